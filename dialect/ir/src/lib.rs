@@ -1,1 +1,24 @@
-//! placeholder
+//! The IR of Fuser: storage, types, attributes, op tables, verifier, printer, lexer, parser, diagnostics, rewriting.
+//!
+//! Guarantees: ids are deterministic; nothing recurses on the depth of the input; use lists are exact.
+//! Knows nothing of any dialect (they come in as tables), of files, of the environment or of passes.
+#![forbid(unsafe_code)]
+
+pub mod attr;
+pub mod def;
+pub mod diag;
+pub mod entity;
+pub mod intern;
+pub mod ir;
+pub mod loc;
+pub mod span;
+pub mod types;
+pub mod walk;
+
+pub use attr::{AttrId, AttrKind};
+pub use def::{OpDef, Registry, Traits};
+pub use diag::{Diagnostic, Diagnostics, Place, Severity};
+pub use intern::Sym;
+pub use ir::{Block, Def, Ir, NewOp, Op, Region, Use, Value};
+pub use loc::{LocId, LocKind};
+pub use types::{DType, Dim, Extent, TensorType, TypeId, TypeKind};

@@ -1,0 +1,484 @@
+//! Op tables: an operation is declared once, as data, and parser, printer, verifier, docs and tests follow from it.
+//!
+//! An [`OpDef`] is a plain `static`; a [`DialectDef`] lists the ops of a dialect; a [`Registry`] is the dialects that one
+//! context knows. Nothing is registered behind the reader's back. Passes compare ops by table: `ir.is(op, &fusion::ADD)`.
+
+use smallvec::SmallVec;
+
+use crate::attr::AttrId;
+use crate::intern::Sym;
+use crate::ir::{Ir, Op, Region, Value};
+use crate::types::{DType, TypeId};
+
+bitflags::bitflags! {
+    /// Properties that generic code relies on.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Traits: u32 {
+        /// No effect but its results: may be removed when unused, merged with an equal op, moved.
+        const PURE = 1 << 0;
+        /// Ends a block.
+        const TERMINATOR = 1 << 1;
+        /// Regions see nothing of the outside.
+        const ISOLATED = 1 << 2;
+        /// Declares a symbol (`sym_name`).
+        const SYMBOL = 1 << 3;
+        /// Its region's direct children may be symbols.
+        const SYMBOL_TABLE = 1 << 4;
+        /// Each region has at most one block.
+        const SINGLE_BLOCK = 1 << 5;
+        /// Blocks need no terminator.
+        const NO_TERMINATOR = 1 << 6;
+        /// Operands 0 and 1 may be swapped.
+        const COMMUTATIVE = 1 << 7;
+        /// Works element by element on tensors, vectors and scalars alike; the result has the common shape.
+        const ELEMENTWISE = 1 << 8;
+        /// `f(f(x)) == f(x)`.
+        const IDEMPOTENT = 1 << 9;
+        /// Must not be computed a second time (random state, library calls).
+        const PINNED = 1 << 10;
+        /// A user's border between segments: nothing that uses its result shares its segment.
+        const BARRIER = 1 << 11;
+        /// The region may read values in any order (graph region): dominance is not checked inside.
+        const GRAPH_REGION = 1 << 12;
+    }
+}
+
+/// A set of element types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DTypes(pub u16);
+
+impl DTypes {
+    /// The set of the listed types.
+    pub const fn of(list: &[DType]) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < list.len() {
+            bits |= 1 << list[i] as u16;
+            i += 1;
+        }
+        Self(bits)
+    }
+    /// All element types.
+    pub const ANY: Self = Self::of(&DType::ALL);
+    /// f64, f32, f16, bf16.
+    pub const FLOAT: Self = Self::of(&[DType::F64, DType::F32, DType::F16, DType::BF16]);
+    /// Integers without `i1` and `index`.
+    pub const INT: Self = Self::of(&[DType::I64, DType::I32, DType::I8, DType::U8]);
+    /// Integers, `i1` and `index`.
+    pub const INTEGRAL: Self = Self::of(&[
+        DType::I64,
+        DType::I32,
+        DType::I8,
+        DType::U8,
+        DType::I1,
+        DType::Index,
+    ]);
+    /// Everything that adds and multiplies: all but `i1`.
+    pub const NUMERIC: Self = Self(Self::ANY.0 & !Self::of(&[DType::I1]).0);
+    /// `i1` only.
+    pub const BOOL: Self = Self::of(&[DType::I1]);
+    /// `index` only.
+    pub const INDEX: Self = Self::of(&[DType::Index]);
+    /// Whether `dtype` belongs to the set.
+    pub const fn contains(self, dtype: DType) -> bool {
+        self.0 & (1 << dtype as u16) != 0
+    }
+}
+
+/// The shape part of a type constraint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Any type at all.
+    Any,
+    /// A ranked tensor.
+    Tensor,
+    /// A ranked tensor or a scalar (which counts as rank 0).
+    TensorOrScalar,
+    /// Tensor, vector or scalar.
+    Elementwise,
+    /// A scalar.
+    Scalar,
+    /// A vector.
+    Vector,
+    /// Vector or scalar.
+    VectorOrScalar,
+    /// A memory buffer.
+    MemRef,
+    /// A function type.
+    Function,
+}
+
+/// What a value's type must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TypeConstraint {
+    /// Shape part.
+    pub shape: Shape,
+    /// Element type part (ignored for `Shape::Any` and `Shape::Function`).
+    pub dtypes: DTypes,
+}
+
+impl TypeConstraint {
+    /// A constraint.
+    pub const fn new(shape: Shape, dtypes: DTypes) -> Self {
+        Self { shape, dtypes }
+    }
+    /// Any type.
+    pub const ANY: Self = Self::new(Shape::Any, DTypes::ANY);
+}
+
+/// Where a value must lie so that a scheduler can take the op. Read by segmentation, from here and nowhere else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// Anywhere: a register will do.
+    Any,
+    /// In global memory: an operand must be an input of the segment, a result an output of it.
+    Memory,
+}
+
+/// An operand in an op table.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandDef {
+    /// Name in docs and diagnostics.
+    pub name: &'static str,
+    /// Its type.
+    pub ty: TypeConstraint,
+    /// Zero or more; only the last operand may be.
+    pub variadic: bool,
+    /// Where it must lie.
+    pub placement: Placement,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+/// A result in an op table.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultDef {
+    /// Name in docs and diagnostics.
+    pub name: &'static str,
+    /// Its type.
+    pub ty: TypeConstraint,
+    /// Zero or more; only the last result may be.
+    pub variadic: bool,
+    /// Where it must lie.
+    pub placement: Placement,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+/// What a clause's value is, and so how it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClauseKind {
+    /// `dims [0, 2]`: `array<i64: 0, 2>`.
+    I64Array,
+    /// `shape [[B], 1024]`: `extents<...>`.
+    Extents,
+    /// `to bf16`: an element type, as a type attribute.
+    DType,
+    /// Any type.
+    Type,
+    /// `correction 1`: an `i64`.
+    Int,
+    /// `value 1.5` or `value 3`: a number; its type follows from inference or is written `1.5 : f32`.
+    Number,
+    /// `scheduler "row"`.
+    String,
+    /// One of the listed words, kept as a string: `predicate lt`.
+    Keyword(&'static [&'static str]),
+    /// `keepdim`: no value.
+    Unit,
+    /// `callee @f`.
+    Symbol,
+    /// `roles ["grid", "tile"]`: an array of strings.
+    StringArray,
+    /// Anything that is an attribute.
+    Any,
+}
+
+/// A clause: a keyword and its attribute. The attribute has the keyword's name.
+#[derive(Clone, Copy, Debug)]
+pub struct ClauseDef {
+    /// Keyword and attribute name.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: ClauseKind,
+    /// Whether it must be there.
+    pub required: bool,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+/// A region in an op table.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionDef {
+    /// Name in docs and diagnostics.
+    pub name: &'static str,
+    /// Whether it may be left out in custom form (an `else`).
+    pub optional: bool,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+/// Parts of the custom form that are not operands or clauses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Syntax {
+    /// `@name` directly after the op name, kept as `sym_name`.
+    pub symbol: bool,
+    /// `(%x: T, ...) -> (T, ...)` after the symbol, kept as `function_type`; its parameters are the arguments of the entry
+    /// block of region 0.
+    pub signature: bool,
+}
+
+/// How an op maps the axes of its operand to those of its result; the axis analysis reads nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AxisRule {
+    /// No tensor op.
+    None,
+    /// Same axes in all operands and results (scalars have none).
+    Pointwise,
+    /// Result axis `dims[i]` is operand axis `i`; the others are new broadcast axes.
+    Broadcast,
+    /// Axes `dims` end here.
+    Reduce,
+    /// Result axis `i` is operand axis `dims[i]`.
+    Permute,
+    /// Axes of extent 1 at `dims` vanish.
+    Squeeze,
+    /// Axes of extent 1 become broadcast axes.
+    Expand,
+    /// Factors split or merge.
+    Reshape,
+    /// No operand: the op makes its axes.
+    Create,
+}
+
+/// The story an op belongs to, for passes that treat whole groups alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OpClass {
+    /// One result element from one element of each operand.
+    Elementwise,
+    /// Axes are folded.
+    Reduction,
+    /// Only the shape or the layout changes: no arithmetic.
+    Shape,
+    /// Makes a tensor from nothing.
+    Creation,
+    /// Regions, functions, modules, terminators.
+    Structure,
+    /// Memory access and synchronisation in kernels.
+    Memory,
+}
+
+/// A mistake that an op's own rules found. The caller adds place and code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpError {
+    /// What is wrong, without the op's name.
+    pub message: String,
+    /// The operand, clause or result at fault.
+    pub at: At,
+    /// What to do instead, where we know.
+    pub help: Option<String>,
+}
+
+/// The part of an op at fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    /// The op as a whole.
+    Op,
+    /// An operand.
+    Operand(usize),
+    /// A result.
+    Result(usize),
+    /// A clause (attribute).
+    Clause(&'static str),
+    /// A region.
+    Region(usize),
+}
+
+impl OpError {
+    /// A mistake of the op as a whole.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            at: At::Op,
+            help: None,
+        }
+    }
+    /// A mistake at one part.
+    pub fn at(at: At, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            at,
+            help: None,
+        }
+    }
+    /// Adds what to do instead.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// An op before it exists, as type inference sees it.
+#[derive(Clone, Copy)]
+pub struct OpParts<'a> {
+    /// Operands, all defined.
+    pub operands: &'a [Value],
+    /// Attributes, sorted by key text.
+    pub attrs: &'a [(Sym, AttrId)],
+    /// Regions, already filled.
+    pub regions: &'a [Region],
+    /// Result types the text states, if it does: inference may read what it cannot know otherwise (a constant's type).
+    pub stated: Option<&'a [TypeId]>,
+}
+
+impl OpParts<'_> {
+    /// The attribute `name`.
+    pub fn attr(&self, ir: &Ir, name: &str) -> Option<AttrId> {
+        let sym = ir.strings.lookup(name)?;
+        self.attrs
+            .iter()
+            .find(|(key, _)| *key == sym)
+            .map(|(_, a)| *a)
+    }
+}
+
+/// Types of results.
+pub type ResultTypes = SmallVec<[TypeId; 2]>;
+/// Computes the result types, or says why there are none.
+pub type InferFn = fn(&mut Ir, OpParts<'_>) -> Result<ResultTypes, OpError>;
+/// Checks what the table cannot say; pushes every mistake. Runs after the generic checks of the same op passed.
+pub type VerifyFn = fn(&Ir, Op, &mut Vec<OpError>);
+
+/// What a fold gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Folded {
+    /// The results are these existing values.
+    Values(SmallVec<[Value; 2]>),
+    /// The one result is this constant (of the result's type).
+    Constant(AttrId),
+}
+
+/// Finds a simpler form without making ops. Must not change a bit of any result.
+pub type FoldFn = fn(&mut Ir, Op) -> Option<Folded>;
+
+/// An operation's declaration.
+#[derive(Debug)]
+pub struct OpDef {
+    /// `dialect.name`.
+    pub name: &'static str,
+    /// A few words.
+    pub summary: &'static str,
+    /// The definition: shapes, dtypes, edge cases; what the interpreter implements. Markdown.
+    pub doc: &'static str,
+    /// A complete example of the custom form, parsed by the tests: either ops that may use `%x`, `%y`... declared as
+    /// parameters in its first line comment, or a whole module.
+    pub example: &'static str,
+    /// Class.
+    pub class: OpClass,
+    /// Axis rule.
+    pub axes: AxisRule,
+    /// Operands.
+    pub operands: &'static [OperandDef],
+    /// Clauses, in the order in which they print.
+    pub clauses: &'static [ClauseDef],
+    /// Regions.
+    pub regions: &'static [RegionDef],
+    /// Results.
+    pub results: &'static [ResultDef],
+    /// Custom form extras.
+    pub syntax: Syntax,
+    /// Traits.
+    pub traits: Traits,
+    /// Arithmetic per result element (per folded element for reductions), in simple operations: exp counts 10, say.
+    pub flops: u32,
+    /// Type inference; `None` where types must be written.
+    pub infer: Option<InferFn>,
+    /// Extra checks.
+    pub verify: Option<VerifyFn>,
+    /// Folding.
+    pub fold: Option<FoldFn>,
+}
+
+impl OpDef {
+    /// An op with nothing but a name: `OpDef { name: ..., ..OpDef::EMPTY }`.
+    pub const EMPTY: OpDef = OpDef {
+        name: "",
+        summary: "",
+        doc: "",
+        example: "",
+        class: OpClass::Structure,
+        axes: AxisRule::None,
+        operands: &[],
+        clauses: &[],
+        regions: &[],
+        results: &[],
+        syntax: Syntax {
+            symbol: false,
+            signature: false,
+        },
+        traits: Traits::empty(),
+        flops: 0,
+        infer: None,
+        verify: None,
+        fold: None,
+    };
+
+    /// The clause called `name`.
+    pub fn clause(&self, name: &str) -> Option<&ClauseDef> {
+        self.clauses.iter().find(|c| c.name == name)
+    }
+    /// The definition of operand `index`; the variadic last one serves all further indices.
+    pub fn operand(&self, index: usize) -> Option<&OperandDef> {
+        let last = self.operands.last().filter(|o| o.variadic);
+        self.operands.get(index).or(last)
+    }
+    /// Part of the name before the dot.
+    pub fn dialect(&self) -> &'static str {
+        self.name.split('.').next().unwrap_or("")
+    }
+}
+
+/// A dialect: a name, its definition, its ops.
+#[derive(Debug)]
+pub struct DialectDef {
+    /// `fusion`.
+    pub name: &'static str,
+    /// What it is for. Markdown.
+    pub doc: &'static str,
+    /// Its ops, in the order of the docs.
+    pub ops: &'static [&'static OpDef],
+}
+
+/// The dialects that a context knows.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    dialects: Vec<&'static DialectDef>,
+    by_name: std::collections::BTreeMap<&'static str, &'static OpDef>,
+}
+
+impl Registry {
+    /// A registry of `dialects`.
+    pub fn new(dialects: &[&'static DialectDef]) -> Self {
+        let by_name = dialects
+            .iter()
+            .flat_map(|d| d.ops)
+            .map(|op| (op.name, *op))
+            .collect();
+        Self {
+            dialects: dialects.to_vec(),
+            by_name,
+        }
+    }
+    /// The op called `name`.
+    pub fn op(&self, name: &str) -> Option<&'static OpDef> {
+        self.by_name.get(name).copied()
+    }
+    /// All ops, by name.
+    pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + '_ {
+        self.by_name.values().copied()
+    }
+    /// All dialects, in the given order.
+    pub fn dialects(&self) -> &[&'static DialectDef] {
+        &self.dialects
+    }
+}

@@ -1,0 +1,346 @@
+//! Types: scalars, tensors with named and broadcast extents, vectors, memory references.
+//!
+//! Types are interned: a `TypeId` is equal exactly when the type is. Extents are canonical polynomials over names, so
+//! `[B]*[S]` and `[S]*[B]` are one extent.
+
+use crate::attr::AttrId;
+use crate::intern::Sym;
+
+crate::entities! {
+    /// An interned type.
+    TypeId,
+    /// An interned symbolic extent.
+    ExtentExprId,
+}
+
+/// Element types, in the order of the tables.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum DType {
+    F64,
+    F32,
+    F16,
+    BF16,
+    I64,
+    I32,
+    I8,
+    U8,
+    I1,
+    Index,
+}
+
+impl DType {
+    /// All element types.
+    pub const ALL: [DType; 10] = [
+        DType::F64,
+        DType::F32,
+        DType::F16,
+        DType::BF16,
+        DType::I64,
+        DType::I32,
+        DType::I8,
+        DType::U8,
+        DType::I1,
+        DType::Index,
+    ];
+
+    /// The spelling in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DType::F64 => "f64",
+            DType::F32 => "f32",
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
+            DType::I64 => "i64",
+            DType::I32 => "i32",
+            DType::I8 => "i8",
+            DType::U8 => "ui8",
+            DType::I1 => "i1",
+            DType::Index => "index",
+        }
+    }
+    /// The element type of a spelling; `u8` is accepted for `ui8`.
+    pub fn from_name(name: &str) -> Option<DType> {
+        if name == "u8" {
+            return Some(DType::U8);
+        }
+        DType::ALL.into_iter().find(|d| d.name() == name)
+    }
+    /// Bytes of one stored element; `i1` takes a byte, `index` eight.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            DType::F64 | DType::I64 | DType::Index => 8,
+            DType::F32 | DType::I32 => 4,
+            DType::F16 | DType::BF16 => 2,
+            DType::I8 | DType::U8 | DType::I1 => 1,
+        }
+    }
+    /// Whether it is a floating-point type.
+    pub const fn is_float(self) -> bool {
+        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+    }
+    /// Whether it is an integer type (`i1` and `index` included).
+    pub const fn is_int(self) -> bool {
+        !self.is_float()
+    }
+    /// Whether values are read as signed (`u8` and `i1` are not).
+    pub const fn is_signed(self) -> bool {
+        !matches!(self, DType::U8 | DType::I1)
+    }
+    /// Bits of an integer type, or of the float's storage.
+    pub const fn bits(self) -> u32 {
+        match self {
+            DType::I1 => 1,
+            other => 8 * other.bytes() as u32,
+        }
+    }
+    /// The type in which arithmetic on this storage type happens: f32 for the 16-bit floats, itself otherwise.
+    pub const fn compute(self) -> DType {
+        match self {
+            DType::F16 | DType::BF16 => DType::F32,
+            other => other,
+        }
+    }
+    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64.
+    pub const fn accumulate(self) -> DType {
+        match self {
+            DType::F64 => DType::F64,
+            DType::F32 | DType::F16 | DType::BF16 => DType::F32,
+            _ => DType::I64,
+        }
+    }
+}
+
+/// The length of an axis.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Extent {
+    /// Known when compiling.
+    Static(u64),
+    /// A polynomial over named extents, `[B]` or `[B*S]`; equal expressions are equal extents.
+    Symbolic(ExtentExprId),
+    /// `?`: nobody named it, so it equals no other extent, not even another `?`.
+    Unknown,
+}
+
+/// A polynomial over named extents: a sum of `coefficient * product of names`. Canonical: terms are sorted by their
+/// names, names within a term too, no coefficient is zero, no two terms have the same names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct ExtentExpr {
+    /// The terms; the constant term has no names.
+    pub terms: Vec<(Vec<Sym>, i64)>,
+}
+
+impl ExtentExpr {
+    /// The constant `value`.
+    pub fn constant(value: i64) -> Self {
+        let terms = if value == 0 {
+            vec![]
+        } else {
+            vec![(vec![], value)]
+        };
+        Self { terms }
+    }
+    /// The extent called `name`.
+    pub fn name(name: Sym) -> Self {
+        Self {
+            terms: vec![(vec![name], 1)],
+        }
+    }
+    /// The value if no name occurs.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.terms.as_slice() {
+            [] => Some(0),
+            [(names, c)] if names.is_empty() => Some(*c),
+            _ => None,
+        }
+    }
+    /// The name if the expression is one name alone.
+    pub fn as_name(&self) -> Option<Sym> {
+        match self.terms.as_slice() {
+            [(names, 1)] if names.len() == 1 => Some(names[0]),
+            _ => None,
+        }
+    }
+    /// The sum, or `None` where a coefficient overflows.
+    pub fn add(&self, other: &Self) -> Option<Self> {
+        Self::collect(self.terms.iter().chain(&other.terms).cloned())
+    }
+    /// The product, or `None` where a coefficient overflows or the result has more than 64 terms.
+    pub fn mul(&self, other: &Self) -> Option<Self> {
+        if self.terms.len() * other.terms.len() > 64 {
+            return None;
+        }
+        let mut products = Vec::new();
+        for (a, x) in &self.terms {
+            for (b, y) in &other.terms {
+                let mut names = [a.as_slice(), b.as_slice()].concat();
+                names.sort();
+                products.push((names, x.checked_mul(*y)?));
+            }
+        }
+        Self::collect(products.into_iter())
+    }
+    /// The exact quotient by a single term, or `None` where it does not divide.
+    pub fn div_exact(&self, divisor: &Self) -> Option<Self> {
+        let [(names, coefficient)] = divisor.terms.as_slice() else {
+            return None;
+        };
+        let mut terms = Vec::new();
+        for (n, c) in &self.terms {
+            let mut rest = n.clone();
+            for name in names {
+                let at = rest.iter().position(|r| r == name)?;
+                rest.remove(at);
+            }
+            if c % coefficient != 0 {
+                return None;
+            }
+            terms.push((rest, c / coefficient));
+        }
+        Self::collect(terms.into_iter())
+    }
+    fn collect(terms: impl Iterator<Item = (Vec<Sym>, i64)>) -> Option<Self> {
+        let mut map = std::collections::BTreeMap::<Vec<Sym>, i64>::new();
+        for (names, c) in terms {
+            let entry = map.entry(names).or_default();
+            *entry = entry.checked_add(c)?;
+        }
+        Some(Self {
+            terms: map.into_iter().filter(|(_, c)| *c != 0).collect(),
+        })
+    }
+}
+
+/// One axis of a tensor type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Dim {
+    /// Its logical length.
+    pub extent: Extent,
+    /// `b1024`: every index along the axis reads the same element, which is stored once (stride 0).
+    pub broadcast: bool,
+}
+
+impl Dim {
+    /// An ordinary axis.
+    pub const fn new(extent: Extent) -> Self {
+        Self {
+            extent,
+            broadcast: false,
+        }
+    }
+    /// An ordinary axis of static length.
+    pub const fn fixed(extent: u64) -> Self {
+        Self::new(Extent::Static(extent))
+    }
+    /// A broadcast axis: logical length `extent`, stored once.
+    pub const fn broadcast(extent: Extent) -> Self {
+        Self {
+            extent,
+            broadcast: true,
+        }
+    }
+}
+
+/// A ranked tensor: `tensor<[B]xb1024xf32, #layout>`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TensorType {
+    /// The axes, outermost first.
+    pub dims: Vec<Dim>,
+    /// The element type.
+    pub dtype: DType,
+    /// The layout (stride order, contiguity), where it is not dense row-major.
+    pub encoding: Option<AttrId>,
+}
+
+/// Where the memory of a memref lies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MemSpace {
+    /// Slow memory, shared by all workers.
+    Global,
+    /// Fast memory of one worker: shared memory of a thread block, the first-level cache of a CPU.
+    Tile,
+    /// Registers or stack of one thread.
+    Local,
+}
+
+impl MemSpace {
+    /// All spaces.
+    pub const ALL: [MemSpace; 3] = [MemSpace::Global, MemSpace::Tile, MemSpace::Local];
+    /// The spelling in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MemSpace::Global => "global",
+            MemSpace::Tile => "tile",
+            MemSpace::Local => "local",
+        }
+    }
+}
+
+/// What a type is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TypeKind {
+    /// `none`
+    None,
+    /// One element: `f32`, `index`.
+    Scalar(DType),
+    /// An integer type that is no element type (`i16`, `si32`): carried, not computed with.
+    Integer {
+        /// Width in bits.
+        width: u32,
+        /// `Some(true)` for `si`, `Some(false)` for `ui`, `None` for signless.
+        signed: Option<bool>,
+    },
+    /// A tensor value.
+    Tensor(TensorType),
+    /// `tensor<*xf32>`
+    UnrankedTensor(DType),
+    /// `vector<16xf32>`: lanes of a register.
+    Vector {
+        /// Lanes per axis.
+        shape: Vec<u64>,
+        /// Element type.
+        dtype: DType,
+    },
+    /// A memory buffer, dense row-major: `memref<?xf32, tile>`.
+    MemRef {
+        /// Extents.
+        dims: Vec<Extent>,
+        /// Element type.
+        dtype: DType,
+        /// Memory space.
+        space: MemSpace,
+    },
+    /// `(T, T) -> T`
+    Function {
+        /// Parameter types.
+        inputs: Vec<TypeId>,
+        /// Result types.
+        results: Vec<TypeId>,
+    },
+    /// `tuple<T, T>`
+    Tuple(Vec<TypeId>),
+    /// A type of a dialect that is not known here, kept as text: `!dialect.body`.
+    Opaque {
+        /// Everything after `!`.
+        text: Sym,
+    },
+}
+
+impl TypeKind {
+    /// The tensor type, if it is one.
+    pub fn as_tensor(&self) -> Option<&TensorType> {
+        match self {
+            TypeKind::Tensor(t) => Some(t),
+            _ => None,
+        }
+    }
+    /// The element type of a tensor, vector, memref or scalar.
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            TypeKind::Scalar(d) | TypeKind::UnrankedTensor(d) => Some(*d),
+            TypeKind::Tensor(t) => Some(t.dtype),
+            TypeKind::Vector { dtype, .. } | TypeKind::MemRef { dtype, .. } => Some(*dtype),
+            _ => None,
+        }
+    }
+}
