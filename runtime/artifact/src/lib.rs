@@ -1,1 +1,41 @@
-//! placeholder
+//! What a compile yields, as plain data: kernels, a launch plan, a buffer plan, names and sizes.
+//!
+//! An [`Artifact`] is all that a runtime needs to run a program. Sizes that depend on the shapes of the inputs are
+//! [`SizeExpr`]s over the program's named extents, so that one artifact serves every shape.
+//!
+//! ```
+//! use fuser_artifact::{Artifact, SizeExpr, Target};
+//!
+//! let mut artifact = Artifact::new("double", Target::Cuda { sm: 80 });
+//! artifact.extents.push("B".to_string());
+//! let elements = SizeExpr::extent(0) * SizeExpr::constant(1024);
+//! assert_eq!(elements.to_string(), "$0 1024 *");
+//! assert_eq!(elements.evaluate(&[3]).unwrap(), 3072);
+//!
+//! let text = artifact.to_json().unwrap();
+//! assert_eq!(Artifact::from_json(&text).unwrap(), artifact);
+//! ```
+//!
+//! This crate knows no IR, no LLVM, no device and no file. Reading one never panics: whatever [`Artifact::from_json`]
+//! accepts, [`Artifact::validate`] has checked, every index and every expression. What it cannot check is the machine
+//! code inside: an artifact is to be trusted as much as an executable.
+
+#![forbid(unsafe_code)]
+
+pub mod abi;
+mod artifact;
+mod dtype;
+mod error;
+mod hex;
+mod json;
+pub mod limits;
+mod size;
+mod validate;
+
+pub use artifact::{
+    Artifact, BufferKind, BufferSpec, Code, DimSpec, Direction, KernelCode, SegmentInfo,
+    SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
+};
+pub use dtype::{DType, UnknownDType};
+pub use error::{ArtifactError, Place, Problem};
+pub use size::{ParseSizeError, SizeError, SizeExpr, SizeFault, SizeOp};

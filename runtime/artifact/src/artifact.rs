@@ -1,0 +1,300 @@
+//! The data of an artifact. Numbers such as `buffer: u32` are positions in the artifact's own lists.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dtype::DType;
+use crate::hex;
+use crate::size::SizeExpr;
+
+/// The newest version of the format, and the one that is written. A reader takes every version up to its own.
+pub const VERSION: u32 = 1;
+
+/// A compiled program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    pub version: u32,
+    pub target: Target,
+    /// The program's symbol.
+    pub program: String,
+    /// The names of the extents that sizes refer to. Their values come with a run's inputs.
+    pub extents: Vec<String>,
+    pub inputs: Vec<TensorSpec>,
+    pub outputs: Vec<TensorSpec>,
+    pub buffers: Vec<BufferSpec>,
+    pub kernels: Vec<KernelCode>,
+    /// What a run does, in order.
+    pub steps: Vec<Step>,
+    pub segments: Vec<SegmentInfo>,
+}
+
+impl Artifact {
+    /// An artifact of the current version with nothing in it.
+    pub fn new(program: impl Into<String>, target: Target) -> Artifact {
+        Artifact {
+            version: VERSION,
+            target,
+            program: program.into(),
+            extents: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            buffers: Vec::new(),
+            kernels: Vec::new(),
+            steps: Vec::new(),
+            segments: Vec::new(),
+        }
+    }
+
+    /// Whether a run writes to the memory of an input: where an output lives in the input's buffer (an in-place update).
+    pub fn updates_buffer(&self, buffer: u32) -> bool {
+        self.outputs.iter().any(|output| output.buffer == buffer)
+    }
+}
+
+/// The machine that the kernels are for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    Cpu {
+        triple: String,
+        cpu: String,
+        features: String,
+    },
+    /// `sm` is the compute capability: 80 for 8.0.
+    Cuda { sm: u32 },
+}
+
+/// An input or output of the program.
+///
+/// The layout is dense and row-major over the stored axes, those that are not `broadcast`. A scalar has no axes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorSpec {
+    pub name: String,
+    pub dtype: DType,
+    pub dims: Vec<DimSpec>,
+    /// Where it lives. An input has a buffer of its own; outputs may share one.
+    pub buffer: u32,
+}
+
+impl TensorSpec {
+    /// The number of elements in memory: broadcast axes count once.
+    pub fn stored_elements(&self) -> SizeExpr {
+        let stored = self.dims.iter().filter(|dim| !dim.broadcast);
+        SizeExpr::product(stored.map(|dim| dim.extent.clone()))
+    }
+}
+
+/// An axis of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DimSpec {
+    pub extent: SizeExpr,
+    /// Stored once, whatever the extent (stride 0).
+    #[serde(default)]
+    pub broadcast: bool,
+}
+
+impl DimSpec {
+    pub fn stored(extent: impl Into<SizeExpr>) -> DimSpec {
+        DimSpec {
+            extent: extent.into(),
+            broadcast: false,
+        }
+    }
+
+    pub fn broadcast(extent: impl Into<SizeExpr>) -> DimSpec {
+        DimSpec {
+            extent: extent.into(),
+            broadcast: true,
+        }
+    }
+}
+
+/// A piece of memory that steps read and write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferSpec {
+    pub name: String,
+    pub dtype: DType,
+    pub elements: SizeExpr,
+    pub kind: BufferKind,
+}
+
+impl BufferSpec {
+    /// The buffer's size in bytes.
+    pub fn bytes(&self) -> SizeExpr {
+        self.elements.clone() * SizeExpr::constant(self.dtype.bytes() as i64)
+    }
+}
+
+/// Whose memory a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferKind {
+    /// The program's input of that number. Steps write to it only where an output names the buffer as its own.
+    Input(u32),
+    /// The program's output of that number.
+    Output(u32),
+    /// Memory that is live from the step `first` to the step `last`, both included; its contents before and after are
+    /// nobody's, and other temporaries may share it then.
+    Temp { first: u32, last: u32 },
+}
+
+/// A compiled kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelCode {
+    /// The kernel's name for people.
+    pub name: String,
+    /// Its entry in the code.
+    pub symbol: String,
+    pub code: Code,
+}
+
+/// Machine code in the form that its loader takes.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Code {
+    /// A relocatable object file for the target's triple.
+    Object(#[serde(with = "hex")] Vec<u8>),
+    Ptx(String),
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Code::Object(bytes) => write!(f, "Object({} bytes)", bytes.len()),
+            Code::Ptx(text) => write!(f, "Ptx({} bytes)", text.len()),
+        }
+    }
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Runs a kernel; [`abi`](crate::abi) says how it is called.
+    Launch {
+        kernel: u32,
+        segment: u32,
+        buffers: Vec<u32>,
+        extents: Vec<SizeExpr>,
+        /// The number of grid iterations; the kernel is not called for 0.
+        grid: SizeExpr,
+        /// Scratch memory per worker on the CPU, dynamic shared memory per block on a GPU.
+        scratch_bytes: SizeExpr,
+        /// Threads of a block; 1 on the CPU.
+        block: u32,
+    },
+    /// Copies the first `elements` elements of `from` to the start of `to`. The two buffers differ.
+    Copy {
+        segment: u32,
+        from: u32,
+        to: u32,
+        elements: SizeExpr,
+    },
+    /// Sets the first `elements` elements of `buffer` to the value whose bits are the low bits of `bits`.
+    Fill {
+        segment: u32,
+        buffer: u32,
+        elements: SizeExpr,
+        bits: u64,
+    },
+}
+
+impl Step {
+    /// The segment that the step belongs to.
+    pub fn segment(&self) -> u32 {
+        match self {
+            Step::Launch { segment, .. }
+            | Step::Copy { segment, .. }
+            | Step::Fill { segment, .. } => *segment,
+        }
+    }
+
+    /// Every buffer that the step reads or writes.
+    pub fn buffers(&self) -> Vec<u32> {
+        match self {
+            Step::Launch { buffers, .. } => buffers.clone(),
+            Step::Copy { from, to, .. } => vec![*from, *to],
+            Step::Fill { buffer, .. } => vec![*buffer],
+        }
+    }
+}
+
+/// What a segment of the program became, for reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentInfo {
+    pub name: String,
+    pub kind: SegmentKind,
+    /// The number of ops of the program that it computes.
+    pub ops: u32,
+    /// The number of walks over its iteration space.
+    pub sweeps: u32,
+    /// Bytes that it reads from and writes to global memory, by the model that made the plan.
+    pub read_bytes: SizeExpr,
+    pub write_bytes: SizeExpr,
+    /// What crosses its border.
+    pub values: Vec<SegmentValue>,
+}
+
+/// How a segment runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SegmentKind {
+    Kernel,
+    /// Nothing runs: its outputs are other tensors, seen differently.
+    View,
+    Copy,
+    Fill,
+    Library,
+}
+
+impl SegmentKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            SegmentKind::Kernel => "kernel",
+            SegmentKind::View => "view",
+            SegmentKind::Copy => "copy",
+            SegmentKind::Fill => "fill",
+            SegmentKind::Library => "library",
+        }
+    }
+}
+
+/// A value that crosses a segment's border.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentValue {
+    pub name: String,
+    pub direction: Direction,
+    pub bytes: SizeExpr,
+}
+
+/// Which way a value crosses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    Read,
+    Write,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broadcast_axis_is_stored_once() {
+        let tensor = TensorSpec {
+            name: "x".to_string(),
+            dtype: DType::Bf16,
+            dims: vec![
+                DimSpec::stored(SizeExpr::extent(0)),
+                DimSpec::broadcast(1024),
+                DimSpec::stored(8),
+            ],
+            buffer: 0,
+        };
+        assert_eq!(tensor.stored_elements().evaluate(&[5]), Ok(40));
+        let scalar = TensorSpec {
+            dims: Vec::new(),
+            ..tensor
+        };
+        assert_eq!(scalar.stored_elements().evaluate(&[]), Ok(1));
+    }
+}

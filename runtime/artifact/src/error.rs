@@ -1,0 +1,164 @@
+//! Why an artifact is refused.
+
+use std::fmt;
+
+use crate::limits::{MAX_BLOCK, MAX_RANK};
+use crate::size::SizeError;
+
+/// Why an artifact cannot be read or written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArtifactError {
+    /// The text is not JSON of an artifact.
+    Json { message: String },
+    /// The artifact is of a format that this version does not know.
+    Version { found: u32, supported: u32 },
+    /// The data contradict themselves.
+    Invalid { place: Place, problem: Problem },
+}
+
+/// A place in an artifact, with positions in its lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Extent(usize),
+    Input(usize),
+    Output(usize),
+    Buffer(usize),
+    Kernel(usize),
+    Step(usize),
+    Segment(usize),
+}
+
+/// What is wrong at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    Size(SizeError),
+    EmptyName,
+    /// A name that the list has already.
+    Duplicate {
+        name: String,
+    },
+    /// A position beyond the end of a list.
+    Index {
+        list: &'static str,
+        index: u32,
+        len: usize,
+    },
+    Rank {
+        rank: usize,
+    },
+    /// A tensor and its buffer, or the two sides of a copy, differ in their element type.
+    DType {
+        expected: &'static str,
+        found: &'static str,
+    },
+    /// An input's buffer is not declared as that input's.
+    NotItsBuffer {
+        buffer: u32,
+    },
+    /// A buffer says that it is the memory of a tensor that lives elsewhere.
+    NotItsTensor {
+        tensor: u32,
+    },
+    /// The code is for another kind of machine than the target.
+    CodeForOtherTarget,
+    Block {
+        threads: u32,
+    },
+    /// A temporary whose last step is before its first, or is no step.
+    Lifetime {
+        first: u32,
+        last: u32,
+        steps: usize,
+    },
+    /// A step uses a temporary outside its lifetime.
+    Dead {
+        buffer: u32,
+        first: u32,
+        last: u32,
+    },
+    /// A copy of a buffer to itself.
+    SelfCopy {
+        buffer: u32,
+    },
+    /// A copy or fill of an input that no output updates.
+    WritesInput {
+        buffer: u32,
+    },
+}
+
+impl fmt::Display for ArtifactError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArtifactError::Json { message } => write!(f, "not an artifact: {message}"),
+            ArtifactError::Version { found, supported } => write!(
+                f,
+                "artifact of format version {found}, this program reads versions 1 to {supported}"
+            ),
+            ArtifactError::Invalid { place, problem } => {
+                write!(f, "invalid artifact: {place}: {problem}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ArtifactError {}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Extent(index) => write!(f, "extents[{index}]"),
+            Place::Input(index) => write!(f, "inputs[{index}]"),
+            Place::Output(index) => write!(f, "outputs[{index}]"),
+            Place::Buffer(index) => write!(f, "buffers[{index}]"),
+            Place::Kernel(index) => write!(f, "kernels[{index}]"),
+            Place::Step(index) => write!(f, "steps[{index}]"),
+            Place::Segment(index) => write!(f, "segments[{index}]"),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Size(error) => error.fmt(f),
+            Problem::EmptyName => f.write_str("empty name"),
+            Problem::Duplicate { name } => write!(f, "second `{name}`"),
+            Problem::Index { list, index, len } => write!(f, "{list}[{index}] of {len}"),
+            Problem::Rank { rank } => write!(f, "{rank} axes, at most {MAX_RANK} are possible"),
+            Problem::DType { expected, found } => {
+                write!(f, "element type {found}, expected {expected}")
+            }
+            Problem::NotItsBuffer { buffer } => {
+                write!(f, "buffers[{buffer}] is not the memory of this input")
+            }
+            Problem::NotItsTensor { tensor } => {
+                write!(f, "tensor {tensor} of that kind lives in another buffer")
+            }
+            Problem::CodeForOtherTarget => f.write_str("code for another kind of target"),
+            Problem::Block { threads } => {
+                write!(
+                    f,
+                    "{threads} threads in a block, possible are 1 to {MAX_BLOCK}"
+                )
+            }
+            Problem::Lifetime { first, last, steps } => {
+                write!(f, "live from step {first} to {last} of {steps} steps")
+            }
+            Problem::Dead {
+                buffer,
+                first,
+                last,
+            } => write!(
+                f,
+                "uses buffers[{buffer}], which lives from step {first} to {last}"
+            ),
+            Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
+            Problem::WritesInput { buffer } => {
+                write!(
+                    f,
+                    "writes to buffers[{buffer}], an input that no output updates"
+                )
+            }
+        }
+    }
+}

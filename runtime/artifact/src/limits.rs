@@ -1,0 +1,13 @@
+//! Limits of what an artifact may hold, each with its reason. Exceeding one is an error, never a crash.
+
+/// Most tokens in one size expression. Sizes are products of a few extents; a kernel's byte count adds some dozens of them.
+pub const MAX_SIZE_OPS: usize = 4096;
+
+/// Most axes of a tensor, the same as in the IR.
+pub const MAX_RANK: usize = 32;
+
+/// Most threads of a block that any NVIDIA GPU takes.
+pub const MAX_BLOCK: u32 = 1024;
+
+/// Alignment in bytes of every buffer and scratch area that a kernel is handed: a cache line, and the widest vector.
+pub const BUFFER_ALIGN: usize = 64;

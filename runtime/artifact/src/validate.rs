@@ -1,0 +1,429 @@
+//! Checks an artifact, so that a runtime may follow every number in it.
+//!
+//! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
+//! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
+//! suits the target; that a temporary is used only while it lives.
+//!
+//! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
+//! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
+
+use std::collections::BTreeSet;
+
+use crate::artifact::{
+    Artifact, BufferKind, BufferSpec, Code, KernelCode, SegmentInfo, Step, Target, TensorSpec,
+};
+use crate::error::{ArtifactError, Place, Problem};
+use crate::json::check_version;
+use crate::limits::{MAX_BLOCK, MAX_RANK};
+use crate::size::SizeExpr;
+
+impl Artifact {
+    /// Refuses an artifact that contradicts itself.
+    pub fn validate(&self) -> Result<(), ArtifactError> {
+        check_version(self.version)?;
+        self.check_names()?;
+        let check_input = |(i, t)| at(Place::Input(i), self.check_input(i, t));
+        self.inputs.iter().enumerate().try_for_each(check_input)?;
+        let check_output = |(i, t)| at(Place::Output(i), self.check_tensor(t));
+        self.outputs.iter().enumerate().try_for_each(check_output)?;
+        let check_buffer = |(i, b)| at(Place::Buffer(i), self.check_buffer(i, b));
+        self.buffers.iter().enumerate().try_for_each(check_buffer)?;
+        let check_kernel = |(i, k)| at(Place::Kernel(i), self.check_kernel(k));
+        self.kernels.iter().enumerate().try_for_each(check_kernel)?;
+        let check_step = |(i, s)| at(Place::Step(i), self.check_step(i, s));
+        self.steps.iter().enumerate().try_for_each(check_step)?;
+        let check_segment = |(i, s)| at(Place::Segment(i), self.check_segment(s));
+        self.segments.iter().enumerate().try_for_each(check_segment)
+    }
+
+    fn check_names(&self) -> Result<(), ArtifactError> {
+        unique(&self.extents, |name| name, Place::Extent)?;
+        unique(&self.inputs, |tensor| &tensor.name, Place::Input)?;
+        unique(&self.outputs, |tensor| &tensor.name, Place::Output)?;
+        unique(&self.kernels, |kernel| &kernel.symbol, Place::Kernel)
+    }
+
+    fn check_input(&self, index: usize, tensor: &TensorSpec) -> Result<(), Problem> {
+        self.check_tensor(tensor)?;
+        let buffer = self.buffer(tensor.buffer)?;
+        match buffer.kind {
+            BufferKind::Input(input) if input as usize == index => Ok(()),
+            _ => Err(Problem::NotItsBuffer {
+                buffer: tensor.buffer,
+            }),
+        }
+    }
+
+    fn check_tensor(&self, tensor: &TensorSpec) -> Result<(), Problem> {
+        let rank = tensor.dims.len();
+        if rank > MAX_RANK {
+            return Err(Problem::Rank { rank });
+        }
+        tensor
+            .dims
+            .iter()
+            .try_for_each(|dim| self.check_size(&dim.extent))?;
+        let buffer = self.buffer(tensor.buffer)?;
+        same_dtype(tensor.dtype.name(), buffer.dtype.name())
+    }
+
+    fn check_buffer(&self, index: usize, buffer: &BufferSpec) -> Result<(), Problem> {
+        self.check_size(&buffer.elements)?;
+        match buffer.kind {
+            BufferKind::Input(tensor) => is_home(&self.inputs, "inputs", tensor, index),
+            BufferKind::Output(tensor) => is_home(&self.outputs, "outputs", tensor, index),
+            BufferKind::Temp { first, last } => {
+                let steps = self.steps.len();
+                let lives = first <= last && (last as usize) < steps;
+                lives
+                    .then_some(())
+                    .ok_or(Problem::Lifetime { first, last, steps })
+            }
+        }
+    }
+
+    fn check_kernel(&self, kernel: &KernelCode) -> Result<(), Problem> {
+        match (&self.target, &kernel.code) {
+            (Target::Cpu { .. }, Code::Object(_)) | (Target::Cuda { .. }, Code::Ptx(_)) => Ok(()),
+            _ => Err(Problem::CodeForOtherTarget),
+        }
+    }
+
+    fn check_step(&self, index: usize, step: &Step) -> Result<(), Problem> {
+        lookup(&self.segments, "segments", step.segment())?;
+        for buffer in step.buffers() {
+            self.check_alive(index, buffer)?;
+        }
+        match step {
+            Step::Launch {
+                kernel,
+                extents,
+                grid,
+                scratch_bytes,
+                block,
+                ..
+            } => {
+                lookup(&self.kernels, "kernels", *kernel)?;
+                let sizes = extents.iter().chain([grid, scratch_bytes]);
+                sizes
+                    .into_iter()
+                    .try_for_each(|size| self.check_size(size))?;
+                let threads = *block;
+                let possible = (1..=MAX_BLOCK).contains(&threads);
+                possible.then_some(()).ok_or(Problem::Block { threads })
+            }
+            Step::Copy {
+                from, to, elements, ..
+            } => {
+                self.check_size(elements)?;
+                self.check_written(*to)?;
+                let (source, target) = (self.buffer(*from)?, self.buffer(*to)?);
+                if from == to {
+                    return Err(Problem::SelfCopy { buffer: *from });
+                }
+                same_dtype(source.dtype.name(), target.dtype.name())
+            }
+            Step::Fill {
+                buffer, elements, ..
+            } => {
+                self.check_written(*buffer)?;
+                self.check_size(elements)
+            }
+        }
+    }
+
+    fn check_alive(&self, step: usize, index: u32) -> Result<(), Problem> {
+        match self.buffer(index)?.kind {
+            BufferKind::Temp { first, last } if step < first as usize || step > last as usize => {
+                Err(Problem::Dead {
+                    buffer: index,
+                    first,
+                    last,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_written(&self, index: u32) -> Result<(), Problem> {
+        match self.buffer(index)?.kind {
+            BufferKind::Input(_) if !self.updates_buffer(index) => {
+                Err(Problem::WritesInput { buffer: index })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_segment(&self, segment: &SegmentInfo) -> Result<(), Problem> {
+        let values = segment.values.iter().map(|value| &value.bytes);
+        let sizes = values.chain([&segment.read_bytes, &segment.write_bytes]);
+        sizes.into_iter().try_for_each(|size| self.check_size(size))
+    }
+
+    fn check_size(&self, size: &SizeExpr) -> Result<(), Problem> {
+        size.check(self.extents.len()).map_err(Problem::Size)
+    }
+
+    fn buffer(&self, index: u32) -> Result<&BufferSpec, Problem> {
+        lookup(&self.buffers, "buffers", index)
+    }
+}
+
+fn at(place: Place, result: Result<(), Problem>) -> Result<(), ArtifactError> {
+    result.map_err(|problem| ArtifactError::Invalid { place, problem })
+}
+
+fn lookup<'a, T>(items: &'a [T], list: &'static str, index: u32) -> Result<&'a T, Problem> {
+    let len = items.len();
+    let item = items.get(index as usize);
+    item.ok_or(Problem::Index { list, index, len })
+}
+
+fn is_home(
+    tensors: &[TensorSpec],
+    list: &'static str,
+    tensor: u32,
+    buffer: usize,
+) -> Result<(), Problem> {
+    let home = lookup(tensors, list, tensor)?.buffer as usize;
+    let same = home == buffer;
+    same.then_some(()).ok_or(Problem::NotItsTensor { tensor })
+}
+
+fn same_dtype(expected: &'static str, found: &'static str) -> Result<(), Problem> {
+    let same = expected == found;
+    same.then_some(()).ok_or(Problem::DType { expected, found })
+}
+
+fn unique<T>(
+    items: &[T],
+    name: impl Fn(&T) -> &String,
+    place: impl Fn(usize) -> Place,
+) -> Result<(), ArtifactError> {
+    let mut seen = BTreeSet::new();
+    for (index, item) in items.iter().enumerate() {
+        let name = name(item);
+        let result = match seen.insert(name) {
+            _ if name.is_empty() => Err(Problem::EmptyName),
+            false => Err(Problem::Duplicate { name: name.clone() }),
+            true => Ok(()),
+        };
+        at(place(index), result)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::artifact::{DimSpec, Direction, SegmentKind, SegmentValue};
+    use crate::dtype::DType;
+
+    fn tensor(name: &str, buffer: u32) -> TensorSpec {
+        TensorSpec {
+            name: name.to_string(),
+            dtype: DType::F32,
+            dims: vec![
+                DimSpec::stored(SizeExpr::extent(0)),
+                DimSpec::broadcast(1024),
+            ],
+            buffer,
+        }
+    }
+
+    fn buffer(name: &str, kind: BufferKind) -> BufferSpec {
+        BufferSpec {
+            name: name.to_string(),
+            dtype: DType::F32,
+            elements: SizeExpr::extent(0),
+            kind,
+        }
+    }
+
+    /// One of everything: fill, launch, copy; an input, a temporary, an output.
+    pub(crate) fn sample() -> Artifact {
+        let target = Target::Cpu {
+            triple: "x86_64-unknown-linux-gnu".to_string(),
+            cpu: "x86-64-v3".to_string(),
+            features: String::new(),
+        };
+        let mut artifact = Artifact::new("sample", target);
+        artifact.extents.push("B".to_string());
+        artifact.inputs.push(tensor("x", 0));
+        artifact.outputs.push(tensor("y", 2));
+        artifact.buffers = vec![
+            buffer("x", BufferKind::Input(0)),
+            buffer("t", BufferKind::Temp { first: 0, last: 2 }),
+            buffer("y", BufferKind::Output(0)),
+        ];
+        artifact.kernels.push(KernelCode {
+            name: "k".to_string(),
+            symbol: "sample_k".to_string(),
+            code: Code::Object(vec![0x7f, 0x45]),
+        });
+        artifact.steps = vec![
+            Step::Fill {
+                segment: 0,
+                buffer: 1,
+                elements: SizeExpr::extent(0),
+                bits: 0x3f80_0000,
+            },
+            Step::Launch {
+                kernel: 0,
+                segment: 0,
+                buffers: vec![0, 1],
+                extents: vec![SizeExpr::extent(0)],
+                grid: SizeExpr::extent(0).ceil_div(8.into()),
+                scratch_bytes: 64.into(),
+                block: 1,
+            },
+            Step::Copy {
+                segment: 0,
+                from: 1,
+                to: 2,
+                elements: SizeExpr::extent(0),
+            },
+        ];
+        artifact.segments.push(SegmentInfo {
+            name: "s0".to_string(),
+            kind: SegmentKind::Kernel,
+            ops: 3,
+            sweeps: 1,
+            read_bytes: SizeExpr::extent(0) * 4.into(),
+            write_bytes: SizeExpr::extent(0) * 4.into(),
+            values: vec![SegmentValue {
+                name: "x".to_string(),
+                direction: Direction::Read,
+                bytes: SizeExpr::extent(0) * 4.into(),
+            }],
+        });
+        artifact
+    }
+
+    /// The message after one change of the sample.
+    fn refused(change: impl FnOnce(&mut Artifact)) -> String {
+        let mut artifact = sample();
+        change(&mut artifact);
+        artifact.validate().unwrap_err().to_string()
+    }
+
+    fn in_step(index: usize, change: impl FnOnce(&mut Step)) -> String {
+        let text = refused(|artifact| change(&mut artifact.steps[index]));
+        let prefix = format!("invalid artifact: steps[{index}]: ");
+        text.strip_prefix(&prefix).unwrap().to_string()
+    }
+
+    #[test]
+    fn the_sample_is_valid() {
+        assert_eq!(sample().validate(), Ok(()));
+    }
+
+    #[test]
+    fn names_must_be_there_and_unique() {
+        let text = refused(|a| a.extents.push("B".to_string()));
+        assert_eq!(text, "invalid artifact: extents[1]: second `B`");
+        let text = refused(|a| a.inputs[0].name.clear());
+        assert_eq!(text, "invalid artifact: inputs[0]: empty name");
+        let text = refused(|a| a.outputs.push(tensor("y", 2)));
+        assert_eq!(text, "invalid artifact: outputs[1]: second `y`");
+        let text = refused(|a| a.kernels.push(a.kernels[0].clone()));
+        assert_eq!(text, "invalid artifact: kernels[1]: second `sample_k`");
+    }
+
+    #[test]
+    fn tensors_and_buffers_must_fit_together() {
+        let text = refused(|a| a.inputs[0].buffer = 9);
+        assert_eq!(text, "invalid artifact: inputs[0]: buffers[9] of 3");
+        let text = refused(|a| a.inputs[0].buffer = 1);
+        let not_its = "invalid artifact: inputs[0]: buffers[1] is not the memory of this input";
+        assert_eq!(text, not_its);
+        let text = refused(|a| a.outputs[0].dtype = DType::I64);
+        let dtype = "invalid artifact: outputs[0]: element type f32, expected i64";
+        assert_eq!(text, dtype);
+        let text = refused(|a| a.inputs[0].dims = vec![DimSpec::stored(1); 33]);
+        let rank = "invalid artifact: inputs[0]: 33 axes, at most 32 are possible";
+        assert_eq!(text, rank);
+        let text = refused(|a| a.outputs[0].dims[0].extent = SizeExpr::extent(1));
+        let size = "invalid artifact: outputs[0]: size `$1` names extent 1 of 1";
+        assert_eq!(text, size);
+        let text = refused(|a| a.outputs[0].buffer = 1);
+        let home = "invalid artifact: buffers[2]: tensor 0 of that kind lives in another buffer";
+        assert_eq!(text, home);
+        let text = refused(|a| a.buffers[2].kind = BufferKind::Output(7));
+        assert_eq!(text, "invalid artifact: buffers[2]: outputs[7] of 1");
+    }
+
+    #[test]
+    fn temporaries_must_live_while_they_are_used() {
+        let lifetime =
+            |first, last| refused(|a| a.buffers[1].kind = BufferKind::Temp { first, last });
+        assert_eq!(
+            lifetime(0, 3),
+            "invalid artifact: buffers[1]: live from step 0 to 3 of 3 steps"
+        );
+        assert_eq!(
+            lifetime(2, 1),
+            "invalid artifact: buffers[1]: live from step 2 to 1 of 3 steps"
+        );
+        let dead = "uses buffers[1], which lives from step";
+        assert_eq!(
+            lifetime(1, 2),
+            format!("invalid artifact: steps[0]: {dead} 1 to 2")
+        );
+        assert_eq!(
+            lifetime(0, 1),
+            format!("invalid artifact: steps[2]: {dead} 0 to 1")
+        );
+    }
+
+    #[test]
+    fn steps_must_name_what_exists() {
+        let text = in_step(0, |step| {
+            if let Step::Fill { buffer, .. } = step {
+                *buffer = 0;
+            }
+        });
+        assert_eq!(
+            text,
+            "writes to buffers[0], an input that no output updates"
+        );
+        let text = in_step(1, |step| {
+            if let Step::Launch { kernel, .. } = step {
+                *kernel = u32::MAX;
+            }
+        });
+        assert_eq!(text, "kernels[4294967295] of 1");
+        let text = in_step(1, |step| {
+            if let Step::Launch { block, .. } = step {
+                *block = 0;
+            }
+        });
+        assert_eq!(text, "0 threads in a block, possible are 1 to 1024");
+        let text = in_step(2, |step| {
+            if let Step::Copy { from, .. } = step {
+                *from = 2;
+            }
+        });
+        assert_eq!(text, "copies buffers[2] to itself");
+        let text = in_step(2, |step| {
+            if let Step::Copy { segment, .. } = step {
+                *segment = 1;
+            }
+        });
+        assert_eq!(text, "segments[1] of 1");
+    }
+
+    #[test]
+    fn code_must_suit_the_target() {
+        let text = refused(|a| a.kernels[0].code = Code::Ptx(String::new()));
+        assert_eq!(
+            text,
+            "invalid artifact: kernels[0]: code for another kind of target"
+        );
+        let text = refused(|a| a.segments[0].values[0].bytes = SizeExpr::from_ops(Vec::new()));
+        assert_eq!(
+            text,
+            "invalid artifact: segments[0]: size `` does not leave one value"
+        );
+    }
+}
