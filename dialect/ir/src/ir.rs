@@ -330,10 +330,7 @@ impl Ir {
             self.push_operand(op, value);
         }
         for (block, args) in new.successors {
-            self.ops[op].successors.push((block, args.len() as u32));
-            for value in args {
-                self.push_operand(op, value);
-            }
+            self.push_successor(op, block, &args);
         }
         op
     }
@@ -554,6 +551,13 @@ impl Ir {
         };
         self.link_use(slot);
         self.ops[op].operands.push(slot);
+    }
+    /// Adds a successor that is handed `args`. After the first successor, no plain operand may be added.
+    pub fn push_successor(&mut self, op: Op, block: Block, args: &[Value]) {
+        self.ops[op].successors.push((block, args.len() as u32));
+        for &value in args {
+            self.push_operand(op, value);
+        }
     }
     /// Sets operand `index` of `op`.
     pub fn set_operand(&mut self, op: Op, index: usize, value: Value) {
@@ -886,6 +890,10 @@ impl Ir {
     /// The name hint of a block, without `^`.
     pub fn block_name(&self, block: Block) -> Option<&str> {
         self.blocks[block].name.map(|s| self.str(s))
+    }
+    /// The interned name hint of a block.
+    pub fn block_name_sym(&self, block: Block) -> Option<Sym> {
+        self.blocks[block].name
     }
     /// Sets the name hint of a block.
     pub fn set_block_name(&mut self, block: Block, name: Option<Sym>) {

@@ -5,13 +5,16 @@
 #![forbid(unsafe_code)]
 
 pub mod attr;
+pub mod clone;
 pub mod def;
 pub mod diag;
 pub mod entity;
 pub mod intern;
 pub mod ir;
 pub mod loc;
+pub mod rewrite;
 pub mod span;
+pub mod symbols;
 pub mod types;
 pub mod walk;
 
