@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Sets up what is missing, then runs every check of the repository: format, lints, all tests, the lit tests once more with each pass
+# validated by execution, and stock lit. Goes on after a failure; ends with the counts, with what was skipped, and with a non-zero
+# status if anything failed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+
+LOG=target/test-log
+FAILED=()
+SKIPPED=()
+
+step() { # step NAME COMMAND...: runs it, shows its output and keeps it in $LOG/NAME
+  local name=$1 start=$SECONDS; shift
+  printf '\n==== %s: %s\n' "$name" "$*"
+  if "$@" 2>&1 | tee "$LOG/$name"; then
+    printf '==== %s: ok (%s s)\n' "$name" $((SECONDS - start))
+  else
+    printf '==== %s: FAILED (%s s)\n' "$name" $((SECONDS - start))
+    FAILED+=("$name")
+  fi
+}
+
+skip() { printf '\n==== skipped: %s\n' "$*"; SKIPPED+=("skipped: $*"); }
+
+find_lit() {
+  command -v lit-22 || { [ -x /usr/lib/llvm-22/bin/lit ] && echo /usr/lib/llvm-22/bin/lit; }
+}
+
+results() { # results FIELD FILE...: sum of a field of all `test result:` lines
+  local field=$1; shift
+  cat "$@" 2>/dev/null | grep '^test result:' | grep -oE "[0-9]+ $field" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+counts() { # lines `count: N WHAT` that tests print, summed by WHAT
+  cat "$LOG"/tests 2>/dev/null | grep -E '^count: [0-9]+ ' |
+    awk '{ n = $2; sub(/^count: [0-9]+ /, ""); sum[$0] += n } END { for (what in sum) print sum[what], what }' | sort -k2
+}
+
+note_missing() {
+  { [ -n "${PTXAS:-}" ] || [ -x .cache/ptxas/ptxas ] || command -v ptxas >/dev/null; } || SKIPPED+=("skipped: ptxas not found; PTX is not assembled")
+  { [ -e /dev/nvidiactl ] && [ -e /dev/nvidia-uvm ]; } || SKIPPED+=("unsupported: no device; nothing runs on a GPU")
+}
+
+# --------------------------------------------------------------------------------------------------------------------------------------
+
+mkdir -p target && rm -rf "$LOG" && mkdir "$LOG"
+./scripts/setup.sh --tests || exit 1
+note_missing
+
+step format cargo fmt --all --check
+step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+step tests cargo test --workspace --locked --no-fail-fast -- --show-output
+step validate env FUSER_LIT_VALIDATE=1 cargo test --locked --test lit
+if lit=$(find_lit); then
+  step stock-lit "$lit" -sv --param "bin_dir=${CARGO_TARGET_DIR:-target}/debug" lit-tests
+else
+  skip "stock lit not found"
+fi
+
+printf '\n==== summary\n'
+printf 'tests: %s passed, %s failed, %s ignored\n' "$(results passed "$LOG/tests")" "$(results failed "$LOG/tests")" "$(results ignored "$LOG/tests")"
+printf 'lit tests validated by execution: %s passed, %s failed, %s ignored\n' \
+  "$(results passed "$LOG/validate")" "$(results failed "$LOG/validate")" "$(results ignored "$LOG/validate")"
+printf 'stock lit: %s\n' "$(grep -E '^  (Passed|Failed|Unsupported|Expectedly Failed|Unresolved)' "$LOG/stock-lit" 2>/dev/null | tr -s ' ' | paste -sd, | sed 's/^ //')"
+counts
+[ "${#SKIPPED[@]}" = 0 ] || printf '%s\n' "${SKIPPED[@]}"
+grep -hoE '\.\.\. ignored \(.*\)' "$LOG/tests" | sort | uniq -c | sed 's/^ *\([0-9]*\) \.\.\. ignored/ignored: \1/'
+printf 'time: %s s\n' "$SECONDS"
+if [ "${#FAILED[@]}" = 0 ]; then echo 'all passed'; else echo "FAILED: ${FAILED[*]}"; exit 1; fi
