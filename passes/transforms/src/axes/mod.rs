@@ -1,0 +1,201 @@
+//! Axis analysis: which axes of which tensors are the same loop.
+//!
+//! Inside a set of ops every dimension of every tensor is an ordered list of *axes*. Elementwise ops, casts and permutes
+//! keep axes, `broadcast` introduces some, a reduction ends some, and a reshape splits them into factors: after
+//! `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension meet in
+//! their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and `[4, 6]`)
+//! the set has no single iteration space, and the analysis says so with both factorings. Extents are polynomials, so
+//! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list.
+//!
+//! ```text
+//! %s = fusion.sum %x dims [1]                 // %x: [0, 1]   %s: [0]      %s reduces [1]
+//! %b = fusion.broadcast %s dims [0] ...       // %b: [0, b2]
+//! %y = fusion.div %x, %b                      // 2 and 1 are one axis: %b: [0, b1]   %y: [0, 1]
+//! ```
+//!
+//! Reading order: `refusal.rs` (what can fail), `union.rs` (classes of axes and their factors, with undo), `rules.rs`
+//! (what each op says about axes), this file (the frozen result), `render.rs` (as text).
+//!
+//! Guarantees: the result depends on the ops and their order alone; cost is near linear in the number of ops; nothing
+//! recurses. Never looks at an op's name: all it knows of an op is the `AxisRule` of its table.
+
+mod refusal;
+mod render;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod union;
+
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+pub use refusal::AxisRefusal;
+pub use union::{AxisUnion, Mark};
+
+use union::Node;
+
+fuser_ir::entities! {
+    /// An axis of an iteration space: a class of dimensions, or of factors of dimensions, that are walked together.
+    AxisId,
+}
+
+/// A short list of axes.
+pub type AxisList = SmallVec<[AxisId; 2]>;
+
+/// One dimension of a value: the product of its axes, outermost first.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DimAxes {
+    /// The axes; empty for a dimension of extent 1.
+    pub axes: SmallVec<[AxisId; 1]>,
+    /// Whether the dimension is stored once (`b` in the type).
+    pub broadcast: bool,
+}
+
+/// An axis of a stored value and the distance, in elements, between neighbours along it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredAxis {
+    /// The axis.
+    pub axis: AxisId,
+    /// Elements from one index to the next; `None` where an extent further in is `?`.
+    pub stride: Option<ExtentExpr>,
+}
+
+/// The axes of a set of ops.
+#[derive(Clone, Debug, Default)]
+pub struct Axes {
+    extents: Vec<Option<ExtentExpr>>,
+    order: Vec<Value>,
+    values: FxHashMap<Value, Vec<DimAxes>>,
+    reduced: FxHashMap<Op, AxisList>,
+}
+
+impl Axes {
+    /// Analyses `ops`, given in program order.
+    pub fn build(ir: &Ir, ops: &[Op]) -> Result<Self, AxisRefusal> {
+        let mut union = AxisUnion::default();
+        for &op in ops {
+            union.add(ir, op)?;
+        }
+        Self::freeze(&union)
+    }
+
+    /// The result of an incremental analysis.
+    pub fn freeze(union: &AxisUnion) -> Result<Self, AxisRefusal> {
+        let mut axes = Self::default();
+        let mut ids = FxHashMap::default();
+        for &value in union.values() {
+            let dims = union.dims(value).iter();
+            let dims: Vec<DimAxes> = dims
+                .map(|&(node, broadcast)| DimAxes {
+                    axes: axes.number(union, node, &mut ids).collect(),
+                    broadcast,
+                })
+                .collect();
+            axes.check_distinct(value, &dims)?;
+            axes.order.push(value);
+            axes.values.insert(value, dims);
+        }
+        for (op, nodes) in union.reductions() {
+            let list = nodes
+                .iter()
+                .flat_map(|&n| axes.number(union, n, &mut ids).collect::<AxisList>());
+            let list = list.collect();
+            axes.reduced.insert(op, list);
+        }
+        Ok(axes)
+    }
+
+    fn number<'a>(
+        &'a mut self,
+        union: &'a AxisUnion,
+        node: Node,
+        ids: &'a mut FxHashMap<Node, AxisId>,
+    ) -> impl Iterator<Item = AxisId> + 'a {
+        union.leaves(node).into_iter().map(|leaf| {
+            *ids.entry(leaf).or_insert_with(|| {
+                self.extents.push(union.leaf_extent(leaf).cloned());
+                fuser_ir::entity::Entity::from_index(self.extents.len() - 1)
+            })
+        })
+    }
+
+    fn check_distinct(&self, value: Value, dims: &[DimAxes]) -> Result<(), AxisRefusal> {
+        let mut seen = AxisList::new();
+        for axis in dims.iter().flat_map(|d| d.axes.iter().copied()) {
+            if seen.contains(&axis) {
+                return Err(AxisRefusal::SelfMapped { value });
+            }
+            seen.push(axis);
+        }
+        Ok(())
+    }
+
+    /// All axes, in order of first appearance.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = AxisId> + use<> {
+        (0..self.extents.len()).map(fuser_ir::entity::Entity::from_index)
+    }
+    /// How many axes there are.
+    pub fn len(&self) -> usize {
+        self.extents.len()
+    }
+    /// Whether every value is a scalar.
+    pub fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+    /// The length of `axis`; `None` for `?`.
+    pub fn extent(&self, axis: AxisId) -> Option<&ExtentExpr> {
+        self.extents[fuser_ir::entity::Entity::index(axis)].as_ref()
+    }
+    /// The tensors that the ops read or make, in order of first appearance.
+    pub fn values(&self) -> &[Value] {
+        &self.order
+    }
+    /// The dimensions of `value`; none for scalars and for values that the ops do not touch.
+    pub fn value(&self, value: Value) -> &[DimAxes] {
+        self.values.get(&value).map_or(&[], Vec::as_slice)
+    }
+    /// Whether the ops read or make `value` as a tensor.
+    pub fn contains(&self, value: Value) -> bool {
+        self.values.contains_key(&value)
+    }
+    /// The axes that `op` reduces, outermost first; none if it is no reduction.
+    pub fn reduced(&self, op: Op) -> &[AxisId] {
+        self.reduced.get(&op).map_or(&[], |list| list.as_slice())
+    }
+    /// The axes on which `value` is indexed, broadcast ones included, outermost first.
+    pub fn logical(&self, value: Value) -> impl Iterator<Item = AxisId> + '_ {
+        let dims = self.value(value).iter();
+        dims.flat_map(|d| d.axes.iter().copied())
+    }
+    /// The axes on which the stored elements of `value` differ, outermost first.
+    pub fn stored(&self, value: Value) -> impl Iterator<Item = AxisId> + '_ {
+        let dims = self.value(value).iter().filter(|d| !d.broadcast);
+        dims.flat_map(|d| d.axes.iter().copied())
+    }
+    /// The stored axes of `value`, outermost first, with their strides in a dense row-major buffer.
+    pub fn strides(&self, value: Value) -> Vec<StoredAxis> {
+        let mut inner = Some(ExtentExpr::constant(1));
+        let axes: AxisList = self.stored(value).collect();
+        let mut list: Vec<StoredAxis> = axes
+            .into_iter()
+            .rev()
+            .map(|axis| {
+                let stride = inner.clone();
+                inner = inner.as_ref().and_then(|i| i.mul(self.extent(axis)?));
+                StoredAxis { axis, stride }
+            })
+            .collect();
+        list.reverse();
+        list
+    }
+    /// The stride of `value` along `axis`: 0 where it does not vary along it, `None` where it is not known.
+    pub fn stride(&self, value: Value, axis: AxisId) -> Option<ExtentExpr> {
+        let strides = self.strides(value);
+        match strides.into_iter().find(|s| s.axis == axis) {
+            Some(stored) => stored.stride,
+            None => Some(ExtentExpr::constant(0)),
+        }
+    }
+}

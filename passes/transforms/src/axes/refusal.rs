@@ -1,0 +1,87 @@
+//! Why a set of ops has no common iteration space: each reason with its numbers, printed by one function.
+
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Value};
+
+use super::render::{expr_text, value_text};
+
+/// A reason against one iteration space for a set of ops.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AxisRefusal {
+    /// One dimension is factored in two ways that no common refinement serves.
+    IncompatibleFactoring {
+        /// The op that brought the second factoring.
+        at: Op,
+        /// The factors known before, outermost first; `None` for `?`.
+        known: Vec<Option<ExtentExpr>>,
+        /// The factors that `at` wants.
+        wanted: Vec<Option<ExtentExpr>>,
+    },
+    /// Two dimensions that `at` joins have different lengths.
+    ExtentMismatch {
+        /// The op that joins them.
+        at: Op,
+        /// One length.
+        left: ExtentExpr,
+        /// The other.
+        right: ExtentExpr,
+    },
+    /// Two dimensions of one value would be one axis, as in `t + transpose(t)`.
+    SelfMapped {
+        /// The value.
+        value: Value,
+    },
+    /// The op has no axis rule, or its clauses do not fit its operands.
+    Unsupported {
+        /// The op.
+        op: Op,
+    },
+}
+
+impl AxisRefusal {
+    /// The reason's name, as in records.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::IncompatibleFactoring { .. } => "incompatible-factoring",
+            Self::ExtentMismatch { .. } => "extent-mismatch",
+            Self::SelfMapped { .. } => "self-mapped",
+            Self::Unsupported { .. } => "unsupported-op",
+        }
+    }
+
+    /// The reason in one line: `incompatible-factoring { at: %a, known: [6, 4], wanted: [3, 8] }`.
+    pub fn render(&self, ir: &Ir) -> String {
+        let details = match self {
+            Self::IncompatibleFactoring { at, known, wanted } => format!(
+                "at: {}, known: {}, wanted: {}",
+                result_text(ir, *at),
+                factors_text(ir, known),
+                factors_text(ir, wanted)
+            ),
+            Self::ExtentMismatch { at, left, right } => format!(
+                "at: {}, left: {}, right: {}",
+                result_text(ir, *at),
+                expr_text(ir, left),
+                expr_text(ir, right)
+            ),
+            Self::SelfMapped { value } => format!("value: {}", value_text(ir, *value)),
+            Self::Unsupported { op } => format!("op: {}", ir.name(*op)),
+        };
+        format!("{} {{ {details} }}", self.name())
+    }
+}
+
+fn factors_text(ir: &Ir, factors: &[Option<ExtentExpr>]) -> String {
+    let texts: Vec<String> = factors
+        .iter()
+        .map(|f| f.as_ref().map_or("?".into(), |e| expr_text(ir, e)))
+        .collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn result_text(ir: &Ir, op: Op) -> String {
+    match ir.results(op).first() {
+        Some(&value) => value_text(ir, value),
+        None => ir.name(op).to_string(),
+    }
+}

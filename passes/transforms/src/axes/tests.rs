@@ -1,0 +1,232 @@
+//! Axis analysis on small programs, compared as text.
+
+use super::*;
+use crate::testing::*;
+
+fn text(b: &Builder) -> String {
+    match Axes::build(&b.ir, &b.ops) {
+        Ok(axes) => axes.render(&b.ir, &b.ops),
+        Err(refusal) => refusal.render(&b.ir),
+    }
+}
+
+fn check(b: &Builder, expected: &str) {
+    let lines: Vec<&str> = expected.lines().map(str::trim).collect();
+    assert_eq!(text(b).trim(), lines.join("\n").trim());
+}
+
+#[test]
+fn a_reduction_ends_an_axis_and_a_broadcast_brings_it_back() {
+    let mut b = Builder::default();
+    let x = b.input("x", "[B]x1024xbf16");
+    let s = b.op(&SUM, "s", &[x], &[1], "[B]xf32");
+    let m = b.op(&BROADCAST, "m", &[s], &[0], "[B]xb1024xf32");
+    b.pw("y", &[x, m], "[B]x1024xf32");
+    check(
+        &b,
+        "axis 0: B
+         axis 1: 1024
+         %x: [0, 1]
+         %s: [0]
+         %m: [0, b1]
+         %y: [0, 1]
+         %s reduces [1]",
+    );
+}
+
+#[test]
+fn equal_extents_of_unrelated_dimensions_are_different_axes() {
+    let mut b = Builder::default();
+    let t0 = b.input("t0", "4096x512xf32");
+    let t1 = b.input("t1", "4096x512xf32");
+    let s = b.op(&SUM, "s", &[t0], &[1], "4096xf32");
+    let m = b.op(&BROADCAST, "m", &[s], &[0], "4096xb512xf32");
+    b.pw("t4", &[t1, m], "4096x512xf32");
+    check(
+        &b,
+        "axis 0: 4096
+         axis 1: 512
+         axis 2: 512
+         %t0: [0, 1]
+         %s: [0]
+         %m: [0, b2]
+         %t1: [0, 2]
+         %t4: [0, 2]
+         %s reduces [1]",
+    );
+}
+
+#[test]
+fn two_factorings_meet_in_their_common_refinement() {
+    let mut b = Builder::default();
+    let x = b.input("x", "24xf32");
+    b.op(&RESHAPE, "p", &[x], &[], "6x4xf32");
+    b.op(&RESHAPE, "q", &[x], &[], "3x8xf32");
+    check(
+        &b,
+        "axis 0: 3
+         axis 1: 2
+         axis 2: 4
+         %x: [(0, 1, 2)]
+         %p: [(0, 1), 2]
+         %q: [0, (1, 2)]",
+    );
+}
+
+#[test]
+fn factorings_without_a_common_refinement_are_refused() {
+    let mut b = Builder::default();
+    let x = b.input("x", "24xf32");
+    b.op(&RESHAPE, "p", &[x], &[], "6x4xf32");
+    b.op(&RESHAPE, "q", &[x], &[], "4x6xf32");
+    check(
+        &b,
+        "incompatible-factoring { at: %q, known: [6, 4], wanted: [4, 6] }",
+    );
+}
+
+#[test]
+fn named_extents_factor_by_polynomial_division() {
+    let mut b = Builder::default();
+    let x = b.input("x", "[B]x[S]x[H*8]xf32");
+    let p = b.op(&RESHAPE, "p", &[x], &[], "[B*S]x[H*8]xf32");
+    b.op(&RESHAPE, "q", &[p], &[], "[B*S]x[H]x[8]xf32");
+    check(
+        &b,
+        "axis 0: B
+         axis 1: S
+         axis 2: H
+         axis 3: 8
+         %x: [0, 1, (2, 3)]
+         %p: [(0, 1), (2, 3)]
+         %q: [(0, 1), 2, 3]",
+    );
+    let axes = Axes::build(&b.ir, &b.ops).expect("plans");
+    let strides: Vec<String> = axes
+        .strides(p)
+        .iter()
+        .map(|s| render::expr_text(&b.ir, s.stride.as_ref().expect("known")))
+        .collect();
+    assert_eq!(strides, ["8*H*S", "8*H", "8", "1"]);
+}
+
+#[test]
+fn extents_of_one_are_no_axes() {
+    let mut b = Builder::default();
+    let x = b.input("x", "5x1x7xf32");
+    let e = b.op(&EXPAND, "e", &[x], &[], "5xb9x7xf32");
+    b.op(&SUM, "s", &[e], &[2], "5xb9x1xf32");
+    b.keepdim();
+    b.op(&SQUEEZE, "q", &[x], &[1], "5x7xf32");
+    check(
+        &b,
+        "axis 0: 5
+         axis 1: 7
+         axis 2: 9
+         %x: [0, -, 1]
+         %e: [0, b2, 1]
+         %s: [0, b2, -]
+         %q: [0, 1]
+         %s reduces [1]",
+    );
+}
+
+#[test]
+fn a_square_added_to_its_transpose_maps_onto_itself() {
+    let mut b = Builder::default();
+    let t = b.input("t", "5x5xf32");
+    let p = b.op(&PERMUTE, "p", &[t], &[1, 0], "5x5xf32");
+    b.pw("y", &[t, p], "5x5xf32");
+    check(&b, "self-mapped { value: %t }");
+}
+
+#[test]
+fn strides_skip_what_is_stored_once() {
+    let mut b = Builder::default();
+    let x = b.input("x", "3xb5x7x11xf32");
+    b.op(&PERMUTE, "p", &[x], &[3, 0, 1, 2], "11x3xb5x7xf32");
+    let axes = Axes::build(&b.ir, &b.ops).expect("plans");
+    let strides: Vec<Option<i64>> = axes
+        .ids()
+        .map(|a| axes.stride(x, a).and_then(|s| s.as_constant()))
+        .collect();
+    assert_eq!(strides, [Some(77), Some(0), Some(11), Some(1)]);
+}
+
+#[test]
+fn what_an_unknown_extent_hides_stays_unknown() {
+    let mut b = Builder::default();
+    let x = b.input("x", "?x?xf32");
+    b.pw("y", &[x], "?x?xf32");
+    let axes = Axes::build(&b.ir, &b.ops).expect("plans");
+    let strides: Vec<Option<ExtentExpr>> = axes.strides(x).into_iter().map(|s| s.stride).collect();
+    assert_eq!(strides, [None, Some(ExtentExpr::constant(1))]);
+    b.op(&RESHAPE, "r", &[x], &[], "?x3xf32");
+    check(
+        &b,
+        "incompatible-factoring { at: %r, known: [?, ?], wanted: [?, 3] }",
+    );
+}
+
+#[test]
+fn a_refused_op_leaves_no_trace_and_a_rollback_takes_back_what_was_added() {
+    let mut b = Builder::default();
+    let x = b.input("x", "24xf32");
+    b.op(&RESHAPE, "p", &[x], &[], "6x4xf32");
+    b.op(&RESHAPE, "q", &[x], &[], "4x6xf32");
+    b.op(&RESHAPE, "r", &[x], &[], "3x8xf32");
+    let (first, refused, third) = (b.ops[0], b.ops[1], b.ops[2]);
+    let mut union = AxisUnion::default();
+    union.add(&b.ir, first).expect("fits");
+    let before = Axes::freeze(&union).expect("fits").render(&b.ir, &b.ops);
+    union.add(&b.ir, refused).expect_err("does not fit");
+    assert_eq!(
+        Axes::freeze(&union).expect("fits").render(&b.ir, &b.ops),
+        before
+    );
+    let mark = union.mark();
+    union.add(&b.ir, third).expect("fits");
+    union.rollback(mark);
+    assert_eq!(
+        Axes::freeze(&union).expect("fits").render(&b.ir, &b.ops),
+        before
+    );
+}
+
+#[test]
+fn an_op_without_a_rule_or_with_a_wild_clause_is_refused() {
+    let mut b = Builder::default();
+    let x = b.input("x", "5x7xf32");
+    b.op(&OPAQUE, "o", &[x], &[], "5xf32");
+    check(&b, "unsupported-op { op: test.opaque }");
+    for dims in [&[2][..], &[-1], &[0, 0], &[i64::MAX]] {
+        let mut b = Builder::default();
+        let x = b.input("x", "5x7xf32");
+        b.op(&SUM, "s", &[x], dims, "5xf32");
+        check(&b, "unsupported-op { op: test.sum }");
+    }
+}
+
+#[test]
+fn a_zero_extent_never_factors() {
+    let mut b = Builder::default();
+    let x = b.input("x", "0x4xf32");
+    b.op(&RESHAPE, "r", &[x], &[], "2x0xf32");
+    check(
+        &b,
+        "incompatible-factoring { at: %r, known: [0, 4], wanted: [2, 0] }",
+    );
+}
+
+#[test]
+fn long_chains_of_reshapes_stay_flat() {
+    let mut b = Builder::default();
+    let mut x = b.input("x", "[B*8]xf32");
+    for i in 0..2000 {
+        let y = b.op(&RESHAPE, "r", &[x], &[], "[B]x[8]xf32");
+        let z = b.op(&RESHAPE, "s", &[y], &[], "[B*8]xf32");
+        x = b.pw(if i % 2 == 0 { "y" } else { "z" }, &[z, x], "[B*8]xf32");
+    }
+    let axes = Axes::build(&b.ir, &b.ops).expect("plans");
+    assert_eq!(axes.len(), 2);
+}

@@ -1,0 +1,122 @@
+//! A small dialect and a builder for unit tests of analyses that read op tables only.
+
+use std::sync::Arc;
+
+use fuser_ir::attr::AttrKind;
+use fuser_ir::def::{AxisRule, DialectDef, OpClass, OpDef, Registry, Traits};
+use fuser_ir::types::{DType, Dim, Extent};
+use fuser_ir::{Block, Ir, NewOp, Op, TypeId, Value};
+
+macro_rules! ops {
+    ($($ident:ident $name:literal $rule:ident $class:ident),* $(,)?) => {
+        $(pub static $ident: OpDef = OpDef {
+            name: concat!("test.", $name),
+            axes: AxisRule::$rule,
+            class: OpClass::$class,
+            traits: Traits::PURE,
+            flops: 1,
+            ..OpDef::EMPTY
+        };)*
+        static DIALECT: DialectDef = DialectDef { name: "test", doc: "", ops: &[$(&$ident),*] };
+    };
+}
+
+ops! {
+    PW "pw" Pointwise Elementwise,
+    SUM "sum" Reduce Reduction,
+    BROADCAST "broadcast" Broadcast Shape,
+    PERMUTE "permute" Permute Shape,
+    RESHAPE "reshape" Reshape Shape,
+    SQUEEZE "squeeze" Squeeze Shape,
+    EXPAND "expand" Expand Shape,
+    FULL "full" Create Creation,
+    OPAQUE "opaque" None Structure,
+}
+
+/// A block under construction.
+pub struct Builder {
+    pub ir: Ir,
+    pub block: Block,
+    pub ops: Vec<Op>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let mut ir = Ir::new(Arc::new(Registry::new(&[&DIALECT])));
+        let region = ir.new_region();
+        let block = ir.append_block(region);
+        let ops = Vec::new();
+        Self { ir, block, ops }
+    }
+}
+
+impl Builder {
+    /// A type from text: `[B]x1024xb4xf32`, or `f32` for a scalar.
+    pub fn ty(&mut self, text: &str) -> TypeId {
+        let parts: Vec<&str> = text.split('x').collect();
+        let (dims, dtype) = parts.split_at(parts.len() - 1);
+        let dtype = DType::from_name(dtype[0]).expect("element type");
+        let dims: Vec<Dim> = dims.iter().map(|d| self.dim(d)).collect();
+        self.ir.tensor(dims, dtype)
+    }
+    fn dim(&mut self, text: &str) -> Dim {
+        let (broadcast, text) = match text.strip_prefix('b') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let extent = match text.strip_prefix('[') {
+            Some(names) => self.product(names.trim_end_matches(']')),
+            None if text == "?" => Extent::Unknown,
+            None => Extent::Static(text.parse().expect("extent")),
+        };
+        Dim { extent, broadcast }
+    }
+    fn product(&mut self, names: &str) -> Extent {
+        let mut all = fuser_ir::types::ExtentExpr::constant(1);
+        for name in names.split('*') {
+            let extent = match name.parse() {
+                Ok(number) => Extent::Static(number),
+                Err(_) => self.ir.named_extent(name),
+            };
+            let expr = self.ir.extent_as_expr(extent).expect("known");
+            all = all.mul(&expr).expect("small");
+        }
+        self.ir.extent(all).expect("positive")
+    }
+    pub fn input(&mut self, name: &str, ty: &str) -> Value {
+        let ty = self.ty(ty);
+        let name = self.ir.sym(name);
+        self.ir.append_arg(self.block, ty, Some(name))
+    }
+    pub fn op(
+        &mut self,
+        def: &'static OpDef,
+        name: &str,
+        inputs: &[Value],
+        dims: &[i64],
+        ty: &str,
+    ) -> Value {
+        let ty = self.ty(ty);
+        let name = self.ir.sym(name);
+        let key = self.ir.sym("dims");
+        let dims = self.ir.attr(AttrKind::I64Array(dims.to_vec()));
+        let new = NewOp {
+            operands: inputs.iter().copied().collect(),
+            results: [(ty, Some(name))].into_iter().collect(),
+            attrs: [(key, dims)].into_iter().collect(),
+            ..NewOp::default()
+        };
+        let op = self.ir.create_op(def, new);
+        self.ir.append_op(self.block, op);
+        self.ops.push(op);
+        self.ir.result(op, 0)
+    }
+    pub fn pw(&mut self, name: &str, inputs: &[Value], ty: &str) -> Value {
+        self.op(&PW, name, inputs, &[], ty)
+    }
+    pub fn keepdim(&mut self) {
+        let unit = self.ir.attr(AttrKind::Unit);
+        let last = *self.ops.last().expect("an op");
+        self.ir.set_attr(last, "keepdim", unit);
+    }
+}
