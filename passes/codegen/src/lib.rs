@@ -1,1 +1,20 @@
-//! placeholder
+//! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that knows LLVM.
+//!
+//! Reading order: [`target`] (what code is for), [`expr`] and [`memory`] (how IR is built), [`math`] (the elementary
+//! functions), [`convert`] (number formats), [`orc`] (loading object code into the process).
+//!
+//! Knows nothing of files, environment or devices; never aborts on input, since whatever LLVM could not select is
+//! refused before LLVM sees it.
+#![deny(unsafe_code)]
+
+pub mod convert;
+pub mod error;
+pub mod expr;
+pub mod math;
+pub mod memory;
+#[allow(unsafe_code)]
+pub mod orc;
+pub mod target;
+
+pub use error::CodegenError;
+pub use target::Target;

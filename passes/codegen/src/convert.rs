@@ -1,0 +1,179 @@
+//! Conversions between number formats, as instruction sequences whose result is the same on every target.
+//!
+//! bf16 and f16 are storage formats: values of them are 16-bit integers until [`to_f32`] and from [`from_f32`] on, so
+//! that no backend is ever asked to round to them by a library call. Narrowing rounds once, to nearest even; overflow
+//! is infinity, and NaN stays NaN and becomes quiet. Float to integer saturates and takes NaN to zero. Integer to integer
+//! wraps; anything to `i1` asks whether it is not zero (NaN is not zero).
+
+use crate::expr::{Elem, Val};
+
+/// Whether a conversion reads or writes integers as signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    Signed,
+    Unsigned,
+}
+
+/// A number format: an element and, for integers, the sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    pub elem: Elem,
+    pub sign: Sign,
+}
+
+impl Format {
+    pub const fn float(elem: Elem) -> Self {
+        Format {
+            elem,
+            sign: Sign::Signed,
+        }
+    }
+
+    pub const fn signed(bits: u32) -> Self {
+        Format {
+            elem: Elem::Int(bits),
+            sign: Sign::Signed,
+        }
+    }
+
+    pub const fn unsigned(bits: u32) -> Self {
+        Format {
+            elem: Elem::Int(bits),
+            sign: Sign::Unsigned,
+        }
+    }
+}
+
+/// Converts between any two formats.
+pub fn convert<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, to: Format) -> Val<'e, 'ctx> {
+    if from == to {
+        return x;
+    }
+    match (from.elem, to.elem) {
+        (Elem::Int(_), Elem::Int(1)) => x.ne(0),
+        (Elem::Int(_), Elem::Int(bits)) => widen(x, from, bits),
+        (Elem::Int(_), float) => integer_to_float(x, from, float),
+        (float, Elem::Int(_)) => float_to_integer(widen_float(x, float), to),
+        (from, to) => narrow_float(widen_float(x, from), to),
+    }
+}
+
+fn widen<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, bits: u32) -> Val<'e, 'ctx> {
+    // `true` is one, not minus one.
+    if from.sign == Sign::Unsigned || from.elem == Elem::Int(1) {
+        x.zext_or_trunc(bits)
+    } else {
+        x.sext_or_trunc(bits)
+    }
+}
+
+/// A 16-bit float becomes f32; f32 and f64 stay.
+pub fn widen_float<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
+    if matches!(elem, Elem::F16 | Elem::Bf16) {
+        to_f32(x, elem)
+    } else {
+        x
+    }
+}
+
+/// Rounds an f32 or f64 to `to`, once.
+pub fn narrow_float<'e, 'ctx>(x: Val<'e, 'ctx>, to: Elem) -> Val<'e, 'ctx> {
+    match (x.elem(), to) {
+        (Elem::F32, Elem::F64) => x.extend(Elem::F64),
+        (Elem::F64, Elem::F32) => x.round_to(Elem::F32),
+        (Elem::F64, Elem::F16 | Elem::Bf16) => from_f32(round_to_odd(x), to),
+        (Elem::F32, Elem::F16 | Elem::Bf16) => from_f32(x, to),
+        _ => x,
+    }
+}
+
+/// f64 to f32 so that a further rounding to 16 bits gives what one rounding would: inexact results get an odd last bit.
+fn round_to_odd<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let near = x.round_to(Elem::F32);
+    let back = near.extend(Elem::F64);
+    let bits = near.to_bits();
+    // Step back to the neighbour towards zero where rounding went away from zero, then set the last bit.
+    let away = back.abs().gt(x.abs());
+    let toward = bits - away.zext_or_trunc(32);
+    let odd = toward.or(1).bits_as(Elem::F32);
+    near.except(back.ne(x).and(x.is_nan().flip()), odd)
+}
+
+/// The f32 of a 16-bit float that is held as its bits; exact.
+pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
+    match elem {
+        Elem::Bf16 => bits.zext_or_trunc(32).shift_left(16).bits_as(Elem::F32),
+        // Every target that we accept converts this natively (F16C, NEON, PTX).
+        _ => bits.bits_as(Elem::F16).extend(Elem::F32),
+    }
+}
+
+/// The bits of the 16-bit float nearest to an f32, ties to even.
+pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
+    match elem {
+        Elem::Bf16 => bf16_from_f32(x),
+        _ => x.round_to(Elem::F16).to_bits(),
+    }
+}
+
+/// Adds just under half a unit, one more where the last kept bit is odd, and truncates. The carry runs into the exponent
+/// and, at the top, to infinity, as it should; NaN is set apart because the carry could make it infinity.
+fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if x.emit().gpu {
+        // One instruction there (cvt.rn.bf16), with the same meaning but for NaN, which it makes canonical.
+        return x.round_to(Elem::Bf16).to_bits();
+    }
+    let bits = x.to_bits();
+    let odd = bits.lshr(16).and(1);
+    let rounded = (bits + odd + 0x7fff).lshr(16);
+    let quiet = bits.lshr(16).or(0x40);
+    rounded.except(x.is_nan(), quiet).zext_or_trunc(16)
+}
+
+fn integer_to_float<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, to: Elem) -> Val<'e, 'ctx> {
+    let signed = from.sign == Sign::Signed && from.elem != Elem::Int(1);
+    let direct = |elem| {
+        if signed {
+            x.signed_to_float(elem)
+        } else {
+            x.unsigned_to_float(elem)
+        }
+    };
+    match to {
+        Elem::F32 | Elem::F64 => direct(to),
+        // Up to 16 bits f32 is exact, up to 32 f64 is; wider integers round to odd on the way, so that the result rounds once.
+        _ if from.elem.bits() <= 16 => from_f32(direct(Elem::F32), to),
+        _ if from.elem.bits() <= 32 => narrow_float(direct(Elem::F64), to),
+        _ => narrow_float(wide_integer_to_odd_f64(x, signed), to),
+    }
+}
+
+/// A 64-bit integer as an f64 that a further rounding to 16 bits does not notice: low bits beyond f64's precision are
+/// gathered into one sticky bit.
+fn wide_integer_to_odd_f64<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let negative = if signed { x.lt(0) } else { x.ne(x) };
+    let magnitude = x.except(negative, -x);
+    let sticky = magnitude.and(0x7ff).ne(0).zext_or_trunc(64).shift_left(11);
+    let large = magnitude.lshr(53).ne(0);
+    let exact = magnitude.except(large, magnitude.and(!0x7ff).or(sticky));
+    let float = exact.unsigned_to_float(Elem::F64);
+    float.except(negative, -float)
+}
+
+/// Saturates; NaN is zero. LLVM's plain conversions would be poison for what does not fit.
+fn float_to_integer<'e, 'ctx>(x: Val<'e, 'ctx>, to: Format) -> Val<'e, 'ctx> {
+    let Elem::Int(bits) = to.elem else { return x };
+    if bits == 1 {
+        return x.ne(0.0);
+    }
+    let name = if to.sign == Sign::Signed {
+        "llvm.fptosi.sat"
+    } else {
+        "llvm.fptoui.sat"
+    };
+    let wanted = x.shaped(to.elem);
+    let result = x
+        .emit()
+        .intrinsic(name, &[wanted, x.raw().get_type()], &[x]);
+    result.map_or(x, |raw| x.emit().val(raw))
+}

@@ -1,0 +1,54 @@
+//! What can go wrong between kernel IR and machine code, as data.
+//!
+//! A user's mistake is caught by [`CodegenError::Unsupported`] and names what to write instead; everything else is a
+//! limit of the host or a bug of ours. Nothing in this crate aborts the process on purpose.
+
+use std::fmt;
+
+/// Why no code came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodegenError {
+    /// A target name that we do not generate code for.
+    UnknownTarget { name: String, known: Vec<String> },
+    /// The host lacks instructions that the kernels need.
+    HostTooOld { missing: Vec<String> },
+    /// IR that the target cannot execute; `instead` says what to write.
+    Unsupported { what: String, instead: String },
+    /// Loading object code failed: an unresolved symbol, a malformed object.
+    Load(String),
+    /// LLVM refused what we built: a bug of ours.
+    Internal(String),
+}
+
+impl CodegenError {
+    /// Wraps a message of LLVM's that only a bug of ours can cause.
+    pub fn internal(what: impl fmt::Display) -> Self {
+        CodegenError::Internal(what.to_string())
+    }
+}
+
+impl fmt::Display for CodegenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CodegenError::UnknownTarget { name, known } => {
+                write!(f, "unknown target `{name}`; known: {}", known.join(", "))
+            }
+            CodegenError::HostTooOld { missing } => write!(
+                f,
+                "this processor lacks {}; kernels need x86-64-v3 (AVX2, FMA, F16C)",
+                missing.join(", ")
+            ),
+            CodegenError::Unsupported { what, instead } => write!(f, "{what}: {instead}"),
+            CodegenError::Load(message) => write!(f, "object code did not load: {message}"),
+            CodegenError::Internal(message) => write!(f, "code generation failed: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for CodegenError {}
+
+impl From<inkwell::builder::BuilderError> for CodegenError {
+    fn from(error: inkwell::builder::BuilderError) -> Self {
+        CodegenError::internal(error)
+    }
+}

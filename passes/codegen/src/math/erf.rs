@@ -1,0 +1,54 @@
+//! erf and erfc.
+//!
+//! Near zero erf is `x + x P(x^2)`. Elsewhere both come from `erfcx(x) = e^(x^2) erfc(x)`, which is smooth enough for one
+//! polynomial in `(x - 4) / (x + 4)` over the whole range; `e^(-x^2)` takes the square in two parts.
+
+use super::coefficients as c;
+use super::exp::exp_of_sum;
+use crate::expr::Val;
+
+/// Beyond this erfc is zero in either format.
+const FAR: f64 = 28.0;
+
+/// `erfc(a)` for `a >= 0`, with relative accuracy down into the subnormals.
+fn erfc_of_magnitude<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = a.except(a.gt(FAR), FAR);
+    let t = (a - 4.0).over(a + 4.0);
+    let q = if a.is_f64() {
+        t.poly(&c::ERFCX_F64)
+    } else {
+        t.poly(&c::ERFCX_F32)
+    };
+    let erfcx = q.over(a.fma(2.0, 1.0));
+    let square = a * a;
+    exp_of_sum(-square, -a.fma(a, -square), erfcx)
+}
+
+/// `erf(x)` for `|x| <= 1`.
+fn erf_near_zero<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let z = x * x;
+    let head = if x.is_f64() {
+        z.poly(&c::ERF_HEAD_F64)
+    } else {
+        z.poly(&c::ERF_HEAD_F32)
+    };
+    x.fma(head, x)
+}
+
+pub fn erf<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = x.abs();
+    let z = x * x;
+    let head = if x.is_f64() {
+        z.poly(&c::ERF_HEAD_F64)
+    } else {
+        z.poly(&c::ERF_HEAD_F32)
+    };
+    let far = (x.float(1.0) - erfc_of_magnitude(a)).copysign(x);
+    far.except(a.lt(1.0), x.fma(head, x))
+}
+
+pub fn erfc<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let of_magnitude = erfc_of_magnitude(x.abs());
+    let far = of_magnitude.except(x.lt(0.0), x.float(2.0) - of_magnitude);
+    far.except(x.abs().lt(0.5), x.float(1.0) - erf_near_zero(x))
+}

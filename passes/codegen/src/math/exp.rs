@@ -1,0 +1,168 @@
+//! exp, exp2, expm1, and what follows from them: sigmoid, tanh, sinh, cosh.
+//!
+//! Reduction: `x = n ln 2 + r` with `|r| <= ln(2)/2`, `n ln 2` subtracted in two parts by FMA. The integer `n` comes from
+//! adding 1.5 * 2^mantissa, whose low bits then hold it: no float-to-int conversion, so that NaN flows through as NaN and
+//! never becomes poison. The scale `2^n` is applied in two factors, so that results round once into the subnormals and
+//! overflow to infinity exactly where they should.
+
+use super::coefficients as c;
+use crate::expr::{Operand, Val};
+
+/// The constants of a format that the reduction needs.
+struct Format {
+    mantissa: i64,
+    bias: i64,
+    /// 1.5 * 2^mantissa: adding it leaves the nearest integer in the low bits.
+    magic: f64,
+    ln2_high: f64,
+    ln2_low: f64,
+}
+
+const F32: Format = Format {
+    mantissa: 23,
+    bias: 127,
+    magic: 12_582_912.0,
+    ln2_high: 0.693_145_751_953_125,
+    ln2_low: 1.428_606_820_309_417_3e-6,
+};
+
+const F64: Format = Format {
+    mantissa: 52,
+    bias: 1023,
+    magic: 6_755_399_441_055_744.0,
+    ln2_high: 0.693_147_180_369_123_8,
+    ln2_low: 1.908_214_929_270_587_7e-10,
+};
+
+fn format(x: Val<'_, '_>) -> &'static Format {
+    if x.is_f64() { &F64 } else { &F32 }
+}
+
+/// The nearest integer to `x`, as a float and as bits; `|x|` must be below 2^22.
+fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
+    let shifted = x + format(x).magic;
+    let n = shifted - format(x).magic;
+    (n, shifted.to_bits() - x.float(format(x).magic).to_bits())
+}
+
+/// `2^n` for an integer in the normal range of `like`'s type.
+fn power_of_two<'e, 'ctx>(n: Val<'e, 'ctx>, like: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    (n + format(like).bias)
+        .shift_left(format(like).mantissa)
+        .bits_as(like.elem())
+}
+
+/// `x * 2^n`, rounded once, for any `n` within twice the exponent range.
+pub(super) fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let half = n.ashr(1);
+    x * power_of_two(half, x) * power_of_two(n - half, x)
+}
+
+/// `n` (as bits) and `r` with `x = n ln 2 + r`.
+fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
+    let (n, bits) = nearest(x * std::f64::consts::LOG2_E);
+    let r = n.fma(-format(x).ln2_high, x);
+    (bits, n.fma(-format(x).ln2_low, r))
+}
+
+/// `e^r - 1` for a reduced argument.
+fn expm1_reduced<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let tail = if r.is_f64() {
+        r.poly(&c::EXP_TAIL_F64)
+    } else {
+        r.poly(&c::EXP_TAIL_F32)
+    };
+    (r * r).fma(tail, r)
+}
+
+pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let x = if x.is_f64() {
+        x.clamp(-746.0, 710.0)
+    } else {
+        x.clamp(-104.0, 89.0)
+    };
+    let (n, r) = reduce(x);
+    scale(expm1_reduced(r) + 1.0, n)
+}
+
+/// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits; rounds into the subnormals once.
+pub(super) fn exp_of_sum<'e, 'ctx>(
+    high: Val<'e, 'ctx>,
+    low: Val<'e, 'ctx>,
+    factor: impl Operand<'e, 'ctx>,
+) -> Val<'e, 'ctx> {
+    let clamped = if high.is_f64() {
+        high.clamp(-746.0, 710.0)
+    } else {
+        high.clamp(-104.0, 89.0)
+    };
+    let (n, r) = reduce(clamped);
+    let p = expm1_reduced(r + low);
+    let factor = factor.like(p);
+    scale(p.fma(factor, factor), n)
+}
+
+pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let x = if x.is_f64() {
+        x.clamp(-1076.0, 1025.0)
+    } else {
+        x.clamp(-151.0, 129.0)
+    };
+    let (n, bits) = nearest(x);
+    let r = x - n;
+    let tail = if x.is_f64() {
+        r.poly(&c::EXP2_TAIL_F64)
+    } else {
+        r.poly(&c::EXP2_TAIL_F32)
+    };
+    scale(r.fma(tail, 1.0), bits)
+}
+
+/// `e^x - 1` as `2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2))`: halved so that `n` at the top of the range does not overflow
+/// before its time.
+pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let (n, r) = reduce(x.clamp(-40.0, if x.is_f64() { 710.0 } else { 89.0 }));
+    let p = expm1_reduced(r);
+    let half_scale = power_of_two(n - 1, x);
+    let general = p.fma(half_scale, half_scale - 0.5) * 2.0;
+    let result = general.except(n.eq(0), p);
+    // Below this `e^x - 1` rounds to `x`; it also keeps the sign of zero.
+    result.except(x.abs().lt(if x.is_f64() { 1e-17 } else { 1e-8 }), x)
+}
+
+/// `1 / (1 + e^-x)`, from `e^-|x|` so that neither side overflows.
+pub fn sigmoid<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let e = exp(-x.abs());
+    let numerator = x.float(1.0).except(x.lt(0.0), e);
+    numerator.over(e + 1.0)
+}
+
+/// From `t = e^(2|x|) - 1`: `t / (t + 2)` near zero, `1 - 2 / (t + 2)` beyond; one division serves both.
+pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = x.abs();
+    let t = expm1((a * 2.0).except(a.gt(40.0), 40.0));
+    let small = a.lt(0.5);
+    let q = t.except(small.flip(), -2.0).over(t + 2.0);
+    let magnitude = (q + 1.0).except(small, q);
+    magnitude.copysign(x)
+}
+
+/// `e^a / 2` for large `a`, without overflow before the result does: `e^(a/2) / 2 * e^(a/2)` would round twice, so the
+/// scale is lowered by one instead.
+fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let (n, r) = reduce(a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 }));
+    scale(expm1_reduced(r) + 1.0, n - 1)
+}
+
+pub fn sinh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = x.abs();
+    let t = expm1(a.except(a.gt(20.0), 20.0));
+    let near = (t + t.over(t + 1.0)) * 0.5;
+    near.except(a.gt(20.0), half_exp(a)).copysign(x)
+}
+
+pub fn cosh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = x.abs();
+    let half = half_exp(a);
+    half + x.float(0.25).over(half)
+}

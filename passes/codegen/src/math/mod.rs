@@ -1,0 +1,203 @@
+//! The math library: elementary functions as LLVM IR, for scalars and vectors of f32 and f64, on CPUs and on NVPTX.
+//!
+//! Only operations that every target selects natively are used: add, multiply, fused multiply-add, divide, square root,
+//! rounding, integer and bit operations, selects. So nothing is a library call, all lanes take the same instructions,
+//! and the same input gives the same bits on every CPU and GPU. NaN in gives NaN out; overflow is infinity; results round
+//! into the subnormals; zero keeps its sign where the function is odd. [`FUNCTIONS`] states the error bound of each, in
+//! units in the last place of the result, which the tests hold it to.
+//!
+//! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `pow`, `inverse`).
+
+pub mod coefficients;
+mod erf;
+mod exp;
+mod inverse;
+mod log;
+mod pow;
+mod trig;
+
+use crate::expr::Val;
+
+/// One function of the library.
+#[derive(Clone, Copy, Debug)]
+pub struct MathFunction {
+    pub name: &'static str,
+    /// Greatest error in units in the last place, for f32 and for f64.
+    pub max_ulp: (f64, f64),
+    /// Where the method is from.
+    pub source: &'static str,
+    pub emit: Emitter,
+}
+
+/// How a function is emitted, by its number of operands.
+#[derive(Clone, Copy, Debug)]
+pub enum Emitter {
+    Unary(for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>),
+    Binary(for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>),
+}
+
+/// The function called `name`, if the library has it.
+pub fn find(name: &str) -> Option<&'static MathFunction> {
+    FUNCTIONS.iter().find(|function| function.name == name)
+}
+
+fn sqrt<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    x.sqrt()
+}
+
+fn rsqrt<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    x.float(1.0).over(x.sqrt())
+}
+
+fn reciprocal<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    x.float(1.0).over(x)
+}
+
+const fn unary(
+    name: &'static str,
+    max_ulp: (f64, f64),
+    source: &'static str,
+    emit: for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>,
+) -> MathFunction {
+    MathFunction {
+        name,
+        max_ulp,
+        source,
+        emit: Emitter::Unary(emit),
+    }
+}
+
+const fn binary(
+    name: &'static str,
+    max_ulp: (f64, f64),
+    source: &'static str,
+    emit: for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>,
+) -> MathFunction {
+    MathFunction {
+        name,
+        max_ulp,
+        source,
+        emit: Emitter::Binary(emit),
+    }
+}
+
+/// Every function, with its bounds. The tests measure each bound over dense samples of the whole range.
+pub static FUNCTIONS: &[MathFunction] = &[
+    unary(
+        "exp",
+        (1.0, 1.0),
+        "Cody-Waite reduction, Chebyshev fit, scale in two steps",
+        exp::exp,
+    ),
+    unary(
+        "exp2",
+        (1.0, 1.0),
+        "exact reduction, Chebyshev fit, scale in two steps",
+        exp::exp2,
+    ),
+    unary(
+        "expm1",
+        (1.5, 1.5),
+        "as exp, the scale halved against early overflow",
+        exp::expm1,
+    ),
+    unary(
+        "sigmoid",
+        (2.5, 2.5),
+        "1 / (1 + e^-|x|) and its mirror",
+        exp::sigmoid,
+    ),
+    unary(
+        "tanh",
+        (2.5, 2.5),
+        "from expm1(2|x|), one division",
+        exp::tanh,
+    ),
+    unary(
+        "sinh",
+        (2.5, 2.5),
+        "from expm1, beyond 20 from exp",
+        exp::sinh,
+    ),
+    unary("cosh", (2.0, 2.0), "from exp / 2", exp::cosh),
+    unary(
+        "log",
+        (1.0, 1.0),
+        "fdlibm's reduction, Chebyshev fit",
+        log::log,
+    ),
+    unary(
+        "log2",
+        (1.0, 1.0),
+        "as log, the product with log2(e) in two parts",
+        log::log2,
+    ),
+    unary(
+        "log10",
+        (1.0, 1.0),
+        "as log, the product with log10(e) in two parts",
+        log::log10,
+    ),
+    unary(
+        "log1p",
+        (1.75, 1.75),
+        "as log, the significand from x itself",
+        log::log1p,
+    ),
+    unary(
+        "sin",
+        (1.0, 1.0),
+        "Cody-Waite to 1e5 (f64: 1e9), Payne-Hanek beyond, Chebyshev fit",
+        trig::sin,
+    ),
+    unary("cos", (1.0, 1.0), "as sin", trig::cos),
+    unary("tan", (2.5, 2.5), "sin / cos", trig::tan),
+    unary(
+        "asin",
+        (2.0, 2.0),
+        "fit in x^2 below 1/2, half-angle beyond",
+        inverse::asin,
+    ),
+    unary("acos", (1.5, 1.5), "as asin", inverse::acos),
+    unary(
+        "atan",
+        (2.0, 2.0),
+        "turned to below pi/8, fit in the ratio",
+        inverse::atan,
+    ),
+    binary("atan2", (2.0, 2.0), "as atan, of the ratio", inverse::atan2),
+    unary("asinh", (2.5, 2.5), "from log1p", inverse::asinh),
+    unary("acosh", (2.5, 2.5), "from log1p", inverse::acosh),
+    unary("atanh", (2.5, 2.5), "from log1p", inverse::atanh),
+    unary(
+        "erf",
+        (1.5, 1.5),
+        "fit in x^2 below 1, erfcx beyond",
+        erf::erf,
+    ),
+    unary(
+        "erfc",
+        (4.0, 4.0),
+        "erfcx in (x-4)/(x+4), the square in two parts",
+        erf::erfc,
+    ),
+    binary(
+        "pow",
+        (1.0, 1.0),
+        "f32 through f64; f64 by a logarithm in two parts",
+        pow::pow,
+    ),
+    unary(
+        "sqrt",
+        (0.5, 0.5),
+        "the target's instruction, correctly rounded",
+        sqrt,
+    ),
+    unary("rsqrt", (1.5, 1.5), "1 / sqrt", rsqrt),
+    unary(
+        "reciprocal",
+        (0.5, 0.5),
+        "the target's division, correctly rounded",
+        reciprocal,
+    ),
+];

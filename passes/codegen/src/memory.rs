@@ -1,0 +1,87 @@
+//! Addresses, loads and stores.
+//!
+//! Address arithmetic is the one thing that inkwell calls unsafe, since a wrong element type crashes LLVM; it is confined
+//! to [`element`], where the type is built from the same [`Elem`] as the index's scale.
+
+use inkwell::types::BasicType;
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, PointerValue};
+
+use crate::expr::{Elem, Emit, Val};
+
+/// The address of element `index` (signed, in elements of `elem`) from `base`.
+#[allow(unsafe_code)]
+pub fn element<'ctx>(
+    emit: &Emit<'ctx>,
+    base: PointerValue<'ctx>,
+    elem: Elem,
+    index: Val<'_, 'ctx>,
+) -> PointerValue<'ctx> {
+    let BasicValueEnum::IntValue(offset) = index.raw() else {
+        return base;
+    };
+    let ty = emit.scalar_type(elem);
+    // SAFETY: `ty` is a sized scalar type of the builder's context, the base a pointer and the offset one integer, which
+    // is all that LLVM asks of the call. The result is only an address; what may be read there is the caller's to know.
+    let result = unsafe { emit.builder.build_gep(ty, base, &[offset], "") };
+    result.unwrap_or_else(|error| {
+        emit.fail(error);
+        base
+    })
+}
+
+/// Loads one element, or `lanes` consecutive ones, from an address that `align` divides.
+pub fn load<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    address: PointerValue<'ctx>,
+    elem: Elem,
+    lanes: Option<u32>,
+    align: u32,
+) -> Val<'e, 'ctx> {
+    let ty = emit.shaped_type(elem, lanes);
+    match emit.builder.build_load(ty, address, "") {
+        Ok(value) => {
+            align_to(emit, value.as_instruction_value(), align);
+            emit.val(value)
+        }
+        Err(error) => {
+            emit.fail(error);
+            emit.val(ty.const_zero())
+        }
+    }
+}
+
+/// Stores a scalar or a vector to an address that `align` divides.
+pub fn store<'ctx>(
+    emit: &Emit<'ctx>,
+    value: Val<'_, 'ctx>,
+    address: PointerValue<'ctx>,
+    align: u32,
+) {
+    match emit.builder.build_store(address, value.raw()) {
+        Ok(instruction) => align_to(emit, Some(instruction), align),
+        Err(error) => emit.fail(error),
+    }
+}
+
+fn align_to<'ctx>(emit: &Emit<'ctx>, instruction: Option<InstructionValue<'ctx>>, align: u32) {
+    let Some(instruction) = instruction else {
+        return;
+    };
+    if let Err(error) = instruction.set_alignment(align) {
+        emit.fail(crate::error::CodegenError::internal(error));
+    }
+}
+
+/// The bytes of one element in memory: an `i1` takes a whole byte.
+pub fn element_bytes(elem: Elem) -> u32 {
+    elem.bits().div_ceil(8)
+}
+
+/// LLVM's type of a flat array of `count` elements.
+pub fn array_type<'ctx>(
+    emit: &Emit<'ctx>,
+    elem: Elem,
+    count: u32,
+) -> inkwell::types::ArrayType<'ctx> {
+    emit.scalar_type(elem).array_type(count)
+}

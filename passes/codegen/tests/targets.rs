@@ -1,0 +1,103 @@
+//! Targets by name, object loading, and PTX of the whole math library.
+
+mod support;
+
+use fuser_codegen::expr::{Elem, Emit};
+use fuser_codegen::orc::Loaded;
+use fuser_codegen::target::{self, Target};
+use fuser_codegen::{CodegenError, math, memory};
+use inkwell::AddressSpace;
+use inkwell::context::Context;
+
+#[test]
+fn unknown_names_are_errors_that_list_the_known() {
+    let error = Target::cuda("sm_100").unwrap_err().to_string();
+    assert!(
+        error.contains("sm_100") && error.contains("sm_90"),
+        "{error}"
+    );
+    let old = Target::Cpu {
+        triple: "x86_64-unknown-linux-gnu".into(),
+        cpu: "core2".into(),
+        features: "+sse4.1".into(),
+    };
+    assert!(matches!(
+        old.machine(),
+        Err(CodegenError::HostTooOld { .. })
+    ));
+}
+
+#[test]
+fn garbage_is_refused_not_run() {
+    let result = Loaded::new(&[b"this is no object"]).and_then(|loaded| loaded.lookup("main"));
+    assert!(matches!(result, Err(CodegenError::Load(_))), "{result:?}");
+}
+
+#[test]
+fn an_unresolved_symbol_is_an_error() {
+    let target = Target::host().unwrap();
+    let context = Context::create();
+    let emit = Emit::new(&context, "calls", false);
+    let ty = context.void_type().fn_type(&[], false);
+    // A function of the process, which kernels must not reach.
+    let callee = emit.module.add_function("abort", ty, None);
+    let function = emit.module.add_function("kernel", ty, None);
+    emit.builder
+        .position_at_end(context.append_basic_block(function, "entry"));
+    emit.call(callee, &[]);
+    emit.builder.build_return(None).unwrap();
+    let object = target::emit_object(&emit.module, &target.machine().unwrap()).unwrap();
+    let loaded = Loaded::new(&[&object]).unwrap();
+    let error = loaded.lookup("kernel").unwrap_err().to_string();
+    assert!(error.contains("abort"), "{error}");
+    assert!(loaded.lookup("nothing").is_err());
+}
+
+/// Each function in a kernel of its own: NVPTX selects all of them and calls nothing outside.
+#[test]
+fn every_function_becomes_ptx() {
+    for sm in ["sm_80", "sm_90"] {
+        let target = Target::cuda(sm).unwrap();
+        for function in math::FUNCTIONS {
+            for elem in [Elem::F32, Elem::F64] {
+                let ptx = ptx_of(&target, function, elem);
+                assert!(
+                    ptx.contains(&format!(".target {sm}")) && ptx.contains(".visible .func"),
+                    "{ptx}"
+                );
+                assert!(
+                    !ptx.contains(".extern"),
+                    "{} calls out:\n{ptx}",
+                    function.name
+                );
+            }
+        }
+    }
+}
+
+fn ptx_of(target: &Target, function: &math::MathFunction, elem: Elem) -> String {
+    let context = Context::create();
+    let emit = Emit::new(&context, function.name, true);
+    let pointer = context.ptr_type(AddressSpace::from(1));
+    let ty = context
+        .void_type()
+        .fn_type(&[pointer.into(), pointer.into()], false);
+    let kernel = emit.module.add_function("kernel", ty, None);
+    emit.builder
+        .position_at_end(context.append_basic_block(kernel, "entry"));
+    let [input, output] = [0, 1].map(|p| kernel.get_nth_param(p).unwrap().into_pointer_value());
+    let x = memory::load(&emit, input, elem, Some(4), 16);
+    let y = match function.emit {
+        math::Emitter::Unary(f) => f(x),
+        math::Emitter::Binary(f) => f(x, x + 1.0),
+    };
+    memory::store(&emit, y, output, 16);
+    emit.builder.build_return(None).unwrap();
+    emit.finish().unwrap();
+    let machine = target.machine().unwrap();
+    emit.module.set_triple(&machine.get_triple());
+    emit.module
+        .set_data_layout(&machine.get_target_data().get_data_layout());
+    target::optimize(&emit.module, &machine).unwrap();
+    target::emit_assembly(&emit.module, &machine).unwrap()
+}
