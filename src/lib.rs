@@ -1,1 +1,3 @@
 //! placeholder
+
+#![forbid(unsafe_code)]

@@ -1,1 +1,5 @@
+//! Reads `.fir`, runs passes, prints `.fir`.
+
+#![forbid(unsafe_code)]
+
 fn main() {}

@@ -1,1 +1,5 @@
+//! Compiles and runs a program.
+
+#![forbid(unsafe_code)]
+
 fn main() {}

@@ -1,1 +1,5 @@
+//! Prints what a program becomes: PTX, LLVM IR, assembly.
+
+#![forbid(unsafe_code)]
+
 fn main() {}

@@ -1,0 +1,228 @@
+//! Rules on crates:
+//!
+//! - a crate of the workspace uses only those that the table allows: arrows point down the code map of `ARCHITECTURE.md`, never back;
+//! - what wraps foreign code (LLVM, CUDA, threads, the parser generators) is used by the one crate that owns it;
+//! - every dependency has a row in the table of `ARCHITECTURE.md`, and every row is a dependency;
+//! - every crate root says `#![forbid(unsafe_code)]`, but for the two crates that exist to call foreign code.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{Violation, assert_none, files};
+
+/// For each crate the crates of this workspace that it may use, in tests as well.
+const MAY_USE: [(&str, &[&str]); 9] = [
+    ("fuser-ir", &[]),
+    ("fuser-artifact", &[]),
+    ("fuser-dialects", &["fuser-ir"]),
+    ("fuser-pass", &["fuser-ir"]),
+    (
+        "fuser-passes",
+        &["fuser-ir", "fuser-dialects", "fuser-pass"],
+    ),
+    (
+        "fuser-codegen",
+        &["fuser-ir", "fuser-dialects", "fuser-artifact"],
+    ),
+    ("fuser-runtime", &["fuser-artifact"]),
+    ("fuser-interp", &["fuser-ir", "fuser-dialects"]),
+    (
+        "fuser",
+        &[
+            "fuser-ir",
+            "fuser-dialects",
+            "fuser-pass",
+            "fuser-passes",
+            "fuser-codegen",
+            "fuser-artifact",
+            "fuser-runtime",
+            "fuser-interp",
+        ],
+    ),
+];
+
+/// Dependencies that one crate owns.
+const OWNED: [(&str, &str); 7] = [
+    ("inkwell", "fuser-codegen"),
+    ("llvm-sys", "fuser-codegen"),
+    ("cudarc", "fuser-runtime"),
+    ("rayon", "fuser-runtime"),
+    ("logos", "fuser-ir"),
+    ("lalrpop", "fuser-ir"),
+    ("lalrpop-util", "fuser-ir"),
+];
+
+/// The crates that may hold unsafe code.
+const MAY_BE_UNSAFE: [&str; 2] = ["fuser-codegen", "fuser-runtime"];
+
+/// The heading of the dependency table in `ARCHITECTURE.md`.
+const TABLE_HEADING: &str = "## Dependencies";
+
+struct Package {
+    name: String,
+    manifest: String,
+    dependencies: Vec<String>,
+    roots: Vec<String>,
+}
+
+/// The packages of the workspace, from `cargo metadata`.
+fn packages() -> Vec<Package> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--offline", "--no-deps", "--format-version=1"])
+        .current_dir(files::root())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    array(&metadata["packages"]).iter().map(package).collect()
+}
+
+fn package(value: &Value) -> Package {
+    let is_root = |target: &&Value| {
+        let kinds = array(&target["kind"]);
+        kinds.iter().any(|kind| kind == "lib" || kind == "bin")
+    };
+    let targets = array(&value["targets"]).iter().filter(is_root);
+    Package {
+        name: text(&value["name"]),
+        manifest: relative(&text(&value["manifest_path"])),
+        dependencies: array(&value["dependencies"])
+            .iter()
+            .map(|dependency| text(&dependency["name"]))
+            .collect(),
+        roots: targets
+            .map(|target| relative(&text(&target["src_path"])))
+            .collect(),
+    }
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn relative(path: &str) -> String {
+    let path = Path::new(path);
+    let path = path.strip_prefix(files::root()).unwrap_or(path);
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn crates_use_only_what_they_may() {
+    let violations: Vec<Violation> = packages().iter().flat_map(wrong_edges).collect();
+    assert_none(&violations);
+}
+
+fn wrong_edges(package: &Package) -> Vec<Violation> {
+    let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == package.name) else {
+        let what = format!(
+            "`{}` has no row in the table of tests/tidy/crates.rs",
+            package.name
+        );
+        return vec![Violation::new(&package.manifest, 0, what)];
+    };
+    let wrong = package.dependencies.iter().filter(|dependency| {
+        let owner = OWNED
+            .iter()
+            .find(|(owned, _)| *owned == dependency.as_str());
+        let ours = MAY_USE.iter().any(|(name, _)| *name == dependency.as_str());
+        (ours && !allowed.contains(&dependency.as_str()))
+            || owner.is_some_and(|(_, owner)| *owner != package.name)
+    });
+    wrong
+        .map(|dependency| {
+            let what = format!("`{}` may not use `{dependency}`", package.name);
+            Violation::new(&package.manifest, 0, what)
+        })
+        .collect()
+}
+
+#[test]
+fn a_wrong_edge_is_seen() {
+    let package = |name: &str, dependency: &str| Package {
+        name: name.to_owned(),
+        manifest: String::new(),
+        dependencies: vec![dependency.to_owned()],
+        roots: vec![],
+    };
+    let edges = [
+        ("fuser-runtime", "fuser-ir", 1),
+        ("fuser-passes", "inkwell", 1),
+        ("fuser-codegen", "inkwell", 0),
+        ("fuser-interp", "fuser-ir", 0),
+        ("fuser-new", "fuser-ir", 1),
+    ];
+    for (name, dependency, expected) in edges {
+        let found = wrong_edges(&package(name, dependency)).len();
+        assert_eq!(found, expected, "{name} -> {dependency}");
+    }
+}
+
+#[test]
+fn crates_forbid_unsafe_code() {
+    let packages = packages();
+    let safe = packages
+        .iter()
+        .filter(|package| !MAY_BE_UNSAFE.contains(&package.name.as_str()));
+    let missing = safe
+        .flat_map(|package| &package.roots)
+        .filter(|root| !files::read(root).contains("\n#![forbid(unsafe_code)]\n"));
+    let violations: Vec<Violation> = missing
+        .map(|root| Violation::new(root, 1, "the crate does not say `#![forbid(unsafe_code)]`"))
+        .collect();
+    assert_none(&violations);
+}
+
+#[test]
+fn dependencies_are_explained() {
+    let packages = packages();
+    let all = packages
+        .iter()
+        .flat_map(|package| package.dependencies.iter());
+    let used: BTreeSet<&str> = all
+        .map(String::as_str)
+        .filter(|name| !name.starts_with("fuser-"))
+        .collect();
+    let architecture = files::read("ARCHITECTURE.md");
+    let explained = table_rows(&architecture);
+    let unexplained = used.iter().filter(|name| !explained.contains(*name));
+    let mut violations: Vec<Violation> = unexplained
+        .map(|name| {
+            Violation::new(
+                "ARCHITECTURE.md",
+                0,
+                format!("`{name}` is used and has no row"),
+            )
+        })
+        .collect();
+    let unused = explained.iter().filter(|name| !used.contains(*name));
+    violations.extend(unused.map(|name| {
+        Violation::new(
+            "ARCHITECTURE.md",
+            0,
+            format!("`{name}` has a row and is not used"),
+        )
+    }));
+    assert_none(&violations);
+}
+
+/// The names in the first column of the dependency table: `` | `name` | ... ``, several where one row explains several.
+fn table_rows(architecture: &str) -> BTreeSet<&str> {
+    let section = architecture.split_once(TABLE_HEADING).unwrap_or_default().1;
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let first_columns = rows.filter_map(|row| row.split('|').nth(1));
+    first_columns
+        .flat_map(|column| column.split('`').skip(1).step_by(2))
+        .collect()
+}

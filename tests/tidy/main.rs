@@ -1,0 +1,44 @@
+//! The house rules, kept by a test.
+//!
+//! Each rule reads the sources as text, and names the file and the line where it is broken. What a rule demands stands at the top of
+//! its file, why stands in `ARCHITECTURE.md`. Each rule is itself tested on a text that breaks it, so that none of them is blind.
+//!
+//! Reads only; needs nothing but the checkout and `cargo metadata` without the network.
+
+mod crates;
+mod files;
+mod hosts;
+
+mod rust;
+mod source;
+
+use std::fmt;
+
+/// One place where a rule is broken. Line 0 is the file as a whole.
+struct Violation {
+    file: String,
+    line: usize,
+    what: String,
+}
+
+impl Violation {
+    fn new(file: &str, line: usize, what: impl Into<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            line,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
+}
+
+/// Fails with all of `violations`, one to a line.
+fn assert_none(violations: &[Violation]) {
+    let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
+    assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
+}
