@@ -14,6 +14,7 @@ pub mod ir;
 pub mod loc;
 pub mod rewrite;
 pub mod span;
+pub mod suggest;
 pub mod symbols;
 pub mod types;
 pub mod walk;

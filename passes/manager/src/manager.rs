@@ -1,0 +1,375 @@
+//! Runs a pipeline on a program.
+//!
+//! For each pass: instruments are asked and told, the pass runs with panics caught, its analyses are dropped, the IR is
+//! verified. A failure ends the pipeline on that op; its siblings under the same nested pipeline still run, so that one run
+//! shows what is wrong with each of them, and nothing runs after that.
+//!
+//! What a user's program did wrong is a [`Failure::Diagnostics`]; what we did wrong (a panic, invalid IR) is a
+//! [`Failure::Internal`], with the number of the execution at which it happened: pipelines are deterministic, so running
+//! the same input with [`Manager::stop_before`] gives the IR before it. No snapshots are taken while all goes well.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Traits};
+
+use crate::analysis::Analyses;
+use crate::codes;
+use crate::context::{EmittedFile, Host, Limits, PassContext};
+use crate::instrument::{Instrument, PassRun};
+use crate::options::PassOptions;
+use crate::pipeline::{ANY, PassStep, Pipeline, Step};
+use crate::place::place_of;
+use crate::remark::Remark;
+
+/// Checks the op and all inside.
+pub type VerifyFn = fn(&Ir, Op) -> Diagnostics;
+
+/// Why a pipeline stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// A pass reported errors about the program.
+    Diagnostics {
+        /// The pass.
+        pass: &'static str,
+    },
+    /// A bug: the pass panicked or left invalid IR.
+    Internal {
+        /// The pass.
+        pass: &'static str,
+        /// What it said.
+        message: String,
+        /// Executions of passes before this one.
+        ordinal: u64,
+        /// The step, [`PassStep::index`].
+        step: usize,
+        /// Whether it panicked (else the IR is invalid).
+        panicked: bool,
+    },
+}
+
+/// What a run gave.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Diagnostics in order.
+    pub diagnostics: Diagnostics,
+    /// Remarks in order.
+    pub remarks: Vec<Remark>,
+    /// Files offered by passes, in order.
+    pub files: Vec<EmittedFile>,
+    /// For each step of the pipeline, by [`PassStep::index`], its statistics in the order of the pass's table.
+    pub statistics: Vec<Vec<u64>>,
+    /// The first failure.
+    pub failure: Option<Failure>,
+    /// All internal failures, one for each op on which one happened.
+    pub internal: Vec<Failure>,
+    /// Executions of passes.
+    pub executed: u64,
+    /// Analyses computed.
+    pub analyses: u64,
+}
+
+impl Report {
+    /// Whether all went well.
+    pub fn ok(&self) -> bool {
+        self.failure.is_none()
+    }
+}
+
+/// Runs pipelines.
+#[derive(Default)]
+pub struct Manager<'i> {
+    /// Runs after each pass; `None` leaves verification out.
+    pub verify: Option<VerifyFn>,
+    /// Limits handed to passes.
+    pub limits: Limits,
+    /// Stops before this execution, with the IR as it is then.
+    pub stop_before: Option<u64>,
+    /// Watchers.
+    pub instruments: Vec<&'i mut dyn Instrument>,
+}
+
+impl<'i> Manager<'i> {
+    /// A manager that verifies with `verify`.
+    pub fn new(verify: VerifyFn) -> Self {
+        Self {
+            verify: Some(verify),
+            ..Self::default()
+        }
+    }
+    /// Adds a watcher.
+    pub fn watch(&mut self, instrument: &'i mut dyn Instrument) -> &mut Self {
+        self.instruments.push(instrument);
+        self
+    }
+    /// Runs `pipeline` on `root`.
+    pub fn run(&mut self, ir: &mut Ir, root: Op, pipeline: &Pipeline) -> Report {
+        let passes = pipeline.passes();
+        let report = Report {
+            statistics: passes
+                .iter()
+                .map(|p| vec![0; p.pass.statistics.len()])
+                .collect(),
+            ..Report::default()
+        };
+        let mut run = Run {
+            manager: self,
+            analyses: Analyses::default(),
+            report,
+            root,
+        };
+        run.each(|i| i.before_pipeline(ir, root, pipeline));
+        run.steps(ir, root, &pipeline.steps);
+        let failure = run.report.failure.clone();
+        run.each_back(|i| i.after_pipeline(ir, root, failure.as_ref()));
+        run.report.analyses = run.analyses.computed();
+        run.report
+    }
+}
+
+/// Runs a pipeline with the verifier and without watchers.
+pub fn run_pipeline(ir: &mut Ir, root: Op, pipeline: &Pipeline, verify: VerifyFn) -> Report {
+    Manager::new(verify).run(ir, root, pipeline)
+}
+
+struct Run<'m, 'i> {
+    manager: &'m mut Manager<'i>,
+    analyses: Analyses,
+    report: Report,
+    root: Op,
+}
+
+impl<'i> Run<'_, 'i> {
+    fn each(&mut self, mut tell: impl FnMut(&mut (dyn Instrument + 'i))) {
+        for instrument in &mut self.manager.instruments {
+            tell(*instrument);
+        }
+    }
+    fn each_back(&mut self, mut tell: impl FnMut(&mut (dyn Instrument + 'i))) {
+        for instrument in self.manager.instruments.iter_mut().rev() {
+            tell(*instrument);
+        }
+    }
+    /// Runs the steps on `op`; says whether to go on. Depth is bounded by `MAX_NESTING` of pipeline text.
+    fn steps(&mut self, ir: &mut Ir, op: Op, steps: &[Step]) -> bool {
+        steps.iter().all(|step| match step {
+            Step::Pass(pass) => self.pass(ir, op, pass),
+            Step::Nest(inner) => self.nest(ir, op, inner),
+        })
+    }
+    fn nest(&mut self, ir: &mut Ir, op: Op, inner: &Pipeline) -> bool {
+        let fits = |ir: &Ir, child: Op| match inner.anchor.as_str() {
+            ANY => ir.has(child, Traits::ISOLATED),
+            anchor => ir.name(child) == anchor,
+        };
+        let mut ok = true;
+        for child in ir.children(op) {
+            if ir.is_erased(child) || !fits(ir, child) {
+                continue;
+            }
+            self.each(|i| i.enter(ir, child, &inner.anchor));
+            ok &= self.steps(ir, child, &inner.steps);
+            self.each_back(|i| i.leave(ir, child, &inner.anchor));
+        }
+        ok
+    }
+    fn pass(&mut self, ir: &mut Ir, op: Op, step: &PassStep) -> bool {
+        let ordinal = self.report.executed;
+        if self.manager.stop_before.is_some_and(|stop| ordinal >= stop) {
+            return false;
+        }
+        let run = PassRun {
+            step,
+            op,
+            ordinal,
+            root: self.root,
+        };
+        let mut allowed = true;
+        self.each(|i| allowed &= i.allows(ir, run));
+        self.report.executed += 1;
+        if !allowed {
+            return true;
+        }
+        self.each(|i| i.before_pass(ir, run));
+        let failure = self.execute(ir, run);
+        self.analyses.invalidate(ir, op);
+        let failure = failure.or_else(|| self.verify(ir, run));
+        let failure = failure.or_else(|| self.after(ir, run));
+        match failure {
+            None => true,
+            Some(failure) => {
+                self.each_back(|i| i.pass_failed(ir, run, &failure));
+                self.fail(failure);
+                false
+            }
+        }
+    }
+    fn fail(&mut self, failure: Failure) {
+        if let Failure::Internal { .. } = failure {
+            self.report.internal.push(failure.clone());
+        }
+        self.report.failure.get_or_insert(failure);
+    }
+    fn execute(&mut self, ir: &mut Ir, run: PassRun<'_>) -> Option<Failure> {
+        let pass = run.step.pass;
+        let mut collector = Collector {
+            instruments: &mut self.manager.instruments,
+            report: &mut self.report,
+        };
+        let mut counters = vec![0; pass.statistics.len()];
+        let mut context = PassContext {
+            ir,
+            op: run.op,
+            options: &run.step.options,
+            limits: self.manager.limits,
+            pass,
+            counters: &mut counters,
+            analyses: &mut self.analyses,
+            host: &mut collector,
+            failed: false,
+        };
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let result = (pass.run)(&mut context);
+            if let Err(diagnostics) = result {
+                // A pass that returns an error has failed, with or without words.
+                diagnostics
+                    .items
+                    .into_iter()
+                    .for_each(|d| context.report(d));
+                context.failed = true;
+            }
+            context.failed
+        }));
+        for (total, count) in self.report.statistics[run.step.index]
+            .iter_mut()
+            .zip(counters)
+        {
+            *total += count;
+        }
+        match caught {
+            Ok(false) => None,
+            Ok(true) => Some(Failure::Diagnostics { pass: pass.name }),
+            Err(payload) => {
+                let message = panic_text(payload.as_ref());
+                Some(self.internal(ir, run, &codes::PANIC, message, true))
+            }
+        }
+    }
+    fn verify(&mut self, ir: &Ir, run: PassRun<'_>) -> Option<Failure> {
+        let verify = self.manager.verify?;
+        self.each(|i| i.before_verify());
+        let found = catch_unwind(AssertUnwindSafe(|| verify(ir, run.op)));
+        self.each_back(|i| i.after_verify());
+        let found = match found {
+            Ok(found) => found,
+            Err(payload) => {
+                let message = format!("the verifier panicked: {}", panic_text(payload.as_ref()));
+                return Some(self.internal(ir, run, &codes::INVALID_AFTER_PASS, message, false));
+            }
+        };
+        if !found.has_errors() {
+            return None;
+        }
+        let first = found.items.iter().find(|d| d.is_error());
+        let message = first.map(|d| d.message.clone()).unwrap_or_default();
+        for mut diagnostic in found.items {
+            diagnostic.pass = Some(run.step.pass.name.into());
+            self.report.diagnostics.push(diagnostic);
+        }
+        Some(self.internal(ir, run, &codes::INVALID_AFTER_PASS, message, false))
+    }
+    fn after(&mut self, ir: &Ir, run: PassRun<'_>) -> Option<Failure> {
+        let mut found = Vec::new();
+        self.each_back(|i| found.extend(i.after_pass(ir, run)));
+        let failed = found.iter().any(Diagnostic::is_error);
+        self.report.diagnostics.items.extend(found);
+        failed.then_some(Failure::Diagnostics {
+            pass: run.step.pass.name,
+        })
+    }
+    fn internal(
+        &mut self,
+        ir: &Ir,
+        run: PassRun<'_>,
+        code: &'static CodeDef,
+        message: String,
+        panicked: bool,
+    ) -> Failure {
+        let pass = run.step.pass.name;
+        let what = match panicked {
+            true => "panicked",
+            false => "left invalid IR",
+        };
+        let name = ir.name(run.op);
+        let on = match ir.symbol_name(run.op) {
+            Some(symbol) => format!("'{name}' @{symbol}"),
+            None => format!("'{name}'"),
+        };
+        let text = format!("internal error: pass '{pass}' {what} on {on}: {message}");
+        let mut diagnostic = Diagnostic::error(code, place_of(ir, run.op), text);
+        diagnostic.pass = Some(pass.into());
+        self.report.diagnostics.push(diagnostic);
+        Failure::Internal {
+            pass,
+            message,
+            ordinal: run.ordinal,
+            step: run.step.index,
+            panicked,
+        }
+    }
+}
+
+/// The text that a panic carries.
+fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "no message".into())
+}
+
+/// Where passes leave things: the report, and the watchers.
+struct Collector<'m, 'i> {
+    instruments: &'m mut Vec<&'i mut dyn Instrument>,
+    report: &'m mut Report,
+}
+
+impl Host for Collector<'_, '_> {
+    fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        self.report.diagnostics.push(diagnostic);
+    }
+    fn remark(&mut self, remark: Remark) {
+        self.instruments.iter_mut().for_each(|i| i.remark(&remark));
+        self.report.remarks.push(remark);
+    }
+    fn file(&mut self, file: EmittedFile) {
+        self.instruments.iter_mut().for_each(|i| i.file(&file));
+        self.report.files.push(file);
+    }
+    fn wanted(&self, kind: &str) -> bool {
+        self.instruments.iter().any(|i| i.wants_file(kind))
+    }
+    fn debug_enabled(&self, tag: &str) -> bool {
+        self.instruments.iter().any(|i| i.debug_enabled(tag))
+    }
+    fn debug(&mut self, tag: &str, text: &str) {
+        self.instruments.iter_mut().for_each(|i| i.debug(tag, text));
+    }
+}
+
+/// Runs one pass on `op` with its default options; for tests of passes.
+pub fn run_pass(
+    ir: &mut Ir,
+    op: Op,
+    pass: &'static crate::def::PassDef,
+    verify: VerifyFn,
+) -> Report {
+    let step = PassStep {
+        pass,
+        options: PassOptions::defaults(pass),
+        index: 0,
+    };
+    let pipeline = Pipeline {
+        anchor: ir.name(op).to_owned(),
+        steps: vec![Step::Pass(step)],
+    };
+    run_pipeline(ir, op, &pipeline, verify)
+}
