@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 
 use crate::attr::AttrId;
+use crate::diag::CodeDef;
 use crate::intern::Sym;
 use crate::ir::{Ir, Op, Region, Value};
 use crate::types::{DType, TypeId};
@@ -226,6 +227,9 @@ pub struct Syntax {
     /// `(%x: T, ...) -> (T, ...)` after the symbol, kept as `function_type`; its parameters are the arguments of the entry
     /// block of region 0.
     pub signature: bool,
+    /// The op that ends each block of its regions. Where it would have no operands it may be left out in custom form: the
+    /// parser adds it.
+    pub terminator: Option<&'static str>,
 }
 
 /// How an op maps the axes of its operand to those of its result; the axis analysis reads nothing else.
@@ -247,6 +251,8 @@ pub enum AxisRule {
     Expand,
     /// Factors split or merge.
     Reshape,
+    /// Same axes in the same order; where the extent changes, indices shift or scale within the axis (slice, pad, cat).
+    Window,
     /// No operand: the op makes its axes.
     Create,
 }
@@ -277,6 +283,8 @@ pub struct OpError {
     pub at: At,
     /// What to do instead, where we know.
     pub help: Option<String>,
+    /// The diagnostic code; without one the verifier uses `FIR0215`.
+    pub code: Option<&'static CodeDef>,
 }
 
 /// The part of an op at fault.
@@ -301,6 +309,7 @@ impl OpError {
             message: message.into(),
             at: At::Op,
             help: None,
+            code: None,
         }
     }
     /// A mistake at one part.
@@ -309,7 +318,13 @@ impl OpError {
             message: message.into(),
             at,
             help: None,
+            code: None,
         }
+    }
+    /// Sets the code.
+    pub fn code(mut self, code: &'static CodeDef) -> Self {
+        self.code = Some(code);
+        self
     }
     /// Adds what to do instead.
     pub fn help(mut self, help: impl Into<String>) -> Self {
@@ -391,12 +406,80 @@ pub struct OpDef {
     pub traits: Traits,
     /// Arithmetic per result element (per folded element for reductions), in simple operations: exp counts 10, say.
     pub flops: u32,
-    /// Type inference; `None` where types must be written.
+    /// The ops in whose regions it may stand directly; empty: anywhere.
+    pub parents: &'static [&'static str],
+    /// Type inference; `None` where types must be written. It may read the stated types where nothing else tells (a
+    /// constant, a vector load): text that leaves types out is right only where inference without them gives the same.
     pub infer: Option<InferFn>,
     /// Extra checks.
     pub verify: Option<VerifyFn>,
     /// Folding.
     pub fold: Option<FoldFn>,
+}
+
+/// An operand that may lie anywhere.
+pub const fn operand(name: &'static str, ty: TypeConstraint, doc: &'static str) -> OperandDef {
+    OperandDef {
+        name,
+        ty,
+        variadic: false,
+        placement: Placement::Any,
+        doc,
+    }
+}
+
+/// Zero or more operands.
+pub const fn operands(name: &'static str, ty: TypeConstraint, doc: &'static str) -> OperandDef {
+    OperandDef {
+        variadic: true,
+        ..operand(name, ty, doc)
+    }
+}
+
+/// A result that may lie anywhere.
+pub const fn result(name: &'static str, ty: TypeConstraint, doc: &'static str) -> ResultDef {
+    ResultDef {
+        name,
+        ty,
+        variadic: false,
+        placement: Placement::Any,
+        doc,
+    }
+}
+
+/// Zero or more results.
+pub const fn results(name: &'static str, ty: TypeConstraint, doc: &'static str) -> ResultDef {
+    ResultDef {
+        variadic: true,
+        ..result(name, ty, doc)
+    }
+}
+
+/// A clause that must be there.
+pub const fn clause(name: &'static str, kind: ClauseKind, doc: &'static str) -> ClauseDef {
+    ClauseDef {
+        name,
+        kind,
+        required: true,
+        doc,
+    }
+}
+
+/// A clause that may be left out.
+pub const fn optional(name: &'static str, kind: ClauseKind, doc: &'static str) -> ClauseDef {
+    ClauseDef {
+        required: false,
+        ..clause(name, kind, doc)
+    }
+}
+
+/// A region that must be there.
+pub const fn region(name: &'static str, doc: &'static str) -> RegionDef {
+    RegionDef {
+        name,
+        optional: false,
+        doc,
+    }
 }
 
 impl OpDef {
@@ -415,9 +498,11 @@ impl OpDef {
         syntax: Syntax {
             symbol: false,
             signature: false,
+            terminator: None,
         },
         traits: Traits::empty(),
         flops: 0,
+        parents: &[],
         infer: None,
         verify: None,
         fold: None,

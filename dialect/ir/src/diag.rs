@@ -28,7 +28,7 @@ impl Severity {
 }
 
 /// A diagnostic code, declared once in the table of its crate.
-#[derive(Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct CodeDef {
     /// `FIR0203`.
     pub code: &'static str,

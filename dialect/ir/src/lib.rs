@@ -6,7 +6,10 @@
 
 pub mod attr;
 pub mod clone;
+pub mod build;
+pub mod check;
 pub mod def;
+pub mod describe;
 pub mod diag;
 pub mod entity;
 pub mod intern;
@@ -16,10 +19,12 @@ pub mod rewrite;
 pub mod span;
 pub mod suggest;
 pub mod symbols;
+pub mod suggest;
 pub mod types;
 pub mod walk;
 
 pub use attr::{AttrId, AttrKind};
+pub use build::Builder;
 pub use def::{OpDef, Registry, Traits};
 pub use diag::{Diagnostic, Diagnostics, Place, Severity};
 pub use intern::Sym;

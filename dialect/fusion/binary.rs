@@ -1,0 +1,174 @@
+//! Binary elementwise ops. Operands have one element type; shapes join as the dialect's doc says.
+
+use fuser_ir::def::{OpDef, Traits};
+
+use super::elementwise::*;
+
+const BINARY: OpDef = OpDef {
+    operands: NUMERIC_PAIR,
+    ..ELEMENTWISE
+};
+const COMMUTATIVE: Traits = BINARY.traits.union(Traits::COMMUTATIVE);
+
+/// `fusion.add`
+pub static ADD: OpDef = OpDef {
+    name: "fusion.add",
+    summary: "sum",
+    doc: "`lhs + rhs`. Floats: IEEE 754, rounded to nearest even; `inf - inf` is NaN, `+0 + -0 = +0`, `-0 + -0 = -0`. \
+          Integers wrap.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.add %x, %y : tensor<4xf32>",
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.sub`
+pub static SUB: OpDef = OpDef {
+    name: "fusion.sub",
+    summary: "difference",
+    doc: "`lhs - rhs`. Floats: IEEE 754, rounded to nearest even; `x - x = +0` for finite `x`. Integers wrap.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.sub %x, %y : tensor<4xf32>",
+    ..BINARY
+};
+
+/// `fusion.mul`
+pub static MUL: OpDef = OpDef {
+    name: "fusion.mul",
+    summary: "product",
+    doc: "`lhs * rhs`. Floats: IEEE 754, rounded to nearest even; `0 * inf` is NaN. Integers wrap.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.mul %x, %y : tensor<4xf32>",
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.div`
+pub static DIV: OpDef = OpDef {
+    name: "fusion.div",
+    summary: "quotient",
+    doc: "Floats: `lhs / rhs`, IEEE 754, rounded to nearest even; `x / 0` is an infinity, `0 / 0` is NaN. Integers: \
+          truncated toward zero; `x / 0 = 0`; the least value divided by -1 wraps to itself.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.div %x, %y : tensor<4xf32>",
+    flops: 4,
+    ..BINARY
+};
+
+/// `fusion.rem`
+pub static REM: OpDef = OpDef {
+    name: "fusion.rem",
+    summary: "remainder of the truncated quotient",
+    doc: "`lhs - trunc(lhs / rhs) * rhs`, exact, with the sign of `lhs` (C's `fmod` and `%`). Floats: `rem(x, +-inf) = x` for \
+          finite `x`, a zero `lhs` keeps its sign, `rem(x, 0)` and `rem(+-inf, y)` are NaN. 16-bit floats: the f32 remainder, rounded \
+          once. Integers: `rem(x, 0) = x`; the least value and -1 give 0.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.rem %x, %y : tensor<4xi32>",
+    flops: 8,
+    ..BINARY
+};
+
+/// `fusion.pow`
+pub static POW: OpDef = OpDef {
+    name: "fusion.pow",
+    summary: "power",
+    doc: "`lhs ^ rhs` with the special values of IEEE 754 `pow` (C99 annex F): `pow(x, +-0) = 1` and `pow(1, y) = 1` even \
+          for NaN; a negative finite `lhs` with a finite, non-integral `rhs` gives NaN; `pow(+-0, y)` for `y < 0` is an \
+          infinity, negative for `-0` with odd integral `y`. Floats only.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.pow %x, %y : tensor<4xf32>",
+    operands: FLOAT_PAIR,
+    flops: 30,
+    ..BINARY
+};
+
+/// `fusion.maximum`
+pub static MAXIMUM: OpDef = OpDef {
+    name: "fusion.maximum",
+    summary: "the greater, NaN if either is NaN",
+    doc: "The greater operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `maximum`.)",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.maximum %x, %y : tensor<4xf32>",
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.minimum`
+pub static MINIMUM: OpDef = OpDef {
+    name: "fusion.minimum",
+    summary: "the smaller, NaN if either is NaN",
+    doc: "The smaller operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `minimum`.)",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.minimum %x, %y : tensor<4xf32>",
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.fmax`
+pub static FMAX: OpDef = OpDef {
+    name: "fusion.fmax",
+    summary: "the greater, ignoring NaN",
+    doc: "The greater operand; where one is NaN, the other; NaN only if both are. `-0 < +0`. (IEEE 754-2019 `maximumNumber`.)",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.fmax %x, %y : tensor<4xf32>",
+    operands: FLOAT_PAIR,
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.fmin`
+pub static FMIN: OpDef = OpDef {
+    name: "fusion.fmin",
+    summary: "the smaller, ignoring NaN",
+    doc: "The smaller operand; where one is NaN, the other; NaN only if both are. `-0 < +0`. (IEEE 754-2019 `minimumNumber`.)",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.fmin %x, %y : tensor<4xf32>",
+    operands: FLOAT_PAIR,
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.and`
+pub static AND: OpDef = OpDef {
+    name: "fusion.and",
+    summary: "bitwise or logical and",
+    doc: "Bit by bit; on `i1`, logical.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.and %x, %y : tensor<4xi32>",
+    operands: INTEGRAL_PAIR,
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.or`
+pub static OR: OpDef = OpDef {
+    name: "fusion.or",
+    summary: "bitwise or logical or",
+    doc: "Bit by bit; on `i1`, logical.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.or %x, %y : tensor<4xi32>",
+    operands: INTEGRAL_PAIR,
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.xor`
+pub static XOR: OpDef = OpDef {
+    name: "fusion.xor",
+    summary: "bitwise or logical exclusive or",
+    doc: "Bit by bit; on `i1`, logical.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.xor %x, %y : tensor<4xi32>",
+    operands: INTEGRAL_PAIR,
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.shl`
+pub static SHL: OpDef = OpDef {
+    name: "fusion.shl",
+    summary: "shift left",
+    doc: "Shifts the bits of `lhs` up by `rhs`, filling with zeros. A count of at least the width gives 0; a negative count \
+          counts as 0.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.shl %x, %y : tensor<4xi32>",
+    operands: SHIFT_PAIR,
+    ..BINARY
+};
+
+/// `fusion.shr`
+pub static SHR: OpDef = OpDef {
+    name: "fusion.shr",
+    summary: "shift right",
+    doc: "Shifts the bits of `lhs` down by `rhs`, filling with the sign bit of signed types and with zeros on `ui8`. A count \
+          of at least the width gives the fill everywhere; a negative count counts as 0.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.shr %x, %y : tensor<4xi32>",
+    operands: SHIFT_PAIR,
+    ..BINARY
+};

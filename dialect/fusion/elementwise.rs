@@ -1,0 +1,81 @@
+//! What all elementwise ops share: operands, inference.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    AxisRule, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultDef, ResultTypes, Shape,
+    Traits, TypeConstraint, operand, result,
+};
+use fuser_ir::types::DType;
+
+use super::shape;
+
+/// Integers that have bits to shift: all but `i1`.
+pub const SHIFTABLE: DTypes =
+    DTypes::of(&[DType::I64, DType::I32, DType::I8, DType::U8, DType::Index]);
+
+/// Tensor, vector or scalar of these element types.
+pub const fn ew(dtypes: DTypes) -> TypeConstraint {
+    TypeConstraint::new(Shape::Elementwise, dtypes)
+}
+
+/// The one result of an elementwise op.
+pub const OUTPUT: &[ResultDef] = &[result(
+    "output",
+    ew(DTypes::ANY),
+    "the common shape of the operands",
+)];
+/// One float operand.
+pub const FLOAT_IN: &[OperandDef] = &[operand("input", ew(DTypes::FLOAT), "a float")];
+/// One operand that has arithmetic.
+pub const NUMERIC_IN: &[OperandDef] = &[operand("input", ew(DTypes::NUMERIC), "a number")];
+/// One integer operand.
+pub const INTEGRAL_IN: &[OperandDef] = &[operand(
+    "input",
+    ew(DTypes::INTEGRAL),
+    "an integer or truth value",
+)];
+/// Two operands that have arithmetic.
+pub const NUMERIC_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(DTypes::NUMERIC), "left operand"),
+    operand("rhs", ew(DTypes::NUMERIC), "right operand"),
+];
+/// Two float operands.
+pub const FLOAT_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(DTypes::FLOAT), "left operand"),
+    operand("rhs", ew(DTypes::FLOAT), "right operand"),
+];
+/// Two integer operands.
+pub const INTEGRAL_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(DTypes::INTEGRAL), "left operand"),
+    operand("rhs", ew(DTypes::INTEGRAL), "right operand"),
+];
+/// A value and a shift count.
+pub const SHIFT_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(SHIFTABLE), "what is shifted"),
+    operand("rhs", ew(SHIFTABLE), "by how many bits"),
+];
+
+/// The base of every elementwise table.
+pub const ELEMENTWISE: OpDef = OpDef {
+    class: OpClass::Elementwise,
+    axes: AxisRule::Pointwise,
+    results: OUTPUT,
+    traits: Traits::PURE.union(Traits::ELEMENTWISE),
+    flops: 1,
+    infer: Some(infer_same),
+    ..OpDef::EMPTY
+};
+
+/// Common shape, common element type.
+pub fn infer_same(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let dtype = shape::same_dtype(ir, parts.operands, 0)?;
+    let form = shape::join(ir, parts.operands)?;
+    shape::one(form.with(ir, dtype))
+}
+
+/// Common shape, `i1`.
+pub fn infer_test(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    shape::same_dtype(ir, parts.operands, 0)?;
+    let form = shape::join(ir, parts.operands)?;
+    shape::one(form.with(ir, DType::I1))
+}

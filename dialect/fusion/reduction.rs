@@ -1,0 +1,128 @@
+//! Ops that fold axes. The order of a floating-point fold is not specified; integer folds are exact modulo 2^64.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    AxisRule, ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef,
+    ResultTypes, Shape, Traits, TypeConstraint, clause, operand, optional, result,
+};
+use fuser_ir::types::{DType, Dim};
+use smallvec::smallvec;
+
+use super::shape;
+
+const DIMS: ClauseDef = clause("dims", ClauseKind::I64Array, "the axes to fold, ascending");
+const KEEPDIM: ClauseDef = optional(
+    "keepdim",
+    ClauseKind::Unit,
+    "folded axes stay, with extent 1",
+);
+const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMERIC);
+const FLOATS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FLOAT);
+const FLOAT_IN: &[OperandDef] = &[operand("input", FLOATS, "the tensor")];
+
+const REDUCTION: OpDef = OpDef {
+    class: OpClass::Reduction,
+    axes: AxisRule::Reduce,
+    operands: &[operand("input", NUMBERS, "the tensor")],
+    clauses: &[DIMS, KEEPDIM],
+    results: &[result("output", NUMBERS, "what remains")],
+    traits: Traits::PURE,
+    flops: 1,
+    infer: Some(infer_reduce),
+    ..OpDef::EMPTY
+};
+
+/// `fusion.sum`
+pub static SUM: OpDef = OpDef {
+    name: "fusion.sum",
+    summary: "sum along axes",
+    doc: "Adds the elements along `dims`. Floats accumulate in f32 (f64 for f64) in an unspecified order and are rounded to \
+          the element type once at the end; integers accumulate in `i64`, wrapping, and keep their low bits at the end. An \
+          empty axis gives `+0`. A `b` axis of extent n counts its element n times. `dims []` folds nothing and gives the \
+          operand.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.sum %x dims [1] : tensor<4xf32>",
+    ..REDUCTION
+};
+
+/// `fusion.prod`
+pub static PROD: OpDef = OpDef {
+    name: "fusion.prod",
+    summary: "product along axes",
+    doc: "Multiplies the elements along `dims`; accumulation, order and rounding as for `fusion.sum`. An empty axis gives 1. A \
+          `b` axis of extent n counts its element n times.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.prod %x dims [1] : tensor<4xf32>",
+    ..REDUCTION
+};
+
+/// `fusion.max`
+pub static MAX: OpDef = OpDef {
+    name: "fusion.max",
+    summary: "greatest element along axes",
+    doc: "The greatest element along `dims`, NaN if there is a NaN; `-0 < +0`. An empty axis gives `-inf`, or the least value \
+          of an integer type. Exact, whatever the order.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.max %x dims [1] keepdim : tensor<4x1xf32>",
+    ..REDUCTION
+};
+
+/// `fusion.min`
+pub static MIN: OpDef = OpDef {
+    name: "fusion.min",
+    summary: "smallest element along axes",
+    doc: "The smallest element along `dims`, NaN if there is a NaN; `-0 < +0`. An empty axis gives `+inf`, or the greatest \
+          value of an integer type. Exact, whatever the order.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.min %x dims [0, 1] : tensor<f32>",
+    ..REDUCTION
+};
+
+/// `fusion.var_mean`
+pub static VAR_MEAN: OpDef = OpDef {
+    name: "fusion.var_mean",
+    summary: "variance and mean along axes",
+    doc: "With n elements along `dims`: `mean = sum(x) / n` and `var = sum((x - mean)^2) / (n - correction)`, both computed in \
+          f32 (f64 for f64) from the unrounded mean, and rounded to the element type once. `n <= correction` makes the variance \
+          NaN; `n = 0` makes both NaN. Floats only. The order of the sums is not specified.",
+    example: "// %x: tensor<4x8xf32>\n%var, %mean = fusion.var_mean %x dims [1] correction 1 : tensor<4xf32>, tensor<4xf32>",
+    operands: FLOAT_IN,
+    clauses: &[
+        DIMS,
+        clause(
+            "correction",
+            ClauseKind::Int,
+            "what is taken off the count: 0, or 1 for the unbiased estimate",
+        ),
+        KEEPDIM,
+    ],
+    results: &[
+        result("var", FLOATS, "the variance"),
+        result("mean", FLOATS, "the mean"),
+    ],
+    flops: 4,
+    infer: Some(infer_var_mean),
+    ..REDUCTION
+};
+
+fn reduced(ir: &Ir, parts: OpParts<'_>) -> Result<(Vec<Dim>, DType), OpError> {
+    let (dims, dtype) = shape::tensor(ir, parts, 0)?;
+    let folded = shape::axes(ir, parts, "dims", dims.len())?;
+    let keep = shape::flag(ir, parts, "keepdim");
+    let mut rest = Vec::with_capacity(dims.len());
+    for (axis, dim) in dims.into_iter().enumerate() {
+        match (folded.contains(&axis), keep) {
+            (false, _) => rest.push(dim),
+            (true, true) => rest.push(Dim::fixed(1)),
+            (true, false) => {}
+        }
+    }
+    Ok((rest, dtype))
+}
+
+fn infer_reduce(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (dims, dtype) = reduced(ir, parts)?;
+    shape::one(ir.tensor(dims, dtype))
+}
+
+fn infer_var_mean(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (dims, dtype) = reduced(ir, parts)?;
+    let ty = ir.tensor(dims, dtype);
+    Ok(smallvec![ty, ty])
+}

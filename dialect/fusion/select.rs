@@ -1,0 +1,136 @@
+//! Comparison, choice and conversion, element by element.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    At, ClauseKind, DTypes, OpDef, OpError, OpParts, OperandDef, ResultTypes, clause, operand,
+};
+use fuser_ir::types::DType;
+
+use super::codes::NO_SUCH_CAST;
+use super::elementwise::*;
+use super::shape;
+
+/// The words of the clause `predicate`.
+pub const PREDICATES: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
+
+const ANY_IN: &[OperandDef] = &[operand("input", ew(DTypes::ANY), "what is converted")];
+
+/// `fusion.compare`
+pub static COMPARE: OpDef = OpDef {
+    name: "fusion.compare",
+    summary: "comparison",
+    doc: "Whether `lhs` stands to `rhs` as `predicate` says: `eq ne lt le gt ge`. The result has elements `i1`. Floats: \
+          `-0 == +0`; with NaN every predicate is false but `ne`. `i1`: false < true. `ui8` compares unsigned.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.compare %x, %y predicate lt : tensor<4xi1>",
+    operands: &[
+        operand("lhs", ew(DTypes::ANY), "left operand"),
+        operand("rhs", ew(DTypes::ANY), "right operand"),
+    ],
+    clauses: &[clause(
+        "predicate",
+        ClauseKind::Keyword(PREDICATES),
+        "the relation: eq, ne, lt, le, gt or ge",
+    )],
+    infer: Some(infer_test),
+    ..ELEMENTWISE
+};
+
+/// `fusion.where`
+pub static WHERE: OpDef = OpDef {
+    name: "fusion.where",
+    summary: "choice",
+    doc: "`then` where `condition` holds, else `otherwise`, bit for bit (a NaN keeps its payload). The three shapes join; \
+          each of them may be a scalar.",
+    example: "// %c: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.where %c, %x, %y : tensor<4xf32>",
+    operands: &[
+        operand("condition", ew(DTypes::BOOL), "what decides"),
+        operand("then", ew(DTypes::ANY), "the value where it holds"),
+        operand("otherwise", ew(DTypes::ANY), "the value where it does not"),
+    ],
+    infer: Some(infer_where),
+    ..ELEMENTWISE
+};
+
+/// `fusion.clamp`
+pub static CLAMP: OpDef = OpDef {
+    name: "fusion.clamp",
+    summary: "limits from both sides",
+    doc: "`minimum(maximum(input, low), high)`: NaN in any operand gives NaN; where `low > high`, `high`.",
+    example: "// %x: tensor<4xf32>, %l: f32, %h: f32\n%0 = fusion.clamp %x, %l, %h : tensor<4xf32>",
+    operands: &[
+        operand("input", ew(DTypes::NUMERIC), "what is limited"),
+        operand("low", ew(DTypes::NUMERIC), "lower limit"),
+        operand("high", ew(DTypes::NUMERIC), "upper limit"),
+    ],
+    flops: 2,
+    ..ELEMENTWISE
+};
+
+/// `fusion.cast`
+pub static CAST: OpDef = OpDef {
+    name: "fusion.cast",
+    summary: "conversion of the value",
+    doc: "Converts each element to `to`.\n\n\
+          * float to float: rounds once to nearest even (f64 to f16 or bf16 directly, not by way of f32); overflow gives an \
+          infinity; NaN stays NaN.\n\
+          * float to integer: truncates toward zero and saturates; NaN gives 0.\n\
+          * integer to float: rounds to nearest even.\n\
+          * integer to integer: keeps the low bits, extends by the source's signedness.\n\
+          * to `i1`: `x != 0` (NaN gives true). From `i1`: 0 or 1.\n\
+          * `index` converts as `i64`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.cast %x to bf16 : tensor<4xbf16>",
+    operands: ANY_IN,
+    clauses: &[clause(
+        "to",
+        ClauseKind::DType,
+        "the element type of the result",
+    )],
+    infer: Some(infer_cast),
+    ..ELEMENTWISE
+};
+
+/// `fusion.bitcast`
+pub static BITCAST: OpDef = OpDef {
+    name: "fusion.bitcast",
+    summary: "the same bits read as another type",
+    doc: "Keeps the bits of each element and reads them as `to`, which has the same width. `i1` takes no part.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.bitcast %x to i32 : tensor<4xi32>",
+    operands: ANY_IN,
+    clauses: &[clause(
+        "to",
+        ClauseKind::DType,
+        "the element type of the result",
+    )],
+    infer: Some(infer_bitcast),
+    flops: 0,
+    ..ELEMENTWISE
+};
+
+fn infer_where(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let dtype = shape::same_dtype(ir, parts.operands, 1)?;
+    let form = shape::join(ir, parts.operands)?;
+    shape::one(form.with(ir, dtype))
+}
+
+fn infer_cast(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let dtype = shape::dtype_clause(ir, parts, "to")?;
+    let form = shape::join(ir, parts.operands)?;
+    shape::one(form.with(ir, dtype))
+}
+
+fn infer_bitcast(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let from = shape::same_dtype(ir, parts.operands, 0)?;
+    let to = shape::dtype_clause(ir, parts, "to")?;
+    if from.bits() != to.bits() || from == DType::I1 || to == DType::I1 {
+        let text = format!(
+            "cannot read the {} bits of {} as {} ({} bits)",
+            from.bits(),
+            from.name(),
+            to.name(),
+            to.bits()
+        );
+        return Err(OpError::at(At::Clause("to"), text).code(&NO_SUCH_CAST));
+    }
+    let form = shape::join(ir, parts.operands)?;
+    shape::one(form.with(ir, to))
+}

@@ -1,0 +1,289 @@
+//! Unary elementwise ops. Conventions on floats, NaN and 16-bit types stand in the dialect's doc.
+
+use fuser_ir::def::{OpDef, Traits};
+
+use super::elementwise::*;
+
+const UNARY: OpDef = ELEMENTWISE;
+const UNARY_FLOAT: OpDef = OpDef {
+    operands: FLOAT_IN,
+    ..UNARY
+};
+const IDEMPOTENT: Traits = UNARY.traits.union(Traits::IDEMPOTENT);
+
+/// `fusion.neg`
+pub static NEG: OpDef = OpDef {
+    name: "fusion.neg",
+    summary: "negation",
+    doc: "`-x`. Floats: flips the sign bit, of zeros, infinities and NaN too. Integers wrap: the least signed value is its \
+          own negation; on `ui8` it is `256 - x` modulo 256.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.neg %x : tensor<4xf32>",
+    operands: NUMERIC_IN,
+    ..UNARY
+};
+
+/// `fusion.abs`
+pub static ABS: OpDef = OpDef {
+    name: "fusion.abs",
+    summary: "absolute value",
+    doc: "`|x|`. Floats: clears the sign bit, of zeros and NaN too. Integers wrap: the absolute value of the least signed \
+          value is that value. Unsigned values are unchanged.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.abs %x : tensor<4xf32>",
+    operands: NUMERIC_IN,
+    traits: IDEMPOTENT,
+    ..UNARY
+};
+
+/// `fusion.sign`
+pub static SIGN: OpDef = OpDef {
+    name: "fusion.sign",
+    summary: "sign",
+    doc: "`-1` below zero, `1` above, and zero itself where `x` is zero: `-0.0` gives `-0.0`. NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.sign %x : tensor<4xf32>",
+    operands: NUMERIC_IN,
+    traits: IDEMPOTENT,
+    ..UNARY
+};
+
+/// `fusion.ceil`
+pub static CEIL: OpDef = OpDef {
+    name: "fusion.ceil",
+    summary: "round up",
+    doc: "The least integer not below `x`. `x` in (-1, 0) gives `-0.0`. Zeros, infinities and NaN are unchanged.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.ceil %x : tensor<4xf32>",
+    traits: IDEMPOTENT,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.floor`
+pub static FLOOR: OpDef = OpDef {
+    name: "fusion.floor",
+    summary: "round down",
+    doc: "The greatest integer not above `x`. Zeros, infinities and NaN are unchanged.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.floor %x : tensor<4xf32>",
+    traits: IDEMPOTENT,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.round`
+pub static ROUND: OpDef = OpDef {
+    name: "fusion.round",
+    summary: "round to nearest, halves to even",
+    doc: "The nearest integer; of two equally near ones the even one: 0.5 gives 0, 1.5 gives 2, -0.5 gives `-0.0`. The sign \
+          of `x` is kept on zeros. Infinities and NaN are unchanged.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.round %x : tensor<4xf32>",
+    traits: IDEMPOTENT,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.trunc`
+pub static TRUNC: OpDef = OpDef {
+    name: "fusion.trunc",
+    summary: "round toward zero",
+    doc: "The integer part; the sign of `x` is kept on zeros. Infinities and NaN are unchanged.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.trunc %x : tensor<4xf32>",
+    traits: IDEMPOTENT,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.exp`
+pub static EXP: OpDef = OpDef {
+    name: "fusion.exp",
+    summary: "e to the power of x",
+    doc: "`e^x`. `exp(0) = 1` exactly, `exp(-inf) = +0`, `exp(+inf) = +inf`; overflow gives `+inf`, underflow a subnormal \
+          or `+0`. NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.exp %x : tensor<4xf32>",
+    flops: 10,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.exp2`
+pub static EXP2: OpDef = OpDef {
+    name: "fusion.exp2",
+    summary: "2 to the power of x",
+    doc: "`2^x`; exact for integral `x`. Limits as for `fusion.exp`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.exp2 %x : tensor<4xf32>",
+    flops: 8,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.expm1`
+pub static EXPM1: OpDef = OpDef {
+    name: "fusion.expm1",
+    summary: "e to the power of x, less 1",
+    doc: "`e^x - 1` without cancellation near 0. Zeros keep their sign, `expm1(-inf) = -1`, `expm1(+inf) = +inf`, NaN gives \
+          NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.expm1 %x : tensor<4xf32>",
+    flops: 12,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.log`
+pub static LOG: OpDef = OpDef {
+    name: "fusion.log",
+    summary: "natural logarithm",
+    doc: "`ln x`. `log(1) = +0`, `log(+-0) = -inf`, `log(+inf) = +inf`; below zero and for NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.log %x : tensor<4xf32>",
+    flops: 10,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.log2`
+pub static LOG2: OpDef = OpDef {
+    name: "fusion.log2",
+    summary: "logarithm to base 2",
+    doc: "`log2 x`; exact for powers of two. Limits as for `fusion.log`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.log2 %x : tensor<4xf32>",
+    flops: 10,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.log1p`
+pub static LOG1P: OpDef = OpDef {
+    name: "fusion.log1p",
+    summary: "logarithm of 1 + x",
+    doc: "`ln(1 + x)` without cancellation near 0. Zeros keep their sign, `log1p(-1) = -inf`, `log1p(+inf) = +inf`; below \
+          -1 and for NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.log1p %x : tensor<4xf32>",
+    flops: 12,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.sqrt`
+pub static SQRT: OpDef = OpDef {
+    name: "fusion.sqrt",
+    summary: "square root",
+    doc: "The correctly rounded square root (IEEE 754). Zeros keep their sign, `sqrt(+inf) = +inf`; below zero and for NaN \
+          it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.sqrt %x : tensor<4xf32>",
+    flops: 4,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.rsqrt`
+pub static RSQRT: OpDef = OpDef {
+    name: "fusion.rsqrt",
+    summary: "1 over the square root",
+    doc: "`1 / sqrt(x)`, by definition a correctly rounded square root and then a correctly rounded division, both in the \
+          computation type. `rsqrt(+0) = +inf`, `rsqrt(-0) = -inf`, `rsqrt(+inf) = +0`; below zero and for NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.rsqrt %x : tensor<4xf32>",
+    flops: 5,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.reciprocal`
+pub static RECIPROCAL: OpDef = OpDef {
+    name: "fusion.reciprocal",
+    summary: "1 / x",
+    doc: "`1 / x`, correctly rounded. Zeros give infinities of their sign and infinities give zeros of theirs; NaN gives \
+          NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.reciprocal %x : tensor<4xf32>",
+    flops: 4,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.sin`
+pub static SIN: OpDef = OpDef {
+    name: "fusion.sin",
+    summary: "sine",
+    doc: "The sine of `x` in radians, reduced exactly for arguments of any size. Zeros keep their sign; infinities and NaN \
+          give NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.sin %x : tensor<4xf32>",
+    flops: 15,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.cos`
+pub static COS: OpDef = OpDef {
+    name: "fusion.cos",
+    summary: "cosine",
+    doc: "The cosine of `x` in radians, reduced exactly for arguments of any size. `cos(+-0) = 1`; infinities and NaN give \
+          NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.cos %x : tensor<4xf32>",
+    flops: 15,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.tan`
+pub static TAN: OpDef = OpDef {
+    name: "fusion.tan",
+    summary: "tangent",
+    doc: "The tangent of `x` in radians, reduced exactly for arguments of any size. Zeros keep their sign; infinities and \
+          NaN give NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.tan %x : tensor<4xf32>",
+    flops: 20,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.tanh`
+pub static TANH: OpDef = OpDef {
+    name: "fusion.tanh",
+    summary: "hyperbolic tangent",
+    doc: "`tanh x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.tanh %x : tensor<4xf32>",
+    flops: 15,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.erf`
+pub static ERF: OpDef = OpDef {
+    name: "fusion.erf",
+    summary: "error function",
+    doc: "`2/sqrt(pi) * integral of e^(-t^2) from 0 to x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives \
+          NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.erf %x : tensor<4xf32>",
+    flops: 20,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.sigmoid`
+pub static SIGMOID: OpDef = OpDef {
+    name: "fusion.sigmoid",
+    summary: "logistic function",
+    doc: "`1 / (1 + e^-x)`. `sigmoid(-inf) = +0`, `sigmoid(+inf) = 1`, `sigmoid(+-0) = 0.5`; NaN gives NaN. No intermediate \
+          overflow shows: large negative `x` gives small numbers, at last `+0`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.sigmoid %x : tensor<4xf32>",
+    flops: 14,
+    ..UNARY_FLOAT
+};
+
+/// `fusion.relu`
+pub static RELU: OpDef = OpDef {
+    name: "fusion.relu",
+    summary: "x where positive, else 0",
+    doc: "`maximum(x, +0)`: `-0.0` gives `+0.0`, NaN gives NaN. Integers: `max(x, 0)`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.relu %x : tensor<4xf32>",
+    operands: NUMERIC_IN,
+    traits: IDEMPOTENT,
+    ..UNARY
+};
+
+/// `fusion.not`
+pub static NOT: OpDef = OpDef {
+    name: "fusion.not",
+    summary: "bitwise or logical complement",
+    doc: "Flips every bit; on `i1`, swaps true and false.",
+    example: "// %x: tensor<4xi1>\n%0 = fusion.not %x : tensor<4xi1>",
+    operands: INTEGRAL_IN,
+    ..UNARY
+};
+
+/// `fusion.isnan`
+pub static ISNAN: OpDef = OpDef {
+    name: "fusion.isnan",
+    summary: "whether x is NaN",
+    doc: "True exactly for NaN. The result has elements `i1`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.isnan %x : tensor<4xi1>",
+    infer: Some(infer_test),
+    ..UNARY_FLOAT
+};
+
+/// `fusion.isfinite`
+pub static ISFINITE: OpDef = OpDef {
+    name: "fusion.isfinite",
+    summary: "whether x is neither NaN nor infinite",
+    doc: "False exactly for NaN and the infinities. The result has elements `i1`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.isfinite %x : tensor<4xi1>",
+    infer: Some(infer_test),
+    ..UNARY_FLOAT
+};

@@ -1,0 +1,258 @@
+//! Slice, pad, cat: indices shift within an axis.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    At, AxisRule, ClauseKind, DTypes, OpDef, OpError, OpParts, ResultTypes, Shape, TypeConstraint,
+    clause, operand, operands, optional,
+};
+use fuser_ir::describe;
+use fuser_ir::types::{Dim, Extent, ExtentExpr};
+
+use super::codes::*;
+use super::reshape::SHAPE_OP;
+use super::shape;
+
+const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const WINDOW: OpDef = OpDef {
+    axes: AxisRule::Window,
+    ..SHAPE_OP
+};
+
+/// `fusion.slice`
+pub static SLICE: OpDef = OpDef {
+    name: "fusion.slice",
+    summary: "a part of a tensor",
+    doc: "Result element `[i0, i1, ...]` is operand element `[starts[k] + ik * strides[k], ...]`; `shape` gives the extents of \
+          the result, `strides` are 1 where the clause is left out. The slice must lie inside the operand for every value of \
+          the named extents, and this must be provable: otherwise the op is an error. `b` axes stay `b` axes. An axis of extent \
+          `?` can only be taken whole.",
+    example: "// %x: tensor<[B]x8xf32>\n%0 = fusion.slice %x starts [0, 1] shape [[B], 3] strides [1, 2] : tensor<[B]x3xf32>",
+    clauses: &[
+        clause(
+            "starts",
+            ClauseKind::I64Array,
+            "the first index along each axis",
+        ),
+        clause("shape", ClauseKind::Extents, "the extents of the result"),
+        optional(
+            "strides",
+            ClauseKind::I64Array,
+            "the step along each axis, at least 1",
+        ),
+    ],
+    infer: Some(infer_slice),
+    ..WINDOW
+};
+
+/// `fusion.pad`
+pub static PAD: OpDef = OpDef {
+    name: "fusion.pad",
+    summary: "a border of one value around a tensor",
+    doc: "Adds `low[k]` elements before and `high[k]` after axis `k`, all equal to `value` (a scalar or rank-0 tensor of the \
+          same element type). Amounts are not negative. An axis that grows becomes a plain one; an axis that does not stays as it \
+          is, `b` and `?` included.",
+    example: "// %x: tensor<4x8xf32>, %v: f32\n%0 = fusion.pad %x, %v low [0, 1] high [2, 0] : tensor<6x9xf32>",
+    operands: &[
+        operand("input", TENSOR, "the tensor"),
+        operand(
+            "value",
+            TypeConstraint::new(Shape::TensorOrScalar, DTypes::ANY),
+            "what the border holds",
+        ),
+    ],
+    clauses: &[
+        clause(
+            "low",
+            ClauseKind::I64Array,
+            "elements added before each axis",
+        ),
+        clause(
+            "high",
+            ClauseKind::I64Array,
+            "elements added after each axis",
+        ),
+    ],
+    infer: Some(infer_pad),
+    ..WINDOW
+};
+
+/// `fusion.cat`
+pub static CAT: OpDef = OpDef {
+    name: "fusion.cat",
+    summary: "tensors one after another along an axis",
+    doc: "The operands, in order, along axis `dim`. They have one element type and one rank, and agree on all other axes (which \
+          join as for elementwise ops). The extent along `dim` is the sum; the axis is a plain one. One operand alone gives a \
+          tensor like it; empty operands add nothing.",
+    example: "// %x: tensor<4x8xf32>, %y: tensor<4x3xf32>\n%0 = fusion.cat %x, %y dim 1 : tensor<4x11xf32>",
+    operands: &[
+        operand("first", TENSOR, "the first tensor"),
+        operands("rest", TENSOR, "the others"),
+    ],
+    clauses: &[clause(
+        "dim",
+        ClauseKind::Int,
+        "the axis along which they stand",
+    )],
+    infer: Some(infer_cat),
+    ..WINDOW
+};
+
+/// The integers of clause `name`, one per axis.
+fn per_axis(
+    ir: &Ir,
+    parts: OpParts<'_>,
+    name: &'static str,
+    rank: usize,
+    least: i64,
+) -> Result<Vec<i64>, OpError> {
+    let list = shape::ints(ir, parts, name);
+    if list.len() != rank {
+        let text = format!("has {} entries, the operand has {rank} axes", list.len());
+        return Err(OpError::at(At::Clause(name), text).code(&BAD_SHAPE));
+    }
+    if let Some(axis) = list.iter().position(|v| *v < least) {
+        let text = format!("entry {axis} is {}, must be at least {least}", list[axis]);
+        return Err(OpError::at(At::Clause(name), text).code(&OUT_OF_BOUNDS));
+    }
+    Ok(list)
+}
+
+fn infer_slice(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (from, dtype) = shape::tensor(ir, parts, 0)?;
+    let to = shape::shape_clause(ir, parts, "shape");
+    if to.len() != from.len() {
+        let text = format!(
+            "has {} extents, the operand has {} axes",
+            to.len(),
+            from.len()
+        );
+        return Err(OpError::at(At::Clause("shape"), text).code(&BAD_SHAPE));
+    }
+    let starts = per_axis(ir, parts, "starts", from.len(), 0)?;
+    let strides = match shape::flag(ir, parts, "strides") {
+        true => per_axis(ir, parts, "strides", from.len(), 1)?,
+        false => vec![1; from.len()],
+    };
+    let mut result = Vec::with_capacity(from.len());
+    for (axis, (operand, written)) in from.into_iter().zip(to).enumerate() {
+        let (start, stride) = (starts[axis], strides[axis]);
+        let whole = start == 0 && stride == 1 && operand.extent == written.extent;
+        if !whole {
+            inside(ir, axis, operand.extent, start, written.extent, stride)?;
+        }
+        result.push(Dim {
+            extent: written.extent,
+            broadcast: operand.broadcast,
+        });
+    }
+    shape::one(ir.tensor(result, dtype))
+}
+
+/// `start + (size - 1) * stride < extent`, or `size` is 0.
+fn inside(
+    ir: &Ir,
+    axis: usize,
+    extent: Extent,
+    start: i64,
+    size: Extent,
+    stride: i64,
+) -> Result<(), OpError> {
+    if extent == Extent::Unknown || size == Extent::Unknown {
+        return Err(shape::unknown(At::Clause("shape"), axis));
+    }
+    if size == Extent::Static(0)
+        || room(ir, extent, start, size, stride).is_some_and(|r| shape::never_negative(&r))
+    {
+        return Ok(());
+    }
+    let (e, s) = (describe::extent(ir, extent), describe::extent(ir, size));
+    let text = format!(
+        "{s} elements from {start} by {stride} are not provably inside axis {axis} of extent {e}"
+    );
+    Err(OpError::at(At::Clause("shape"), text).code(&OUT_OF_BOUNDS))
+}
+
+/// How many indices are left above the last one taken.
+fn room(ir: &Ir, extent: Extent, start: i64, size: Extent, stride: i64) -> Option<ExtentExpr> {
+    let constant = ExtentExpr::constant;
+    let steps = ir
+        .extent_as_expr(size)?
+        .add(&constant(-1))?
+        .mul(&constant(stride.checked_neg()?))?;
+    let taken = constant(start.checked_add(1)?.checked_neg()?).add(&steps)?;
+    ir.extent_as_expr(extent)?.add(&taken)
+}
+
+fn infer_pad(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (from, _) = shape::tensor(ir, parts, 0)?;
+    let (value, _) = shape::tensor(ir, parts, 1)?;
+    let dtype = shape::same_dtype(ir, parts.operands, 0)?;
+    if !value.is_empty() {
+        let text = format!("must be a scalar or have rank 0, has {} axes", value.len());
+        return Err(OpError::at(At::Operand(1), text).code(&BAD_SHAPE));
+    }
+    let low = per_axis(ir, parts, "low", from.len(), 0)?;
+    let high = per_axis(ir, parts, "high", from.len(), 0)?;
+    let mut result = Vec::with_capacity(from.len());
+    for (axis, dim) in from.into_iter().enumerate() {
+        result.push(match (low[axis], high[axis]) {
+            (0, 0) => dim,
+            (low, high) => Dim::new(grown(ir, dim.extent, &[low, high], axis)?),
+        });
+    }
+    shape::one(ir.tensor(result, dtype))
+}
+
+fn grown(ir: &mut Ir, extent: Extent, by: &[i64], axis: usize) -> Result<Extent, OpError> {
+    if extent == Extent::Unknown {
+        return Err(shape::unknown(At::Operand(0), axis));
+    }
+    let start = ir.extent_as_expr(extent);
+    let sum = by
+        .iter()
+        .fold(start, |sum, n| sum?.add(&ExtentExpr::constant(*n)));
+    let too_large = || {
+        let text = format!("axis {axis} would be too long");
+        OpError::at(At::Operand(0), text).code(&OUT_OF_BOUNDS)
+    };
+    sum.and_then(|s| ir.extent(s)).ok_or_else(too_large)
+}
+
+fn infer_cat(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (mut result, _) = shape::tensor(ir, parts, 0)?;
+    let dtype = shape::same_dtype(ir, parts.operands, 0)?;
+    let axis = shape::int(ir, parts, "dim").unwrap_or(0);
+    let axis = shape::checked_axis(axis, "dim", result.len())?;
+    for index in 1..parts.operands.len() {
+        let (dims, _) = shape::tensor(ir, parts, index)?;
+        result = beside(ir, result, dims, axis, index)?;
+    }
+    result[axis].broadcast = false;
+    shape::one(ir.tensor(result, dtype))
+}
+
+/// The shape of `a` followed by operand `index` of shape `b` along `axis`.
+fn beside(
+    ir: &mut Ir,
+    mut a: Vec<Dim>,
+    mut b: Vec<Dim>,
+    axis: usize,
+    index: usize,
+) -> Result<Vec<Dim>, OpError> {
+    if a.len() != b.len() {
+        let text = format!("has {} axes, operand 0 has {}", b.len(), a.len());
+        return Err(OpError::at(At::Operand(index), text).code(&EXTENTS_DISAGREE));
+    }
+    let sum = match (
+        ir.extent_as_expr(a[axis].extent),
+        ir.extent_as_expr(b[axis].extent),
+    ) {
+        (Some(x), Some(y)) => x.add(&y).and_then(|s| ir.extent(s)),
+        _ => None,
+    };
+    let Some(sum) = sum else {
+        return Err(shape::unknown(At::Operand(index), axis));
+    };
+    (a[axis], b[axis]) = (Dim::new(sum), Dim::new(sum));
+    shape::join_dims(ir, a, b, 0, index)
+}

@@ -1,0 +1,463 @@
+//! An op against its table: operands, clauses, regions, result types. Shared by parser, builder and verifier.
+//!
+//! Works on an op before it exists ([`OpParts`]), collects every mistake, and runs an op's own inference only on parts that
+//! fit its table, so that inference may rely on what the table says. Never makes ops.
+
+use crate::attr::{AttrId, AttrKind};
+use crate::def::{At, ClauseDef, ClauseKind, OpDef, OpError, OpParts, ResultTypes, Shape, Traits};
+use crate::def::{TypeConstraint, VerifyFn};
+use crate::describe;
+use crate::diag::{CodeDef, Diagnostic, Place};
+use crate::intern::Sym;
+use crate::ir::Ir;
+use crate::loc::{LocId, LocKind};
+use crate::span::{OpSpans, Span};
+use crate::suggest;
+use crate::types::{TypeId, TypeKind};
+
+/// Codes of this module.
+pub static CODES: &[CodeDef] = &[
+    OPERAND_COUNT,
+    OPERAND_TYPE,
+    CLAUSE_MISSING,
+    CLAUSE_KIND,
+    CLAUSE_UNKNOWN,
+    OP_RULE,
+    REGION_COUNT,
+    RESULT_COUNT,
+    RESULT_TYPE,
+    TYPES_MISSING,
+];
+
+const fn code(code: &'static str, title: &'static str, explanation: &'static str) -> CodeDef {
+    CodeDef {
+        code,
+        title,
+        explanation,
+        example: "",
+    }
+}
+
+/// FIR0210
+pub const OPERAND_COUNT: CodeDef = CodeDef {
+    example: "%0 = fusion.add %x",
+    ..code(
+        "FIR0210",
+        "wrong number of operands",
+        "The op's table lists its operands; a variadic last operand stands for zero or more values.",
+    )
+};
+/// FIR0211
+pub const OPERAND_TYPE: CodeDef = CodeDef {
+    example: "%0 = fusion.exp %i   // %i: tensor<4xi32>",
+    ..code(
+        "FIR0211",
+        "operand of a type that the op does not take",
+        "Nothing is promoted or converted implicitly: insert a `fusion.cast` where another element type is wanted.",
+    )
+};
+/// FIR0212
+pub const CLAUSE_MISSING: CodeDef = CodeDef {
+    example: "%0 = fusion.sum %x",
+    ..code(
+        "FIR0212",
+        "clause missing",
+        "The clause has no default. `fuser-opt --help-op NAME` and docs/dialects list an op's clauses.",
+    )
+};
+/// FIR0213
+pub const CLAUSE_KIND: CodeDef = CodeDef {
+    example: "%0 = fusion.sum %x dims \"1\"",
+    ..code(
+        "FIR0213",
+        "clause with a value of the wrong kind",
+        "Each clause takes one kind of value: a list of integers, a shape, an element type, a word.",
+    )
+};
+/// FIR0214
+pub const CLAUSE_UNKNOWN: CodeDef = CodeDef {
+    example: "%0 = fusion.sum %x dim [1]",
+    ..code(
+        "FIR0214",
+        "unknown clause or attribute",
+        "An op takes the clauses of its table, and attributes with a dot in their name (`fusion.hint`), which belong to \
+         whoever reads them.",
+    )
+};
+/// FIR0215
+pub const OP_RULE: CodeDef = CodeDef {
+    example: "",
+    ..code(
+        "FIR0215",
+        "the op's own rule is broken",
+        "A rule stated in the op's definition, without a code of its own.",
+    )
+};
+/// FIR0216
+pub const REGION_COUNT: CodeDef = CodeDef {
+    example: "task.phase",
+    ..code(
+        "FIR0216",
+        "wrong number of regions",
+        "The op's table lists its regions; only those marked optional may be left out.",
+    )
+};
+/// FIR0217
+pub const RESULT_COUNT: CodeDef = CodeDef {
+    example: "%a, %b = fusion.exp %x",
+    ..code(
+        "FIR0217",
+        "wrong number of results",
+        "The op's table, or what its region yields, says how many results there are.",
+    )
+};
+/// FIR0218
+pub const RESULT_TYPE: CodeDef = CodeDef {
+    example: "%0 = fusion.exp %x : tensor<5xf32>   // %x: tensor<4xf32>",
+    ..code(
+        "FIR0218",
+        "stated type is not the inferred one",
+        "Types may be left out where they can be inferred. Where they stand they must be the inferred ones; only the \
+         layout of a tensor may be added.",
+    )
+};
+/// FIR0219
+pub const TYPES_MISSING: CodeDef = CodeDef {
+    example: "%0 = kernel.alloc",
+    ..code(
+        "FIR0219",
+        "result types cannot be inferred",
+        "Nothing but the written type tells what this op makes.",
+    )
+};
+
+/// Every mistake of `parts` against the table of `def`: operands, clauses, regions.
+pub fn against_table(ir: &Ir, def: &OpDef, parts: OpParts<'_>) -> Vec<OpError> {
+    let mut errors = Vec::new();
+    operands(ir, def, parts, &mut errors);
+    clauses(ir, def, parts.attrs, &mut errors);
+    regions(def, parts, &mut errors);
+    errors
+}
+
+/// The result types of an op, inferred, or as stated where the table has no inference. Everything wrong is reported.
+pub fn result_types(
+    ir: &mut Ir,
+    def: &OpDef,
+    parts: OpParts<'_>,
+) -> Result<ResultTypes, Vec<OpError>> {
+    let errors = against_table(ir, def, parts);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    inferred(ir, def, parts)
+}
+
+/// As [`result_types`], for parts that are known to fit the table.
+pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTypes, Vec<OpError>> {
+    let types = match (def.infer, parts.stated) {
+        (Some(infer), _) => infer(ir, parts).map_err(|e| vec![e])?,
+        (None, Some(stated)) => stated.iter().copied().collect(),
+        (None, None) if def.results.is_empty() => ResultTypes::new(),
+        (None, None) => {
+            let help = "write the types after a colon";
+            let error = OpError::new("the result types cannot be inferred");
+            return Err(vec![error.code(&TYPES_MISSING).help(help)]);
+        }
+    };
+    let mut errors = Vec::new();
+    results(ir, def, &types, &mut errors);
+    let types = match parts.stated {
+        Some(stated) if errors.is_empty() => reconcile(ir, stated, types, &mut errors),
+        _ => types,
+    };
+    if errors.is_empty() {
+        Ok(types)
+    } else {
+        Err(errors)
+    }
+}
+
+/// The stated types where they are the inferred ones up to layout.
+fn reconcile(
+    ir: &Ir,
+    stated: &[TypeId],
+    inferred: ResultTypes,
+    errors: &mut Vec<OpError>,
+) -> ResultTypes {
+    if stated.len() != inferred.len() {
+        let text = format!(
+            "{} result types are stated, the op has {}",
+            stated.len(),
+            inferred.len()
+        );
+        errors.push(OpError::new(text).code(&RESULT_COUNT));
+        return inferred;
+    }
+    for (index, (&is, &should)) in stated.iter().zip(&inferred).enumerate() {
+        if !same_but_layout(ir, is, should) {
+            let (is, should) = (describe::ty(ir, is), describe::ty(ir, should));
+            let text = format!("result {index} is stated as `{is}`, but is `{should}`");
+            errors.push(OpError::at(At::Result(index), text).code(&RESULT_TYPE));
+        }
+    }
+    stated.iter().copied().collect()
+}
+
+/// Whether two types are one, or tensor types that differ in their layout only.
+pub fn same_but_layout(ir: &Ir, a: TypeId, b: TypeId) -> bool {
+    match (ir.ty(a), ir.ty(b)) {
+        _ if a == b => true,
+        (TypeKind::Tensor(a), TypeKind::Tensor(b)) => a.dims == b.dims && a.dtype == b.dtype,
+        _ => false,
+    }
+}
+
+/// Whether a type meets a constraint.
+pub fn fits(ir: &Ir, ty: TypeId, constraint: TypeConstraint) -> bool {
+    let kind = ir.ty(ty);
+    let tensor = matches!(kind, TypeKind::Tensor(_));
+    let scalar = matches!(kind, TypeKind::Scalar(_));
+    let vector = matches!(kind, TypeKind::Vector { .. });
+    let shape = match constraint.shape {
+        Shape::Any => return true,
+        Shape::Function => return matches!(kind, TypeKind::Function { .. }),
+        Shape::Tensor => tensor,
+        Shape::TensorOrScalar => tensor || scalar,
+        Shape::Elementwise => tensor || scalar || vector,
+        Shape::Scalar => scalar,
+        Shape::Vector => vector,
+        Shape::VectorOrScalar => vector || scalar,
+        Shape::MemRef => matches!(kind, TypeKind::MemRef { .. }),
+    };
+    shape && kind.dtype().is_some_and(|d| constraint.dtypes.contains(d))
+}
+
+fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>) {
+    let variadic = def.operands.last().is_some_and(|o| o.variadic);
+    let least = def.operands.len() - usize::from(variadic);
+    let count = parts.operands.len();
+    if count < least || (count > least && !variadic) {
+        let more = if variadic { "at least " } else { "" };
+        let names: Vec<&str> = def.operands.iter().map(|o| o.name).collect();
+        let text = format!(
+            "takes {more}{least} operands ({}), has {count}",
+            names.join(", ")
+        );
+        errors.push(OpError::new(text).code(&OPERAND_COUNT));
+    }
+    for (index, &value) in parts.operands.iter().enumerate() {
+        let Some(operand) = def.operand(index) else {
+            break;
+        };
+        let ty = ir.value_type(value);
+        if !fits(ir, ty, operand.ty) {
+            let (is, should) = (describe::ty(ir, ty), describe::constraint(operand.ty));
+            let text = format!("`{}` must be {should}, is `{is}`", operand.name);
+            errors.push(OpError::at(At::Operand(index), text).code(&OPERAND_TYPE));
+        }
+    }
+}
+
+fn results(ir: &Ir, def: &OpDef, types: &[TypeId], errors: &mut Vec<OpError>) {
+    let variadic = def.results.last().is_some_and(|r| r.variadic);
+    let least = def.results.len() - usize::from(variadic);
+    if types.len() < least || (types.len() > least && !variadic) {
+        let text = format!("makes {least} results, {} are stated", types.len());
+        errors.push(OpError::new(text).code(&RESULT_COUNT));
+    }
+    for (index, &ty) in types.iter().enumerate() {
+        let last = def.results.last().filter(|r| r.variadic);
+        let Some(result) = def.results.get(index).or(last) else {
+            break;
+        };
+        if !fits(ir, ty, result.ty) {
+            let (is, should) = (describe::ty(ir, ty), describe::constraint(result.ty));
+            let text = format!("result `{}` must be {should}, is `{is}`", result.name);
+            errors.push(OpError::at(At::Result(index), text).code(&RESULT_TYPE));
+        }
+    }
+}
+
+fn clauses(ir: &Ir, def: &OpDef, attrs: &[(Sym, AttrId)], errors: &mut Vec<OpError>) {
+    for clause in def.clauses {
+        let attr = attrs.iter().find(|(key, _)| ir.str(*key) == clause.name);
+        match attr {
+            Some((_, attr)) => clause_kind(ir, clause, *attr, errors),
+            None if clause.required => {
+                let text = format!("needs the clause `{}`: {}", clause.name, clause.doc);
+                errors.push(OpError::new(text).code(&CLAUSE_MISSING));
+            }
+            None => {}
+        }
+    }
+    for (key, _) in attrs {
+        let key = ir.str(*key);
+        if !key.contains('.') && !known_attributes(def).any(|k| k == key) {
+            errors.push(unknown_clause(def, key));
+        }
+    }
+}
+
+/// Names of all attributes without a dot that an op of this table may have.
+pub fn known_attributes(def: &OpDef) -> impl Iterator<Item = &'static str> {
+    let symbol = def.syntax.symbol || def.traits.contains(Traits::SYMBOL);
+    let symbol: &[&str] = if symbol { &["sym_name"] } else { &[] };
+    let signature: &[&str] = match def.syntax.signature {
+        true => &["function_type", "arg_attrs", "res_attrs"],
+        false => &[],
+    };
+    let clauses = def.clauses.iter().map(|c| c.name);
+    clauses
+        .chain(symbol.iter().copied())
+        .chain(signature.iter().copied())
+}
+
+fn unknown_clause(def: &OpDef, key: &str) -> OpError {
+    let error = OpError::new(format!("has no clause or attribute `{key}`")).code(&CLAUSE_UNKNOWN);
+    match suggest::nearest(key, known_attributes(def)) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None if def.clauses.is_empty() => error,
+        None => {
+            let names: Vec<&str> = def.clauses.iter().map(|c| c.name).collect();
+            error.help(format!("its clauses are {}", names.join(", ")))
+        }
+    }
+}
+
+fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpError>) {
+    if let Err(wanted) = clause_fits(ir, clause.kind, attr) {
+        let text = format!("clause `{}` takes {wanted}", clause.name);
+        errors.push(OpError::at(At::Clause(clause.name), text).code(&CLAUSE_KIND));
+    }
+}
+
+/// Whether an attribute can be the value of a clause of this kind; else what the clause takes.
+pub fn clause_fits(ir: &Ir, kind: ClauseKind, attr: AttrId) -> Result<(), String> {
+    let value = ir.attr_kind(attr);
+    let is_string = |a: &AttrId| matches!(ir.attr_kind(*a), AttrKind::String(_));
+    let (fits, wanted) = match kind {
+        ClauseKind::I64Array => (
+            value.as_i64_array().is_some(),
+            "a list of integers, `[0, 2]`",
+        ),
+        ClauseKind::Extents => (value.as_dims().is_some(), "a shape, `[[B], 1024]`"),
+        ClauseKind::DType => (
+            matches!(value, AttrKind::Type(t) if matches!(ir.ty(*t), TypeKind::Scalar(_))),
+            "an element type, `bf16`",
+        ),
+        ClauseKind::Type => (matches!(value, AttrKind::Type(_)), "a type"),
+        ClauseKind::Int => (
+            matches!(value, AttrKind::Int { value, .. } if i64::try_from(*value).is_ok()),
+            "an integer of 64 bits",
+        ),
+        ClauseKind::Number => (
+            matches!(
+                value,
+                AttrKind::Int { .. }
+                    | AttrKind::Float { .. }
+                    | AttrKind::Bool(_)
+                    | AttrKind::Dense { .. }
+            ),
+            "a number, or `dense<...>`",
+        ),
+        ClauseKind::String => (value.as_string().is_some(), "a string"),
+        ClauseKind::Keyword(words) => {
+            let fits = value
+                .as_string()
+                .is_some_and(|s| words.contains(&ir.str(s)));
+            return if fits {
+                Ok(())
+            } else {
+                Err(format!("one of {}", words.join(", ")))
+            };
+        }
+        ClauseKind::Unit => (*value == AttrKind::Unit, "no value"),
+        ClauseKind::Symbol => (matches!(value, AttrKind::SymbolRef(_)), "a symbol, `@name`"),
+        ClauseKind::StringArray => (
+            matches!(value, AttrKind::Array(items) if items.iter().all(is_string)),
+            "a list of strings, `[\"a\", \"b\"]`",
+        ),
+        ClauseKind::Any => (true, ""),
+    };
+    if fits { Ok(()) } else { Err(wanted.into()) }
+}
+
+fn regions(def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>) {
+    let least = def.regions.iter().filter(|r| !r.optional).count();
+    let (count, most) = (parts.regions.len(), def.regions.len());
+    if count < least || count > most {
+        let text = match least == most {
+            true => format!("has {most} regions in its definition, {count} here"),
+            false => format!("has {least} to {most} regions in its definition, {count} here"),
+        };
+        errors.push(OpError::new(text).code(&REGION_COUNT));
+    }
+}
+
+/// An op's mistake as a diagnostic, at the operand, clause or result at fault where its place is known.
+pub fn diagnostic(
+    ir: &Ir,
+    op_name: &str,
+    spans: Option<&OpSpans>,
+    loc: LocId,
+    error: OpError,
+) -> Diagnostic {
+    let place = match spans {
+        Some(spans) => Place::Span {
+            file: spans.file,
+            span: part_span(ir, spans, error.at),
+        },
+        None => loc_place(ir, loc),
+    };
+    let code = error.code.unwrap_or(&OP_RULE);
+    let text = format!("`{op_name}`: {}", error.message);
+    let diagnostic = Diagnostic::error(code, place, text).with_op(op_name);
+    match error.help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn part_span(ir: &Ir, spans: &OpSpans, at: At) -> Span {
+    let part = match at {
+        At::Operand(index) => spans.operands.get(index).copied(),
+        At::Result(index) => spans.types.or(spans.results.get(index).copied()),
+        At::Clause(name) => {
+            let mut clauses = spans.clauses.iter();
+            clauses
+                .find(|(key, _)| ir.str(*key) == name)
+                .map(|(_, span)| *span)
+        }
+        At::Op | At::Region(_) => None,
+    };
+    part.unwrap_or(spans.name)
+}
+
+/// The file place that a location leads to, looking through names, call sites and the first of fused ones.
+pub fn loc_place(ir: &Ir, loc: LocId) -> Place {
+    let mut next = Some(loc);
+    while let Some(loc) = next {
+        next = match ir.loc_kind(loc) {
+            LocKind::File { file, line, column } => {
+                let file = ir.str(*file).to_owned();
+                let (line, column) = (*line, *column);
+                return Place::Line { file, line, column };
+            }
+            LocKind::Name { child, .. } => *child,
+            LocKind::CallSite { callee, .. } => Some(*callee),
+            LocKind::Fused(parts) => parts.first().copied(),
+            LocKind::Unknown => None,
+        };
+    }
+    Place::Unknown
+}
+
+/// Runs an op's own verifier.
+pub fn own_rules(ir: &Ir, verify: Option<VerifyFn>, op: crate::ir::Op) -> Vec<OpError> {
+    let mut errors = Vec::new();
+    if let Some(verify) = verify {
+        verify(ir, op, &mut errors);
+    }
+    errors
+}

@@ -1,0 +1,78 @@
+//! The `kernel` dialect: loops, memory and vectors, one launch per function; the common last form of both targets.
+
+pub mod ops;
+
+use fuser_ir::def::DialectDef;
+use fuser_ir::diag::CodeDef;
+
+pub use ops::{
+    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LOAD, REDUCE, RETURN, SPLAT, STORE, YIELD,
+};
+
+/// The dialect.
+pub static DIALECT: DialectDef = DialectDef {
+    name: "kernel",
+    doc: "One `kernel.func` is one launch. Arithmetic is that of the elementwise `fusion` ops, on scalars and vectors; index \
+          arithmetic is theirs on `index`. Memory is flat: a memref has one axis and is addressed by element.\n\n\
+          **Sequential meaning.** Run every loop in order and ignore barriers: that is what a kernel means, and what the \
+          interpreter does. `map` only permits more: iterations of a `grid` or `thread` loop do not depend on each other but \
+          through `combine`.\n\n\
+          **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
+          The compiler makes no such kernel.",
+    ops: &[
+        &FUNC, &FOR, &IF, &ALLOC, &LOAD, &STORE, &BARRIER, &SPLAT, &IOTA, &EXTRACT, &REDUCE,
+        &RETURN, &YIELD,
+    ],
+};
+
+/// FIR0501
+pub const SIGNATURE: CodeDef = CodeDef {
+    code: "FIR0501",
+    title: "a kernel's parameters are buffers, then extents",
+    explanation: "`kernel.func` takes one-dimensional global memrefs first and `index` values after them, and returns nothing.",
+    example: "kernel.func @k(%x: f32) { }",
+};
+/// FIR0502
+pub const MAPPING: CodeDef = CodeDef {
+    code: "FIR0502",
+    title: "a loop mapping that cannot be",
+    explanation: "`map` is `seq`, `grid` or `thread`. A function has at most one grid loop; it stands directly in the function \
+                  and has no iteration arguments. The iteration arguments of a thread loop are reductions: `combine` names one \
+                  way per argument.",
+    example: "kernel.for %a, %b, %c map \"warp\" { }",
+};
+/// FIR0503
+pub const CARRIED: CodeDef = CodeDef {
+    code: "FIR0503",
+    title: "carried values disagree",
+    explanation: "A loop's initial values, block arguments (after the induction variable) and yielded values have the same \
+                  types; both branches of an `if` yield the same types.",
+    example: "%r = kernel.for %a, %b, %c, %x { kernel.yield }",
+};
+/// FIR0504
+pub const ACCESS: CodeDef = CodeDef {
+    code: "FIR0504",
+    title: "memory access of another type",
+    explanation: "A load or store moves one element of the memref's element type, or a vector of them; the memref has one axis. \
+                  `align` is a power of two.",
+    example: "%v = kernel.load %m, %i : f64   // %m: memref<?xf32>",
+};
+/// FIR0505
+pub const LANES: CodeDef = CodeDef {
+    code: "FIR0505",
+    title: "vector and element disagree",
+    explanation: "A vector here has one axis of at least one lane, its elements have the scalar's type, and a lane number is below \
+                  the number of lanes.",
+    example: "%e = kernel.extract %v lane 4   // %v: vector<4xf32>",
+};
+/// FIR0506
+pub const ALLOCATION: CodeDef = CodeDef {
+    code: "FIR0506",
+    title: "an allocation of unknown size or in global memory",
+    explanation: "`kernel.alloc` makes a one-dimensional memref in `tile` or `local` memory. Its extent is static, or `?` and \
+                  given by the one operand.",
+    example: "%m = kernel.alloc : memref<?xf32, tile>",
+};
+
+/// The codes of this dialect.
+pub static CODES: &[CodeDef] = &[SIGNATURE, MAPPING, CARRIED, ACCESS, LANES, ALLOCATION];

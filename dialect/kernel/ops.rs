@@ -1,0 +1,344 @@
+//! The tables of the `kernel` dialect.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    At, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultDef, ResultTypes, Shape,
+    Syntax, Traits, TypeConstraint, clause, operand, operands, optional, region, result, results,
+};
+use fuser_ir::types::{TypeId, TypeKind};
+use smallvec::smallvec;
+
+use super::LANES;
+use crate::task::ops::infer_yielded;
+
+/// How a loop's iterations are spread; `seq` where the clause is left out.
+pub const MAPS: &[&str] = &["seq", "grid", "thread"];
+/// How partial results are put together.
+pub const COMBINERS: &[&str] = &["add", "mul", "max", "min"];
+
+const INDEX: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::INDEX);
+const MEMREF: TypeConstraint = TypeConstraint::new(Shape::MemRef, DTypes::ANY);
+const VECTOR: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::ANY);
+const SCALAR: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::ANY);
+const DATA: TypeConstraint = TypeConstraint::new(Shape::VectorOrScalar, DTypes::ANY);
+const CARRIED: &[ResultDef] = &[results(
+    "outputs",
+    TypeConstraint::ANY,
+    "the values at the end",
+)];
+const YIELDS: Syntax = Syntax {
+    symbol: false,
+    signature: false,
+    terminator: Some("kernel.yield"),
+};
+const MEMORY: OpDef = OpDef {
+    class: OpClass::Memory,
+    ..OpDef::EMPTY
+};
+
+/// `kernel.func`
+pub static FUNC: OpDef = OpDef {
+    name: "kernel.func",
+    summary: "one launch",
+    doc: "A kernel: parameters are the buffers (`memref<?xT, global>`, element-addressed), then the named extents as `index`. \
+          It returns nothing. Its region sees nothing of the outside.",
+    example: "kernel.func @k(%x: memref<?xf32, global>, %n: index) {\n  kernel.return\n}",
+    regions: &[region("body", "the ops")],
+    syntax: Syntax {
+        symbol: true,
+        signature: true,
+        terminator: Some("kernel.return"),
+    },
+    traits: Traits::SYMBOL
+        .union(Traits::ISOLATED)
+        .union(Traits::SINGLE_BLOCK),
+    parents: &["builtin.module"],
+    ..OpDef::EMPTY
+};
+
+/// `kernel.for`
+pub static FOR: OpDef = OpDef {
+    name: "kernel.for",
+    summary: "a loop",
+    doc: "Runs its body for `i = lower, lower + step, ...` while `i < upper`, signed; not at all where `lower >= upper`. A step \
+          below 1 runs nothing. The block has the induction variable and one argument per initial value; `kernel.yield` gives \
+          their next values, and the results are the last ones (the initial ones if the body never ran).\n\n\
+          `map \"grid\"`: iterations are spread over workers. `map \"thread\"`: over the threads of a block; each iteration \
+          argument is a reduction, `combine` names for each how partial results are put together (`add`, `mul`, `max`, `min`), \
+          and every thread sees the result. Both mean the same as the plain loop, up to the order of a floating-point reduction.",
+    example: "// %lo: index, %hi: index, %st: index, %z: f32\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f32):\n  %t = fusion.add %acc, %acc\n  kernel.yield %t\n}",
+    operands: &[
+        operand("lower", INDEX, "first value"),
+        operand("upper", INDEX, "one past the last value"),
+        operand("step", INDEX, "increment"),
+        operands("init", DATA, "initial values of the iteration arguments"),
+    ],
+    clauses: &[
+        optional(
+            "map",
+            ClauseKind::String,
+            "how iterations are spread: seq, grid or thread",
+        ),
+        optional(
+            "combine",
+            ClauseKind::StringArray,
+            "how each iteration argument is reduced over threads",
+        ),
+    ],
+    regions: &[region("body", "one iteration")],
+    results: CARRIED,
+    syntax: YIELDS,
+    traits: Traits::SINGLE_BLOCK,
+    infer: Some(infer_for),
+    ..OpDef::EMPTY
+};
+
+/// `kernel.if`
+pub static IF: OpDef = OpDef {
+    name: "kernel.if",
+    summary: "a choice of what runs",
+    doc: "Runs the first region if the condition holds, else the second (nothing where it is left out). Results are what the \
+          region that ran yields; with results both regions stand and yield the same types.",
+    example: "// %c: i1, %a: f32, %b: f32\n%r = kernel.if %c {\n  kernel.yield %a\n} else {\n  kernel.yield %b\n}",
+    operands: &[operand(
+        "condition",
+        TypeConstraint::new(Shape::Scalar, DTypes::BOOL),
+        "what decides",
+    )],
+    regions: &[
+        region("then", "what runs if the condition holds"),
+        fuser_ir::def::RegionDef {
+            optional: true,
+            ..region("else", "what runs if it does not")
+        },
+    ],
+    results: CARRIED,
+    syntax: YIELDS,
+    traits: Traits::SINGLE_BLOCK,
+    infer: Some(infer_yielded),
+    ..OpDef::EMPTY
+};
+
+/// `kernel.alloc`
+pub static ALLOC: OpDef = OpDef {
+    name: "kernel.alloc",
+    summary: "scratch memory of a worker",
+    doc: "A one-dimensional buffer in `tile` memory (one per worker: shared memory of a block) or `local` memory (one per thread). \
+          Its extent is static, or `?` and given by the operand; a negative size counts as 0. Its contents are not specified until \
+          stored. It is hoisted to the entry of the function: the operand must be computable there.",
+    example: "%m = kernel.alloc : memref<16xf32, tile>",
+    operands: &[operands(
+        "size",
+        INDEX,
+        "number of elements, where the type says `?`",
+    )],
+    results: &[result("memory", MEMREF, "the buffer")],
+    ..MEMORY
+};
+
+/// `kernel.load`
+pub static LOAD: OpDef = OpDef {
+    name: "kernel.load",
+    summary: "reads one element or consecutive ones",
+    doc: "The element at `index`, or for a result type `vector<WxT>` the `W` elements from there. Without a written type it is \
+          one element. `align` promises an alignment in bytes; without it, that of the element.",
+    example: "// %m: memref<?xf32>, %i: index\n%a = kernel.load %m, %i : f32\n%v = kernel.load %m, %i align 16 : vector<4xf32>",
+    operands: &[
+        operand("memory", MEMREF, "the buffer"),
+        operand("index", INDEX, "the first element"),
+    ],
+    clauses: &[optional(
+        "align",
+        ClauseKind::Int,
+        "alignment of the address in bytes, a power of two",
+    )],
+    results: &[result("value", DATA, "what stands there")],
+    infer: Some(infer_load),
+    ..MEMORY
+};
+
+/// `kernel.store`
+pub static STORE: OpDef = OpDef {
+    name: "kernel.store",
+    summary: "writes one element or consecutive ones",
+    doc: "Writes `value` to the element at `index`, or a vector of `W` lanes to the `W` elements from there. `align` as for \
+          `kernel.load`.",
+    example: "// %v: f32, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i",
+    operands: &[
+        operand("value", DATA, "what is written"),
+        operand("memory", MEMREF, "the buffer"),
+        operand("index", INDEX, "the first element"),
+    ],
+    clauses: &[optional(
+        "align",
+        ClauseKind::Int,
+        "alignment of the address in bytes, a power of two",
+    )],
+    ..MEMORY
+};
+
+/// `kernel.barrier`
+pub static BARRIER: OpDef = OpDef {
+    name: "kernel.barrier",
+    summary: "waits for the threads of the block",
+    doc: "Every thread of a block reaches it before any goes on; stores to tile memory before it are seen after it. Nothing on the \
+          CPU, where a worker is one thread.",
+    example: "kernel.barrier",
+    ..MEMORY
+};
+
+/// `kernel.splat`
+pub static SPLAT: OpDef = OpDef {
+    name: "kernel.splat",
+    summary: "a vector of equal lanes",
+    doc: "Every lane of the result is the operand. The written type says how many lanes.",
+    example: "// %x: f32\n%v = kernel.splat %x : vector<4xf32>",
+    operands: &[operand("value", SCALAR, "the lane")],
+    results: &[result("vector", VECTOR, "the vector")],
+    traits: Traits::PURE,
+    infer: Some(infer_splat),
+    ..OpDef::EMPTY
+};
+
+/// `kernel.iota`
+pub static IOTA: OpDef = OpDef {
+    name: "kernel.iota",
+    summary: "lane numbers",
+    doc: "Lane `k` of the result is `k`. The written type says how many lanes.",
+    example: "%v = kernel.iota : vector<8xindex>",
+    results: &[result(
+        "vector",
+        TypeConstraint::new(Shape::Vector, DTypes::INDEX),
+        "0, 1, 2, ...",
+    )],
+    traits: Traits::PURE,
+    ..OpDef::EMPTY
+};
+
+/// `kernel.extract`
+pub static EXTRACT: OpDef = OpDef {
+    name: "kernel.extract",
+    summary: "one lane of a vector",
+    doc: "Lane number `lane`, counted from 0.",
+    example: "// %v: vector<4xf32>\n%x = kernel.extract %v lane 3 : f32",
+    operands: &[operand("vector", VECTOR, "the vector")],
+    clauses: &[clause("lane", ClauseKind::Int, "number of the lane")],
+    results: &[result("value", SCALAR, "the lane")],
+    traits: Traits::PURE,
+    infer: Some(infer_extract),
+    ..OpDef::EMPTY
+};
+
+/// `kernel.reduce`
+pub static REDUCE: OpDef = OpDef {
+    name: "kernel.reduce",
+    summary: "folds the lanes of a vector",
+    doc: "All lanes, put together by `combine`: `add`, `mul`, `max`, `min`, where `max` and `min` mean `fusion.maximum` and \
+          `fusion.minimum`. Floats fold as a balanced tree: halves are combined lane by lane until one is left (with an odd count \
+          the middle lane joins the lower half unchanged). Integers wrap in their own type; 16-bit floats round at every step.",
+    example: "// %v: vector<4xf32>\n%x = kernel.reduce %v combine add : f32",
+    operands: &[operand("vector", VECTOR, "the lanes")],
+    clauses: &[clause(
+        "combine",
+        ClauseKind::Keyword(COMBINERS),
+        "add, mul, max or min",
+    )],
+    results: &[result("value", SCALAR, "the fold")],
+    traits: Traits::PURE,
+    infer: Some(infer_lane),
+    ..OpDef::EMPTY
+};
+
+/// `kernel.return`
+pub static RETURN: OpDef = OpDef {
+    name: "kernel.return",
+    summary: "ends a kernel",
+    doc: "Ends a `kernel.func`. It may be left out in text.",
+    example: "kernel.func @k() {\n  kernel.return\n}",
+    traits: Traits::TERMINATOR,
+    parents: &["kernel.func"],
+    ..OpDef::EMPTY
+};
+
+/// `kernel.yield`
+pub static YIELD: OpDef = OpDef {
+    name: "kernel.yield",
+    summary: "gives the next values of a loop or the results of a branch",
+    doc: "Ends the body of `kernel.for` or a region of `kernel.if`. Without operands it may be left out in text.",
+    example: "// %c: i1\nkernel.if %c {\n  kernel.yield\n}",
+    operands: &[operands("values", DATA, "next values, or results")],
+    traits: Traits::TERMINATOR,
+    parents: &["kernel.for", "kernel.if"],
+    ..OpDef::EMPTY
+};
+
+fn infer_for(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let init = parts.operands.iter().skip(3);
+    Ok(init.map(|v| ir.value_type(*v)).collect())
+}
+
+fn infer_load(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let element = parts
+        .operands
+        .first()
+        .and_then(|m| ir.value_kind(*m).dtype());
+    let element = element.ok_or_else(|| OpError::at(At::Operand(0), "must be a memref"))?;
+    if let Some([stated]) = parts.stated
+        && let TypeKind::Vector { dtype, .. } = ir.ty(*stated)
+        && *dtype == element
+    {
+        return Ok(smallvec![*stated]);
+    }
+    Ok(smallvec![ir.scalar(element)])
+}
+
+fn infer_splat(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let element = parts
+        .operands
+        .first()
+        .and_then(|m| ir.value_kind(*m).dtype());
+    match parts.stated {
+        Some([ty]) if ir.ty(*ty).dtype() == element => Ok(smallvec![*ty]),
+        Some(_) => {
+            Err(OpError::at(At::Result(0), "must be a vector of the operand's type").code(&LANES))
+        }
+        None => {
+            Err(OpError::new("needs its vector type written").code(&fuser_ir::check::TYPES_MISSING))
+        }
+    }
+}
+
+fn infer_extract(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let lane = crate::fusion::shape::int(ir, parts, "lane").unwrap_or(0);
+    let lanes = parts
+        .operands
+        .first()
+        .map_or(0, |v| lanes(ir, ir.value_type(*v)));
+    if u64::try_from(lane).is_ok_and(|l| l < lanes) {
+        return infer_lane(ir, parts);
+    }
+    let text = format!("there is no lane {lane}: the vector has {lanes}");
+    Err(OpError::at(At::Clause("lane"), text).code(&LANES))
+}
+
+fn infer_lane(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let element = parts
+        .operands
+        .first()
+        .and_then(|m| ir.value_kind(*m).dtype());
+    let element = element.ok_or_else(|| OpError::at(At::Operand(0), "must be a vector"))?;
+    Ok(smallvec![ir.scalar(element)])
+}
+
+/// Number of lanes of a vector with one axis; 0 for anything else.
+pub fn lanes(ir: &Ir, ty: TypeId) -> u64 {
+    match ir.ty(ty) {
+        TypeKind::Vector { shape, .. } if shape.len() == 1 => shape[0],
+        _ => 0,
+    }
+}
+
+/// What a buffer that can be addressed must be: one axis.
+pub fn is_flat(ir: &Ir, ty: TypeId) -> bool {
+    matches!(ir.ty(ty), TypeKind::MemRef { dims, .. } if dims.len() == 1)
+}

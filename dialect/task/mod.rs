@@ -1,0 +1,66 @@
+//! The `task` dialect: programs, segments, sweeps, phases and patterns, the borders that the compiler draws around ops.
+
+pub mod ops;
+
+use fuser_ir::def::DialectDef;
+use fuser_ir::diag::CodeDef;
+
+pub use ops::{PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SWEEP, YIELD};
+
+/// The dialect.
+pub static DIALECT: DialectDef = DialectDef {
+    name: "task",
+    doc: "Everything is a task: a program is a tree of nested regions, and each level answers one question. `program`: what is \
+          computed? `segment`: what becomes one kernel? `sweep`: what is done in one walk over the iteration space? `phase`: what \
+          is done in one walk over the tile in fast memory? `pattern`: which ops does some executor know as a whole?\n\n\
+          **Borders.** Segments, sweeps, phases and patterns are not isolated: they use values of the enclosing regions \
+          directly, and their results are what they yield. Drawing a border moves ops and never rewrites them, so every border \
+          can be dissolved again. They compute what their ops compute, in order; borders have no effect on values.\n\n\
+          **What crosses.** The inputs of a task are the values it uses and does not define; its outputs are its results. What \
+          crosses a segment's border lies in global memory.",
+    ops: &[
+        &PROGRAM, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN, &YIELD,
+    ],
+};
+
+/// FIR0401
+pub const SIGNATURE: CodeDef = CodeDef {
+    code: "FIR0401",
+    title: "what is returned is not what the signature says",
+    explanation: "A program returns as many values as its signature lists, each of the listed type (a layout may differ).",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<5xf32> { task.return %x }",
+};
+/// FIR0402
+pub const SCHEDULE: CodeDef = CodeDef {
+    code: "FIR0402",
+    title: "a schedule that contradicts itself",
+    explanation: "`axes`, `extents` and `roles` of a sweep list the same axes: they have one length. A role is `grid`, `stream` \
+                  or `tile`. Tile sizes, vector width, unroll factor and grid chunk are at least 1.",
+    example: "task.sweep axes [\"i\"] roles [\"grid\", \"tile\"] { }",
+};
+/// FIR0403
+pub const KIND: CodeDef = CodeDef {
+    code: "FIR0403",
+    title: "unknown kind of segment",
+    explanation: "A segment becomes a `kernel`, only a `view` of its input, a `copy`, a `library` call, or nothing (`none`).",
+    example: "task.segment @s kind \"kernle\" { }",
+};
+/// FIR0404
+pub const ALIAS: CodeDef = CodeDef {
+    code: "FIR0404",
+    title: "an alias that cannot be",
+    explanation: "`{alias = i : i64}` on a result says that it overwrites program input `i`: the input exists, has the type \
+                  of the result, and no other result aliases it.",
+    example: "task.program @f(%x: tensor<4xf32>) -> (tensor<4xf32> {alias = 1 : i64}) { task.return %x }",
+};
+
+/// FIR0405
+pub const NAME: CodeDef = CodeDef {
+    code: "FIR0405",
+    title: "a pattern without a name",
+    explanation: "A pattern's name says which executor knows it: `task.pattern @softmax { ... }`.",
+    example: "%y = task.pattern { ... }",
+};
+
+/// The codes of this dialect.
+pub static CODES: &[CodeDef] = &[SIGNATURE, SCHEDULE, KIND, ALIAS, NAME];

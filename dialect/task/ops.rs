@@ -1,0 +1,184 @@
+//! The tables of the `task` dialect.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    ClauseKind, OpDef, OpError, OpParts, OperandDef, RegionDef, ResultDef, ResultTypes, Syntax,
+    Traits, TypeConstraint, operands, optional, region, results,
+};
+
+/// What a segment becomes; `kernel` where the clause is left out.
+pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "copy", "library", "none"];
+/// What a sweep does with an axis.
+pub const ROLES: &[&str] = &["grid", "stream", "tile"];
+
+const BODY: &[RegionDef] = &[region("body", "the ops of the task")];
+const YIELDED: &[ResultDef] = &[results(
+    "outputs",
+    TypeConstraint::ANY,
+    "the yielded values",
+)];
+const VALUES: &[OperandDef] = &[operands(
+    "values",
+    TypeConstraint::ANY,
+    "the results of the task, in order",
+)];
+
+const BORDER: OpDef = OpDef {
+    regions: BODY,
+    results: YIELDED,
+    syntax: Syntax {
+        symbol: false,
+        signature: false,
+        terminator: Some("task.yield"),
+    },
+    traits: Traits::SINGLE_BLOCK,
+    infer: Some(infer_yielded),
+    ..OpDef::EMPTY
+};
+const NAMED: Syntax = Syntax {
+    symbol: true,
+    ..BORDER.syntax
+};
+
+/// `task.program`
+pub static PROGRAM: OpDef = OpDef {
+    name: "task.program",
+    summary: "a tensor program",
+    doc: "A function from tensors and scalars to tensors: what is computed. Its region sees nothing of the outside; its ops are \
+          `fusion` ops and tasks, and `task.return` gives its results in the order of the signature. A scalar argument counts as \
+          a tensor of rank 0.\n\n\
+          Named extents in argument types are bound by the inputs at run time; the same name is the same number everywhere in \
+          the program. A result attribute `{alias = i : i64}` says that the result overwrites argument `i`, which has its type; \
+          every read of the argument sees the old contents.",
+    example: "task.program @f(%x: tensor<[B]x8xf32>, %s: f32) -> tensor<[B]x8xf32> {\n  %y = fusion.mul %x, %s\n  task.return %y\n}",
+    regions: BODY,
+    syntax: Syntax {
+        symbol: true,
+        signature: true,
+        terminator: Some("task.return"),
+    },
+    traits: Traits::SYMBOL
+        .union(Traits::SYMBOL_TABLE)
+        .union(Traits::ISOLATED)
+        .union(Traits::SINGLE_BLOCK),
+    parents: &["builtin.module"],
+    ..OpDef::EMPTY
+};
+
+/// `task.segment`
+pub static SEGMENT: OpDef = OpDef {
+    name: "task.segment",
+    summary: "what becomes one kernel",
+    doc: "Its ops become one kernel, or what `kind` says. Inputs and outputs lie in global memory. Its results are the yielded \
+          values. A segment never depends on itself by way of others: the order of ops excludes it. `kind \"view\"`: the result is \
+          a view of an input, nothing runs; `\"copy\"`: a copy of memory; `\"library\"`: a library call; `\"none\"`: nothing at \
+          all.",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 kind \"kernel\" {\n    %y = fusion.exp %x\n    task.yield %y\n  }\n  task.return %y\n}",
+    clauses: &[optional(
+        "kind",
+        ClauseKind::String,
+        "what the segment becomes: kernel, view, copy, library or none",
+    )],
+    syntax: NAMED,
+    traits: BORDER.traits.union(Traits::SYMBOL),
+    parents: &["task.program"],
+    ..BORDER
+};
+
+/// `task.sweep`
+pub static SWEEP: OpDef = OpDef {
+    name: "task.sweep",
+    summary: "one walk over the iteration space",
+    doc: "Its ops are done in one walk over the space that `axes` and `extents` name. `roles` says how each axis is walked: \
+          `grid` (spread over workers), `stream` (one worker, step by step) or `tile` (resident in fast memory). All clauses are \
+          decisions of the scheduler and may be written by hand; they have no effect on values. A result is an output or an \
+          accumulator.",
+    example: "task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]xf32> {\n  %y = task.segment @s0 {\n    %y = task.sweep axes [\"b\", \"c\"] extents [[B], 8] roles [\"grid\", \"tile\"] vector 8 {\n      %y = fusion.sum %x dims [1]\n      task.yield %y\n    }\n    task.yield %y\n  }\n  task.return %y\n}",
+    clauses: &[
+        optional(
+            "axes",
+            ClauseKind::StringArray,
+            "names of the axes, outermost first",
+        ),
+        optional("extents", ClauseKind::Extents, "extent of each axis"),
+        optional(
+            "roles",
+            ClauseKind::StringArray,
+            "role of each axis: grid, stream or tile",
+        ),
+        optional(
+            "tile",
+            ClauseKind::I64Array,
+            "elements per step along each axis",
+        ),
+        optional(
+            "vector",
+            ClauseKind::Int,
+            "lanes of a vector along the contiguous axis",
+        ),
+        optional("unroll", ClauseKind::Int, "copies of the innermost body"),
+        optional(
+            "grid_chunk",
+            ClauseKind::Int,
+            "grid iterations that one worker does in a row",
+        ),
+    ],
+    parents: &["task.segment", "task.program"],
+    ..BORDER
+};
+
+/// `task.phase`
+pub static PHASE: OpDef = OpDef {
+    name: "task.phase",
+    summary: "one walk over the resident tile",
+    doc: "Its ops are done in one walk over the tile of the enclosing sweep. What it yields stays resident for later phases, or \
+          is an output of the sweep.",
+    example: "task.program @f(%x: tensor<4x8xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 {\n    %y = task.sweep {\n      %y = task.phase {\n        %y = fusion.sum %x dims [1]\n        task.yield %y\n      }\n      task.yield %y\n    }\n    task.yield %y\n  }\n  task.return %y\n}",
+    parents: &["task.sweep"],
+    ..BORDER
+};
+
+/// `task.pattern`
+pub static PATTERN: OpDef = OpDef {
+    name: "task.pattern",
+    summary: "a named composite",
+    doc: "Ops that some executor knows as a whole under the symbol's name (`@linear`, `@softmax`). The name is a kind, not a \
+          unique symbol: many patterns of one program may have it. Its meaning is that of its ops, whether the name is known or \
+          not.",
+    example: "// %x: tensor<4xf32>\n%y = task.pattern @silu {\n  %s = fusion.sigmoid %x\n  %m = fusion.mul %x, %s\n  task.yield %m\n}",
+    syntax: NAMED,
+    ..BORDER
+};
+
+/// `task.return`
+pub static RETURN: OpDef = OpDef {
+    name: "task.return",
+    summary: "gives the results of a program",
+    doc: "Ends a program; its operands are the program's results, of the types of the signature.",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    operands: VALUES,
+    traits: Traits::TERMINATOR,
+    parents: &["task.program"],
+    ..OpDef::EMPTY
+};
+
+/// `task.yield`
+pub static YIELD: OpDef = OpDef {
+    name: "task.yield",
+    summary: "gives the results of a segment, sweep, phase or pattern",
+    doc: "Ends the region of a task; its operands are the task's results.",
+    example: "// %x: tensor<4xf32>\n%y = task.pattern @p {\n  task.yield %x\n}",
+    operands: VALUES,
+    traits: Traits::TERMINATOR,
+    parents: &["task.segment", "task.sweep", "task.phase", "task.pattern"],
+    ..OpDef::EMPTY
+};
+
+/// The types of what region 0 yields.
+pub fn infer_yielded(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let missing = || OpError::new("has no body that ends in a yield");
+    let region = *parts.regions.first().ok_or_else(missing)?;
+    let block = ir.entry_block(region).ok_or_else(missing)?;
+    let last = ir.last_op(block).ok_or_else(missing)?;
+    Ok(ir.operands(last).map(|v| ir.value_type(v)).collect())
+}
