@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 pub mod attr;
-pub mod clone;
 pub mod build;
 pub mod check;
+pub mod clone;
 pub mod def;
 pub mod describe;
 pub mod diag;
@@ -19,7 +19,6 @@ pub mod rewrite;
 pub mod span;
 pub mod suggest;
 pub mod symbols;
-pub mod suggest;
 pub mod types;
 pub mod walk;
 

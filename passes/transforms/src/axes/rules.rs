@@ -15,7 +15,7 @@ type Dims = SmallVec<[DimNode; 4]>;
 pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let rule = ir.def(op).map_or(AxisRule::None, |def| def.axes);
     match rule {
-        AxisRule::None => Err(AxisRefusal::Unsupported { op }),
+        AxisRule::None | AxisRule::Window => Err(AxisRefusal::Unsupported { op }),
         AxisRule::Create => create(union, ir, op),
         AxisRule::Pointwise => pointwise(union, ir, op),
         AxisRule::Broadcast => broadcast(union, ir, op),
