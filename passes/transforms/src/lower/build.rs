@@ -1,0 +1,365 @@
+//! Emits kernel-dialect operations: index arithmetic that folds constants, loops, loads and stores.
+//!
+//! Guarantees: an [`Idx`] that is constant becomes an op only where it is used as an operand. Knows nothing of schedules.
+
+use fuser_ir::def::OpDef;
+use fuser_ir::ir::NewOp;
+use fuser_ir::types::{ExtentExpr, MemSpace};
+use fuser_ir::{AttrId, AttrKind, Block, DType, Ir, LocId, Op, Region, Sym, TypeId, TypeKind, Value};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use fuser_dialects::{fusion, kernel};
+
+/// An index: known now, or a value of type `index`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idx {
+    /// Known when lowering.
+    Const(i64),
+    /// Known when running.
+    Value(Value),
+}
+
+impl Idx {
+    /// Zero.
+    pub const ZERO: Idx = Idx::Const(0);
+    /// Whether it is the constant `c`.
+    pub fn is(self, c: i64) -> bool {
+        self == Idx::Const(c)
+    }
+}
+
+/// How the iterations of a loop are spread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Map {
+    /// In order, by one thread.
+    Seq,
+    /// Over workers.
+    Grid,
+    /// Over the threads of a worker.
+    Thread,
+}
+
+impl Map {
+    const fn name(self) -> &'static str {
+        match self {
+            Map::Seq => "seq",
+            Map::Grid => "grid",
+            Map::Thread => "thread",
+        }
+    }
+}
+
+/// A loop whose body is being filled.
+pub struct OpenLoop {
+    region: Region,
+    outer: Block,
+    operands: Vec<Value>,
+    types: Vec<TypeId>,
+    /// The induction variable.
+    pub iv: Value,
+    /// The carried values.
+    pub args: Vec<Value>,
+}
+
+/// A conditional whose body is being filled.
+pub struct OpenIf {
+    region: Region,
+    outer: Block,
+}
+
+/// The insertion point and what is known at it.
+pub struct KernelBuilder<'a> {
+    /// The program.
+    pub ir: &'a mut Ir,
+    /// Where ops go: the end of this block.
+    pub block: Block,
+    /// The entry block of the kernel: its ops run before the grid loop.
+    pub entry: Block,
+    /// Location of new ops.
+    pub loc: LocId,
+    /// The `index` parameters that carry named extents.
+    pub extents: FxHashMap<Sym, Value>,
+}
+
+impl KernelBuilder<'_> {
+    /// Makes an op at the insertion point.
+    pub fn op(&mut self, def: &'static OpDef, operands: &[Value], attrs: &[(&str, AttrId)], results: &[TypeId]) -> Op {
+        let attrs = attrs.iter().map(|(name, attr)| (self.ir.sym(name), *attr)).collect();
+        let new = NewOp {
+            operands: operands.iter().copied().collect(),
+            results: results.iter().map(|&ty| (ty, None)).collect(),
+            attrs,
+            loc: Some(self.loc),
+            ..NewOp::default()
+        };
+        let op = self.ir.create_op(def, new);
+        self.ir.append_op(self.block, op);
+        op
+    }
+    /// Makes an op with one result.
+    pub fn value(&mut self, def: &'static OpDef, operands: &[Value], attrs: &[(&str, AttrId)], ty: TypeId) -> Value {
+        let op = self.op(def, operands, attrs, &[ty]);
+        self.ir.result(op, 0)
+    }
+
+    // --- index arithmetic ------------------------------------------------------------------------------------------
+
+    /// The index as an operand.
+    pub fn index(&mut self, idx: Idx) -> Value {
+        match idx {
+            Idx::Value(v) => v,
+            Idx::Const(c) => self.int_constant(c, DType::Index),
+        }
+    }
+    /// An integer constant.
+    pub fn int_constant(&mut self, value: i64, dtype: DType) -> Value {
+        let ty = self.ir.scalar(dtype);
+        let attr = self.ir.attr(AttrKind::Int { value: value.into(), ty });
+        self.value(&fusion::CONSTANT, &[], &[("value", attr)], ty)
+    }
+    /// A float constant; `value` must be exact in `dtype`.
+    pub fn float_constant(&mut self, value: f64, dtype: DType) -> Value {
+        let ty = self.ir.scalar(dtype);
+        let attr = self.ir.attr(AttrKind::Float { bits: value.to_bits(), ty });
+        self.value(&fusion::CONSTANT, &[], &[("value", attr)], ty)
+    }
+    fn index_op(&mut self, def: &'static OpDef, a: Idx, b: Idx) -> Idx {
+        let (a, b) = (self.index(a), self.index(b));
+        let ty = self.ir.scalar(DType::Index);
+        Idx::Value(self.value(def, &[a, b], &[], ty))
+    }
+    /// `a + b`
+    pub fn add(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (Idx::Const(0), x) | (x, Idx::Const(0)) => x,
+            (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.wrapping_add(y)),
+            _ => self.index_op(&fusion::ADD, a, b),
+        }
+    }
+    /// `a - b`
+    pub fn sub(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (x, Idx::Const(0)) => x,
+            (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.wrapping_sub(y)),
+            _ => self.index_op(&fusion::SUB, a, b),
+        }
+    }
+    /// `a * b`
+    pub fn mul(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (Idx::Const(0), _) | (_, Idx::Const(0)) => Idx::ZERO,
+            (Idx::Const(1), x) | (x, Idx::Const(1)) => x,
+            (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.wrapping_mul(y)),
+            _ => self.index_op(&fusion::MUL, a, b),
+        }
+    }
+    /// `a / b`, toward zero; `b` is positive.
+    pub fn div(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (x, Idx::Const(1)) => x,
+            (Idx::Const(x), Idx::Const(y)) if y != 0 => Idx::Const(x.wrapping_div(y)),
+            _ => self.index_op(&fusion::DIV, a, b),
+        }
+    }
+    /// `a % b`; `b` is positive.
+    pub fn rem(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (_, Idx::Const(1)) => Idx::ZERO,
+            (Idx::Const(x), Idx::Const(y)) if y != 0 => Idx::Const(x.wrapping_rem(y)),
+            _ => self.index_op(&fusion::REM, a, b),
+        }
+    }
+    /// The smaller one.
+    pub fn min(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.min(y)),
+            _ => self.index_op(&fusion::MINIMUM, a, b),
+        }
+    }
+    /// `ceil(a / b)` for `a >= 0`, `b > 0`.
+    pub fn ceil_div(&mut self, a: Idx, b: Idx) -> Idx {
+        if b.is(1) {
+            return a;
+        }
+        let less = self.sub(b, Idx::Const(1));
+        let sum = self.add(a, less);
+        self.div(sum, b)
+    }
+    /// The value of an extent polynomial; `None` where a name is no parameter of the kernel.
+    pub fn extent(&mut self, expr: &ExtentExpr) -> Option<Idx> {
+        let mut sum = Idx::ZERO;
+        for (names, coefficient) in &expr.terms {
+            let mut product = Idx::Const(*coefficient);
+            for name in names {
+                let value = *self.extents.get(name)?;
+                product = self.mul(product, Idx::Value(value));
+            }
+            sum = self.add(sum, product);
+        }
+        Some(sum)
+    }
+
+    // --- structure -------------------------------------------------------------------------------------------------
+
+    /// Opens a loop over `lower..upper` by `step`: ops go into its body until [`KernelBuilder::close_loop`].
+    pub fn open_loop(&mut self, bounds: [Idx; 3], inits: &[Value]) -> OpenLoop {
+        let mut operands: Vec<Value> = bounds.into_iter().map(|b| self.index(b)).collect();
+        operands.extend(inits);
+        let region = self.ir.new_region();
+        let inner = self.ir.append_block(region);
+        let index_ty = self.ir.scalar(DType::Index);
+        let name = self.ir.sym("i");
+        let iv = self.ir.append_arg(inner, index_ty, Some(name));
+        let types: Vec<TypeId> = inits.iter().map(|&v| self.ir.value_type(v)).collect();
+        let args = types.iter().map(|&ty| self.ir.append_arg(inner, ty, None)).collect();
+        let outer = std::mem::replace(&mut self.block, inner);
+        OpenLoop { region, outer, operands, types, iv, args }
+    }
+    /// Closes a loop: `next` are the carried values of the next iteration, `combine` names, for a thread loop, how those of
+    /// the threads are put together. Returns the final values.
+    pub fn close_loop(&mut self, open: OpenLoop, next: &[Value], map: Map, combine: &[&str]) -> Vec<Value> {
+        self.op(&kernel::YIELD, next, &[], &[]);
+        self.block = open.outer;
+        let map_attr = self.ir.string_attr(map.name());
+        let mut attrs: SmallVec<[(Sym, AttrId); 4]> = smallvec![(self.ir.sym("map"), map_attr)];
+        if !combine.is_empty() {
+            let list = self.ir.string_array_attr(combine);
+            attrs.push((self.ir.sym("combine"), list));
+        }
+        let new = NewOp {
+            operands: open.operands.into_iter().collect(),
+            results: open.types.iter().map(|&ty| (ty, None)).collect(),
+            attrs,
+            regions: smallvec![open.region],
+            loc: Some(self.loc),
+            ..NewOp::default()
+        };
+        let op = self.ir.create_op(&kernel::FOR, new);
+        self.ir.append_op(self.block, op);
+        self.ir.results(op).to_vec()
+    }
+    /// A loop whose body needs nothing but the builder.
+    pub fn for_loop<E>(
+        &mut self,
+        bounds: [Idx; 3],
+        inits: &[Value],
+        map: Map,
+        combine: &[&str],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>, E>,
+    ) -> Result<Vec<Value>, E> {
+        let open = self.open_loop(bounds, inits);
+        let next = body(self, open.iv, &open.args)?;
+        Ok(self.close_loop(open, &next, map, combine))
+    }
+    /// Opens the body of a `kernel.if` without results.
+    pub fn open_if(&mut self) -> OpenIf {
+        let region = self.ir.new_region();
+        let inner = self.ir.append_block(region);
+        let outer = std::mem::replace(&mut self.block, inner);
+        OpenIf { region, outer }
+    }
+    /// Closes it: the body runs where `condition` (an `i1`) holds.
+    pub fn close_if(&mut self, open: OpenIf, condition: Value) {
+        self.op(&kernel::YIELD, &[], &[], &[]);
+        self.block = open.outer;
+        let new = NewOp {
+            operands: smallvec![condition],
+            regions: smallvec![open.region],
+            loc: Some(self.loc),
+            ..NewOp::default()
+        };
+        let op = self.ir.create_op(&kernel::IF, new);
+        self.ir.append_op(self.block, op);
+    }
+    /// `a == b` on indices; `None` where it is known to hold.
+    pub fn equals(&mut self, a: Idx, b: Idx) -> Option<Value> {
+        if a == b {
+            return None;
+        }
+        let (a, b) = (self.index(a), self.index(b));
+        let ty = self.ir.scalar(DType::I1);
+        let eq = self.ir.string_attr("eq");
+        Some(self.value(&fusion::COMPARE, &[a, b], &[("predicate", eq)], ty))
+    }
+
+    // --- memory ----------------------------------------------------------------------------------------------------
+
+    /// Scratch memory for the product of `sizes` elements. It is made at the entry of the kernel, so the sizes must be known
+    /// there: constants and extents.
+    pub fn alloc(&mut self, sizes: &[Idx], dtype: DType) -> Value {
+        let here = std::mem::replace(&mut self.block, self.entry);
+        let size = sizes.iter().fold(Idx::Const(1), |a, &b| self.mul(a, b));
+        let (extent, operands) = match size {
+            Idx::Const(c) => (fuser_ir::Extent::Static(c.max(0) as u64), vec![]),
+            Idx::Value(v) => (fuser_ir::Extent::Unknown, vec![v]),
+        };
+        let ty = self.ir.type_id(TypeKind::MemRef { dims: vec![extent], dtype, space: MemSpace::Tile });
+        let memory = self.value(&kernel::ALLOC, &operands, &[], ty);
+        self.block = here;
+        memory
+    }
+    /// Loads one element, or `lanes` consecutive ones.
+    pub fn load(&mut self, memory: Value, at: Idx, lanes: Option<u64>) -> Value {
+        let dtype = self.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
+        let ty = self.lane_type(dtype, lanes);
+        let at = self.index(at);
+        self.value(&kernel::LOAD, &[memory, at], &[], ty)
+    }
+    /// Stores a scalar, or a vector to consecutive elements.
+    pub fn store(&mut self, value: Value, memory: Value, at: Idx) {
+        let at = self.index(at);
+        self.op(&kernel::STORE, &[value, memory, at], &[], &[]);
+    }
+    /// `dtype`, or a vector of it.
+    pub fn lane_type(&mut self, dtype: DType, lanes: Option<u64>) -> TypeId {
+        match lanes {
+            Some(lanes) => self.ir.vector(lanes, dtype),
+            None => self.ir.scalar(dtype),
+        }
+    }
+    /// Whether `value` is a vector.
+    pub fn is_vector(&self, value: Value) -> bool {
+        matches!(self.ir.value_kind(value), TypeKind::Vector { .. })
+    }
+    /// `value` in every lane, if it is a scalar and lanes are wanted.
+    pub fn splat(&mut self, value: Value, lanes: Option<u64>) -> Value {
+        match lanes {
+            Some(n) if !self.is_vector(value) => {
+                let dtype = self.ir.value_kind(value).dtype().unwrap_or(DType::F32);
+                let ty = self.ir.vector(n, dtype);
+                self.value(&kernel::SPLAT, &[value], &[], ty)
+            }
+            _ => value,
+        }
+    }
+    /// `value` converted to `dtype`.
+    pub fn cast(&mut self, value: Value, dtype: DType) -> Value {
+        let kind = self.ir.value_kind(value);
+        if kind.dtype() == Some(dtype) {
+            return value;
+        }
+        let lanes = match kind {
+            TypeKind::Vector { shape, .. } => shape.first().copied(),
+            _ => None,
+        };
+        let ty = self.lane_type(dtype, lanes);
+        let element = self.ir.scalar(dtype);
+        let to = self.ir.attr(AttrKind::Type(element));
+        self.value(&fusion::CAST, &[value], &[("to", to)], ty)
+    }
+    /// `a op b`, splatting whichever is a scalar.
+    pub fn binary(&mut self, def: &'static OpDef, a: Value, b: Value) -> Value {
+        let lanes = self.lanes_of(a).or(self.lanes_of(b));
+        let (a, b) = (self.splat(a, lanes), self.splat(b, lanes));
+        let ty = self.ir.value_type(a);
+        self.value(def, &[a, b], &[], ty)
+    }
+    /// Lanes of a vector.
+    pub fn lanes_of(&self, value: Value) -> Option<u64> {
+        match self.ir.value_kind(value) {
+            TypeKind::Vector { shape, .. } => shape.first().copied(),
+            _ => None,
+        }
+    }
+}

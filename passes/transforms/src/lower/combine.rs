@@ -1,0 +1,103 @@
+//! How reductions accumulate: type, identity, combining op. One table for loops, lanes and threads.
+
+use fuser_dialects::fusion;
+use fuser_ir::def::OpDef;
+use fuser_ir::{DType, Ir, Op, Value};
+
+use super::build::KernelBuilder;
+
+/// The four ways of putting elements together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Combine {
+    /// Sum.
+    Add,
+    /// Product.
+    Mul,
+    /// Maximum, NaN wins.
+    Max,
+    /// Minimum, NaN wins.
+    Min,
+}
+
+impl Combine {
+    /// The way of a reduction op.
+    pub fn of(ir: &Ir, op: Op) -> Option<Combine> {
+        let table = [
+            (&fusion::SUM, Combine::Add),
+            (&fusion::PROD, Combine::Mul),
+            (&fusion::MAX, Combine::Max),
+            (&fusion::MIN, Combine::Min),
+        ];
+        table.into_iter().find(|(def, _)| ir.is(op, def)).map(|(_, c)| c)
+    }
+    /// The name in `kernel.reduce` and in the `combine` clause of loops.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Combine::Add => "add",
+            Combine::Mul => "mul",
+            Combine::Max => "max",
+            Combine::Min => "min",
+        }
+    }
+    /// The elementwise op.
+    pub fn def(self) -> &'static OpDef {
+        match self {
+            Combine::Add => &fusion::ADD,
+            Combine::Mul => &fusion::MUL,
+            Combine::Max => &fusion::MAXIMUM,
+            Combine::Min => &fusion::MINIMUM,
+        }
+    }
+    /// The type in which elements of `dtype` accumulate.
+    pub fn accumulator(self, dtype: DType) -> DType {
+        match self {
+            Combine::Add | Combine::Mul => dtype.accumulate(),
+            Combine::Max | Combine::Min => dtype.compute(),
+        }
+    }
+    /// The neutral element, in the accumulator type of `dtype`.
+    pub fn identity(self, k: &mut KernelBuilder, dtype: DType) -> Value {
+        let acc = self.accumulator(dtype);
+        if acc.is_float() {
+            return k.float_constant(self.float_identity(), acc);
+        }
+        let value = match self {
+            Combine::Add => 0,
+            Combine::Mul => 1,
+            Combine::Max => lowest(acc),
+            Combine::Min => highest(acc),
+        };
+        k.int_constant(value, acc)
+    }
+    const fn float_identity(self) -> f64 {
+        match self {
+            Combine::Add => 0.0,
+            Combine::Mul => 1.0,
+            Combine::Max => f64::NEG_INFINITY,
+            Combine::Min => f64::INFINITY,
+        }
+    }
+    /// `a` and `b` together.
+    pub fn apply(self, k: &mut KernelBuilder, a: Value, b: Value) -> Value {
+        k.binary(self.def(), a, b)
+    }
+}
+
+fn lowest(dtype: DType) -> i64 {
+    match dtype {
+        DType::I8 => i8::MIN.into(),
+        DType::I32 => i32::MIN.into(),
+        DType::U8 | DType::I1 => 0,
+        _ => i64::MIN,
+    }
+}
+
+fn highest(dtype: DType) -> i64 {
+    match dtype {
+        DType::I8 => i8::MAX.into(),
+        DType::I32 => i32::MAX.into(),
+        DType::U8 => u8::MAX.into(),
+        DType::I1 => 1,
+        _ => i64::MAX,
+    }
+}

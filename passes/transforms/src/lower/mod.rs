@@ -1,0 +1,18 @@
+//! Lowering: scheduled segments to kernels.
+//!
+//! Every `task.sweep` of a program becomes one `kernel.func` (two where partial results are put together) and the
+//! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
+//!
+//! Reading order: `spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
+//! accumulate), `sweep.rs` (outer loops and accumulators), `nest.rs` (phases: tile loops and effects), `launch.rs` (one
+//! sweep to one function), `pass.rs` (the pass).
+//!
+//! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
+//! chooses a schedule: everything it needs stands in the clauses of the sweep.
+
+pub mod build;
+pub mod combine;
+pub mod launch;
+pub mod nest;
+pub mod spec;
+pub mod sweep;

@@ -1,0 +1,545 @@
+//! Lowers one sweep to the body of one kernel function: outer loops, accumulators, phases.
+//!
+//! ```text
+//! grid loop                      one iteration per worker
+//!   accumulators over the grid = identity          (only where the sweep accumulates over grid axes)
+//!   cell loop                    the share of grid indices of this worker
+//!     stream loops               accumulators over a stream axis begin before its loop and are written after it
+//!       phase 0, phase 1, ...    nests of tile loops (see `nest`)
+//!   partial results of this worker are written     (a second kernel puts them together, see `launch`)
+//! ```
+//!
+//! Guarantees: each sweep output is written exactly once per element; partial sums belong to a cell, which is a function of
+//! the shape alone, so the result does not depend on how many threads run. Never reads a value that was not loaded, computed
+//! or kept in the step, and refuses what it cannot do with a reason.
+
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{DType, Ir, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::build::{Idx, KernelBuilder, Map};
+use super::combine::Combine;
+use super::spec::{Along, SweepSpec};
+use crate::axes::Axes;
+
+/// Why a sweep cannot be lowered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// The op that stands in the way.
+    pub op: Op,
+    /// What it is that cannot be done.
+    pub reason: String,
+    /// What to do instead.
+    pub help: String,
+}
+
+/// What the kernel is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flavor {
+    /// One thread per worker, wide vectors.
+    Cpu,
+    /// Thread blocks.
+    Gpu,
+}
+
+/// A sweep, flat: phases dissolved.
+pub struct FlatSweep {
+    /// The sweep op, for diagnostics.
+    pub op: Op,
+    /// Its ops in order, each with the number of its phase.
+    pub ops: Vec<(Op, usize)>,
+    /// Values that it yields, without repeats, in order.
+    pub outputs: Vec<Value>,
+}
+
+/// Memory that holds a value for the rest of the step.
+#[derive(Clone, Debug)]
+pub struct Resident {
+    /// The memory.
+    pub memory: Value,
+    /// Loop axes along which it is indexed, outermost first, with their sizes.
+    pub dims: Vec<(usize, Idx)>,
+    /// Element type in memory.
+    pub dtype: DType,
+}
+
+/// An accumulator that lives across steps.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    /// The reduction.
+    pub op: Op,
+    /// How it combines.
+    pub combine: Combine,
+    /// Position, in the order of outer loops, of the outermost loop that it reduces.
+    pub start: usize,
+    /// Whether it reduces a grid axis: then the kernel yields partial results per cell.
+    pub cross_grid: bool,
+    /// The memory.
+    pub memory: Value,
+    /// Kept loop axes, in the order of the result's axes.
+    pub dims: Vec<AccDim>,
+}
+
+/// One axis of an accumulator.
+#[derive(Clone, Copy, Debug)]
+pub struct AccDim {
+    /// The loop axis.
+    pub axis: usize,
+    /// Its length in the accumulator.
+    pub size: Idx,
+    /// Whether it spans the whole axis, or only the indices of the current step.
+    pub whole: bool,
+}
+
+/// The state while a sweep is lowered.
+pub struct SweepLowering<'a> {
+    /// Emits ops.
+    pub k: KernelBuilder<'a>,
+    /// Axes of the sweep.
+    pub axes: &'a Axes,
+    /// Its loops.
+    pub spec: &'a SweepSpec,
+    /// The sweep.
+    pub flat: &'a FlatSweep,
+    /// Target family.
+    pub flavor: Flavor,
+    /// Global memory of inputs and outputs.
+    pub global: FxHashMap<Value, Value>,
+    /// Element offset of the partial results of the current cell, per accumulator op.
+    pub cell: Idx,
+    /// Current index of each outer loop.
+    pub outer: Vec<Idx>,
+    /// First index of the current step along each loop axis.
+    pub base: Vec<Idx>,
+    /// Extent of each loop axis.
+    pub extent: Vec<Idx>,
+    /// Values without tile axes, computed in this step.
+    pub scalars: FxHashMap<Value, Value>,
+    /// Values with tile axes, kept for later phases.
+    pub resident: FxHashMap<Value, Resident>,
+    /// Values that the current nest writes to tile memory: readable once it is complete.
+    pub pending: Vec<(Value, Resident)>,
+    /// Accumulators over outer loops.
+    pub accumulators: Vec<Accumulator>,
+    /// Position of each op in the sweep.
+    pub order: FxHashMap<Op, usize>,
+}
+
+impl<'a> SweepLowering<'a> {
+    /// Emits the whole body.
+    pub fn emit(&mut self) -> Result<(), Unsupported> {
+        self.extent = self.extents()?;
+        self.outer = vec![Idx::ZERO; self.spec.loops.len()];
+        self.base = vec![Idx::ZERO; self.spec.loops.len()];
+        self.order = self.flat.ops.iter().enumerate().map(|(i, (op, _))| (*op, i)).collect();
+        self.allocate_accumulators()?;
+        self.emit_grid()
+    }
+    /// A refusal at `op`.
+    pub fn refuse<T>(&self, op: Op, reason: impl Into<String>, help: impl Into<String>) -> Result<T, Unsupported> {
+        Err(Unsupported { op, reason: reason.into(), help: help.into() })
+    }
+    /// A refusal at the sweep itself.
+    pub fn refuse_sweep<T>(&self, reason: impl Into<String>) -> Result<T, Unsupported> {
+        self.refuse(self.flat.op, reason, "name every extent that kernels depend on, or choose other roles for the axes")
+    }
+    /// The IR.
+    pub fn ir(&self) -> &Ir {
+        self.k.ir
+    }
+    fn extents(&mut self) -> Result<Vec<Idx>, Unsupported> {
+        let spec = self.spec;
+        spec.loops.iter().map(|l| self.eval(&l.extent)).collect()
+    }
+    /// The value of an extent inside the kernel.
+    pub fn eval(&mut self, expr: &ExtentExpr) -> Result<Idx, Unsupported> {
+        match self.k.extent(expr) {
+            Some(idx) => Ok(idx),
+            None => self.refuse_sweep("an extent of the sweep is not known to the kernel"),
+        }
+    }
+
+    // --- which loops --------------------------------------------------------------------------------------------------
+
+    /// Loops around the steps, outermost first: grid, then stream.
+    pub fn outer_order(&self) -> Vec<usize> {
+        use super::spec::Role;
+        let with = |role| (0..self.spec.loops.len()).filter(move |&i| self.spec.loops[i].role == role);
+        with(Role::Grid).chain(with(Role::Stream)).collect()
+    }
+    fn grid_count(&self) -> usize {
+        self.spec.loops.iter().filter(|l| l.role == super::spec::Role::Grid).count()
+    }
+    /// Loop axes along which `value` varies.
+    pub fn varies(&self, value: Value) -> Vec<usize> {
+        self.spec.varies(self.axes, value)
+    }
+    /// Loop axes that a reduction reduces.
+    pub fn reduced(&self, op: Op) -> Result<Vec<usize>, Unsupported> {
+        let reduced = self.axes.reduced(op);
+        let mut list = Vec::new();
+        for (i, axis) in self.spec.loops.iter().enumerate() {
+            let hit = axis.axes.iter().filter(|a| reduced.contains(a)).count();
+            if hit == axis.axes.len() {
+                list.push(i);
+            } else if hit > 0 {
+                return self.refuse(op, "axes that are walked as one loop are reduced only in part", "walk them apart");
+            }
+        }
+        Ok(list)
+    }
+
+    // --- accumulators -------------------------------------------------------------------------------------------------
+
+    fn allocate_accumulators(&mut self) -> Result<(), Unsupported> {
+        for (op, _) in self.flat.ops.clone() {
+            let Some(combine) = Combine::of(self.ir(), op) else { continue };
+            let reduced = self.reduced(op)?;
+            let order = self.outer_order();
+            let start = order.iter().position(|axis| reduced.contains(axis));
+            let Some(start) = start else { continue };
+            let cross_grid = start < self.grid_count();
+            let dims = self.accumulator_dims(op, &order, start, cross_grid)?;
+            let sizes: Vec<Idx> = dims.iter().map(|d| d.size).collect();
+            let dtype = combine.accumulator(self.result_dtype(op));
+            let memory = self.k.alloc(&sizes, dtype);
+            self.accumulators.push(Accumulator { op, combine, start, cross_grid, memory, dims });
+        }
+        Ok(())
+    }
+    /// Element type of an op's first result.
+    pub fn result_dtype(&self, op: Op) -> DType {
+        self.ir().value_kind(self.ir().result(op, 0)).dtype().unwrap_or(DType::F32)
+    }
+    fn accumulator_dims(
+        &mut self,
+        op: Op,
+        order: &[usize],
+        start: usize,
+        cross_grid: bool,
+    ) -> Result<Vec<AccDim>, Unsupported> {
+        let result = self.ir().result(op, 0);
+        let mut dims = Vec::new();
+        for axis in self.in_value_order(result) {
+            let spec = &self.spec.loops[axis];
+            let position = order.iter().position(|&o| o == axis);
+            let whole = position.is_none() || cross_grid || position.is_some_and(|p| p > start);
+            if whole {
+                dims.push(AccDim { axis, size: self.extent[axis], whole: true });
+            } else if spec.has_inner() {
+                dims.push(AccDim { axis, size: Idx::Const(spec.tile), whole: false });
+            }
+        }
+        Ok(dims)
+    }
+    /// The loop axes of `value`, in the order of its own axes.
+    pub fn in_value_order(&self, value: Value) -> Vec<usize> {
+        let mut list = Vec::new();
+        for dim in self.axes.value(value) {
+            for &axis in &dim.axes {
+                let Some(index) = self.spec.loop_of(axis) else { continue };
+                if !dim.broadcast && !list.contains(&index) && self.varies(value).contains(&index) {
+                    list.push(index);
+                }
+            }
+        }
+        list
+    }
+    /// Position in an accumulator at tile indices `ivs` (by loop axis).
+    pub fn accumulator_index(&mut self, dims: &[AccDim], ivs: &FxHashMap<usize, Idx>) -> Idx {
+        let mut index = Idx::ZERO;
+        for dim in dims {
+            let inner = ivs.get(&dim.axis).copied().unwrap_or(Idx::ZERO);
+            let at = if dim.whole { self.k.add(self.base[dim.axis], inner) } else { inner };
+            index = self.k.mul(index, dim.size);
+            index = self.k.add(index, at);
+        }
+        index
+    }
+    fn init_accumulators(&mut self, wanted: impl Fn(&Accumulator) -> bool) -> Result<(), Unsupported> {
+        for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
+            let identity = acc.combine.identity(&mut self.k, self.result_dtype(acc.op));
+            let size = acc.dims.iter().fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
+            self.copy_loop(size, |k, at, lanes| {
+                let value = k.splat(identity, lanes);
+                k.store(value, acc.memory, at);
+                Ok(())
+            })?;
+            self.barrier();
+        }
+        Ok(())
+    }
+    /// Runs `body` for `0..count`, in vectors where the target has them, spread over threads where it has those.
+    pub fn copy_loop(
+        &mut self,
+        count: Idx,
+        body: impl Fn(&mut KernelBuilder, Idx, Option<u64>) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        if count.is(1) {
+            return body(&mut self.k, Idx::ZERO, None);
+        }
+        let map = self.inner_map();
+        let lanes = self.lanes();
+        let mut start = Idx::ZERO;
+        if let Some(lanes) = lanes {
+            let rest = self.k.rem(count, Idx::Const(lanes as i64));
+            let main = self.k.sub(count, rest);
+            self.k.for_loop([Idx::ZERO, main, Idx::Const(lanes as i64)], &[], map, &[], |k, iv, _| {
+                body(k, Idx::Value(iv), Some(lanes)).map(|()| vec![])
+            })?;
+            start = main;
+        }
+        if start != count {
+            self.k.for_loop([start, count, Idx::Const(1)], &[], map, &[], |k, iv, _| {
+                body(k, Idx::Value(iv), None).map(|()| vec![])
+            })?;
+        }
+        Ok(())
+    }
+    /// Lanes of vector loops, `None` where there is but one.
+    pub fn lanes(&self) -> Option<u64> {
+        Some(self.spec.vector).filter(|&v| v > 1)
+    }
+    /// How innermost tile loops are spread.
+    pub fn inner_map(&self) -> Map {
+        if self.flavor == Flavor::Gpu { Map::Thread } else { Map::Seq }
+    }
+    /// Makes tile memory written by one thread visible to the others.
+    pub fn barrier(&mut self) {
+        if self.flavor == Flavor::Gpu {
+            self.k.op(&fuser_dialects::kernel::BARRIER, &[], &[], &[]);
+        }
+    }
+    fn flush_accumulators(&mut self, wanted: impl Fn(&Accumulator) -> bool) -> Result<(), Unsupported> {
+        for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
+            self.barrier();
+            if acc.cross_grid { self.flush_partial(&acc)? } else { self.flush_result(&acc)? }
+            self.barrier();
+        }
+        Ok(())
+    }
+    fn flush_partial(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
+        let result = self.ir().result(acc.op, 0);
+        let Some(&memory) = self.global.get(&result) else { return Ok(()) };
+        let size = acc.dims.iter().fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
+        let start = self.k.mul(self.cell, size);
+        self.copy_loop(size, |k, at, lanes| {
+            let value = k.load(acc.memory, at, lanes);
+            let to = k.add(start, at);
+            k.store(value, memory, to);
+            Ok(())
+        })
+    }
+    fn flush_result(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
+        let result = self.ir().result(acc.op, 0);
+        let Some(&memory) = self.global.get(&result) else { return Ok(()) };
+        let order = self.outer_order();
+        let missing = self.missing_loops(result, &self.reduced(acc.op)?);
+        let guards: Vec<usize> = missing.into_iter().filter(|l| order.iter().position(|o| o == l) < Some(acc.start)).collect();
+        let dtype = self.result_dtype(acc.op);
+        let acc = acc.clone();
+        self.guarded(&guards, |s| s.flush_dims(&acc, memory, dtype, &mut FxHashMap::default(), 0))
+    }
+    /// Writes out dims `depth..` of an accumulator, one loop each; `depth` is bounded by the rank.
+    fn flush_dims(
+        &mut self,
+        acc: &Accumulator,
+        memory: Value,
+        dtype: DType,
+        ivs: &mut FxHashMap<usize, Idx>,
+        depth: usize,
+    ) -> Result<(), Unsupported> {
+        let result = self.ir().result(acc.op, 0);
+        let Some(dim) = acc.dims.get(depth).copied() else {
+            return self.flush_element(acc, memory, dtype, ivs, None);
+        };
+        let count = if dim.whole { dim.size } else { self.inner_count(dim.axis) };
+        let last = depth + 1 == acc.dims.len();
+        let contiguous = last && self.stride_is_one(result, dim.axis);
+        let saved = std::mem::replace(&mut self.base[dim.axis], if dim.whole { Idx::ZERO } else { self.base[dim.axis] });
+        let lanes = self.lanes().filter(|_| contiguous);
+        let map = if last { self.inner_map() } else { Map::Seq };
+        let mut start = Idx::ZERO;
+        for lanes in [lanes, None] {
+            let step = lanes.unwrap_or(1) as i64;
+            let rest = self.k.rem(count, Idx::Const(step));
+            let end = self.k.sub(count, rest);
+            if start == end {
+                continue;
+            }
+            self.for_loop([start, end, Idx::Const(step)], map, |s, iv| {
+                ivs.insert(dim.axis, iv);
+                if last { s.flush_element(acc, memory, dtype, ivs, lanes) } else { s.flush_dims(acc, memory, dtype, ivs, depth + 1) }
+            })?;
+            start = end;
+        }
+        self.base[dim.axis] = saved;
+        Ok(())
+    }
+    fn flush_element(
+        &mut self,
+        acc: &Accumulator,
+        memory: Value,
+        dtype: DType,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<(), Unsupported> {
+        let at = self.accumulator_index(&acc.dims, ivs);
+        let value = self.k.load(acc.memory, at, lanes);
+        let value = self.k.cast(value, dtype);
+        let result = self.ir().result(acc.op, 0);
+        let to = self.offset(result, ivs)?;
+        self.k.store(value, memory, to);
+        Ok(())
+    }
+
+    // --- loops --------------------------------------------------------------------------------------------------------
+
+    /// A loop without carried values whose body gets the whole state.
+    pub fn for_loop(
+        &mut self,
+        bounds: [Idx; 3],
+        map: Map,
+        body: impl FnOnce(&mut Self, Idx) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        self.carried_loop(bounds, &[], map, &[], |s, iv, _| body(s, iv).map(|()| vec![])).map(|_| ())
+    }
+    /// A loop with carried values whose body gets the whole state.
+    pub fn carried_loop(
+        &mut self,
+        bounds: [Idx; 3],
+        inits: &[Value],
+        map: Map,
+        combine: &[&str],
+        body: impl FnOnce(&mut Self, Idx, &[Value]) -> Result<Vec<Value>, Unsupported>,
+    ) -> Result<Vec<Value>, Unsupported> {
+        let open = self.k.open_loop(bounds, inits);
+        let next = body(self, Idx::Value(open.iv), &open.args)?;
+        Ok(self.k.close_loop(open, &next, map, combine))
+    }
+    fn emit_grid(&mut self) -> Result<(), Unsupported> {
+        let grid: Vec<usize> = self.outer_order().into_iter().take(self.grid_count()).collect();
+        let mut total = Idx::Const(1);
+        let mut steps = Vec::new();
+        for &axis in &grid {
+            let count = self.k.ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
+            steps.push(count);
+            total = self.k.mul(total, count);
+        }
+        if self.accumulators.iter().any(|a| a.cross_grid) {
+            return self.emit_cells(&grid, &steps, total);
+        }
+        self.for_loop([Idx::ZERO, total, Idx::Const(1)], Map::Grid, |s, iv| {
+            s.decode(&grid, &steps, iv);
+            s.emit_outer(grid.len())
+        })
+    }
+    fn emit_cells(&mut self, grid: &[usize], steps: &[Idx], total: Idx) -> Result<(), Unsupported> {
+        let cells = Idx::Const(self.spec.cells.max(1));
+        let share = self.k.ceil_div(total, cells);
+        self.for_loop([Idx::ZERO, cells, Idx::Const(1)], Map::Grid, |s, cell| {
+            s.cell = cell;
+            s.init_accumulators(|a| a.cross_grid)?;
+            let from = s.k.mul(cell, share);
+            let end = s.k.add(from, share);
+            let end = s.k.min(end, total);
+            let from = s.k.min(from, end);
+            s.for_loop([from, end, Idx::Const(1)], Map::Seq, |s, iv| {
+                s.decode(grid, steps, iv);
+                s.emit_outer(grid.len())
+            })?;
+            s.flush_accumulators(|a| a.cross_grid)
+        })
+    }
+    fn decode(&mut self, grid: &[usize], steps: &[Idx], flat: Idx) {
+        let mut rest = flat;
+        for (n, (&axis, &count)) in grid.iter().zip(steps).enumerate().rev() {
+            let index = if n == 0 { rest } else { self.k.rem(rest, count) };
+            if n > 0 {
+                rest = self.k.div(rest, count);
+            }
+            self.set_outer(axis, index);
+        }
+    }
+    fn set_outer(&mut self, axis: usize, index: Idx) {
+        self.outer[axis] = index;
+        self.base[axis] = self.k.mul(index, Idx::Const(self.spec.loops[axis].tile));
+    }
+    /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
+    fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
+        let Some(&axis) = self.outer_order().get(position) else { return self.emit_phases() };
+        self.init_accumulators(|a| a.start == position && !a.cross_grid)?;
+        let count = self.k.ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
+        self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
+            s.set_outer(axis, iv);
+            s.emit_outer(position + 1)
+        })?;
+        self.flush_accumulators(|a| a.start == position && !a.cross_grid)
+    }
+    /// How many indices of a loop axis lie in the current step.
+    pub fn inner_count(&mut self, axis: usize) -> Idx {
+        let spec = &self.spec.loops[axis];
+        if !spec.has_outer() {
+            return self.extent[axis];
+        }
+        let left = self.k.sub(self.extent[axis], self.base[axis]);
+        self.k.min(Idx::Const(spec.tile), left)
+    }
+    /// How many indices of a loop axis a step has at most.
+    pub fn inner_size(&self, axis: usize) -> Idx {
+        let spec = &self.spec.loops[axis];
+        if spec.has_outer() { Idx::Const(spec.tile) } else { self.extent[axis] }
+    }
+
+    // --- addresses and guards -----------------------------------------------------------------------------------------
+
+    /// Element offset of `value` in its own memory at tile indices `ivs`.
+    pub fn offset(&mut self, value: Value, ivs: &FxHashMap<usize, Idx>) -> Result<Idx, Unsupported> {
+        let mut sum = Idx::ZERO;
+        for axis in 0..self.spec.loops.len() {
+            let Some(along) = self.spec.along(self.axes, value, axis) else {
+                return self.refuse_sweep("axes that are walked as one loop are not adjacent in memory");
+            };
+            let Along::Stride(stride) = along else { continue };
+            let stride = self.eval(&stride)?;
+            let inner = ivs.get(&axis).copied().unwrap_or(Idx::ZERO);
+            let index = self.k.add(self.base[axis], inner);
+            let term = self.k.mul(index, stride);
+            sum = self.k.add(sum, term);
+        }
+        Ok(sum)
+    }
+    /// Whether neighbours of `value` along a loop axis are neighbours in memory.
+    pub fn stride_is_one(&self, value: Value, axis: usize) -> bool {
+        self.spec.along(self.axes, value, axis) == Some(Along::Stride(ExtentExpr::constant(1)))
+    }
+    /// Outer loops along which `value` does not vary, and which are not in `except`.
+    pub fn missing_loops(&self, value: Value, except: &[usize]) -> Vec<usize> {
+        let varies = self.varies(value);
+        self.outer_order().into_iter().filter(|l| !varies.contains(l) && !except.contains(l)).collect()
+    }
+    /// Runs `body` only in the first iteration of the given outer loops.
+    pub fn guarded(
+        &mut self,
+        loops: &[usize],
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        let mut condition: Option<Value> = None;
+        for &axis in loops {
+            let Some(first) = self.k.equals(self.outer[axis], Idx::ZERO) else { continue };
+            condition = Some(match condition {
+                Some(c) => self.k.binary(&fuser_dialects::fusion::AND, c, first),
+                None => first,
+            });
+        }
+        let Some(condition) = condition else { return body(self) };
+        let open = self.k.open_if();
+        body(self)?;
+        self.k.close_if(open, condition);
+        Ok(())
+    }
+    /// Values that the sweep yields.
+    pub fn output_set(&self) -> FxHashSet<Value> {
+        self.flat.outputs.iter().copied().collect()
+    }
+}
