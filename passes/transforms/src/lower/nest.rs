@@ -453,7 +453,7 @@ impl SweepLowering<'_> {
         let dtype = self.k.ir.value_kind(vector).dtype().unwrap_or(DType::F32);
         let ty = self.k.ir.scalar(dtype);
         let kind = self.k.ir.string_attr(combine.name());
-        self.k.value(&kernel::REDUCE, &[vector], &[("kind", kind)], ty)
+        self.k.value(&kernel::REDUCE, &[vector], &[("combine", kind)], ty)
     }
     /// After the loop at `depth`: results of the reductions that began there are complete for this nest.
     fn close_reductions(

@@ -1,0 +1,135 @@
+//! Sizes: from extents of types and index arithmetic of kernels to the expressions of an artifact.
+//!
+//! A kernel computes its own grid and scratch sizes from its extent parameters; reading them back from its entry block keeps
+//! one source of truth. Never guesses: an index that is not a function of the extents has no expression.
+
+use std::collections::BTreeMap;
+
+use fuser_artifact::{DimSpec, SizeExpr};
+use fuser_dialects::{fusion, kernel};
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Dim, Ir, Op, Sym, Value};
+use rustc_hash::FxHashMap;
+
+/// The named extents of a program, numbered in the order of their names.
+#[derive(Clone, Debug, Default)]
+pub struct ExtentTable {
+    numbers: BTreeMap<String, u32>,
+}
+
+impl ExtentTable {
+    /// A table of `names`.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Self {
+        let names: std::collections::BTreeSet<String> = names.into_iter().collect();
+        Self { numbers: names.into_iter().zip(0..).collect() }
+    }
+    /// The names in order.
+    pub fn names(&self) -> Vec<String> {
+        self.numbers.keys().cloned().collect()
+    }
+    /// The expression of one name.
+    pub fn name(&self, ir: &Ir, name: Sym) -> Option<SizeExpr> {
+        self.numbers.get(ir.str(name)).map(|&n| SizeExpr::extent(n))
+    }
+    /// The expression of a polynomial; `None` where a name is unknown.
+    pub fn polynomial(&self, ir: &Ir, expr: &ExtentExpr) -> Option<SizeExpr> {
+        let mut terms = Vec::new();
+        for (names, coefficient) in &expr.terms {
+            let factors: Option<Vec<SizeExpr>> = names.iter().map(|&n| self.name(ir, n)).collect();
+            let mut factors = factors?;
+            if *coefficient != 1 || factors.is_empty() {
+                factors.insert(0, SizeExpr::constant(*coefficient));
+            }
+            terms.push(SizeExpr::product(factors));
+        }
+        Some(SizeExpr::sum(terms))
+    }
+    /// The axes of a tensor type; `None` where an extent is `?`.
+    pub fn dims(&self, ir: &Ir, dims: &[Dim]) -> Option<Vec<DimSpec>> {
+        let dim = |d: &Dim| {
+            let extent = self.polynomial(ir, &ir.extent_as_expr(d.extent)?)?;
+            Some(DimSpec { extent, broadcast: d.broadcast })
+        };
+        dims.iter().map(dim).collect()
+    }
+}
+
+/// The launch parameters that a kernel's entry block computes.
+#[derive(Clone, Debug)]
+pub struct KernelSizes {
+    /// Iterations of the grid loop.
+    pub grid: SizeExpr,
+    /// Scratch bytes per worker: every allocation rounded up to [`SCRATCH_ALIGN`].
+    pub scratch: SizeExpr,
+}
+
+/// Allocations in scratch memory begin at multiples of this many bytes.
+pub const SCRATCH_ALIGN: i64 = 64;
+
+/// Reads the sizes of `func`; `extents` are the expressions of its `index` parameters, in order.
+pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSizes> {
+    let body = ir.body(func, 0)?;
+    let mut known: FxHashMap<Value, SizeExpr> = FxHashMap::default();
+    let params = ir.args(body).iter().filter(|&&a| ir.value_kind(a).dtype() == Some(fuser_ir::DType::Index));
+    let params = params.filter(|&&a| matches!(ir.value_kind(a), fuser_ir::TypeKind::Scalar(_)));
+    known.extend(params.copied().zip(extents.iter().cloned()));
+    let mut grid = SizeExpr::constant(1);
+    let mut scratch = Vec::new();
+    for op in ir.block_ops(body) {
+        if ir.is(op, &kernel::FOR) && ir.str_of(op, "map") == Some("grid") {
+            grid = grid_size(ir, op, &known)?;
+        } else if ir.is(op, &kernel::ALLOC) {
+            scratch.push(allocation(ir, op, &known)?);
+        } else if let Some(expr) = index_expr(ir, op, &known) {
+            known.insert(ir.result(op, 0), expr);
+        }
+    }
+    Some(KernelSizes { grid, scratch: SizeExpr::sum(scratch) })
+}
+
+fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
+    let bounds: Option<Vec<&SizeExpr>> = (0..3).map(|i| known.get(&ir.operand(op, i))).collect();
+    let [lower, upper, step] = bounds?.try_into().ok()?;
+    let zero = lower.as_constant() == Some(0) && step.as_constant() == Some(1);
+    zero.then(|| upper.clone())
+}
+
+fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
+    let fuser_ir::TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(op, 0)) else { return None };
+    let mut dynamic = ir.operands(op);
+    let mut elements = SizeExpr::constant(1);
+    for dim in dims {
+        elements = elements
+            * match dim {
+                fuser_ir::Extent::Static(n) => SizeExpr::constant(i64::try_from(*n).ok()?),
+                _ => known.get(&dynamic.next()?)?.clone(),
+            };
+    }
+    let align = SizeExpr::constant(SCRATCH_ALIGN);
+    Some((elements * SizeExpr::constant(dtype.bytes() as i64)).ceil_div(align.clone()) * align)
+}
+
+fn index_expr(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
+    if ir.is(op, &fusion::CONSTANT) {
+        return ir.int_of(op, "value").map(SizeExpr::constant);
+    }
+    let operand = |i: usize| (i < ir.operand_count(op)).then(|| known.get(&ir.operand(op, i)).cloned())?;
+    let (a, b) = (operand(0)?, operand(1)?);
+    if ir.is(op, &fusion::ADD) {
+        Some(a + b)
+    } else if ir.is(op, &fusion::SUB) {
+        Some(a - b)
+    } else if ir.is(op, &fusion::MUL) {
+        Some(a * b)
+    } else if ir.is(op, &fusion::DIV) {
+        Some(a.floor_div(b))
+    } else if ir.is(op, &fusion::REM) {
+        Some(a.clone() - a.floor_div(b.clone()) * b)
+    } else if ir.is(op, &fusion::MINIMUM) {
+        Some(a.minimum(b))
+    } else if ir.is(op, &fusion::MAXIMUM) {
+        Some(a.maximum(b))
+    } else {
+        None
+    }
+}
