@@ -43,6 +43,11 @@ pub static FUNC: OpDef = OpDef {
     doc: "A kernel: parameters are the buffers (`memref<?xT, global>`, element-addressed), then the named extents as `index`. \
           It returns nothing. Its region sees nothing of the outside.",
     example: "kernel.func @k(%x: memref<?xf32, global>, %n: index) {\n  kernel.return\n}",
+    clauses: &[optional(
+        "threads",
+        ClauseKind::Int,
+        "threads of a block; 1 where it is left out",
+    )],
     regions: &[region("body", "the ops")],
     syntax: Syntax {
         symbol: true,
@@ -53,6 +58,37 @@ pub static FUNC: OpDef = OpDef {
         .union(Traits::ISOLATED)
         .union(Traits::SINGLE_BLOCK),
     parents: &["builtin.module"],
+    ..OpDef::EMPTY
+};
+
+/// `kernel.launch`
+pub static LAUNCH: OpDef = OpDef {
+    name: "kernel.launch",
+    summary: "runs a kernel on tensors",
+    doc: "Calls the `kernel.func` that `callee` names in the module. Its first parameters are the buffers of the operands, in order, \
+          then new buffers for the results, in order, then the named extents of `extents` as `index`. A scalar operand is a buffer \
+          of one element. The results are what the kernel stored; an element that it did not store is not specified. Buffers \
+          hold each tensor dense and row-major over its stored axes.",
+    example: "module {\n  task.program @f(%x: tensor<[B]xf32>) -> tensor<[B]xf32> {\n    %y = kernel.launch %x callee @k extents [[B]] : tensor<[B]xf32>\n    task.return %y\n  }\n  kernel.func @k(%x: memref<?xf32, global>, %y: memref<?xf32, global>, %B: index) {\n    kernel.return\n  }\n}",
+    operands: &[operands(
+        "inputs",
+        TypeConstraint::new(Shape::TensorOrScalar, DTypes::ANY),
+        "what the kernel reads",
+    )],
+    clauses: &[
+        clause("callee", ClauseKind::Symbol, "the kernel"),
+        optional(
+            "extents",
+            ClauseKind::Extents,
+            "named extents that the kernel gets",
+        ),
+    ],
+    results: &[results(
+        "outputs",
+        TypeConstraint::new(Shape::Tensor, DTypes::ANY),
+        "what the kernel writes",
+    )],
+    traits: Traits::PURE,
     ..OpDef::EMPTY
 };
 

@@ -118,10 +118,11 @@ pub static SWEEP: OpDef = OpDef {
         ),
         optional("unroll", ClauseKind::Int, "copies of the innermost body"),
         optional(
-            "grid_chunk",
+            "cells",
             ClauseKind::Int,
-            "grid iterations that one worker does in a row",
+            "workers that sum over grid axes: each takes an equal share of the grid and writes one partial result",
         ),
+        optional("threads", ClauseKind::Int, "threads per worker; 1 on a CPU"),
     ],
     parents: &["task.segment", "task.program"],
     ..BORDER

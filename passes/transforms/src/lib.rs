@@ -5,5 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod axes;
+pub mod lower;
 #[cfg(test)]
 mod testing;

@@ -5,7 +5,9 @@
 use fuser_ir::def::OpDef;
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
-use fuser_ir::{AttrId, AttrKind, Block, DType, Ir, LocId, Op, Region, Sym, TypeId, TypeKind, Value};
+use fuser_ir::{
+    AttrId, AttrKind, Block, DType, Ir, LocId, Op, Region, Sym, TypeId, TypeKind, Value,
+};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -84,8 +86,17 @@ pub struct KernelBuilder<'a> {
 
 impl KernelBuilder<'_> {
     /// Makes an op at the insertion point.
-    pub fn op(&mut self, def: &'static OpDef, operands: &[Value], attrs: &[(&str, AttrId)], results: &[TypeId]) -> Op {
-        let attrs = attrs.iter().map(|(name, attr)| (self.ir.sym(name), *attr)).collect();
+    pub fn op(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[Value],
+        attrs: &[(&str, AttrId)],
+        results: &[TypeId],
+    ) -> Op {
+        let attrs = attrs
+            .iter()
+            .map(|(name, attr)| (self.ir.sym(name), *attr))
+            .collect();
         let new = NewOp {
             operands: operands.iter().copied().collect(),
             results: results.iter().map(|&ty| (ty, None)).collect(),
@@ -98,7 +109,13 @@ impl KernelBuilder<'_> {
         op
     }
     /// Makes an op with one result.
-    pub fn value(&mut self, def: &'static OpDef, operands: &[Value], attrs: &[(&str, AttrId)], ty: TypeId) -> Value {
+    pub fn value(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[Value],
+        attrs: &[(&str, AttrId)],
+        ty: TypeId,
+    ) -> Value {
         let op = self.op(def, operands, attrs, &[ty]);
         self.ir.result(op, 0)
     }
@@ -115,13 +132,19 @@ impl KernelBuilder<'_> {
     /// An integer constant.
     pub fn int_constant(&mut self, value: i64, dtype: DType) -> Value {
         let ty = self.ir.scalar(dtype);
-        let attr = self.ir.attr(AttrKind::Int { value: value.into(), ty });
+        let attr = self.ir.attr(AttrKind::Int {
+            value: value.into(),
+            ty,
+        });
         self.value(&fusion::CONSTANT, &[], &[("value", attr)], ty)
     }
     /// A float constant; `value` must be exact in `dtype`.
     pub fn float_constant(&mut self, value: f64, dtype: DType) -> Value {
         let ty = self.ir.scalar(dtype);
-        let attr = self.ir.attr(AttrKind::Float { bits: value.to_bits(), ty });
+        let attr = self.ir.attr(AttrKind::Float {
+            bits: value.to_bits(),
+            ty,
+        });
         self.value(&fusion::CONSTANT, &[], &[("value", attr)], ty)
     }
     fn index_op(&mut self, def: &'static OpDef, a: Idx, b: Idx) -> Idx {
@@ -212,13 +235,29 @@ impl KernelBuilder<'_> {
         let name = self.ir.sym("i");
         let iv = self.ir.append_arg(inner, index_ty, Some(name));
         let types: Vec<TypeId> = inits.iter().map(|&v| self.ir.value_type(v)).collect();
-        let args = types.iter().map(|&ty| self.ir.append_arg(inner, ty, None)).collect();
+        let args = types
+            .iter()
+            .map(|&ty| self.ir.append_arg(inner, ty, None))
+            .collect();
         let outer = std::mem::replace(&mut self.block, inner);
-        OpenLoop { region, outer, operands, types, iv, args }
+        OpenLoop {
+            region,
+            outer,
+            operands,
+            types,
+            iv,
+            args,
+        }
     }
     /// Closes a loop: `next` are the carried values of the next iteration, `combine` names, for a thread loop, how those of
     /// the threads are put together. Returns the final values.
-    pub fn close_loop(&mut self, open: OpenLoop, next: &[Value], map: Map, combine: &[&str]) -> Vec<Value> {
+    pub fn close_loop(
+        &mut self,
+        open: OpenLoop,
+        next: &[Value],
+        map: Map,
+        combine: &[&str],
+    ) -> Vec<Value> {
         self.op(&kernel::YIELD, next, &[], &[]);
         self.block = open.outer;
         let map_attr = self.ir.string_attr(map.name());
@@ -294,7 +333,11 @@ impl KernelBuilder<'_> {
             Idx::Const(c) => (fuser_ir::Extent::Static(c.max(0) as u64), vec![]),
             Idx::Value(v) => (fuser_ir::Extent::Unknown, vec![v]),
         };
-        let ty = self.ir.type_id(TypeKind::MemRef { dims: vec![extent], dtype, space: MemSpace::Tile });
+        let ty = self.ir.type_id(TypeKind::MemRef {
+            dims: vec![extent],
+            dtype,
+            space: MemSpace::Tile,
+        });
         let memory = self.value(&kernel::ALLOC, &operands, &[], ty);
         self.block = here;
         memory

@@ -28,7 +28,10 @@ impl Combine {
             (&fusion::MAX, Combine::Max),
             (&fusion::MIN, Combine::Min),
         ];
-        table.into_iter().find(|(def, _)| ir.is(op, def)).map(|(_, c)| c)
+        table
+            .into_iter()
+            .find(|(def, _)| ir.is(op, def))
+            .map(|(_, c)| c)
     }
     /// The name in `kernel.reduce` and in the `combine` clause of loops.
     pub const fn name(self) -> &'static str {

@@ -26,15 +26,32 @@ use crate::axes::Axes;
 const COMBINE_BLOCK: i64 = 1024;
 
 /// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. Returns how many.
-pub fn lower_sweep(ir: &mut Ir, sweep: Op, name: &str, module: Block, flavor: Flavor) -> Result<usize, Unsupported> {
+pub fn lower_sweep(
+    ir: &mut Ir,
+    sweep: Op,
+    name: &str,
+    module: Block,
+    flavor: Flavor,
+) -> Result<usize, Unsupported> {
     let flat = flatten(ir, sweep)?;
     let ops: Vec<Op> = flat.ops.iter().map(|(op, _)| *op).collect();
-    let unsupported = |reason: String, help: &str| Unsupported { op: sweep, reason, help: help.to_string() };
+    let unsupported = |reason: String, help: &str| Unsupported {
+        op: sweep,
+        reason,
+        help: help.to_string(),
+    };
     let axes = Axes::build(ir, &ops)
-        .map_err(|r| unsupported(r.describe(ir), "put the ops into different sweeps"))?;
+        .map_err(|r| unsupported(r.render(ir), "put the ops into different sweeps"))?;
     let spec = SweepSpec::read(ir, sweep, &axes)
         .map_err(|reason| unsupported(reason, "run --schedule to have the clauses chosen"))?;
-    let job = Job { name: name.to_string(), module, flavor, axes: &axes, spec: &spec, flat: &flat };
+    let job = Job {
+        name: name.to_string(),
+        module,
+        flavor,
+        axes: &axes,
+        spec: &spec,
+        flat: &flat,
+    };
     job.run(ir)
 }
 
@@ -46,7 +63,11 @@ fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
     let mut phase = 0;
     for op in body {
         if ir.is(op, &task::PHASE) {
-            ops.extend(dissolve_phase(ir, op).into_iter().map(|inner| (inner, phase)));
+            ops.extend(
+                dissolve_phase(ir, op)
+                    .into_iter()
+                    .map(|inner| (inner, phase)),
+            );
             phase += 1;
         } else if ir.is(op, &task::YIELD) {
             outputs = ir.operands(op).collect();
@@ -56,7 +77,11 @@ fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
     }
     let mut seen = FxHashSet::default();
     outputs.retain(|v| seen.insert(*v));
-    Ok(FlatSweep { op: sweep, ops, outputs })
+    Ok(FlatSweep {
+        op: sweep,
+        ops,
+        outputs,
+    })
 }
 
 fn dissolve_phase(ir: &mut Ir, phase: Op) -> Vec<Op> {
@@ -90,13 +115,24 @@ impl Job<'_> {
     fn run(&self, ir: &mut Ir) -> Result<usize, Unsupported> {
         let inputs = self.inputs(ir);
         let names = self.extent_names(ir, &inputs);
-        let partial: Vec<bool> = self.flat.outputs.iter().map(|&v| self.is_partial(ir, v)).collect();
+        let partial: Vec<bool> = self
+            .flat
+            .outputs
+            .iter()
+            .map(|&v| self.is_partial(ir, v))
+            .collect();
         let outputs: Vec<TypeId> = self
             .flat
             .outputs
             .iter()
             .zip(&partial)
-            .map(|(&v, &p)| if p { self.partial_type(ir, v) } else { Ok(ir.value_type(v)) })
+            .map(|(&v, &p)| {
+                if p {
+                    self.partial_type(ir, v)
+                } else {
+                    Ok(ir.value_type(v))
+                }
+            })
             .collect::<Result<_, _>>()?;
         let symbol = self.name.clone();
         self.emit_kernel(ir, &symbol, &inputs, &outputs, &names)?;
@@ -106,7 +142,8 @@ impl Job<'_> {
         for (i, (&output, &result)) in self.flat.outputs.iter().zip(&results).enumerate() {
             let mut replacement = result;
             if partial[i] {
-                replacement = self.emit_combine(ir, &format!("{symbol}_combine{i}"), output, result, &names)?;
+                replacement =
+                    self.emit_combine(ir, &format!("{symbol}_combine{i}"), output, result, &names)?;
                 count += 1;
             }
             let hint = ir.value_name_sym(output);
@@ -117,7 +154,10 @@ impl Job<'_> {
         Ok(count)
     }
     fn replace_results(&self, ir: &mut Ir, output: Value, replacement: Value) {
-        let yielded = ir.children(self.flat.op).into_iter().find(|&op| ir.is(op, &task::YIELD));
+        let yielded = ir
+            .children(self.flat.op)
+            .into_iter()
+            .find(|&op| ir.is(op, &task::YIELD));
         let Some(yielded) = yielded else { return };
         let operands: Vec<Value> = ir.operands(yielded).collect();
         for (index, operand) in operands.into_iter().enumerate() {
@@ -132,14 +172,22 @@ impl Job<'_> {
         let inside: FxHashSet<Op> = self.flat.ops.iter().map(|(op, _)| *op).collect();
         let mut seen = FxHashSet::default();
         let operands = self.flat.ops.iter().flat_map(|(op, _)| ir.operands(*op));
-        operands.filter(|v| ir.def_op(*v).is_none_or(|op| !inside.contains(&op)) && seen.insert(*v)).collect()
+        operands
+            .filter(|v| ir.def_op(*v).is_none_or(|op| !inside.contains(&op)) && seen.insert(*v))
+            .collect()
     }
     /// Named extents that the kernel computes with, sorted by name.
     fn extent_names(&self, ir: &Ir, inputs: &[Value]) -> Vec<Sym> {
-        let results = self.flat.ops.iter().flat_map(|(op, _)| ir.results(*op).to_vec());
+        let results = self
+            .flat
+            .ops
+            .iter()
+            .flat_map(|(op, _)| ir.results(*op).to_vec());
         let mut names: Vec<Sym> = Vec::new();
         for value in inputs.iter().copied().chain(results) {
-            let TypeKind::Tensor(tensor) = ir.value_kind(value) else { continue };
+            let TypeKind::Tensor(tensor) = ir.value_kind(value) else {
+                continue;
+            };
             for dim in &tensor.dims {
                 if let Extent::Symbolic(id) = dim.extent {
                     names.extend(ir.extent_expr(id).terms.iter().flat_map(|(n, _)| n));
@@ -151,9 +199,17 @@ impl Job<'_> {
         names
     }
     fn is_partial(&self, ir: &Ir, output: Value) -> bool {
-        let Some(op) = ir.def_op(output).filter(|&op| Combine::of(ir, op).is_some()) else { return false };
+        let Some(op) = ir
+            .def_op(output)
+            .filter(|&op| Combine::of(ir, op).is_some())
+        else {
+            return false;
+        };
         let reduced = self.axes.reduced(op);
-        self.spec.loops.iter().any(|l| l.role == Role::Grid && l.axes.iter().any(|a| reduced.contains(a)))
+        self.spec
+            .loops
+            .iter()
+            .any(|l| l.role == Role::Grid && l.axes.iter().any(|a| reduced.contains(a)))
     }
     fn kept_loops(&self, output: Value) -> Vec<usize> {
         let mut list = Vec::new();
@@ -168,7 +224,9 @@ impl Job<'_> {
     fn partial_type(&self, ir: &mut Ir, output: Value) -> Result<TypeId, Unsupported> {
         let mut dims = vec![Dim::fixed(self.spec.cells.max(1) as u64)];
         for index in self.kept_loops(output) {
-            let Some(extent) = ir.extent(self.spec.loops[index].extent.clone()) else { continue };
+            let Some(extent) = ir.extent(self.spec.loops[index].extent.clone()) else {
+                continue;
+            };
             dims.push(Dim::new(extent));
         }
         let dtype = self.accumulator_dtype(ir, output);
@@ -188,16 +246,34 @@ impl Job<'_> {
         names: &[Sym],
     ) -> Result<(), Unsupported> {
         let input_types: Vec<TypeId> = inputs.iter().map(|&v| ir.value_type(v)).collect();
-        let hints: Vec<Option<Sym>> = inputs.iter().chain(&self.flat.outputs).map(|&v| ir.value_name_sym(v)).collect();
+        let hints: Vec<Option<Sym>> = inputs
+            .iter()
+            .chain(&self.flat.outputs)
+            .map(|&v| ir.value_name_sym(v))
+            .collect();
         let types: Vec<TypeId> = input_types.iter().chain(outputs).copied().collect();
-        let func = OpenFunc::new(ir, self.module, symbol, &types, &hints, names, self.spec.threads);
+        let func = OpenFunc::new(
+            ir,
+            self.module,
+            symbol,
+            &types,
+            &hints,
+            names,
+            self.spec.threads,
+        );
         let values = inputs.iter().chain(&self.flat.outputs).copied();
         let global: FxHashMap<Value, Value> = values.zip(func.memory.iter().copied()).collect();
         let loc = ir.op_loc(self.flat.op);
         let block = func.block;
         let extents = func.extents.clone();
         let mut lowering = SweepLowering {
-            k: KernelBuilder { ir, block, entry: block, loc, extents },
+            k: KernelBuilder {
+                ir,
+                block,
+                entry: block,
+                loc,
+                extents,
+            },
             axes: self.axes,
             spec: self.spec,
             flat: self.flat,
@@ -217,7 +293,14 @@ impl Job<'_> {
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
         Ok(())
     }
-    fn emit_launch(&self, ir: &mut Ir, symbol: &str, inputs: &[Value], outputs: &[TypeId], names: &[Sym]) -> Op {
+    fn emit_launch(
+        &self,
+        ir: &mut Ir,
+        symbol: &str,
+        inputs: &[Value],
+        outputs: &[TypeId],
+        names: &[Sym],
+    ) -> Op {
         let callee = ir.sym(symbol);
         let callee = ir.attr(AttrKind::SymbolRef(vec![callee]));
         let dims = names.iter().map(|&n| Dim::new(named(ir, n))).collect();
@@ -228,7 +311,13 @@ impl Job<'_> {
         }
         let loc = Some(ir.op_loc(self.flat.op));
         let results = outputs.iter().map(|&ty| (ty, None)).collect();
-        let new = NewOp { operands: inputs.iter().copied().collect(), results, attrs, loc, ..NewOp::default() };
+        let new = NewOp {
+            operands: inputs.iter().copied().collect(),
+            results,
+            attrs,
+            loc,
+            ..NewOp::default()
+        };
         let launch = ir.create_op(&kernel::LAUNCH, new);
         ir.insert_before(self.flat.op, launch);
         launch
@@ -243,14 +332,32 @@ impl Job<'_> {
         names: &[Sym],
     ) -> Result<Value, Unsupported> {
         let types = [ir.value_type(partial), ir.value_type(output)];
-        let Some(combine) = ir.def_op(output).and_then(|op| Combine::of(ir, op)) else { return Ok(partial) };
+        let Some(combine) = ir.def_op(output).and_then(|op| Combine::of(ir, op)) else {
+            return Ok(partial);
+        };
         let dtype = ir.value_kind(output).dtype().unwrap_or(DType::F32);
-        let func = OpenFunc::new(ir, self.module, symbol, &types, &[None, ir.value_name_sym(output)], names, self.spec.threads);
+        let func = OpenFunc::new(
+            ir,
+            self.module,
+            symbol,
+            &types,
+            &[None, ir.value_name_sym(output)],
+            names,
+            self.spec.threads,
+        );
         let loc = ir.op_loc(self.flat.op);
-        let mut k = KernelBuilder { ir, block: func.block, entry: func.block, loc, extents: func.extents.clone() };
+        let mut k = KernelBuilder {
+            ir,
+            block: func.block,
+            entry: func.block,
+            loc,
+            extents: func.extents.clone(),
+        };
         let mut total = ExtentExpr::constant(1);
         for index in self.kept_loops(output) {
-            total = total.mul(&self.spec.loops[index].extent).unwrap_or_default();
+            total = total
+                .mul(&self.spec.loops[index].extent)
+                .unwrap_or_default();
         }
         let total = k.extent(&total).unwrap_or(Idx::ZERO);
         let plan = Combining {
@@ -261,7 +368,11 @@ impl Job<'_> {
             from: func.memory[0],
             to: func.memory[1],
             lanes: Some(self.spec.vector).filter(|&v| v > 1),
-            map: if self.flavor == Flavor::Gpu { Map::Thread } else { Map::Seq },
+            map: if self.flavor == Flavor::Gpu {
+                Map::Thread
+            } else {
+                Map::Seq
+            },
         };
         plan.emit(&mut k);
         k.op(&kernel::RETURN, &[], &[], &[]);
@@ -298,7 +409,11 @@ impl OpenFunc {
         let mut memory = Vec::new();
         for (&ty, &hint) in types.iter().zip(hints) {
             let dtype = ir.ty(ty).dtype().unwrap_or(DType::F32);
-            let flat = TypeKind::MemRef { dims: vec![Extent::Unknown], dtype, space: MemSpace::Global };
+            let flat = TypeKind::MemRef {
+                dims: vec![Extent::Unknown],
+                dtype,
+                space: MemSpace::Global,
+            };
             let ty = ir.type_id(flat);
             params.push(ty);
             memory.push(ir.append_arg(block, ty, hint));
@@ -312,14 +427,28 @@ impl OpenFunc {
         let ty = ir.function_type(params, vec![]);
         let function_type = ir.attr(AttrKind::Type(ty));
         let sym_name = ir.string_attr(symbol);
-        let mut attrs = smallvec![(ir.sym("function_type"), function_type), (ir.sym("sym_name"), sym_name)];
+        let mut attrs = smallvec![
+            (ir.sym("function_type"), function_type),
+            (ir.sym("sym_name"), sym_name)
+        ];
         if threads > 1 {
             let threads = ir.int_attr(threads);
             attrs.push((ir.sym("threads"), threads));
         }
-        let func = ir.create_op(&kernel::FUNC, NewOp { attrs, regions: smallvec![region], ..NewOp::default() });
+        let func = ir.create_op(
+            &kernel::FUNC,
+            NewOp {
+                attrs,
+                regions: smallvec![region],
+                ..NewOp::default()
+            },
+        );
         ir.append_op(module, func);
-        OpenFunc { block, memory, extents }
+        OpenFunc {
+            block,
+            memory,
+            extents,
+        }
     }
 }
 

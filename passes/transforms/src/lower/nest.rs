@@ -71,14 +71,21 @@ impl SweepLowering<'_> {
     }
     /// A sweep may yield a value that it did not compute; nothing to do but refuse.
     fn store_inputs_yielded(&mut self) -> Result<(), Unsupported> {
-        let foreign = self.flat.outputs.iter().find(|v| !self.is_internal(**v)).copied();
+        let foreign = self
+            .flat
+            .outputs
+            .iter()
+            .find(|v| !self.is_internal(**v))
+            .copied();
         match foreign {
             Some(_) => self.refuse_sweep("the sweep yields a value that it does not compute"),
             None => Ok(()),
         }
     }
     fn is_internal(&self, value: Value) -> bool {
-        self.ir().def_op(value).is_some_and(|op| self.order.contains_key(&op))
+        self.ir()
+            .def_op(value)
+            .is_some_and(|op| self.order.contains_key(&op))
     }
     fn emit_phase(&mut self, phase: usize) -> Result<(), Unsupported> {
         for (loops, effects) in self.group_effects(phase)? {
@@ -86,7 +93,11 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    fn emit_effects_nest(&mut self, loops: Vec<usize>, mut effects: Vec<Effect>) -> Result<(), Unsupported> {
+    fn emit_effects_nest(
+        &mut self,
+        loops: Vec<usize>,
+        mut effects: Vec<Effect>,
+    ) -> Result<(), Unsupported> {
         let mut later = Vec::new();
         for effect in &mut effects {
             if let Effect::Reduce(r) = effect {
@@ -102,7 +113,9 @@ impl SweepLowering<'_> {
         let nest = self.plan_nest(loops, effects)?;
         self.emit_nest(&nest)?;
         for effect in later {
-            let Effect::Store(value) = effect else { continue };
+            let Effect::Store(value) = effect else {
+                continue;
+            };
             let loops = self.inner_loops(&self.varies(value));
             let nest = self.plan_nest(loops, vec![Effect::Store(value)])?;
             self.emit_nest(&nest)?;
@@ -112,7 +125,10 @@ impl SweepLowering<'_> {
 
     // --- effects ------------------------------------------------------------------------------------------------------
 
-    fn group_effects(&mut self, phase: usize) -> Result<Vec<(Vec<usize>, Vec<Effect>)>, Unsupported> {
+    fn group_effects(
+        &mut self,
+        phase: usize,
+    ) -> Result<Vec<(Vec<usize>, Vec<Effect>)>, Unsupported> {
         let outputs = self.output_set();
         let mut groups: Vec<(Vec<usize>, Vec<Effect>)> = Vec::new();
         let mut add = |loops: Vec<usize>, effect| match groups.iter_mut().find(|g| g.0 == loops) {
@@ -140,18 +156,35 @@ impl SweepLowering<'_> {
         Ok(groups)
     }
     fn phase_ops(&self, phase: usize) -> Vec<Op> {
-        self.flat.ops.iter().filter(|(_, p)| *p == phase).map(|(op, _)| *op).collect()
+        self.flat
+            .ops
+            .iter()
+            .filter(|(_, p)| *p == phase)
+            .map(|(op, _)| *op)
+            .collect()
     }
     fn reduction(&self, op: Op, combine: Combine) -> Result<Reduction, Unsupported> {
         let reduced = self.reduced(op)?;
-        let inner = reduced.into_iter().filter(|&l| self.spec.loops[l].has_inner()).collect();
+        let inner = reduced
+            .into_iter()
+            .filter(|&l| self.spec.loops[l].has_inner())
+            .collect();
         let accumulator = self.accumulators.iter().position(|a| a.op == op);
         let input = self.ir().operand(op, 0);
-        Ok(Reduction { op, input, combine, inner, carried_from: None, accumulator })
+        Ok(Reduction {
+            op,
+            input,
+            combine,
+            inner,
+            carried_from: None,
+            accumulator,
+        })
     }
     /// Those of `loops` that have a tile loop, in nesting order, without repeats.
     fn inner_loops(&self, loops: &[usize]) -> Vec<usize> {
-        (0..self.spec.loops.len()).filter(|l| loops.contains(l) && self.spec.loops[*l].has_inner()).collect()
+        (0..self.spec.loops.len())
+            .filter(|l| loops.contains(l) && self.spec.loops[*l].has_inner())
+            .collect()
     }
     /// Whether an op of a later phase reads `value` (looking through pure shape ops costs nothing and is not needed: they
     /// are recomputed from it).
@@ -160,7 +193,9 @@ impl SweepLowering<'_> {
         let mut seen = FxHashSet::default();
         while let Some(v) = stack.pop() {
             for user in self.ir().users(v) {
-                let Some(&at) = self.order.get(&user) else { continue };
+                let Some(&at) = self.order.get(&user) else {
+                    continue;
+                };
                 if self.flat.ops[at].1 > phase {
                     return true;
                 }
@@ -205,15 +240,26 @@ impl SweepLowering<'_> {
         let mut stack: Vec<Value> = effects.iter().rev().map(Effect::needs).collect();
         let (mut ops, mut loads, mut seen) = (Vec::new(), Vec::new(), FxHashSet::default());
         while let Some(value) = stack.pop() {
-            if !seen.insert(value) || self.scalars.contains_key(&value) || self.resident.contains_key(&value) {
+            if !seen.insert(value)
+                || self.scalars.contains_key(&value)
+                || self.resident.contains_key(&value)
+            {
                 continue;
             }
-            let Some(op) = self.ir().def_op(value).filter(|op| self.order.contains_key(op)) else {
+            let Some(op) = self
+                .ir()
+                .def_op(value)
+                .filter(|op| self.order.contains_key(op))
+            else {
                 loads.push(value);
                 continue;
             };
             if Combine::of(self.ir(), op).is_some() {
-                return self.refuse(op, "its result is needed in the phase that computes it", "move its users to a later phase");
+                return self.refuse(
+                    op,
+                    "its result is needed in the phase that computes it",
+                    "move its users to a later phase",
+                );
             }
             ops.push(op);
             stack.extend(self.ir().operands(op));
@@ -221,32 +267,58 @@ impl SweepLowering<'_> {
         ops.sort_by_key(|op| self.order[op]);
         ops.dedup();
         loads.sort();
-        Ok(Nest { loops, effects, ops, loads })
+        Ok(Nest {
+            loops,
+            effects,
+            ops,
+            loads,
+        })
     }
     /// Number of loops that must be open before `value` can be computed.
     fn depth(&self, nest: &Nest, value: Value) -> usize {
         let varies = self.varies(value);
-        nest.loops.iter().rposition(|l| varies.contains(l)).map_or(0, |p| p + 1)
+        nest.loops
+            .iter()
+            .rposition(|l| varies.contains(l))
+            .map_or(0, |p| p + 1)
     }
     /// Lanes of the innermost loop: one where an access along it is not contiguous.
     fn nest_lanes(&self, nest: &Nest) -> Option<u64> {
         let &last = nest.loops.last()?;
-        let global = nest.loads.iter().copied().chain(nest.effects.iter().filter_map(|e| match e {
-            Effect::Store(v) => Some(*v),
-            _ => None,
-        }));
+        let global = nest
+            .loads
+            .iter()
+            .copied()
+            .chain(nest.effects.iter().filter_map(|e| match e {
+                Effect::Store(v) => Some(*v),
+                _ => None,
+            }));
         let contiguous = |v: Value| !self.varies(v).contains(&last) || self.stride_is_one(v, last);
-        let memory = |r: &Resident| r.dims.iter().all(|d| d.0 != last) || r.dims.last().is_some_and(|d| d.0 == last);
-        let needed = nest.ops.iter().flat_map(|&op| self.ir().operands(op)).chain(nest.effects.iter().map(Effect::needs));
+        let memory = |r: &Resident| {
+            r.dims.iter().all(|d| d.0 != last) || r.dims.last().is_some_and(|d| d.0 == last)
+        };
+        let needed = nest
+            .ops
+            .iter()
+            .flat_map(|&op| self.ir().operands(op))
+            .chain(nest.effects.iter().map(Effect::needs));
         let resident_ok = needed.filter_map(|v| self.resident.get(&v)).all(memory);
         let accumulators_ok = nest.effects.iter().all(|e| match e {
             Effect::Reduce(r) if r.carried_from.is_none() => match r.accumulator {
-                Some(a) => self.accumulators[a].dims.iter().rposition(|d| d.axis == last).is_none_or(|p| p + 1 == self.accumulators[a].dims.len()),
-                None => self.resident.get(&self.ir().result(r.op, 0)).is_none_or(memory),
+                Some(a) => self.accumulators[a]
+                    .dims
+                    .iter()
+                    .rposition(|d| d.axis == last)
+                    .is_none_or(|p| p + 1 == self.accumulators[a].dims.len()),
+                None => self
+                    .resident
+                    .get(&self.ir().result(r.op, 0))
+                    .is_none_or(memory),
             },
             _ => true,
         });
-        self.lanes().filter(|_| global.into_iter().all(contiguous) && resident_ok && accumulators_ok)
+        self.lanes()
+            .filter(|_| global.into_iter().all(contiguous) && resident_ok && accumulators_ok)
     }
 
     // --- emission -----------------------------------------------------------------------------------------------------
@@ -264,9 +336,12 @@ impl SweepLowering<'_> {
         for effect in &nest.effects {
             let (value, loops) = match effect {
                 Effect::Keep(value) => (*value, nest.loops.clone()),
-                Effect::Reduce(Reduction { op, carried_from: Some(from @ 1..), accumulator: None, .. }) => {
-                    (self.ir().result(*op, 0), nest.loops[..*from].to_vec())
-                }
+                Effect::Reduce(Reduction {
+                    op,
+                    carried_from: Some(from @ 1..),
+                    accumulator: None,
+                    ..
+                }) => (self.ir().result(*op, 0), nest.loops[..*from].to_vec()),
                 _ => continue,
             };
             let dtype = self.ir().value_kind(value).dtype().unwrap_or(DType::F32);
@@ -278,7 +353,14 @@ impl SweepLowering<'_> {
         let dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         let sizes: Vec<Idx> = dims.iter().map(|d| d.1).collect();
         let memory = self.k.alloc(&sizes, dtype);
-        self.pending.push((value, Resident { memory, dims, dtype }));
+        self.pending.push((
+            value,
+            Resident {
+                memory,
+                dims,
+                dtype,
+            },
+        ));
         memory
     }
     /// Opens a reduction that accumulates in tile memory, element by element.
@@ -288,7 +370,7 @@ impl SweepLowering<'_> {
         let dtype = r.combine.accumulator(self.result_dtype(r.op));
         let memory = self.allocate_resident(result, &loops, dtype);
         let size = self.size_of(&loops);
-        let identity = r.combine.identity(&mut self.k, self.result_dtype(r.op));
+        let identity = self.identity(r.combine, r.op);
         self.copy_loop(size, |k, at, lanes| {
             let value = k.splat(identity, lanes);
             k.store(value, memory, at);
@@ -300,7 +382,9 @@ impl SweepLowering<'_> {
     }
     fn size_of(&mut self, loops: &[usize]) -> Idx {
         let sizes: Vec<Idx> = loops.iter().map(|&l| self.inner_size(l)).collect();
-        sizes.into_iter().fold(Idx::Const(1), |a, b| self.k.mul(a, b))
+        sizes
+            .into_iter()
+            .fold(Idx::Const(1), |a, b| self.k.mul(a, b))
     }
     /// Makes values that were being written available to later nests.
     fn settle(&mut self) {
@@ -346,24 +430,42 @@ impl SweepLowering<'_> {
         for r in &inner {
             state.push(match outer.iter().position(|o| o.op == r.op) {
                 Some(at) => carried[at],
-                None => r.combine.identity(&mut self.k, self.result_dtype(r.op)),
+                None => self.identity(r.combine, r.op),
             });
         }
         let count = self.inner_count(axis);
         let innermost = depth + 1 == nest.loops.len();
-        let lanes = if innermost { self.nest_lanes(nest) } else { None };
+        let lanes = if innermost {
+            self.nest_lanes(nest)
+        } else {
+            None
+        };
         let mut start = Idx::ZERO;
         if let Some(lanes) = lanes {
             let rest = self.k.rem(count, Idx::Const(lanes as i64));
             let end = self.k.sub(count, rest);
             if !end.is(0) {
-                state = self.emit_vector_loop(nest, depth, scopes, ivs, &inner, state, end, lanes)?;
+                state =
+                    self.emit_vector_loop(nest, depth, scopes, ivs, &inner, state, end, lanes)?;
             }
             start = end;
         }
         if start != count {
-            let map = if innermost { self.inner_map() } else { Map::Seq };
-            state = self.emit_scalar_loop(nest, depth, scopes, ivs, &inner, state, [start, count], map)?;
+            let map = if innermost {
+                self.inner_map()
+            } else {
+                Map::Seq
+            };
+            state = self.emit_scalar_loop(
+                nest,
+                depth,
+                scopes,
+                ivs,
+                &inner,
+                state,
+                [start, count],
+                map,
+            )?;
         }
         self.close_reductions(nest, depth, ivs, &outer, &inner, state)
     }
@@ -379,13 +481,23 @@ impl SweepLowering<'_> {
         [start, end]: [Idx; 2],
         map: Map,
     ) -> Result<Vec<Value>, Unsupported> {
-        let names: Vec<&str> = if map == Map::Thread { inner.iter().map(|r| r.combine.name()).collect() } else { vec![] };
+        let names: Vec<&str> = if map == Map::Thread {
+            inner.iter().map(|r| r.combine.name()).collect()
+        } else {
+            vec![]
+        };
         let inits = self.loop_inits(inner, &state, map);
         let axis = nest.loops[depth];
-        let after = self.carried_loop([start, end, Idx::Const(1)], &inits, map, &names, |s, iv, args| {
-            ivs.insert(axis, iv);
-            s.emit_level(nest, depth + 1, scopes, ivs, args, None)
-        })?;
+        let after = self.carried_loop(
+            [start, end, Idx::Const(1)],
+            &inits,
+            map,
+            &names,
+            |s, iv, args| {
+                ivs.insert(axis, iv);
+                s.emit_level(nest, depth + 1, scopes, ivs, args, None)
+            },
+        )?;
         ivs.remove(&axis);
         Ok(self.join_thread_results(inner, state, after, map))
     }
@@ -416,7 +528,7 @@ impl SweepLowering<'_> {
         }
         let mut inits = Vec::new();
         for r in inner {
-            let identity = r.combine.identity(&mut self.k, self.result_dtype(r.op));
+            let identity = self.identity(r.combine, r.op);
             inits.push(self.k.splat(identity, Some(lanes)));
         }
         let after = self.carried_loop(bounds, &inits, map, &[], |s, iv, args| {
@@ -436,14 +548,25 @@ impl SweepLowering<'_> {
         if map != Map::Thread {
             return state.to_vec();
         }
-        inner.iter().map(|r| r.combine.identity(&mut self.k, self.result_dtype(r.op))).collect()
+        inner
+            .iter()
+            .map(|r| self.identity(r.combine, r.op))
+            .collect()
     }
-    fn join_thread_results(&mut self, inner: &[Reduction], state: Vec<Value>, after: Vec<Value>, map: Map) -> Vec<Value> {
+    fn join_thread_results(
+        &mut self,
+        inner: &[Reduction],
+        state: Vec<Value>,
+        after: Vec<Value>,
+        map: Map,
+    ) -> Vec<Value> {
         if map != Map::Thread {
             return after;
         }
         let pairs = inner.iter().zip(state.into_iter().zip(after));
-        pairs.map(|(r, (before, got))| r.combine.apply(&mut self.k, before, got)).collect()
+        pairs
+            .map(|(r, (before, got))| r.combine.apply(&mut self.k, before, got))
+            .collect()
     }
     /// All lanes of a vector put together.
     fn across_lanes(&mut self, combine: Combine, vector: Value) -> Value {
@@ -453,7 +576,8 @@ impl SweepLowering<'_> {
         let dtype = self.k.ir.value_kind(vector).dtype().unwrap_or(DType::F32);
         let ty = self.k.ir.scalar(dtype);
         let kind = self.k.ir.string_attr(combine.name());
-        self.k.value(&kernel::REDUCE, &[vector], &[("combine", kind)], ty)
+        self.k
+            .value(&kernel::REDUCE, &[vector], &[("combine", kind)], ty)
     }
     /// After the loop at `depth`: results of the reductions that began there are complete for this nest.
     fn close_reductions(
@@ -490,7 +614,8 @@ impl SweepLowering<'_> {
         let value = self.k.cast(value, self.result_dtype(r.op));
         if depth == 0 {
             self.scalars.insert(result, value);
-        } else if let Some((_, resident)) = self.pending.iter().find(|(v, _)| *v == result).cloned() {
+        } else if let Some((_, resident)) = self.pending.iter().find(|(v, _)| *v == result).cloned()
+        {
             let at = self.resident_index(&resident, ivs);
             self.k.store(value, resident.memory, at);
         }
@@ -504,7 +629,9 @@ impl SweepLowering<'_> {
         let mut index = Idx::ZERO;
         for (axis, size) in &resident.dims {
             index = self.k.mul(index, *size);
-            index = self.k.add(index, ivs.get(axis).copied().unwrap_or(Idx::ZERO));
+            index = self
+                .k
+                .add(index, ivs.get(axis).copied().unwrap_or(Idx::ZERO));
         }
         index
     }
@@ -538,18 +665,30 @@ impl SweepLowering<'_> {
         let reduced = self.reduced(acc.op)?;
         // Loops inside the accumulator's life along which the operand does not vary would count it again.
         let again = self.missing_loops(input, &reduced).into_iter();
-        let again: Vec<usize> =
-            again.filter(|l| acc.cross_grid || order.iter().position(|o| o == l) > Some(acc.start)).collect();
+        let again: Vec<usize> = again
+            .filter(|l| acc.cross_grid || order.iter().position(|o| o == l) > Some(acc.start))
+            .collect();
         self.guarded(&again, |s| {
             let index = s.accumulator_index(&acc.dims, ivs);
             s.update_memory(acc.memory, index, acc.combine, value, lanes);
             Ok(())
         })
     }
-    fn update_memory(&mut self, memory: Value, at: Idx, combine: Combine, value: Value, lanes: Option<u64>) {
+    fn update_memory(
+        &mut self,
+        memory: Value,
+        at: Idx,
+        combine: Combine,
+        value: Value,
+        lanes: Option<u64>,
+    ) {
         let dtype = self.k.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
         let value = self.k.cast(value, dtype);
-        let value = if lanes.is_some() { self.k.splat(value, lanes) } else { value };
+        let value = if lanes.is_some() {
+            self.k.splat(value, lanes)
+        } else {
+            value
+        };
         let old = self.k.load(memory, at, lanes);
         let new = combine.apply(&mut self.k, old, value);
         self.k.store(new, memory, at);
@@ -568,12 +707,18 @@ impl SweepLowering<'_> {
             let value = self.get(effect.needs(), scopes, ivs, lanes)?;
             match effect {
                 Effect::Store(output) => {
-                    let value = if self.varies_in(*output, nest) { self.k.splat(value, lanes) } else { value };
+                    let value = if self.varies_in(*output, nest) {
+                        self.k.splat(value, lanes)
+                    } else {
+                        value
+                    };
                     self.store_output(*output, value, ivs, &[])?;
                 }
                 Effect::Keep(kept) => {
                     let value = self.k.splat(value, lanes);
-                    if let Some((_, resident)) = self.pending.iter().find(|(v, _)| v == kept).cloned() {
+                    if let Some((_, resident)) =
+                        self.pending.iter().find(|(v, _)| v == kept).cloned()
+                    {
                         let at = self.resident_index(&resident, ivs);
                         self.k.store(value, resident.memory, at);
                     }
@@ -588,13 +733,19 @@ impl SweepLowering<'_> {
         Ok(next)
     }
     fn varies_in(&self, value: Value, nest: &Nest) -> bool {
-        nest.loops.last().is_some_and(|l| self.varies(value).contains(l))
+        nest.loops
+            .last()
+            .is_some_and(|l| self.varies(value).contains(l))
     }
     fn carry(&mut self, r: &Reduction, old: Value, value: Value, lanes: Option<u64>) -> Value {
         let dtype = self.k.ir.value_kind(old).dtype().unwrap_or(DType::F32);
         let value = self.k.cast(value, dtype);
         let value = self.k.splat(value, lanes);
-        let value = if self.k.is_vector(old) { value } else { self.across_lanes(r.combine, value) };
+        let value = if self.k.is_vector(old) {
+            value
+        } else {
+            self.across_lanes(r.combine, value)
+        };
         r.combine.apply(&mut self.k, old, value)
     }
     fn reduce_into_memory(
@@ -619,7 +770,11 @@ impl SweepLowering<'_> {
         }
         let result = self.ir().result(r.op, 0);
         let Some(resident) = self.resident.get(&result).cloned() else {
-            return self.refuse(r.op, "its accumulator was not allocated", "report this program");
+            return self.refuse(
+                r.op,
+                "its accumulator was not allocated",
+                "report this program",
+            );
         };
         let at = self.resident_index(&resident, ivs);
         self.update_memory(resident.memory, at, r.combine, value, lanes);
@@ -658,7 +813,12 @@ impl SweepLowering<'_> {
             scope.insert(value, computed);
         }
     }
-    fn load_global(&mut self, value: Value, ivs: &FxHashMap<usize, Idx>, lanes: Option<u64>) -> Result<Value, Unsupported> {
+    fn load_global(
+        &mut self,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
         let Some(&memory) = self.global.get(&value) else {
             return self.refuse_sweep("a value of another sweep was not kept in memory");
         };
@@ -673,13 +833,21 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
-        if let Some(found) = scopes.iter().rev().find_map(|s| s.get(&value)).or(self.scalars.get(&value)) {
+        if let Some(found) = scopes
+            .iter()
+            .rev()
+            .find_map(|s| s.get(&value))
+            .or(self.scalars.get(&value))
+        {
             return Ok(*found);
         }
         let Some(resident) = self.resident.get(&value).cloned() else {
             return self.refuse_sweep("a value is used before the step computes it");
         };
-        let vector = resident.dims.last().is_some_and(|(axis, _)| self.is_vector_axis(*axis, ivs, lanes));
+        let vector = resident
+            .dims
+            .last()
+            .is_some_and(|(axis, _)| self.is_vector_axis(*axis, ivs, lanes));
         let at = self.resident_index(&resident, ivs);
         let loaded = self.k.load(resident.memory, at, lanes.filter(|_| vector));
         let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
@@ -697,7 +865,11 @@ impl SweepLowering<'_> {
         lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
         let Some(def) = self.ir().def(op) else {
-            return self.refuse(op, "no dialect defines it", "only known ops can be compiled");
+            return self.refuse(
+                op,
+                "no dialect defines it",
+                "only known ops can be compiled",
+            );
         };
         if def.axes == AxisRule::Create {
             return self.emit_creation(op, scopes, ivs, lanes);
@@ -709,19 +881,39 @@ impl SweepLowering<'_> {
         match def.class {
             OpClass::Shape => Ok(operands[0]),
             OpClass::Elementwise => Ok(self.emit_elementwise(op, operands)),
-            _ => self.refuse(op, format!("'{}' has no code generation", def.name), "use the interpreter, or rewrite it in terms of other ops"),
+            _ => self.refuse(
+                op,
+                format!("'{}' has no code generation", def.name),
+                "use the interpreter, or rewrite it in terms of other ops",
+            ),
         }
     }
     fn emit_elementwise(&mut self, op: Op, operands: Vec<Value>) -> Value {
         let lanes = operands.iter().find_map(|&v| self.k.lanes_of(v));
-        let operands: Vec<Value> = operands.into_iter().map(|v| self.k.splat(v, lanes)).collect();
+        let operands: Vec<Value> = operands
+            .into_iter()
+            .map(|v| self.k.splat(v, lanes))
+            .collect();
         let dtype = self.result_dtype(op);
         let ty = self.k.lane_type(dtype, lanes);
-        let attrs = self.k.ir.attrs(op).iter().filter(|(name, _)| !self.k.ir.str(*name).contains('.')).copied().collect();
+        let attrs = self
+            .k
+            .ir
+            .attrs(op)
+            .iter()
+            .filter(|(name, _)| !self.k.ir.str(*name).contains('.'))
+            .copied()
+            .collect();
         let name = self.k.ir.name_id(op);
         let loc = Some(self.k.ir.op_loc(op));
         let hint = self.k.ir.value_name_sym(self.k.ir.result(op, 0));
-        let new = NewOp { operands: operands.into_iter().collect(), results: [(ty, hint)].into_iter().collect(), attrs, loc, ..NewOp::default() };
+        let new = NewOp {
+            operands: operands.into_iter().collect(),
+            results: [(ty, hint)].into_iter().collect(),
+            attrs,
+            loc,
+            ..NewOp::default()
+        };
         let new = self.k.ir.create(name, new);
         self.k.ir.append_op(self.k.block, new);
         self.k.ir.result(new, 0)
@@ -744,21 +936,40 @@ impl SweepLowering<'_> {
             return self.emit_iota(op, ivs, lanes);
         }
         let name = self.ir().name(op).to_string();
-        self.refuse(op, format!("'{name}' has no code generation"), "use the interpreter")
+        self.refuse(
+            op,
+            format!("'{name}' has no code generation"),
+            "use the interpreter",
+        )
     }
     fn emit_constant(&mut self, op: Op) -> Result<Value, Unsupported> {
         let dtype = self.result_dtype(op);
         match self.k.ir.attr_of(op, "value").cloned() {
-            Some(AttrKind::Float { bits, .. }) => Ok(self.k.float_constant(f64::from_bits(bits), dtype)),
+            Some(AttrKind::Float { bits, .. }) => {
+                Ok(self.k.float_constant(f64::from_bits(bits), dtype))
+            }
             Some(kind) if kind.as_int().is_some() => {
                 let value = kind.as_int().unwrap_or(0) as i64;
-                Ok(if dtype.is_float() { self.k.float_constant(value as f64, dtype) } else { self.k.int_constant(value, dtype) })
+                Ok(if dtype.is_float() {
+                    self.k.float_constant(value as f64, dtype)
+                } else {
+                    self.k.int_constant(value, dtype)
+                })
             }
-            _ => self.refuse(op, "a constant with more than one distinct element has no code generation", "pass it as a program input"),
+            _ => self.refuse(
+                op,
+                "a constant with more than one distinct element has no code generation",
+                "pass it as a program input",
+            ),
         }
     }
     /// The index along axis `dim`, in mixed radix over the loop axes that make it up.
-    fn emit_iota(&mut self, op: Op, ivs: &FxHashMap<usize, Idx>, lanes: Option<u64>) -> Result<Value, Unsupported> {
+    fn emit_iota(
+        &mut self,
+        op: Op,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
         let result = self.ir().result(op, 0);
         let dim = self.ir().int_of(op, "dim").unwrap_or(0) as usize;
         let Some(list) = self.axes.value(result).get(dim).map(|d| d.axes.to_vec()) else {
@@ -767,8 +978,16 @@ impl SweepLowering<'_> {
         let mut index = Idx::ZERO;
         let mut vector = false;
         for axis in list {
-            let Some(at) = self.spec.loop_of(axis).filter(|&l| self.spec.loops[l].axes.len() == 1) else {
-                return self.refuse(op, "its axis is walked together with another one", "walk it as a loop of its own");
+            let Some(at) = self
+                .spec
+                .loop_of(axis)
+                .filter(|&l| self.spec.loops[l].axes.len() == 1)
+            else {
+                return self.refuse(
+                    op,
+                    "its axis is walked together with another one",
+                    "walk it as a loop of its own",
+                );
             };
             let inner = ivs.get(&at).copied().unwrap_or(Idx::ZERO);
             let here = self.k.add(self.base[at], inner);
@@ -820,5 +1039,8 @@ fn carried_from(loops: &[usize], reduced: &[usize]) -> Option<usize> {
         return None;
     }
     let from = loops.iter().position(|l| reduced.contains(l))?;
-    loops[from..].iter().all(|l| reduced.contains(l)).then_some(from)
+    loops[from..]
+        .iter()
+        .all(|l| reduced.contains(l))
+        .then_some(from)
 }

@@ -30,7 +30,9 @@ impl Role {
         }
     }
     fn parse(text: &str) -> Option<Role> {
-        [Role::Grid, Role::Stream, Role::Tile].into_iter().find(|r| r.name() == text)
+        [Role::Grid, Role::Stream, Role::Tile]
+            .into_iter()
+            .find(|r| r.name() == text)
     }
 }
 
@@ -95,13 +97,22 @@ impl SweepSpec {
         let mut loops = Vec::new();
         for (i, (name, role)) in names.iter().zip(&roles).enumerate() {
             let parts = parse_axes(name, axes)?;
-            let role = Role::parse(role).ok_or_else(|| format!("'{role}' is no role: grid, stream or tile"))?;
-            let extent = product(axes, &parts).ok_or_else(|| format!("the extent of axis '{name}' is not known"))?;
+            let role = Role::parse(role)
+                .ok_or_else(|| format!("'{role}' is no role: grid, stream or tile"))?;
+            let extent = product(axes, &parts)
+                .ok_or_else(|| format!("the extent of axis '{name}' is not known"))?;
             let tile = tiles.get(i).copied().unwrap_or(1);
             if tile < 1 {
-                return Err(format!("the tile of axis '{name}' is {tile}: it must be at least 1"));
+                return Err(format!(
+                    "the tile of axis '{name}' is {tile}: it must be at least 1"
+                ));
             }
-            loops.push(LoopAxis { axes: parts, extent, role, tile });
+            loops.push(LoopAxis {
+                axes: parts,
+                extent,
+                role,
+                tile,
+            });
         }
         let spec = SweepSpec {
             loops,
@@ -114,9 +125,17 @@ impl SweepSpec {
     }
     fn check_complete(&self, axes: &Axes) -> Result<(), SpecError> {
         for axis in axes.ids() {
-            let count = self.loops.iter().flat_map(|l| &l.axes).filter(|a| **a == axis).count();
+            let count = self
+                .loops
+                .iter()
+                .flat_map(|l| &l.axes)
+                .filter(|a| **a == axis)
+                .count();
             if count != 1 {
-                return Err(format!("axis '{}' of the sweep is walked by {count} loops, not by one", axis_name(axis)));
+                return Err(format!(
+                    "axis '{}' of the sweep is walked by {count} loops, not by one",
+                    axis_name(axis)
+                ));
             }
         }
         Ok(())
@@ -129,12 +148,20 @@ impl SweepSpec {
     pub fn along(&self, axes: &Axes, value: Value, index: usize) -> Option<Along> {
         let parts = &self.loops[index].axes;
         let stored = axes.strides(value);
-        let find = |a: &AxisId| stored.iter().find(|s| s.axis == *a).map(|s| s.stride.clone());
+        let find = |a: &AxisId| {
+            stored
+                .iter()
+                .find(|s| s.axis == *a)
+                .map(|s| s.stride.clone())
+        };
         let strides: Vec<Option<Option<ExtentExpr>>> = parts.iter().map(find).collect();
         if strides.iter().all(Option::is_none) {
             return Some(Along::Constant);
         }
-        let strides: Vec<ExtentExpr> = strides.into_iter().map(Option::flatten).collect::<Option<_>>()?;
+        let strides: Vec<ExtentExpr> = strides
+            .into_iter()
+            .map(Option::flatten)
+            .collect::<Option<_>>()?;
         let mut expected = strides.last()?.clone();
         for (&axis, stride) in parts.iter().zip(&strides).rev() {
             if *stride != expected {
@@ -153,7 +180,9 @@ impl SweepSpec {
 }
 
 fn strings(ir: &Ir, op: Op, name: &str) -> Vec<String> {
-    let Some(fuser_ir::AttrKind::Array(items)) = ir.attr_of(op, name) else { return Vec::new() };
+    let Some(fuser_ir::AttrKind::Array(items)) = ir.attr_of(op, name) else {
+        return Vec::new();
+    };
     let text = |a: &fuser_ir::AttrId| ir.attr_kind(*a).as_string().map(|s| ir.str(s).to_string());
     items.iter().filter_map(text).collect()
 }
@@ -164,7 +193,9 @@ fn positive(ir: &Ir, op: Op, name: &str) -> i64 {
 
 fn parse_axes(text: &str, axes: &Axes) -> Result<Vec<AxisId>, SpecError> {
     let find = |part: &str| axes.ids().find(|&a| axis_name(a) == part);
-    text.split('*').map(|part| find(part).ok_or_else(|| format!("'{part}' is no axis of this sweep"))).collect()
+    text.split('*')
+        .map(|part| find(part).ok_or_else(|| format!("'{part}' is no axis of this sweep")))
+        .collect()
 }
 
 /// Product of the extents of `list`.

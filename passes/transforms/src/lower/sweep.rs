@@ -131,17 +131,36 @@ impl<'a> SweepLowering<'a> {
         self.extent = self.extents()?;
         self.outer = vec![Idx::ZERO; self.spec.loops.len()];
         self.base = vec![Idx::ZERO; self.spec.loops.len()];
-        self.order = self.flat.ops.iter().enumerate().map(|(i, (op, _))| (*op, i)).collect();
+        self.order = self
+            .flat
+            .ops
+            .iter()
+            .enumerate()
+            .map(|(i, (op, _))| (*op, i))
+            .collect();
         self.allocate_accumulators()?;
         self.emit_grid()
     }
     /// A refusal at `op`.
-    pub fn refuse<T>(&self, op: Op, reason: impl Into<String>, help: impl Into<String>) -> Result<T, Unsupported> {
-        Err(Unsupported { op, reason: reason.into(), help: help.into() })
+    pub fn refuse<T>(
+        &self,
+        op: Op,
+        reason: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Result<T, Unsupported> {
+        Err(Unsupported {
+            op,
+            reason: reason.into(),
+            help: help.into(),
+        })
     }
     /// A refusal at the sweep itself.
     pub fn refuse_sweep<T>(&self, reason: impl Into<String>) -> Result<T, Unsupported> {
-        self.refuse(self.flat.op, reason, "name every extent that kernels depend on, or choose other roles for the axes")
+        self.refuse(
+            self.flat.op,
+            reason,
+            "name every extent that kernels depend on, or choose other roles for the axes",
+        )
     }
     /// The IR.
     pub fn ir(&self) -> &Ir {
@@ -164,11 +183,16 @@ impl<'a> SweepLowering<'a> {
     /// Loops around the steps, outermost first: grid, then stream.
     pub fn outer_order(&self) -> Vec<usize> {
         use super::spec::Role;
-        let with = |role| (0..self.spec.loops.len()).filter(move |&i| self.spec.loops[i].role == role);
+        let with =
+            |role| (0..self.spec.loops.len()).filter(move |&i| self.spec.loops[i].role == role);
         with(Role::Grid).chain(with(Role::Stream)).collect()
     }
     fn grid_count(&self) -> usize {
-        self.spec.loops.iter().filter(|l| l.role == super::spec::Role::Grid).count()
+        self.spec
+            .loops
+            .iter()
+            .filter(|l| l.role == super::spec::Role::Grid)
+            .count()
     }
     /// Loop axes along which `value` varies.
     pub fn varies(&self, value: Value) -> Vec<usize> {
@@ -183,7 +207,11 @@ impl<'a> SweepLowering<'a> {
             if hit == axis.axes.len() {
                 list.push(i);
             } else if hit > 0 {
-                return self.refuse(op, "axes that are walked as one loop are reduced only in part", "walk them apart");
+                return self.refuse(
+                    op,
+                    "axes that are walked as one loop are reduced only in part",
+                    "walk them apart",
+                );
             }
         }
         Ok(list)
@@ -193,7 +221,9 @@ impl<'a> SweepLowering<'a> {
 
     fn allocate_accumulators(&mut self) -> Result<(), Unsupported> {
         for (op, _) in self.flat.ops.clone() {
-            let Some(combine) = Combine::of(self.ir(), op) else { continue };
+            let Some(combine) = Combine::of(self.ir(), op) else {
+                continue;
+            };
             let reduced = self.reduced(op)?;
             let order = self.outer_order();
             let start = order.iter().position(|axis| reduced.contains(axis));
@@ -203,13 +233,28 @@ impl<'a> SweepLowering<'a> {
             let sizes: Vec<Idx> = dims.iter().map(|d| d.size).collect();
             let dtype = combine.accumulator(self.result_dtype(op));
             let memory = self.k.alloc(&sizes, dtype);
-            self.accumulators.push(Accumulator { op, combine, start, cross_grid, memory, dims });
+            self.accumulators.push(Accumulator {
+                op,
+                combine,
+                start,
+                cross_grid,
+                memory,
+                dims,
+            });
         }
         Ok(())
     }
     /// Element type of an op's first result.
     pub fn result_dtype(&self, op: Op) -> DType {
-        self.ir().value_kind(self.ir().result(op, 0)).dtype().unwrap_or(DType::F32)
+        self.ir()
+            .value_kind(self.ir().result(op, 0))
+            .dtype()
+            .unwrap_or(DType::F32)
+    }
+    /// The neutral element of a reduction op, in its accumulator type.
+    pub fn identity(&mut self, combine: Combine, op: Op) -> Value {
+        let dtype = self.result_dtype(op);
+        combine.identity(&mut self.k, dtype)
     }
     fn accumulator_dims(
         &mut self,
@@ -225,9 +270,17 @@ impl<'a> SweepLowering<'a> {
             let position = order.iter().position(|&o| o == axis);
             let whole = position.is_none() || cross_grid || position.is_some_and(|p| p > start);
             if whole {
-                dims.push(AccDim { axis, size: self.extent[axis], whole: true });
+                dims.push(AccDim {
+                    axis,
+                    size: self.extent[axis],
+                    whole: true,
+                });
             } else if spec.has_inner() {
-                dims.push(AccDim { axis, size: Idx::Const(spec.tile), whole: false });
+                dims.push(AccDim {
+                    axis,
+                    size: Idx::Const(spec.tile),
+                    whole: false,
+                });
             }
         }
         Ok(dims)
@@ -237,7 +290,9 @@ impl<'a> SweepLowering<'a> {
         let mut list = Vec::new();
         for dim in self.axes.value(value) {
             for &axis in &dim.axes {
-                let Some(index) = self.spec.loop_of(axis) else { continue };
+                let Some(index) = self.spec.loop_of(axis) else {
+                    continue;
+                };
                 if !dim.broadcast && !list.contains(&index) && self.varies(value).contains(&index) {
                     list.push(index);
                 }
@@ -250,16 +305,26 @@ impl<'a> SweepLowering<'a> {
         let mut index = Idx::ZERO;
         for dim in dims {
             let inner = ivs.get(&dim.axis).copied().unwrap_or(Idx::ZERO);
-            let at = if dim.whole { self.k.add(self.base[dim.axis], inner) } else { inner };
+            let at = if dim.whole {
+                self.k.add(self.base[dim.axis], inner)
+            } else {
+                inner
+            };
             index = self.k.mul(index, dim.size);
             index = self.k.add(index, at);
         }
         index
     }
-    fn init_accumulators(&mut self, wanted: impl Fn(&Accumulator) -> bool) -> Result<(), Unsupported> {
+    fn init_accumulators(
+        &mut self,
+        wanted: impl Fn(&Accumulator) -> bool,
+    ) -> Result<(), Unsupported> {
         for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
-            let identity = acc.combine.identity(&mut self.k, self.result_dtype(acc.op));
-            let size = acc.dims.iter().fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
+            let identity = self.identity(acc.combine, acc.op);
+            let size = acc
+                .dims
+                .iter()
+                .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
             self.copy_loop(size, |k, at, lanes| {
                 let value = k.splat(identity, lanes);
                 k.store(value, acc.memory, at);
@@ -284,15 +349,20 @@ impl<'a> SweepLowering<'a> {
         if let Some(lanes) = lanes {
             let rest = self.k.rem(count, Idx::Const(lanes as i64));
             let main = self.k.sub(count, rest);
-            self.k.for_loop([Idx::ZERO, main, Idx::Const(lanes as i64)], &[], map, &[], |k, iv, _| {
-                body(k, Idx::Value(iv), Some(lanes)).map(|()| vec![])
-            })?;
+            self.k.for_loop(
+                [Idx::ZERO, main, Idx::Const(lanes as i64)],
+                &[],
+                map,
+                &[],
+                |k, iv, _| body(k, Idx::Value(iv), Some(lanes)).map(|()| vec![]),
+            )?;
             start = main;
         }
         if start != count {
-            self.k.for_loop([start, count, Idx::Const(1)], &[], map, &[], |k, iv, _| {
-                body(k, Idx::Value(iv), None).map(|()| vec![])
-            })?;
+            self.k
+                .for_loop([start, count, Idx::Const(1)], &[], map, &[], |k, iv, _| {
+                    body(k, Idx::Value(iv), None).map(|()| vec![])
+                })?;
         }
         Ok(())
     }
@@ -302,7 +372,11 @@ impl<'a> SweepLowering<'a> {
     }
     /// How innermost tile loops are spread.
     pub fn inner_map(&self) -> Map {
-        if self.flavor == Flavor::Gpu { Map::Thread } else { Map::Seq }
+        if self.flavor == Flavor::Gpu {
+            Map::Thread
+        } else {
+            Map::Seq
+        }
     }
     /// Makes tile memory written by one thread visible to the others.
     pub fn barrier(&mut self) {
@@ -310,18 +384,30 @@ impl<'a> SweepLowering<'a> {
             self.k.op(&fuser_dialects::kernel::BARRIER, &[], &[], &[]);
         }
     }
-    fn flush_accumulators(&mut self, wanted: impl Fn(&Accumulator) -> bool) -> Result<(), Unsupported> {
+    fn flush_accumulators(
+        &mut self,
+        wanted: impl Fn(&Accumulator) -> bool,
+    ) -> Result<(), Unsupported> {
         for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
             self.barrier();
-            if acc.cross_grid { self.flush_partial(&acc)? } else { self.flush_result(&acc)? }
+            if acc.cross_grid {
+                self.flush_partial(&acc)?
+            } else {
+                self.flush_result(&acc)?
+            }
             self.barrier();
         }
         Ok(())
     }
     fn flush_partial(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
         let result = self.ir().result(acc.op, 0);
-        let Some(&memory) = self.global.get(&result) else { return Ok(()) };
-        let size = acc.dims.iter().fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
+        let Some(&memory) = self.global.get(&result) else {
+            return Ok(());
+        };
+        let size = acc
+            .dims
+            .iter()
+            .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
         let start = self.k.mul(self.cell, size);
         self.copy_loop(size, |k, at, lanes| {
             let value = k.load(acc.memory, at, lanes);
@@ -332,13 +418,20 @@ impl<'a> SweepLowering<'a> {
     }
     fn flush_result(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
         let result = self.ir().result(acc.op, 0);
-        let Some(&memory) = self.global.get(&result) else { return Ok(()) };
+        let Some(&memory) = self.global.get(&result) else {
+            return Ok(());
+        };
         let order = self.outer_order();
         let missing = self.missing_loops(result, &self.reduced(acc.op)?);
-        let guards: Vec<usize> = missing.into_iter().filter(|l| order.iter().position(|o| o == l) < Some(acc.start)).collect();
+        let guards: Vec<usize> = missing
+            .into_iter()
+            .filter(|l| order.iter().position(|o| o == l) < Some(acc.start))
+            .collect();
         let dtype = self.result_dtype(acc.op);
         let acc = acc.clone();
-        self.guarded(&guards, |s| s.flush_dims(&acc, memory, dtype, &mut FxHashMap::default(), 0))
+        self.guarded(&guards, |s| {
+            s.flush_dims(&acc, memory, dtype, &mut FxHashMap::default(), 0)
+        })
     }
     /// Writes out dims `depth..` of an accumulator, one loop each; `depth` is bounded by the rank.
     fn flush_dims(
@@ -353,10 +446,17 @@ impl<'a> SweepLowering<'a> {
         let Some(dim) = acc.dims.get(depth).copied() else {
             return self.flush_element(acc, memory, dtype, ivs, None);
         };
-        let count = if dim.whole { dim.size } else { self.inner_count(dim.axis) };
+        let count = if dim.whole {
+            dim.size
+        } else {
+            self.inner_count(dim.axis)
+        };
         let last = depth + 1 == acc.dims.len();
         let contiguous = last && self.stride_is_one(result, dim.axis);
-        let saved = std::mem::replace(&mut self.base[dim.axis], if dim.whole { Idx::ZERO } else { self.base[dim.axis] });
+        let saved = self.base[dim.axis];
+        if dim.whole {
+            self.base[dim.axis] = Idx::ZERO;
+        }
         let lanes = self.lanes().filter(|_| contiguous);
         let map = if last { self.inner_map() } else { Map::Seq };
         let mut start = Idx::ZERO;
@@ -369,7 +469,11 @@ impl<'a> SweepLowering<'a> {
             }
             self.for_loop([start, end, Idx::Const(step)], map, |s, iv| {
                 ivs.insert(dim.axis, iv);
-                if last { s.flush_element(acc, memory, dtype, ivs, lanes) } else { s.flush_dims(acc, memory, dtype, ivs, depth + 1) }
+                if last {
+                    s.flush_element(acc, memory, dtype, ivs, lanes)
+                } else {
+                    s.flush_dims(acc, memory, dtype, ivs, depth + 1)
+                }
             })?;
             start = end;
         }
@@ -402,7 +506,10 @@ impl<'a> SweepLowering<'a> {
         map: Map,
         body: impl FnOnce(&mut Self, Idx) -> Result<(), Unsupported>,
     ) -> Result<(), Unsupported> {
-        self.carried_loop(bounds, &[], map, &[], |s, iv, _| body(s, iv).map(|()| vec![])).map(|_| ())
+        self.carried_loop(bounds, &[], map, &[], |s, iv, _| {
+            body(s, iv).map(|()| vec![])
+        })
+        .map(|_| ())
     }
     /// A loop with carried values whose body gets the whole state.
     pub fn carried_loop(
@@ -418,11 +525,17 @@ impl<'a> SweepLowering<'a> {
         Ok(self.k.close_loop(open, &next, map, combine))
     }
     fn emit_grid(&mut self) -> Result<(), Unsupported> {
-        let grid: Vec<usize> = self.outer_order().into_iter().take(self.grid_count()).collect();
+        let grid: Vec<usize> = self
+            .outer_order()
+            .into_iter()
+            .take(self.grid_count())
+            .collect();
         let mut total = Idx::Const(1);
         let mut steps = Vec::new();
         for &axis in &grid {
-            let count = self.k.ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
+            let count = self
+                .k
+                .ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
             steps.push(count);
             total = self.k.mul(total, count);
         }
@@ -454,7 +567,11 @@ impl<'a> SweepLowering<'a> {
     fn decode(&mut self, grid: &[usize], steps: &[Idx], flat: Idx) {
         let mut rest = flat;
         for (n, (&axis, &count)) in grid.iter().zip(steps).enumerate().rev() {
-            let index = if n == 0 { rest } else { self.k.rem(rest, count) };
+            let index = if n == 0 {
+                rest
+            } else {
+                self.k.rem(rest, count)
+            };
             if n > 0 {
                 rest = self.k.div(rest, count);
             }
@@ -467,9 +584,13 @@ impl<'a> SweepLowering<'a> {
     }
     /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
     fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
-        let Some(&axis) = self.outer_order().get(position) else { return self.emit_phases() };
+        let Some(&axis) = self.outer_order().get(position) else {
+            return self.emit_phases();
+        };
         self.init_accumulators(|a| a.start == position && !a.cross_grid)?;
-        let count = self.k.ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
+        let count = self
+            .k
+            .ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
         self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
             s.set_outer(axis, iv);
             s.emit_outer(position + 1)
@@ -488,19 +609,30 @@ impl<'a> SweepLowering<'a> {
     /// How many indices of a loop axis a step has at most.
     pub fn inner_size(&self, axis: usize) -> Idx {
         let spec = &self.spec.loops[axis];
-        if spec.has_outer() { Idx::Const(spec.tile) } else { self.extent[axis] }
+        if spec.has_outer() {
+            Idx::Const(spec.tile)
+        } else {
+            self.extent[axis]
+        }
     }
 
     // --- addresses and guards -----------------------------------------------------------------------------------------
 
     /// Element offset of `value` in its own memory at tile indices `ivs`.
-    pub fn offset(&mut self, value: Value, ivs: &FxHashMap<usize, Idx>) -> Result<Idx, Unsupported> {
+    pub fn offset(
+        &mut self,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Result<Idx, Unsupported> {
         let mut sum = Idx::ZERO;
         for axis in 0..self.spec.loops.len() {
             let Some(along) = self.spec.along(self.axes, value, axis) else {
-                return self.refuse_sweep("axes that are walked as one loop are not adjacent in memory");
+                return self
+                    .refuse_sweep("axes that are walked as one loop are not adjacent in memory");
             };
-            let Along::Stride(stride) = along else { continue };
+            let Along::Stride(stride) = along else {
+                continue;
+            };
             let stride = self.eval(&stride)?;
             let inner = ivs.get(&axis).copied().unwrap_or(Idx::ZERO);
             let index = self.k.add(self.base[axis], inner);
@@ -516,7 +648,10 @@ impl<'a> SweepLowering<'a> {
     /// Outer loops along which `value` does not vary, and which are not in `except`.
     pub fn missing_loops(&self, value: Value, except: &[usize]) -> Vec<usize> {
         let varies = self.varies(value);
-        self.outer_order().into_iter().filter(|l| !varies.contains(l) && !except.contains(l)).collect()
+        self.outer_order()
+            .into_iter()
+            .filter(|l| !varies.contains(l) && !except.contains(l))
+            .collect()
     }
     /// Runs `body` only in the first iteration of the given outer loops.
     pub fn guarded(
@@ -526,13 +661,17 @@ impl<'a> SweepLowering<'a> {
     ) -> Result<(), Unsupported> {
         let mut condition: Option<Value> = None;
         for &axis in loops {
-            let Some(first) = self.k.equals(self.outer[axis], Idx::ZERO) else { continue };
+            let Some(first) = self.k.equals(self.outer[axis], Idx::ZERO) else {
+                continue;
+            };
             condition = Some(match condition {
                 Some(c) => self.k.binary(&fuser_dialects::fusion::AND, c, first),
                 None => first,
             });
         }
-        let Some(condition) = condition else { return body(self) };
+        let Some(condition) = condition else {
+            return body(self);
+        };
         let open = self.k.open_if();
         body(self)?;
         self.k.close_if(open, condition);
