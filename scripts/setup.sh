@@ -56,18 +56,21 @@ as_root() {
   fi
 }
 
-has_candidate() { # whether apt knows a version of each package
-  local package
+without_candidate() { # those of the packages that apt knows no version of
+  local package policy
   for package in "$@"; do
-    apt-cache policy "$package" 2>/dev/null | grep -q '^  Candidate: [^(]' || return 1
+    policy=$(apt-cache policy "$package" 2>/dev/null)
+    [[ $policy == *"Candidate: "[0-9]* ]] || echo "$package"
   done
 }
 
 apt_install() {
+  local unknown
   command -v apt-get >/dev/null || { say "this machine has no apt. Install by hand: $*"; return 1; }
   say "installing $*"
-  has_candidate "$@" || as_root apt-get -q update >&2 || return 1
-  has_candidate "$@" || { say "apt knows no version of: $*. Debian 13 has LLVM $LLVM in its main archive, Debian 12 in bookworm-security"; return 1; }
+  [ -z "$(without_candidate "$@")" ] || as_root apt-get -q update >&2 || return 1
+  unknown=$(without_candidate "$@")
+  [ -z "$unknown" ] || { say "apt knows no version of:" $unknown "(Debian 13 has LLVM $LLVM in its main archive, Debian 12 in bookworm-security)"; return 1; }
   install_quietly "$@" && return
   say "once more, with fresh package lists"
   as_root apt-get -q update >&2 && install_quietly "$@"
@@ -93,7 +96,7 @@ fetch_ptxas() {
   [ "$(uname -sm)" = "Linux x86_64" ] || { say "skipped: no ptxas for $(uname -sm)"; return; }
   find_pip || { say "skipped: ptxas not fetched, as there is no pip"; return; }
   local wheels; wheels=$(mktemp -d)
-  if python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d "$wheels" "$PTXAS_PACKAGE" >&2 &&
+  if timeout 300 python3 -m pip download --retries 1 --quiet --disable-pip-version-check --no-deps --only-binary=:all: -d "$wheels" "$PTXAS_PACKAGE" >&2 &&
      python3 -m zipfile -e "$wheels"/*.whl "$wheels/unpacked"
   then
     mkdir -p "$PTXAS_DIRECTORY"
