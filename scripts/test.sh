@@ -13,12 +13,16 @@ SKIPPED=()
 step() { # step NAME COMMAND...: runs it, shows its output and keeps it in $LOG/NAME
   local name=$1 start=$SECONDS; shift
   printf '\n==== %s: %s\n' "$name" "$*"
-  if "$@" 2>&1 | tee "$LOG/$name"; then
+  if "$@" 2>&1 | tee "$LOG/$name" | without_successes; then
     printf '==== %s: ok (%s s)\n' "$name" $((SECONDS - start))
   else
     printf '==== %s: FAILED (%s s)\n' "$name" $((SECONDS - start))
     FAILED+=("$name")
   fi
+}
+
+without_successes() { # hides what passing tests print; the log keeps it
+  awk '/^successes:$/ { hide = 1 } /^(failures:|test result:)/ { hide = 0 } !hide'
 }
 
 skip() { printf '\n==== skipped: %s\n' "$*"; SKIPPED+=("skipped: $*"); }

@@ -18,6 +18,7 @@ use inkwell::llvm_sys::orc2::*;
 use crate::error::CodegenError;
 use crate::target;
 
+// SAFETY: the declarations are those of the C standard.
 unsafe extern "C" {
     fn memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;
     fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void;

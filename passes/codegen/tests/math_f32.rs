@@ -8,6 +8,7 @@ use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
 use support::*;
 
+// SAFETY: the declarations are those of the C standard.
 unsafe extern "C" {
     fn erf(x: f64) -> f64;
     fn erfc(x: f64) -> f64;

@@ -61,15 +61,18 @@ fn bounds_hold_at_the_tabulated_points() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// A function and its reference.
-type Case<F> = (&'static str, F);
+/// A function of one operand and its reference.
+type Unary = (&'static str, fn(f64) -> f64);
+
+/// A function of two operands and its reference.
+type Binary = (&'static str, fn(f64, f64) -> f64);
 
 /// What the C library's own error may add.
 const LIBM_ULP: f64 = 1.5;
 
 #[test]
 fn agrees_with_the_c_library_over_all_exponents() {
-    let cases: [Case<fn(f64) -> f64>; 15] = [
+    let cases: [Unary; 15] = [
         ("exp", f64::exp),
         ("exp2", f64::exp2),
         ("expm1", f64::exp_m1),
@@ -126,7 +129,7 @@ fn pow_and_atan2_agree_at_the_edges() {
             b.push(y);
         }
     }
-    let cases: [Case<fn(f64, f64) -> f64>; 2] = [("pow", f64::powf), ("atan2", f64::atan2)];
+    let cases: [Binary; 2] = [("pow", f64::powf), ("atan2", f64::atan2)];
     for (name, reference) in cases {
         let got: Vec<f64> = math_function(&Target::host().unwrap(), 4, Elem::F64, name).run(&a, &b);
         for ((&x, &y), &result) in a.iter().zip(&b).zip(&got) {

@@ -1,3 +1,5 @@
+//! Pipelines as text: what parses, what is printed, and where each mistake is reported.
+
 use super::*;
 use crate::def::{OptionDef, OptionKind};
 
