@@ -11,6 +11,7 @@
 //! Inference lives beside the table that names it and is made of the pieces in `shape.rs`; the errors are in `codes.rs`.
 
 pub mod binary;
+pub mod build;
 pub mod codes;
 pub mod creation;
 pub mod elementwise;

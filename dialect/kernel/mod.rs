@@ -1,6 +1,8 @@
 //! The `kernel` dialect: loops, memory and vectors, one launch per function; the common last form of both targets.
 
+pub mod build;
 pub mod ops;
+pub mod verify;
 
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;

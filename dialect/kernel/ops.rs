@@ -8,7 +8,7 @@ use fuser_ir::def::{
 use fuser_ir::types::{TypeId, TypeKind};
 use smallvec::smallvec;
 
-use super::LANES;
+use super::{LANES, verify};
 use crate::task::ops::infer_yielded;
 
 /// How a loop's iterations are spread; `seq` where the clause is left out.
@@ -58,6 +58,7 @@ pub static FUNC: OpDef = OpDef {
         .union(Traits::ISOLATED)
         .union(Traits::SINGLE_BLOCK),
     parents: &["builtin.module"],
+    verify: Some(verify::func),
     ..OpDef::EMPTY
 };
 
@@ -126,6 +127,7 @@ pub static FOR: OpDef = OpDef {
     syntax: YIELDS,
     traits: Traits::SINGLE_BLOCK,
     infer: Some(infer_for),
+    verify: Some(verify::for_loop),
     ..OpDef::EMPTY
 };
 
@@ -152,6 +154,7 @@ pub static IF: OpDef = OpDef {
     syntax: YIELDS,
     traits: Traits::SINGLE_BLOCK,
     infer: Some(infer_yielded),
+    verify: Some(verify::if_else),
     ..OpDef::EMPTY
 };
 
@@ -169,6 +172,7 @@ pub static ALLOC: OpDef = OpDef {
         "number of elements, where the type says `?`",
     )],
     results: &[result("memory", MEMREF, "the buffer")],
+    verify: Some(verify::alloc),
     ..MEMORY
 };
 
@@ -190,6 +194,7 @@ pub static LOAD: OpDef = OpDef {
     )],
     results: &[result("value", DATA, "what stands there")],
     infer: Some(infer_load),
+    verify: Some(verify::load),
     ..MEMORY
 };
 
@@ -210,6 +215,7 @@ pub static STORE: OpDef = OpDef {
         ClauseKind::Int,
         "alignment of the address in bytes, a power of two",
     )],
+    verify: Some(verify::store),
     ..MEMORY
 };
 
@@ -233,6 +239,7 @@ pub static SPLAT: OpDef = OpDef {
     results: &[result("vector", VECTOR, "the vector")],
     traits: Traits::PURE,
     infer: Some(infer_splat),
+    verify: Some(verify::makes_vector),
     ..OpDef::EMPTY
 };
 
@@ -248,6 +255,7 @@ pub static IOTA: OpDef = OpDef {
         "0, 1, 2, ...",
     )],
     traits: Traits::PURE,
+    verify: Some(verify::makes_vector),
     ..OpDef::EMPTY
 };
 
@@ -282,6 +290,7 @@ pub static REDUCE: OpDef = OpDef {
     results: &[result("value", SCALAR, "the fold")],
     traits: Traits::PURE,
     infer: Some(infer_lane),
+    verify: Some(verify::takes_vector),
     ..OpDef::EMPTY
 };
 

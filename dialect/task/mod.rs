@@ -1,6 +1,7 @@
 //! The `task` dialect: programs, segments, sweeps, phases and patterns, the borders that the compiler draws around ops.
 
 pub mod ops;
+pub mod verify;
 
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;

@@ -6,6 +6,8 @@ use fuser_ir::def::{
     Traits, TypeConstraint, operands, optional, region, results,
 };
 
+use super::verify;
+
 /// What a segment becomes; `kernel` where the clause is left out.
 pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "copy", "library", "none"];
 /// What a sweep does with an axis.
@@ -62,6 +64,7 @@ pub static PROGRAM: OpDef = OpDef {
         .union(Traits::ISOLATED)
         .union(Traits::SINGLE_BLOCK),
     parents: &["builtin.module"],
+    verify: Some(verify::program),
     ..OpDef::EMPTY
 };
 
@@ -82,6 +85,7 @@ pub static SEGMENT: OpDef = OpDef {
     syntax: NAMED,
     traits: BORDER.traits.union(Traits::SYMBOL),
     parents: &["task.program"],
+    verify: Some(verify::segment),
     ..BORDER
 };
 
@@ -125,6 +129,7 @@ pub static SWEEP: OpDef = OpDef {
         optional("threads", ClauseKind::Int, "threads per worker; 1 on a CPU"),
     ],
     parents: &["task.segment", "task.program"],
+    verify: Some(verify::sweep),
     ..BORDER
 };
 
@@ -148,6 +153,7 @@ pub static PATTERN: OpDef = OpDef {
           not.",
     example: "// %x: tensor<4xf32>\n%y = task.pattern @silu {\n  %s = fusion.sigmoid %x\n  %m = fusion.mul %x, %s\n  task.yield %m\n}",
     syntax: NAMED,
+    verify: Some(verify::pattern),
     ..BORDER
 };
 
@@ -160,6 +166,7 @@ pub static RETURN: OpDef = OpDef {
     operands: VALUES,
     traits: Traits::TERMINATOR,
     parents: &["task.program"],
+    verify: Some(verify::returned),
     ..OpDef::EMPTY
 };
 

@@ -1,0 +1,226 @@
+//! The `kernel` dialect's own rules: what its tables cannot say.
+
+use fuser_ir::check::fits;
+use fuser_ir::def::{At, DTypes, OpError, Shape, TypeConstraint};
+use fuser_ir::types::{Extent, MemSpace};
+use fuser_ir::{Block, Ir, Op, TypeId, TypeKind, Value, describe};
+
+use super::ops::{COMBINERS, FOR, FUNC, MAPS, is_flat, lanes};
+use super::{ACCESS, ALLOCATION, CARRIED, LANES, MAPPING, SIGNATURE};
+use crate::task::verify::{signature, strings};
+
+/// `kernel.func`: buffers, then extents; no results; one grid loop at most.
+pub fn func(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let Some((inputs, results)) = signature(ir, op) else {
+        errors.push(OpError::new("has no signature").code(&SIGNATURE));
+        return;
+    };
+    if !results.is_empty() {
+        errors.push(OpError::new("returns nothing; results are stored").code(&SIGNATURE));
+    }
+    let mut extents = false;
+    for (index, &ty) in inputs.iter().enumerate() {
+        let index_like = fits(ir, ty, TypeConstraint::new(Shape::Scalar, DTypes::INDEX));
+        if !index_like && (extents || !is_buffer(ir, ty)) {
+            let ty = describe::ty(ir, ty);
+            let text = format!(
+                "parameter {index} is a `{ty}`: flat global memrefs come first, then `index` values"
+            );
+            errors.push(OpError::new(text).code(&SIGNATURE));
+        }
+        extents |= index_like;
+    }
+    let is_grid = |o: &Op| ir.is(*o, &FOR) && mapping(ir, *o) == "grid";
+    let ops = ir.body(op, 0).into_iter().flat_map(|b| ir.block_ops(b));
+    let loops = ops.filter(is_grid).count();
+    if loops > 1 {
+        let text = format!("has {loops} grid loops; one launch walks one grid");
+        errors.push(OpError::new(text).code(&MAPPING));
+    }
+}
+
+fn is_buffer(ir: &Ir, ty: TypeId) -> bool {
+    let global = matches!(
+        ir.ty(ty),
+        TypeKind::MemRef {
+            space: MemSpace::Global,
+            ..
+        }
+    );
+    global && is_flat(ir, ty)
+}
+
+/// How a loop's iterations are spread.
+pub fn mapping(ir: &Ir, op: Op) -> &str {
+    ir.str_of(op, "map").unwrap_or("seq")
+}
+
+/// `kernel.for`: a known mapping that the loop can have, carried values of one type.
+pub fn for_loop(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    mapped(ir, op, errors);
+    let types: Vec<TypeId> = ir.operands(op).skip(3).map(|v| ir.value_type(v)).collect();
+    let Some(block) = ir.body(op, 0) else { return };
+    let args = ir.args(block);
+    let index = |v: &Value| matches!(ir.value_kind(*v), TypeKind::Scalar(fuser_ir::DType::Index));
+    let right = args.split_first().is_some_and(|(first, rest)| {
+        index(first)
+            && rest
+                .iter()
+                .map(|v| ir.value_type(*v))
+                .eq(types.iter().copied())
+    });
+    if !right {
+        let text = format!(
+            "its block must have an `index` and the {} iteration arguments",
+            types.len()
+        );
+        errors.push(OpError::at(At::Region(0), text).code(&CARRIED));
+    }
+    yields(ir, block, &types, 0, errors);
+}
+
+fn mapped(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let mut fault =
+        |clause, text: String| errors.push(OpError::at(At::Clause(clause), text).code(&MAPPING));
+    let map = mapping(ir, op);
+    let carried = ir.operand_count(op).saturating_sub(3);
+    let combine = strings(ir, op, "combine");
+    if !MAPS.contains(&map) {
+        fault(
+            "map",
+            format!("`{map}` is no mapping ({})", MAPS.join(", ")),
+        );
+    }
+    if map == "grid" && carried > 0 {
+        fault("map", "a grid loop has no iteration arguments".into());
+    }
+    if map == "grid" && !ir.parent_op(op).is_some_and(|p| ir.is(p, &FUNC)) {
+        fault("map", "a grid loop stands directly in the function".into());
+    }
+    if map == "thread" && combine.len() != carried {
+        let text = format!(
+            "a thread loop with {carried} iteration arguments needs as many entries in `combine`"
+        );
+        fault("map", text);
+    }
+    if map != "thread" && !combine.is_empty() {
+        fault(
+            "combine",
+            "only a thread loop has partial results to combine".into(),
+        );
+    }
+    if let Some(bad) = combine.iter().find(|c| !COMBINERS.contains(c)) {
+        fault(
+            "combine",
+            format!("`{bad}` is no way to combine ({})", COMBINERS.join(", ")),
+        );
+    }
+}
+
+fn yields(ir: &Ir, block: Block, types: &[TypeId], region: usize, errors: &mut Vec<OpError>) {
+    let Some(last) = ir.last_op(block) else {
+        return;
+    };
+    let is: Vec<TypeId> = ir.operands(last).map(|v| ir.value_type(v)).collect();
+    if is != types {
+        let text = |list: &[TypeId]| -> String {
+            let list: Vec<String> = list.iter().map(|t| describe::ty(ir, *t)).collect();
+            list.join(", ")
+        };
+        let text = format!("yields ({}), should yield ({})", text(&is), text(types));
+        errors.push(OpError::at(At::Region(region), text).code(&CARRIED));
+    }
+}
+
+/// `kernel.if`: with results, two branches that yield them.
+pub fn if_else(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let types: Vec<TypeId> = ir.results(op).iter().map(|v| ir.value_type(*v)).collect();
+    match ir.body(op, 1) {
+        Some(block) => yields(ir, block, &types, 1, errors),
+        None if types.is_empty() => {}
+        None => errors.push(OpError::new("has results and no `else`").code(&CARRIED)),
+    }
+}
+
+/// `kernel.alloc`: one axis, fast memory, a size that is known.
+pub fn alloc(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let Some(TypeKind::MemRef { dims, space, .. }) =
+        ir.results(op).first().map(|v| ir.value_kind(*v))
+    else {
+        return;
+    };
+    let wanted = match dims.as_slice() {
+        [Extent::Static(_)] => 0,
+        [_] => 1,
+        _ => {
+            let text = format!("makes a memref of {} axes, must have one", dims.len());
+            errors.push(OpError::at(At::Result(0), text).code(&ALLOCATION));
+            return;
+        }
+    };
+    if *space == MemSpace::Global {
+        errors
+            .push(OpError::at(At::Result(0), "must be in tile or local memory").code(&ALLOCATION));
+    }
+    if ir.operand_count(op) != wanted {
+        let text = format!(
+            "needs {wanted} size operands for this type, has {}",
+            ir.operand_count(op)
+        );
+        errors.push(OpError::new(text).code(&ALLOCATION));
+    }
+}
+
+/// `kernel.load`
+pub fn load(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    if let Some(&result) = ir.results(op).first() {
+        access(ir, op, 0, ir.value_type(result), At::Result(0), errors);
+    }
+}
+
+/// `kernel.store`
+pub fn store(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let value = ir.value_type(ir.operand(op, 0));
+    access(ir, op, 1, value, At::Operand(0), errors);
+}
+
+fn access(ir: &Ir, op: Op, memory: usize, value: TypeId, at: At, errors: &mut Vec<OpError>) {
+    let buffer = ir.value_type(ir.operand(op, memory));
+    if !is_flat(ir, buffer) {
+        let text = "must have one axis";
+        errors.push(OpError::at(At::Operand(memory), text).code(&ACCESS));
+    }
+    if ir.ty(value).dtype() != ir.ty(buffer).dtype() {
+        let (v, b) = (describe::ty(ir, value), describe::ty(ir, buffer));
+        let text = format!("moves a `{v}`, the buffer is a `{b}`");
+        errors.push(OpError::at(at, text).code(&ACCESS));
+    }
+    if matches!(ir.ty(value), TypeKind::Vector { .. }) && lanes(ir, value) == 0 {
+        let text = "moves a vector that has no lanes or more than one axis";
+        errors.push(OpError::at(at, text).code(&LANES));
+    }
+    let align = ir.int_of(op, "align");
+    if align.is_some_and(|a| a < 1 || a & (a - 1) != 0) {
+        let text = "must be a power of two";
+        errors.push(OpError::at(At::Clause("align"), text).code(&ACCESS));
+    }
+}
+
+/// `kernel.splat`, `kernel.iota`: a vector with one axis and at least one lane.
+pub fn makes_vector(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    if let Some(&result) = ir.results(op).first() {
+        has_lanes(ir, result, At::Result(0), errors);
+    }
+}
+
+/// `kernel.reduce`: the same of its operand.
+pub fn takes_vector(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    has_lanes(ir, ir.operand(op, 0), At::Operand(0), errors);
+}
+
+fn has_lanes(ir: &Ir, value: Value, at: At, errors: &mut Vec<OpError>) {
+    if lanes(ir, ir.value_type(value)) == 0 {
+        let text = "must be a vector with one axis and at least one lane";
+        errors.push(OpError::at(at, text).code(&LANES));
+    }
+}
