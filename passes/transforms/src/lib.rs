@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod axes;
+pub mod cost;
 pub mod lower;
 #[cfg(test)]
 mod testing;

@@ -31,6 +31,7 @@ ops! {
     EXPAND "expand" Expand Shape,
     FULL "full" Create Creation,
     OPAQUE "opaque" None Structure,
+    RETURN "return" None Structure,
 }
 
 /// A block under construction.
@@ -113,6 +114,16 @@ impl Builder {
     }
     pub fn pw(&mut self, name: &str, inputs: &[Value], ty: &str) -> Value {
         self.op(&PW, name, inputs, &[], ty)
+    }
+    /// Uses `values` outside of the group.
+    pub fn ret(&mut self, values: &[Value]) {
+        let operands = values.iter().copied().collect();
+        let new = NewOp {
+            operands,
+            ..NewOp::default()
+        };
+        let op = self.ir.create_op(&RETURN, new);
+        self.ir.append_op(self.block, op);
     }
     pub fn keepdim(&mut self) {
         let unit = self.ir.attr(AttrKind::Unit);

@@ -32,6 +32,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 pub use refusal::AxisRefusal;
+pub use render::{expr_text, value_text};
 pub use union::{AxisUnion, Mark};
 
 use union::Node;

@@ -49,7 +49,7 @@ fn list_text(axes: &[AxisId]) -> String {
 }
 
 /// `%name`, or `%<slot>` for a value without a name.
-pub(crate) fn value_text(ir: &Ir, value: Value) -> String {
+pub fn value_text(ir: &Ir, value: Value) -> String {
     match ir.value_name(value) {
         Some(name) => format!("%{name}"),
         None => format!("%{}", value.index()),
@@ -57,7 +57,7 @@ pub(crate) fn value_text(ir: &Ir, value: Value) -> String {
 }
 
 /// `2*B*S+1`: a polynomial over named extents.
-pub(crate) fn expr_text(ir: &Ir, expr: &ExtentExpr) -> String {
+pub fn expr_text(ir: &Ir, expr: &ExtentExpr) -> String {
     if expr.terms.is_empty() {
         return "0".into();
     }

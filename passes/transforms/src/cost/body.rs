@@ -1,0 +1,260 @@
+//! A group of ops as a dense graph: operands by index, iteration spaces as bit sets, sizes as numbers.
+
+use fuser_ir::def::{OpClass, Placement};
+use fuser_ir::entity::Entity;
+use fuser_ir::{Ir, Op, Traits, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::plan::Limits;
+use super::refusal::Refusal;
+use super::sizes::Bindings;
+use crate::axes::{Axes, AxisId};
+
+/// A set of axes.
+pub(super) type Mask = u128;
+/// The most axes that a [`Mask`] holds.
+pub(super) const MAX_AXES: usize = Mask::BITS as usize;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Source {
+    /// Outside the group: an input, by index.
+    Input(u32),
+    /// An op of the group, by index.
+    Node(u32),
+}
+
+/// An op of the group.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub op: Op,
+    pub sources: SmallVec<[Source; 3]>,
+    /// Axes that computing it walks: those of its stored results and those it reduces.
+    pub space: Mask,
+    /// Axes on which its stored results differ.
+    pub stored: Mask,
+    /// The same axes, outermost first.
+    pub order: SmallVec<[usize; 4]>,
+    /// Axes that it reduces; 0 for what is no reduction.
+    pub reduced: Mask,
+    /// Bytes of all its results.
+    pub bytes: u64,
+    /// Bytes of one stored element of all its results.
+    pub element: u64,
+    /// Bytes of those results that are used outside.
+    pub output_bytes: u64,
+    /// Whether someone outside uses a result.
+    pub is_output: bool,
+    pub class: OpClass,
+    /// Arithmetic per element of its space.
+    pub flops: u64,
+}
+
+/// A value from outside.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    pub value: Value,
+    pub bytes: u64,
+    pub element: u64,
+    pub stored: Mask,
+    pub order: SmallVec<[usize; 4]>,
+}
+
+/// The group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Body {
+    pub nodes: Vec<Node>,
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Value>,
+    /// Length of each axis.
+    pub extents: Vec<u64>,
+}
+
+impl Body {
+    /// Builds the graph of `ops`, given in program order.
+    pub fn build(
+        ir: &Ir,
+        ops: &[Op],
+        axes: &Axes,
+        bindings: &Bindings,
+        limits: &Limits,
+    ) -> Result<Self, Refusal> {
+        check_limits(ops.len(), axes.len(), limits)?;
+        let extents = axes.ids().map(|a| axes.extent(a));
+        let extents = extents.map(|e| e.map_or(bindings.nominal, |e| bindings.eval(e)));
+        let mut body = Self {
+            extents: extents.collect(),
+            ..Self::default()
+        };
+        let (inputs, outputs) = boundary(ir, ops);
+        body.inputs = inputs
+            .iter()
+            .map(|&value| Input {
+                value,
+                bytes: bindings.bytes(ir, value),
+                element: element_bytes(ir, value),
+                stored: mask(axes.stored(value)),
+                order: order(axes, value),
+            })
+            .collect();
+        body.outputs = outputs;
+        body.add_nodes(ir, ops, axes, bindings)?;
+        Ok(body)
+    }
+
+    fn add_nodes(
+        &mut self,
+        ir: &Ir,
+        ops: &[Op],
+        axes: &Axes,
+        bindings: &Bindings,
+    ) -> Result<(), Refusal> {
+        let inputs = self.inputs.iter().zip(0u32..);
+        let mut sources: FxHashMap<Value, Source> =
+            inputs.map(|(i, n)| (i.value, Source::Input(n))).collect();
+        let outputs: rustc_hash::FxHashSet<Value> = self.outputs.iter().copied().collect();
+        let sum_bytes = |values: &mut dyn Iterator<Item = Value>| {
+            let bytes = values.map(|v| bindings.bytes(ir, v));
+            bytes.fold(0, u64::saturating_add)
+        };
+        for (&op, index) in ops.iter().zip(0u32..) {
+            let results = ir.results(op);
+            let stored = results.iter().fold(0, |m, &r| m | mask(axes.stored(r)));
+            let reduced = mask(axes.reduced(op).iter().copied());
+            let node = Node {
+                op,
+                sources: ir
+                    .operands(op)
+                    .filter_map(|v| sources.get(&v).copied())
+                    .collect(),
+                space: stored | reduced,
+                stored,
+                order: results
+                    .first()
+                    .map_or_else(SmallVec::new, |&r| order(axes, r)),
+                reduced,
+                bytes: sum_bytes(&mut results.iter().copied()),
+                output_bytes: sum_bytes(
+                    &mut results.iter().copied().filter(|r| outputs.contains(r)),
+                ),
+                element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
+                is_output: results.iter().any(|r| outputs.contains(r)),
+                class: ir.def(op).map_or(OpClass::Structure, |d| d.class),
+                flops: ir.def(op).map_or(0, |d| u64::from(d.flops)),
+            };
+            check_placement(ir, op, &node)?;
+            sources.extend(results.iter().map(|&r| (r, Source::Node(index))));
+            self.nodes.push(node);
+        }
+        self.check_borders(ir)
+    }
+
+    /// No op inside may use what must lie outside: a barrier's result, or a result that has to be in memory.
+    fn check_borders(&self, ir: &Ir) -> Result<(), Refusal> {
+        for node in &self.nodes {
+            for source in &node.sources {
+                let Source::Node(producer) = *source else {
+                    continue;
+                };
+                let op = self.nodes[producer as usize].op;
+                let value = ir.results(op).first().copied();
+                if let Some(value) = value.filter(|_| ir.has(op, Traits::BARRIER)) {
+                    return Err(Refusal::Barrier { value });
+                }
+                let results = ir.def(op).map_or(&[][..], |d| d.results);
+                let in_memory = results.iter().any(|r| r.placement == Placement::Memory);
+                if let Some(value) = value.filter(|_| in_memory) {
+                    return Err(Refusal::MustBeInMemory { value, op });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many elements a space has.
+    pub fn elements(&self, space: Mask) -> u64 {
+        bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
+    }
+    /// Arithmetic of one run of a node.
+    pub fn flops(&self, node: &Node) -> u64 {
+        node.flops.saturating_mul(self.elements(node.space))
+    }
+    /// The lengths of the axes of a set.
+    pub fn lengths(&self, space: Mask) -> Vec<u64> {
+        bits(space).map(|axis| self.extents[axis]).collect()
+    }
+}
+
+/// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.
+pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
+    let inside: rustc_hash::FxHashSet<Op> = ops.iter().copied().collect();
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut inputs = Vec::new();
+    let mut outputs = Vec::new();
+    for &op in ops {
+        for value in ir.operands(op) {
+            let outside = ir.def_op(value).is_none_or(|def| !inside.contains(&def));
+            if outside && seen.insert(value) {
+                inputs.push(value);
+            }
+        }
+        let used_outside = |&&v: &&Value| ir.users(v).any(|user| !inside.contains(&user));
+        outputs.extend(ir.results(op).iter().filter(used_outside));
+    }
+    (inputs, outputs)
+}
+
+fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal> {
+    if ops > limits.ops {
+        let limit = limits.ops;
+        return Err(Refusal::TooManyOps { ops, limit });
+    }
+    if axes > MAX_AXES {
+        let limit = MAX_AXES;
+        return Err(Refusal::TooManyAxes { axes, limit });
+    }
+    Ok(())
+}
+
+/// An operand that has to be in memory may not come from inside.
+fn check_placement(ir: &Ir, op: Op, node: &Node) -> Result<(), Refusal> {
+    let Some(def) = ir.def(op) else { return Ok(()) };
+    if def.operands.iter().all(|o| o.placement == Placement::Any) {
+        return Ok(());
+    }
+    for (index, value) in ir.operands(op).enumerate() {
+        let bound = def
+            .operand(index)
+            .is_some_and(|o| o.placement == Placement::Memory);
+        let inside = matches!(node.sources.get(index), Some(Source::Node(_)));
+        if bound && inside {
+            return Err(Refusal::MustBeInMemory { value, op });
+        }
+    }
+    Ok(())
+}
+
+fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
+    axes.stored(value).map(AxisId::index).collect()
+}
+
+/// Bytes of one element; 0 for scalars, which are kernel arguments.
+fn element_bytes(ir: &Ir, value: Value) -> u64 {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.map_or(0, |t| t.dtype.bytes())
+}
+
+/// The set of the given axes. Callers check [`MAX_AXES`] first.
+pub(super) fn mask(axes: impl Iterator<Item = AxisId>) -> Mask {
+    axes.fold(0, |m, axis| m | (1 << axis.index()))
+}
+
+/// The indices of the axes of a set, ascending.
+pub(super) fn bits(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let index = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(index)
+    })
+}

@@ -1,0 +1,35 @@
+//! What a group of ops costs as one kernel: the one model behind segmentation, scheduling and explanation.
+//!
+//! [`plan`] takes ops and their axes and answers how they run as one kernel: which axes are resident in fast memory, in how
+//! many sweeps over slow memory and phases over the tile, what each sweep loads and stores, and so how many bytes move; or
+//! it refuses, with a typed reason and its numbers. Segmentation compares plans, scheduling writes the plan down as IR.
+//!
+//! The rules, in the words of the design:
+//! - A reduction whose axes all lie in the tile finishes inside the step: what needs it is the next *phase*.
+//! - A reduction over other axes accumulates: what needs it on its own small space is the *epilogue* of the sweep, what
+//!   needs it elsewhere belongs to the next *sweep*, which loads its inputs again and recomputes what is cheap.
+//! - Bytes are stored bytes: an axis that is broadcast counts once.
+//!
+//! Reading order: `machine.rs` (what memory and arithmetic cost), `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
+//! group as a dense graph), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `roles.rs` (grid,
+//! stream, tile), `plan.rs` (the choice).
+//!
+//! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
+
+mod body;
+mod machine;
+mod plan;
+mod refusal;
+mod render;
+mod roles;
+mod sizes;
+#[cfg(test)]
+mod tests;
+mod units;
+
+pub use body::boundary;
+pub use machine::{MACHINES, Machine};
+pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan};
+pub use refusal::Refusal;
+pub use roles::Role;
+pub use sizes::{Bindings, stored_bytes_expr};

@@ -1,0 +1,370 @@
+//! The choice of a plan: for each set of axes that could be resident, the sweeps that follow and what they cost.
+
+use fuser_ir::def::OpClass;
+use fuser_ir::entity::Entity;
+use fuser_ir::{Ir, Op, Value};
+
+use super::body::{Body, Mask, Source};
+use super::machine::Machine;
+use super::refusal::Refusal;
+use super::roles::{self, Role};
+use super::sizes::Bindings;
+use super::units::{self, Draft};
+use crate::axes::{Axes, AxisId};
+
+/// What a group of ops becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// One kernel.
+    Kernel,
+    /// No kernel: every output is the memory of an input under another shape.
+    View,
+}
+
+impl Kind {
+    /// The word in `kind "..."`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Kernel => "kernel",
+            Kind::View => "view",
+        }
+    }
+}
+
+/// What is to be small.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Objective {
+    /// Bytes through slow memory; then kernels.
+    #[default]
+    Bytes,
+    /// Time by the machine description.
+    Time,
+    /// Kernels; then bytes.
+    Kernels,
+}
+
+/// How large a kernel may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Ops per kernel: bounds code size and compile time.
+    pub ops: usize,
+    /// Sweeps per kernel.
+    pub sweeps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            ops: 1024,
+            sweeps: usize::MAX,
+        }
+    }
+}
+
+/// Everything that prices and bounds a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Model {
+    /// The machine.
+    pub machine: Machine,
+    /// Lengths of named extents.
+    pub bindings: Bindings,
+    /// Bounds.
+    pub limits: Limits,
+    /// What is to be small.
+    pub objective: Objective,
+}
+
+/// What a kernel, or several, cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cost {
+    /// Bytes of inputs and of outputs of earlier sweeps that sweeps load.
+    pub read_bytes: u64,
+    /// Bytes of outputs.
+    pub write_bytes: u64,
+    /// Bytes between the sweeps and the workers of one kernel, writes and reads.
+    pub workspace_bytes: u64,
+    /// Arithmetic, recomputation included.
+    pub flops: u64,
+    /// Kernels.
+    pub launches: u64,
+    /// Waits of all workers inside kernels.
+    pub waits: u64,
+    /// Estimated nanoseconds.
+    pub time_ns: u64,
+}
+
+impl Cost {
+    /// All bytes moved.
+    pub fn bytes(&self) -> u64 {
+        let outer = self.read_bytes.saturating_add(self.write_bytes);
+        outer.saturating_add(self.workspace_bytes)
+    }
+    /// Both, one after the other.
+    pub fn plus(&self, other: &Cost) -> Cost {
+        Cost {
+            read_bytes: self.read_bytes.saturating_add(other.read_bytes),
+            write_bytes: self.write_bytes.saturating_add(other.write_bytes),
+            workspace_bytes: self.workspace_bytes.saturating_add(other.workspace_bytes),
+            flops: self.flops.saturating_add(other.flops),
+            launches: self.launches.saturating_add(other.launches),
+            waits: self.waits.saturating_add(other.waits),
+            time_ns: self.time_ns.saturating_add(other.time_ns),
+        }
+    }
+    /// Smaller is better under `objective`.
+    pub fn key(&self, objective: Objective) -> (u64, u64, u64, u64) {
+        let (bytes, time) = (self.bytes(), self.time_ns);
+        match objective {
+            Objective::Bytes => (bytes, self.launches, self.waits, time),
+            Objective::Time => (time, bytes, self.launches, self.waits),
+            Objective::Kernels => (self.launches, bytes, self.waits, time),
+        }
+    }
+}
+
+/// One walk over slow memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sweep {
+    /// Sweeps of a smaller level must be complete before it starts; those of the same level do not wait for each other.
+    pub level: u32,
+    /// The axes that it walks, outermost first: grid, then stream, then tile.
+    pub axes: Vec<(AxisId, Role)>,
+    /// Ops of each phase, in program order. An op that a later sweep recomputes stands in both.
+    pub phases: Vec<Vec<Op>>,
+    /// Reductions whose results are complete only after the sweep.
+    pub accumulators: Vec<Op>,
+    /// Ops on accumulated results: they walk only their own space, after the results of all workers are combined.
+    pub epilogue: Vec<Op>,
+    /// Inputs of the segment that it loads.
+    pub loads: Vec<Value>,
+    /// Results of earlier sweeps that it loads.
+    pub fetches: Vec<Value>,
+    /// Results, not outputs of the segment, that it writes for later sweeps.
+    pub keeps: Vec<Value>,
+    /// Outputs of the segment that it writes.
+    pub stores: Vec<Value>,
+    /// Bytes resident in fast memory during a step.
+    pub tile_bytes: u64,
+}
+
+/// How a group of ops runs as one kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// Kernel or view.
+    pub kind: Kind,
+    /// What it reads from outside, in order of first use.
+    pub inputs: Vec<Value>,
+    /// What is used outside, in program order.
+    pub outputs: Vec<Value>,
+    /// Resident axes.
+    pub tile: Vec<AxisId>,
+    /// The walks, in run order; none for a view.
+    pub sweeps: Vec<Sweep>,
+    /// Its price.
+    pub cost: Cost,
+    /// Tiles that would have saved sweeps and do not fit.
+    pub rejected: Vec<Refusal>,
+}
+
+/// The most different sets of reduced axes whose unions are all tried; beyond, only single sets and all together.
+const MAX_ENUMERATED: usize = 4;
+
+/// Plans `ops`, given in program order, as one kernel; `axes` is their axis analysis.
+pub fn plan(ir: &Ir, ops: &[Op], axes: &Axes, model: &Model) -> Result<Plan, Refusal> {
+    let (machine, limits) = (&model.machine, &model.limits);
+    let body = Body::build(ir, ops, axes, &model.bindings, limits)?;
+    if is_view(&body) {
+        return Ok(view(ir, ops));
+    }
+    let mut choices: Vec<Choice> = tiles(&body)
+        .into_iter()
+        .map(|tile| evaluate(&body, tile, machine))
+        .collect();
+    // Stable: of equal plans the one with the smaller tile. The empty tile always fits, so there is one that does.
+    choices.sort_by_key(|c| c.cost.key(model.objective));
+    let fits = choices.iter().position(|c| c.refusal.is_none());
+    let mut better = choices.into_iter();
+    let rejected = better.by_ref().take(fits.unwrap_or(0));
+    let rejected: Vec<Refusal> = rejected.filter_map(|c| c.refusal).collect();
+    let Choice {
+        cost, tile, drafts, ..
+    } = better.next().unwrap_or_default();
+    if drafts.len() > limits.sweeps {
+        let (sweeps, limit) = (drafts.len(), limits.sweeps);
+        return Err(Refusal::TooManySweeps { sweeps, limit });
+    }
+    let sweeps = drafts
+        .iter()
+        .map(|d| sweep(ir, &body, d, machine))
+        .collect();
+    Ok(Plan {
+        kind: Kind::Kernel,
+        inputs: body.inputs.iter().map(|i| i.value).collect(),
+        outputs: body.outputs.clone(),
+        tile: super::body::bits(tile).map(AxisId::from_index).collect(),
+        sweeps,
+        cost,
+        rejected,
+    })
+}
+
+/// Sets of axes that could be resident: unions of what the needed reductions reduce, the smallest first.
+fn tiles(body: &Body) -> Vec<Mask> {
+    let mut needed: Vec<Mask> = Vec::new();
+    for node in &body.nodes {
+        for source in &node.sources {
+            let Source::Node(p) = *source else { continue };
+            let reduced = body.nodes[p as usize].reduced;
+            if reduced != 0 && !needed.contains(&reduced) {
+                needed.push(reduced);
+            }
+        }
+    }
+    let mut tiles = vec![0];
+    match needed.len() {
+        0..=MAX_ENUMERATED => tiles.extend((1u32..1 << needed.len()).map(|choice| {
+            let chosen = needed
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| choice >> i & 1 == 1);
+            chosen.fold(0, |all, (_, m)| all | m)
+        })),
+        _ => {
+            tiles.push(needed.iter().fold(0, |all, m| all | m));
+            tiles.extend(needed);
+        }
+    }
+    tiles.sort_by_key(|t: &Mask| (t.count_ones(), *t));
+    tiles.dedup();
+    tiles
+}
+
+/// The sweeps under one choice of tile.
+#[derive(Default)]
+struct Choice {
+    tile: Mask,
+    drafts: Vec<Draft>,
+    cost: Cost,
+    refusal: Option<Refusal>,
+}
+
+fn evaluate(body: &Body, tile: Mask, machine: &Machine) -> Choice {
+    let drafts = units::layout(body, tile);
+    let (bytes, limit) = (tile_bytes(&drafts), machine.tile_bytes);
+    let refusal = (tile != 0 && bytes > limit).then(|| {
+        let axes = body.lengths(tile);
+        Refusal::TileTooLarge { bytes, limit, axes }
+    });
+    let cost = price(body, &drafts, machine);
+    Choice {
+        tile,
+        drafts,
+        cost,
+        refusal,
+    }
+}
+
+fn tile_bytes(drafts: &[Draft]) -> u64 {
+    drafts.iter().map(|d| d.tile_bytes).max().unwrap_or(0)
+}
+
+fn price(body: &Body, drafts: &[Draft], machine: &Machine) -> Cost {
+    let waits = drafts.iter().map(|d| u64::from(d.level)).max().unwrap_or(0);
+    let start = Cost {
+        launches: 1,
+        waits,
+        time_ns: machine
+            .launch_ns
+            .saturating_add(waits.saturating_mul(machine.wait_ns)),
+        ..Cost::default()
+    };
+    let sweeps = drafts.iter().map(|d| sweep_cost(body, d, machine));
+    sweeps.fold(start, |sum, sweep| sum.plus(&sweep))
+}
+
+fn sweep_cost(body: &Body, draft: &Draft, machine: &Machine) -> Cost {
+    let node = |&i: &u32| &body.nodes[i as usize];
+    let sum = |amounts: &mut dyn Iterator<Item = u64>| amounts.fold(0, u64::saturating_add);
+    let bytes = |list: &[u32], outputs: bool| {
+        let nodes = list.iter().map(node).filter(|n| n.is_output == outputs);
+        sum(&mut nodes.map(|n| n.bytes))
+    };
+    let (_, grid) = roles::assign(body, draft, machine);
+    let partials = roles::partial_bytes(body, draft, grid, machine);
+    let loaded = sum(&mut draft.loads.iter().map(|&l| body.inputs[l as usize].bytes));
+    let between = bytes(&draft.fetches, false).saturating_add(bytes(&draft.keeps, false));
+    let ops = draft.body.iter().chain(&draft.epilogue).map(node);
+    let mut cost = Cost {
+        read_bytes: loaded.saturating_add(bytes(&draft.fetches, true)),
+        write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
+        workspace_bytes: between.saturating_add(partials),
+        flops: sum(&mut ops.map(|n| body.flops(n))),
+        ..Cost::default()
+    };
+    // With fewer steps in the grid than workers, the others are idle.
+    let busy = body.elements(grid).clamp(1, machine.workers.max(1));
+    let time = machine.time_ns(cost.bytes(), cost.flops);
+    cost.time_ns = time.saturating_mul(machine.workers.max(1)) / busy;
+    cost
+}
+
+fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {
+    let ops =
+        |list: &[u32]| -> Vec<Op> { list.iter().map(|&i| body.nodes[i as usize].op).collect() };
+    let values = |list: &[u32]| -> Vec<Value> {
+        let ops = ops(list).into_iter();
+        ops.flat_map(|op| ir.results(op).iter().copied()).collect()
+    };
+    let (axes, _) = roles::assign(body, draft, machine);
+    let count = draft.phases.iter().max().map_or(0, |m| m + 1);
+    let phase = |number: u32| -> Vec<Op> {
+        let members = draft.body.iter().zip(&draft.phases);
+        let members = members.filter(|(_, p)| **p == number);
+        members.map(|(&i, _)| body.nodes[i as usize].op).collect()
+    };
+    let stores = values(&draft.stores).into_iter();
+    Sweep {
+        level: draft.level,
+        axes: axes
+            .into_iter()
+            .map(|(axis, role)| (AxisId::from_index(axis), role))
+            .collect(),
+        phases: (0..count).map(phase).collect(),
+        accumulators: ops(&draft.accumulators),
+        epilogue: ops(&draft.epilogue),
+        loads: draft
+            .loads
+            .iter()
+            .map(|&l| body.inputs[l as usize].value)
+            .collect(),
+        fetches: values(&draft.fetches),
+        keeps: values(&draft.keeps),
+        stores: stores.filter(|v| body.outputs.contains(v)).collect(),
+        tile_bytes: draft.tile_bytes,
+    }
+}
+
+/// Whether each output is the memory of an input under another shape: only shapes change, and no stored axis moves.
+fn is_view(body: &Body) -> bool {
+    let in_place = |node: &super::body::Node| {
+        let source = node.sources.first().map(|s| match *s {
+            Source::Input(i) => &body.inputs[i as usize].order,
+            Source::Node(n) => &body.nodes[n as usize].order,
+        });
+        node.class == OpClass::Shape && source == Some(&node.order)
+    };
+    body.nodes.iter().all(in_place)
+}
+
+fn view(ir: &Ir, ops: &[Op]) -> Plan {
+    let (inputs, outputs) = super::body::boundary(ir, ops);
+    Plan {
+        kind: Kind::View,
+        inputs,
+        outputs,
+        tile: Vec::new(),
+        sweeps: Vec::new(),
+        cost: Cost::default(),
+        rejected: Vec::new(),
+    }
+}

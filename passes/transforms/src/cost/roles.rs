@@ -1,0 +1,86 @@
+//! Roles of axes in a sweep: which are spread over workers, which a worker walks, which are resident.
+
+use super::body::{Body, Mask, bits};
+use super::machine::Machine;
+use super::units::Draft;
+
+/// What an axis is in a sweep.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Role {
+    /// Spread over workers: thread blocks or CPU threads.
+    Grid,
+    /// Walked by one worker, one step at a time.
+    Stream,
+    /// Resident in fast memory for the step.
+    Tile,
+}
+
+impl Role {
+    /// The word in `roles [...]`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Grid => "grid",
+            Role::Stream => "stream",
+            Role::Tile => "tile",
+        }
+    }
+}
+
+/// The axes of a sweep in walking order, outermost first, with their roles; and the axes in the grid.
+///
+/// Tile axes (resident, or walked once inside each step) come last. Of the others, those that no accumulator reduces go to the grid; where they are too few for the
+/// workers, the outermost reduced ones follow, at the price of partial results.
+pub(super) fn assign(body: &Body, draft: &Draft, machine: &Machine) -> (Vec<(usize, Role)>, Mask) {
+    let order = walking_order(body, draft);
+    let reduced = draft
+        .accumulators
+        .iter()
+        .fold(0, |m, &a| m | body.nodes[a as usize].reduced);
+    let mut grid = draft.outer & !reduced;
+    let more = order
+        .iter()
+        .filter(|&&a| reduced & draft.outer & (1 << a) != 0);
+    for &axis in more {
+        if body.elements(grid) < machine.workers {
+            grid |= 1 << axis;
+        }
+    }
+    let role = |axis: usize| match (draft.outer & (1 << axis) != 0, grid & (1 << axis) != 0) {
+        (false, _) => Role::Tile,
+        (_, true) => Role::Grid,
+        _ => Role::Stream,
+    };
+    let mut axes: Vec<(usize, Role)> = order.into_iter().map(|a| (a, role(a))).collect();
+    axes.sort_by_key(|(_, role)| *role);
+    (axes, grid)
+}
+
+/// The axes of a sweep in the order of its largest operand or result, then the rest in order of appearance.
+fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
+    let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
+    let loads = loads.map(|i| (i.bytes, i.stored, &i.order));
+    let ops = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let ops = ops.map(|n| (n.bytes, n.stored, &n.order));
+    let largest = loads
+        .chain(ops)
+        .reduce(|a, b| if b.0 > a.0 { b } else { a });
+    let mut order: Vec<usize> = largest.map_or_else(Vec::new, |(_, _, order)| order.to_vec());
+    order.retain(|&a| draft.space & (1 << a) != 0);
+    let rest = bits(draft.space).filter(|a| !order.contains(a));
+    let rest: Vec<usize> = rest.collect();
+    order.extend(rest);
+    order
+}
+
+/// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
+pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, machine: &Machine) -> u64 {
+    draft.accumulators.iter().fold(0u64, |sum, &a| {
+        let node = &body.nodes[a as usize];
+        let split = node.reduced & grid;
+        let copies = match split {
+            0 => 0,
+            _ => body.elements(split).min(machine.workers),
+        };
+        sum.saturating_add(node.bytes.saturating_mul(copies).saturating_mul(2))
+    })
+}

@@ -1,0 +1,366 @@
+//! Which sweep, and which phase of it, each op belongs to, once the resident axes are chosen.
+//!
+//! A *unit* is the body of a sweep (even number) or its epilogue (odd number). An op's home unit follows from its operands:
+//! the result of an accumulation exists only after its sweep. What a unit needs from an earlier one it fetches where that
+//! was reduced to something small, and recomputes otherwise. Outputs of one unit whose spaces do not nest are walked in
+//! sweeps of their own, side by side.
+
+use fuser_ir::def::OpClass;
+
+use super::body::{Body, Mask, Source, bits};
+
+/// One walk over slow memory, by indices into the body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    /// Which sweeps must be complete before: all with a smaller level.
+    pub level: u32,
+    /// Axes that it walks.
+    pub space: Mask,
+    /// Those of them that step: grid and stream. The others are walked inside each step.
+    pub outer: Mask,
+    /// Ops of the body in program order.
+    pub body: Vec<u32>,
+    /// Phase of each of them.
+    pub phases: Vec<u32>,
+    /// Reductions that accumulate over the whole sweep.
+    pub accumulators: Vec<u32>,
+    /// Ops on accumulated results, each on its own small space.
+    pub epilogue: Vec<u32>,
+    /// Inputs that it loads.
+    pub loads: Vec<u32>,
+    /// Results of earlier sweeps that it loads.
+    pub fetches: Vec<u32>,
+    /// Results that it writes because a later sweep fetches them.
+    pub keeps: Vec<u32>,
+    /// Ops with outputs that it writes.
+    pub stores: Vec<u32>,
+    /// Bytes that stay in fast memory for the step.
+    pub tile_bytes: u64,
+}
+
+/// The sweeps of `body` when the axes `tile` are resident.
+pub(super) fn layout(body: &Body, tile: Mask) -> Vec<Draft> {
+    let mut units = Units::assign(body, tile);
+    units.collect();
+    units.sweeps()
+}
+
+struct Units<'a> {
+    body: &'a Body,
+    tile: Mask,
+    home: Vec<u32>,
+    /// The roots of each unit: outputs, and what later units fetch.
+    roots: Vec<Vec<u32>>,
+    is_root: Vec<bool>,
+    kept: Vec<bool>,
+    /// What each unit computes, in program order.
+    contents: Vec<Vec<u32>>,
+}
+
+impl<'a> Units<'a> {
+    fn assign(body: &'a Body, tile: Mask) -> Self {
+        let mut units = Self {
+            body,
+            tile,
+            home: Vec::with_capacity(body.nodes.len()),
+            roots: Vec::new(),
+            is_root: vec![false; body.nodes.len()],
+            kept: vec![false; body.nodes.len()],
+            contents: Vec::new(),
+        };
+        let mut closures: Vec<Mask> = Vec::with_capacity(body.nodes.len());
+        for index in 0..body.nodes.len() as u32 {
+            let home = units.home_of(index, &closures);
+            closures.push(units.closure(index, &closures));
+            units.home.push(home);
+        }
+        let count = units.home.iter().max().map_or(0, |m| *m as usize + 1);
+        units.roots = vec![Vec::new(); count];
+        units.contents = vec![Vec::new(); count];
+        units
+    }
+
+    fn producers(&self, index: u32) -> impl Iterator<Item = u32> + use<'a> {
+        let sources = self.body.nodes[index as usize].sources.iter();
+        sources.filter_map(|s| match *s {
+            Source::Node(n) => Some(n),
+            Source::Input(_) => None,
+        })
+    }
+    fn accumulates(&self, index: u32) -> bool {
+        self.body.nodes[index as usize].reduced & !self.tile != 0
+    }
+
+    /// The first unit in which all operands exist and whose walk suits the op.
+    fn home_of(&self, index: u32, closures: &[Mask]) -> u32 {
+        let ready = |p: u32| self.home[p as usize] + u32::from(self.accumulates(p));
+        let base = self.producers(index).map(ready).max().unwrap_or(0);
+        match base % 2 == 1 && !self.suits_epilogue(index, base, closures) {
+            true => base + 1,
+            false => base,
+        }
+    }
+
+    /// Whether an op that is ready in epilogue `unit` walks no more than an accumulated result does.
+    fn suits_epilogue(&self, index: u32, unit: u32, closures: &[Mask]) -> bool {
+        let node = &self.body.nodes[index as usize];
+        if node.reduced != 0 {
+            return false;
+        }
+        let late = |p: u32| {
+            self.home[p as usize] == unit
+                || (self.home[p as usize] + 1 == unit && self.accumulates(p))
+        };
+        let small = |p: u32, space: Mask| {
+            late(p) || self.is_fetched(p) || closures[p as usize] & !space == 0
+        };
+        self.producers(index).filter(|&p| late(p)).any(|witness| {
+            let space = self.body.nodes[witness as usize].stored;
+            node.space & !space == 0 && self.producers(index).all(|p| small(p, space))
+        })
+    }
+
+    /// The axes that recomputing an op from inputs and fetched results walks.
+    fn closure(&self, index: u32, closures: &[Mask]) -> Mask {
+        let recomputed = self.producers(index).filter(|&p| !self.is_fetched(p));
+        let inner = recomputed.fold(0, |m, p| m | closures[p as usize]);
+        self.body.nodes[index as usize].space | inner
+    }
+
+    /// Whether later units load the result: it was reduced, so it is small and dear. All else they recompute.
+    fn is_fetched(&self, index: u32) -> bool {
+        let node = &self.body.nodes[index as usize];
+        let in_epilogue = self.home.get(index as usize).is_some_and(|h| h % 2 == 1);
+        node.reduced != 0 || (in_epilogue && node.class != OpClass::Shape)
+    }
+
+    /// Fills the contents of all units, the last first: a unit tells earlier ones what it fetches.
+    fn collect(&mut self) {
+        for index in 0..self.body.nodes.len() as u32 {
+            if self.body.nodes[index as usize].is_output {
+                self.add_root(index);
+            }
+        }
+        for unit in (0..self.roots.len()).rev() {
+            let mut content = self.reach(unit as u32, &self.roots[unit].clone());
+            content.sort_unstable();
+            for index in &content {
+                for producer in self.producers(*index).collect::<Vec<_>>() {
+                    if self.crosses(producer, unit as u32) {
+                        self.kept[producer as usize] |= !self.finishes_in(producer, unit as u32);
+                        self.add_root(producer);
+                    }
+                }
+            }
+            self.contents[unit] = content;
+        }
+    }
+    fn add_root(&mut self, index: u32) {
+        if !std::mem::replace(&mut self.is_root[index as usize], true) {
+            self.roots[self.home[index as usize] as usize].push(index);
+        }
+    }
+    /// Whether `unit` fetches `producer` from an earlier unit.
+    fn crosses(&self, producer: u32, unit: u32) -> bool {
+        self.home[producer as usize] != unit && self.is_fetched(producer)
+    }
+    /// Whether `unit` is the epilogue of the sweep that accumulates `producer`: no memory lies between.
+    fn finishes_in(&self, producer: u32, unit: u32) -> bool {
+        self.accumulates(producer) && self.home[producer as usize] + 1 == unit
+    }
+    /// All ops that `unit` runs to compute `roots`.
+    fn reach(&self, unit: u32, roots: &[u32]) -> Vec<u32> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut content = Vec::new();
+        let mut stack = roots.to_vec();
+        while let Some(index) = stack.pop() {
+            if seen.insert(index) {
+                content.push(index);
+                stack.extend(self.producers(index).filter(|&p| !self.crosses(p, unit)));
+            }
+        }
+        content
+    }
+
+    // --- from units to sweeps ----------------------------------------------------------------------------------------
+
+    fn sweeps(&self) -> Vec<Draft> {
+        let mut sweeps = Vec::new();
+        for unit in (0..self.contents.len()).step_by(2) {
+            let groups = self.groups(unit as u32);
+            let last = groups.len().saturating_sub(1);
+            for (number, group) in groups.into_iter().enumerate() {
+                let epilogue = self.contents.get(unit + 1).filter(|_| number == last);
+                let epilogue = epilogue.map_or(&[][..], Vec::as_slice);
+                sweeps.push(self.draft(unit as u32, group, epilogue));
+            }
+        }
+        sweeps
+    }
+
+    /// The roots of a unit, together where their spaces outside the tile nest, with all that each group computes.
+    fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
+        let content = &self.contents[unit as usize];
+        let mut walked = rustc_hash::FxHashMap::<u32, Mask>::default();
+        for &index in content {
+            let inner = self.producers(index).filter(|&p| !self.crosses(p, unit));
+            let space = inner.fold(self.body.nodes[index as usize].space, |m, p| {
+                m | walked.get(&p).copied().unwrap_or(0)
+            });
+            walked.insert(index, space);
+        }
+        let outer = |r: &u32| walked.get(r).copied().unwrap_or(0) & !self.tile;
+        let mut roots = self.roots[unit as usize].clone();
+        roots.sort_by_key(|r| (std::cmp::Reverse(outer(r).count_ones()), *r));
+        let mut groups: Vec<(Mask, Vec<u32>)> = Vec::new();
+        for root in roots {
+            let space = outer(&root);
+            match groups.iter_mut().find(|(all, _)| space & !*all == 0) {
+                Some((_, members)) => members.push(root),
+                None => groups.push((space, vec![root])),
+            }
+        }
+        groups
+            .iter()
+            .map(|(_, roots)| self.reach(unit, roots))
+            .collect()
+    }
+
+    fn draft(&self, unit: u32, mut content: Vec<u32>, epilogue: &[u32]) -> Draft {
+        content.sort_unstable();
+        let mut draft = Draft {
+            level: unit / 2,
+            epilogue: epilogue.to_vec(),
+            ..Draft::default()
+        };
+        for (&index, home) in content
+            .iter()
+            .zip(std::iter::repeat(unit))
+            .chain(epilogue.iter().zip(std::iter::repeat(unit + 1)))
+        {
+            self.add_traffic(&mut draft, index, home);
+        }
+        for list in [&mut draft.loads, &mut draft.fetches, &mut draft.keeps] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let nodes = content.iter().map(|&i| &self.body.nodes[i as usize]);
+        draft.space = nodes.fold(0, |m, n| m | n.space);
+        draft.outer = self.outer(&content, draft.space);
+        let accumulators = content.iter().copied().filter(|&i| self.accumulates(i));
+        draft.accumulators = accumulators.collect();
+        draft.phases = self.phases(&content);
+        draft.tile_bytes = self.tile_bytes(&content, &draft.phases, draft.outer);
+        draft.body = content;
+        draft
+    }
+
+    fn add_traffic(&self, draft: &mut Draft, index: u32, unit: u32) {
+        let node = &self.body.nodes[index as usize];
+        for source in &node.sources {
+            match *source {
+                Source::Input(input) => draft.loads.push(input),
+                Source::Node(p) if self.crosses(p, unit) && !self.finishes_in(p, unit) => {
+                    draft.fetches.push(p);
+                }
+                Source::Node(_) => {}
+            }
+        }
+        if self.home[index as usize] != unit {
+            return;
+        }
+        if node.is_output {
+            draft.stores.push(index);
+        } else if self.kept[index as usize] {
+            draft.keeps.push(index);
+        }
+    }
+
+    /// The axes that step: all outside of the tile, but none that would make an op run more often than the largest op of
+    /// the sweep does. (An op that does not vary along a stepping axis is run again in each of its steps.)
+    fn outer(&self, content: &[u32], space: Mask) -> Mask {
+        let spaces = || content.iter().map(|&i| self.body.nodes[i as usize].space);
+        let volume = spaces().map(|s| self.body.elements(s)).max().unwrap_or(1);
+        let mut outer = space & !self.tile;
+        for space in spaces() {
+            while self.body.elements(space | outer) > volume {
+                let Some(inner) = bits(outer & !space).last() else {
+                    break;
+                };
+                outer &= !(1 << inner);
+            }
+        }
+        outer
+    }
+
+    /// Phases: after the reductions of the tile that an op needs, and as late as its users allow, so that less is resident.
+    fn phases(&self, content: &[u32]) -> Vec<u32> {
+        let place: rustc_hash::FxHashMap<u32, usize> = content.iter().copied().zip(0..).collect();
+        let mut phases = vec![0u32; content.len()];
+        let mut latest = vec![u32::MAX; content.len()];
+        for (at, &index) in content.iter().enumerate() {
+            let producers = self.producers(index).filter_map(|p| place.get(&p));
+            let ready = producers.map(|&p| phases[p] + u32::from(self.resolves(content[p])));
+            phases[at] = ready.max().unwrap_or(0);
+        }
+        for (at, &index) in content.iter().enumerate().rev() {
+            let node = &self.body.nodes[index as usize];
+            let free = node.reduced == 0 && !self.is_root[index as usize];
+            if free && latest[at] != u32::MAX {
+                phases[at] = latest[at];
+            }
+            for &p in self.producers(index).filter_map(|p| place.get(&p)) {
+                latest[p] = latest[p].min(phases[at]);
+            }
+        }
+        phases
+    }
+    /// Whether the op is a reduction that finishes inside the step.
+    fn resolves(&self, index: u32) -> bool {
+        let reduced = self.body.nodes[index as usize].reduced;
+        reduced != 0 && reduced & !self.tile == 0
+    }
+
+    /// The most bytes that cross from one phase to the next, and the accumulators' share of the tile.
+    fn tile_bytes(&self, content: &[u32], phases: &[u32], outer: Mask) -> u64 {
+        let mut spans = rustc_hash::FxHashMap::<Source, (u32, u32)>::default();
+        for (&index, &phase) in content.iter().zip(phases) {
+            let sources = self.body.nodes[index as usize].sources.iter().copied();
+            for source in sources.chain([Source::Node(index)]) {
+                let span = spans.entry(source).or_insert((phase, phase));
+                *span = (span.0.min(phase), span.1.max(phase));
+            }
+        }
+        let last = phases.iter().copied().max().unwrap_or(0) as usize;
+        let mut borders = vec![0u64; last];
+        // Sums do not depend on the order of the map.
+        for (source, (first, end)) in spans {
+            let bytes = self.resident_bytes(source, outer);
+            for border in &mut borders[first as usize..end as usize] {
+                *border = border.saturating_add(bytes);
+            }
+        }
+        let accumulators = content.iter().filter(|&&i| self.accumulates(i));
+        let accumulators = accumulators.fold(0u64, |sum, &i| {
+            sum.saturating_add(self.resident_bytes(Source::Node(i), outer))
+        });
+        borders
+            .into_iter()
+            .max()
+            .unwrap_or(0)
+            .saturating_add(accumulators)
+    }
+    fn resident_bytes(&self, source: Source, outer: Mask) -> u64 {
+        let (element, stored) = match source {
+            Source::Input(i) => {
+                let input = &self.body.inputs[i as usize];
+                (input.element, input.stored)
+            }
+            Source::Node(n) => {
+                let node = &self.body.nodes[n as usize];
+                (node.element, node.stored)
+            }
+        };
+        element.saturating_mul(self.body.elements(stored & !outer))
+    }
+}
