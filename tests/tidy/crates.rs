@@ -3,6 +3,7 @@
 //! - a crate of the workspace uses only those that the table allows: arrows point down the code map of `ARCHITECTURE.md`, never back;
 //! - what wraps foreign code (LLVM, CUDA, threads, the parser generators) is used by the one crate that owns it;
 //! - every dependency has a row in the table of `ARCHITECTURE.md`, and every row is a dependency;
+//! - every dependency is used;
 //! - every crate root says `#![forbid(unsafe_code)]`, but for the two crates that exist to call foreign code.
 
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Violation, assert_none, files};
+use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
 const MAY_USE: [(&str, &[&str]); 9] = [
@@ -66,6 +67,13 @@ struct Package {
     manifest: String,
     dependencies: Vec<String>,
     roots: Vec<String>,
+}
+
+impl Package {
+    /// The folder of the manifest, with its `/`; empty for the root.
+    fn folder(&self) -> &str {
+        self.manifest.trim_end_matches("Cargo.toml")
+    }
 }
 
 /// The packages of the workspace, from `cargo metadata`.
@@ -166,6 +174,9 @@ fn a_wrong_edge_is_seen() {
         let found = wrong_edges(&package(name, dependency)).len();
         assert_eq!(found, expected, "{name} -> {dependency}");
     }
+    let codegen = package("fuser-codegen", "llvm-sys");
+    assert_eq!(unused(&codegen, "use llvm_sys::core;").len(), 0);
+    assert_eq!(unused(&codegen, "use llvm_sys_221;").len(), 1);
 }
 
 #[test]
@@ -214,6 +225,53 @@ fn dependencies_are_explained() {
         )
     }));
     assert_none(&violations);
+}
+
+#[test]
+fn dependencies_are_used() {
+    let packages = packages();
+    let sources = files::with_extension(&["rs", "lalrpop"]);
+    let own = |package: &Package| -> String {
+        let own = sources
+            .iter()
+            .filter(|source| owner(source, &packages) == package.name);
+        own.map(|source| code(&files::read(source))).collect()
+    };
+    let violations: Vec<Violation> = packages
+        .iter()
+        .flat_map(|package| unused(package, &own(package)))
+        .collect();
+    assert_none(&violations);
+}
+
+/// The package in whose folder `file` lies, the innermost where folders nest.
+fn owner<'a>(file: &str, packages: &'a [Package]) -> &'a str {
+    let around = packages
+        .iter()
+        .filter(|package| file.starts_with(package.folder()));
+    let innermost = around.max_by_key(|package| package.folder().len());
+    innermost.map_or("", |package| &package.name)
+}
+
+/// The text without comments and strings.
+fn code(text: &str) -> String {
+    let lines = source::lines(text).into_iter();
+    lines.map(|line| line.code + "\n").collect()
+}
+
+/// The dependencies whose names `code`, all of the package's own, does not have.
+fn unused(package: &Package, code: &str) -> Vec<Violation> {
+    let words: BTreeSet<&str> = code
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .collect();
+    let is_unused = |name: &&String| !words.contains(name.replace('-', "_").as_str());
+    let unused = package.dependencies.iter().filter(is_unused);
+    unused
+        .map(|dependency| {
+            let what = format!("`{}` does not use `{dependency}`", package.name);
+            Violation::new(&package.manifest, 0, what)
+        })
+        .collect()
 }
 
 /// The names in the first column of the dependency table: `` | `name` | ... ``, several where one row explains several.

@@ -8,6 +8,7 @@
 mod crates;
 mod files;
 mod hosts;
+mod passes;
 
 mod rust;
 mod source;

@@ -1,0 +1,79 @@
+//! Rules on passes: each stands in a source file (or folder) of its own name, and has a lit file of that name.
+//!
+//! The passes are the `PassDef` tables of `passes/transforms`: each is found by its declaration, which begins with the name.
+
+use std::path::Path;
+
+use regex::Regex;
+
+use crate::{Violation, assert_none, files};
+
+/// Where passes are declared.
+const PASSES: &str = "passes/transforms/";
+
+#[test]
+fn each_pass_has_its_files() {
+    let files = files::all();
+    let is_source = |file: &&String| {
+        file.starts_with(PASSES) && file.ends_with(".rs") && !file.contains("/tests/")
+    };
+    let violations: Vec<Violation> = files
+        .iter()
+        .filter(is_source)
+        .flat_map(|file| broken(file, &files::read(file), &files))
+        .collect();
+    assert_none(&violations);
+}
+
+/// What is missing for the passes that `text`, the content of `file`, declares.
+fn broken(file: &str, text: &str, files: &[String]) -> Vec<Violation> {
+    let declaration =
+        Regex::new(r#":\s*PassDef\s*=\s*(?:PassDef\s*\{\s*name:\s*"([^"]+)")?"#).unwrap();
+    let mut violations = Vec::new();
+    for found in declaration.captures_iter(text) {
+        let start = found.get(0).map_or(0, |whole| whole.start());
+        let line = text[..start].lines().count();
+        let mut violation = |what: String| violations.push(Violation::new(file, line, what));
+        let Some(name) = found.get(1).map(|name| name.as_str()) else {
+            violation("a `PassDef` that does not begin with its name".to_owned());
+            continue;
+        };
+        if !is_named_after(file, name) {
+            violation(format!(
+                "the pass `{name}` does not stand in a file or folder of its name"
+            ));
+        }
+        if !files.iter().any(|file| is_lit_file(file, name)) {
+            violation(format!("the pass `{name}` has no lit file {name}.fir"));
+        }
+    }
+    violations
+}
+
+/// Whether `file` is `inline_tasks.rs`, or lies in a folder `inline_tasks`, for the pass `inline-tasks`.
+fn is_named_after(file: &str, pass: &str) -> bool {
+    let module = pass.replace('-', "_");
+    let path = Path::new(file).with_extension("");
+    path.iter().any(|part| part == module.as_str())
+}
+
+fn is_lit_file(file: &str, pass: &str) -> bool {
+    file.starts_with("lit-tests/") && file.ends_with(&format!("/{pass}.fir"))
+}
+
+#[test]
+fn a_missing_file_is_seen() {
+    let text = "pub static CUT_SET: PassDef = PassDef {\n    name: \"cut-set\",\n};\n";
+    let lit = ["lit-tests/remat/cut-set.fir".to_owned()];
+    let source = "passes/transforms/src/remat/cut_set/mod.rs";
+    assert_eq!(broken(source, text, &lit).len(), 0);
+    assert_eq!(broken(source, text, &[]).len(), 1);
+    assert_eq!(
+        broken("passes/transforms/src/remat/mod.rs", text, &lit).len(),
+        1
+    );
+    assert_eq!(
+        broken(source, "static A: PassDef = other();", &lit).len(),
+        1
+    );
+}
