@@ -70,6 +70,10 @@ pub enum Problem {
         last: u32,
         steps: usize,
     },
+    /// An output that lives in a temporary.
+    TempOutput {
+        buffer: u32,
+    },
     /// A step uses a temporary outside its lifetime.
     Dead {
         buffer: u32,
@@ -152,6 +156,12 @@ impl fmt::Display for Problem {
                 f,
                 "uses buffers[{buffer}], which lives from step {first} to {last}"
             ),
+            Problem::TempOutput { buffer } => {
+                write!(
+                    f,
+                    "buffers[{buffer}] is a temporary, it cannot hold an output"
+                )
+            }
             Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
             Problem::WritesInput { buffer } => {
                 write!(

@@ -404,19 +404,29 @@ impl SizeError {
     }
 }
 
+impl SizeError {
+    /// The message with the expression in the usual notation and the extents' names, for users.
+    pub fn describe(&self, names: &[String]) -> String {
+        self.message(&self.expr.pretty(names))
+    }
+
+    fn message(&self, expr: &str) -> String {
+        match &self.fault {
+            SizeFault::Malformed => format!("size `{expr}` does not leave one value"),
+            SizeFault::TooLong => format!("a size of more than {MAX_SIZE_OPS} tokens"),
+            SizeFault::UnknownExtent { index, extents } => {
+                format!("size `{expr}` names extent {index} of {extents}")
+            }
+            SizeFault::Overflow => format!("size `{expr}` does not fit 64 bits"),
+            SizeFault::Divisor { value } => format!("size `{expr}` divides by {value}"),
+            SizeFault::Negative { value } => format!("size `{expr}` is {value}"),
+        }
+    }
+}
+
 impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let expr = &self.expr;
-        match &self.fault {
-            SizeFault::Malformed => write!(f, "size `{expr}` does not leave one value"),
-            SizeFault::TooLong => write!(f, "a size of more than {MAX_SIZE_OPS} tokens"),
-            SizeFault::UnknownExtent { index, extents } => {
-                write!(f, "size `{expr}` names extent {index} of {extents}")
-            }
-            SizeFault::Overflow => write!(f, "size `{expr}` does not fit 64 bits"),
-            SizeFault::Divisor { value } => write!(f, "size `{expr}` divides by {value}"),
-            SizeFault::Negative { value } => write!(f, "size `{expr}` is {value}"),
-        }
+        f.write_str(&self.message(&self.expr.to_string()))
     }
 }
 
@@ -474,6 +484,7 @@ mod tests {
         }
         let negative = expr("$0 2 -").evaluate_size(&[1]).unwrap_err();
         assert_eq!(negative.to_string(), "size `$0 2 -` is -1");
+        assert_eq!(negative.describe(&["B".to_string()]), "size `B - 2` is -1");
         let text = "1 ".repeat(MAX_SIZE_OPS + 1);
         let error = text.parse::<SizeExpr>().unwrap_err();
         assert_eq!(error.to_string(), "a size of more than 4096 tokens");

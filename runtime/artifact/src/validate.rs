@@ -24,7 +24,7 @@ impl Artifact {
         self.check_names()?;
         let check_input = |(i, t)| at(Place::Input(i), self.check_input(i, t));
         self.inputs.iter().enumerate().try_for_each(check_input)?;
-        let check_output = |(i, t)| at(Place::Output(i), self.check_tensor(t));
+        let check_output = |(i, t)| at(Place::Output(i), self.check_output(t));
         self.outputs.iter().enumerate().try_for_each(check_output)?;
         let check_buffer = |(i, b)| at(Place::Buffer(i), self.check_buffer(i, b));
         self.buffers.iter().enumerate().try_for_each(check_buffer)?;
@@ -51,6 +51,16 @@ impl Artifact {
             _ => Err(Problem::NotItsBuffer {
                 buffer: tensor.buffer,
             }),
+        }
+    }
+
+    fn check_output(&self, tensor: &TensorSpec) -> Result<(), Problem> {
+        self.check_tensor(tensor)?;
+        match self.buffer(tensor.buffer)?.kind {
+            BufferKind::Temp { .. } => Err(Problem::TempOutput {
+                buffer: tensor.buffer,
+            }),
+            BufferKind::Input(_) | BufferKind::Output(_) => Ok(()),
         }
     }
 
@@ -347,6 +357,10 @@ pub(crate) mod tests {
         let size = "invalid artifact: outputs[0]: size `$1` names extent 1 of 1";
         assert_eq!(text, size);
         let text = refused(|a| a.outputs[0].buffer = 1);
+        let temp =
+            "invalid artifact: outputs[0]: buffers[1] is a temporary, it cannot hold an output";
+        assert_eq!(text, temp);
+        let text = refused(|a| a.outputs[0].buffer = 0);
         let home = "invalid artifact: buffers[2]: tensor 0 of that kind lives in another buffer";
         assert_eq!(text, home);
         let text = refused(|a| a.buffers[2].kind = BufferKind::Output(7));

@@ -1,1 +1,54 @@
-//! placeholder
+//! Runs artifacts: memory, inputs and files, the plan of a run, and the CPU and GPU that walk it.
+//!
+//! A run goes like this: [`inputs::resolve`] reads and makes up the inputs, [`bind`] gives the named extents their values,
+//! [`run_plan`] turns every size into a number and gives every buffer a place, and a device ([`cpu`], [`cuda`]) does the
+//! steps. What a run needs is known before anything is allocated.
+//!
+//! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
+//! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
+//!
+//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying) and `cuda` (driver calls).
+
+#![deny(unsafe_code)]
+
+pub mod bind;
+pub mod checks;
+mod copy;
+pub mod cpu;
+#[cfg(feature = "cuda")]
+#[allow(unsafe_code)]
+pub mod cuda;
+pub mod element;
+mod error;
+#[allow(unsafe_code)]
+mod execute;
+mod frame;
+pub mod inputs;
+mod load;
+#[allow(unsafe_code)]
+pub mod memory;
+pub mod npy;
+mod npy_header;
+pub mod plan;
+pub mod random;
+mod report;
+pub mod run_plan;
+mod runtime;
+pub mod tensor;
+mod workers;
+
+pub use bind::{BindError, Explicit};
+pub use checks::CheckError;
+pub use copy::{CopyTime, copy_bandwidth};
+pub use cpu::{CpuProgram, RunResult};
+pub use error::RuntimeError;
+pub use inputs::{Inputs, resolve};
+pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
+pub use memory::{Heap, MemoryError};
+pub use npy::NpyError;
+pub use random::{Generator, InputSpec, SpecError};
+pub use report::{RunReport, SegmentReport, ValueReport};
+pub use run_plan::{PlanError, RunPlan};
+pub use runtime::{RunOptions, Runtime, RuntimeConfig};
+pub use tensor::{Axis, HostTensor, Shape, TensorError};
+pub use workers::{MAX_WORKERS, Workers, WorkersError};

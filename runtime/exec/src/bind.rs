@@ -1,0 +1,533 @@
+//! What values the named extents have in a run.
+//!
+//! An extent gets its value from an explicit `--shape NAME=VALUE`, or from an axis of a given tensor whose extent is that
+//! name and nothing else. All sources must agree, and every given tensor must have the element type and shape that the
+//! program declares. An axis of extent 1 may be given for a broadcast axis: it says nothing about the extent.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use fuser_artifact::{DType, DimSpec, SizeError, TensorSpec};
+
+use crate::tensor::{Axis, Shape};
+
+/// Values by name, as given on a command line.
+pub type Explicit = BTreeMap<String, i64>;
+
+/// The type and shape of a tensor that is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    pub dtype: DType,
+    pub axes: &'a [Axis],
+    /// The file that it comes from.
+    pub origin: Option<&'a str>,
+}
+
+/// Who says what value an extent has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    Explicit { extent: String, value: i64 },
+    Axis { input: Input, axis: usize },
+}
+
+/// A value for an extent, and who says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub value: i64,
+    pub source: Source,
+}
+
+/// An input, with the file that it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    pub name: String,
+    pub origin: Option<String>,
+}
+
+/// Extents that have no value, or more than one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BindError {
+    UnknownExtent {
+        name: String,
+        known: Vec<String>,
+    },
+    Negative {
+        extent: String,
+        value: i64,
+    },
+    Count {
+        expected: usize,
+        found: usize,
+    },
+    DType {
+        input: Input,
+        expected: DType,
+        found: DType,
+    },
+    Rank {
+        input: Input,
+        expected: String,
+        found: String,
+    },
+    Contradiction {
+        extent: String,
+        claims: Box<[Claim; 2]>,
+    },
+    /// An axis whose extent is no single name is not what it should be.
+    Extent {
+        input: Input,
+        axis: usize,
+        expr: String,
+        expected: i64,
+        found: i64,
+    },
+    Missing {
+        extent: String,
+        axis: Option<(String, usize)>,
+    },
+    Size {
+        error: SizeError,
+        extents: Vec<String>,
+    },
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Explicit { extent, value } => write!(f, "`--shape {extent}={value}`"),
+            Source::Axis { input, axis } => write!(f, "axis {axis} of {input}"),
+        }
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {}", self.value, self.source)
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "input `{}`", self.name)?;
+        match &self.origin {
+            Some(origin) => write!(f, " ({origin})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::UnknownExtent { name, known } if known.is_empty() => {
+                write!(f, "the program has no extent `{name}`, nor any other")
+            }
+            BindError::UnknownExtent { name, known } => {
+                write!(
+                    f,
+                    "the program has no extent `{name}` (it has {})",
+                    known.join(", ")
+                )
+            }
+            BindError::Negative { extent, value } => {
+                write!(f, "extent `{extent}` cannot be {value}")
+            }
+            BindError::Count { expected, found } => {
+                write!(f, "{found} inputs given, expected {expected}")
+            }
+            BindError::DType {
+                input,
+                expected,
+                found,
+            } => {
+                write!(f, "{input} has element type {found}, expected {expected}")
+            }
+            BindError::Rank {
+                input,
+                expected,
+                found,
+            } => {
+                write!(f, "{input} has shape {found}, expected {expected}")
+            }
+            BindError::Contradiction { extent, claims } => {
+                let [first, second] = claims.as_ref();
+                write!(f, "extent `{extent}` is {first} but {second}")
+            }
+            BindError::Extent {
+                input,
+                axis,
+                expr,
+                expected,
+                found,
+            } => write!(
+                f,
+                "axis {axis} of {input} has extent {found}, expected {expected} (`{expr}`)"
+            ),
+            BindError::Missing {
+                extent,
+                axis: Some((input, axis)),
+            } => write!(
+                f,
+                "extent `{extent}` has no value: give it with `--shape {extent}=VALUE`, or a file for input `{input}`, whose axis {axis} it is"
+            ),
+            BindError::Missing { extent, axis: None } => write!(
+                f,
+                "extent `{extent}` has no value: give it with `--shape {extent}=VALUE`"
+            ),
+            BindError::Size { error, extents } => f.write_str(&error.describe(extents)),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}
+
+/// The values of `extents`, in their order. `given[i]` is the tensor given for `tensors[i]`, if any.
+pub fn bind(
+    extents: &[String],
+    tensors: &[TensorSpec],
+    given: &[Option<Given<'_>>],
+    explicit: &Explicit,
+) -> Result<Vec<i64>, BindError> {
+    if tensors.len() != given.len() {
+        let (expected, found) = (tensors.len(), given.len());
+        return Err(BindError::Count { expected, found });
+    }
+    let mut binder = Binder {
+        extents,
+        found: vec![None; extents.len()],
+    };
+    binder.bind_explicit(explicit)?;
+    let pairs = || {
+        let pairs = tensors.iter().zip(given);
+        pairs.filter_map(|(tensor, given)| given.map(|given| (tensor, given)))
+    };
+    pairs().try_for_each(|(tensor, given)| binder.bind_tensor(tensor, given))?;
+    let values = binder.values(tensors)?;
+    pairs().try_for_each(|(tensor, given)| check_shape(extents, &values, tensor, given))?;
+    Ok(values)
+}
+
+/// The axes of a tensor for these values of the extents.
+pub fn axes(
+    tensor: &TensorSpec,
+    extents: &[String],
+    values: &[i64],
+) -> Result<Vec<Axis>, BindError> {
+    let axis = |dim: &DimSpec| {
+        let extent = dim.extent.evaluate_size(values);
+        let extent = extent.map_err(|error| size_error(error, extents))?;
+        let broadcast = dim.broadcast;
+        Ok(Axis { extent, broadcast })
+    };
+    tensor.dims.iter().map(axis).collect()
+}
+
+fn size_error(error: SizeError, extents: &[String]) -> BindError {
+    let extents = extents.to_vec();
+    BindError::Size { error, extents }
+}
+
+struct Binder<'a> {
+    extents: &'a [String],
+    found: Vec<Option<Claim>>,
+}
+
+impl Binder<'_> {
+    fn bind_explicit(&mut self, explicit: &Explicit) -> Result<(), BindError> {
+        for (name, value) in explicit {
+            let index = self.extents.iter().position(|extent| extent == name);
+            let index = index.ok_or_else(|| BindError::UnknownExtent {
+                name: name.clone(),
+                known: self.extents.to_vec(),
+            })?;
+            let (extent, value) = (name.clone(), *value);
+            if value < 0 {
+                return Err(BindError::Negative { extent, value });
+            }
+            self.note(index, value, Source::Explicit { extent, value })?;
+        }
+        Ok(())
+    }
+
+    fn bind_tensor(&mut self, tensor: &TensorSpec, given: Given<'_>) -> Result<(), BindError> {
+        let input = input(tensor, given);
+        if tensor.dtype != given.dtype {
+            let (expected, found) = (tensor.dtype, given.dtype);
+            return Err(BindError::DType {
+                input,
+                expected,
+                found,
+            });
+        }
+        if tensor.dims.len() != given.axes.len() {
+            return Err(BindError::Rank {
+                input,
+                expected: declared(tensor, self.extents),
+                found: Shape(given.axes).to_string(),
+            });
+        }
+        for (axis, (dim, found)) in tensor.dims.iter().zip(given.axes).enumerate() {
+            let (Some(extent), Ok(value)) = (dim.extent.as_extent(), i64::try_from(found.extent))
+            else {
+                continue;
+            };
+            if !stands_for_any(dim, *found) {
+                let input = input.clone();
+                self.note(extent as usize, value, Source::Axis { input, axis })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, index: usize, value: i64, source: Source) -> Result<(), BindError> {
+        let (Some(slot), Some(extent)) = (self.found.get_mut(index), self.extents.get(index))
+        else {
+            return Ok(());
+        };
+        match slot {
+            Some(first) if first.value != value => Err(BindError::Contradiction {
+                extent: extent.clone(),
+                claims: Box::new([first.clone(), Claim { value, source }]),
+            }),
+            Some(_) => Ok(()),
+            None => {
+                *slot = Some(Claim { value, source });
+                Ok(())
+            }
+        }
+    }
+
+    fn values(self, tensors: &[TensorSpec]) -> Result<Vec<i64>, BindError> {
+        let found = self.found.iter().zip(self.extents).enumerate();
+        let value = |(index, (found, extent)): (usize, (&Option<Claim>, &String))| {
+            found
+                .as_ref()
+                .map(|claim| claim.value)
+                .ok_or_else(|| BindError::Missing {
+                    extent: extent.clone(),
+                    axis: first_axis(index, tensors),
+                })
+        };
+        found.map(value).collect()
+    }
+}
+
+fn input(tensor: &TensorSpec, given: Given<'_>) -> Input {
+    Input {
+        name: tensor.name.clone(),
+        origin: given.origin.map(str::to_string),
+    }
+}
+
+/// Whether one element is given for a broadcast axis of whatever extent.
+fn stands_for_any(dim: &DimSpec, found: Axis) -> bool {
+    dim.broadcast && !found.broadcast && found.extent == 1
+}
+
+fn first_axis(extent: usize, tensors: &[TensorSpec]) -> Option<(String, usize)> {
+    let is_it = |dim: &DimSpec| dim.extent.as_extent().is_some_and(|i| i as usize == extent);
+    tensors.iter().find_map(|tensor| {
+        let axis = tensor.dims.iter().position(is_it)?;
+        Some((tensor.name.clone(), axis))
+    })
+}
+
+fn declared(tensor: &TensorSpec, extents: &[String]) -> String {
+    if tensor.dims.is_empty() {
+        return "scalar".to_string();
+    }
+    let dim = |dim: &DimSpec| {
+        let mark = if dim.broadcast { "b" } else { "" };
+        match dim.extent.as_constant() {
+            Some(value) => format!("{mark}{value}"),
+            None => format!("{mark}[{}]", dim.extent.pretty(extents)),
+        }
+    };
+    let dims: Vec<String> = tensor.dims.iter().map(dim).collect();
+    dims.join("x")
+}
+
+/// Compares each axis with the value of its extent.
+fn check_shape(
+    extents: &[String],
+    values: &[i64],
+    tensor: &TensorSpec,
+    given: Given<'_>,
+) -> Result<(), BindError> {
+    let expected = axes(tensor, extents, values)?;
+    let axes = tensor.dims.iter().zip(&expected).zip(given.axes);
+    for (axis, ((dim, expected), found)) in axes.enumerate() {
+        if expected.extent != found.extent && !stands_for_any(dim, *found) {
+            return Err(BindError::Extent {
+                input: input(tensor, given),
+                axis,
+                expr: dim.extent.pretty(extents),
+                expected: expected.extent as i64,
+                found: found.extent as i64,
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuser_artifact::SizeExpr;
+
+    fn extents() -> Vec<String> {
+        vec!["B".to_string(), "S".to_string()]
+    }
+
+    fn b() -> SizeExpr {
+        SizeExpr::extent(0)
+    }
+
+    fn tensor(name: &str, dims: Vec<DimSpec>) -> TensorSpec {
+        TensorSpec {
+            name: name.to_string(),
+            dtype: DType::F32,
+            dims,
+            buffer: 0,
+        }
+    }
+
+    /// `x: [B]x8`, `w: b[S]x[B * 2]`.
+    fn tensors() -> Vec<TensorSpec> {
+        let x = vec![DimSpec::stored(b()), DimSpec::stored(8)];
+        let w = vec![
+            DimSpec::broadcast(SizeExpr::extent(1)),
+            DimSpec::stored(b() * 2.into()),
+        ];
+        vec![tensor("x", x), tensor("w", w)]
+    }
+
+    fn run(
+        x: Option<&[usize]>,
+        w: Option<&[usize]>,
+        explicit: &[(&str, i64)],
+    ) -> Result<Vec<i64>, String> {
+        let stored = |extents: Option<&[usize]>| {
+            extents.map(|extents| {
+                extents
+                    .iter()
+                    .copied()
+                    .map(Axis::stored)
+                    .collect::<Vec<_>>()
+            })
+        };
+        let (x, w) = (stored(x), stored(w));
+        let dtype = DType::F32;
+        let given = [
+            x.as_deref().map(|axes| Given {
+                dtype,
+                axes,
+                origin: Some("x.npy"),
+            }),
+            w.as_deref().map(|axes| Given {
+                dtype,
+                axes,
+                origin: None,
+            }),
+        ];
+        let explicit = explicit
+            .iter()
+            .map(|(name, value)| (name.to_string(), *value))
+            .collect();
+        bind(&extents(), &tensors(), &given, &explicit).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_come_from_tensors_and_from_the_command_line() {
+        assert_eq!(run(Some(&[5, 8]), Some(&[3, 10]), &[]), Ok(vec![5, 3]));
+        assert_eq!(run(Some(&[5, 8]), None, &[("S", 7)]), Ok(vec![5, 7]));
+        assert_eq!(run(None, None, &[("B", 0), ("S", 0)]), Ok(vec![0, 0]));
+        assert_eq!(
+            run(None, Some(&[1, 4]), &[("B", 2), ("S", 9)]),
+            Ok(vec![2, 9])
+        );
+    }
+
+    #[test]
+    fn contradictions_name_both_sides() {
+        let text = run(Some(&[5, 8]), None, &[("B", 4)]).unwrap_err();
+        let expected = "extent `B` is 4 by `--shape B=4` but 5 by axis 0 of input `x` (x.npy)";
+        assert_eq!(text, expected);
+        let text = run(Some(&[5, 8]), Some(&[3, 11]), &[]).unwrap_err();
+        assert_eq!(
+            text,
+            "axis 1 of input `w` has extent 11, expected 10 (`B * 2`)"
+        );
+        let text = run(Some(&[5, 9]), None, &[("S", 1)]).unwrap_err();
+        assert_eq!(
+            text,
+            "axis 1 of input `x` (x.npy) has extent 9, expected 8 (`8`)"
+        );
+        let two = [
+            tensor("x", vec![DimSpec::stored(b())]),
+            tensor("y", vec![DimSpec::stored(b())]),
+        ];
+        let (three, four) = ([Axis::stored(3)], [Axis::stored(4)]);
+        let given = |axes| {
+            Some(Given {
+                dtype: DType::F32,
+                axes,
+                origin: None,
+            })
+        };
+        let both = [given(&three[..]), given(&four[..])];
+        let error = bind(&extents()[..1], &two, &both, &Explicit::new()).unwrap_err();
+        let expected = "extent `B` is 3 by axis 0 of input `x` but 4 by axis 0 of input `y`";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn what_is_missing_says_how_to_give_it() {
+        let text = run(None, None, &[("S", 1)]).unwrap_err();
+        let expected = "extent `B` has no value: give it with `--shape B=VALUE`, or a file for input `x`, whose axis 0 it is";
+        assert_eq!(text, expected);
+        // One element for a broadcast axis says nothing about its extent.
+        let text = run(Some(&[2, 8]), Some(&[1, 4]), &[]).unwrap_err();
+        assert!(text.starts_with("extent `S` has no value"), "{text}");
+        let error = bind(&extents(), &[], &[], &Explicit::new()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "extent `B` has no value: give it with `--shape B=VALUE`"
+        );
+    }
+
+    #[test]
+    fn wrong_types_ranks_names_and_counts_are_errors() {
+        let text = run(Some(&[5]), None, &[]).unwrap_err();
+        assert_eq!(text, "input `x` (x.npy) has shape 5, expected [B]x8");
+        let text = run(None, Some(&[]), &[]).unwrap_err();
+        assert_eq!(text, "input `w` has shape scalar, expected b[S]x[B * 2]");
+        let text = run(None, None, &[("H", 1)]).unwrap_err();
+        assert_eq!(text, "the program has no extent `H` (it has B, S)");
+        let text = run(None, None, &[("B", -1)]).unwrap_err();
+        assert_eq!(text, "extent `B` cannot be -1");
+        let text = run(None, None, &[("B", i64::MAX), ("S", 0)]);
+        assert_eq!(text, Ok(vec![i64::MAX, 0]));
+        let error = axes(&tensors()[1], &extents(), &[i64::MAX, 0]).unwrap_err();
+        assert_eq!(error.to_string(), "size `B * 2` does not fit 64 bits");
+        let axes = [Axis::stored(1)];
+        let given = Given {
+            dtype: DType::F64,
+            axes: &axes,
+            origin: None,
+        };
+        let error = bind(
+            &extents(),
+            &tensors(),
+            &[Some(given), None],
+            &Explicit::new(),
+        )
+        .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "input `x` has element type f64, expected f32"
+        );
+        let error = bind(&extents(), &tensors(), &[], &Explicit::new()).unwrap_err();
+        assert_eq!(error.to_string(), "0 inputs given, expected 2");
+    }
+}

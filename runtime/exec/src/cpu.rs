@@ -1,0 +1,262 @@
+//! Runs artifacts on the CPU.
+//!
+//! A launch's grid is cut into ranges, which the workers take one after the other. The ABI makes the result independent of
+//! where the cuts are, and so of the number of threads. Inputs are only read, unless an output updates one: then that output
+//! is made from a copy, and the caller's tensor stays as it is.
+
+use std::time::Instant;
+
+use fuser_artifact::abi::CpuEntry;
+use fuser_artifact::{Artifact, Target};
+
+use crate::bind::Explicit;
+use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference};
+use crate::error::RuntimeError;
+use crate::execute::Machine;
+use crate::frame::{Frame, Mode};
+use crate::inputs::{as_declared, bind_tensors};
+use crate::load::{CodeLoader, LoadError, LoadedCode};
+use crate::report::{RunReport, Times, summarise};
+use crate::run_plan::{Home, PlannedStep, RunPlan};
+use crate::runtime::{RunOptions, Runtime};
+use crate::tensor::HostTensor;
+
+/// A program whose code is in memory.
+pub struct CpuProgram {
+    artifact: Artifact,
+    entries: Vec<CpuEntry>,
+    /// Keeps the entries callable.
+    _code: Box<dyn LoadedCode>,
+}
+
+/// What a run yields.
+#[derive(Debug)]
+pub struct RunResult {
+    /// In the order of the artifact's outputs.
+    pub outputs: Vec<HostTensor>,
+    pub report: RunReport,
+}
+
+impl CpuProgram {
+    /// Checks an artifact and loads its code.
+    pub fn load(artifact: Artifact, loader: &dyn CodeLoader) -> Result<CpuProgram, RuntimeError> {
+        artifact.validate()?;
+        if let Target::Cuda { .. } = artifact.target {
+            return Err(RuntimeError::Target {
+                expected: "a CPU",
+                found: "an NVIDIA GPU",
+            });
+        }
+        let code = loader.load(&artifact.kernels)?;
+        let entry = |kernel: &fuser_artifact::KernelCode| {
+            code.entry(&kernel.symbol)
+                .ok_or_else(|| LoadError::NoSymbol {
+                    kernel: kernel.name.clone(),
+                    symbol: kernel.symbol.clone(),
+                })
+        };
+        let entries = artifact
+            .kernels
+            .iter()
+            .map(entry)
+            .collect::<Result<_, _>>()?;
+        Ok(CpuProgram {
+            artifact,
+            entries,
+            _code: code,
+        })
+    }
+
+    pub fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// Runs the program. `inputs` are in the artifact's order; `explicit` gives extents that no input's shape gives.
+    pub fn run(
+        &self,
+        runtime: &Runtime,
+        inputs: &[HostTensor],
+        explicit: &Explicit,
+        options: &RunOptions,
+    ) -> Result<RunResult, RuntimeError> {
+        let extents = bind_tensors(
+            &self.artifact.extents,
+            &self.artifact.inputs,
+            inputs,
+            explicit,
+        )?;
+        let plan = RunPlan::new(&self.artifact, &extents)?;
+        let heap = runtime.heap();
+        let converted = as_declared(heap, &self.artifact, &extents, inputs)?;
+        let inputs = inputs.iter().zip(&converted);
+        let inputs: Vec<&HostTensor> = inputs
+            .map(|(given, other)| other.as_ref().unwrap_or(given))
+            .collect();
+        let allocated = plan.allocated_bytes(runtime.workers().count())?;
+        heap.check(allocated)?;
+        let run = Run {
+            program: self,
+            runtime,
+            plan: &plan,
+            inputs: &inputs,
+        };
+        // Guarded runs come first: a kernel that writes where it must not is found out before it can harm the inputs.
+        let guarded = options.checks.then(|| run.guarded_runs()).transpose()?;
+        let (mut frame, samples) = run.timed(options)?;
+        if let Some(guarded) = guarded {
+            run.compare(&guarded, &frame)?;
+        }
+        let outputs = run.outputs(&mut frame)?;
+        let (segments, total_ms) = summarise(&plan.segments, &samples);
+        let names = self.artifact.extents.iter().cloned();
+        let report = RunReport {
+            segments,
+            total_ms,
+            peak_bytes: plan.input_bytes.saturating_add(allocated),
+            arena_bytes: plan.arena_bytes as u64,
+            threads: runtime.workers().count(),
+            extents: names.zip(extents).collect(),
+        };
+        Ok(RunResult { outputs, report })
+    }
+}
+
+struct Run<'a> {
+    program: &'a CpuProgram,
+    runtime: &'a Runtime,
+    plan: &'a RunPlan,
+    inputs: &'a [&'a HostTensor],
+}
+
+impl Run<'_> {
+    fn timed(&self, options: &RunOptions) -> Result<(Frame, Vec<Times>), RuntimeError> {
+        let mut frame = self.frame(Mode::Lean)?;
+        for _ in 0..options.warmup {
+            self.execute(&mut frame)?;
+        }
+        let repeats = 0..options.repeats.max(1);
+        let samples = repeats
+            .map(|_| self.execute(&mut frame))
+            .collect::<Result<_, _>>()?;
+        Ok((frame, samples))
+    }
+
+    fn frame(&self, mode: Mode) -> Result<Frame, RuntimeError> {
+        let workers = self.runtime.workers().count();
+        Frame::new(self.runtime.heap(), self.plan, self.inputs, workers, mode)
+    }
+
+    fn execute(&self, frame: &mut Frame) -> Result<Times, RuntimeError> {
+        frame.reset(self.plan, self.inputs);
+        let machine = Machine {
+            workers: self.runtime.workers(),
+            entries: &self.program.entries,
+            frame,
+        };
+        let mut times = Times::new(self.plan.segments.len());
+        let start = Instant::now();
+        for (index, (segment, step)) in self.plan.steps.iter().enumerate() {
+            let begin = Instant::now();
+            machine.step(step);
+            times.add(*segment, begin.elapsed().as_secs_f64() * 1e3);
+            frame.check_redzones(self.plan, index, self.kernel_name(step))?;
+        }
+        times.total = start.elapsed().as_secs_f64() * 1e3;
+        Ok(times)
+    }
+
+    fn kernel_name(&self, step: &PlannedStep) -> Option<&str> {
+        match step {
+            PlannedStep::Launch { kernel, .. } => {
+                let kernel = self.program.artifact.kernels.get(*kernel);
+                kernel.map(|kernel| kernel.name.as_str())
+            }
+            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => None,
+        }
+    }
+
+    /// Runs the program in guarded memory, once for each pattern.
+    fn guarded_runs(&self) -> Result<[Frame; 2], RuntimeError> {
+        let [first, second] = PATTERNS;
+        Ok([self.guarded(first)?, self.guarded(second)?])
+    }
+
+    /// Compares the outputs of the guarded runs with each other and with those of the lean run.
+    fn compare(&self, guarded: &[Frame; 2], lean: &Frame) -> Result<(), CheckError> {
+        for (output, bytes) in self.output_sizes() {
+            let buffer = output.buffer as usize;
+            let size = output.dtype.bytes();
+            let runs = guarded
+                .each_ref()
+                .map(|frame| frame.contents(buffer, bytes));
+            compare_patterns(&output.name, runs, size)?;
+            let [first, _] = runs;
+            if let Some(element) = first_difference(first, lean.contents(buffer, bytes), size) {
+                let output = output.name.clone();
+                return Err(CheckError::Layout { output, element });
+            }
+        }
+        Ok(())
+    }
+
+    fn guarded(&self, pattern: u8) -> Result<Frame, RuntimeError> {
+        let mut frame = self.frame(Mode::Guarded { pattern })?;
+        self.execute(&mut frame)?;
+        for (index, buffer) in self.plan.buffers.iter().enumerate() {
+            let Home::Input(input) = buffer.home else {
+                continue;
+            };
+            let before = self
+                .inputs
+                .get(input)
+                .map_or(&[][..], |tensor| tensor.bytes());
+            let after = frame.contents(index, buffer.bytes);
+            let spec = self.program.artifact.inputs.get(input);
+            let (name, size) = spec.map_or(("", 1), |spec| (&spec.name, spec.dtype.bytes()));
+            if let Some(element) = first_difference(before, after, size) {
+                let input = name.to_string();
+                return Err(CheckError::InputChanged { input, element }.into());
+            }
+        }
+        Ok(frame)
+    }
+
+    /// The outputs with their sizes in bytes.
+    fn output_sizes(&self) -> impl Iterator<Item = (&fuser_artifact::TensorSpec, usize)> {
+        let outputs = self.program.artifact.outputs.iter().zip(&self.plan.outputs);
+        outputs.map(|(output, axes)| {
+            // The plan has made these sizes once already.
+            let bytes = crate::tensor::stored_bytes(output.dtype, axes).unwrap_or(0);
+            (output, bytes)
+        })
+    }
+
+    /// The outputs as tensors: the run's own memory where an output is all that a buffer holds, else a copy.
+    fn outputs(&self, frame: &mut Frame) -> Result<Vec<HostTensor>, RuntimeError> {
+        let sizes: Vec<_> = self.output_sizes().collect();
+        let mut outputs = Vec::with_capacity(sizes.len());
+        for (index, (output, bytes)) in sizes.iter().enumerate() {
+            let buffer = output.buffer as usize;
+            let later = sizes.iter().skip(index + 1);
+            let last = later
+                .clone()
+                .all(|(other, _)| other.buffer != output.buffer);
+            let axes = self.plan.outputs.get(index).cloned().unwrap_or_default();
+            let taken = last.then(|| frame.take(buffer, *bytes)).flatten();
+            let tensor = match taken {
+                Some(memory) => HostTensor::from_memory(output.dtype, axes, memory),
+                None => {
+                    let contents = frame.contents(buffer, *bytes);
+                    HostTensor::from_bytes(self.runtime.heap(), output.dtype, &axes, contents)
+                }
+            };
+            outputs.push(tensor.map_err(|error| RuntimeError::Plan(error.into()))?);
+        }
+        Ok(outputs)
+    }
+}
+
+#[cfg(test)]
+#[path = "cpu_tests.rs"]
+#[allow(unsafe_code)]
+mod tests;

@@ -1,0 +1,624 @@
+//! Runs artifacts on an NVIDIA GPU, through the driver alone: no toolkit is needed, to build or to run.
+//!
+//! The driver is looked for when a device is opened. Where there is none, or no GPU, [`CudaDevice::open`] is an error that
+//! says `unsupported: no device (...)`; it never panics: all symbols that are used later are looked up first, as a missing
+//! one would panic in the binding. PTX that the driver's compiler refuses is an error with its log.
+//!
+//! Steps run in order on one stream; times come from events on it. Buffers are allocated for each run.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+use cudarc::driver::{
+    CudaContext, CudaEvent, CudaSlice, CudaStream, DevicePtr, DriverError, result, sys,
+};
+use fuser_artifact::{Artifact, Code, KernelCode, Target};
+
+use crate::bind::Explicit;
+use crate::cpu::RunResult;
+use crate::error::RuntimeError;
+use crate::inputs::{as_declared, bind_tensors};
+use crate::load::LoadError;
+use crate::memory::MemoryError;
+use crate::report::{RunReport, Times, summarise};
+use crate::run_plan::{Home, PlannedStep, RunPlan};
+use crate::runtime::{RunOptions, Runtime};
+use crate::tensor::HostTensor;
+
+/// Bytes that are kept of what the driver's compiler says.
+const LOG_BYTES: usize = 16 * 1024;
+
+/// Most blocks in a grid.
+const MAX_GRID: i64 = i32::MAX as i64;
+
+/// Dynamic shared memory that a kernel may have without asking for more.
+const DEFAULT_SHARED: usize = 48 * 1024;
+
+/// Every driver function that this file, or what it calls, may come to.
+const SYMBOLS: [&str; 33] = [
+    "cuInit",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetName",
+    "cuDevicePrimaryCtxRetain",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+    "cuCtxSynchronize",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuStreamCreate",
+    "cuStreamDestroy_v2",
+    "cuStreamSynchronize",
+    "cuStreamWaitEvent",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuEventElapsedTime",
+    "cuMemGetInfo_v2",
+    "cuMemAllocAsync",
+    "cuMemFreeAsync",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuModuleLoadDataEx",
+    "cuModuleGetFunction",
+    "cuModuleUnload",
+    "cuFuncSetAttribute",
+    "cuLaunchKernel",
+];
+
+/// A GPU that is ready for use.
+#[derive(Clone, Debug)]
+pub struct CudaDevice {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    sm: u32,
+}
+
+impl CudaDevice {
+    /// Opens the GPU of that number.
+    pub fn open(ordinal: usize) -> Result<CudaDevice, RuntimeError> {
+        find_driver()?;
+        let no_device = |error: DriverError| RuntimeError::NoDevice {
+            reason: describe(error),
+        };
+        let context = CudaContext::new(ordinal).map_err(no_device)?;
+        // SAFETY: everything here runs on one stream, so that no slice is used by two.
+        unsafe { context.disable_event_tracking() };
+        let (major, minor) = context.compute_capability().map_err(no_device)?;
+        let stream = context.new_stream().map_err(no_device)?;
+        let sm = u32::try_from(major * 10 + minor).unwrap_or(0);
+        Ok(CudaDevice {
+            context,
+            stream,
+            sm,
+        })
+    }
+
+    /// The compute capability: 80 for 8.0.
+    pub fn sm(&self) -> u32 {
+        self.sm
+    }
+
+    /// The device's name, for reports.
+    pub fn name(&self) -> Result<String, RuntimeError> {
+        self.context.name().map_err(failed("cuDeviceGetName"))
+    }
+}
+
+/// Refuses a machine without the driver, or with one that is too old.
+fn find_driver() -> Result<(), RuntimeError> {
+    let no_device = |reason: String| Err(RuntimeError::NoDevice { reason });
+    // SAFETY: loads the driver's library, whose initialisation is trusted.
+    if !unsafe { sys::is_culib_present() } {
+        return no_device("the NVIDIA driver library libcuda was not found".to_string());
+    }
+    // SAFETY: the library is there, so this does not panic; the symbol is looked for and not called.
+    let missing = |symbol: &&&str| unsafe {
+        sys::culib()
+            .get::<unsafe extern "C" fn()>(symbol.as_bytes())
+            .is_err()
+    };
+    match SYMBOLS.iter().find(missing) {
+        Some(symbol) => no_device(format!(
+            "the NVIDIA driver has no `{symbol}`: it is too old"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn describe(error: DriverError) -> String {
+    let name = error
+        .error_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|_| format!("error {}", error.0 as u32))
+}
+
+fn failed(call: &'static str) -> impl Fn(DriverError) -> RuntimeError {
+    move |error| RuntimeError::Device {
+        call,
+        message: describe(error),
+    }
+}
+
+/// A loaded module; its functions are good for as long as it lives.
+struct Module {
+    handle: sys::CUmodule,
+    context: Arc<CudaContext>,
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: loaded by `load_module`, unloaded once. An error here has nobody to go to.
+            let _ = unsafe { result::module::unload(self.handle) };
+        }
+    }
+}
+
+/// Compiles PTX; the error has the compiler's log.
+fn load_module(device: &CudaDevice, kernel: &str, ptx: &str) -> Result<Module, RuntimeError> {
+    let refused = |log: String| LoadError::Refused {
+        kernel: Some(kernel.to_string()),
+        log,
+    };
+    let text = CString::new(ptx).map_err(|_| refused("the PTX holds a zero byte".to_string()))?;
+    device
+        .context
+        .bind_to_thread()
+        .map_err(failed("cuCtxSetCurrent"))?;
+    let mut log = vec![0u8; LOG_BYTES];
+    let mut options = [
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(LOG_BYTES),
+    ];
+    let mut handle = std::ptr::null_mut();
+    // SAFETY: the text ends in a zero byte, the options are two, and the log has the length that they say.
+    let loaded = unsafe {
+        let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
+        sys::cuModuleLoadDataEx(&mut handle, text.as_ptr().cast(), 2, options, values).result()
+    };
+    match loaded {
+        Ok(()) => Ok(Module {
+            handle,
+            context: device.context.clone(),
+        }),
+        Err(error) => {
+            let said = log.split(|byte| *byte == 0).next().unwrap_or_default();
+            let said = String::from_utf8_lossy(said);
+            Err(refused(format!("{}: {}", describe(error), said.trim())).into())
+        }
+    }
+}
+
+/// A program whose kernels are on the device.
+pub struct CudaProgram {
+    artifact: Artifact,
+    device: CudaDevice,
+    functions: Vec<sys::CUfunction>,
+    /// Keeps the functions callable.
+    _modules: Vec<Module>,
+}
+
+impl CudaProgram {
+    /// Checks an artifact and compiles its PTX. Kernels with the same PTX share a module.
+    pub fn load(artifact: Artifact, device: &CudaDevice) -> Result<CudaProgram, RuntimeError> {
+        artifact.validate()?;
+        check_target(&artifact.target, device)?;
+        let mut modules: Vec<Module> = Vec::new();
+        let mut by_text: BTreeMap<&str, sys::CUmodule> = BTreeMap::new();
+        let mut functions = Vec::with_capacity(artifact.kernels.len());
+        for kernel in &artifact.kernels {
+            let ptx = match &kernel.code {
+                Code::Ptx(text) => text.as_str(),
+                Code::Object(_) => "",
+            };
+            let module = match by_text.get(ptx) {
+                Some(module) => *module,
+                None => {
+                    let module = load_module(device, &kernel.name, ptx)?;
+                    let handle = module.handle;
+                    modules.push(module);
+                    by_text.insert(ptx, handle);
+                    handle
+                }
+            };
+            functions.push(function(module, kernel)?);
+        }
+        Ok(CudaProgram {
+            device: device.clone(),
+            functions,
+            _modules: modules,
+            artifact,
+        })
+    }
+
+    /// Runs the program. `inputs` are in the artifact's order; `runtime` gives host memory for the outputs.
+    pub fn run(
+        &self,
+        runtime: &Runtime,
+        inputs: &[HostTensor],
+        explicit: &Explicit,
+        options: &RunOptions,
+    ) -> Result<RunResult, RuntimeError> {
+        let artifact = &self.artifact;
+        let extents = bind_tensors(&artifact.extents, &artifact.inputs, inputs, explicit)?;
+        let plan = RunPlan::new(artifact, &extents)?;
+        let converted = as_declared(runtime.heap(), artifact, &extents, inputs)?;
+        let inputs = inputs.iter().zip(&converted);
+        let inputs: Vec<&HostTensor> = inputs
+            .map(|(given, other)| other.as_ref().unwrap_or(given))
+            .collect();
+        let device_bytes = self.check_memory(&plan)?;
+        let run = Run {
+            program: self,
+            runtime,
+            plan: &plan,
+            inputs: &inputs,
+        };
+        let result = run.all(options);
+        // Whatever happened, nothing may still use the memory that is dropped now.
+        let idle = self.device.stream.synchronize();
+        let (outputs, samples) = result?;
+        idle.map_err(failed("cuStreamSynchronize"))?;
+        let (segments, total_ms) = summarise(&plan.segments, &samples);
+        let report = RunReport {
+            segments,
+            total_ms,
+            peak_bytes: device_bytes,
+            arena_bytes: plan.arena_bytes as u64,
+            threads: 0,
+            extents: artifact.extents.iter().cloned().zip(extents).collect(),
+        };
+        Ok(RunResult { outputs, report })
+    }
+
+    /// Refuses a plan that the device's free memory does not hold; returns what it needs.
+    fn check_memory(&self, plan: &RunPlan) -> Result<u64, RuntimeError> {
+        let needed = plan.allocated_bytes(0)?.saturating_add(plan.input_bytes);
+        let (free, _) = self
+            .device
+            .context
+            .mem_get_info()
+            .map_err(failed("cuMemGetInfo"))?;
+        let limit = free as u64;
+        if needed > limit {
+            let in_use = 0;
+            return Err(MemoryError::Limit {
+                needed,
+                in_use,
+                limit,
+            }
+            .into());
+        }
+        Ok(needed)
+    }
+}
+
+fn check_target(target: &Target, device: &CudaDevice) -> Result<(), RuntimeError> {
+    match target {
+        Target::Cuda { sm } if *sm <= device.sm => Ok(()),
+        Target::Cuda { sm } => Err(RuntimeError::Capability {
+            needed: *sm,
+            found: device.sm,
+        }),
+        Target::Cpu { .. } => Err(RuntimeError::Target {
+            expected: "an NVIDIA GPU",
+            found: "a CPU",
+        }),
+    }
+}
+
+fn function(module: sys::CUmodule, kernel: &KernelCode) -> Result<sys::CUfunction, RuntimeError> {
+    let missing = || LoadError::NoSymbol {
+        kernel: kernel.name.clone(),
+        symbol: kernel.symbol.clone(),
+    };
+    let symbol = CString::new(kernel.symbol.as_str()).map_err(|_| missing())?;
+    // SAFETY: the module is loaded, and stays so for as long as the program lives.
+    let function = unsafe { result::module::get_function(module, symbol) };
+    Ok(function.map_err(|_| missing())?)
+}
+
+struct Run<'a> {
+    program: &'a CudaProgram,
+    runtime: &'a Runtime,
+    plan: &'a RunPlan,
+    inputs: &'a [&'a HostTensor],
+}
+
+/// Device memory of a run.
+struct DeviceFrame {
+    /// Where each buffer begins.
+    addresses: Vec<sys::CUdeviceptr>,
+    /// What the addresses point into.
+    _slices: Vec<CudaSlice<u8>>,
+}
+
+impl Run<'_> {
+    fn all(&self, options: &RunOptions) -> Result<(Vec<HostTensor>, Vec<Times>), RuntimeError> {
+        let frame = self.frame()?;
+        for _ in 0..options.warmup {
+            self.execute(&frame)?;
+        }
+        let repeats = 0..options.repeats.max(1);
+        let samples = repeats
+            .map(|_| self.execute(&frame))
+            .collect::<Result<_, _>>()?;
+        Ok((self.outputs(&frame)?, samples))
+    }
+
+    fn stream(&self) -> &Arc<CudaStream> {
+        &self.program.device.stream
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<CudaSlice<u8>, RuntimeError> {
+        // SAFETY: the bytes are only handed to kernels and copies, which read none that they have not written.
+        let slice = unsafe { self.stream().alloc::<u8>(bytes.max(1)) };
+        slice.map_err(failed("cuMemAlloc"))
+    }
+
+    /// Memory for all buffers, and the inputs' elements in theirs.
+    fn frame(&self) -> Result<DeviceFrame, RuntimeError> {
+        let arena = self.allocate(self.plan.arena_bytes)?;
+        let (arena_start, _) = arena.device_ptr(self.stream());
+        let mut slices = Vec::new();
+        let mut addresses = Vec::with_capacity(self.plan.buffers.len());
+        for buffer in &self.plan.buffers {
+            addresses.push(match buffer.home {
+                Home::Arena(offset) => arena_start + offset as u64,
+                Home::Input(_) | Home::Own { .. } => {
+                    let slice = self.allocate(buffer.bytes)?;
+                    let (address, _) = slice.device_ptr(self.stream());
+                    slices.push(slice);
+                    address
+                }
+            });
+        }
+        slices.push(arena);
+        let frame = DeviceFrame {
+            addresses,
+            _slices: slices,
+        };
+        self.upload(&frame, |home| match home {
+            Home::Input(input) => Some(input),
+            Home::Own { .. } | Home::Arena(_) => None,
+        })?;
+        Ok(frame)
+    }
+
+    /// Copies inputs into the buffers for which `source` names one.
+    fn upload(
+        &self,
+        frame: &DeviceFrame,
+        source: impl Fn(Home) -> Option<usize>,
+    ) -> Result<(), RuntimeError> {
+        for (buffer, address) in self.plan.buffers.iter().zip(&frame.addresses) {
+            let input = source(buffer.home).and_then(|input| self.inputs.get(input));
+            let bytes = input.and_then(|input| input.bytes().get(..buffer.bytes));
+            let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else {
+                continue;
+            };
+            // SAFETY: the buffer has exactly these bytes; the inputs outlive the run, which ends with a wait.
+            let copied =
+                unsafe { result::memcpy_htod_async(*address, bytes, self.stream().cu_stream()) };
+            copied.map_err(failed("cuMemcpyHtoDAsync"))?;
+        }
+        Ok(())
+    }
+
+    fn event(&self) -> Result<CudaEvent, RuntimeError> {
+        let timing = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+        let event = self.program.device.context.new_event(timing);
+        let event = event.map_err(failed("cuEventCreate"))?;
+        event
+            .record(self.stream())
+            .map_err(failed("cuEventRecord"))?;
+        Ok(event)
+    }
+
+    fn execute(&self, frame: &DeviceFrame) -> Result<Times, RuntimeError> {
+        self.upload(frame, |home| match home {
+            Home::Own { update_of } => update_of,
+            Home::Input(_) | Home::Arena(_) => None,
+        })?;
+        let start = self.event()?;
+        let mut ends = Vec::with_capacity(self.plan.steps.len());
+        for (segment, step) in &self.plan.steps {
+            self.step(frame, step)?;
+            ends.push((*segment, self.event()?));
+        }
+        self.stream()
+            .synchronize()
+            .map_err(failed("cuStreamSynchronize"))?;
+        let mut times = Times::new(self.plan.segments.len());
+        let mut begin = &start;
+        for (segment, end) in &ends {
+            let ms = begin
+                .elapsed_ms(end)
+                .map_err(failed("cuEventElapsedTime"))?;
+            times.add(*segment, ms.into());
+            times.total += f64::from(ms);
+            begin = end;
+        }
+        Ok(times)
+    }
+
+    fn step(&self, frame: &DeviceFrame, step: &PlannedStep) -> Result<(), RuntimeError> {
+        match step {
+            PlannedStep::Launch {
+                kernel,
+                buffers,
+                extents,
+                grid,
+                scratch_bytes,
+                block,
+            } => {
+                let buffers = buffers.iter().map(|index| address(frame, *index)).collect();
+                self.launch(*kernel, buffers, extents, *grid, *scratch_bytes, *block)
+            }
+            PlannedStep::Copy { bytes: 0, .. } => Ok(()),
+            PlannedStep::Copy { from, to, bytes } => {
+                let (from, to) = (address(frame, *from), address(frame, *to));
+                // SAFETY: the plan has checked that both buffers have that many bytes.
+                let copied = unsafe {
+                    result::memcpy_dtod_async(to, from, *bytes, self.stream().cu_stream())
+                };
+                copied.map_err(failed("cuMemcpyDtoDAsync"))
+            }
+            PlannedStep::Fill {
+                buffer,
+                count,
+                size,
+                bits,
+            } => self.fill(address(frame, *buffer), *count, *size, *bits),
+        }
+    }
+
+    fn launch(
+        &self,
+        kernel: usize,
+        mut buffers: Vec<sys::CUdeviceptr>,
+        extents: &[i64],
+        grid: i64,
+        shared: usize,
+        block: u32,
+    ) -> Result<(), RuntimeError> {
+        let Some(function) = self
+            .program
+            .functions
+            .get(kernel)
+            .copied()
+            .filter(|_| grid > 0)
+        else {
+            return Ok(());
+        };
+        if grid > MAX_GRID {
+            let kernel = self.program.artifact.kernels.get(kernel);
+            return Err(RuntimeError::Grid {
+                kernel: kernel.map(|kernel| kernel.name.clone()).unwrap_or_default(),
+                grid,
+                limit: MAX_GRID,
+            });
+        }
+        // The driver refuses what is too much for the device; what does not even fit its type is refused the same way.
+        let shared_bytes = u32::try_from(shared).unwrap_or(u32::MAX);
+        if shared > DEFAULT_SHARED {
+            let attribute =
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let value = i32::try_from(shared).unwrap_or(i32::MAX);
+            // SAFETY: the function is loaded.
+            let set =
+                unsafe { result::function::set_function_attribute(function, attribute, value) };
+            set.map_err(failed("cuFuncSetAttribute"))?;
+        }
+        let mut extents = extents.to_vec();
+        let pointers = buffers
+            .iter_mut()
+            .map(|buffer| (buffer as *mut sys::CUdeviceptr).cast::<c_void>());
+        let values = extents
+            .iter_mut()
+            .map(|extent| (extent as *mut i64).cast::<c_void>());
+        let mut parameters: Vec<*mut c_void> = pointers.chain(values).collect();
+        // SAFETY: the artifact's word is that the kernel takes these parameters, pointers first; the driver copies them
+        // before it returns, and the buffers live until the run has waited for the stream.
+        let launched = unsafe {
+            let stream = self.stream().cu_stream();
+            let grid = (grid as u32, 1, 1);
+            result::launch_kernel(
+                function,
+                grid,
+                (block, 1, 1),
+                shared_bytes,
+                stream,
+                &mut parameters,
+            )
+        };
+        launched.map_err(failed("cuLaunchKernel"))
+    }
+
+    /// Fills from the host: fills are small, and the driver has none for elements of 8 bytes.
+    fn fill(
+        &self,
+        to: sys::CUdeviceptr,
+        count: usize,
+        size: usize,
+        bits: u64,
+    ) -> Result<(), RuntimeError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let mut staged = self
+            .runtime
+            .heap()
+            .allocate_elements(count, size, "a fill")?;
+        let bytes = bits.to_le_bytes();
+        let element = bytes.get(..size).unwrap_or(&bytes);
+        staged
+            .chunks_exact_mut(size)
+            .for_each(|to| to.copy_from_slice(element));
+        // SAFETY: the plan has checked that the buffer has that many bytes; the wait below keeps `staged` alive.
+        let copied = unsafe { result::memcpy_htod_async(to, &staged, self.stream().cu_stream()) };
+        let idle = self.stream().synchronize();
+        copied.map_err(failed("cuMemcpyHtoDAsync"))?;
+        idle.map_err(failed("cuStreamSynchronize"))
+    }
+
+    fn outputs(&self, frame: &DeviceFrame) -> Result<Vec<HostTensor>, RuntimeError> {
+        let specs = self.program.artifact.outputs.iter().zip(&self.plan.outputs);
+        let output = |(spec, axes): (&fuser_artifact::TensorSpec, &Vec<_>)| {
+            let tensor = HostTensor::zeros(self.runtime.heap(), spec.dtype, axes);
+            let mut tensor = tensor.map_err(|error| RuntimeError::Plan(error.into()))?;
+            if !tensor.bytes().is_empty() {
+                let from = address(frame, spec.buffer as usize);
+                // SAFETY: the plan has checked that the buffer has that many bytes; the wait keeps `tensor` alive.
+                let copied = unsafe {
+                    result::memcpy_dtoh_async(tensor.bytes_mut(), from, self.stream().cu_stream())
+                };
+                let idle = self.stream().synchronize();
+                copied.map_err(failed("cuMemcpyDtoHAsync"))?;
+                idle.map_err(failed("cuStreamSynchronize"))?;
+            }
+            Ok(tensor)
+        };
+        specs.map(output).collect()
+    }
+}
+
+fn address(frame: &DeviceFrame, buffer: usize) -> sys::CUdeviceptr {
+    frame.addresses.get(buffer).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where a GPU is, this opens it; everywhere else it is an error with this text, and never a panic.
+    #[test]
+    fn no_device_is_an_error() {
+        match CudaDevice::open(0) {
+            Ok(device) => assert!(device.sm() >= 50),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.starts_with("unsupported: no device ("), "{text}");
+            }
+        }
+        let error = CudaDevice::open(usize::MAX).unwrap_err().to_string();
+        assert!(error.starts_with("unsupported: no device ("), "{error}");
+    }
+
+    #[test]
+    fn symbols_are_listed_once() {
+        let unique: std::collections::BTreeSet<&str> = SYMBOLS.into_iter().collect();
+        assert_eq!(unique.len(), SYMBOLS.len());
+    }
+}

@@ -1,0 +1,169 @@
+//! Single elements of any type as numbers, from and to their bytes in memory.
+//!
+//! Conversions round once, to nearest even. Nothing here is for bulk work inside kernels; it serves inputs, files and tests.
+
+use fuser_artifact::DType;
+use half::{bf16, f16};
+
+/// The element as `f64`. Exact but for `i64` and `index` beyond 2^53, which round.
+pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
+    match dtype {
+        DType::F64 => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+        DType::F32 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
+        DType::F16 => Some(f16::from_le_bytes(bytes.try_into().ok()?).into()),
+        DType::Bf16 => Some(bf16::from_le_bytes(bytes.try_into().ok()?).into()),
+        _ => to_i64(dtype, bytes).map(|value| value as f64),
+    }
+}
+
+/// The element as `i64`; `None` for floating-point types.
+pub fn to_i64(dtype: DType, bytes: &[u8]) -> Option<i64> {
+    match dtype {
+        DType::I64 | DType::Index => Some(i64::from_le_bytes(bytes.try_into().ok()?)),
+        DType::I32 => Some(i32::from_le_bytes(bytes.try_into().ok()?).into()),
+        DType::I8 => Some(i8::from_le_bytes(bytes.try_into().ok()?).into()),
+        DType::U8 => bytes.first().map(|byte| i64::from(*byte)),
+        DType::I1 => bytes.first().map(|byte| i64::from(*byte != 0)),
+        DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => None,
+    }
+}
+
+/// The least and greatest integer of the type; `None` for floating-point types.
+pub fn integer_range(dtype: DType) -> Option<(i64, i64)> {
+    match dtype {
+        DType::I64 | DType::Index => Some((i64::MIN, i64::MAX)),
+        DType::I32 => Some((i32::MIN.into(), i32::MAX.into())),
+        DType::I8 => Some((i8::MIN.into(), i8::MAX.into())),
+        DType::U8 => Some((0, u8::MAX.into())),
+        DType::I1 => Some((0, 1)),
+        DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => None,
+    }
+}
+
+/// The bytes of an element, in an array of the widest type's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    bytes: [u8; 8],
+    len: usize,
+}
+
+impl Encoded {
+    fn new<const N: usize>(value: [u8; N]) -> Encoded {
+        let mut bytes = [0; 8];
+        bytes
+            .iter_mut()
+            .zip(value)
+            .for_each(|(to, from)| *to = from);
+        Encoded { bytes, len: N }
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// A real number as an element: rounded to a floating-point type, saturated to an integer type (NaN becomes 0).
+pub fn from_f64(dtype: DType, value: f64) -> Encoded {
+    match dtype {
+        DType::F64 => Encoded::new(value.to_le_bytes()),
+        DType::F32 => Encoded::new((value as f32).to_le_bytes()),
+        DType::F16 => Encoded::new(f16::from_f32(round_to_odd(value)).to_le_bytes()),
+        DType::Bf16 => Encoded::new(bf16::from_f32(round_to_odd(value)).to_le_bytes()),
+        _ => from_i64(dtype, value as i64),
+    }
+}
+
+/// An integer as an element: rounded to a floating-point type, saturated to an integer type.
+pub fn from_i64(dtype: DType, value: i64) -> Encoded {
+    let (low, high) = integer_range(dtype).unwrap_or((i64::MIN, i64::MAX));
+    let value = value.clamp(low, high);
+    match dtype {
+        DType::I64 | DType::Index => Encoded::new(value.to_le_bytes()),
+        DType::I32 => Encoded::new((value as i32).to_le_bytes()),
+        DType::I8 => Encoded::new((value as i8).to_le_bytes()),
+        DType::U8 | DType::I1 => Encoded::new([value as u8]),
+        DType::F32 => Encoded::new((value as f32).to_le_bytes()),
+        // Generated integers are far below 2^53, where the way over f64 is exact.
+        DType::F64 | DType::F16 | DType::Bf16 => from_f64(dtype, value as f64),
+    }
+}
+
+/// Rounds to `f32` so that rounding the result again to a narrower type is as good as rounding once: towards zero, with
+/// the last bit set where anything was lost (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+fn round_to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    if f64::from(nearest) == value || value.is_nan() {
+        return nearest;
+    }
+    let away = f64::from(nearest).abs() > value.abs();
+    let towards_zero = nearest.to_bits() - u32::from(away);
+    f32::from_bits(towards_zero | 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_type_holds_round_trips() {
+        for dtype in DType::ALL {
+            for value in [0i64, 1] {
+                let encoded = from_i64(dtype, value);
+                assert_eq!(encoded.as_bytes().len(), dtype.bytes());
+                assert_eq!(to_f64(dtype, encoded.as_bytes()), Some(value as f64));
+            }
+            let Some((low, high)) = integer_range(dtype) else {
+                continue;
+            };
+            for value in [low, high] {
+                let encoded = from_i64(dtype, value);
+                assert_eq!(to_i64(dtype, encoded.as_bytes()), Some(value), "{dtype}");
+            }
+        }
+        assert_eq!(to_f64(DType::F32, &[0; 3]), None);
+    }
+
+    #[test]
+    fn every_half_round_trips() {
+        for bits in 0..=u16::MAX {
+            for dtype in [DType::F16, DType::Bf16] {
+                let value = to_f64(dtype, &bits.to_le_bytes()).unwrap();
+                if !value.is_nan() {
+                    let encoded = from_f64(dtype, value);
+                    assert_eq!(encoded.as_bytes(), bits.to_le_bytes());
+                }
+            }
+        }
+        let nan = from_f64(DType::Bf16, f64::NAN);
+        assert!(to_f64(DType::Bf16, nan.as_bytes()).unwrap().is_nan());
+    }
+
+    #[test]
+    fn rounding_to_a_half_happens_once() {
+        // Just above the midpoint of 1 and its successor: rounding to f32 first would land on the midpoint and go down.
+        for (dtype, ulp) in [(DType::F16, 2f64.powi(-10)), (DType::Bf16, 2f64.powi(-7))] {
+            let round = |value| to_f64(dtype, from_f64(dtype, value).as_bytes()).unwrap();
+            let midpoint = 1.0 + ulp / 2.0;
+            assert_eq!(round(midpoint), 1.0);
+            assert_eq!(round(midpoint + 2f64.powi(-40)), 1.0 + ulp);
+            assert_eq!(round(-midpoint - 2f64.powi(-40)), -1.0 - ulp);
+            assert_eq!(round(1.0 + 1.5 * ulp - 2f64.powi(-40)), 1.0 + ulp);
+            assert_eq!(round(1e300), f64::INFINITY);
+            assert_eq!(round(-1e-300), 0.0);
+        }
+    }
+
+    #[test]
+    fn integers_saturate() {
+        for (dtype, value, expected) in [
+            (DType::U8, -3.0, 0),
+            (DType::U8, 300.0, 255),
+            (DType::I8, f64::NAN, 0),
+            (DType::I1, 9.0, 1),
+            (DType::I32, f64::INFINITY, i64::from(i32::MAX)),
+        ] {
+            let encoded = from_f64(dtype, value);
+            assert_eq!(to_i64(dtype, encoded.as_bytes()), Some(expected));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Every way in which a run can fail, as one type.
+
+use std::fmt;
+
+use fuser_artifact::ArtifactError;
+
+use crate::bind::BindError;
+use crate::checks::CheckError;
+use crate::load::LoadError;
+use crate::memory::MemoryError;
+use crate::npy::NpyError;
+use crate::random::SpecError;
+use crate::run_plan::PlanError;
+use crate::tensor::TensorError;
+use crate::workers::WorkersError;
+
+/// Why something could not be run.
+#[derive(Debug)]
+pub enum RuntimeError {
+    Artifact(ArtifactError),
+    Bind(BindError),
+    Plan(PlanError),
+    Memory(MemoryError),
+    Load(LoadError),
+    Workers(WorkersError),
+    Npy(NpyError),
+    Check(CheckError),
+    /// A description of an input, with the input's name.
+    Spec {
+        input: String,
+        error: SpecError,
+    },
+    /// A tensor given for an input, with the input's name.
+    Input {
+        input: String,
+        error: TensorError,
+    },
+    /// A description for an input that the program does not have.
+    UnknownInput {
+        name: String,
+        known: Vec<String>,
+    },
+    /// An artifact for one kind of device given to another.
+    Target {
+        expected: &'static str,
+        found: &'static str,
+    },
+    /// There is no GPU, or none that can be used.
+    NoDevice {
+        reason: String,
+    },
+    /// The artifact is for a newer GPU.
+    Capability {
+        needed: u32,
+        found: u32,
+    },
+    /// A call of the GPU's driver failed.
+    Device {
+        call: &'static str,
+        message: String,
+    },
+    /// A kernel's grid is larger than the device takes.
+    Grid {
+        kernel: String,
+        grid: i64,
+        limit: i64,
+    },
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuntimeError::Artifact(error) => error.fmt(f),
+            RuntimeError::Bind(error) => error.fmt(f),
+            RuntimeError::Plan(error) => error.fmt(f),
+            RuntimeError::Memory(error) => error.fmt(f),
+            RuntimeError::Load(error) => error.fmt(f),
+            RuntimeError::Workers(error) => error.fmt(f),
+            RuntimeError::Npy(error) => error.fmt(f),
+            RuntimeError::Check(error) => error.fmt(f),
+            RuntimeError::Spec { input, error } => write!(f, "input `{input}`: {error}"),
+            RuntimeError::Input { input, error } => write!(f, "input `{input}`: {error}"),
+            RuntimeError::UnknownInput { name, known } if known.is_empty() => {
+                write!(f, "the program has no input `{name}`, nor any other")
+            }
+            RuntimeError::UnknownInput { name, known } => {
+                write!(
+                    f,
+                    "the program has no input `{name}` (it has {})",
+                    known.join(", ")
+                )
+            }
+            RuntimeError::Target { expected, found } => {
+                write!(f, "the artifact is for {found}, this device is {expected}")
+            }
+            RuntimeError::NoDevice { reason } => write!(f, "unsupported: no device ({reason})"),
+            RuntimeError::Capability { needed, found } => {
+                write!(
+                    f,
+                    "the artifact is for sm_{needed}, this device is sm_{found}"
+                )
+            }
+            RuntimeError::Device { call, message } => write!(f, "{call} failed: {message}"),
+            RuntimeError::Grid {
+                kernel,
+                grid,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "kernel `{kernel}` has a grid of {grid}, the device takes at most {limit}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+macro_rules! from {
+    ($($variant:ident($error:ty)),*) => {
+        $(impl From<$error> for RuntimeError {
+            fn from(error: $error) -> RuntimeError {
+                RuntimeError::$variant(error)
+            }
+        })*
+    };
+}
+
+from!(
+    Artifact(ArtifactError),
+    Bind(BindError),
+    Plan(PlanError),
+    Memory(MemoryError),
+    Load(LoadError),
+    Workers(WorkersError),
+    Npy(NpyError),
+    Check(CheckError)
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_no_other_test_shows() {
+        let error = RuntimeError::UnknownInput {
+            name: "q".to_string(),
+            known: vec!["x".to_string(), "w".to_string()],
+        };
+        assert_eq!(
+            error.to_string(),
+            "the program has no input `q` (it has x, w)"
+        );
+        let error = RuntimeError::Grid {
+            kernel: "k".to_string(),
+            grid: 9,
+            limit: 8,
+        };
+        assert_eq!(
+            error.to_string(),
+            "kernel `k` has a grid of 9, the device takes at most 8"
+        );
+        let call = "cuLaunchKernel";
+        let message = "CUDA_ERROR_INVALID_VALUE".to_string();
+        let error = RuntimeError::Device { call, message };
+        assert_eq!(
+            error.to_string(),
+            "cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE"
+        );
+        let error = RuntimeError::Capability {
+            needed: 90,
+            found: 80,
+        };
+        let text = "the artifact is for sm_90, this device is sm_80";
+        assert_eq!(error.to_string(), text);
+        let reason = "CUDA_ERROR_NO_DEVICE".to_string();
+        let error = RuntimeError::NoDevice { reason };
+        let text = "unsupported: no device (CUDA_ERROR_NO_DEVICE)";
+        assert_eq!(error.to_string(), text);
+        let error = RuntimeError::Target {
+            expected: "a CPU",
+            found: "a GPU",
+        };
+        assert_eq!(
+            error.to_string(),
+            "the artifact is for a GPU, this device is a CPU"
+        );
+    }
+}

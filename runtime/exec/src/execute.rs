@@ -1,0 +1,165 @@
+//! Does the steps of a plan on the CPU.
+//!
+//! This is where machine code is called and raw memory is copied; what makes that sound is the plan, which has compared
+//! every size with its buffer, and the frame, which holds the memory for as long as its addresses are used.
+
+use fuser_artifact::abi::CpuEntry;
+
+use crate::frame::Frame;
+use crate::run_plan::PlannedStep;
+use crate::workers::Workers;
+
+/// Pieces in which memory is copied and filled; large enough that handing one out is cheap.
+const COPY_CHUNK: usize = 64 * 1024;
+
+/// An address that workers share.
+#[derive(Clone, Copy)]
+struct Address(*mut u8);
+
+// SAFETY: an address by itself does nothing; each use of it says why it may be used.
+unsafe impl Send for Address {}
+// SAFETY: as above.
+unsafe impl Sync for Address {}
+
+impl Address {
+    fn at(self, offset: usize) -> *mut u8 {
+        self.0.wrapping_add(offset)
+    }
+}
+
+/// Kernels, threads and memory of a run. The frame is the plan's, and the entries are those of its artifact.
+pub(crate) struct Machine<'a> {
+    pub workers: &'a Workers,
+    pub entries: &'a [CpuEntry],
+    pub frame: &'a Frame,
+}
+
+impl Machine<'_> {
+    pub fn step(&self, step: &PlannedStep) {
+        match step {
+            PlannedStep::Launch {
+                kernel,
+                buffers,
+                extents,
+                grid,
+                ..
+            } => {
+                if let Some(entry) = self.entries.get(*kernel) {
+                    self.launch(*entry, buffers, extents, *grid);
+                }
+            }
+            PlannedStep::Copy { from, to, bytes } => {
+                let (from, to) = (self.address(*from), self.address(*to));
+                // SAFETY: the plan has checked that both buffers have that many bytes; they are two buffers, and both
+                // are live in this step, so that they do not overlap.
+                unsafe { copy(self.workers, from, to, *bytes) }
+            }
+            PlannedStep::Fill {
+                buffer,
+                count,
+                size,
+                bits,
+            } => {
+                let bytes = bits.to_le_bytes();
+                let element = bytes.get(..*size).unwrap_or(&bytes);
+                // SAFETY: the plan has checked that the buffer has that many elements.
+                unsafe { fill(self.workers, self.address(*buffer), *count, element) }
+            }
+        }
+    }
+
+    fn launch(&self, entry: CpuEntry, buffers: &[usize], extents: &[i64], grid: i64) {
+        let addresses: Vec<Address> = buffers.iter().map(|index| self.address(*index)).collect();
+        let addresses = &addresses[..];
+        let scratch = Address(self.frame.scratch());
+        let stride = self.frame.scratch_stride();
+        self.workers
+            .for_each_chunk(grid, &move |worker, begin, end| {
+                // Pointers cannot be shared between threads, addresses can: a few words per range.
+                let pointers: Vec<*mut u8> = addresses.iter().map(|address| address.0).collect();
+                let scratch = scratch.at(worker * stride);
+                // SAFETY: the loader's word is that `entry` is code for this ABI; buffers and extents are those of the launch,
+                // the ranges of concurrent calls are disjoint, and each worker has scratch of its own.
+                unsafe { entry(pointers.as_ptr(), extents.as_ptr(), begin, end, scratch) }
+            });
+    }
+
+    fn address(&self, buffer: usize) -> Address {
+        Address(self.frame.address(buffer))
+    }
+}
+
+/// Copies with all workers.
+pub(crate) fn parallel_copy(workers: &Workers, from: &[u8], to: &mut [u8]) {
+    let bytes = from.len().min(to.len());
+    let (from, to) = (Address(from.as_ptr().cast_mut()), Address(to.as_mut_ptr()));
+    // SAFETY: both slices have that many bytes, and a unique reference overlaps nothing; `from` is only read.
+    unsafe { copy(workers, from, to, bytes) }
+}
+
+/// # Safety
+/// Both addresses are good for `bytes` bytes, which do not overlap, and nobody else uses those at `to`.
+unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
+    let chunks = bytes.div_ceil(COPY_CHUNK) as i64;
+    workers.for_each_chunk(chunks, &move |_, begin, end| {
+        let start = begin as usize * COPY_CHUNK;
+        let length = (end as usize * COPY_CHUNK).min(bytes) - start;
+        // SAFETY: the caller's word; the ranges of the workers are disjoint.
+        unsafe { std::ptr::copy_nonoverlapping(from.at(start), to.at(start), length) }
+    });
+}
+
+/// # Safety
+/// The address is good for `count` elements, and nobody else uses them.
+unsafe fn fill(workers: &Workers, to: Address, count: usize, element: &[u8]) {
+    let size = element.len();
+    let chunks = count.div_ceil(COPY_CHUNK) as i64;
+    workers.for_each_chunk(chunks, &move |_, begin, end| {
+        let start = begin as usize * COPY_CHUNK;
+        let length = (end as usize * COPY_CHUNK).min(count) - start;
+        // SAFETY: the caller's word; the ranges of the workers are disjoint.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(to.at(start * size), length * size) };
+        bytes
+            .chunks_exact_mut(size)
+            .for_each(|to| to.copy_from_slice(element));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_whole_at_every_size() {
+        for count in [1, 3] {
+            let workers = Workers::new(count).unwrap();
+            for bytes in [
+                0,
+                1,
+                63,
+                COPY_CHUNK - 1,
+                COPY_CHUNK,
+                COPY_CHUNK + 1,
+                9 * COPY_CHUNK + 7,
+            ] {
+                let from: Vec<u8> = (0..bytes).map(|i| (i % 251) as u8).collect();
+                let mut to = vec![0; bytes];
+                parallel_copy(&workers, &from, &mut to);
+                assert!(from == to, "{bytes} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn fills_are_whole_and_stay_inside() {
+        let workers = Workers::new(3).unwrap();
+        for count in [0, 1, COPY_CHUNK + 1, 5 * COPY_CHUNK - 1] {
+            let mut bytes = vec![9u8; (count + 1) * 2];
+            // SAFETY: the vector has that many elements and one more.
+            unsafe { fill(&workers, Address(bytes.as_mut_ptr()), count, &[1, 2]) };
+            let (filled, rest) = bytes.split_at(count * 2);
+            assert!(filled.chunks(2).all(|element| element == [1, 2]));
+            assert_eq!(rest, [9, 9]);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The memory of one run.
+//!
+//! A frame gives every buffer of a plan an address. Lean, it uses the inputs' own memory and lets temporaries share an
+//! arena. Guarded, every buffer, the inputs too, has memory of its own between two red zones, and all that no input fills
+//! begins as a pattern: that is what the checks look at.
+
+use crate::checks::{CheckError, REDZONE, Side};
+use crate::error::RuntimeError;
+use crate::memory::{Heap, Memory, MemoryError};
+use crate::plan::padded;
+use crate::run_plan::{Home, PlannedBuffer, RunPlan};
+use crate::tensor::HostTensor;
+
+/// What red zones hold.
+const CANARY: u8 = 0xc5;
+
+/// How a frame is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Lean,
+    Guarded { pattern: u8 },
+}
+
+impl Mode {
+    fn redzone(self) -> usize {
+        match self {
+            Mode::Lean => 0,
+            Mode::Guarded { .. } => REDZONE,
+        }
+    }
+}
+
+pub(crate) struct Frame {
+    mode: Mode,
+    /// Where each buffer begins.
+    addresses: Vec<*mut u8>,
+    /// The buffers that have memory of their own, red zones included.
+    own: Vec<Option<Memory>>,
+    /// Holds what addresses in it point to.
+    _arena: Memory,
+    scratch: Memory,
+    scratch_stride: usize,
+}
+
+impl Frame {
+    /// Memory for a plan; the inputs must outlive every use of the frame's addresses.
+    pub fn new(
+        heap: &Heap,
+        plan: &RunPlan,
+        inputs: &[&HostTensor],
+        workers: usize,
+        mode: Mode,
+    ) -> Result<Frame, RuntimeError> {
+        let guarded = mode != Mode::Lean;
+        let arena = heap.allocate(if guarded { 0 } else { plan.arena_bytes })?;
+        let mut own = Vec::with_capacity(plan.buffers.len());
+        for buffer in &plan.buffers {
+            let has_own = guarded || matches!(buffer.home, Home::Own { .. });
+            let allocate = || allocate(heap, buffer.bytes, mode);
+            own.push(has_own.then(allocate).transpose()?);
+        }
+        let scratch_stride = match mode {
+            Mode::Lean => plan.scratch_bytes,
+            Mode::Guarded { .. } => plan.scratch_bytes + 2 * REDZONE,
+        };
+        let scratch = heap.allocate_elements(workers, scratch_stride, "the workers' scratch")?;
+        let address = |(buffer, own): (&PlannedBuffer, &Option<Memory>)| match (own, buffer.home) {
+            (Some(memory), _) => memory.address().wrapping_add(mode.redzone()),
+            (None, Home::Input(input)) => {
+                inputs.get(input).map_or(arena.address(), |t| t.address())
+            }
+            (None, Home::Arena(offset)) => arena.address().wrapping_add(offset),
+            (None, Home::Own { .. }) => arena.address(),
+        };
+        let addresses = plan.buffers.iter().zip(&own).map(address).collect();
+        Ok(Frame {
+            mode,
+            addresses,
+            own,
+            _arena: arena,
+            scratch,
+            scratch_stride,
+        })
+    }
+
+    pub fn address(&self, buffer: usize) -> *mut u8 {
+        let nowhere = self.scratch.address();
+        self.addresses.get(buffer).copied().unwrap_or(nowhere)
+    }
+
+    /// Worker 0's scratch; the next worker's is `scratch_stride` further.
+    pub fn scratch(&self) -> *mut u8 {
+        self.scratch.address().wrapping_add(self.mode.redzone())
+    }
+
+    pub fn scratch_stride(&self) -> usize {
+        self.scratch_stride
+    }
+
+    /// Puts the memory into the state in which a run begins.
+    pub fn reset(&mut self, plan: &RunPlan, inputs: &[&HostTensor]) {
+        let redzone = self.mode.redzone();
+        for (buffer, own) in plan.buffers.iter().zip(&mut self.own) {
+            let Some(memory) = own else { continue };
+            if let Mode::Guarded { pattern } = self.mode {
+                paint(memory, buffer.bytes, pattern);
+            }
+            let source = match buffer.home {
+                Home::Input(input)
+                | Home::Own {
+                    update_of: Some(input),
+                } => inputs.get(input),
+                Home::Own { update_of: None } | Home::Arena(_) => None,
+            };
+            if let Some(source) = source
+                && let Some(to) = memory.get_mut(redzone..redzone + buffer.bytes)
+                && let Some(from) = source.bytes().get(..buffer.bytes)
+            {
+                to.copy_from_slice(from);
+            }
+        }
+        if let Mode::Guarded { pattern } = self.mode {
+            let stride = self.scratch_stride;
+            let areas = self.scratch.chunks_exact_mut(stride);
+            areas.for_each(|area| paint(area, stride - 2 * REDZONE, pattern));
+        }
+    }
+
+    /// A buffer's bytes, where it has memory of its own.
+    pub fn contents(&self, buffer: usize, bytes: usize) -> &[u8] {
+        let redzone = self.mode.redzone();
+        let memory = self.own.get(buffer).and_then(Option::as_ref);
+        memory
+            .and_then(|memory| memory.get(redzone..redzone + bytes))
+            .unwrap_or_default()
+    }
+
+    /// Takes a buffer's memory, if that is exactly the buffer.
+    pub fn take(&mut self, buffer: usize, bytes: usize) -> Option<Memory> {
+        let slot = self.own.get_mut(buffer)?;
+        let exact = slot.as_ref().is_some_and(|memory| memory.len() == bytes);
+        slot.take_if(|_| exact && self.mode == Mode::Lean)
+    }
+
+    /// Refuses red zones that somebody wrote to; `step` and `kernel` say after what.
+    pub fn check_redzones(
+        &self,
+        plan: &RunPlan,
+        step: usize,
+        kernel: Option<&str>,
+    ) -> Result<(), CheckError> {
+        if self.mode == Mode::Lean {
+            return Ok(());
+        }
+        let found = |buffer: &str, side| CheckError::Overwritten {
+            buffer: buffer.to_string(),
+            side,
+            step,
+            kernel: kernel.map(str::to_string),
+        };
+        for (buffer, own) in plan.buffers.iter().zip(&self.own) {
+            let area = own.as_deref().unwrap_or_default();
+            damage(area, buffer.bytes).map_or(Ok(()), |side| Err(found(&buffer.name, side)))?;
+        }
+        let areas = self.scratch.chunks_exact(self.scratch_stride.max(1));
+        let mut damaged = areas.filter_map(|area| damage(area, self.scratch_stride - 2 * REDZONE));
+        damaged
+            .next()
+            .map_or(Ok(()), |side| Err(found("scratch", side)))
+    }
+}
+
+fn allocate(heap: &Heap, bytes: usize, mode: Mode) -> Result<Memory, RuntimeError> {
+    let too_large = || MemoryError::TooLarge {
+        what: "a guarded buffer".to_string(),
+    };
+    match mode {
+        Mode::Lean => Ok(heap.allocate(bytes)?),
+        Mode::Guarded { .. } => {
+            let total = padded(bytes).and_then(|bytes| bytes.checked_add(2 * REDZONE));
+            Ok(heap.allocate(total.ok_or_else(too_large)?)?)
+        }
+    }
+}
+
+/// Red zones around the first `bytes` bytes after the first red zone, and the pattern between them.
+fn paint(area: &mut [u8], bytes: usize, pattern: u8) {
+    area.fill(CANARY);
+    if let Some(inside) = area.get_mut(REDZONE..REDZONE + bytes) {
+        inside.fill(pattern);
+    }
+}
+
+/// On which side somebody wrote beyond the bytes.
+fn damage(area: &[u8], bytes: usize) -> Option<Side> {
+    let whole = |zone: Option<&[u8]>| zone.unwrap_or_default().iter().all(|byte| *byte == CANARY);
+    if !whole(area.get(..REDZONE)) {
+        return Some(Side::Before);
+    }
+    (!whole(area.get(REDZONE + bytes..))).then_some(Side::After)
+}

@@ -1,0 +1,49 @@
+//! How the runtime gets at the machine code of CPU kernels.
+//!
+//! The runtime knows no linker and no LLVM: whoever starts it hands in a [`CodeLoader`]. An entry that a loader gives out
+//! must be code for the ABI of [`fuser_artifact::abi`], and must stay callable for as long as its [`LoadedCode`] lives: the
+//! runtime calls it on that word.
+
+use std::fmt;
+
+use fuser_artifact::KernelCode;
+pub use fuser_artifact::abi::CpuEntry;
+
+/// Turns object code into callable code.
+pub trait CodeLoader {
+    fn load(&self, kernels: &[KernelCode]) -> Result<Box<dyn LoadedCode>, LoadError>;
+}
+
+/// Code in memory; dropping it frees the code.
+pub trait LoadedCode: Send + Sync {
+    /// The kernel of that symbol.
+    fn entry(&self, symbol: &str) -> Option<CpuEntry>;
+}
+
+/// Code that cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// The linker or driver refused; `log` is what it said.
+    Refused { kernel: Option<String>, log: String },
+    /// The code has no such symbol.
+    NoSymbol { kernel: String, symbol: String },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Refused {
+                kernel: Some(kernel),
+                log,
+            } => {
+                write!(f, "cannot load kernel `{kernel}`: {log}")
+            }
+            LoadError::Refused { kernel: None, log } => write!(f, "cannot load the kernels: {log}"),
+            LoadError::NoSymbol { kernel, symbol } => {
+                write!(f, "the code of kernel `{kernel}` has no symbol `{symbol}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}

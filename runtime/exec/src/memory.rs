@@ -1,0 +1,369 @@
+//! Aligned memory under a limit.
+//!
+//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes, keeps count of what is out and refuses what would go over
+//! its limit. What cannot be had is a [`MemoryError`] with its numbers: nothing here aborts. Where the bytes come from is a
+//! [`MemorySource`], so that tests can let the n-th request fail.
+
+use std::alloc::Layout;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fuser_artifact::limits::BUFFER_ALIGN;
+
+/// Gives blocks of zeroed memory, or `None` where there is none.
+pub trait MemorySource: Send + Sync {
+    fn allocate(&self, bytes: usize) -> Option<Block>;
+}
+
+/// The operating system's memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemMemory;
+
+impl MemorySource for SystemMemory {
+    fn allocate(&self, bytes: usize) -> Option<Block> {
+        Block::zeroed(bytes)
+    }
+}
+
+/// A zeroed, aligned block that frees itself.
+pub struct Block {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a block owns its bytes and hands them out by the usual rules of references.
+unsafe impl Send for Block {}
+// SAFETY: as above; a shared block is only read.
+unsafe impl Sync for Block {}
+
+impl Block {
+    fn zeroed(bytes: usize) -> Option<Block> {
+        let layout = Layout::from_size_align(bytes, BUFFER_ALIGN).ok()?;
+        let start = match bytes {
+            0 => std::ptr::without_provenance_mut(BUFFER_ALIGN),
+            // SAFETY: the layout's size is not 0.
+            _ => unsafe { std::alloc::alloc_zeroed(layout) },
+        };
+        let start = NonNull::new(start)?;
+        Some(Block { start, bytes })
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.bytes > 0
+            && let Ok(layout) = Layout::from_size_align(self.bytes, BUFFER_ALIGN)
+        {
+            // SAFETY: allocated by `zeroed` with this very layout, and freed once.
+            unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) }
+        }
+    }
+}
+
+/// Memory that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemoryError {
+    /// It would go over the limit.
+    Limit {
+        needed: u64,
+        in_use: u64,
+        limit: u64,
+    },
+    /// The system gave none, though the limit would allow it.
+    Refused { needed: u64 },
+    /// The number of bytes does not fit the address space.
+    TooLarge { what: String },
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryError::Limit {
+                needed,
+                in_use: 0,
+                limit,
+            } => {
+                write!(f, "too little memory: needs {needed} bytes, limit {limit}")
+            }
+            MemoryError::Limit {
+                needed,
+                in_use,
+                limit,
+            } => write!(
+                f,
+                "too little memory: needs {needed} bytes beside {in_use} in use, limit {limit}"
+            ),
+            MemoryError::Refused { needed } => {
+                write!(
+                    f,
+                    "too little memory: needs {needed} bytes, the system has none"
+                )
+            }
+            MemoryError::TooLarge { what } => {
+                write!(
+                    f,
+                    "too little memory: the size of {what} does not fit 63 bits"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+#[derive(Default)]
+struct Usage {
+    in_use: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// Where memory comes from, and how much there may be. Clones share the limit and the count.
+#[derive(Clone)]
+pub struct Heap {
+    source: Arc<dyn MemorySource>,
+    usage: Arc<Usage>,
+    limit: u64,
+}
+
+impl Heap {
+    /// The system's memory, limited to what is free now.
+    pub fn system() -> Heap {
+        Heap::new(Arc::new(SystemMemory), available().unwrap_or(u64::MAX))
+    }
+
+    /// The system's memory up to `limit` bytes.
+    pub fn with_limit(limit: u64) -> Heap {
+        Heap::new(Arc::new(SystemMemory), limit)
+    }
+
+    pub fn new(source: Arc<dyn MemorySource>, limit: u64) -> Heap {
+        Heap {
+            source,
+            usage: Arc::default(),
+            limit,
+        }
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Bytes that are out now.
+    pub fn in_use(&self) -> u64 {
+        self.usage.in_use.load(Ordering::Relaxed)
+    }
+
+    /// The most bytes that were out at a time, since the last [`Heap::reset_peak`].
+    pub fn peak(&self) -> u64 {
+        self.usage.peak.load(Ordering::Relaxed)
+    }
+
+    /// Starts to measure the peak anew, from what is out now.
+    pub fn reset_peak(&self) {
+        self.usage.peak.store(self.in_use(), Ordering::Relaxed);
+    }
+
+    /// Whether `needed` more bytes stay within the limit.
+    pub fn check(&self, needed: u64) -> Result<(), MemoryError> {
+        let (in_use, limit) = (self.in_use(), self.limit);
+        let fits = in_use.checked_add(needed).is_some_and(|sum| sum <= limit);
+        fits.then_some(()).ok_or(MemoryError::Limit {
+            needed,
+            in_use,
+            limit,
+        })
+    }
+
+    /// Zeroed bytes.
+    pub fn allocate(&self, bytes: usize) -> Result<Memory, MemoryError> {
+        let needed = bytes as u64;
+        self.check(needed)?;
+        let block = self.source.allocate(bytes);
+        let block = block.ok_or(MemoryError::Refused { needed })?;
+        let in_use = self.usage.in_use.fetch_add(needed, Ordering::Relaxed) + needed;
+        self.usage.peak.fetch_max(in_use, Ordering::Relaxed);
+        Ok(Memory {
+            block,
+            usage: self.usage.clone(),
+        })
+    }
+
+    /// `count` elements of `size` bytes; `what` names them where their number is absurd.
+    pub fn allocate_elements(
+        &self,
+        count: usize,
+        size: usize,
+        what: &str,
+    ) -> Result<Memory, MemoryError> {
+        let bytes = count
+            .checked_mul(size)
+            .filter(|bytes| *bytes <= isize::MAX as usize);
+        let bytes = bytes.ok_or_else(|| MemoryError::TooLarge {
+            what: what.to_string(),
+        })?;
+        self.allocate(bytes)
+    }
+}
+
+impl fmt::Debug for Heap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Heap {{ in_use: {}, limit: {} }}",
+            self.in_use(),
+            self.limit
+        )
+    }
+}
+
+/// Bytes from a heap, given back when dropped.
+pub struct Memory {
+    block: Block,
+    usage: Arc<Usage>,
+}
+
+impl Memory {
+    /// The address, for handing to a kernel. What may be done through it is the caller's to know.
+    pub fn address(&self) -> *mut u8 {
+        self.block.start.as_ptr()
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the block holds that many initialised bytes for as long as it lives.
+        unsafe { std::slice::from_raw_parts(self.block.start.as_ptr(), self.block.bytes) }
+    }
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `self` is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.block.start.as_ptr(), self.block.bytes) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let bytes = self.block.bytes as u64;
+        self.usage.in_use.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({} bytes)", self.block.bytes)
+    }
+}
+
+/// The memory that the system could give now, where it says so (Linux: `MemAvailable`).
+pub fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    parse_available(&text)
+}
+
+fn parse_available(meminfo: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    /// System memory whose request number `n`, counted from 0, gets nothing.
+    pub(crate) struct FailAt {
+        pub n: usize,
+        pub seen: AtomicUsize,
+    }
+
+    impl MemorySource for FailAt {
+        fn allocate(&self, bytes: usize) -> Option<Block> {
+            let now = self.seen.fetch_add(1, Ordering::Relaxed);
+            (now != self.n).then(|| Block::zeroed(bytes)).flatten()
+        }
+    }
+
+    pub(crate) fn failing(n: usize) -> Heap {
+        let seen = AtomicUsize::new(0);
+        Heap::new(Arc::new(FailAt { n, seen }), u64::MAX)
+    }
+
+    #[test]
+    fn memory_is_aligned_and_zeroed_at_every_size() {
+        let heap = Heap::with_limit(1 << 20);
+        for bytes in [0, 1, 63, 64, 65, 4096, 4099] {
+            let mut memory = heap.allocate(bytes).unwrap();
+            assert_eq!(memory.address() as usize % BUFFER_ALIGN, 0);
+            assert_eq!(memory.len(), bytes);
+            assert!(memory.iter().all(|byte| *byte == 0));
+            memory.fill(7);
+        }
+    }
+
+    #[test]
+    fn the_limit_counts_what_is_out() {
+        let heap = Heap::with_limit(100);
+        let error = heap.allocate(101).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "too little memory: needs 101 bytes, limit 100"
+        );
+        let held = heap.allocate(60).unwrap();
+        let error = heap.allocate(41).unwrap_err();
+        let expected = "too little memory: needs 41 bytes beside 60 in use, limit 100";
+        assert_eq!(error.to_string(), expected);
+        drop(held);
+        assert_eq!((heap.in_use(), heap.peak()), (0, 60));
+        assert!(heap.allocate(100).is_ok());
+        heap.reset_peak();
+        assert_eq!(heap.peak(), 0);
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        let heap = Heap::with_limit(u64::MAX);
+        let error = heap.allocate(usize::MAX).unwrap_err();
+        assert_eq!(error, MemoryError::Refused { needed: u64::MAX });
+        let error = heap.allocate(isize::MAX as usize - 64).unwrap_err();
+        let expected = "too little memory: needs 9223372036854775743 bytes, the system has none";
+        assert_eq!(error.to_string(), expected);
+        let error = heap
+            .allocate_elements(usize::MAX / 4, 8, "input `x`")
+            .unwrap_err();
+        let expected = "too little memory: the size of input `x` does not fit 63 bits";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn a_refused_request_leaves_nothing_behind() {
+        let heap = failing(1);
+        let first = heap.allocate(10).unwrap();
+        assert_eq!(
+            heap.allocate(20).unwrap_err(),
+            MemoryError::Refused { needed: 20 }
+        );
+        assert_eq!(heap.in_use(), 10);
+        drop(first);
+        assert_eq!(heap.in_use(), 0);
+    }
+
+    #[test]
+    fn available_memory_is_read_in_kib() {
+        let text = "MemTotal: 9 kB\nMemAvailable:   23 kB\n";
+        assert_eq!(parse_available(text), Some(23 * 1024));
+        assert_eq!(parse_available("MemFree: 1 kB\n"), None);
+        assert_eq!(
+            parse_available("MemAvailable: 99999999999999999999 kB"),
+            None
+        );
+    }
+}

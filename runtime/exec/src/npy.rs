@@ -1,0 +1,322 @@
+//! Tensors in NumPy's `.npy` files, format versions 1 and 2.
+//!
+//! Types are f64, f32, f16, i64, i32, i8, u8 and bool. NumPy has no bf16: it is written as `<V2`, two bytes of no meaning,
+//! as `ml_dtypes` arrays are saved, and read from `<V2` or `<u2` where bf16 is asked for. `index` is i64 in a file.
+//! Fortran order and big-endian data are converted. A broadcast axis is written out in full.
+//!
+//! Reading checks the header against the file's length before it allocates anything, and never executes the header: it is
+//! parsed by the few rules that NumPy writes it by. Writing goes to a new file beside the target, which then replaces it:
+//! whoever looks sees the old file or the new one, whole. Every error names the file.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use fuser_artifact::DType;
+use fuser_artifact::limits::MAX_RANK;
+
+use crate::memory::Heap;
+use crate::npy_header::{Header, HeaderError, Kind, MAGIC};
+use crate::tensor::{Axis, HostTensor, Shape, TensorError, stored_bytes, walk, walk_strided};
+
+/// Longest header that is read: NumPy's own limit (`max_header_size`).
+pub const MAX_HEADER: usize = 10_000;
+
+/// Temporary names that are tried before a write gives up.
+const MAX_TEMP_NAMES: u32 = 100;
+
+/// A file that cannot be read or written.
+#[derive(Debug)]
+pub struct NpyError {
+    pub path: PathBuf,
+    pub problem: NpyProblem,
+}
+
+/// What is wrong with a file.
+#[derive(Debug)]
+pub enum NpyProblem {
+    Io(io::Error),
+    /// The file does not begin as a `.npy` file does.
+    NotNpy,
+    Version {
+        major: u8,
+        minor: u8,
+    },
+    HeaderLength {
+        found: usize,
+    },
+    Header(HeaderError),
+    DType {
+        expected: DType,
+        found: String,
+    },
+    Rank {
+        found: usize,
+    },
+    /// The file holds fewer or more bytes of data than its header says.
+    DataLength {
+        shape: String,
+        expected: u64,
+        found: u64,
+    },
+    Tensor(TensorError),
+}
+
+impl fmt::Display for NpyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.problem)
+    }
+}
+
+impl std::error::Error for NpyError {}
+
+impl fmt::Display for NpyProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NpyProblem::Io(error) => error.fmt(f),
+            NpyProblem::NotNpy => f.write_str("not a .npy file"),
+            NpyProblem::Version { major, minor } => {
+                write!(f, "format version {major}.{minor}, expected 1.0 or 2.0")
+            }
+            NpyProblem::HeaderLength { found } => {
+                write!(
+                    f,
+                    "a header of {found} bytes, at most {MAX_HEADER} are read"
+                )
+            }
+            NpyProblem::Header(error) => error.fmt(f),
+            NpyProblem::DType { expected, found } => {
+                write!(f, "element type '{found}', expected {expected}")
+            }
+            NpyProblem::Rank { found } => {
+                write!(f, "{found} axes, at most {MAX_RANK} are possible")
+            }
+            NpyProblem::DataLength {
+                shape,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "{found} bytes of data, expected {expected} for shape {shape}"
+                )
+            }
+            NpyProblem::Tensor(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<io::Error> for NpyProblem {
+    fn from(error: io::Error) -> NpyProblem {
+        NpyProblem::Io(error)
+    }
+}
+
+impl From<TensorError> for NpyProblem {
+    fn from(error: TensorError) -> NpyProblem {
+        NpyProblem::Tensor(error)
+    }
+}
+
+/// Reads a tensor of this element type; the shape is what the file says.
+pub fn read(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyError> {
+    read_problem(path, dtype, heap).map_err(|problem| NpyError {
+        path: path.to_path_buf(),
+        problem,
+    })
+}
+
+fn read_problem(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyProblem> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut reader = BufReader::new(file);
+    let (header, data_start) = read_header(&mut reader)?;
+    let found = header.shape.len();
+    if found > MAX_RANK {
+        return Err(NpyProblem::Rank { found });
+    }
+    check_dtype(&header, dtype)?;
+    let axes: Vec<Axis> = header
+        .shape
+        .iter()
+        .map(|extent| Axis::stored(*extent))
+        .collect();
+    let expected = stored_bytes(dtype, &axes)? as u64;
+    let found = length.saturating_sub(data_start);
+    if expected != found {
+        let shape = Shape(&axes).to_string();
+        return Err(NpyProblem::DataLength {
+            shape,
+            expected,
+            found,
+        });
+    }
+    let mut tensor = HostTensor::zeros(heap, dtype, &axes)?;
+    reader.read_exact(tensor.bytes_mut())?;
+    normalise(&mut tensor, header.big_endian);
+    if header.fortran_order && axes.len() > 1 {
+        return Ok(from_fortran(&tensor, heap)?);
+    }
+    Ok(tensor)
+}
+
+/// The header, and where the data begin.
+fn read_header(reader: &mut impl Read) -> Result<(Header, u64), NpyProblem> {
+    let mut start = [0u8; 8];
+    let whole = reader.read_exact(&mut start);
+    let [magic @ .., major, minor] = start;
+    if whole.is_err() || magic != *MAGIC {
+        return Err(NpyProblem::NotNpy);
+    }
+    let (length, prefix) = match (major, minor) {
+        (1, 0) => {
+            let mut bytes = [0u8; 2];
+            reader.read_exact(&mut bytes)?;
+            (usize::from(u16::from_le_bytes(bytes)), 10)
+        }
+        (2, 0) => {
+            let mut bytes = [0u8; 4];
+            reader.read_exact(&mut bytes)?;
+            (u32::from_le_bytes(bytes) as usize, 12)
+        }
+        _ => return Err(NpyProblem::Version { major, minor }),
+    };
+    if length > MAX_HEADER {
+        return Err(NpyProblem::HeaderLength { found: length });
+    }
+    let mut text = vec![0u8; length];
+    reader.read_exact(&mut text)?;
+    let header = Header::parse(&text).map_err(NpyProblem::Header)?;
+    Ok((header, prefix + length as u64))
+}
+
+fn check_dtype(header: &Header, expected: DType) -> Result<(), NpyProblem> {
+    let fits = match expected {
+        DType::F64 => header.kind == Kind::Float(8),
+        DType::F32 => header.kind == Kind::Float(4),
+        DType::F16 => header.kind == Kind::Float(2),
+        DType::Bf16 => matches!(header.kind, Kind::Void(2) | Kind::Unsigned(2)),
+        DType::I64 | DType::Index => header.kind == Kind::Signed(8),
+        DType::I32 => header.kind == Kind::Signed(4),
+        DType::I8 => header.kind == Kind::Signed(1),
+        DType::U8 => header.kind == Kind::Unsigned(1),
+        DType::I1 => header.kind == Kind::Bool,
+    };
+    fits.then_some(()).ok_or_else(|| NpyProblem::DType {
+        expected,
+        found: header.descr.clone(),
+    })
+}
+
+/// Makes the elements little-endian, and truth values 0 or 1.
+fn normalise(tensor: &mut HostTensor, big_endian: bool) {
+    let dtype = tensor.dtype();
+    if big_endian && dtype.bytes() > 1 {
+        let elements = tensor.bytes_mut().chunks_exact_mut(dtype.bytes());
+        elements.for_each(|element| element.reverse());
+    }
+    if dtype == DType::I1 {
+        let truth = |byte: &mut u8| *byte = u8::from(*byte != 0);
+        tensor.bytes_mut().iter_mut().for_each(truth);
+    }
+}
+
+/// The same tensor in row-major order, from one whose first axis varies fastest.
+fn from_fortran(tensor: &HostTensor, heap: &Heap) -> Result<HostTensor, TensorError> {
+    let mut result = HostTensor::zeros(heap, tensor.dtype(), tensor.axes())?;
+    let size = tensor.dtype().bytes();
+    let extents = tensor.extents();
+    let strides = extents.iter().scan(1usize, |stride, extent| {
+        let this = *stride;
+        *stride = stride.saturating_mul(*extent);
+        Some(this)
+    });
+    let positions = walk_strided(extents.clone(), strides.collect());
+    let elements = result.bytes_mut().chunks_exact_mut(size).zip(positions);
+    for (to, from) in elements {
+        let start = from * size;
+        if let Some(element) = tensor.bytes().get(start..start + size) {
+            to.copy_from_slice(element);
+        }
+    }
+    Ok(result)
+}
+
+/// Writes a tensor, replacing the file at once or not at all.
+pub fn write(path: &Path, tensor: &HostTensor) -> Result<(), NpyError> {
+    let written = create_beside(path).and_then(|(file, temporary)| {
+        let written = write_to(file, tensor).and_then(|()| std::fs::rename(&temporary, path));
+        if written.is_err() {
+            // The first error says more than this one could.
+            let _ = std::fs::remove_file(&temporary);
+        }
+        written
+    });
+    written.map_err(|error| NpyError {
+        path: path.to_path_buf(),
+        problem: NpyProblem::Io(error),
+    })
+}
+
+/// A new file in the folder of `path`, under a name that nothing has.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut attempt = 0;
+    loop {
+        let mut temporary = name.to_os_string();
+        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let temporary = path.with_file_name(temporary);
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Ok(file) => return Ok((file, temporary)),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Err(error) if attempt == MAX_TEMP_NAMES => return Err(error),
+            Err(_) => attempt += 1,
+        }
+    }
+}
+
+fn write_to(file: File, tensor: &HostTensor) -> io::Result<()> {
+    let mut writer = BufWriter::new(file);
+    writer.write_all(&Header::encode(descr(tensor.dtype()), &tensor.extents()))?;
+    if tensor.axes().iter().any(|axis| axis.broadcast) {
+        write_in_full(&mut writer, tensor)?;
+    } else {
+        writer.write_all(tensor.bytes())?;
+    }
+    writer.flush()
+}
+
+/// Writes every element as often as its broadcast axes repeat it.
+fn write_in_full(writer: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
+    let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
+    let size = tensor.dtype().bytes();
+    for position in walk(tensor.axes(), &full) {
+        let start = position * size;
+        writer.write_all(tensor.bytes().get(start..start + size).unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// How NumPy names the type.
+fn descr(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 => "<f8",
+        DType::F32 => "<f4",
+        DType::F16 => "<f2",
+        DType::Bf16 => "<V2",
+        DType::I64 | DType::Index => "<i8",
+        DType::I32 => "<i4",
+        DType::I8 => "|i1",
+        DType::U8 => "|u1",
+        DType::I1 => "|b1",
+    }
+}
+
+#[cfg(test)]
+#[path = "npy_tests.rs"]
+mod tests;

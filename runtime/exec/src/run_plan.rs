@@ -1,0 +1,441 @@
+//! An artifact for given extents: every size a number, every buffer with a place, every step checked against its buffers.
+//!
+//! Both devices walk such a plan. It is made before anything is allocated, so that what a run needs is known first. What
+//! [`Artifact::validate`] has left open is checked here: sizes are not negative and fit, a tensor fits its buffer, copies
+//! and fills stay inside.
+
+use std::fmt;
+
+use fuser_artifact::{
+    Artifact, BufferKind, BufferSpec, SegmentInfo, SizeError, SizeExpr, Step, TensorSpec,
+};
+
+use crate::bind;
+use crate::plan::{self, Lifetime};
+use crate::report::{SegmentReport, ValueReport};
+use crate::tensor::{Axis, TensorError, stored_bytes};
+
+/// A run that cannot be planned for these extents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    Size {
+        error: SizeError,
+        extents: Vec<String>,
+    },
+    Bind(bind::BindError),
+    Tensor(TensorError),
+    /// The sum of the buffers does not fit the address space.
+    TooLarge,
+    /// A tensor, copy or fill that is larger than its buffer.
+    Overrun {
+        user: User,
+        buffer: String,
+        needed: usize,
+        bytes: usize,
+    },
+    /// An input that is smaller than the buffer that kernels take it for.
+    ShortInput {
+        input: String,
+        needed: usize,
+        bytes: usize,
+    },
+}
+
+/// What does not fit its buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum User {
+    Output(String),
+    Step(usize),
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            User::Output(name) => write!(f, "output `{name}`"),
+            User::Step(index) => write!(f, "step {index}"),
+        }
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::Size { error, extents } => f.write_str(&error.describe(extents)),
+            PlanError::Bind(error) => error.fmt(f),
+            PlanError::Tensor(error) => error.fmt(f),
+            PlanError::TooLarge => {
+                f.write_str("too little memory: the sum of the buffers does not fit 63 bits")
+            }
+            PlanError::Overrun {
+                user,
+                buffer,
+                needed,
+                bytes,
+            } => write!(
+                f,
+                "{user} takes {needed} bytes of buffer `{buffer}`, which has {bytes}"
+            ),
+            PlanError::ShortInput {
+                input,
+                needed,
+                bytes,
+            } => write!(
+                f,
+                "input `{input}` has {bytes} bytes, its buffer is declared with {needed}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl From<bind::BindError> for PlanError {
+    fn from(error: bind::BindError) -> PlanError {
+        PlanError::Bind(error)
+    }
+}
+
+impl From<TensorError> for PlanError {
+    fn from(error: TensorError) -> PlanError {
+        PlanError::Tensor(error)
+    }
+}
+
+/// Where a buffer's memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// The input's own memory, which is only read.
+    Input(usize),
+    /// Memory of its own; where it updates an input, it begins as a copy of that.
+    Own { update_of: Option<usize> },
+    /// At this offset of the arena that temporaries share.
+    Arena(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedBuffer {
+    pub name: String,
+    pub bytes: usize,
+    pub home: Home,
+}
+
+/// A step with numbers for sizes; buffers, kernels and segments are positions in the artifact's lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlannedStep {
+    Launch {
+        kernel: usize,
+        buffers: Vec<usize>,
+        extents: Vec<i64>,
+        grid: i64,
+        scratch_bytes: usize,
+        block: u32,
+    },
+    Copy {
+        from: usize,
+        to: usize,
+        bytes: usize,
+    },
+    /// `count` elements of `size` bytes, each the low bytes of `bits`.
+    Fill {
+        buffer: usize,
+        count: usize,
+        size: usize,
+        bits: u64,
+    },
+}
+
+/// Everything about a run that its extents decide.
+#[derive(Clone, Debug)]
+pub struct RunPlan {
+    pub extents: Vec<i64>,
+    pub buffers: Vec<PlannedBuffer>,
+    /// With the segment of each.
+    pub steps: Vec<(usize, PlannedStep)>,
+    /// The axes of each output.
+    pub outputs: Vec<Vec<Axis>>,
+    pub arena_bytes: usize,
+    /// What inputs take.
+    pub input_bytes: u64,
+    /// What buffers with memory of their own take.
+    pub own_bytes: u64,
+    /// The most scratch that any launch needs, rounded up to the alignment.
+    pub scratch_bytes: usize,
+    /// What reports say of each segment, with no times yet.
+    pub segments: Vec<SegmentReport>,
+}
+
+impl RunPlan {
+    /// Plans a run of a valid artifact.
+    pub fn new(artifact: &Artifact, extents: &[i64]) -> Result<RunPlan, PlanError> {
+        let planner = Planner { artifact, extents };
+        let buffers = planner.buffers()?;
+        let (buffers, arena_bytes) = planner.place(buffers)?;
+        let outputs = planner.outputs(&buffers)?;
+        planner.check_inputs(&buffers)?;
+        let steps = planner.steps(&buffers)?;
+        let scratch = steps.iter().map(|(_, step)| step.scratch_bytes()).max();
+        let scratch_bytes = plan::padded(scratch.unwrap_or(0)).ok_or(PlanError::TooLarge)?;
+        let total = |wanted: fn(&Home) -> bool| {
+            let buffers = buffers.iter().filter(|buffer| wanted(&buffer.home));
+            let sum = buffers
+                .map(|buffer| buffer.bytes as u64)
+                .try_fold(0u64, u64::checked_add);
+            sum.ok_or(PlanError::TooLarge)
+        };
+        Ok(RunPlan {
+            extents: extents.to_vec(),
+            input_bytes: total(|home| matches!(home, Home::Input(_)))?,
+            own_bytes: total(|home| matches!(home, Home::Own { .. }))?,
+            segments: planner.segments()?,
+            buffers,
+            steps,
+            outputs,
+            arena_bytes,
+            scratch_bytes,
+        })
+    }
+
+    /// What a run allocates with so many workers: everything but the inputs that are there already.
+    pub fn allocated_bytes(&self, workers: usize) -> Result<u64, PlanError> {
+        let scratch = (self.scratch_bytes as u64).checked_mul(workers as u64);
+        let arena = self.arena_bytes as u64;
+        let sum =
+            scratch.and_then(|scratch| scratch.checked_add(arena)?.checked_add(self.own_bytes));
+        sum.ok_or(PlanError::TooLarge)
+    }
+}
+
+impl PlannedStep {
+    fn scratch_bytes(&self) -> usize {
+        match self {
+            PlannedStep::Launch { scratch_bytes, .. } => *scratch_bytes,
+            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => 0,
+        }
+    }
+}
+
+struct Planner<'a> {
+    artifact: &'a Artifact,
+    extents: &'a [i64],
+}
+
+impl Planner<'_> {
+    fn value(&self, size: &SizeExpr) -> Result<i64, PlanError> {
+        size.evaluate(self.extents)
+            .map_err(|error| self.size_error(error))
+    }
+
+    fn size(&self, size: &SizeExpr) -> Result<usize, PlanError> {
+        size.evaluate_size(self.extents)
+            .map_err(|error| self.size_error(error))
+    }
+
+    fn size_error(&self, error: SizeError) -> PlanError {
+        PlanError::Size {
+            error,
+            extents: self.artifact.extents.clone(),
+        }
+    }
+
+    fn buffers(&self) -> Result<Vec<PlannedBuffer>, PlanError> {
+        let buffer = |(index, spec): (usize, &BufferSpec)| {
+            let home = match spec.kind {
+                BufferKind::Input(input) if self.artifact.updates_buffer(index as u32) => {
+                    Home::Own {
+                        update_of: Some(input as usize),
+                    }
+                }
+                BufferKind::Input(input) => Home::Input(input as usize),
+                BufferKind::Output(_) => Home::Own { update_of: None },
+                BufferKind::Temp { .. } => Home::Arena(0),
+            };
+            Ok(PlannedBuffer {
+                name: spec.name.clone(),
+                bytes: self.size(&spec.bytes())?,
+                home,
+            })
+        };
+        self.artifact
+            .buffers
+            .iter()
+            .enumerate()
+            .map(buffer)
+            .collect()
+    }
+
+    /// Gives every temporary its place; also returns the arena's size.
+    fn place(
+        &self,
+        mut buffers: Vec<PlannedBuffer>,
+    ) -> Result<(Vec<PlannedBuffer>, usize), PlanError> {
+        let lifetime = |(spec, buffer): (&BufferSpec, &PlannedBuffer)| match spec.kind {
+            BufferKind::Temp { first, last } => Some(Lifetime {
+                bytes: buffer.bytes,
+                first,
+                last,
+            }),
+            BufferKind::Input(_) | BufferKind::Output(_) => None,
+        };
+        let pairs = self.artifact.buffers.iter().zip(&buffers);
+        let lifetimes: Vec<Lifetime> = pairs.filter_map(lifetime).collect();
+        let arena = plan::place(&lifetimes).ok_or(PlanError::TooLarge)?;
+        let temporaries = buffers
+            .iter_mut()
+            .filter_map(|buffer| match &mut buffer.home {
+                Home::Arena(offset) => Some(offset),
+                Home::Input(_) | Home::Own { .. } => None,
+            });
+        temporaries
+            .zip(arena.offsets)
+            .for_each(|(slot, offset)| *slot = offset);
+        Ok((buffers, arena.bytes))
+    }
+
+    fn axes(&self, tensor: &TensorSpec) -> Result<Vec<Axis>, PlanError> {
+        Ok(bind::axes(tensor, &self.artifact.extents, self.extents)?)
+    }
+
+    fn outputs(&self, buffers: &[PlannedBuffer]) -> Result<Vec<Vec<Axis>>, PlanError> {
+        let output = |tensor: &TensorSpec| {
+            let axes = self.axes(tensor)?;
+            let needed = stored_bytes(tensor.dtype, &axes)?;
+            let user = || User::Output(tensor.name.clone());
+            check_fits(buffers, tensor.buffer, needed, user)?;
+            Ok(axes)
+        };
+        self.artifact.outputs.iter().map(output).collect()
+    }
+
+    fn check_inputs(&self, buffers: &[PlannedBuffer]) -> Result<(), PlanError> {
+        for tensor in &self.artifact.inputs {
+            let bytes = stored_bytes(tensor.dtype, &self.axes(tensor)?)?;
+            let needed = buffers
+                .get(tensor.buffer as usize)
+                .map_or(0, |buffer| buffer.bytes);
+            if bytes < needed {
+                let input = tensor.name.clone();
+                return Err(PlanError::ShortInput {
+                    input,
+                    needed,
+                    bytes,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn steps(&self, buffers: &[PlannedBuffer]) -> Result<Vec<(usize, PlannedStep)>, PlanError> {
+        let step = |(index, step): (usize, &Step)| {
+            Ok((step.segment() as usize, self.step(index, step, buffers)?))
+        };
+        self.artifact.steps.iter().enumerate().map(step).collect()
+    }
+
+    fn step(
+        &self,
+        index: usize,
+        step: &Step,
+        buffers: &[PlannedBuffer],
+    ) -> Result<PlannedStep, PlanError> {
+        let user = || User::Step(index);
+        match step {
+            Step::Launch {
+                kernel,
+                buffers,
+                extents,
+                grid,
+                scratch_bytes,
+                block,
+                ..
+            } => Ok(PlannedStep::Launch {
+                kernel: *kernel as usize,
+                buffers: buffers.iter().map(|buffer| *buffer as usize).collect(),
+                extents: extents
+                    .iter()
+                    .map(|size| self.value(size))
+                    .collect::<Result<_, _>>()?,
+                grid: self.size(grid)? as i64,
+                scratch_bytes: self.size(scratch_bytes)?,
+                block: *block,
+            }),
+            Step::Copy {
+                from, to, elements, ..
+            } => {
+                let bytes = self.bytes(*from, elements)?;
+                check_fits(buffers, *from, bytes, user)?;
+                check_fits(buffers, *to, bytes, user)?;
+                let (from, to) = (*from as usize, *to as usize);
+                Ok(PlannedStep::Copy { from, to, bytes })
+            }
+            Step::Fill {
+                buffer,
+                elements,
+                bits,
+                ..
+            } => {
+                check_fits(buffers, *buffer, self.bytes(*buffer, elements)?, user)?;
+                Ok(PlannedStep::Fill {
+                    buffer: *buffer as usize,
+                    count: self.size(elements)?,
+                    size: self.element_bytes(*buffer),
+                    bits: *bits,
+                })
+            }
+        }
+    }
+
+    fn element_bytes(&self, buffer: u32) -> usize {
+        let spec = self.artifact.buffers.get(buffer as usize);
+        spec.map_or(1, |spec| spec.dtype.bytes())
+    }
+
+    fn bytes(&self, buffer: u32, elements: &SizeExpr) -> Result<usize, PlanError> {
+        let bytes = self.size(elements)?.checked_mul(self.element_bytes(buffer));
+        bytes.ok_or(PlanError::TooLarge)
+    }
+
+    fn segments(&self) -> Result<Vec<SegmentReport>, PlanError> {
+        self.artifact
+            .segments
+            .iter()
+            .map(|segment| self.segment(segment))
+            .collect()
+    }
+
+    fn segment(&self, segment: &SegmentInfo) -> Result<SegmentReport, PlanError> {
+        let values = segment.values.iter().map(|value| {
+            Ok(ValueReport {
+                name: value.name.clone(),
+                direction: value.direction,
+                bytes: self.value(&value.bytes)?,
+            })
+        });
+        Ok(SegmentReport {
+            name: segment.name.clone(),
+            kind: segment.kind,
+            ops: segment.ops,
+            sweeps: segment.sweeps,
+            read_bytes: self.value(&segment.read_bytes)?,
+            write_bytes: self.value(&segment.write_bytes)?,
+            values: values.collect::<Result<_, PlanError>>()?,
+            time_ms: 0.0,
+        })
+    }
+}
+
+fn check_fits(
+    buffers: &[PlannedBuffer],
+    index: u32,
+    needed: usize,
+    user: impl Fn() -> User,
+) -> Result<(), PlanError> {
+    match buffers.get(index as usize) {
+        Some(buffer) if needed > buffer.bytes => Err(PlanError::Overrun {
+            user: user(),
+            buffer: buffer.name.clone(),
+            needed,
+            bytes: buffer.bytes,
+        }),
+        _ => Ok(()),
+    }
+}

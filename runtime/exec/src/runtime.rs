@@ -1,0 +1,65 @@
+//! What runs share: threads and memory.
+
+use crate::error::RuntimeError;
+use crate::memory::Heap;
+use crate::workers::Workers;
+
+/// How much of the machine a runtime takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeConfig {
+    /// Threads; as many as the machine runs at a time, if not given.
+    pub threads: Option<usize>,
+    /// Bytes of host memory at a time; what is free at the start, if not given.
+    pub memory_limit: Option<u64>,
+}
+
+/// Threads and memory. Runtimes share nothing with each other.
+pub struct Runtime {
+    workers: Workers,
+    heap: Heap,
+}
+
+impl Runtime {
+    pub fn new(config: RuntimeConfig) -> Result<Runtime, RuntimeError> {
+        let heap = config
+            .memory_limit
+            .map_or_else(Heap::system, Heap::with_limit);
+        Runtime::with_heap(config.threads, heap)
+    }
+
+    /// A runtime whose memory comes from elsewhere.
+    pub fn with_heap(threads: Option<usize>, heap: Heap) -> Result<Runtime, RuntimeError> {
+        let count = threads.unwrap_or_else(Workers::default_count);
+        let workers = Workers::new(count)?;
+        Ok(Runtime { workers, heap })
+    }
+
+    pub fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    pub fn heap(&self) -> &Heap {
+        &self.heap
+    }
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Runs before those that are timed. The first run also pays for the memory's pages.
+    pub warmup: u32,
+    /// Runs that are timed; times are medians. At least one takes place.
+    pub repeats: u32,
+    /// Whether to run the checks of [`checks`](crate::checks) (CPU only).
+    pub checks: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions {
+            warmup: 0,
+            repeats: 1,
+            checks: false,
+        }
+    }
+}

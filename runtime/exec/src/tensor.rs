@@ -1,0 +1,437 @@
+//! Tensors in host memory.
+//!
+//! A [`HostTensor`] is dense and row-major over its stored axes; an axis marked `broadcast` is stored once, whatever its
+//! extent. Its memory is aligned to 64 bytes and comes from a [`Heap`].
+
+use std::fmt;
+
+use fuser_artifact::DType;
+use fuser_artifact::limits::MAX_RANK;
+
+use crate::element;
+use crate::memory::{Heap, Memory, MemoryError};
+
+/// An axis of a tensor with its extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    pub extent: usize,
+    /// Stored once.
+    pub broadcast: bool,
+}
+
+impl Axis {
+    pub fn stored(extent: usize) -> Axis {
+        Axis {
+            extent,
+            broadcast: false,
+        }
+    }
+
+    pub fn broadcast(extent: usize) -> Axis {
+        Axis {
+            extent,
+            broadcast: true,
+        }
+    }
+
+    /// The extent in memory.
+    pub fn stored_extent(self) -> usize {
+        if self.broadcast { 1 } else { self.extent }
+    }
+}
+
+/// A shape as people write it: `56x1024`, `b1024` for an axis that is stored once, `scalar` for no axes.
+pub struct Shape<'a>(pub &'a [Axis]);
+
+impl fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("scalar");
+        }
+        for (position, axis) in self.0.iter().enumerate() {
+            let cross = if position > 0 { "x" } else { "" };
+            let mark = if axis.broadcast { "b" } else { "" };
+            write!(f, "{cross}{mark}{}", axis.extent)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a tensor cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TensorError {
+    Memory(MemoryError),
+    Rank {
+        rank: usize,
+    },
+    /// The data are not as many bytes as the shape says.
+    Length {
+        expected: usize,
+        found: usize,
+    },
+    /// A tensor of one shape is wanted as one of another.
+    Shape {
+        expected: String,
+        found: String,
+    },
+    /// An axis is to be stored once, but the elements differ along it.
+    NotRepeated {
+        axis: usize,
+    },
+}
+
+impl fmt::Display for TensorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TensorError::Memory(error) => error.fmt(f),
+            TensorError::Rank { rank } => write!(f, "{rank} axes, at most {MAX_RANK} are possible"),
+            TensorError::Length { expected, found } => {
+                write!(f, "{found} bytes of data, expected {expected}")
+            }
+            TensorError::Shape { expected, found } => {
+                write!(f, "shape {found}, expected {expected}")
+            }
+            TensorError::NotRepeated { axis } => write!(
+                f,
+                "axis {axis} is a broadcast axis, but the elements along it differ"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TensorError {}
+
+impl From<MemoryError> for TensorError {
+    fn from(error: MemoryError) -> TensorError {
+        TensorError::Memory(error)
+    }
+}
+
+/// A tensor in host memory.
+#[derive(Debug)]
+pub struct HostTensor {
+    dtype: DType,
+    axes: Vec<Axis>,
+    data: Memory,
+}
+
+impl HostTensor {
+    /// A tensor of zeros.
+    pub fn zeros(heap: &Heap, dtype: DType, axes: &[Axis]) -> Result<HostTensor, TensorError> {
+        let bytes = stored_bytes(dtype, axes)?;
+        let data = heap.allocate(bytes)?;
+        let axes = axes.to_vec();
+        Ok(HostTensor { dtype, axes, data })
+    }
+
+    /// A tensor with these bytes: its stored elements, row-major, little-endian.
+    pub fn from_bytes(
+        heap: &Heap,
+        dtype: DType,
+        axes: &[Axis],
+        bytes: &[u8],
+    ) -> Result<HostTensor, TensorError> {
+        let mut tensor = HostTensor::zeros(heap, dtype, axes)?;
+        let (expected, found) = (tensor.data.len(), bytes.len());
+        if expected != found {
+            return Err(TensorError::Length { expected, found });
+        }
+        tensor.data.copy_from_slice(bytes);
+        Ok(tensor)
+    }
+
+    /// A tensor whose stored elements are these numbers, each rounded to the type.
+    pub fn from_f64(
+        heap: &Heap,
+        dtype: DType,
+        axes: &[Axis],
+        values: &[f64],
+    ) -> Result<HostTensor, TensorError> {
+        let mut tensor = HostTensor::zeros(heap, dtype, axes)?;
+        let (expected, found) = (
+            tensor.data.len(),
+            values.len().saturating_mul(dtype.bytes()),
+        );
+        if expected != found {
+            return Err(TensorError::Length { expected, found });
+        }
+        let elements = tensor.data.chunks_exact_mut(dtype.bytes()).zip(values);
+        elements.for_each(|(to, value)| {
+            to.copy_from_slice(element::from_f64(dtype, *value).as_bytes())
+        });
+        Ok(tensor)
+    }
+
+    /// A tensor in memory that is there already.
+    pub(crate) fn from_memory(
+        dtype: DType,
+        axes: Vec<Axis>,
+        data: Memory,
+    ) -> Result<HostTensor, TensorError> {
+        let (expected, found) = (stored_bytes(dtype, &axes)?, data.len());
+        if expected != found {
+            return Err(TensorError::Length { expected, found });
+        }
+        Ok(HostTensor { dtype, axes, data })
+    }
+
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The extents, broadcast axes with theirs.
+    pub fn extents(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.extent).collect()
+    }
+
+    /// The number of elements in memory.
+    pub fn stored_elements(&self) -> usize {
+        self.data.len() / self.dtype.bytes()
+    }
+
+    /// The stored elements, row-major, little-endian.
+    pub fn bytes(&self) -> &[u8] {
+        &self.data
+    }
+
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.data
+    }
+
+    /// The stored elements as `f64`.
+    pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        let elements = self.data.chunks_exact(self.dtype.bytes());
+        elements.filter_map(|bytes| element::to_f64(self.dtype, bytes))
+    }
+
+    /// The address of the data, for handing to a kernel.
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.data.address()
+    }
+
+    pub fn try_clone(&self, heap: &Heap) -> Result<HostTensor, TensorError> {
+        HostTensor::from_bytes(heap, self.dtype, &self.axes, &self.data)
+    }
+
+    /// The same tensor stored as `axes` says: broadcast axes written out, or axes that repeat stored once.
+    ///
+    /// An axis of extent 1 also fits a broadcast axis of any extent.
+    pub fn relayout(&self, heap: &Heap, axes: &[Axis]) -> Result<HostTensor, TensorError> {
+        self.check_fits(axes)?;
+        let mut result = HostTensor::zeros(heap, self.dtype, axes)?;
+        if result.data.is_empty() {
+            return Ok(result);
+        }
+        let size = self.dtype.bytes();
+        let source = walk(&self.axes, axes);
+        let elements = result.data.chunks_exact_mut(size).zip(source);
+        for (to, from) in elements {
+            let start = from * size;
+            if let Some(element) = self.data.get(start..start + size) {
+                to.copy_from_slice(element);
+            }
+        }
+        match result.differs_from(self) {
+            Some(axis) => Err(TensorError::NotRepeated { axis }),
+            None => Ok(result),
+        }
+    }
+
+    fn check_fits(&self, axes: &[Axis]) -> Result<(), TensorError> {
+        let fits = |(mine, other): (&Axis, &Axis)| {
+            mine.extent == other.extent || (other.broadcast && mine.extent == 1)
+        };
+        let same = self.axes.len() == axes.len() && self.axes.iter().zip(axes).all(fits);
+        same.then_some(()).ok_or_else(|| TensorError::Shape {
+            expected: Shape(axes).to_string(),
+            found: Shape(&self.axes).to_string(),
+        })
+    }
+
+    /// The first axis that is stored once here but whose elements in `full` are not all the same.
+    fn differs_from(&self, full: &HostTensor) -> Option<usize> {
+        let dropped = |axis: &usize| {
+            let pair = (self.axes.get(*axis), full.axes.get(*axis));
+            matches!(pair, (Some(mine), Some(other)) if mine.broadcast && other.stored_extent() > 1)
+        };
+        let mut dropped = (0..self.axes.len()).filter(dropped).peekable();
+        let first = *dropped.peek()?;
+        let size = self.dtype.bytes();
+        let stored: Vec<Axis> = full
+            .axes
+            .iter()
+            .map(|axis| Axis::stored(axis.stored_extent()))
+            .collect();
+        let mine = walk(&self.axes, &stored);
+        let same = full.data.chunks_exact(size).zip(mine).all(|(bytes, at)| {
+            let start = at * size;
+            self.data.get(start..start + size) == Some(bytes)
+        });
+        (!same).then_some(first)
+    }
+}
+
+/// Bytes in memory of a tensor, checked.
+pub fn stored_bytes(dtype: DType, axes: &[Axis]) -> Result<usize, TensorError> {
+    let rank = axes.len();
+    if rank > MAX_RANK {
+        return Err(TensorError::Rank { rank });
+    }
+    product(axes.iter().map(|axis| axis.stored_extent()))
+        .and_then(|elements| elements.checked_mul(dtype.bytes()))
+        .filter(|bytes| *bytes <= isize::MAX as usize)
+        .ok_or_else(|| {
+            let what = format!("a tensor of shape {}", Shape(axes));
+            TensorError::Memory(MemoryError::TooLarge { what })
+        })
+}
+
+/// The product, where it fits; 0 if any factor is 0.
+fn product(factors: impl Iterator<Item = usize> + Clone) -> Option<usize> {
+    if factors.clone().any(|factor| factor == 0) {
+        return Some(0);
+    }
+    factors
+        .into_iter()
+        .try_fold(1usize, |a, b| a.checked_mul(b))
+}
+
+/// For each stored element of `target`, row-major, the position of the element in a tensor stored as `source`.
+///
+/// The shapes have the same rank; an axis that `source` stores once keeps the position where it is.
+pub(crate) fn walk(source: &[Axis], target: &[Axis]) -> impl Iterator<Item = usize> + use<> {
+    let extents: Vec<usize> = target.iter().map(|axis| axis.stored_extent()).collect();
+    let strides = strides(source);
+    walk_strided(extents, strides)
+}
+
+/// Row-major strides of what is stored, in elements; 0 for an axis that is stored once.
+fn strides(axes: &[Axis]) -> Vec<usize> {
+    let mut strides = vec![0; axes.len()];
+    let mut stride = 1usize;
+    for (slot, axis) in strides.iter_mut().zip(axes).rev() {
+        let extent = axis.stored_extent();
+        *slot = if extent > 1 { stride } else { 0 };
+        stride = stride.saturating_mul(extent);
+    }
+    strides
+}
+
+/// Positions in row-major order of `extents`, for these strides: an odometer.
+pub(crate) fn walk_strided(
+    extents: Vec<usize>,
+    strides: Vec<usize>,
+) -> impl Iterator<Item = usize> + use<> {
+    let mut counters = vec![0usize; extents.len()];
+    let mut next = (!extents.contains(&0)).then_some(0usize);
+    std::iter::from_fn(move || {
+        let current = next?;
+        let mut position = current;
+        next = None;
+        let axes = counters.iter_mut().zip(extents.iter().zip(&strides));
+        for (counter, (extent, stride)) in axes.rev() {
+            *counter += 1;
+            if *counter < *extent {
+                next = Some(position + stride);
+                break;
+            }
+            position -= stride * (*counter - 1);
+            *counter = 0;
+        }
+        Some(current)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heap() -> Heap {
+        Heap::with_limit(1 << 20)
+    }
+
+    fn iota(axes: &[Axis]) -> HostTensor {
+        let mut tensor = HostTensor::zeros(&heap(), DType::U8, axes).unwrap();
+        let bytes = tensor.bytes_mut().iter_mut();
+        bytes.enumerate().for_each(|(i, byte)| *byte = i as u8);
+        tensor
+    }
+
+    #[test]
+    fn an_axis_that_is_stored_once_takes_no_memory() {
+        let axes = [Axis::stored(3), Axis::broadcast(1024), Axis::stored(5)];
+        let tensor = HostTensor::zeros(&heap(), DType::F32, &axes).unwrap();
+        assert_eq!((tensor.stored_elements(), tensor.bytes().len()), (15, 60));
+        assert_eq!(tensor.extents(), [3, 1024, 5]);
+        assert_eq!(Shape(tensor.axes()).to_string(), "3xb1024x5");
+        assert_eq!(Shape(&[]).to_string(), "scalar");
+    }
+
+    #[test]
+    fn absurd_shapes_are_errors() {
+        let axes = [Axis::stored(1 << 40), Axis::stored(1 << 40)];
+        let error = HostTensor::zeros(&heap(), DType::F64, &axes).unwrap_err();
+        let text = "too little memory: the size of a tensor of shape 1099511627776x1099511627776 does not fit 63 bits";
+        assert_eq!(error.to_string(), text);
+        let empty = [
+            Axis::stored(1 << 40),
+            Axis::stored(1 << 40),
+            Axis::stored(0),
+        ];
+        assert_eq!(stored_bytes(DType::F64, &empty), Ok(0));
+        let error = stored_bytes(DType::F64, &[Axis::stored(1); 33]).unwrap_err();
+        assert_eq!(error.to_string(), "33 axes, at most 32 are possible");
+        let error =
+            HostTensor::from_bytes(&heap(), DType::F32, &[Axis::stored(2)], &[0; 7]).unwrap_err();
+        assert_eq!(error.to_string(), "7 bytes of data, expected 8");
+    }
+
+    #[test]
+    fn relayout_writes_broadcast_axes_out_and_takes_them_back() {
+        let compact = [Axis::stored(2), Axis::broadcast(3), Axis::stored(2)];
+        let full = compact.map(|axis| Axis::stored(axis.extent));
+        let tensor = iota(&compact);
+        let wide = tensor.relayout(&heap(), &full).unwrap();
+        assert_eq!(wide.bytes(), [0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3]);
+        let back = wide.relayout(&heap(), &compact).unwrap();
+        assert_eq!(back.bytes(), tensor.bytes());
+
+        let error = iota(&full).relayout(&heap(), &compact).unwrap_err();
+        let text = "axis 1 is a broadcast axis, but the elements along it differ";
+        assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn one_element_fits_a_broadcast_axis_of_any_extent() {
+        let tensor = iota(&[Axis::stored(3), Axis::stored(1)]);
+        let target = [Axis::stored(3), Axis::broadcast(7)];
+        assert_eq!(
+            tensor.relayout(&heap(), &target).unwrap().bytes(),
+            [0, 1, 2]
+        );
+        let error = tensor.relayout(&heap(), &[Axis::stored(3), Axis::stored(7)]);
+        assert_eq!(error.unwrap_err().to_string(), "shape 3x1, expected 3x7");
+        let nothing = iota(&[Axis::stored(0)]);
+        let once = nothing.relayout(&heap(), &[Axis::broadcast(0)]).unwrap();
+        assert_eq!(once.bytes(), [0]);
+        let empty = iota(&[Axis::stored(0), Axis::stored(4)]);
+        let target = [Axis::stored(0), Axis::broadcast(4)];
+        assert!(empty.relayout(&heap(), &target).unwrap().bytes().is_empty());
+    }
+
+    #[test]
+    fn walking_visits_every_position_once_in_row_major_order() {
+        let axes = [Axis::stored(2), Axis::stored(3), Axis::stored(5)];
+        let seen: Vec<usize> = walk(&axes, &axes).collect();
+        assert_eq!(seen, (0..30).collect::<Vec<_>>());
+        assert_eq!(walk(&[], &[]).collect::<Vec<_>>(), [0]);
+        assert_eq!(walk(&[Axis::stored(0)], &[Axis::stored(0)]).count(), 0);
+        // Column-major strides: the transpose.
+        let transposed: Vec<usize> = walk_strided(vec![2, 3], vec![1, 2]).collect();
+        assert_eq!(transposed, [0, 2, 4, 1, 3, 5]);
+    }
+}

@@ -1,0 +1,158 @@
+//! The threads of one runtime.
+//!
+//! The caller is worker 0; the others are a rayon pool of the runtime's own. There is no global pool. With one worker
+//! there is no pool at all, and everything runs on the caller.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Pieces of work per worker: enough that a worker that is late costs little, few enough that handing out costs little.
+const CHUNKS_PER_WORKER: usize = 8;
+
+/// Most workers: far beyond any machine, and few enough that asking for them cannot exhaust memory.
+pub const MAX_WORKERS: usize = 1024;
+
+/// Threads that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkersError {
+    Count { found: usize },
+    Start { count: usize, message: String },
+}
+
+impl fmt::Display for WorkersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WorkersError::Count { found } => {
+                write!(f, "{found} threads, possible are 1 to {MAX_WORKERS}")
+            }
+            WorkersError::Start { count, message } => {
+                write!(f, "cannot start {count} threads: {message}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WorkersError {}
+
+pub struct Workers {
+    count: usize,
+    /// All but the caller.
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Workers {
+    pub fn new(count: usize) -> Result<Workers, WorkersError> {
+        if !(1..=MAX_WORKERS).contains(&count) {
+            return Err(WorkersError::Count { found: count });
+        }
+        let pool = (count > 1).then(|| {
+            let builder = rayon::ThreadPoolBuilder::new().num_threads(count - 1);
+            builder
+                .thread_name(|index| format!("fuser-{}", index + 1))
+                .build()
+        });
+        let pool = pool.transpose().map_err(|error| WorkersError::Start {
+            count,
+            message: error.to_string(),
+        })?;
+        Ok(Workers { count, pool })
+    }
+
+    /// As many as the machine runs at a time.
+    pub fn default_count() -> usize {
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        count.min(MAX_WORKERS)
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Calls `body(worker, begin, end)` for contiguous ranges that cover `0..total` once, never two at a time for one
+    /// worker. Which worker gets which range is open.
+    pub fn for_each_chunk(&self, total: i64, body: &(dyn Fn(usize, i64, i64) + Sync)) {
+        let Some(pool) = self.pool.as_ref().filter(|_| total > 1) else {
+            if total > 0 {
+                body(0, 0, total);
+            }
+            return;
+        };
+        let most = self.count * CHUNKS_PER_WORKER;
+        let chunks = usize::try_from(total).map_or(most, |total| total.min(most));
+        let next = AtomicUsize::new(0);
+        let work = |worker: usize| loop {
+            let chunk = next.fetch_add(1, Ordering::Relaxed);
+            if chunk >= chunks {
+                return;
+            }
+            body(
+                worker,
+                bound(total, chunk, chunks),
+                bound(total, chunk + 1, chunks),
+            );
+        };
+        pool.in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, context| work(context.index() + 1));
+            work(0);
+        });
+    }
+}
+
+/// Where chunk `chunk` of `chunks` begins.
+fn bound(total: i64, chunk: usize, chunks: usize) -> i64 {
+    (i128::from(total) * chunk as i128 / chunks as i128) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    fn ranges(workers: usize, total: i64) -> Vec<(i64, i64)> {
+        let seen = Mutex::new(Vec::new());
+        let workers = Workers::new(workers).unwrap();
+        workers.for_each_chunk(total, &|worker, begin, end| {
+            assert!(worker < workers.count());
+            seen.lock().unwrap().push((begin, end));
+        });
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_unstable();
+        seen
+    }
+
+    #[test]
+    fn chunks_cover_the_range_once() {
+        for workers in [1, 2, 3, 7] {
+            for total in [0, 1, 2, 13, 127, 4097, i64::MAX] {
+                let ranges = ranges(workers, total);
+                let mut at = 0;
+                for (begin, end) in ranges {
+                    assert_eq!(begin, at);
+                    assert!(end > begin);
+                    at = end;
+                }
+                assert_eq!(at, total, "{workers} workers");
+            }
+        }
+    }
+
+    #[test]
+    fn a_worker_does_one_thing_at_a_time() {
+        let workers = Workers::new(4).unwrap();
+        let busy: Vec<Mutex<()>> = (0..4).map(|_| Mutex::new(())).collect();
+        workers.for_each_chunk(1000, &|worker, _, _| {
+            let _alone = busy[worker]
+                .try_lock()
+                .expect("two chunks on one worker at a time");
+            std::thread::yield_now();
+        });
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_errors() {
+        let message = |count| Workers::new(count).err().unwrap().to_string();
+        assert_eq!(message(0), "0 threads, possible are 1 to 1024");
+        assert_eq!(message(1025), "1025 threads, possible are 1 to 1024");
+        assert!(Workers::new(Workers::default_count()).is_ok());
+    }
+}
