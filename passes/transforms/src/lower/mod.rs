@@ -14,5 +14,6 @@ pub mod build;
 pub mod combine;
 pub mod launch;
 pub mod nest;
+pub mod pass;
 pub mod spec;
 pub mod sweep;

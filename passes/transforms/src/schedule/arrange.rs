@@ -1,0 +1,223 @@
+//! From a plan to sweeps and phases: puts ops in the plan's order, copies what is recomputed, draws the borders.
+
+use fuser_dialects::task;
+use fuser_ir::clone::Mapping;
+use fuser_ir::ir::NewOp;
+use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
+
+use super::loops::{Draft, Loops, Tuning};
+use crate::axes::{Axes, AxisId};
+use crate::cost::{self, Plan};
+use crate::lower::spec::{Role, axis_name};
+
+/// One sweep to be: ops by phase, and roles by axis of the segment.
+struct Walk {
+    phases: Vec<Vec<Op>>,
+    roles: Vec<(AxisId, Role)>,
+}
+
+/// Draws the sweeps and phases of `plan` inside `segment`. Returns how many sweeps there are, or why a sweep has no loops.
+pub fn arrange(ir: &mut Ir, segment: Op, plan: &Plan, axes: &Axes, tuning: &Tuning) -> Result<usize, String> {
+    let mut walks = walks(ir, plan, axes);
+    walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
+    place(ir, segment, &mut walks);
+    let count = walks.len();
+    for walk in walks {
+        let loops = choose(ir, segment, &walk, axes, tuning)?;
+        let mut members = Vec::new();
+        for phase in walk.phases.iter().filter(|p| !p.is_empty()) {
+            members.push(enclose(ir, phase, &task::PHASE));
+        }
+        let sweep = enclose(ir, &members, &task::SWEEP);
+        write_clauses(ir, sweep, &loops);
+    }
+    Ok(count)
+}
+
+/// The sweeps of a plan, each epilogue a walk of its own over its small space.
+fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
+    let mut walks = Vec::new();
+    for sweep in &plan.sweeps {
+        let roles = sweep.axes.iter().map(|&(axis, role)| (axis, convert(role))).collect();
+        walks.push(Walk { phases: sweep.phases.clone(), roles });
+        walks.extend(epilogues(ir, &sweep.epilogue, axes));
+    }
+    walks
+}
+
+/// Ops on accumulated results, grouped by the space that they walk; a group that uses another stands after it because the
+/// ops are in program order and a smaller space never feeds a larger one inside an epilogue.
+fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
+    let mut groups: Vec<(Vec<AxisId>, Vec<Op>)> = Vec::new();
+    for &op in ops {
+        let mut space: Vec<AxisId> = ir.results(op).iter().flat_map(|&v| axes.stored(v)).collect();
+        space.sort();
+        space.dedup();
+        match groups.iter_mut().find(|(s, _)| *s == space) {
+            Some((_, members)) => members.push(op),
+            None => groups.push((space, vec![op])),
+        }
+    }
+    let walk = |(space, ops): (Vec<AxisId>, Vec<Op>)| Walk {
+        roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
+        phases: vec![ops],
+    };
+    groups.into_iter().map(walk).collect()
+}
+
+fn convert(role: cost::Role) -> Role {
+    match role {
+        cost::Role::Grid => Role::Grid,
+        cost::Role::Stream => Role::Stream,
+        cost::Role::Tile => Role::Tile,
+    }
+}
+
+/// Puts the ops of all walks in order before the segment's terminator; an op of an earlier walk is copied.
+fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
+    let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else { return };
+    let mut placed: FxHashSet<Op> = FxHashSet::default();
+    for walk in walks {
+        let mut mapping = Mapping::default();
+        let mut copied: FxHashMap<Value, Value> = FxHashMap::default();
+        for slot in walk.phases.iter_mut().flatten() {
+            if placed.insert(*slot) {
+                ir.move_before(*slot, end);
+                redirect(ir, *slot, &copied);
+                continue;
+            }
+            let copy = ir.clone_op(*slot, &mut mapping);
+            ir.insert_before(end, copy);
+            let results = ir.results(*slot).to_vec().into_iter();
+            copied.extend(results.zip(ir.results(copy).to_vec()));
+            redirect(ir, copy, &copied);
+            *slot = copy;
+        }
+    }
+}
+
+/// Points operands at the copies made in the same walk.
+fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {
+    for index in 0..ir.operand_count(op) {
+        if let Some(&copy) = copied.get(&ir.operand(op, index)) {
+            ir.set_operand(op, index, copy);
+        }
+    }
+}
+
+/// Chooses the loops of a walk whose ops stand in place.
+fn choose(ir: &Ir, segment: Op, walk: &Walk, whole: &Axes, tuning: &Tuning) -> Result<Loops, String> {
+    let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
+    let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
+    let (inputs, outputs) = cost::boundary(ir, &ops);
+    let draft = Draft {
+        ir,
+        axes: &axes,
+        roles: local_roles(&axes, whole, walk),
+        ops: &ops,
+        memory: inputs.into_iter().chain(outputs).collect(),
+    };
+    let unknown = || format!("an extent of segment '{}' is not known", ir.symbol_name(segment).unwrap_or("?"));
+    draft.choose(tuning).ok_or_else(unknown)
+}
+
+/// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment: its axis
+/// is resident if one of the segment's factors is.
+fn local_roles(axes: &Axes, whole: &Axes, walk: &Walk) -> Vec<(AxisId, Role)> {
+    let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
+    let mut list: Vec<(usize, AxisId, Role)> = Vec::new();
+    for axis in axes.ids() {
+        let known: Vec<usize> = counterparts(axes, whole, axis).into_iter().filter_map(position).collect();
+        let role = known.iter().map(|&p| walk.roles[p].1).max_by_key(|r| *r as u8).unwrap_or(Role::Grid);
+        list.push((known.iter().copied().min().unwrap_or(usize::MAX), axis, role));
+    }
+    list.sort_by_key(|(position, axis, role)| (*role as u8, *position, *axis));
+    list.into_iter().map(|(_, axis, role)| (axis, role)).collect()
+}
+
+/// The segment's axes that make up an axis of the walk.
+fn counterparts(axes: &Axes, whole: &Axes, axis: AxisId) -> Vec<AxisId> {
+    for &value in axes.values() {
+        for (local, global) in axes.value(value).iter().zip(whole.value(value)) {
+            let Some(at) = local.axes.iter().position(|&a| a == axis) else { continue };
+            if local.axes.len() == global.axes.len() {
+                return vec![global.axes[at]];
+            }
+            return global.axes.to_vec();
+        }
+    }
+    Vec::new()
+}
+
+/// Puts `ops`, which stand in order in one block, into a new op of table `def`; what is used outside becomes its results.
+fn enclose(ir: &mut Ir, ops: &[Op], def: &'static OpDef) -> Op {
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    let within = |ir: &Ir, mut op: Op| {
+        // An enclosed op may have regions: look at the ancestor that stands in the same block.
+        loop {
+            if inside.contains(&op) {
+                return true;
+            }
+            match ir.parent_op(op) {
+                Some(parent) => op = parent,
+                None => return false,
+            }
+        }
+    };
+    let results = ops.iter().flat_map(|&op| ir.results(op).to_vec());
+    let escaping: Vec<Value> = results.filter(|&v| ir.users(v).any(|user| !within(ir, user))).collect();
+    let region = ir.new_region();
+    let block = ir.append_block(region);
+    let new = NewOp {
+        results: escaping.iter().map(|&v| (ir.value_type(v), ir.value_name_sym(v))).collect(),
+        regions: smallvec![region],
+        loc: ops.first().map(|&op| ir.op_loc(op)),
+        ..NewOp::default()
+    };
+    let task = ir.create_op(def, new);
+    if let Some(&last) = ops.last() {
+        ir.insert_after(last, task);
+    }
+    for &op in ops {
+        ir.move_to_end(op, block);
+    }
+    for (index, &value) in escaping.iter().enumerate() {
+        let result = ir.result(task, index);
+        ir.replace_uses_if(value, result, |ir, slot| !within(ir, ir.use_owner(slot).0));
+    }
+    let end = NewOp { operands: escaping.into_iter().collect(), ..NewOp::default() };
+    let end = ir.create_op(&task::YIELD, end);
+    ir.append_op(block, end);
+    task
+}
+
+fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
+    let names: Vec<String> = loops
+        .loops
+        .iter()
+        .map(|l| l.axes.iter().map(|&a| axis_name(a)).collect::<Vec<_>>().join("*"))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let roles: Vec<&str> = loops.loops.iter().map(|l| l.role.name()).collect();
+    let tiles: Vec<i64> = loops.loops.iter().map(|l| l.tile).collect();
+    let extents: Option<Vec<Dim>> =
+        loops.loops.iter().map(|l| ir.extent(l.extent.clone()).map(Dim::new)).collect();
+    let names = ir.string_array_attr(&names);
+    let roles = ir.string_array_attr(&roles);
+    let tiles = ir.i64_array_attr(&tiles);
+    ir.set_attr(sweep, "axes", names);
+    if let Some(extents) = extents {
+        let extents = ir.attr(AttrKind::Extents(extents));
+        ir.set_attr(sweep, "extents", extents);
+    }
+    ir.set_attr(sweep, "roles", roles);
+    ir.set_attr(sweep, "tile", tiles);
+    for (name, value) in [("vector", loops.vector as i64), ("cells", loops.cells), ("threads", loops.threads)] {
+        if value > 1 {
+            let attr = ir.int_attr(value);
+            ir.set_attr(sweep, name, attr);
+        }
+    }
+}

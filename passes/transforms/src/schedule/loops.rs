@@ -1,0 +1,250 @@
+//! The choice of loops for one sweep: order, roles, tiles, vector width. Heuristics live here and nowhere else.
+//!
+//! Given the axes of a sweep and their roles in the plan (which axes are resident is the plan's decision, because bytes
+//! depend on it), this file decides what costs no bytes: which axis the lanes run along, which axes are walked as one loop,
+//! how a long axis is cut into tiles, how many partial sums there are.
+//!
+//! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
+
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{DType, Ir, Op, Value};
+
+use crate::axes::{Axes, AxisId};
+use crate::lower::spec::{LoopAxis, Role, product};
+
+/// What the heuristics know of a target. Figures, not code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// Name in the `target` option.
+    pub name: &'static str,
+    /// Bytes of a vector register or of the widest memory access of a thread.
+    pub vector_bytes: u64,
+    /// Whether lanes are counted on the type that computes (CPU) or on the type in memory (GPU).
+    pub lanes_by_memory: bool,
+    /// Threads of a worker.
+    pub threads: i64,
+    /// Elements of a tile along a contiguous axis that is not resident as a whole.
+    pub tile: i64,
+    /// Elements of a tile when other axes are resident beside it.
+    pub narrow_tile: i64,
+    /// Longest contiguous axis that is kept whole beside accumulators.
+    pub whole: u64,
+    /// Workers that keep partial sums.
+    pub cells: i64,
+}
+
+/// The targets, the default first.
+pub static TUNINGS: &[Tuning] = &[
+    // Sixteen f32 lanes are one AVX-512 register, two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level cache.
+    Tuning {
+        name: "cpu",
+        vector_bytes: 64,
+        lanes_by_memory: false,
+        threads: 1,
+        tile: 4096,
+        narrow_tile: 64,
+        whole: 1 << 16,
+        cells: 64,
+    },
+    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit.
+    Tuning {
+        name: "cuda",
+        vector_bytes: 16,
+        lanes_by_memory: true,
+        threads: 128,
+        tile: 1024,
+        narrow_tile: 32,
+        whole: 1 << 13,
+        cells: 256,
+    },
+];
+
+impl Tuning {
+    /// The target called `name`.
+    pub fn by_name(name: &str) -> Option<&'static Tuning> {
+        TUNINGS.iter().find(|t| t.name == name)
+    }
+}
+
+/// A sweep before its loops are chosen.
+pub struct Draft<'a> {
+    /// The program.
+    pub ir: &'a Ir,
+    /// Axes of the sweep's own ops.
+    pub axes: &'a Axes,
+    /// Role of each axis in the plan, outermost first.
+    pub roles: Vec<(AxisId, Role)>,
+    /// Its ops.
+    pub ops: &'a [Op],
+    /// What it loads from and stores to global memory.
+    pub memory: Vec<Value>,
+}
+
+/// The chosen loops.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    /// Loop axes: grid, stream, tile; lanes run along the last tile loop.
+    pub loops: Vec<LoopAxis>,
+    /// Lanes.
+    pub vector: u64,
+    /// Cells, 0 where nothing accumulates over the grid.
+    pub cells: i64,
+    /// Threads per worker.
+    pub threads: i64,
+}
+
+impl Draft<'_> {
+    /// Chooses the loops; `None` where an extent is unknown.
+    pub fn choose(&self, tuning: &Tuning) -> Option<Loops> {
+        let lanes_along = self.contiguous_axis();
+        let roles = self.adjusted_roles(lanes_along, tuning);
+        let mut loops = Vec::new();
+        for group in self.groups(&roles) {
+            let role = role_of(&roles, group[0]);
+            loops.push(LoopAxis { extent: product(self.axes, &group)?, axes: group, role, tile: 1 });
+        }
+        self.cut(&mut loops, lanes_along, tuning);
+        // The lanes' loop comes last whatever its role: tile loops nest in this order.
+        loops.sort_by_key(|l| (lanes_along.is_some_and(|a| l.axes.contains(&a)), rank(l.role)));
+        let accumulates = loops.iter().any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
+        Some(Loops {
+            vector: self.lanes(tuning),
+            cells: if accumulates { self.cells(&loops, tuning) } else { 0 },
+            threads: tuning.threads,
+            loops,
+        })
+    }
+
+    /// The axis along which most bytes of memory are contiguous.
+    fn contiguous_axis(&self) -> Option<AxisId> {
+        let mut weights: Vec<(AxisId, u64)> = Vec::new();
+        for &value in &self.memory {
+            let Some(axis) = self.innermost(value) else { continue };
+            let bytes = self.weight(value);
+            match weights.iter_mut().find(|(a, _)| *a == axis) {
+                Some((_, sum)) => *sum = sum.saturating_add(bytes),
+                None => weights.push((axis, bytes)),
+            }
+        }
+        let best = weights.iter().map(|(_, w)| *w).max()?;
+        weights.into_iter().find(|(_, w)| *w == best).map(|(a, _)| a)
+    }
+    fn innermost(&self, value: Value) -> Option<AxisId> {
+        self.axes.stored(value).last()
+    }
+    /// Stored bytes, where an unknown extent counts as 1024.
+    fn weight(&self, value: Value) -> u64 {
+        let extent = |axis| self.static_extent(axis).unwrap_or(1024);
+        let dtype = self.ir.value_kind(value).dtype().unwrap_or(DType::F32);
+        self.axes.stored(value).fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
+    }
+    fn static_extent(&self, axis: AxisId) -> Option<u64> {
+        static_value(self.axes.extent(axis)?)
+    }
+    fn is_reduced(&self, axis: AxisId) -> bool {
+        self.ops.iter().any(|&op| self.axes.reduced(op).contains(&axis))
+    }
+    /// The plan's roles, but: a contiguous axis that accumulators keep is held whole where it is short, and the axes that
+    /// they reduce are spread over workers instead. Rows are then read as they lie, and partial sums are few.
+    fn adjusted_roles(&self, lanes_along: Option<AxisId>, tuning: &Tuning) -> Vec<(AxisId, Role)> {
+        let mut roles = self.roles.clone();
+        let Some(axis) = lanes_along else { return roles };
+        let accumulates = roles.iter().any(|(a, r)| *r != Role::Tile && self.is_reduced(*a));
+        let short = self.static_extent(axis).is_some_and(|n| n <= tuning.whole);
+        if !accumulates || !short || role_of(&roles, axis) == Role::Tile || self.is_reduced(axis) {
+            return roles;
+        }
+        set_role(&mut roles, axis, Role::Tile);
+        if !roles.iter().any(|(_, r)| *r == Role::Grid)
+            && let Some(first) = roles.iter().map(|(a, _)| *a).find(|&a| a != axis)
+        {
+            set_role(&mut roles, first, Role::Grid);
+        }
+        roles
+    }
+    /// Axes that are walked as one: neighbours in every value, with one role, reduced by the same ops.
+    fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
+        let mut groups: Vec<Vec<AxisId>> = Vec::new();
+        for &(axis, role) in roles {
+            match groups.last_mut() {
+                Some(group) if self.joins(group, axis) && role_of(roles, group[0]) == role => group.push(axis),
+                _ => groups.push(vec![axis]),
+            }
+        }
+        groups
+    }
+    fn joins(&self, group: &[AxisId], axis: AxisId) -> bool {
+        let Some(&before) = group.last() else { return false };
+        let adjacent = |value: &Value| {
+            let stored: Vec<AxisId> = self.axes.stored(*value).collect();
+            match (stored.iter().position(|&a| a == before), stored.iter().position(|&a| a == axis)) {
+                (None, None) => true,
+                (Some(b), Some(a)) => a == b + 1,
+                _ => false,
+            }
+        };
+        let alike = |op: &Op| {
+            let reduced = self.axes.reduced(*op);
+            reduced.contains(&before) == reduced.contains(&axis)
+        };
+        let indexed = |op: &Op| self.ir.is(*op, &fuser_dialects::fusion::IOTA);
+        self.axes.values().iter().all(adjacent) && self.ops.iter().all(alike) && !self.ops.iter().any(indexed)
+    }
+    /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
+    fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, tuning: &Tuning) {
+        let resident = loops.iter().any(|l| l.role == Role::Tile);
+        let others: Vec<AxisId> = self.memory.iter().filter_map(|&v| self.innermost(v)).collect();
+        for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
+            let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
+            let crossing = axis.axes.iter().any(|a| others.contains(a));
+            if along {
+                axis.tile = if resident { tuning.narrow_tile } else { tuning.tile };
+            }
+            if crossing && (!along || self.transposes(lanes_along)) {
+                axis.tile = tuning.narrow_tile;
+            }
+        }
+    }
+    /// Whether some value in memory varies along the lanes but is contiguous along another axis.
+    fn transposes(&self, lanes_along: Option<AxisId>) -> bool {
+        let Some(axis) = lanes_along else { return false };
+        let crossed = |v: &&Value| self.axes.stored(**v).any(|a| a == axis) && self.innermost(**v) != Some(axis);
+        self.memory.iter().any(|v| crossed(&v))
+    }
+    fn lanes(&self, tuning: &Tuning) -> u64 {
+        let all = self.axes.values().iter().filter_map(|&v| self.ir.value_kind(v).dtype());
+        let bytes = if tuning.lanes_by_memory {
+            self.memory.iter().filter_map(|&v| self.ir.value_kind(v).dtype()).map(DType::bytes).max()
+        } else {
+            all.map(|d| d.compute().bytes()).max()
+        };
+        (tuning.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
+    }
+    fn cells(&self, loops: &[LoopAxis], tuning: &Tuning) -> i64 {
+        let grid = loops.iter().filter(|l| l.role == Role::Grid).map(|l| static_value(&l.extent));
+        let total = grid.fold(Some(1u64), |all, n| Some(all?.saturating_mul(n?)));
+        total.map_or(tuning.cells, |n| tuning.cells.min(i64::try_from(n).unwrap_or(i64::MAX)).max(1))
+    }
+}
+
+fn static_value(expr: &ExtentExpr) -> Option<u64> {
+    expr.as_constant().and_then(|n| u64::try_from(n).ok())
+}
+
+fn role_of(roles: &[(AxisId, Role)], axis: AxisId) -> Role {
+    roles.iter().find(|(a, _)| *a == axis).map_or(Role::Stream, |(_, r)| *r)
+}
+
+fn set_role(roles: &mut [(AxisId, Role)], axis: AxisId, role: Role) {
+    for entry in roles.iter_mut().filter(|(a, _)| *a == axis) {
+        entry.1 = role;
+    }
+}
+
+fn rank(role: Role) -> u8 {
+    match role {
+        Role::Grid => 0,
+        Role::Stream => 1,
+        Role::Tile => 2,
+    }
+}

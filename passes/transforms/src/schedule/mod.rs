@@ -1,0 +1,25 @@
+//! Scheduling: writes down, as sweeps and phases, how a segment walks its space.
+//!
+//! ```text
+//! task.segment @s { ops }
+//!   =>
+//! task.segment @s {
+//!   task.sweep axes ["a0", "a1"] extents [[B], 1024] roles ["grid", "tile"] tile [1, 1] vector 16 {
+//!     task.phase { ops }
+//!     task.phase { ops }
+//!   }
+//! }
+//! ```
+//!
+//! Which axes are resident, and so how many sweeps and phases there are, is the cost model's plan (`cost`), the one on which
+//! the segmenter decided. What costs no bytes (order of loops, tiles, lanes, partial sums) is chosen in `loops.rs`. Both are
+//! written as clauses that a user may edit before `lower-to-kernel`.
+//!
+//! Guarantees: no op is rewritten; an op that a later sweep recomputes is copied into it, as the plan says. Never touches a
+//! segment that has sweeps already, nor one that is a view.
+
+mod arrange;
+pub mod loops;
+mod pass;
+
+pub use pass::SCHEDULE;

@@ -1,0 +1,90 @@
+//! The `schedule` pass.
+
+use fuser_dialects::task;
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Diagnostics, Op};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+
+use super::arrange::arrange;
+use super::loops::{TUNINGS, Tuning};
+use crate::axes::Axes;
+use crate::cost::{self, Bindings, Kind, Limits, Machine, Objective};
+
+/// A segment that cannot be scheduled.
+pub static NO_SCHEDULE: CodeDef = CodeDef {
+    code: "FIR0730",
+    title: "a segment has no schedule",
+    explanation: "Every segment becomes one or more walks over a single iteration space. A segment that was drawn by hand may \
+                  have none: its ops factor an axis in two ways, or depend on an extent that nothing names. Split the segment, \
+                  or run `--segment`, which draws only segments that have a schedule.",
+    example: "",
+};
+
+/// `schedule`
+pub static SCHEDULE: PassDef = PassDef {
+    name: "schedule",
+    summary: "writes down how each segment walks its space, as sweeps and phases",
+    doc: "For each `task.segment` without sweeps: plans it with the cost model (which axes are resident, how many sweeps and \
+          phases) and chooses loops, tiles, lanes and partial sums for the target. The result is `task.sweep` and `task.phase` \
+          ops whose clauses may be edited before `lower-to-kernel`.",
+    anchor: &["task.program"],
+    options: &[
+        OptionDef {
+            name: "target",
+            kind: OptionKind::Choice(&["cpu", "cuda"]),
+            default: "cpu",
+            doc: "for which kind of machine loops and lanes are chosen",
+        },
+        OptionDef {
+            name: "machine",
+            kind: OptionKind::Text,
+            default: "cpu",
+            doc: "the machine description that says how much fast memory a worker has",
+        },
+    ],
+    statistics: &[
+        StatDef { name: "segments", doc: "segments scheduled" },
+        StatDef { name: "sweeps", doc: "sweeps written" },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let tuning = Tuning::by_name(ctx.options.text("target")).unwrap_or(&TUNINGS[0]);
+    let machine = Machine::by_name(ctx.options.text("machine")).unwrap_or(&cost::MACHINES[0]);
+    for segment in ctx.ir.children(ctx.op) {
+        if ctx.ir.is(segment, &task::SEGMENT) && !has_sweeps(ctx, segment) {
+            schedule_segment(ctx, segment, tuning, machine);
+        }
+    }
+    Ok(())
+}
+
+fn has_sweeps(ctx: &PassContext<'_>, segment: Op) -> bool {
+    ctx.ir.children(segment).into_iter().any(|op| ctx.ir.is(op, &task::SWEEP))
+}
+
+fn schedule_segment(ctx: &mut PassContext<'_>, segment: Op, tuning: &Tuning, machine: &Machine) {
+    let ops: Vec<Op> = ctx.ir.children(segment).into_iter().filter(|&op| !ctx.ir.is(op, &task::YIELD)).collect();
+    let planned = Axes::build(ctx.ir, &ops).map_err(|r| r.render(ctx.ir)).and_then(|axes| {
+        let bindings = Bindings::default();
+        let plan = cost::plan(ctx.ir, &ops, &axes, machine, &bindings, &Limits::default(), Objective::Bytes);
+        plan.map(|p| (axes, p)).map_err(|r| r.render(ctx.ir))
+    });
+    let result = planned.and_then(|(axes, plan)| match plan.kind {
+        Kind::View => Ok(0),
+        Kind::Kernel => arrange(ctx.ir, segment, &plan, &axes, tuning),
+    });
+    match result {
+        Ok(sweeps) => {
+            ctx.count("segments", 1);
+            ctx.count("sweeps", sweeps as u64);
+        }
+        Err(reason) => {
+            let message = format!("the segment has no schedule: {reason}");
+            let diagnostic = ctx.error_at(segment, &NO_SCHEDULE, message);
+            ctx.report(diagnostic.help("split the segment, or let '--segment' draw segments"));
+        }
+    }
+}
