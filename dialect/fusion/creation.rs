@@ -60,6 +60,32 @@ pub static FULL: OpDef = OpDef {
     ..CREATION
 };
 
+/// `fusion.size`
+pub static SIZE: OpDef = OpDef {
+    name: "fusion.size",
+    summary: "the number of elements of a shape",
+    doc: "The product of the extents of `shape`, as an `index` scalar: 1 for `[]`. Named extents have the lengths that the program's \
+          inputs give them. A product beyond 64 bits wraps.",
+    example: "task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]x8xf32> {\n  %n = fusion.size shape [[B], 8] : index\n  task.return %x\n}",
+    clauses: &[clause(
+        "shape",
+        ClauseKind::Extents,
+        "the extents that are multiplied",
+    )],
+    results: &[result(
+        "output",
+        TypeConstraint::new(Shape::Scalar, DTypes::INDEX),
+        "the number of elements",
+    )],
+    infer: Some(infer_size),
+    ..CREATION
+};
+
+fn infer_size(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    plain_shape(ir, parts)?;
+    shape::one(ir.scalar(DType::Index))
+}
+
 /// `fusion.iota`
 pub static IOTA: OpDef = OpDef {
     name: "fusion.iota",

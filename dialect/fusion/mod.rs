@@ -27,7 +27,7 @@ use fuser_ir::def::DialectDef;
 pub use binary::{
     ADD, AND, DIV, FMAX, FMIN, MAXIMUM, MINIMUM, MUL, OR, POW, REM, SHL, SHR, SUB, XOR,
 };
-pub use creation::{CONSTANT, FULL, IOTA};
+pub use creation::{CONSTANT, FULL, IOTA, SIZE};
 pub use reduction::{MAX, MIN, PROD, SUM, VAR_MEAN};
 pub use reshape::{BROADCAST, COPY, EXPAND, PERMUTE, RESHAPE, SEGMENT_SET, SQUEEZE};
 pub use select::{BITCAST, CAST, CLAMP, COMPARE, WHERE};
@@ -104,6 +104,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &CONSTANT,
         &FULL,
         &IOTA,
+        &SIZE,
         &BROADCAST,
         &EXPAND,
         &SQUEEZE,

@@ -131,7 +131,7 @@ pub fn sweep(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         }
     }
     roles(ir, op, errors);
-    for name in ["vector", "unroll", "grid_chunk"] {
+    for name in ["vector", "unroll", "cells", "threads"] {
         if ir.int_of(op, name).is_some_and(|v| v < 1) {
             errors.push(OpError::at(At::Clause(name), "must be at least 1").code(&SCHEDULE));
         }

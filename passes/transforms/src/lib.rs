@@ -6,6 +6,8 @@
 
 pub mod axes;
 pub mod cost;
+pub mod decompose;
 pub mod lower;
+pub mod schedule;
 #[cfg(test)]
 mod testing;

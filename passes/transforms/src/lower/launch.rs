@@ -188,11 +188,13 @@ impl Job<'_> {
             let TypeKind::Tensor(tensor) = ir.value_kind(value) else {
                 continue;
             };
-            for dim in &tensor.dims {
-                if let Extent::Symbolic(id) = dim.extent {
-                    names.extend(ir.extent_expr(id).terms.iter().flat_map(|(n, _)| n));
-                }
-            }
+            names.extend(tensor.dims.iter().flat_map(|d| names_of(ir, d)));
+        }
+        for (op, _) in &self.flat.ops {
+            let Some(AttrKind::Extents(dims)) = ir.attr_of(*op, "shape") else {
+                continue;
+            };
+            names.extend(dims.iter().flat_map(|d| names_of(ir, d)));
         }
         names.sort_by(|a, b| ir.str(*a).cmp(ir.str(*b)));
         names.dedup();
@@ -378,6 +380,18 @@ impl Job<'_> {
         k.op(&kernel::RETURN, &[], &[], &[]);
         let launch = self.emit_launch(ir, symbol, &[partial], &[types[1]], names);
         Ok(ir.result(launch, 0))
+    }
+}
+
+fn names_of(ir: &Ir, dim: &Dim) -> Vec<Sym> {
+    match dim.extent {
+        Extent::Symbolic(id) => ir
+            .extent_expr(id)
+            .terms
+            .iter()
+            .flat_map(|(n, _)| n.clone())
+            .collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -935,6 +935,9 @@ impl SweepLowering<'_> {
         if self.ir().is(op, &fusion::IOTA) {
             return self.emit_iota(op, ivs, lanes);
         }
+        if self.ir().is(op, &fusion::SIZE) {
+            return self.emit_size(op);
+        }
         let name = self.ir().name(op).to_string();
         self.refuse(
             op,
@@ -962,6 +965,21 @@ impl SweepLowering<'_> {
                 "pass it as a program input",
             ),
         }
+    }
+    fn emit_size(&mut self, op: Op) -> Result<Value, Unsupported> {
+        let dims = match self.ir().attr_of(op, "shape") {
+            Some(AttrKind::Extents(dims)) => dims.clone(),
+            _ => Vec::new(),
+        };
+        let mut product = Idx::Const(1);
+        for dim in dims {
+            let Some(expr) = self.ir().extent_as_expr(dim.extent) else {
+                return self.refuse(op, "one of its extents is `?`", "name the extent, `[N]`");
+            };
+            let extent = self.eval(&expr)?;
+            product = self.k.mul(product, extent);
+        }
+        Ok(self.k.index(product))
     }
     /// The index along axis `dim`, in mixed radix over the loop axes that make it up.
     fn emit_iota(

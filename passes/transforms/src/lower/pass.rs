@@ -32,17 +32,33 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
         doc: "one thread per worker and wide vectors (cpu), or blocks of threads (cuda)",
     }],
     statistics: &[
-        StatDef { name: "sweeps", doc: "sweeps lowered" },
-        StatDef { name: "kernels", doc: "kernels made" },
+        StatDef {
+            name: "sweeps",
+            doc: "sweeps lowered",
+        },
+        StatDef {
+            name: "kernels",
+            doc: "kernels made",
+        },
     ],
     run,
     ..PassDef::EMPTY
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let flavor = if ctx.options.text("target") == "cuda" { Flavor::Gpu } else { Flavor::Cpu };
-    let Some(module) = ctx.ir.body(ctx.op, 0) else { return Ok(()) };
-    let programs = ctx.ir.children(ctx.op).into_iter().filter(|&op| ctx.ir.is(op, &task::PROGRAM));
+    let flavor = if ctx.options.text("target") == "cuda" {
+        Flavor::Gpu
+    } else {
+        Flavor::Cpu
+    };
+    let Some(module) = ctx.ir.body(ctx.op, 0) else {
+        return Ok(());
+    };
+    let programs = ctx
+        .ir
+        .children(ctx.op)
+        .into_iter()
+        .filter(|&op| ctx.ir.is(op, &task::PROGRAM));
     for program in programs.collect::<Vec<_>>() {
         lower_program(ctx, program, module, flavor);
     }
@@ -53,9 +69,19 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, flavor: 
     let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
     for segment in ctx.ir.children(program) {
         let name = ctx.ir.symbol_name(segment).unwrap_or("segment").to_string();
-        let sweeps = ctx.ir.children(segment).into_iter().filter(|&op| ctx.ir.is(op, &task::SWEEP));
+        let sweeps = ctx
+            .ir
+            .children(segment)
+            .into_iter()
+            .filter(|&op| ctx.ir.is(op, &task::SWEEP));
         for (index, sweep) in sweeps.collect::<Vec<_>>().into_iter().enumerate() {
-            lower(ctx, sweep, &format!("{prefix}_{name}_{index}"), module, flavor);
+            lower(
+                ctx,
+                sweep,
+                &format!("{prefix}_{name}_{index}"),
+                module,
+                flavor,
+            );
         }
     }
 }

@@ -19,7 +19,13 @@ struct Walk {
 }
 
 /// Draws the sweeps and phases of `plan` inside `segment`. Returns how many sweeps there are, or why a sweep has no loops.
-pub fn arrange(ir: &mut Ir, segment: Op, plan: &Plan, axes: &Axes, tuning: &Tuning) -> Result<usize, String> {
+pub fn arrange(
+    ir: &mut Ir,
+    segment: Op,
+    plan: &Plan,
+    axes: &Axes,
+    tuning: &Tuning,
+) -> Result<usize, String> {
     let mut walks = walks(ir, plan, axes);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
     place(ir, segment, &mut walks);
@@ -40,8 +46,15 @@ pub fn arrange(ir: &mut Ir, segment: Op, plan: &Plan, axes: &Axes, tuning: &Tuni
 fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
-        let roles = sweep.axes.iter().map(|&(axis, role)| (axis, convert(role))).collect();
-        walks.push(Walk { phases: sweep.phases.clone(), roles });
+        let roles = sweep
+            .axes
+            .iter()
+            .map(|&(axis, role)| (axis, convert(role)))
+            .collect();
+        walks.push(Walk {
+            phases: sweep.phases.clone(),
+            roles,
+        });
         walks.extend(epilogues(ir, &sweep.epilogue, axes));
     }
     walks
@@ -52,7 +65,11 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
 fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
     let mut groups: Vec<(Vec<AxisId>, Vec<Op>)> = Vec::new();
     for &op in ops {
-        let mut space: Vec<AxisId> = ir.results(op).iter().flat_map(|&v| axes.stored(v)).collect();
+        let mut space: Vec<AxisId> = ir
+            .results(op)
+            .iter()
+            .flat_map(|&v| axes.stored(v))
+            .collect();
         space.sort();
         space.dedup();
         match groups.iter_mut().find(|(s, _)| *s == space) {
@@ -77,7 +94,9 @@ fn convert(role: cost::Role) -> Role {
 
 /// Puts the ops of all walks in order before the segment's terminator; an op of an earlier walk is copied.
 fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
-    let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else { return };
+    let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
+        return;
+    };
     let mut placed: FxHashSet<Op> = FxHashSet::default();
     for walk in walks {
         let mut mapping = Mapping::default();
@@ -108,7 +127,13 @@ fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {
 }
 
 /// Chooses the loops of a walk whose ops stand in place.
-fn choose(ir: &Ir, segment: Op, walk: &Walk, whole: &Axes, tuning: &Tuning) -> Result<Loops, String> {
+fn choose(
+    ir: &Ir,
+    segment: Op,
+    walk: &Walk,
+    whole: &Axes,
+    tuning: &Tuning,
+) -> Result<Loops, String> {
     let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
     let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
     let (inputs, outputs) = cost::boundary(ir, &ops);
@@ -119,7 +144,12 @@ fn choose(ir: &Ir, segment: Op, walk: &Walk, whole: &Axes, tuning: &Tuning) -> R
         ops: &ops,
         memory: inputs.into_iter().chain(outputs).collect(),
     };
-    let unknown = || format!("an extent of segment '{}' is not known", ir.symbol_name(segment).unwrap_or("?"));
+    let unknown = || {
+        format!(
+            "an extent of segment '{}' is not known",
+            ir.symbol_name(segment).unwrap_or("?")
+        )
+    };
     draft.choose(tuning).ok_or_else(unknown)
 }
 
@@ -129,19 +159,34 @@ fn local_roles(axes: &Axes, whole: &Axes, walk: &Walk) -> Vec<(AxisId, Role)> {
     let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
     let mut list: Vec<(usize, AxisId, Role)> = Vec::new();
     for axis in axes.ids() {
-        let known: Vec<usize> = counterparts(axes, whole, axis).into_iter().filter_map(position).collect();
-        let role = known.iter().map(|&p| walk.roles[p].1).max_by_key(|r| *r as u8).unwrap_or(Role::Grid);
-        list.push((known.iter().copied().min().unwrap_or(usize::MAX), axis, role));
+        let known: Vec<usize> = counterparts(axes, whole, axis)
+            .into_iter()
+            .filter_map(position)
+            .collect();
+        let role = known
+            .iter()
+            .map(|&p| walk.roles[p].1)
+            .max_by_key(|r| *r as u8)
+            .unwrap_or(Role::Grid);
+        list.push((
+            known.iter().copied().min().unwrap_or(usize::MAX),
+            axis,
+            role,
+        ));
     }
     list.sort_by_key(|(position, axis, role)| (*role as u8, *position, *axis));
-    list.into_iter().map(|(_, axis, role)| (axis, role)).collect()
+    list.into_iter()
+        .map(|(_, axis, role)| (axis, role))
+        .collect()
 }
 
 /// The segment's axes that make up an axis of the walk.
 fn counterparts(axes: &Axes, whole: &Axes, axis: AxisId) -> Vec<AxisId> {
     for &value in axes.values() {
         for (local, global) in axes.value(value).iter().zip(whole.value(value)) {
-            let Some(at) = local.axes.iter().position(|&a| a == axis) else { continue };
+            let Some(at) = local.axes.iter().position(|&a| a == axis) else {
+                continue;
+            };
             if local.axes.len() == global.axes.len() {
                 return vec![global.axes[at]];
             }
@@ -167,11 +212,16 @@ fn enclose(ir: &mut Ir, ops: &[Op], def: &'static OpDef) -> Op {
         }
     };
     let results = ops.iter().flat_map(|&op| ir.results(op).to_vec());
-    let escaping: Vec<Value> = results.filter(|&v| ir.users(v).any(|user| !within(ir, user))).collect();
+    let escaping: Vec<Value> = results
+        .filter(|&v| ir.users(v).any(|user| !within(ir, user)))
+        .collect();
     let region = ir.new_region();
     let block = ir.append_block(region);
     let new = NewOp {
-        results: escaping.iter().map(|&v| (ir.value_type(v), ir.value_name_sym(v))).collect(),
+        results: escaping
+            .iter()
+            .map(|&v| (ir.value_type(v), ir.value_name_sym(v)))
+            .collect(),
         regions: smallvec![region],
         loc: ops.first().map(|&op| ir.op_loc(op)),
         ..NewOp::default()
@@ -187,7 +237,10 @@ fn enclose(ir: &mut Ir, ops: &[Op], def: &'static OpDef) -> Op {
         let result = ir.result(task, index);
         ir.replace_uses_if(value, result, |ir, slot| !within(ir, ir.use_owner(slot).0));
     }
-    let end = NewOp { operands: escaping.into_iter().collect(), ..NewOp::default() };
+    let end = NewOp {
+        operands: escaping.into_iter().collect(),
+        ..NewOp::default()
+    };
     let end = ir.create_op(&task::YIELD, end);
     ir.append_op(block, end);
     task
@@ -197,13 +250,22 @@ fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
     let names: Vec<String> = loops
         .loops
         .iter()
-        .map(|l| l.axes.iter().map(|&a| axis_name(a)).collect::<Vec<_>>().join("*"))
+        .map(|l| {
+            l.axes
+                .iter()
+                .map(|&a| axis_name(a))
+                .collect::<Vec<_>>()
+                .join("*")
+        })
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let roles: Vec<&str> = loops.loops.iter().map(|l| l.role.name()).collect();
     let tiles: Vec<i64> = loops.loops.iter().map(|l| l.tile).collect();
-    let extents: Option<Vec<Dim>> =
-        loops.loops.iter().map(|l| ir.extent(l.extent.clone()).map(Dim::new)).collect();
+    let extents: Option<Vec<Dim>> = loops
+        .loops
+        .iter()
+        .map(|l| ir.extent(l.extent.clone()).map(Dim::new))
+        .collect();
     let names = ir.string_array_attr(&names);
     let roles = ir.string_array_attr(&roles);
     let tiles = ir.i64_array_attr(&tiles);
@@ -214,7 +276,11 @@ fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
     }
     ir.set_attr(sweep, "roles", roles);
     ir.set_attr(sweep, "tile", tiles);
-    for (name, value) in [("vector", loops.vector as i64), ("cells", loops.cells), ("threads", loops.threads)] {
+    for (name, value) in [
+        ("vector", loops.vector as i64),
+        ("cells", loops.cells),
+        ("threads", loops.threads),
+    ] {
         if value > 1 {
             let attr = ir.int_attr(value);
             ir.set_attr(sweep, name, attr);

@@ -101,15 +101,31 @@ impl Draft<'_> {
         let mut loops = Vec::new();
         for group in self.groups(&roles) {
             let role = role_of(&roles, group[0]);
-            loops.push(LoopAxis { extent: product(self.axes, &group)?, axes: group, role, tile: 1 });
+            loops.push(LoopAxis {
+                extent: product(self.axes, &group)?,
+                axes: group,
+                role,
+                tile: 1,
+            });
         }
         self.cut(&mut loops, lanes_along, tuning);
         // The lanes' loop comes last whatever its role: tile loops nest in this order.
-        loops.sort_by_key(|l| (lanes_along.is_some_and(|a| l.axes.contains(&a)), rank(l.role)));
-        let accumulates = loops.iter().any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
+        loops.sort_by_key(|l| {
+            (
+                lanes_along.is_some_and(|a| l.axes.contains(&a)),
+                rank(l.role),
+            )
+        });
+        let accumulates = loops
+            .iter()
+            .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
         Some(Loops {
             vector: self.lanes(tuning),
-            cells: if accumulates { self.cells(&loops, tuning) } else { 0 },
+            cells: if accumulates {
+                self.cells(&loops, tuning)
+            } else {
+                0
+            },
             threads: tuning.threads,
             loops,
         })
@@ -119,7 +135,9 @@ impl Draft<'_> {
     fn contiguous_axis(&self) -> Option<AxisId> {
         let mut weights: Vec<(AxisId, u64)> = Vec::new();
         for &value in &self.memory {
-            let Some(axis) = self.innermost(value) else { continue };
+            let Some(axis) = self.innermost(value) else {
+                continue;
+            };
             let bytes = self.weight(value);
             match weights.iter_mut().find(|(a, _)| *a == axis) {
                 Some((_, sum)) => *sum = sum.saturating_add(bytes),
@@ -127,7 +145,10 @@ impl Draft<'_> {
             }
         }
         let best = weights.iter().map(|(_, w)| *w).max()?;
-        weights.into_iter().find(|(_, w)| *w == best).map(|(a, _)| a)
+        weights
+            .into_iter()
+            .find(|(_, w)| *w == best)
+            .map(|(a, _)| a)
     }
     fn innermost(&self, value: Value) -> Option<AxisId> {
         self.axes.stored(value).last()
@@ -136,20 +157,28 @@ impl Draft<'_> {
     fn weight(&self, value: Value) -> u64 {
         let extent = |axis| self.static_extent(axis).unwrap_or(1024);
         let dtype = self.ir.value_kind(value).dtype().unwrap_or(DType::F32);
-        self.axes.stored(value).fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
+        self.axes
+            .stored(value)
+            .fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
     }
     fn static_extent(&self, axis: AxisId) -> Option<u64> {
         static_value(self.axes.extent(axis)?)
     }
     fn is_reduced(&self, axis: AxisId) -> bool {
-        self.ops.iter().any(|&op| self.axes.reduced(op).contains(&axis))
+        self.ops
+            .iter()
+            .any(|&op| self.axes.reduced(op).contains(&axis))
     }
     /// The plan's roles, but: a contiguous axis that accumulators keep is held whole where it is short, and the axes that
     /// they reduce are spread over workers instead. Rows are then read as they lie, and partial sums are few.
     fn adjusted_roles(&self, lanes_along: Option<AxisId>, tuning: &Tuning) -> Vec<(AxisId, Role)> {
         let mut roles = self.roles.clone();
-        let Some(axis) = lanes_along else { return roles };
-        let accumulates = roles.iter().any(|(a, r)| *r != Role::Tile && self.is_reduced(*a));
+        let Some(axis) = lanes_along else {
+            return roles;
+        };
+        let accumulates = roles
+            .iter()
+            .any(|(a, r)| *r != Role::Tile && self.is_reduced(*a));
         let short = self.static_extent(axis).is_some_and(|n| n <= tuning.whole);
         if !accumulates || !short || role_of(&roles, axis) == Role::Tile || self.is_reduced(axis) {
             return roles;
@@ -167,17 +196,24 @@ impl Draft<'_> {
         let mut groups: Vec<Vec<AxisId>> = Vec::new();
         for &(axis, role) in roles {
             match groups.last_mut() {
-                Some(group) if self.joins(group, axis) && role_of(roles, group[0]) == role => group.push(axis),
+                Some(group) if self.joins(group, axis) && role_of(roles, group[0]) == role => {
+                    group.push(axis)
+                }
                 _ => groups.push(vec![axis]),
             }
         }
         groups
     }
     fn joins(&self, group: &[AxisId], axis: AxisId) -> bool {
-        let Some(&before) = group.last() else { return false };
+        let Some(&before) = group.last() else {
+            return false;
+        };
         let adjacent = |value: &Value| {
             let stored: Vec<AxisId> = self.axes.stored(*value).collect();
-            match (stored.iter().position(|&a| a == before), stored.iter().position(|&a| a == axis)) {
+            match (
+                stored.iter().position(|&a| a == before),
+                stored.iter().position(|&a| a == axis),
+            ) {
                 (None, None) => true,
                 (Some(b), Some(a)) => a == b + 1,
                 _ => false,
@@ -188,17 +224,27 @@ impl Draft<'_> {
             reduced.contains(&before) == reduced.contains(&axis)
         };
         let indexed = |op: &Op| self.ir.is(*op, &fuser_dialects::fusion::IOTA);
-        self.axes.values().iter().all(adjacent) && self.ops.iter().all(alike) && !self.ops.iter().any(indexed)
+        self.axes.values().iter().all(adjacent)
+            && self.ops.iter().all(alike)
+            && !self.ops.iter().any(indexed)
     }
     /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
     fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, tuning: &Tuning) {
         let resident = loops.iter().any(|l| l.role == Role::Tile);
-        let others: Vec<AxisId> = self.memory.iter().filter_map(|&v| self.innermost(v)).collect();
+        let others: Vec<AxisId> = self
+            .memory
+            .iter()
+            .filter_map(|&v| self.innermost(v))
+            .collect();
         for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
             let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
             let crossing = axis.axes.iter().any(|a| others.contains(a));
             if along {
-                axis.tile = if resident { tuning.narrow_tile } else { tuning.tile };
+                axis.tile = if resident {
+                    tuning.narrow_tile
+                } else {
+                    tuning.tile
+                };
             }
             if crossing && (!along || self.transposes(lanes_along)) {
                 axis.tile = tuning.narrow_tile;
@@ -207,23 +253,43 @@ impl Draft<'_> {
     }
     /// Whether some value in memory varies along the lanes but is contiguous along another axis.
     fn transposes(&self, lanes_along: Option<AxisId>) -> bool {
-        let Some(axis) = lanes_along else { return false };
-        let crossed = |v: &&Value| self.axes.stored(**v).any(|a| a == axis) && self.innermost(**v) != Some(axis);
+        let Some(axis) = lanes_along else {
+            return false;
+        };
+        let crossed = |v: &&Value| {
+            self.axes.stored(**v).any(|a| a == axis) && self.innermost(**v) != Some(axis)
+        };
         self.memory.iter().any(|v| crossed(&v))
     }
     fn lanes(&self, tuning: &Tuning) -> u64 {
-        let all = self.axes.values().iter().filter_map(|&v| self.ir.value_kind(v).dtype());
+        let all = self
+            .axes
+            .values()
+            .iter()
+            .filter_map(|&v| self.ir.value_kind(v).dtype());
         let bytes = if tuning.lanes_by_memory {
-            self.memory.iter().filter_map(|&v| self.ir.value_kind(v).dtype()).map(DType::bytes).max()
+            self.memory
+                .iter()
+                .filter_map(|&v| self.ir.value_kind(v).dtype())
+                .map(DType::bytes)
+                .max()
         } else {
             all.map(|d| d.compute().bytes()).max()
         };
         (tuning.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
     }
     fn cells(&self, loops: &[LoopAxis], tuning: &Tuning) -> i64 {
-        let grid = loops.iter().filter(|l| l.role == Role::Grid).map(|l| static_value(&l.extent));
+        let grid = loops
+            .iter()
+            .filter(|l| l.role == Role::Grid)
+            .map(|l| static_value(&l.extent));
         let total = grid.fold(Some(1u64), |all, n| Some(all?.saturating_mul(n?)));
-        total.map_or(tuning.cells, |n| tuning.cells.min(i64::try_from(n).unwrap_or(i64::MAX)).max(1))
+        total.map_or(tuning.cells, |n| {
+            tuning
+                .cells
+                .min(i64::try_from(n).unwrap_or(i64::MAX))
+                .max(1)
+        })
     }
 }
 
@@ -232,7 +298,10 @@ fn static_value(expr: &ExtentExpr) -> Option<u64> {
 }
 
 fn role_of(roles: &[(AxisId, Role)], axis: AxisId) -> Role {
-    roles.iter().find(|(a, _)| *a == axis).map_or(Role::Stream, |(_, r)| *r)
+    roles
+        .iter()
+        .find(|(a, _)| *a == axis)
+        .map_or(Role::Stream, |(_, r)| *r)
 }
 
 fn set_role(roles: &mut [(AxisId, Role)], axis: AxisId, role: Role) {

@@ -8,7 +8,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use super::arrange::arrange;
 use super::loops::{TUNINGS, Tuning};
 use crate::axes::Axes;
-use crate::cost::{self, Bindings, Kind, Limits, Machine, Objective};
+use crate::cost::{self, Kind, Machine, Model};
 
 /// A segment that cannot be scheduled.
 pub static NO_SCHEDULE: CodeDef = CodeDef {
@@ -43,8 +43,14 @@ pub static SCHEDULE: PassDef = PassDef {
         },
     ],
     statistics: &[
-        StatDef { name: "segments", doc: "segments scheduled" },
-        StatDef { name: "sweeps", doc: "sweeps written" },
+        StatDef {
+            name: "segments",
+            doc: "segments scheduled",
+        },
+        StatDef {
+            name: "sweeps",
+            doc: "sweeps written",
+        },
     ],
     run,
     ..PassDef::EMPTY
@@ -62,16 +68,29 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 }
 
 fn has_sweeps(ctx: &PassContext<'_>, segment: Op) -> bool {
-    ctx.ir.children(segment).into_iter().any(|op| ctx.ir.is(op, &task::SWEEP))
+    ctx.ir
+        .children(segment)
+        .into_iter()
+        .any(|op| ctx.ir.is(op, &task::SWEEP))
 }
 
 fn schedule_segment(ctx: &mut PassContext<'_>, segment: Op, tuning: &Tuning, machine: &Machine) {
-    let ops: Vec<Op> = ctx.ir.children(segment).into_iter().filter(|&op| !ctx.ir.is(op, &task::YIELD)).collect();
-    let planned = Axes::build(ctx.ir, &ops).map_err(|r| r.render(ctx.ir)).and_then(|axes| {
-        let bindings = Bindings::default();
-        let plan = cost::plan(ctx.ir, &ops, &axes, machine, &bindings, &Limits::default(), Objective::Bytes);
-        plan.map(|p| (axes, p)).map_err(|r| r.render(ctx.ir))
-    });
+    let ops: Vec<Op> = ctx
+        .ir
+        .children(segment)
+        .into_iter()
+        .filter(|&op| !ctx.ir.is(op, &task::YIELD))
+        .collect();
+    let planned = Axes::build(ctx.ir, &ops)
+        .map_err(|r| r.render(ctx.ir))
+        .and_then(|axes| {
+            let model = Model {
+                machine: *machine,
+                ..Model::default()
+            };
+            let plan = cost::plan(ctx.ir, &ops, &axes, &model);
+            plan.map(|p| (axes, p)).map_err(|r| r.render(ctx.ir))
+        });
     let result = planned.and_then(|(axes, plan)| match plan.kind {
         Kind::View => Ok(0),
         Kind::Kernel => arrange(ctx.ir, segment, &plan, &axes, tuning),

@@ -1,0 +1,149 @@
+//! Takes composite ops apart, so that segmentation sees each walk that they need.
+//!
+//! ```text
+//! %var, %mean = fusion.var_mean %x dims [1] correction 0      // f32
+//!   =>
+//! %s    = fusion.sum %x dims [1]
+//! %mean = fusion.div %s, %n
+//! %mb   = fusion.broadcast %mean dims [0] shape [[B], 1024]
+//! %c    = fusion.sub %x, %mb
+//! %sq   = fusion.mul %c, %c
+//! %ss   = fusion.sum %sq dims [1]
+//! %var  = fusion.div %ss, %n
+//! ```
+//!
+//! Two passes over the data, as `var_mean` is defined; 16-bit inputs are widened first and each result is rounded once.
+//! Never changes a bit of a result where sums are formed in the same order.
+
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::FusionBuilder;
+use fuser_ir::build::Builder;
+use fuser_ir::def::OpError;
+use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value};
+use fuser_pass::{PassContext, PassDef, StatDef};
+
+/// `decompose`
+pub static DECOMPOSE: PassDef = PassDef {
+    name: "decompose",
+    summary: "takes composite ops apart",
+    doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
+          scheduling can place. Results do not change.",
+    anchor: &["task.program"],
+    statistics: &[StatDef {
+        name: "decomposed",
+        doc: "composite ops replaced",
+    }],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    for op in ctx.ir.walk(ctx.op) {
+        if !ctx.ir.is(op, &fusion::VAR_MEAN) {
+            continue;
+        }
+        match var_mean(ctx.ir, op) {
+            Ok([var, mean]) => {
+                for (index, value) in [var, mean].into_iter().enumerate() {
+                    let result = ctx.ir.result(op, index);
+                    let name = ctx.ir.value_name_sym(result);
+                    ctx.ir.set_value_name(value, name);
+                    ctx.ir.replace_all_uses(result, value);
+                }
+                ctx.ir.erase(op);
+                ctx.count("decomposed", 1);
+            }
+            // Inference refused what verified: the op stays, and later passes say what they cannot do.
+            Err(error) => ctx.debug("decompose", |_| error.message.clone()),
+        }
+    }
+    Ok(())
+}
+
+fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
+    let input = ir.operand(op, 0);
+    let missing = || OpError::new("its operand is no tensor");
+    let tensor = ir
+        .value_kind(input)
+        .as_tensor()
+        .ok_or_else(missing)?
+        .clone();
+    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
+    let correction = ir.int_of(op, "correction").unwrap_or(0);
+    let keeps = ir.get_attr(op, "keepdim").is_some();
+    let results: Vec<_> = ir.results(op).iter().map(|&v| ir.value_type(v)).collect();
+    let compute = tensor.dtype.compute();
+    let is_kept = |axis: &usize| !dims.contains(&(*axis as i64));
+    let kept: Vec<i64> = (0..tensor.dims.len())
+        .filter(is_kept)
+        .map(|a| a as i64)
+        .collect();
+    let shape: Vec<Dim> = tensor.dims.iter().map(|d| Dim::new(d.extent)).collect();
+    let folded: Vec<Dim> = dims
+        .iter()
+        .filter_map(|&a| shape.get(a as usize))
+        .copied()
+        .collect();
+
+    let mut b = Builder::before(ir, op);
+    let x = b.cast(input, compute)?;
+    let count = count(&mut b, &folded, compute)?;
+    let sum = b.reduce(&fusion::SUM, x, &dims)?;
+    let mean = b.div(sum, count)?;
+    let wide = b.broadcast(mean, &kept, &shape)?;
+    let centered = b.sub(x, wide)?;
+    let squares = b.mul(centered, centered)?;
+    let squares = b.reduce(&fusion::SUM, squares, &dims)?;
+    let var = variance(&mut b, squares, count, correction, compute)?;
+    let mut out = [var, mean];
+    for (value, ty) in out.iter_mut().zip(results) {
+        *value = b.cast(*value, tensor.dtype)?;
+        if keeps {
+            let dims =
+                b.ir.ty(ty)
+                    .as_tensor()
+                    .map(|t| t.dims.clone())
+                    .unwrap_or_default();
+            let shape = b.shape("shape", &dims);
+            *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
+        }
+    }
+    Ok(out)
+}
+
+/// How many elements are folded, as a scalar of type `dtype`.
+fn count(b: &mut Builder<'_>, folded: &[Dim], dtype: DType) -> Result<Value, OpError> {
+    let ty = b.ir.scalar(dtype);
+    let fixed = folded.iter().try_fold(1u64, |n, d| match d.extent {
+        fuser_ir::Extent::Static(e) => n.checked_mul(e),
+        _ => None,
+    });
+    if let Some(n) = fixed {
+        return b.constant_float(n as f64, ty);
+    }
+    let shape = b.shape("shape", folded);
+    let n = b.value(&fusion::SIZE, &[], &[shape])?;
+    b.cast(n, dtype)
+}
+
+/// `squares / (count - correction)`, NaN where that is not positive.
+fn variance(
+    b: &mut Builder<'_>,
+    squares: Value,
+    count: Value,
+    correction: i64,
+    dtype: DType,
+) -> Result<Value, OpError> {
+    if correction == 0 {
+        return b.div(squares, count);
+    }
+    let ty = b.ir.scalar(dtype);
+    let correction = b.constant_float(correction as f64, ty)?;
+    let freedom = b.sub(count, correction)?;
+    let zero = b.constant_float(0.0, ty)?;
+    let nan = b.constant_float(f64::NAN, ty)?;
+    let positive = b.compare("gt", freedom, zero)?;
+    // A NaN divisor makes a NaN quotient.
+    let divisor = b.choose(positive, freedom, nan)?;
+    b.div(squares, divisor)
+}
