@@ -1,8 +1,8 @@
 //! Checks of what kernels do with memory, at the price of running a program three times.
 //!
 //! 1. Two guarded runs: every buffer has memory of its own between red zones, and outputs, temporaries and scratch begin
-//!    as two different patterns. After each step the red zones must be whole; at the end the inputs must be as they were.
-//! 2. Outputs that differ between the two runs hold what was never written, or come from it.
+//!    as two different patterns. One run walks its grids in parallel, the other backward in small steps. After each step the red zones must be whole; at the end the inputs must be as they were.
+//! 2. Outputs that differ between the two runs hold what was never written, or come from it, or depend on how a grid is cut up.
 //! 3. Outputs that differ from those of the lean run depend on where buffers lie: something was read outside its buffer,
 //!    or two temporaries share memory while both are in use.
 //!
@@ -30,7 +30,7 @@ pub enum CheckError {
     InputChanged { input: String, element: usize },
     /// An element of an output that nobody wrote.
     Unwritten { output: String, element: usize },
-    /// An element of an output that depends on memory that nobody wrote, or on chance.
+    /// An element of an output that depends on memory that nobody wrote, on the order of grid iterations, or on chance.
     Undetermined { output: String, element: usize },
     /// An element of an output that depends on where buffers lie in memory.
     Layout { output: String, element: usize },
@@ -79,7 +79,7 @@ impl fmt::Display for CheckError {
             }
             CheckError::Undetermined { output, element } => write!(
                 f,
-                "check failed: element {element} of output `{output}` depends on memory that was never written, or on chance"
+                "check failed: element {element} of output `{output}` depends on memory that was never written, on the order of grid iterations, or on chance"
             ),
             CheckError::Layout { output, element } => write!(
                 f,

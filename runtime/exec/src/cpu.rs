@@ -12,7 +12,7 @@ use fuser_artifact::{Artifact, Target};
 use crate::bind::Explicit;
 use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference};
 use crate::error::RuntimeError;
-use crate::execute::Machine;
+use crate::execute::{Machine, Order};
 use crate::frame::{Frame, Mode};
 use crate::inputs::{as_declared, bind_tensors};
 use crate::load::{CodeLoader, LoadError, LoadedCode};
@@ -132,11 +132,11 @@ impl Run<'_> {
     fn timed(&self, options: &RunOptions) -> Result<(Frame, Vec<Times>), RuntimeError> {
         let mut frame = self.frame(Mode::Lean)?;
         for _ in 0..options.warmup {
-            self.execute(&mut frame)?;
+            self.execute(&mut frame, Order::Parallel)?;
         }
         let repeats = 0..options.repeats.max(1);
         let samples = repeats
-            .map(|_| self.execute(&mut frame))
+            .map(|_| self.execute(&mut frame, Order::Parallel))
             .collect::<Result<_, _>>()?;
         Ok((frame, samples))
     }
@@ -146,12 +146,13 @@ impl Run<'_> {
         Frame::new(self.runtime.heap(), self.plan, self.inputs, workers, mode)
     }
 
-    fn execute(&self, frame: &mut Frame) -> Result<Times, RuntimeError> {
+    fn execute(&self, frame: &mut Frame, order: Order) -> Result<Times, RuntimeError> {
         frame.reset(self.plan, self.inputs);
         let machine = Machine {
             workers: self.runtime.workers(),
             entries: &self.program.entries,
             frame,
+            order,
         };
         let mut times = Times::new(self.plan.segments.len());
         let start = Instant::now();
@@ -175,10 +176,11 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the program in guarded memory, once for each pattern.
+    /// Runs the program in guarded memory, once for each pattern, the second time with the grids walked backward.
     fn guarded_runs(&self) -> Result<[Frame; 2], RuntimeError> {
         let [first, second] = PATTERNS;
-        Ok([self.guarded(first)?, self.guarded(second)?])
+        let first = self.guarded(first, Order::Parallel)?;
+        Ok([first, self.guarded(second, Order::Backward)?])
     }
 
     /// Compares the outputs of the guarded runs with each other and with those of the lean run.
@@ -199,9 +201,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn guarded(&self, pattern: u8) -> Result<Frame, RuntimeError> {
+    fn guarded(&self, pattern: u8, order: Order) -> Result<Frame, RuntimeError> {
         let mut frame = self.frame(Mode::Guarded { pattern })?;
-        self.execute(&mut frame)?;
+        self.execute(&mut frame, order)?;
         for (index, buffer) in self.plan.buffers.iter().enumerate() {
             let Home::Input(input) = buffer.home else {
                 continue;

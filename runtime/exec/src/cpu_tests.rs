@@ -45,6 +45,7 @@ impl LoadedCode for Functions {
             "lazy" => Some(lazy),
             "spoil" => Some(spoil),
             "unread" => Some(unread),
+            "ordered" => Some(ordered),
             "overread" => Some(overread),
             "scratch" => Some(scratch_overrun),
             _ => None,
@@ -134,6 +135,13 @@ unsafe extern "C" fn unread(b: *const *mut u8, _: *const i64, begin: i64, end: i
                 .iter_mut()
                 .for_each(|y| *y = f32::from_bits(y.to_bits() ^ 1))
         }
+    }
+}
+
+/// Writes to each row of `y` where the call's range begins.
+unsafe extern "C" fn ordered(b: *const *mut u8, _: *const i64, begin: i64, end: i64, _: *mut u8) {
+    for index in begin..end {
+        unsafe { row(b, 1, index).fill(begin as f32) }
     }
 }
 
@@ -470,8 +478,11 @@ fn broken_kernels_are_found_out() {
     assert_eq!(refused(one_kernel("lazy")), text);
     let text = "check failed: element 1 of input `x` was changed";
     assert_eq!(refused(one_kernel("spoil")), text);
-    let text = "check failed: element 0 of output `y` depends on memory that was never written, or on chance";
+    let text = "check failed: element 0 of output `y` depends on memory that was never written, on the order of grid iterations, or on chance";
     assert_eq!(refused(one_kernel("unread")), text);
+    let error = run(one_kernel("ordered"), 13, 1, &checked()).unwrap_err();
+    let text = text.replace("element 0", "element 8");
+    assert_eq!(error.to_string(), text);
 }
 
 #[test]

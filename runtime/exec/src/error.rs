@@ -9,8 +9,8 @@ use crate::checks::CheckError;
 use crate::load::LoadError;
 use crate::memory::MemoryError;
 use crate::npy::NpyError;
-use crate::random::SpecError;
 use crate::run_plan::PlanError;
+use crate::spec::SpecError;
 use crate::tensor::TensorError;
 use crate::workers::WorkersError;
 

@@ -7,7 +7,7 @@ use fuser_artifact::abi::CpuEntry;
 
 use crate::frame::Frame;
 use crate::run_plan::PlannedStep;
-use crate::workers::Workers;
+use crate::workers::{Workers, bound};
 
 /// Pieces in which memory is copied and filled; large enough that handing one out is cheap.
 const COPY_CHUNK: usize = 64 * 1024;
@@ -32,7 +32,20 @@ pub(crate) struct Machine<'a> {
     pub workers: &'a Workers,
     pub entries: &'a [CpuEntry],
     pub frame: &'a Frame,
+    pub order: Order,
 }
+
+/// How a launch's grid is cut up. The result must not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Ranges that the workers take one after the other.
+    Parallel,
+    /// Small ranges on one worker, the last one first.
+    Backward,
+}
+
+/// Most ranges of a backward walk: enough to be small, few enough to be quick.
+const MAX_BACKWARD: i64 = 1 << 16;
 
 impl Machine<'_> {
     pub fn step(&self, step: &PlannedStep) {
@@ -73,15 +86,23 @@ impl Machine<'_> {
         let addresses = &addresses[..];
         let scratch = Address(self.frame.scratch());
         let stride = self.frame.scratch_stride();
-        self.workers
-            .for_each_chunk(grid, &move |worker, begin, end| {
-                // Pointers cannot be shared between threads, addresses can: a few words per range.
-                let pointers: Vec<*mut u8> = addresses.iter().map(|address| address.0).collect();
-                let scratch = scratch.at(worker * stride);
-                // SAFETY: the loader's word is that `entry` is code for this ABI; buffers and extents are those of the launch,
-                // the ranges of concurrent calls are disjoint, and each worker has scratch of its own.
-                unsafe { entry(pointers.as_ptr(), extents.as_ptr(), begin, end, scratch) }
-            });
+        let call = move |worker: usize, begin, end| {
+            // Pointers cannot be shared between threads, addresses can: a few words per range.
+            let pointers: Vec<*mut u8> = addresses.iter().map(|address| address.0).collect();
+            let scratch = scratch.at(worker * stride);
+            // SAFETY: the loader's word is that `entry` is code for this ABI; buffers and extents are those of the
+            // launch, the ranges of concurrent calls are disjoint, and each worker has scratch of its own.
+            unsafe { entry(pointers.as_ptr(), extents.as_ptr(), begin, end, scratch) }
+        };
+        match self.order {
+            Order::Parallel => self.workers.for_each_chunk(grid, &call),
+            Order::Backward => {
+                let chunks = grid.min(MAX_BACKWARD);
+                let range = |chunk| (bound(grid, chunk, chunks), bound(grid, chunk + 1, chunks));
+                let ranges = (0..chunks).rev().map(range);
+                ranges.for_each(|(begin, end)| call(0, begin, end));
+            }
+        }
     }
 
     fn address(&self, buffer: usize) -> Address {

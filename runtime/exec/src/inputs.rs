@@ -8,7 +8,7 @@ use crate::bind::{self, Explicit, Given};
 use crate::error::RuntimeError;
 use crate::memory::Heap;
 use crate::npy;
-use crate::random::{Generator, InputSpec};
+use crate::spec::{Generator, InputSpec};
 use crate::tensor::{Axis, HostTensor};
 
 /// Inputs that are ready to run with.

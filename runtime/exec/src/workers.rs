@@ -4,7 +4,7 @@
 //! there is no pool at all, and everything runs on the caller.
 
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Pieces of work per worker: enough that a worker that is late costs little, few enough that handing out costs little.
 const CHUNKS_PER_WORKER: usize = 8;
@@ -77,9 +77,8 @@ impl Workers {
             }
             return;
         };
-        let most = self.count * CHUNKS_PER_WORKER;
-        let chunks = usize::try_from(total).map_or(most, |total| total.min(most));
-        let next = AtomicUsize::new(0);
+        let chunks = total.min((self.count * CHUNKS_PER_WORKER) as i64);
+        let next = AtomicI64::new(0);
         let work = |worker: usize| loop {
             let chunk = next.fetch_add(1, Ordering::Relaxed);
             if chunk >= chunks {
@@ -99,8 +98,8 @@ impl Workers {
 }
 
 /// Where chunk `chunk` of `chunks` begins.
-fn bound(total: i64, chunk: usize, chunks: usize) -> i64 {
-    (i128::from(total) * chunk as i128 / chunks as i128) as i64
+pub(crate) fn bound(total: i64, chunk: i64, chunks: i64) -> i64 {
+    (i128::from(total) * i128::from(chunk) / i128::from(chunks)) as i64
 }
 
 #[cfg(test)]
