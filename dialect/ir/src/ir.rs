@@ -390,6 +390,13 @@ impl Ir {
         self.ops[op].results.push(value);
         value
     }
+    /// Removes result `index` (unused) of `op`; the later ones move up.
+    pub fn remove_result(&mut self, op: Op, index: usize) {
+        self.ops[op].results.remove(index);
+        for (i, result) in self.ops[op].results.clone().into_iter().enumerate() {
+            self.values[result].def = Def::Result(op, i as u32);
+        }
+    }
     /// Puts a detached `op` at the end of `block`.
     pub fn append_op(&mut self, block: Block, op: Op) {
         let last = self.blocks[block].last;

@@ -1,13 +1,55 @@
 //! The transformations of Fuser and the analyses that they share.
 //!
-//! Reading order: `axes` (which loops are the same), then what stands on it. One pass is one file or one folder.
+//! Reading order: [`PASSES`] lists what there is, [`PIPELINES`] what is run together and why in this order; then `axes`
+//! (which loops are the same) and what stands on it. One pass is one file or one folder, and has one lit test of its name.
 //! Knows nothing of files, arguments or the environment; never sees LLVM.
 #![forbid(unsafe_code)]
 
 pub mod axes;
+pub mod canonicalize;
 pub mod cost;
+pub mod cse;
+pub mod dce;
 pub mod decompose;
+pub mod inline_tasks;
 pub mod lower;
 pub mod schedule;
+pub mod test_passes;
 #[cfg(test)]
 mod testing;
+
+use fuser_ir::diag::CodeDef;
+use fuser_pass::{PassDef, PipelineDef};
+
+/// Every pass, in the order of the lists and docs.
+pub static PASSES: &[&PassDef] = &[
+    // Simplify.
+    &canonicalize::CANONICALIZE,
+    &cse::CSE,
+    &dce::DCE,
+    // Borders.
+    &inline_tasks::INLINE_TASKS,
+    // For the tests of the tool.
+    &test_passes::test_crash::TEST_CRASH,
+    &test_passes::test_miscompile::TEST_MISCOMPILE,
+    &test_passes::test_ping_pong::TEST_PING_PONG,
+    &test_passes::test_remark::TEST_REMARK,
+];
+
+/// Every named pipeline.
+pub static PIPELINES: &[&PipelineDef] = &[&SIMPLIFY];
+
+/// What tidies a program without a decision about fusion.
+static SIMPLIFY: PipelineDef = PipelineDef {
+    name: "simplify",
+    summary: "canonicalize, merge equal ops, drop dead ones",
+    anchor: "builtin.module",
+    // Canonical forms first: they make more ops equal. Merging leaves ops without a use.
+    text: "canonicalize,cse,dce",
+};
+
+/// The diagnostic codes of this crate: FIR07xx.
+pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
+    let tables = [test_passes::test_crash::CODES];
+    tables.into_iter().flatten()
+}

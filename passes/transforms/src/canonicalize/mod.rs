@@ -1,0 +1,132 @@
+//! Brings ops into their simplest form.
+//!
+//! Folds of the op tables and the patterns of `patterns.rs`, from a worklist until nothing changes. Every rule keeps every
+//! bit of every result (the payload of a NaN apart, which no op specifies).
+//!
+//! ```text
+//! %a = fusion.permute %x dims [1, 0]
+//! %b = fusion.permute %a dims [1, 0]     =>     task.return %x
+//! task.return %b
+//! ```
+//!
+//! Never reassociates, never moves an op across a border of a task. Rewrites are bounded; on overflow the busiest patterns
+//! are named.
+
+mod patterns;
+
+pub use patterns::PATTERNS;
+
+use fuser_dialects::fusion;
+use fuser_ir::ir::NewOp;
+use fuser_ir::rewrite::{self, Config, FOLD, Outcome, Overflow};
+use fuser_ir::types::TypeId;
+use fuser_ir::{AttrId, Diagnostic, Diagnostics, Ir, OpDef};
+use fuser_pass::codes::REWRITE_LIMIT;
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+
+/// `canonicalize`
+pub static CANONICALIZE: PassDef = PassDef {
+    name: "canonicalize",
+    summary: "fold and simplify ops, one by one",
+    doc: "Applies the folds of the op tables, removes dead pure ops, and rewrites by patterns until nothing changes: \
+          identities vanish (a cast to the same type, a permutation back), chains of shape ops become one, constants go to \
+          the right of commutative ops. No rule changes a bit of a result. `--debug-only=canonicalize` shows how often each \
+          pattern applied.",
+    options: &[
+        OptionDef {
+            name: "max-iterations",
+            kind: OptionKind::COUNT,
+            default: "0",
+            doc: "rounds at most; 0: the limit of the session",
+        },
+        OptionDef {
+            name: "disable-patterns",
+            kind: OptionKind::List,
+            default: "",
+            doc: "patterns left out",
+        },
+        OptionDef {
+            name: "enable-patterns",
+            kind: OptionKind::List,
+            default: "",
+            doc: "the only patterns used, if any are named",
+        },
+    ],
+    statistics: &[
+        StatDef {
+            name: "rewrites",
+            doc: "patterns and folds applied, dead ops erased",
+        },
+        StatDef {
+            name: "folds",
+            doc: "folds among them",
+        },
+        StatDef {
+            name: "visits",
+            doc: "ops looked at",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let disabled = ctx.options.list("disable-patterns");
+    let enabled = ctx.options.list("enable-patterns");
+    let max_iterations = match ctx.options.count("max-iterations") {
+        0 => ctx.limits.rewrite_iterations,
+        n => u32::try_from(n).unwrap_or(u32::MAX),
+    };
+    let config = Config {
+        max_iterations,
+        rewrites_per_op: ctx.limits.rewrites_per_op,
+        materialize: Some(constant),
+        disabled: &disabled,
+        enabled: &enabled,
+        ..Config::default()
+    };
+    match rewrite::rewrite_greedily(ctx.ir, ctx.op, PATTERNS, &config) {
+        Ok(outcome) => {
+            count(ctx, &outcome);
+            Ok(())
+        }
+        Err(overflow) => {
+            ctx.report(overflow_error(ctx, &overflow));
+            Ok(())
+        }
+    }
+}
+
+fn count(ctx: &mut PassContext<'_>, outcome: &Outcome) {
+    ctx.count("rewrites", outcome.rewrites);
+    ctx.count("folds", outcome.count(FOLD));
+    ctx.count("visits", outcome.visits);
+    for (name, times) in &outcome.counts {
+        ctx.debug("canonicalize", |_| format!("{name}: {times}"));
+    }
+    if !outcome.changed() {
+        ctx.preserve_all();
+    }
+}
+
+/// The diagnostic for rewriting that does not settle.
+pub(crate) fn overflow_error(ctx: &PassContext<'_>, overflow: &Overflow) -> Diagnostic {
+    let at = overflow.at.unwrap_or(ctx.op);
+    let flag = match overflow.rounds {
+        true => "--limit-rewrite-iterations=N",
+        false => "--limit-rewrites-per-op=N",
+    };
+    ctx.error_at(at, &REWRITE_LIMIT, overflow.to_string())
+        .help(format!(
+            "leave one out with 'disable-patterns=NAME', or raise the limit with {flag}"
+        ))
+}
+
+/// A `fusion.constant` for a folded value.
+fn constant(ir: &mut Ir, value: AttrId, _: TypeId) -> Option<(&'static OpDef, NewOp)> {
+    let new = NewOp {
+        attrs: [(ir.sym("value"), value)].into_iter().collect(),
+        ..NewOp::default()
+    };
+    Some((&fusion::CONSTANT, new))
+}

@@ -1,0 +1,202 @@
+//! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
+
+use fuser_dialects::fusion;
+use fuser_ir::def::Traits;
+use fuser_ir::rewrite::{Pattern, Rewriter};
+use fuser_ir::{Ir, Op, OpDef, Value};
+
+/// All of them.
+pub static PATTERNS: &[&Pattern] = &[
+    &CONSTANT_RIGHT,
+    &IDEMPOTENT,
+    &INVOLUTION,
+    &SAME_TYPE,
+    &PERMUTE_IDENTITY,
+    &PERMUTE_OF_PERMUTE,
+    &RESHAPE_OF_RESHAPE,
+    &WHERE_SAME,
+];
+
+static CONSTANT_RIGHT: Pattern = Pattern {
+    name: "constant-right",
+    summary: "add c, x => add x, c, for every commutative op",
+    roots: &[],
+    benefit: 1,
+    rewrite: constant_right,
+};
+static IDEMPOTENT: Pattern = Pattern {
+    name: "idempotent",
+    summary: "f(f(x)) => f(x), for ops that say so",
+    roots: &[],
+    benefit: 1,
+    rewrite: idempotent,
+};
+static INVOLUTION: Pattern = Pattern {
+    name: "involution",
+    summary: "neg(neg(x)) => x, not(not(x)) => x",
+    roots: &["fusion.neg", "fusion.not"],
+    benefit: 1,
+    rewrite: involution,
+};
+static SAME_TYPE: Pattern = Pattern {
+    name: "same-type",
+    summary: "a cast, reshape or expand to the type that its operand has vanishes",
+    roots: &["fusion.cast", "fusion.reshape", "fusion.expand"],
+    benefit: 2,
+    rewrite: same_type,
+};
+static PERMUTE_IDENTITY: Pattern = Pattern {
+    name: "permute-identity",
+    summary: "permute x dims [0, 1, ...] => x",
+    roots: &["fusion.permute"],
+    benefit: 2,
+    rewrite: permute_identity,
+};
+static PERMUTE_OF_PERMUTE: Pattern = Pattern {
+    name: "permute-of-permute",
+    summary: "permute(permute(x)) => permute(x)",
+    roots: &["fusion.permute"],
+    benefit: 1,
+    rewrite: permute_of_permute,
+};
+static RESHAPE_OF_RESHAPE: Pattern = Pattern {
+    name: "reshape-of-reshape",
+    summary: "reshape(reshape(x)) => reshape(x), where no axis is stored once",
+    roots: &["fusion.reshape"],
+    benefit: 1,
+    rewrite: reshape_of_reshape,
+};
+static WHERE_SAME: Pattern = Pattern {
+    name: "where-same",
+    summary: "where(c, x, x) => x",
+    roots: &["fusion.where"],
+    benefit: 1,
+    rewrite: where_same,
+};
+
+fn constant_right(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    if !rw.ir().has(op, Traits::COMMUTATIVE) || rw.ir().operand_count(op) < 2 {
+        return false;
+    }
+    let (a, b) = (rw.ir().operand(op, 0), rw.ir().operand(op, 1));
+    let is_constant = |v| made_by(rw.ir(), v, &fusion::CONSTANT).is_some();
+    if !is_constant(a) || is_constant(b) {
+        return false;
+    }
+    rw.set_operand(op, 0, b);
+    rw.set_operand(op, 1, a);
+    true
+}
+
+fn idempotent(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    if !ir.has(op, Traits::IDEMPOTENT | Traits::PURE) || ir.operand_count(op) != 1 {
+        return false;
+    }
+    let value = ir.operand(op, 0);
+    let Some(inner) = ir.def_op(value) else {
+        return false;
+    };
+    let same = ir.name_id(inner) == ir.name_id(op) && ir.attrs(inner) == ir.attrs(op);
+    same && replace_by(rw, op, value)
+}
+
+fn involution(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let inner = ir.def_op(ir.operand(op, 0));
+    match inner.filter(|&i| ir.name_id(i) == ir.name_id(op)) {
+        Some(inner) => {
+            let value = ir.operand(inner, 0);
+            replace_by(rw, op, value)
+        }
+        None => false,
+    }
+}
+
+fn same_type(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let value = rw.ir().operand(op, 0);
+    replace_by(rw, op, value)
+}
+
+fn permute_identity(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let dims = rw.ir().i64s_of(op, "dims").unwrap_or_default();
+    let identity = dims.iter().enumerate().all(|(i, &d)| i as i64 == d);
+    let value = rw.ir().operand(op, 0);
+    identity && replace_by(rw, op, value)
+}
+
+fn permute_of_permute(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let value = rw.ir().operand(op, 0);
+    let Some(inner) = made_by(rw.ir(), value, &fusion::PERMUTE) else {
+        return false;
+    };
+    let outer = rw.ir().i64s_of(op, "dims").unwrap_or_default();
+    let first = rw.ir().i64s_of(inner, "dims").unwrap_or_default();
+    let at = |&d: &i64| usize::try_from(d).ok().and_then(|d| first.get(d).copied());
+    let Some(dims) = outer.iter().map(at).collect::<Option<Vec<i64>>>() else {
+        return false;
+    };
+    let dims = rw.ir_mut().i64_array_attr(&dims);
+    let source = rw.ir().operand(inner, 0);
+    rw.set_attr(op, "dims", dims);
+    rw.set_operand(op, 0, source);
+    true
+}
+
+fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let middle = rw.ir().operand(op, 0);
+    let Some(inner) = made_by(rw.ir(), middle, &fusion::RESHAPE) else {
+        return false;
+    };
+    let source = rw.ir().operand(inner, 0);
+    let result = rw.ir().result(op, 0);
+    if [source, middle, result]
+        .iter()
+        .any(|&v| !all_plain(rw.ir(), v))
+    {
+        return false;
+    }
+    rw.set_operand(op, 0, source);
+    true
+}
+
+fn where_same(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let values: Vec<Value> = rw.ir().operands(op).collect();
+    match values.as_slice() {
+        [_, a, b] if a == b => {
+            let value = *a;
+            replace_by(rw, op, value)
+        }
+        _ => false,
+    }
+}
+
+/// Replaces `op` by `value` if that has the very type of the result.
+fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
+    let ir = rw.ir();
+    let [result] = ir.results(op) else {
+        return false;
+    };
+    if ir.value_type(*result) != ir.value_type(value) || has_hints(ir, op) {
+        return false;
+    }
+    rw.replace(op, &[value]);
+    true
+}
+
+/// Whether a user's discardable attribute (`fusion.hint`) hangs on the op: then it is not ours to remove.
+fn has_hints(ir: &Ir, op: Op) -> bool {
+    ir.attrs(op)
+        .iter()
+        .any(|(key, _)| ir.str(*key).contains('.'))
+}
+
+/// The op that makes `value`, if it is of table `def`.
+fn made_by(ir: &Ir, value: Value, def: &'static OpDef) -> Option<Op> {
+    ir.def_op(value).filter(|&op| ir.is(op, def))
+}
+
+fn all_plain(ir: &Ir, value: Value) -> bool {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.is_some_and(|t| t.encoding.is_none() && t.dims.iter().all(|d| !d.broadcast))
+}

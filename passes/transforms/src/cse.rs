@@ -1,0 +1,218 @@
+//! Merges ops that compute the same.
+//!
+//! Two pure ops are the same if name, operands, attributes and result types are; operands of a commutative op may be
+//! swapped. The first in program order stays, and the other's uses move to it. Walks nested regions with scoped tables: an
+//! op inside a loop finds the equal one outside of it.
+//!
+//! ```text
+//! %a = fusion.exp %x            %a = fusion.exp %x
+//! %b = fusion.exp %x      =>    %c = fusion.add %a, %a
+//! %c = fusion.add %a, %b
+//! ```
+//!
+//! Never merges across the border of a task (segment, sweep, phase, pattern): rematerialization puts copies there on
+//! purpose. Never touches ops with regions, ops with effects, or a user's `fusion.segment_set`. Near linear in the number of
+//! ops; does not recurse.
+
+use std::hash::{Hash, Hasher};
+
+use fuser_ir::{Ir, Op, Region, Traits, Value};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+
+use crate::inline_tasks::is_border;
+
+/// `cse`
+pub static CSE: PassDef = PassDef {
+    name: "cse",
+    summary: "merge ops that compute the same",
+    doc: "Pure ops with the same name, operands (in either order where the op is commutative), attributes and result types \
+          become one, the first. Regions are searched with scoped tables. Copies in different segments, sweeps, phases or \
+          patterns stay apart, because rematerialization put them there; `across-borders` merges an inner op with an equal \
+          one outside of the border.",
+    options: &[OptionDef {
+        name: "across-borders",
+        kind: OptionKind::Bool,
+        default: "false",
+        doc: "let an op inside a task be replaced by an equal one before the task",
+    }],
+    statistics: &[
+        StatDef {
+            name: "merged",
+            doc: "ops replaced by an equal one",
+        },
+        StatDef {
+            name: "seen",
+            doc: "ops looked at",
+        },
+    ],
+    run: |ctx| {
+        run(ctx);
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) {
+    let across = ctx.options.bool("across-borders");
+    let mut merger = Merger::new(across);
+    merger.walk(ctx.ir, ctx.op);
+    let (merged, seen) = (merger.merged, merger.seen);
+    ctx.count("merged", merged);
+    ctx.count("seen", seen);
+    if merged == 0 {
+        ctx.preserve_all();
+    }
+}
+
+/// A step of the walk, which keeps its own stack.
+enum Step {
+    Enter(Region),
+    Visit(Op),
+    /// Forget what was seen since the mark; back to the outer table.
+    Leave {
+        mark: usize,
+        fresh: bool,
+    },
+}
+
+type Table = FxHashMap<u64, SmallVec<[Op; 1]>>;
+
+struct Merger {
+    across: bool,
+    tables: Vec<Table>,
+    /// Hashes in order of insertion, so that a scope can be undone.
+    log: Vec<u64>,
+    merged: u64,
+    seen: u64,
+}
+
+impl Merger {
+    fn new(across: bool) -> Self {
+        Self {
+            across,
+            tables: vec![Table::default()],
+            log: Vec::new(),
+            merged: 0,
+            seen: 0,
+        }
+    }
+    fn walk(&mut self, ir: &mut Ir, root: Op) {
+        let mut stack = Vec::new();
+        self.push_regions(ir, root, &mut stack);
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Enter(region) => self.enter(ir, region, &mut stack),
+                Step::Visit(op) => self.visit(ir, op, &mut stack),
+                Step::Leave { mark, fresh } => self.leave(mark, fresh),
+            }
+        }
+    }
+    fn push_regions(&self, ir: &Ir, op: Op, stack: &mut Vec<Step>) {
+        let regions = ir.op_regions(op).iter().rev();
+        stack.extend(regions.map(|&r| Step::Enter(r)));
+    }
+    fn enter(&mut self, ir: &Ir, region: Region, stack: &mut Vec<Step>) {
+        let parent = ir.region_parent(region);
+        let isolated = parent.is_some_and(|op| ir.has(op, Traits::ISOLATED));
+        let border = parent.is_some_and(|op| is_border(ir, op));
+        let fresh = isolated || (border && !self.across);
+        if fresh {
+            self.tables.push(Table::default());
+        }
+        let mark = self.log.len();
+        stack.push(Step::Leave { mark, fresh });
+        let blocks: SmallVec<[_; 1]> = ir.region_blocks(region).collect();
+        let single = blocks.len() == 1;
+        for &block in blocks.iter().rev() {
+            if !single {
+                // A block of several dominates nothing for certain: what it has is forgotten at its end.
+                stack.push(Step::Leave { mark, fresh: false });
+            }
+            let ops: Vec<Op> = ir.block_ops(block).collect();
+            stack.extend(ops.into_iter().rev().map(Step::Visit));
+        }
+    }
+    fn leave(&mut self, mark: usize, fresh: bool) {
+        let undone = self.log.split_off(mark);
+        if fresh {
+            self.tables.pop();
+            return;
+        }
+        let Some(table) = self.tables.last_mut() else {
+            return;
+        };
+        for hash in undone {
+            if let Some(list) = table.get_mut(&hash) {
+                list.pop();
+            }
+        }
+    }
+    fn visit(&mut self, ir: &mut Ir, op: Op, stack: &mut Vec<Step>) {
+        self.seen += 1;
+        if !ir.op_regions(op).is_empty() {
+            return self.push_regions(ir, op, stack);
+        }
+        let (merged, barrier) = (Traits::PURE, Traits::BARRIER);
+        if !ir.has(op, merged) || ir.has(op, barrier) || ir.has(op, Traits::TERMINATOR) {
+            return;
+        }
+        let hash = hash_of(ir, op);
+        let Some(table) = self.tables.last_mut() else {
+            return;
+        };
+        let list = table.entry(hash).or_default();
+        match list.iter().find(|&&known| same(ir, known, op)) {
+            Some(&known) => {
+                replace(ir, op, known);
+                self.merged += 1;
+            }
+            None => {
+                list.push(op);
+                self.log.push(hash);
+            }
+        }
+    }
+}
+
+fn replace(ir: &mut Ir, op: Op, by: Op) {
+    let unknown = ir.unknown_loc();
+    if ir.op_loc(by) == unknown {
+        let loc = ir.op_loc(op);
+        ir.set_loc(by, loc);
+    }
+    for index in 0..ir.results(op).len() {
+        let (from, to) = (ir.result(op, index), ir.result(by, index));
+        ir.replace_all_uses(from, to);
+    }
+    ir.erase(op);
+}
+
+/// The operands, those that may be swapped in a fixed order.
+fn key_operands(ir: &Ir, op: Op) -> SmallVec<[Value; 4]> {
+    let mut operands: SmallVec<[Value; 4]> = ir.operands(op).collect();
+    if ir.has(op, Traits::COMMUTATIVE) && operands.len() >= 2 && operands[1] < operands[0] {
+        operands.swap(0, 1);
+    }
+    operands
+}
+
+fn hash_of(ir: &Ir, op: Op) -> u64 {
+    let mut hasher = FxHasher::default();
+    ir.name_id(op).hash(&mut hasher);
+    key_operands(ir, op).hash(&mut hasher);
+    ir.attrs(op).hash(&mut hasher);
+    for &result in ir.results(op) {
+        ir.value_type(result).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn same(ir: &Ir, a: Op, b: Op) -> bool {
+    let types = |op: Op| ir.results(op).iter().map(|&r| ir.value_type(r));
+    ir.name_id(a) == ir.name_id(b)
+        && ir.attrs(a) == ir.attrs(b)
+        && key_operands(ir, a) == key_operands(ir, b)
+        && types(a).eq(types(b))
+}
