@@ -1,0 +1,312 @@
+//! The verifier: whether a program means something. It collects every mistake and never stops at the first.
+//!
+//! It checks, in this order:
+//!
+//! 1. **Structure** (`structure.rs`, FIR0220): lists of ops and blocks are linked both ways and end; parents are what they
+//!    say; results and arguments know their place; use lists hold exactly the operands that use the value; nothing erased is
+//!    in the tree or used by it. A mistake here is a bug of ours; later checks are left out, as they rely on it.
+//! 2. **Names of ops** (FIR0232): an op of a known dialect is in its table. Ops of unknown dialects pass, as do their
+//!    regions, attributes and types: nothing is known of them.
+//! 3. **Tables** (`check.rs`, FIR0210 to FIR0219): operand count and types; clauses present, of the right kind, none unknown;
+//!    number of regions; number and types of results, which are those that inference gives.
+//! 4. **Regions** (`regions.rs`): a region has a block, and not several where the table says so (FIR0221); a block ends in a
+//!    terminator, the one that the table names (FIR0222, FIR0224), and has none before its end (FIR0223); successors are
+//!    blocks of the same region, not the entry, and get what their arguments say (FIR0225); an op with a signature has
+//!    block arguments of its types, and as many entries in `arg_attrs` and `res_attrs` (FIR0233).
+//! 5. **Nesting** (FIR0231): an op stands where its table allows.
+//! 6. **Dominance** (`scope.rs`): an operand is defined before its use, through nested regions (FIR0226), and not outside of
+//!    an isolated region (FIR0227). In graph regions order does not count.
+//! 7. **Symbols** (FIR0229, FIR0230): an op that declares a symbol has one; within a symbol table each stands once.
+//! 8. **Rules of the op** (FIR0215 or the dialect's own codes): the `verify` function of the table, if all checks of this op
+//!    passed.
+//!
+//! It does not check: that symbols which attributes refer to exist; discardable attributes; locations; that a program
+//! terminates or stays in memory.
+//!
+//! Never recurses; takes time near linear in the number of ops and operands; changes nothing but the numbering of ops in
+//! blocks and interned types.
+
+pub mod codes;
+mod regions;
+mod scope;
+mod structure;
+
+use smallvec::SmallVec;
+
+use crate::attr::AttrId;
+use crate::check;
+use crate::def::{At, OpDef, OpError, OpParts, Traits};
+use crate::describe;
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::intern::Sym;
+use crate::ir::{Block, Def, Ir, Op, Region, Value};
+use crate::suggest;
+use crate::types::TypeId;
+
+use codes::*;
+use scope::Scope;
+
+/// Mistakes beyond this number are counted by nobody: who sees so many mends the first and asks again.
+pub const MAX_DIAGNOSTICS: usize = 1000;
+
+/// Verifies `root` and everything in it.
+pub fn verify(ir: &mut Ir, root: Op) -> Diagnostics {
+    let mut diagnostics = structure::check(ir, root);
+    if !diagnostics.has_errors() {
+        diagnostics = Verifier::new(ir, root).run(root);
+    }
+    diagnostics
+}
+
+/// What remains to be done, innermost last.
+enum Step {
+    Op(Op),
+    Enter(Region),
+    Block(Block),
+    Leave(Region),
+}
+
+struct Verifier<'a> {
+    ir: &'a mut Ir,
+    scope: Scope,
+    diagnostics: Diagnostics,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(ir: &'a mut Ir, root: Op) -> Self {
+        let scope = Scope::around(ir, root);
+        Self {
+            ir,
+            scope,
+            diagnostics: Diagnostics::default(),
+        }
+    }
+
+    fn run(mut self, root: Op) -> Diagnostics {
+        self.op(root);
+        let mut stack = Vec::new();
+        self.push_regions(root, &mut stack);
+        while let Some(step) = stack.pop() {
+            if self.diagnostics.items.len() >= MAX_DIAGNOSTICS {
+                break;
+            }
+            match step {
+                Step::Enter(region) => self.scope.enter(self.ir, region),
+                Step::Leave(region) => self.scope.leave(self.ir, region),
+                Step::Block(block) => {
+                    self.ir.renumber(block);
+                    stack.extend(self.ir.first_op(block).map(Step::Op));
+                }
+                Step::Op(op) => {
+                    self.scope.advance(self.ir, op);
+                    self.op(op);
+                    stack.extend(self.ir.next_op(op).map(Step::Op));
+                    self.push_regions(op, &mut stack);
+                }
+            }
+        }
+        self.diagnostics
+    }
+
+    fn push_regions(&self, op: Op, stack: &mut Vec<Step>) {
+        for &region in self.ir.op_regions(op).iter().rev() {
+            stack.push(Step::Leave(region));
+            let blocks: Vec<Block> = self.ir.region_blocks(region).collect();
+            stack.extend(blocks.into_iter().rev().map(Step::Block));
+            stack.push(Step::Enter(region));
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        let before = self.diagnostics.items.len();
+        self.operands_in_scope(op);
+        match self.ir.def(op) {
+            Some(def) => self.known_op(op, def),
+            None => self.unknown_op(op),
+        }
+        self.symbols(op);
+        let passed = self.diagnostics.items.len() == before;
+        if let Some(verify) = self.ir.def(op).and_then(|d| d.verify)
+            && passed
+        {
+            let mut errors = Vec::new();
+            verify(self.ir, op, &mut errors);
+            self.report_all(op, errors);
+        }
+    }
+
+    fn known_op(&mut self, op: Op, def: &'static OpDef) {
+        self.nesting(op, def);
+        let errors = regions::check(self.ir, op, def);
+        let sound = errors.is_empty();
+        self.report_all(op, errors);
+        let errors = self.table(op, def, sound);
+        self.report_all(op, errors);
+    }
+
+    /// The table's checks, and inference if the regions that it may read are sound.
+    fn table(&mut self, op: Op, def: &'static OpDef, sound: bool) -> Vec<OpError> {
+        let operands: SmallVec<[Value; 4]> = self.ir.operands(op).collect();
+        let attrs: SmallVec<[(Sym, AttrId); 4]> = SmallVec::from_slice(self.ir.attrs(op));
+        let regions: SmallVec<[Region; 2]> = SmallVec::from_slice(self.ir.op_regions(op));
+        let results = self.ir.results(op).iter();
+        let types: SmallVec<[TypeId; 2]> = results.map(|v| self.ir.value_type(*v)).collect();
+        let parts = OpParts {
+            operands: &operands,
+            attrs: &attrs,
+            regions: &regions,
+            stated: Some(&types),
+        };
+        let errors = check::against_table(self.ir, def, parts);
+        if !errors.is_empty() || !sound {
+            return errors;
+        }
+        check::inferred(self.ir, def, parts)
+            .err()
+            .unwrap_or_default()
+    }
+
+    fn unknown_op(&mut self, op: Op) {
+        let name = self.ir.name(op).to_owned();
+        let dialect = name.split('.').next().unwrap_or("");
+        let registry = self.ir.registry.clone();
+        if !registry.dialects().iter().any(|d| d.name == dialect) {
+            return;
+        }
+        let error = OpError::new(format!("dialect `{dialect}` has no such op")).code(&UNKNOWN_OP);
+        let near = suggest::nearest(&name, registry.ops().map(|o| o.name));
+        self.report(
+            op,
+            match near {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None => error,
+            },
+        );
+    }
+
+    fn nesting(&mut self, op: Op, def: &'static OpDef) {
+        let Some(parent) = self.ir.parent_op(op) else {
+            return;
+        };
+        let name = self.ir.name(parent);
+        if def.parents.is_empty() || def.parents.contains(&name) || self.ir.def(parent).is_none() {
+            return;
+        }
+        let allowed = def.parents.join("`, `");
+        let text = format!("stands directly in `{name}`, but belongs in `{allowed}`");
+        let place = op_place(self.ir, parent);
+        let diagnostic = self.diagnostic(op, OpError::new(text).code(&PARENT));
+        self.push(diagnostic.note(place, "it is enclosed by this op"));
+    }
+
+    fn symbols(&mut self, op: Op) {
+        if self.ir.has(op, Traits::SYMBOL) && self.ir.symbol_name(op).is_none() {
+            self.report(
+                op,
+                OpError::new("needs a name, `@name`").code(&SYMBOL_MISSING),
+            );
+        }
+        if !self.ir.has(op, Traits::SYMBOL_TABLE) {
+            return;
+        }
+        let mut first = rustc_hash::FxHashMap::<Sym, Op>::default();
+        for child in self.ir.children(op) {
+            let name = self
+                .ir
+                .attr_of(child, "sym_name")
+                .and_then(|a| a.as_string());
+            let Some(name) = name.filter(|_| self.ir.has(child, Traits::SYMBOL)) else {
+                continue;
+            };
+            if let Some(&other) = first.get(&name) {
+                let text = format!("the symbol `@{}` is taken", self.ir.str(name));
+                let place = op_place(self.ir, other);
+                let diagnostic = self.diagnostic(child, OpError::new(text).code(&SYMBOL_TAKEN));
+                self.push(diagnostic.note(place, "it was declared here first"));
+            } else {
+                first.insert(name, child);
+            }
+        }
+    }
+
+    fn operands_in_scope(&mut self, op: Op) {
+        for index in 0..self.ir.operand_count(op) {
+            let value = self.ir.operand(op, index);
+            if let Err(fault) = self.scope.sees(self.ir, value) {
+                let error = fault.error(self.ir, index, value);
+                self.report(op, error);
+            }
+        }
+    }
+
+    fn report_all(&mut self, op: Op, errors: Vec<OpError>) {
+        for error in errors {
+            self.report(op, error);
+        }
+    }
+    fn report(&mut self, op: Op, error: OpError) {
+        let diagnostic = self.diagnostic(op, error);
+        self.push(diagnostic);
+    }
+    fn push(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.items.len() < MAX_DIAGNOSTICS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+    /// The error at its place, with a note at the definition of the operand concerned.
+    fn diagnostic(&self, op: Op, error: OpError) -> Diagnostic {
+        let ir = &*self.ir;
+        let operand = match error.at {
+            At::Operand(index) if index < ir.operand_count(op) => Some(ir.operand(op, index)),
+            _ => None,
+        };
+        let spans = ir.spans[op].as_deref();
+        let diagnostic = check::diagnostic(ir, ir.name(op), spans, ir.op_loc(op), error);
+        match operand {
+            Some(value) => {
+                let ty = describe::ty(ir, ir.value_type(value));
+                let text = format!("{} is defined here, a `{ty}`", value_text(ir, value));
+                diagnostic.note(value_place(ir, value), text)
+            }
+            None => diagnostic,
+        }
+    }
+}
+
+/// Where an op stands: its name in the source, or what its location says.
+pub fn op_place(ir: &Ir, op: Op) -> Place {
+    match ir.spans[op].as_deref() {
+        Some(spans) => Place::Span {
+            file: spans.file,
+            span: spans.name,
+        },
+        None => check::loc_place(ir, ir.op_loc(op)),
+    }
+}
+
+/// Where a value is defined: its name in the source; for block arguments, the op around the block.
+pub fn value_place(ir: &Ir, value: Value) -> Place {
+    let (op, index) = match ir.value_def(value) {
+        Def::Result(op, index) => (Some(op), index as usize),
+        Def::Arg(block, _) => (ir.block_parent_op(block), usize::MAX),
+    };
+    let Some(op) = op else {
+        return Place::Unknown;
+    };
+    let span = ir.spans[op]
+        .as_deref()
+        .and_then(|s| s.results.get(index).map(|r| (s.file, *r)));
+    match span {
+        Some((file, span)) => Place::Span { file, span },
+        None => op_place(ir, op),
+    }
+}
+
+/// `%name`, or what the value is where it has no name.
+pub fn value_text(ir: &Ir, value: Value) -> String {
+    match (ir.value_name(value), ir.value_def(value)) {
+        (Some(name), _) => format!("`%{name}`"),
+        (None, Def::Result(_, index)) => format!("result {index}"),
+        (None, Def::Arg(_, index)) => format!("block argument {index}"),
+    }
+}
