@@ -4,7 +4,8 @@
 //! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
 //!
 //! Reading order: `spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
-//! accumulate), `sweep.rs` (outer loops and accumulators), `nest.rs` (phases: tile loops and effects), `launch.rs` (one
+//! accumulate), `sweep.rs` (outer loops and accumulators), `nest.rs` (phases: tile loops and effects), `stage.rs`
+//! (transposition through tile memory), `launch.rs` (one
 //! sweep to one function), `pass.rs` (the pass).
 //!
 //! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
@@ -16,4 +17,5 @@ pub mod launch;
 pub mod nest;
 pub mod pass;
 pub mod spec;
+mod stage;
 pub mod sweep;

@@ -111,14 +111,14 @@ impl SweepLowering<'_> {
             }
         }
         let nest = self.plan_nest(loops, effects)?;
-        self.emit_nest(&nest)?;
+        self.emit_nest(nest)?;
         for effect in later {
             let Effect::Store(value) = effect else {
                 continue;
             };
             let loops = self.inner_loops(&self.varies(value));
             let nest = self.plan_nest(loops, vec![Effect::Store(value)])?;
-            self.emit_nest(&nest)?;
+            self.emit_nest(nest)?;
         }
         Ok(())
     }
@@ -323,7 +323,9 @@ impl SweepLowering<'_> {
 
     // --- emission -----------------------------------------------------------------------------------------------------
 
-    fn emit_nest(&mut self, nest: &Nest) -> Result<(), Unsupported> {
+    fn emit_nest(&mut self, mut nest: Nest) -> Result<(), Unsupported> {
+        self.stage_crossing(&nest.loops, &mut nest.loads)?;
+        let nest = &nest;
         self.allocate_kept(nest)?;
         let mut scopes: Scopes = Vec::new();
         self.emit_level(nest, 0, &mut scopes, &mut FxHashMap::default(), &[], None)?;
@@ -349,7 +351,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    fn allocate_resident(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
+    pub(super) fn allocate_resident(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
         let dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         let sizes: Vec<Idx> = dims.iter().map(|d| d.1).collect();
         let memory = self.k.alloc(&sizes, dtype);
@@ -387,7 +389,7 @@ impl SweepLowering<'_> {
             .fold(Idx::Const(1), |a, b| self.k.mul(a, b))
     }
     /// Makes values that were being written available to later nests.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         self.resident.extend(pending);
     }
@@ -625,7 +627,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    fn resident_index(&mut self, resident: &Resident, ivs: &FxHashMap<usize, Idx>) -> Idx {
+    pub(super) fn resident_index(&mut self, resident: &Resident, ivs: &FxHashMap<usize, Idx>) -> Idx {
         let mut index = Idx::ZERO;
         for (axis, size) in &resident.dims {
             index = self.k.mul(index, *size);
@@ -813,7 +815,7 @@ impl SweepLowering<'_> {
             scope.insert(value, computed);
         }
     }
-    fn load_global(
+    pub(super) fn load_global(
         &mut self,
         value: Value,
         ivs: &FxHashMap<usize, Idx>,

@@ -134,7 +134,8 @@ impl Draft<'_> {
     /// The axis along which most bytes of memory are contiguous.
     fn contiguous_axis(&self) -> Option<AxisId> {
         let mut weights: Vec<(AxisId, u64)> = Vec::new();
-        for &value in &self.memory {
+        // Outputs first: where loads and stores disagree, loads can be staged.
+        for &value in self.memory.iter().rev() {
             let Some(axis) = self.innermost(value) else {
                 continue;
             };

@@ -1,0 +1,112 @@
+//! Transposition through tile memory: operands that are contiguous along another axis than the lanes.
+//!
+//! Before a nest whose lanes run along `i`, an operand that is contiguous along `j` is read along `j`, in vectors, and
+//! written to a tile with `i` innermost; the nest then reads the tile along `i`. Each element is read from slow memory once,
+//! as it lies.
+//!
+//! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
+
+use fuser_dialects::kernel;
+use fuser_ir::{DType, Value};
+use rustc_hash::FxHashMap;
+
+use super::build::{Idx, Map};
+use super::sweep::{Resident, SweepLowering, Unsupported};
+
+/// Tile memory that one staged operand may take: a quarter of a second-level cache of 1 MiB.
+const MAX_STAGE_BYTES: i64 = 256 << 10;
+
+impl SweepLowering<'_> {
+    /// Stages those of `loads` that cross the lanes of a nest over `loops`; they are resident afterwards and are removed
+    /// from the list.
+    pub fn stage_crossing(&mut self, loops: &[usize], loads: &mut Vec<Value>) -> Result<(), Unsupported> {
+        let (Some(lanes), Some(&last)) = (self.lanes(), loops.last()) else { return Ok(()) };
+        for value in std::mem::take(loads) {
+            match self.crossing_axis(value, loops, last) {
+                Some(along) => self.stage(value, loops, along, lanes)?,
+                None => loads.push(value),
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+    /// The loop along which `value` is contiguous, if it varies along the lanes without being contiguous there.
+    fn crossing_axis(&self, value: Value, loops: &[usize], last: usize) -> Option<usize> {
+        let varies = self.varies(value);
+        if !varies.contains(&last) || self.stride_is_one(value, last) {
+            return None;
+        }
+        let along = loops.iter().copied().find(|&l| l != last && self.stride_is_one(value, l))?;
+        let dtype = self.ir().value_kind(value).dtype()?;
+        let mut bytes = dtype.bytes() as i64;
+        for axis in varies.into_iter().filter(|l| loops.contains(l)) {
+            let Idx::Const(size) = self.inner_size(axis) else { return None };
+            bytes = bytes.checked_mul(size)?;
+        }
+        (bytes <= MAX_STAGE_BYTES).then_some(along)
+    }
+    fn stage(&mut self, value: Value, loops: &[usize], along: usize, lanes: u64) -> Result<(), Unsupported> {
+        let varies = self.varies(value);
+        let dims: Vec<usize> = loops.iter().copied().filter(|l| varies.contains(l)).collect();
+        let dtype = self.ir().value_kind(value).dtype().unwrap_or(DType::F32);
+        self.allocate_resident(value, &dims, dtype);
+        let Some((_, resident)) = self.pending.last().cloned() else { return Ok(()) };
+        let mut order: Vec<usize> = dims.into_iter().filter(|&l| l != along).collect();
+        order.push(along);
+        self.stage_level(value, &resident, &order, 0, lanes, &mut FxHashMap::default())?;
+        self.barrier();
+        Ok(())
+    }
+    /// Loops `depth..` of the staging nest; the depth is bounded by the rank.
+    fn stage_level(
+        &mut self,
+        value: Value,
+        resident: &Resident,
+        order: &[usize],
+        depth: usize,
+        lanes: u64,
+        ivs: &mut FxHashMap<usize, Idx>,
+    ) -> Result<(), Unsupported> {
+        let axis = order[depth];
+        let count = self.inner_count(axis);
+        if depth + 1 < order.len() {
+            return self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
+                ivs.insert(axis, iv);
+                s.stage_level(value, resident, order, depth + 1, lanes, ivs)
+            });
+        }
+        let rest = self.k.rem(count, Idx::Const(lanes as i64));
+        let main = self.k.sub(count, rest);
+        let map = self.inner_map();
+        self.for_loop([Idx::ZERO, main, Idx::Const(lanes as i64)], map, |s, iv| {
+            ivs.insert(axis, iv);
+            let vector = s.load_global(value, ivs, Some(lanes))?;
+            for lane in 0..lanes as i64 {
+                let at = s.k.add(iv, Idx::Const(lane));
+                ivs.insert(axis, at);
+                let element = s.extract(vector, lane);
+                s.store_resident(resident, ivs, element);
+            }
+            Ok(())
+        })?;
+        if rest.is(0) {
+            return Ok(());
+        }
+        self.for_loop([main, count, Idx::Const(1)], map, |s, iv| {
+            ivs.insert(axis, iv);
+            let element = s.load_global(value, ivs, None)?;
+            s.store_resident(resident, ivs, element);
+            Ok(())
+        })
+    }
+    fn store_resident(&mut self, resident: &Resident, ivs: &FxHashMap<usize, Idx>, element: Value) {
+        let at = self.resident_index(resident, ivs);
+        self.k.store(element, resident.memory, at);
+    }
+    fn extract(&mut self, vector: Value, lane: i64) -> Value {
+        let dtype = self.k.ir.value_kind(vector).dtype().unwrap_or(DType::F32);
+        let ty = self.k.ir.scalar(dtype);
+        let lane = self.k.ir.int_attr(lane);
+        self.k.value(&kernel::EXTRACT, &[vector], &[("lane", lane)], ty)
+    }
+}
