@@ -29,6 +29,10 @@ pub static PASSES: &[&PassDef] = &[
     &dce::DCE,
     // Borders.
     &inline_tasks::INLINE_TASKS,
+    // Code.
+    &decompose::DECOMPOSE,
+    &schedule::SCHEDULE,
+    &lower::pass::LOWER_TO_KERNEL,
     // For the tests of the tool.
     &test_passes::test_crash::TEST_CRASH,
     &test_passes::test_miscompile::TEST_MISCOMPILE,
@@ -50,6 +54,10 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 
 /// The diagnostic codes of this crate: FIR07xx.
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
-    let tables = [test_passes::test_crash::CODES];
+    let tables = [
+        test_passes::test_crash::CODES,
+        schedule::CODES,
+        lower::pass::CODES,
+    ];
     tables.into_iter().flatten()
 }

@@ -351,7 +351,12 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    pub(super) fn allocate_resident(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
+    pub(super) fn allocate_resident(
+        &mut self,
+        value: Value,
+        loops: &[usize],
+        dtype: DType,
+    ) -> Value {
         let dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         let sizes: Vec<Idx> = dims.iter().map(|d| d.1).collect();
         let memory = self.k.alloc(&sizes, dtype);
@@ -627,7 +632,11 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    pub(super) fn resident_index(&mut self, resident: &Resident, ivs: &FxHashMap<usize, Idx>) -> Idx {
+    pub(super) fn resident_index(
+        &mut self,
+        resident: &Resident,
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Idx {
         let mut index = Idx::ZERO;
         for (axis, size) in &resident.dims {
             index = self.k.mul(index, *size);

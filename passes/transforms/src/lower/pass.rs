@@ -8,8 +8,11 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use super::launch::lower_sweep;
 use super::sweep::Flavor;
 
+/// The codes of lowering.
+pub static CODES: &[CodeDef] = &[NOT_LOWERED];
+
 /// A sweep that cannot be lowered.
-pub static NOT_LOWERED: CodeDef = CodeDef {
+pub const NOT_LOWERED: CodeDef = CodeDef {
     code: "FIR0801",
     title: "a sweep cannot become a kernel",
     explanation: "Lowering turns each `task.sweep` into loops. It stops at an op for which there is no code generation, at axes \

@@ -19,8 +19,14 @@ const MAX_STAGE_BYTES: i64 = 256 << 10;
 impl SweepLowering<'_> {
     /// Stages those of `loads` that cross the lanes of a nest over `loops`; they are resident afterwards and are removed
     /// from the list.
-    pub fn stage_crossing(&mut self, loops: &[usize], loads: &mut Vec<Value>) -> Result<(), Unsupported> {
-        let (Some(lanes), Some(&last)) = (self.lanes(), loops.last()) else { return Ok(()) };
+    pub fn stage_crossing(
+        &mut self,
+        loops: &[usize],
+        loads: &mut Vec<Value>,
+    ) -> Result<(), Unsupported> {
+        let (Some(lanes), Some(&last)) = (self.lanes(), loops.last()) else {
+            return Ok(());
+        };
         for value in std::mem::take(loads) {
             match self.crossing_axis(value, loops, last) {
                 Some(along) => self.stage(value, loops, along, lanes)?,
@@ -36,24 +42,48 @@ impl SweepLowering<'_> {
         if !varies.contains(&last) || self.stride_is_one(value, last) {
             return None;
         }
-        let along = loops.iter().copied().find(|&l| l != last && self.stride_is_one(value, l))?;
+        let along = loops
+            .iter()
+            .copied()
+            .find(|&l| l != last && self.stride_is_one(value, l))?;
         let dtype = self.ir().value_kind(value).dtype()?;
         let mut bytes = dtype.bytes() as i64;
         for axis in varies.into_iter().filter(|l| loops.contains(l)) {
-            let Idx::Const(size) = self.inner_size(axis) else { return None };
+            let Idx::Const(size) = self.inner_size(axis) else {
+                return None;
+            };
             bytes = bytes.checked_mul(size)?;
         }
         (bytes <= MAX_STAGE_BYTES).then_some(along)
     }
-    fn stage(&mut self, value: Value, loops: &[usize], along: usize, lanes: u64) -> Result<(), Unsupported> {
+    fn stage(
+        &mut self,
+        value: Value,
+        loops: &[usize],
+        along: usize,
+        lanes: u64,
+    ) -> Result<(), Unsupported> {
         let varies = self.varies(value);
-        let dims: Vec<usize> = loops.iter().copied().filter(|l| varies.contains(l)).collect();
+        let dims: Vec<usize> = loops
+            .iter()
+            .copied()
+            .filter(|l| varies.contains(l))
+            .collect();
         let dtype = self.ir().value_kind(value).dtype().unwrap_or(DType::F32);
         self.allocate_resident(value, &dims, dtype);
-        let Some((_, resident)) = self.pending.last().cloned() else { return Ok(()) };
+        let Some((_, resident)) = self.pending.last().cloned() else {
+            return Ok(());
+        };
         let mut order: Vec<usize> = dims.into_iter().filter(|&l| l != along).collect();
         order.push(along);
-        self.stage_level(value, &resident, &order, 0, lanes, &mut FxHashMap::default())?;
+        self.stage_level(
+            value,
+            &resident,
+            &order,
+            0,
+            lanes,
+            &mut FxHashMap::default(),
+        )?;
         self.barrier();
         Ok(())
     }
@@ -107,6 +137,7 @@ impl SweepLowering<'_> {
         let dtype = self.k.ir.value_kind(vector).dtype().unwrap_or(DType::F32);
         let ty = self.k.ir.scalar(dtype);
         let lane = self.k.ir.int_attr(lane);
-        self.k.value(&kernel::EXTRACT, &[vector], &[("lane", lane)], ty)
+        self.k
+            .value(&kernel::EXTRACT, &[vector], &[("lane", lane)], ty)
     }
 }

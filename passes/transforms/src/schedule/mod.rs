@@ -22,4 +22,4 @@ mod arrange;
 pub mod loops;
 mod pass;
 
-pub use pass::SCHEDULE;
+pub use pass::{CODES, SCHEDULE};

@@ -10,8 +10,11 @@ use super::loops::{TUNINGS, Tuning};
 use crate::axes::Axes;
 use crate::cost::{self, Kind, Machine, Model};
 
+/// The codes of scheduling.
+pub static CODES: &[CodeDef] = &[NO_SCHEDULE];
+
 /// A segment that cannot be scheduled.
-pub static NO_SCHEDULE: CodeDef = CodeDef {
+pub const NO_SCHEDULE: CodeDef = CodeDef {
     code: "FIR0730",
     title: "a segment has no schedule",
     explanation: "Every segment becomes one or more walks over a single iteration space. A segment that was drawn by hand may \
