@@ -3,9 +3,11 @@
 use fuser_ir::def::{OpDef, Traits};
 
 use super::elementwise::*;
+use super::fold;
 
 const BINARY: OpDef = OpDef {
     operands: NUMERIC_PAIR,
+    fold: Some(fold::binary),
     ..ELEMENTWISE
 };
 const COMMUTATIVE: Traits = BINARY.traits.union(Traits::COMMUTATIVE);

@@ -10,7 +10,7 @@ use fuser_ir::types::{DType, Dim, Extent, TypeId};
 
 use super::codes::*;
 use super::elementwise::ew;
-use super::shape;
+use super::{fold, shape};
 
 const CREATION: OpDef = OpDef {
     class: OpClass::Creation,
@@ -57,6 +57,7 @@ pub static FULL: OpDef = OpDef {
     )],
     results: &[result("output", TENSOR, "the tensor")],
     infer: Some(infer_full),
+    fold: Some(fold::full),
     ..CREATION
 };
 

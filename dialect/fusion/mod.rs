@@ -15,6 +15,7 @@ pub mod build;
 pub mod codes;
 pub mod creation;
 pub mod elementwise;
+pub mod fold;
 pub mod reduction;
 pub mod reshape;
 pub mod select;

@@ -8,7 +8,7 @@ use fuser_ir::def::{
 use fuser_ir::types::{DType, Dim};
 use smallvec::smallvec;
 
-use super::shape;
+use super::{fold, shape};
 
 const DIMS: ClauseDef = clause("dims", ClauseKind::I64Array, "the axes to fold, ascending");
 const KEEPDIM: ClauseDef = optional(
@@ -29,6 +29,7 @@ const REDUCTION: OpDef = OpDef {
     traits: Traits::PURE,
     flops: 1,
     infer: Some(infer_reduce),
+    fold: Some(fold::reduction),
     ..OpDef::EMPTY
 };
 
@@ -98,6 +99,7 @@ pub static VAR_MEAN: OpDef = OpDef {
     ],
     flops: 4,
     infer: Some(infer_var_mean),
+    fold: None,
     ..REDUCTION
 };
 

@@ -9,7 +9,7 @@ use fuser_ir::describe;
 use fuser_ir::types::{Dim, Extent};
 
 use super::codes::*;
-use super::shape;
+use super::{fold, shape};
 
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 pub(super) const INPUT: &[OperandDef] = &[operand("input", TENSOR, "the tensor")];
@@ -46,6 +46,7 @@ pub static BROADCAST: OpDef = OpDef {
     ],
     axes: AxisRule::Broadcast,
     infer: Some(infer_broadcast),
+    fold: Some(fold::same_type),
     ..SHAPE_OP
 };
 
@@ -63,6 +64,7 @@ pub static EXPAND: OpDef = OpDef {
     )],
     axes: AxisRule::Expand,
     infer: Some(infer_expand),
+    fold: Some(fold::same_type),
     ..SHAPE_OP
 };
 
@@ -80,6 +82,7 @@ pub static SQUEEZE: OpDef = OpDef {
     )],
     axes: AxisRule::Squeeze,
     infer: Some(infer_squeeze),
+    fold: Some(fold::squeeze),
     ..SHAPE_OP
 };
 
@@ -96,6 +99,7 @@ pub static PERMUTE: OpDef = OpDef {
     )],
     axes: AxisRule::Permute,
     infer: Some(infer_permute),
+    fold: Some(fold::permute),
     ..SHAPE_OP
 };
 
@@ -115,6 +119,7 @@ pub static RESHAPE: OpDef = OpDef {
     )],
     axes: AxisRule::Reshape,
     infer: Some(infer_reshape),
+    fold: Some(fold::reshape),
     ..SHAPE_OP
 };
 

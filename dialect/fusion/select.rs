@@ -8,7 +8,7 @@ use fuser_ir::types::DType;
 
 use super::codes::NO_SUCH_CAST;
 use super::elementwise::*;
-use super::shape;
+use super::{fold, shape};
 
 /// The words of the clause `predicate`.
 pub const PREDICATES: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
@@ -32,6 +32,7 @@ pub static COMPARE: OpDef = OpDef {
         "the relation: eq, ne, lt, le, gt or ge",
     )],
     infer: Some(infer_test),
+    fold: Some(fold::compare),
     ..ELEMENTWISE
 };
 
@@ -48,6 +49,7 @@ pub static WHERE: OpDef = OpDef {
         operand("otherwise", ew(DTypes::ANY), "the value where it does not"),
     ],
     infer: Some(infer_where),
+    fold: Some(fold::choice),
     ..ELEMENTWISE
 };
 
@@ -63,6 +65,7 @@ pub static CLAMP: OpDef = OpDef {
         operand("high", ew(DTypes::NUMERIC), "upper limit"),
     ],
     flops: 2,
+    fold: Some(fold::clamp),
     ..ELEMENTWISE
 };
 
@@ -86,6 +89,7 @@ pub static CAST: OpDef = OpDef {
         "the element type of the result",
     )],
     infer: Some(infer_cast),
+    fold: Some(fold::cast),
     ..ELEMENTWISE
 };
 
@@ -103,6 +107,7 @@ pub static BITCAST: OpDef = OpDef {
     )],
     infer: Some(infer_bitcast),
     flops: 0,
+    fold: Some(fold::bitcast),
     ..ELEMENTWISE
 };
 

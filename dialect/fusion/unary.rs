@@ -3,8 +3,12 @@
 use fuser_ir::def::{OpDef, Traits};
 
 use super::elementwise::*;
+use super::fold;
 
-const UNARY: OpDef = ELEMENTWISE;
+const UNARY: OpDef = OpDef {
+    fold: Some(fold::unary),
+    ..ELEMENTWISE
+};
 const UNARY_FLOAT: OpDef = OpDef {
     operands: FLOAT_IN,
     ..UNARY

@@ -10,7 +10,7 @@ use fuser_ir::types::{Dim, Extent, ExtentExpr};
 
 use super::codes::*;
 use super::reshape::SHAPE_OP;
-use super::shape;
+use super::{fold, shape};
 
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 const WINDOW: OpDef = OpDef {
@@ -41,6 +41,7 @@ pub static SLICE: OpDef = OpDef {
         ),
     ],
     infer: Some(infer_slice),
+    fold: Some(fold::same_type),
     ..WINDOW
 };
 
@@ -73,6 +74,7 @@ pub static PAD: OpDef = OpDef {
         ),
     ],
     infer: Some(infer_pad),
+    fold: Some(fold::same_type),
     ..WINDOW
 };
 
