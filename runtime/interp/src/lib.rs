@@ -1,1 +1,131 @@
-//! placeholder
+//! The reference interpreter: what a program means, executed as its ops' tables define it, slowly and plainly.
+//!
+//! Two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, folds in index order: what a
+//! pass must preserve bit for bit. **Reference**: floats in f64, and for every element a bound on how far a compiled
+//! program may be from it, derived op by op (`number::bounded`): what a compiled program is compared with, without any
+//! tolerance picked by hand.
+//!
+//! | file | what |
+//! |---|---|
+//! | `engine.rs`, `execute.rs`, `kernel.rs` | control, one `fusion` op, one `kernel` op |
+//! | `ops/` | what the `fusion` ops do |
+//! | `number/` | arithmetic on single elements, exact and bounded |
+//! | `tensor.rs`, `view.rs`, `memory.rs` | values, index arithmetic, a kernel's buffers |
+//! | `compare.rs` | results against results |
+//!
+//! Shares no code with passes, lowering or code generation, and knows the ops by name only. Never panics, whatever the
+//! IR: what the verifier would refuse is an error here. Never uses more element operations or memory than it may.
+#![forbid(unsafe_code)]
+
+mod budget;
+pub mod compare;
+mod engine;
+pub mod error;
+mod execute;
+mod extents;
+mod kernel;
+mod machine;
+mod memory;
+pub mod number;
+mod ops;
+mod site;
+pub mod tensor;
+mod view;
+
+use std::collections::BTreeMap;
+
+use fuser_ir::types::TypeKind;
+use fuser_ir::{Ir, Op, Value};
+
+pub use error::{ErrorKind, InterpError, Result};
+pub use number::{Bounded, MathUlps};
+pub use tensor::{Axis, Data, Tensor};
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Compute floats in f64 with error bounds, instead of exactly as the ops are defined.
+    pub reference: bool,
+    /// Element operations after which to stop.
+    pub fuel: u64,
+    /// Bytes of tensors that may be held at once, inputs not counted.
+    pub memory: u64,
+    /// Threads; results do not depend on their number.
+    pub threads: usize,
+    /// Reference mode: what the compiled program's functions promise.
+    pub math: MathUlps,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            reference: false,
+            fuel: u64::MAX,
+            memory: 16 << 30,
+            threads: 1,
+            math: MathUlps::default(),
+        }
+    }
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    /// The program's results, or the buffers of a kernel after it ran.
+    pub values: Vec<Tensor>,
+    /// The named extents as the inputs bound them.
+    pub extents: BTreeMap<String, i64>,
+    /// Element operations done.
+    pub operations: u64,
+    /// The most bytes of tensors held at once, inputs not counted.
+    pub peak_memory: u64,
+}
+
+/// Executes a `task.program` on its inputs, or a `kernel.func` on its buffers (rank-1 tensors) and extents (`index`
+/// scalars).
+pub fn interpret(ir: &Ir, op: Op, inputs: &[Tensor], options: &Options) -> Result<Outputs> {
+    let name = ir.name(op);
+    let refused = || InterpError::new(ErrorKind::NotExecutable(name.into()));
+    if !matches!(name, "task.program" | "kernel.func") {
+        return Err(refused().at(op));
+    }
+    let body = ir.body(op, 0).ok_or_else(|| refused().at(op))?;
+    let mut engine = engine::Engine::new(ir, options);
+    let parameters = ir.args(body);
+    engine
+        .bind_inputs(parameters, inputs)
+        .map_err(|e| e.at(op))?;
+    let mut values = engine.run(body).map_err(|e| e.at(op))?;
+    if name == "kernel.func" {
+        let is_buffer = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::MemRef { .. });
+        let buffers = parameters.iter().filter(is_buffer).count();
+        let contents = (0..buffers).map(|number| engine.memory.remove(number, None));
+        values = contents.collect::<Result<_>>()?;
+    }
+    Ok(outputs(engine, values))
+}
+
+/// Executes one op of a program, a single one or a whole task, on the values that it uses.
+pub fn interpret_op(
+    ir: &Ir,
+    op: Op,
+    inputs: &[(Value, Tensor)],
+    options: &Options,
+) -> Result<Outputs> {
+    let mut engine = engine::Engine::new(ir, options);
+    let (values, tensors): (Vec<Value>, Vec<Tensor>) = inputs.iter().cloned().unzip();
+    engine
+        .bind_inputs(&values, &tensors)
+        .map_err(|e| e.at(op))?;
+    let values = engine.run_op(op)?;
+    Ok(outputs(engine, values))
+}
+
+fn outputs(engine: engine::Engine<'_>, values: Vec<Tensor>) -> Outputs {
+    Outputs {
+        values,
+        extents: engine.extents.all(engine.ir),
+        operations: engine.machine.budget.used(),
+        peak_memory: engine.machine.budget.peak(),
+    }
+}

@@ -1,0 +1,135 @@
+//! One `fusion` op: clauses read, operands checked for number, results made.
+
+use crate::error::{InterpError, Result};
+use crate::machine::Machine;
+use crate::number::math::Predicate;
+use crate::ops::code::{Code, Shape};
+use crate::ops::shape;
+use crate::site::Site;
+use crate::tensor::Tensor;
+
+/// The results of an op.
+pub(crate) fn execute(
+    machine: &mut Machine<'_>,
+    site: Site<'_>,
+    code: Code,
+    operands: &[Tensor],
+) -> Result<Vec<Tensor>> {
+    let result = match (code, operands) {
+        (Code::Unary(op), [x]) => machine.unary(op, name(site), x),
+        (Code::Binary(op), [a, b]) => machine.binary(op, name(site), a, b),
+        (Code::Test(test), [x]) => machine.test(test, x),
+        (Code::Compare, [a, b]) => machine.compare(predicate(site)?, a, b),
+        (Code::Where, [condition, a, b]) => machine.select(condition, a, b),
+        (Code::Clamp, [x, low, high]) => machine.clamp(x, low, high),
+        (Code::Cast, [x]) => machine.cast(x, site.dtype("to")?),
+        (Code::Bitcast, [x]) => machine.bitcast(x, site.dtype("to")?),
+        (Code::Constant, []) => constant(machine, site),
+        (Code::Full, [x]) => machine.full(x, site.axes("shape")?),
+        (Code::Iota, []) => iota(machine, site),
+        (Code::Size, []) => size(site),
+        (Code::Shape(kind), [x]) => shaped(machine, site, kind, x),
+        (Code::Slice, [x]) => slice(machine, site, x),
+        (Code::Pad, [x, value]) => {
+            machine.pad(x, value, &site.counts("low")?, &site.counts("high")?)
+        }
+        (Code::Cat, operands) => {
+            let operands: Vec<&Tensor> = operands.iter().collect();
+            machine.cat(&operands, crate::machine::extent(site.int("dim")?)?)
+        }
+        (Code::Reduce(op), [x]) => machine.reduce(op, x, &axes(site, x)?, site.flag("keepdim")),
+        (Code::VarMean, [x]) => return var_mean(machine, site, x),
+        _ => Err(InterpError::invalid(
+            "the op has another number of operands",
+        )),
+    };
+    Ok(vec![result?])
+}
+
+/// The op's name without its dialect.
+fn name(site: Site<'_>) -> &str {
+    let name = site.ir.name(site.op);
+    name.split_once('.').map_or(name, |(_, rest)| rest)
+}
+
+fn predicate(site: Site<'_>) -> Result<Predicate> {
+    let word = site.word("predicate")?;
+    Predicate::from_name(word).ok_or_else(|| InterpError::invalid("unknown predicate"))
+}
+
+fn constant(machine: &mut Machine<'_>, site: Site<'_>) -> Result<Tensor> {
+    let (dtype, axes) = site.result(0)?;
+    let value = site.ir.attr_of(site.op, "value");
+    let value = value.ok_or_else(|| InterpError::invalid("a constant has no value"))?;
+    machine.constant(dtype, axes, value)
+}
+
+/// The product of the extents, modulo two to the 64.
+fn size(site: Site<'_>) -> Result<Tensor> {
+    let shape = site.shape("shape", |_| None)?;
+    let product = shape
+        .into_iter()
+        .fold(1i64, |product, extent| product.wrapping_mul(extent as i64));
+    Ok(Tensor::index(product))
+}
+
+fn iota(machine: &mut Machine<'_>, site: Site<'_>) -> Result<Tensor> {
+    let dim = crate::machine::extent(site.int("dim")?)?;
+    machine.iota(site.dtype("of")?, site.axes("shape")?, dim)
+}
+
+fn shaped(machine: &mut Machine<'_>, site: Site<'_>, kind: Shape, x: &Tensor) -> Result<Tensor> {
+    let own = |axis: usize| x.axes().get(axis).map(|a| a.extent);
+    match kind {
+        Shape::Identity => Ok(x.clone()),
+        Shape::Copy if site.flag("dense") => machine.densify(x),
+        Shape::Copy => Ok(x.clone()),
+        Shape::Permute => machine.permute(x, &site.counts("dims")?),
+        Shape::Squeeze => shape::squeeze(x, &site.counts("dims")?),
+        Shape::Reshape => shape::reshape(x, site.axes("shape")?),
+        Shape::Broadcast => {
+            let dims = site.counts("dims")?;
+            let kept = |axis| own(dims.iter().position(|d| *d == axis)?);
+            shape::broadcast(x, &dims, &site.shape("shape", kept)?)
+        }
+        Shape::Expand => shape::expand(x, &site.shape("shape", own)?, &stretched(site)?),
+    }
+}
+
+/// Which axes `expand` repeats: where the written extent is not the operand's 1. Told by the types, because a named
+/// extent may turn out to be 1.
+fn stretched(site: Site<'_>) -> Result<Vec<bool>> {
+    let operand = site.ir.operand(site.op, 0);
+    let from = site.ir.value_kind(operand).as_tensor();
+    let from = from.ok_or_else(|| InterpError::invalid("the operand is no tensor"))?;
+    let pairs = from.dims.iter().zip(site.dims("shape")?);
+    Ok(pairs.map(|(from, to)| from.extent != to.extent).collect())
+}
+
+fn slice(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Tensor> {
+    let shape = site.shape("shape", |axis| x.axes().get(axis).map(|a| a.extent))?;
+    let steps = match site.flag("strides") {
+        true => site.counts("strides")?,
+        false => vec![1; x.axes().len()],
+    };
+    machine.slice(x, &site.counts("starts")?, &shape, &steps)
+}
+
+/// The axes to fold, each an axis of the operand, each once.
+fn axes(site: Site<'_>, x: &Tensor) -> Result<Vec<usize>> {
+    let dims = site.counts("dims")?;
+    let ascending = dims.windows(2).all(|w| w[0] < w[1]);
+    match ascending && dims.iter().all(|d| *d < x.axes().len()) {
+        true => Ok(dims),
+        false => Err(InterpError::invalid(
+            "`dims` does not list axes of the operand, ascending",
+        )),
+    }
+}
+
+fn var_mean(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Vec<Tensor>> {
+    let correction = site.int("correction")?;
+    let keep = site.flag("keepdim");
+    let (variance, mean) = machine.var_mean(x, &axes(site, x)?, keep, correction)?;
+    Ok(vec![variance, mean])
+}

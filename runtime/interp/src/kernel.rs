@@ -1,0 +1,325 @@
+//! The ops of the `kernel` dialect, with their sequential meaning: loops run in order, barriers do nothing.
+
+use fuser_ir::types::{Extent, TypeKind};
+use fuser_ir::{AttrKind, Block, DType, Op};
+
+use crate::engine::{Engine, Repeat, Slot};
+use crate::error::{InterpError, Result};
+use crate::number::math::Binary;
+use crate::tensor::{Axis, Tensor};
+
+/// What an op does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    Launch,
+    For,
+    If,
+    Alloc,
+    Load,
+    Store,
+    Barrier,
+    Splat,
+    Iota,
+    Extract,
+    Reduce,
+}
+
+/// The op called `kernel.{name}`.
+pub(crate) fn action(name: &str) -> Option<Action> {
+    Some(match name {
+        "launch" => Action::Launch,
+        "for" => Action::For,
+        "if" => Action::If,
+        "alloc" => Action::Alloc,
+        "load" => Action::Load,
+        "store" => Action::Store,
+        "barrier" => Action::Barrier,
+        "splat" => Action::Splat,
+        "iota" => Action::Iota,
+        "extract" => Action::Extract,
+        "reduce" => Action::Reduce,
+        _ => return None,
+    })
+}
+
+/// A kernel that a program launched.
+pub(crate) struct Launch {
+    /// Number of its first buffer.
+    pub first: usize,
+    /// Number of the buffer of its first result.
+    pub outputs: usize,
+}
+
+impl Engine<'_> {
+    pub(crate) fn kernel(&mut self, op: Op, action: Action) -> Result<()> {
+        self.machine.budget.burn(1)?;
+        match action {
+            Action::Launch => self.launch(op),
+            Action::For => self.start_loop(op),
+            Action::If => self.branch(op),
+            Action::Alloc => self.alloc(op),
+            Action::Load => self.load(op),
+            Action::Store => self.store(op),
+            Action::Barrier => Ok(()),
+            Action::Splat | Action::Iota => self.lanes(op, action),
+            Action::Extract => self.extract(op),
+            Action::Reduce => self.fold_lanes(op),
+        }
+    }
+
+    fn operand(&mut self, op: Op, index: usize) -> Result<Tensor> {
+        let ir = self.ir;
+        let value = ir.operands(op).nth(index);
+        let value = value.ok_or_else(|| InterpError::invalid("an operand is missing"))?;
+        self.take(value)
+    }
+    fn index_operand(&mut self, op: Op, index: usize) -> Result<i64> {
+        let value = self.operand(op, index)?;
+        let int = value.as_int().filter(|_| value.bounds().is_none());
+        int.ok_or_else(|| {
+            InterpError::invalid("an index is not known: it hangs on an undecided comparison")
+        })
+    }
+    fn memory_operand(&self, op: Op, index: usize) -> Result<usize> {
+        let value = self.ir.operands(op).nth(index);
+        let value = value.ok_or_else(|| InterpError::invalid("an operand is missing"))?;
+        match self.slot(value)? {
+            Slot::Memory(number) => Ok(*number),
+            Slot::Tensor(_) => Err(InterpError::invalid("the operand is no buffer")),
+        }
+    }
+
+    /// Enters the kernel with buffers for operands and results, and the extents.
+    fn launch(&mut self, op: Op) -> Result<()> {
+        let ir = self.ir;
+        if self.stack.iter().any(|frame| frame.launch.is_some()) {
+            return Err(InterpError::invalid("a kernel launches a kernel"));
+        }
+        let body = self.body(self.callee(op)?, 0)?;
+        let first = self.memory.next();
+        for index in 0..ir.operand_count(op) {
+            let input = self.operand(op, index)?;
+            self.memory
+                .adopt(&mut self.machine, input.dtype(), &input, "")?;
+        }
+        let outputs = self.memory.next();
+        let extents = std::mem::take(&mut self.extents);
+        let site = crate::site::Site {
+            ir,
+            op,
+            extents: &extents,
+        };
+        let made = self.result_buffers(site);
+        let given = if site.flag("extents") {
+            site.shape("extents", |_| None)
+        } else {
+            Ok(Vec::new())
+        };
+        self.extents = extents;
+        made?;
+        self.bind_kernel(body, first, &given?)?;
+        self.enter(Some(op), body, None);
+        if let Some(frame) = self.stack.last_mut() {
+            frame.launch = Some(Launch { first, outputs });
+        }
+        Ok(())
+    }
+    fn result_buffers(&mut self, site: crate::site::Site<'_>) -> Result<()> {
+        for index in 0..site.ir.results(site.op).len() {
+            let (dtype, axes) = site.result(index)?;
+            let length = crate::tensor::product(axes.iter().map(|a| a.stored()));
+            let length =
+                length.ok_or_else(|| InterpError::invalid("the number of elements overflows"))?;
+            self.memory.allocate(&mut self.machine, dtype, length)?;
+        }
+        Ok(())
+    }
+    /// The kernel that a launch names, in the module around it.
+    fn callee(&self, op: Op) -> Result<Op> {
+        let ir = self.ir;
+        let missing = || InterpError::invalid("the launch names no kernel of the module");
+        let Some(AttrKind::SymbolRef(path)) = ir.attr_of(op, "callee") else {
+            return Err(missing());
+        };
+        let name = path.last().map(|sym| ir.str(*sym)).ok_or_else(missing)?;
+        let module = std::iter::successors(Some(op), |o| ir.parent_op(*o)).last();
+        let found = ir.children(module.ok_or_else(missing)?).into_iter();
+        let mut kernels = found.filter(|k| ir.name(*k) == "kernel.func");
+        kernels
+            .find(|k| ir.symbol_name(*k) == Some(name))
+            .ok_or_else(missing)
+    }
+    /// Gives a kernel's parameters their buffers, by number from `first` on, and then the extents.
+    fn bind_kernel(&mut self, body: Block, first: usize, extents: &[usize]) -> Result<()> {
+        let ir = self.ir;
+        let buffers = first..self.memory.next();
+        let parameters = ir.args(body);
+        if parameters.len() != buffers.len() + extents.len() {
+            let text = "the launch does not give the kernel as many buffers and extents as it has";
+            return Err(InterpError::invalid(text));
+        }
+        for (&parameter, number) in parameters.iter().zip(buffers.clone()) {
+            self.set(parameter, Slot::Memory(number));
+        }
+        for (&parameter, &extent) in parameters.iter().skip(buffers.len()).zip(extents) {
+            self.bind(parameter, Tensor::index(extent as i64))?;
+        }
+        Ok(())
+    }
+    /// Ends a launch: the results are what the kernel stored.
+    pub(crate) fn finish_launch(&mut self, op: Op, launch: &Launch) -> Result<()> {
+        let ir = self.ir;
+        let mut values = Vec::new();
+        for index in 0..ir.results(op).len() {
+            let site = crate::site::Site {
+                ir,
+                op,
+                extents: &self.extents,
+            };
+            let (_, axes) = site.result(index)?;
+            values.push(self.memory.remove(launch.outputs + index, Some(axes))?);
+        }
+        self.memory.free_from(launch.first);
+        self.bind_results(op, values)
+    }
+
+    fn start_loop(&mut self, op: Op) -> Result<()> {
+        let lower = self.index_operand(op, 0)?;
+        let upper = self.index_operand(op, 1)?;
+        let step = self.index_operand(op, 2)?;
+        let count = self.ir.operand_count(op);
+        let carried = (3..count)
+            .map(|i| self.operand(op, i))
+            .collect::<Result<Vec<_>>>()?;
+        if lower >= upper || step < 1 {
+            return self.bind_results(op, carried);
+        }
+        let body = self.body(op, 0)?;
+        let repeat = Repeat {
+            index: lower,
+            upper,
+            step,
+        };
+        self.enter(Some(op), body, Some(repeat));
+        match self.stack.pop() {
+            Some(frame) => self.repeat(frame, carried),
+            None => Ok(()),
+        }
+    }
+
+    fn branch(&mut self, op: Op) -> Result<()> {
+        let holds = self.index_operand(op, 0)? != 0;
+        let region = usize::from(!holds);
+        if self.ir.op_regions(op).len() <= region {
+            return self.bind_results(op, Vec::new());
+        }
+        let body = self.body(op, region)?;
+        self.enter(Some(op), body, None);
+        Ok(())
+    }
+
+    fn alloc(&mut self, op: Op) -> Result<()> {
+        let ir = self.ir;
+        let missing = || InterpError::invalid("the allocation has no buffer type");
+        let &result = ir.results(op).first().ok_or_else(missing)?;
+        let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(result) else {
+            return Err(missing());
+        };
+        let length = match dims.as_slice() {
+            [Extent::Unknown] => self.index_operand(op, 0)?.max(0),
+            [extent] => self.extents.length(ir, *extent)?.unwrap_or(0) as i64,
+            _ => return Err(missing()),
+        };
+        let length = crate::machine::extent(length)?;
+        // Memory of a worker is allocated once, however often a loop comes by.
+        let old = match self.slot(result) {
+            Ok(Slot::Memory(number)) if self.memory.has(*number, length) => Some(*number),
+            _ => None,
+        };
+        let number = match old {
+            Some(number) => number,
+            None => self.memory.allocate(&mut self.machine, *dtype, length)?,
+        };
+        self.set(result, Slot::Memory(number));
+        Ok(())
+    }
+
+    fn load(&mut self, op: Op) -> Result<()> {
+        let memory = self.memory_operand(op, 0)?;
+        let index = self.index_operand(op, 1)?;
+        let lanes = self.result_lanes(op);
+        let value = self.memory.load(memory, index, lanes)?;
+        self.machine.budget.burn(lanes.unwrap_or(1))?;
+        self.bind_results(op, vec![value])
+    }
+
+    fn store(&mut self, op: Op) -> Result<()> {
+        let value = self.operand(op, 0)?;
+        let memory = self.memory_operand(op, 1)?;
+        let index = self.index_operand(op, 2)?;
+        self.machine.budget.burn(value.stored_len())?;
+        self.memory.store(memory, index, &value)
+    }
+
+    /// Lanes of the result's vector type; none for a scalar.
+    fn result_lanes(&self, op: Op) -> Option<usize> {
+        let &result = self.ir.results(op).first()?;
+        match self.ir.value_kind(result) {
+            TypeKind::Vector { shape, .. } => usize::try_from(*shape.first()?).ok(),
+            _ => None,
+        }
+    }
+
+    fn lanes(&mut self, op: Op, action: Action) -> Result<()> {
+        let lanes = self.result_lanes(op);
+        let lanes = lanes.ok_or_else(|| InterpError::invalid("the result is no vector"))?;
+        let axes = vec![Axis::plain(lanes)];
+        let vector = match action {
+            Action::Splat => {
+                let value = self.operand(op, 0)?;
+                self.machine.full(&value, axes)?
+            }
+            _ => self.machine.iota(DType::Index, axes, 0)?,
+        };
+        self.bind_results(op, vec![vector])
+    }
+
+    fn extract(&mut self, op: Op) -> Result<()> {
+        let vector = self.operand(op, 0)?;
+        let lane = self.ir.int_of(op, "lane").unwrap_or(-1);
+        let lane = crate::machine::extent(lane)?;
+        let one = self.machine.slice(&vector, &[lane], &[1], &[1])?;
+        let scalar = one.with_axes(Vec::new());
+        let scalar = scalar.ok_or_else(|| InterpError::invalid("there is no such lane"))?;
+        self.bind_results(op, vec![scalar])
+    }
+
+    /// Halves are combined lane by lane; with an odd count the middle lane joins the lower half.
+    fn fold_lanes(&mut self, op: Op) -> Result<()> {
+        let combine = match self.ir.str_of(op, "combine") {
+            Some("add") => (Binary::Add, "add"),
+            Some("mul") => (Binary::Mul, "mul"),
+            Some("max") => (Binary::Maximum, "maximum"),
+            Some("min") => (Binary::Minimum, "minimum"),
+            _ => return Err(InterpError::invalid("unknown way to combine lanes")),
+        };
+        let mut lanes = self.operand(op, 0)?;
+        while lanes.stored_len() > 1 {
+            let count = lanes.stored_len();
+            let half = count / 2;
+            let low = self.machine.slice(&lanes, &[0], &[half], &[1])?;
+            let high = self.machine.slice(&lanes, &[count - half], &[half], &[1])?;
+            let folded = self.machine.binary(combine.0, combine.1, &low, &high)?;
+            lanes = match count % 2 {
+                0 => folded,
+                _ => {
+                    let middle = self.machine.slice(&lanes, &[half], &[1], &[1])?;
+                    self.machine.cat(&[&folded, &middle], 0)?
+                }
+            };
+        }
+        let scalar = lanes.with_axes(Vec::new());
+        let scalar = scalar.ok_or_else(|| InterpError::invalid("the vector has no lanes"))?;
+        self.bind_results(op, vec![scalar])
+    }
+}

@@ -1,0 +1,152 @@
+//! What all ops share while a program runs: options, limits, and the way results are made, in parts by several threads.
+//!
+//! Every result element is computed by one thread in one order, so the number of threads changes nothing.
+
+use std::ops::Range;
+
+use fuser_ir::DType;
+
+use crate::Options;
+use crate::budget::{Budget, Charge};
+use crate::error::{ErrorKind, InterpError, Result};
+use crate::number::{Env, Rules};
+use crate::tensor::{Axis, Data, DataMut, Tensor, product};
+
+/// Elements below which one thread does all the work.
+const PARALLEL_FROM: usize = 1 << 15;
+/// Lanes that are loaded, computed and stored at a time: three operands of them stay in the first-level cache.
+pub(crate) const CHUNK: usize = 512;
+
+/// Options and limits of one run.
+pub(crate) struct Machine<'o> {
+    pub options: &'o Options,
+    pub budget: Budget,
+}
+
+/// A tensor that is being made.
+pub(crate) struct Draft {
+    dtype: DType,
+    axes: Vec<Axis>,
+    data: Data,
+    bounds: Vec<f64>,
+    charge: Charge,
+}
+
+/// A part of a draft, for one thread.
+pub(crate) struct Part<'a> {
+    /// The stored elements that are to be filled in.
+    pub range: Range<usize>,
+    /// Where to; its element 0 is `range.start`.
+    pub data: DataMut<'a>,
+    /// Their bounds; empty outside reference mode.
+    pub bounds: &'a mut [f64],
+}
+
+impl<'o> Machine<'o> {
+    pub fn new(options: &'o Options) -> Self {
+        Self {
+            options,
+            budget: Budget::new(options.fuel, options.memory),
+        }
+    }
+    /// Whether floats are computed with error bounds.
+    pub fn is_reference(&self) -> bool {
+        self.options.reference
+    }
+    /// What arithmetic on `dtype` must know for op `name`.
+    pub fn env(&self, name: &str, dtype: DType) -> Env {
+        Env {
+            dtype,
+            rules: Rules::of(dtype),
+            ulps: self.options.math.of(name, dtype.compute()),
+        }
+    }
+    /// A result to be filled, paid for.
+    pub fn draft(&mut self, dtype: DType, axes: Vec<Axis>) -> Result<Draft> {
+        let too_many = || InterpError::invalid("the number of elements overflows");
+        let length = product(axes.iter().map(|a| a.stored())).ok_or_else(too_many)?;
+        let stored = if self.is_reference() && dtype.is_float() {
+            DType::F64
+        } else {
+            dtype
+        };
+        let per_element = stored.bytes() + if self.is_reference() { 8 } else { 0 };
+        self.budget.burn(length.max(1))?;
+        let charge = self
+            .budget
+            .take(per_element.saturating_mul(length as u64))?;
+        let bounds = if self.is_reference() {
+            vec![0.0; length]
+        } else {
+            Vec::new()
+        };
+        Ok(Draft {
+            dtype,
+            axes,
+            data: Data::zeros(stored, length),
+            bounds,
+            charge,
+        })
+    }
+    /// Fills `draft` with `f`, called once for each part.
+    pub fn fill(&self, mut draft: Draft, f: impl Fn(Part<'_>) + Sync) -> Result<Tensor> {
+        let length = draft.data.len();
+        let threads = self.threads(length);
+        let size = length.div_ceil(threads).max(1);
+        let parts = split(draft.data.as_mut(), &mut draft.bounds, length, size);
+        match threads {
+            1 => parts.into_iter().for_each(f),
+            _ => std::thread::scope(|scope| {
+                for part in parts {
+                    scope.spawn(|| f(part));
+                }
+            }),
+        }
+        self.finish(draft)
+    }
+    fn threads(&self, length: usize) -> usize {
+        if length < PARALLEL_FROM {
+            1
+        } else {
+            self.options.threads.max(1)
+        }
+    }
+    fn finish(&self, mut draft: Draft) -> Result<Tensor> {
+        let exact = draft.bounds.iter().all(|e| *e == 0.0);
+        if exact {
+            draft.charge.release(8 * draft.bounds.len() as u64);
+        }
+        let bounds = (!exact).then_some(draft.bounds);
+        Tensor::with_bounds(draft.dtype, draft.axes, draft.data, bounds, draft.charge)
+            .ok_or_else(|| InterpError::invalid("a result has the wrong number of elements"))
+    }
+}
+
+fn split<'a>(
+    data: DataMut<'a>,
+    bounds: &'a mut [f64],
+    length: usize,
+    size: usize,
+) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
+    let (mut data, mut bounds, mut start) = (data, bounds, 0);
+    while start < length {
+        let count = size.min(length - start);
+        let (data_head, data_tail) = data.split_at(count);
+        let (bounds_head, bounds_tail) = bounds.split_at_mut(count.min(bounds.len()));
+        parts.push(Part {
+            range: start..start + count,
+            data: data_head,
+            bounds: bounds_head,
+        });
+        (data, bounds) = (data_tail, bounds_tail);
+        start += count;
+    }
+    parts
+}
+
+/// An extent as a number of elements.
+pub(crate) fn extent(value: i64) -> Result<usize> {
+    usize::try_from(value)
+        .map_err(|_| InterpError::new(ErrorKind::Invalid(format!("extent {value} is negative"))))
+}

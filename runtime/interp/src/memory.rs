@@ -1,0 +1,224 @@
+//! The buffers of a kernel.
+
+use std::collections::BTreeMap;
+
+use fuser_ir::DType;
+use half::{bf16, f16};
+
+use crate::budget::Charge;
+use crate::error::{ErrorKind, InterpError, Result};
+use crate::machine::Machine;
+use crate::tensor::{Axis, Data, Tensor};
+
+/// One buffer.
+struct Buffer {
+    dtype: DType,
+    data: Data,
+    /// Reference mode: the bound of each element; else empty.
+    bounds: Vec<f64>,
+    charge: Charge,
+}
+
+/// All buffers, by number. A number is given once, so that one of a kernel that has ended finds nothing.
+#[derive(Default)]
+pub(crate) struct Memory {
+    buffers: BTreeMap<usize, Buffer>,
+    next: usize,
+}
+
+/// Applies `$f` to the vectors of two data of one variant.
+macro_rules! pair {
+    ($a:expr, $b:expr, ($x:ident, $y:ident) => $body:expr, $($variant:ident),*) => {
+        match ($a, $b) {
+            $((Data::$variant($x), Data::$variant($y)) => $body,)*
+            _ => None,
+        }
+    };
+}
+
+fn sub_slice(data: &Data, at: usize, count: usize) -> Option<Data> {
+    let end = at.checked_add(count)?;
+    macro_rules! cut {
+        ($($variant:ident),*) => {
+            match data {
+                $(Data::$variant(v) => Data::$variant(v.get(at..end)?.to_vec()),)*
+            }
+        };
+    }
+    Some(cut!(F64, F32, F16, BF16, I64, I32, I8, U8, I1))
+}
+
+fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
+    let end = at.checked_add(from.len())?;
+    pair!(to, from, (x, y) => {
+        x.get_mut(at..end)?.copy_from_slice(y);
+        Some(())
+    }, F64, F32, F16, BF16, I64, I32, I8, U8, I1)
+}
+
+/// What fresh memory holds: NaN, or a number that stands out; a kernel that reads it before it stores shows.
+fn unspecified(dtype: DType, length: usize) -> Data {
+    match dtype {
+        DType::F64 => Data::F64(vec![f64::NAN; length]),
+        DType::F32 => Data::F32(vec![f32::NAN; length]),
+        DType::F16 => Data::F16(vec![f16::NAN; length]),
+        DType::BF16 => Data::BF16(vec![bf16::NAN; length]),
+        DType::I64 | DType::Index => Data::I64(vec![0x5555_5555_5555_5555; length]),
+        DType::I32 => Data::I32(vec![0x5555_5555; length]),
+        DType::I8 => Data::I8(vec![0x55; length]),
+        DType::U8 => Data::U8(vec![0x55; length]),
+        DType::I1 => Data::I1(vec![true; length]),
+    }
+}
+
+/// How reference mode stores `dtype`.
+fn stored(machine: &Machine<'_>, dtype: DType) -> DType {
+    if machine.is_reference() && dtype.is_float() {
+        DType::F64
+    } else {
+        dtype
+    }
+}
+
+impl Memory {
+    fn charge(machine: &mut Machine<'_>, dtype: DType, length: usize) -> Result<Charge> {
+        let bytes = stored(machine, dtype).bytes() + if machine.is_reference() { 8 } else { 0 };
+        machine.budget.take(bytes.saturating_mul(length as u64))
+    }
+    /// A buffer with the elements of `tensor`.
+    pub fn adopt(
+        &mut self,
+        machine: &mut Machine<'_>,
+        dtype: DType,
+        tensor: &Tensor,
+        name: &str,
+    ) -> Result<usize> {
+        if tensor.dtype() != dtype {
+            return Err(InterpError::new(ErrorKind::InputType {
+                input: name.into(),
+                expected: format!("a buffer of {}", dtype.name()),
+                given: tensor.describe(),
+            }));
+        }
+        let length = tensor.stored_len();
+        let charge = Self::charge(machine, dtype, length)?;
+        let data = match stored(machine, dtype) == dtype {
+            true => tensor.data().clone(),
+            false => Data::F64((0..length).map(|i| tensor.data().float(i)).collect()),
+        };
+        let bounds = match (machine.is_reference(), tensor.bounds()) {
+            (false, _) => Vec::new(),
+            (true, Some(bounds)) => bounds.to_vec(),
+            (true, None) => vec![0.0; length],
+        };
+        Ok(self.push(dtype, data, bounds, charge))
+    }
+    /// A fresh buffer.
+    pub fn allocate(
+        &mut self,
+        machine: &mut Machine<'_>,
+        dtype: DType,
+        length: usize,
+    ) -> Result<usize> {
+        let charge = Self::charge(machine, dtype, length)?;
+        let data = unspecified(stored(machine, dtype), length);
+        let bounds = if machine.is_reference() {
+            vec![0.0; length]
+        } else {
+            Vec::new()
+        };
+        Ok(self.push(dtype, data, bounds, charge))
+    }
+    fn push(&mut self, dtype: DType, data: Data, bounds: Vec<f64>, charge: Charge) -> usize {
+        let number = self.next;
+        self.next += 1;
+        let buffer = Buffer {
+            dtype,
+            data,
+            bounds,
+            charge,
+        };
+        self.buffers.insert(number, buffer);
+        number
+    }
+    /// Whether there is a buffer of that number and length: a worker's scratch memory, seen again in the next iteration.
+    pub fn has(&self, number: usize, length: usize) -> bool {
+        self.buffers
+            .get(&number)
+            .is_some_and(|b| b.data.len() == length)
+    }
+    /// The number that the next buffer gets.
+    pub fn next(&self) -> usize {
+        self.next
+    }
+    /// Drops all buffers from number `first` on.
+    pub fn free_from(&mut self, first: usize) {
+        self.buffers.split_off(&first);
+    }
+    fn buffer(&self, number: usize) -> Result<&Buffer> {
+        self.buffers
+            .get(&number)
+            .ok_or_else(|| InterpError::invalid("no such buffer"))
+    }
+    /// `count` elements from `index` on; a scalar where `count` is none.
+    pub fn load(&self, number: usize, index: i64, count: Option<usize>) -> Result<Tensor> {
+        let buffer = self.buffer(number)?;
+        let width = count.unwrap_or(1);
+        let outside = || out_of_bounds(index, width, buffer.data.len());
+        let at = usize::try_from(index).map_err(|_| outside())?;
+        let data = sub_slice(&buffer.data, at, width).ok_or_else(outside)?;
+        let bounds = buffer.bounds.get(at..at.saturating_add(width));
+        let bounds = bounds
+            .filter(|b| b.iter().any(|e| *e != 0.0))
+            .map(<[f64]>::to_vec);
+        let axes = count.map(Axis::plain).into_iter().collect();
+        let tensor = Tensor::with_bounds(buffer.dtype, axes, data, bounds, Charge::default());
+        tensor.ok_or_else(outside)
+    }
+    /// Writes the elements of `value` from `index` on.
+    pub fn store(&mut self, number: usize, index: i64, value: &Tensor) -> Result<()> {
+        let width = value.stored_len();
+        let missing = || InterpError::invalid("no such buffer");
+        let buffer = self.buffers.get_mut(&number).ok_or_else(missing)?;
+        if buffer.dtype != value.dtype() {
+            return Err(InterpError::invalid(
+                "the value and the buffer differ in element type",
+            ));
+        }
+        let length = buffer.data.len();
+        let at = usize::try_from(index).map_err(|_| out_of_bounds(index, width, length))?;
+        let written = match (&buffer.data, value.data()) {
+            // Reference mode: a value may still be stored in its own type.
+            (Data::F64(_), other) if !matches!(other, Data::F64(_)) => {
+                let wide = Data::F64((0..width).map(|i| other.float(i)).collect());
+                write(&mut buffer.data, at, &wide)
+            }
+            (_, data) => write(&mut buffer.data, at, data),
+        };
+        written.ok_or_else(|| out_of_bounds(index, width, length))?;
+        if let Some(bounds) = buffer.bounds.get_mut(at..at + width) {
+            match value.bounds() {
+                Some(new) => bounds.copy_from_slice(new),
+                None => bounds.fill(0.0),
+            }
+        }
+        Ok(())
+    }
+    /// What a buffer holds, as a tensor of `axes`; the buffer goes.
+    pub fn remove(&mut self, number: usize, axes: Option<Vec<Axis>>) -> Result<Tensor> {
+        let missing = || InterpError::invalid("no such buffer");
+        let buffer = self.buffers.remove(&number).ok_or_else(missing)?;
+        let axes = axes.unwrap_or_else(|| vec![Axis::plain(buffer.data.len())]);
+        let bounds = Some(buffer.bounds).filter(|b| b.iter().any(|e| *e != 0.0));
+        Tensor::with_bounds(buffer.dtype, axes, buffer.data, bounds, buffer.charge)
+            .ok_or_else(|| InterpError::invalid("a buffer has another length than its tensor"))
+    }
+}
+
+fn out_of_bounds(index: i64, count: usize, length: usize) -> InterpError {
+    InterpError::new(ErrorKind::OutOfBounds {
+        index,
+        count,
+        length,
+    })
+}

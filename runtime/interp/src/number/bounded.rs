@@ -1,0 +1,345 @@
+//! A real number, computed in f64, with a bound on how far a compiled program's result may be from it.
+//!
+//! Running error analysis: every operation derives the bound of its result from the operands' bounds and from the
+//! rounding of the type in which the compiled program computes ([`Rules`]). `e == 0` says that the compiled program has
+//! exactly `v`, infinities and NaN included; `e == inf` that nothing is known ("undecided"): an operand lay within its
+//! bound of a discontinuity. Bounds are first computed in f64 and may be low by some 2^-50 of themselves, which the
+//! factor in the comparison covers many times over.
+
+use super::rules::{CORRECT, Rules};
+
+/// A value and its bound.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Bounded {
+    /// The value.
+    pub v: f64,
+    /// How far off the compiled program may be.
+    pub e: f64,
+}
+
+impl Bounded {
+    /// A value and its bound.
+    pub const fn new(v: f64, e: f64) -> Self {
+        Self { v, e }
+    }
+    /// A value that the compiled program has too.
+    pub const fn exact(v: f64) -> Self {
+        Self { v, e: 0.0 }
+    }
+    /// A value of which nothing is known.
+    pub const fn undecided(v: f64) -> Self {
+        Self {
+            v,
+            e: f64::INFINITY,
+        }
+    }
+    /// Whether nothing is known.
+    pub fn is_undecided(self) -> bool {
+        self.e == f64::INFINITY
+    }
+    /// The ends of the interval, rounded outwards.
+    pub fn ends(self) -> (f64, f64) {
+        if self.e == 0.0 {
+            return (self.v, self.v);
+        }
+        ((self.v - self.e).next_down(), (self.v + self.e).next_up())
+    }
+    /// Whether zero is inside the interval, and not because the value is exactly zero.
+    fn may_cross_zero(self) -> bool {
+        self.e > 0.0 && self.v.abs() <= self.e
+    }
+}
+
+/// Results that need no analysis: an operand is undecided, or is no finite number and so exact.
+fn special(a: Bounded, b: Bounded, v: f64, open: bool) -> Option<Bounded> {
+    if a.is_undecided() || b.is_undecided() || open {
+        return Some(Bounded::undecided(v));
+    }
+    (!a.v.is_finite() || !b.v.is_finite()).then(|| Bounded::exact(v))
+}
+
+/// Whether the compiled program has exactly these operands, which then are values of its type.
+fn both_exact(a: Bounded, b: Bounded) -> bool {
+    a.e == 0.0 && b.e == 0.0
+}
+
+/// `a + b`
+pub fn add(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    let v = a.v + b.v;
+    if let Some(result) = special(a, b, v, false) {
+        return result;
+    }
+    if both_exact(a, b) {
+        let own = if rules.is_double() {
+            0.0
+        } else {
+            cut_off(a.v, b.v, v)
+        };
+        return rules.known(v, own);
+    }
+    rules.rounded(v, a.e + b.e, CORRECT)
+}
+
+/// What `v = a + b` lost (Knuth's two-sum).
+fn cut_off(a: f64, b: f64, v: f64) -> f64 {
+    let part = v - a;
+    ((a - (v - part)) + (b - part)).abs()
+}
+
+/// `a - b`
+pub fn sub(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    add(a, Bounded::new(-b.v, b.e), rules)
+}
+
+/// `a * b`
+pub fn mul(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    let v = a.v * b.v;
+    let open =
+        (a.v.is_infinite() && b.may_cross_zero()) || (b.v.is_infinite() && a.may_cross_zero());
+    if let Some(result) = special(a, b, v, open) {
+        return result;
+    }
+    if both_exact(a, b) {
+        // The product of two 24-bit significands fits an f64.
+        return rules.known(v, 0.0);
+    }
+    let spread = a.v.abs() * b.e + b.v.abs() * a.e + a.e * b.e;
+    rules.rounded(v, spread, CORRECT)
+}
+
+/// `a / b`
+pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    let v = a.v / b.v;
+    let open = b.may_cross_zero() || (b.v == 0.0 && a.may_cross_zero());
+    if let Some(result) = special(a, b, v, open) {
+        return result;
+    }
+    if b.v == 0.0 {
+        return Bounded::exact(v);
+    }
+    if both_exact(a, b) && (rules.is_double() || (rules.holds(v) && v * b.v == a.v)) {
+        return rules.known(v, 0.0);
+    }
+    let spread = (a.e + v.abs() * b.e) / (b.v.abs() - b.e);
+    rules.rounded(v, spread, CORRECT)
+}
+
+/// The remainder with the sign of the dividend; undecided where the operands' errors leave the quotient open.
+pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    let v = a.v % b.v;
+    let open = b.may_cross_zero() || a.may_cross_zero();
+    if let Some(result) = special(a, b, v, open) {
+        return result;
+    }
+    if both_exact(a, b) {
+        return rules.known(v, 0.0);
+    }
+    let least = ((a.v.abs() - a.e) / (b.v.abs() + b.e)).trunc();
+    let most = ((a.v.abs() + a.e) / (b.v.abs() - b.e)).trunc();
+    if least != most {
+        return Bounded::undecided(v);
+    }
+    rules.rounded(v, a.e + most * b.e, CORRECT)
+}
+
+/// A function of one operand that is monotone between any two ends that `f` maps to finite values, or whose `extreme`
+/// is listed.
+pub fn monotone(
+    x: Bounded,
+    rules: &Rules,
+    ulps: f64,
+    f: impl Fn(f64) -> f64,
+    extreme: Option<f64>,
+) -> Bounded {
+    let v = f(x.v);
+    if x.is_undecided() {
+        return Bounded::undecided(v);
+    }
+    if x.e == 0.0 {
+        return exact_operand(v, rules, ulps);
+    }
+    let (low, high) = x.ends();
+    let (at_low, at_high) = (f(low), f(high));
+    if v.is_nan() && at_low.is_nan() && at_high.is_nan() {
+        return Bounded::exact(v);
+    }
+    if at_low.is_nan() || at_high.is_nan() {
+        return Bounded::undecided(v);
+    }
+    let mut spread = (at_low - v).abs().max((at_high - v).abs());
+    if let Some(point) = extreme.filter(|p| low < *p && *p < high) {
+        spread = spread.max((f(point) - v).abs());
+    }
+    if !spread.is_finite() {
+        return Bounded::undecided(v);
+    }
+    rules.rounded(v, spread, ulps)
+}
+
+/// A function value where the operand is exact: poles, NaN and overflow are then certain.
+fn exact_operand(v: f64, rules: &Rules, ulps: f64) -> Bounded {
+    if !v.is_finite() {
+        return Bounded::exact(v);
+    }
+    rules.rounded(v, 0.0, ulps)
+}
+
+/// A function whose slope never exceeds `slope` and whose values never differ by more than `range`.
+pub fn lipschitz(
+    x: Bounded,
+    rules: &Rules,
+    ulps: f64,
+    f: impl Fn(f64) -> f64,
+    (slope, range): (f64, f64),
+) -> Bounded {
+    let v = f(x.v);
+    if x.is_undecided() {
+        return Bounded::undecided(v);
+    }
+    if x.e == 0.0 {
+        return exact_operand(v, rules, ulps);
+    }
+    rules.rounded(v, (slope * x.e).min(range), ulps)
+}
+
+/// A function of steps (`floor`): undecided unless it has one value over the whole interval.
+pub fn step(x: Bounded, rules: &Rules, f: impl Fn(f64) -> f64) -> Bounded {
+    let v = f(x.v);
+    if x.e == 0.0 {
+        return rules.known(v, 0.0);
+    }
+    let (low, high) = x.ends();
+    if x.is_undecided() || f(low) != f(high) {
+        return Bounded::undecided(v);
+    }
+    rules.known(v, 0.0)
+}
+
+/// The tangent: monotone between its poles.
+pub fn tan(x: Bounded, rules: &Rules, ulps: f64) -> Bounded {
+    let half_turns = |x: f64| (x / std::f64::consts::PI + 0.5).floor();
+    let (low, high) = x.ends();
+    if x.e > 0.0 && half_turns(low) != half_turns(high) {
+        return Bounded::undecided(libm::tan(x.v));
+    }
+    monotone(x, rules, ulps, libm::tan, None)
+}
+
+/// A square root, correctly rounded.
+pub fn sqrt(x: Bounded, rules: &Rules) -> Bounded {
+    let v = x.v.sqrt();
+    if x.e == 0.0 && (rules.is_double() || (rules.holds(v) && v * v == x.v)) {
+        return rules.known(v, 0.0);
+    }
+    monotone(x, rules, CORRECT, f64::sqrt, None)
+}
+
+/// `a` to the power `b`.
+pub fn pow(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
+    let v = libm::pow(a.v, b.v);
+    if a.is_undecided() || b.is_undecided() {
+        return Bounded::undecided(v);
+    }
+    if a.e == 0.0 && b.e == 0.0 {
+        return exact_operand(v, rules, ulps);
+    }
+    let (a_low, a_high) = a.ends();
+    if a_low <= 0.0 {
+        return pow_of_any_sign(a, b, rules, ulps);
+    }
+    let (b_low, b_high) = b.ends();
+    let corners = [
+        (a_low, b_low),
+        (a_low, b_high),
+        (a_high, b_low),
+        (a_high, b_high),
+    ];
+    let spread = corners
+        .map(|(x, y)| (libm::pow(x, y) - v).abs())
+        .into_iter()
+        .fold(0.0, f64::max);
+    settle(v, spread, rules, ulps)
+}
+
+/// Bases that may be zero or negative: only a whole exponent has values there, monotone on each side of zero.
+fn pow_of_any_sign(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
+    if b.e > 0.0 || b.v.trunc() != b.v {
+        return Bounded::undecided(libm::pow(a.v, b.v));
+    }
+    if b.v < 0.0 && a.may_cross_zero() {
+        return Bounded::undecided(libm::pow(a.v, b.v));
+    }
+    monotone(a, rules, ulps, |x| libm::pow(x, b.v), Some(0.0))
+}
+
+fn settle(v: f64, spread: f64, rules: &Rules, ulps: f64) -> Bounded {
+    if !spread.is_finite() || v.is_nan() {
+        return Bounded::undecided(v);
+    }
+    rules.rounded(v, spread, ulps)
+}
+
+/// The angle of the point (`x`, `y`).
+pub fn atan2(y: Bounded, x: Bounded, rules: &Rules, ulps: f64) -> Bounded {
+    let v = libm::atan2(y.v, x.v);
+    // Across the negative x axis the angle jumps.
+    let jumps = y.may_cross_zero() && x.v - x.e <= 0.0;
+    if let Some(result) = special(y, x, v, jumps) {
+        return match result.is_undecided() || v.is_nan() {
+            true => result,
+            false => rules.rounded(v, 0.0, ulps),
+        };
+    }
+    let (near_x, near_y) = ((x.v.abs() - x.e).max(0.0), (y.v.abs() - y.e).max(0.0));
+    let distance = near_x.hypot(near_y);
+    let moved = x.e.hypot(y.e);
+    let spread = if moved == 0.0 {
+        0.0
+    } else {
+        (moved / distance).min(std::f64::consts::PI)
+    };
+    settle(v, spread, rules, ulps)
+}
+
+/// Which way a comparison goes, or `None` where the errors leave it open.
+pub fn decide(a: Bounded, b: Bounded, holds: impl Fn(f64, f64) -> bool) -> Option<bool> {
+    if a.is_undecided() || b.is_undecided() {
+        return None;
+    }
+    let e = a.e + b.e;
+    if e > 0.0 && (a.v - b.v).abs() <= e {
+        return None;
+    }
+    Some(holds(a.v, b.v))
+}
+
+/// The larger one (`sign` 1) or the smaller one (`sign` -1), where neither is NaN: moves no more than its operands do,
+/// and only as the one operand does where the other is out of reach.
+pub fn extremum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
+    if a.is_undecided() || b.is_undecided() {
+        return Bounded::undecided(a.v);
+    }
+    let ahead = sign * (a.v - b.v);
+    let first = ahead > 0.0 || (ahead == 0.0 && (a.v.is_sign_negative() == (sign < 0.0)));
+    let winner = if first { a } else { b };
+    if ahead.abs() > a.e + b.e || winner.v.is_infinite() {
+        return winner;
+    }
+    Bounded::new(winner.v, a.e.max(b.e))
+}
+
+/// One of two by a condition that may be open; then the bound covers both.
+pub fn select(condition: super::Int, a: Bounded, b: Bounded) -> Bounded {
+    let (chosen, other) = if condition.v != 0 { (a, b) } else { (b, a) };
+    if !condition.unsure {
+        return chosen;
+    }
+    if chosen.v == other.v {
+        return Bounded::new(chosen.v, a.e.max(b.e));
+    }
+    let e = (a.v - b.v).abs() + other.e;
+    if e.is_finite() && chosen.e.is_finite() {
+        return Bounded::new(chosen.v, e.max(chosen.e));
+    }
+    Bounded::undecided(chosen.v)
+}

@@ -1,0 +1,82 @@
+//! Integer lanes: all integer types compute as `i64` and wrap to their width when stored.
+
+use fuser_ir::DType;
+
+/// An integer element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Int {
+    /// The value, read as its type reads it.
+    pub v: i64,
+    /// Reference mode: it hangs on a comparison or a rounding to integer that the error bounds leave open.
+    pub unsure: bool,
+}
+
+impl Int {
+    /// A sure value.
+    pub const fn sure(v: i64) -> Self {
+        Self { v, unsure: false }
+    }
+    /// A value that two others decide.
+    pub fn join(self, other: Self, v: i64) -> Self {
+        Self {
+            v,
+            unsure: self.unsure | other.unsure,
+        }
+    }
+}
+
+/// Quotient truncated toward zero; 0 where the divisor is 0; the lowest value by -1 wraps to itself.
+pub fn div(a: i64, b: i64) -> i64 {
+    if b == 0 { 0 } else { a.wrapping_div(b) }
+}
+
+/// Remainder with the sign of the dividend; the dividend where the divisor is 0.
+pub fn rem(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { a.wrapping_rem(b) }
+}
+
+/// `a` shifted left; 0 where `count` reaches the width; a negative count is 0.
+pub fn shl(a: i64, count: i64, dtype: DType) -> i64 {
+    let count = count.max(0);
+    if count >= i64::from(dtype.bits()) {
+        0
+    } else {
+        a.wrapping_shl(count as u32)
+    }
+}
+
+/// `a` shifted right, filled with its sign; a negative count is 0. Values of unsigned types are never negative here, so
+/// the fill is zero for them.
+pub fn shr(a: i64, count: i64) -> i64 {
+    a.wrapping_shr(count.clamp(0, 63) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_is_total() {
+        assert_eq!(div(7, -2), -3);
+        assert_eq!(div(-7, 2), -3);
+        assert_eq!(div(5, 0), 0);
+        assert_eq!(div(i64::MIN, -1), i64::MIN);
+        assert_eq!(rem(-7, 2), -1);
+        assert_eq!(rem(7, -2), 1);
+        assert_eq!(rem(5, 0), 5);
+        assert_eq!(rem(i64::MIN, -1), 0);
+    }
+
+    #[test]
+    fn shifts_are_total() {
+        assert_eq!(shl(1, 7, DType::I8), 128);
+        assert_eq!(shl(1, 8, DType::I8), 0);
+        assert_eq!(shl(3, -5, DType::I8), 3);
+        assert_eq!(shl(1, 63, DType::I64), i64::MIN);
+        assert_eq!(shl(1, 64, DType::I64), 0);
+        assert_eq!(shr(-8, 1), -4);
+        assert_eq!(shr(-8, 1000), -1);
+        assert_eq!(shr(200, 64), 0);
+        assert_eq!(shr(-8, i64::MIN), -8);
+    }
+}

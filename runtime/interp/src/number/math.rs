@@ -1,0 +1,208 @@
+//! The elementwise functions by name, and their values on f64.
+//!
+//! Values come from the `libm` crate, so they are the same bits on every host, and within a unit in the last place of
+//! f64 for all functions here but the quotients, which are within two.
+
+/// Functions of one operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Unary {
+    Neg,
+    Abs,
+    Sign,
+    Relu,
+    Not,
+    Ceil,
+    Floor,
+    Round,
+    Trunc,
+    Sqrt,
+    Rsqrt,
+    Reciprocal,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log10,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Erf,
+    Erfc,
+    Sigmoid,
+}
+
+/// Functions of two operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Pow,
+    Atan2,
+    Maximum,
+    Minimum,
+    Fmax,
+    Fmin,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+}
+
+/// Relations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Predicate {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// Tests of one float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Test {
+    Nan,
+    Finite,
+}
+
+impl Predicate {
+    /// The relation of a clause's word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "eq" => Self::Eq,
+            "ne" => Self::Ne,
+            "lt" => Self::Lt,
+            "le" => Self::Le,
+            "gt" => Self::Gt,
+            "ge" => Self::Ge,
+            _ => return None,
+        })
+    }
+    /// Whether it holds; of NaN only `ne` does.
+    pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Self::Eq => a == b,
+            Self::Ne => a != b,
+            Self::Lt => a < b,
+            Self::Le => a <= b,
+            Self::Gt => a > b,
+            Self::Ge => a >= b,
+        }
+    }
+}
+
+impl Unary {
+    /// The function's value, computed in f64.
+    pub fn of(self, x: f64) -> f64 {
+        match self {
+            Self::Neg => -x,
+            Self::Abs => x.abs(),
+            Self::Sign => sign(x),
+            Self::Relu => maximum(x, 0.0),
+            Self::Not => f64::NAN,
+            Self::Ceil => x.ceil(),
+            Self::Floor => x.floor(),
+            Self::Round => x.round_ties_even(),
+            Self::Trunc => x.trunc(),
+            Self::Sqrt => x.sqrt(),
+            Self::Rsqrt => 1.0 / x.sqrt(),
+            Self::Reciprocal => 1.0 / x,
+            other => other.library(x),
+        }
+    }
+    fn library(self, x: f64) -> f64 {
+        match self {
+            Self::Exp => libm::exp(x),
+            Self::Exp2 => libm::exp2(x),
+            Self::Expm1 => libm::expm1(x),
+            Self::Log => libm::log(x),
+            Self::Log2 => libm::log2(x),
+            Self::Log10 => libm::log10(x),
+            Self::Log1p => libm::log1p(x),
+            Self::Sin => libm::sin(x),
+            Self::Cos => libm::cos(x),
+            Self::Tan => libm::tan(x),
+            Self::Asin => libm::asin(x),
+            Self::Acos => libm::acos(x),
+            Self::Atan => libm::atan(x),
+            Self::Sinh => libm::sinh(x),
+            Self::Cosh => libm::cosh(x),
+            Self::Tanh => libm::tanh(x),
+            Self::Asinh => libm::asinh(x),
+            Self::Acosh => libm::acosh(x),
+            Self::Atanh => libm::atanh(x),
+            Self::Erf => libm::erf(x),
+            Self::Erfc => libm::erfc(x),
+            _ => sigmoid(x),
+        }
+    }
+}
+
+/// -1, 1, or the zero or NaN that `x` is.
+pub fn sign(x: f64) -> f64 {
+    if x > 0.0 {
+        1.0
+    } else if x < 0.0 {
+        -1.0
+    } else {
+        x
+    }
+}
+
+/// `1 / (1 + e^-x)` by the side on which nothing overflows.
+pub fn sigmoid(x: f64) -> f64 {
+    let small = libm::exp(-x.abs());
+    if x < 0.0 {
+        small / (1.0 + small)
+    } else {
+        1.0 / (1.0 + small)
+    }
+}
+
+/// The greater; NaN if either is; -0 < +0.
+pub fn maximum(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        return f64::NAN;
+    }
+    let first = a > b || (a == b && a.is_sign_positive());
+    if first { a } else { b }
+}
+
+/// The smaller; NaN if either is; -0 < +0.
+pub fn minimum(a: f64, b: f64) -> f64 {
+    -maximum(-a, -b)
+}
+
+/// The greater, the other where one is NaN.
+pub fn fmax(a: f64, b: f64) -> f64 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ => maximum(a, b),
+    }
+}
+
+/// The smaller, the other where one is NaN.
+pub fn fmin(a: f64, b: f64) -> f64 {
+    -fmax(-a, -b)
+}

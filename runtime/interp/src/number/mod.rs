@@ -1,0 +1,17 @@
+//! Numbers: how elements are stored, and the lanes in which ops compute.
+//!
+//! A lane is what one element becomes while an op works on it: `f32` for f32, f16 and bf16; `f64` for f64; [`Int`] for all
+//! integers; [`Bounded`] for every float in reference mode.
+
+pub mod bounded;
+pub(crate) mod fold;
+pub mod int;
+pub mod lanes;
+pub mod math;
+pub mod round;
+pub mod rules;
+
+pub use bounded::Bounded;
+pub use int::Int;
+pub use lanes::{Env, Number};
+pub use rules::{MathUlps, Rules};

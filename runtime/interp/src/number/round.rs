@@ -1,0 +1,139 @@
+//! Rounding between formats: once, to nearest even, whatever the pair.
+//!
+//! Guarantees the correctly rounded result also where hardware would round twice (f64 to f16 through f32).
+
+use fuser_ir::DType;
+use half::{bf16, f16};
+
+/// `x` as f32, rounded to odd: an inexact result has its last bit set, so a second rounding to a narrower format sees
+/// that something was cut off and rounds as if it saw all of `x`.
+pub fn f32_to_odd(x: f64) -> f32 {
+    let nearest = x as f32;
+    if nearest as f64 == x || x.is_nan() {
+        return nearest;
+    }
+    let away = (nearest as f64).abs() > x.abs();
+    f32::from_bits((nearest.to_bits() - u32::from(away)) | 1)
+}
+
+/// `x` as f64, rounded to odd.
+pub fn f64_to_odd(x: i64) -> f64 {
+    let nearest = x as f64;
+    let back = nearest as i128;
+    if back == i128::from(x) {
+        return nearest;
+    }
+    let away = back.abs() > i128::from(x).abs();
+    f64::from_bits((nearest.to_bits() - u64::from(away)) | 1)
+}
+
+/// `x` as f16, rounded once.
+pub fn f16_from(x: f64) -> f16 {
+    f16::from_f32(f32_to_odd(x))
+}
+
+/// `x` as bf16, rounded once.
+pub fn bf16_from(x: f64) -> bf16 {
+    bf16::from_f32(f32_to_odd(x))
+}
+
+/// `x` rounded once to the float type `dtype`; other types leave it alone.
+pub fn to_dtype(x: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F32 => f64::from(x as f32),
+        DType::F16 => f16_from(x).to_f64(),
+        DType::BF16 => bf16_from(x).to_f64(),
+        _ => x,
+    }
+}
+
+/// `x` rounded once to the float type `dtype`.
+pub fn int_to_dtype(x: i64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => x as f64,
+        DType::F32 => f64::from(x as f32),
+        _ => to_dtype(f64_to_odd(x), dtype),
+    }
+}
+
+/// `x` modulo two to the width of the integer type `dtype`, as that type reads it.
+pub fn wrap(x: i64, dtype: DType) -> i64 {
+    match dtype {
+        DType::I32 => i64::from(x as i32),
+        DType::I8 => i64::from(x as i8),
+        DType::U8 => i64::from(x as u8),
+        DType::I1 => x & 1,
+        _ => x,
+    }
+}
+
+/// The lowest and highest value of the integer type `dtype`.
+pub fn int_range(dtype: DType) -> (i64, i64) {
+    match dtype {
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::U8 => (0, u8::MAX.into()),
+        DType::I1 => (0, 1),
+        _ => (i64::MIN, i64::MAX),
+    }
+}
+
+/// `x` truncated toward zero and clamped to the integer type `dtype`; NaN gives 0.
+pub fn saturate(x: f64, dtype: DType) -> i64 {
+    let (low, high) = int_range(dtype);
+    (x as i64).clamp(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f64_to_narrow_rounds_once() {
+        // 1 + 2^-11 is half way between two f16; the last bit of the f64 decides.
+        let tie = 1.0 + 2f64.powi(-11);
+        let above = f64::from_bits(tie.to_bits() + 1);
+        assert_eq!(f16_from(tie).to_bits(), 0x3c00);
+        assert_eq!(f16_from(above).to_bits(), 0x3c01);
+        let tie = 1.0 + 2f64.powi(-8);
+        let above = f64::from_bits(tie.to_bits() + 1);
+        assert_eq!(bf16_from(tie).to_bits(), 0x3f80);
+        assert_eq!(bf16_from(above).to_bits(), 0x3f81);
+    }
+
+    #[test]
+    fn edges_of_the_narrow_formats() {
+        assert_eq!(f16_from(65519.999).to_f64(), 65504.0);
+        assert_eq!(f16_from(65520.0).to_f64(), f64::INFINITY);
+        assert_eq!(f16_from(2f64.powi(-25)).to_bits(), 0);
+        assert_eq!(f16_from(2f64.powi(-25) * 1.0001).to_bits(), 1);
+        assert_eq!(f16_from(-1e-300).to_bits(), 0x8000);
+        assert_eq!(f16_from(1e300).to_f64(), f64::INFINITY);
+        assert!(f16_from(f64::NAN).is_nan() && bf16_from(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn integers_round_once() {
+        // 2^60 + 2^52 is a tie of bf16; plus one it is above, which f64 cannot tell.
+        let tie = (1i64 << 60) + (1 << 52);
+        assert_eq!(int_to_dtype(tie, DType::BF16), 2f64.powi(60));
+        assert_eq!(
+            int_to_dtype(tie + 1, DType::BF16),
+            2f64.powi(60) + 2f64.powi(53)
+        );
+        assert_eq!(int_to_dtype(i64::MIN, DType::BF16), -(2f64.powi(63)));
+        assert_eq!(int_to_dtype(i64::MAX, DType::F32), 2f64.powi(63));
+        assert_eq!(int_to_dtype(70000, DType::F16), f64::INFINITY);
+    }
+
+    #[test]
+    fn integers_wrap_and_saturate() {
+        assert_eq!(wrap(128, DType::I8), -128);
+        assert_eq!(wrap(-1, DType::U8), 255);
+        assert_eq!(wrap(i64::MIN, DType::I32), 0);
+        assert_eq!(saturate(1e300, DType::I8), 127);
+        assert_eq!(saturate(-1e300, DType::I64), i64::MIN);
+        assert_eq!(saturate(-0.9, DType::U8), 0);
+        assert_eq!(saturate(f64::NAN, DType::I32), 0);
+    }
+}

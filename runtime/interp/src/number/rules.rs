@@ -1,0 +1,219 @@
+//! What the compiled program's arithmetic promises, as numbers: the input of the error analysis.
+//!
+//! The reference computes in f64 what a compiled program computes in the op's own type. [`Rules`] holds for one float
+//! type how far one operation of that type may be off: half a unit in the last place for what is correctly rounded, a
+//! stated number of them for library functions, and again half a unit for the store to a 16-bit format.
+
+use std::collections::BTreeMap;
+
+use fuser_ir::DType;
+
+use super::bounded::Bounded;
+use super::round;
+
+/// Errors in units in the last place that the compiled library promises for its functions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MathUlps {
+    /// By op name without dialect (`exp`): for f32 and for f64.
+    pub functions: BTreeMap<String, (f64, f64)>,
+    /// For functions that are not listed.
+    pub default: (f64, f64),
+}
+
+impl Default for MathUlps {
+    /// No library that is used for tensor programs promises less than four units.
+    fn default() -> Self {
+        Self {
+            functions: BTreeMap::new(),
+            default: (4.0, 4.0),
+        }
+    }
+}
+
+impl MathUlps {
+    /// The error of `function` on operands that compute as `dtype`.
+    pub fn of(&self, function: &str, dtype: DType) -> f64 {
+        let (single, double) = self.functions.get(function).unwrap_or(&self.default);
+        if dtype == DType::F64 {
+            *double
+        } else {
+            *single
+        }
+    }
+}
+
+/// A binary floating-point format.
+#[derive(Clone, Copy, Debug)]
+struct Format {
+    /// Relative error of one rounding to nearest.
+    unit: f64,
+    /// Half the least subnormal: the absolute error of one rounding near zero.
+    tiny: f64,
+    /// What rounds to infinity from here on.
+    overflow: f64,
+}
+
+const fn power(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+const F64: Format = Format {
+    unit: power(-53),
+    tiny: 5e-324,
+    overflow: f64::INFINITY,
+};
+const F32: Format = Format {
+    unit: power(-24),
+    tiny: power(-150),
+    overflow: 340_282_356_779_733_661_637_539_395_458_142_568_448.0,
+};
+const F16: Format = Format {
+    unit: power(-11),
+    tiny: power(-25),
+    overflow: 65520.0,
+};
+const BF16: Format = Format {
+    unit: power(-8),
+    tiny: power(-134),
+    overflow: 339_617_752_923_046_005_526_922_703_901_628_039_168.0,
+};
+
+/// Half a unit in the last place: what a correctly rounded operation may be off.
+pub const CORRECT: f64 = 0.5;
+
+/// The error rules of one float type.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The type that is stored.
+    pub dtype: DType,
+    compute: Format,
+    store: Option<Format>,
+}
+
+impl Rules {
+    /// The rules of arithmetic on `dtype`.
+    pub fn of(dtype: DType) -> Self {
+        let (compute, store) = match dtype {
+            DType::F16 => (F32, Some(F16)),
+            DType::BF16 => (F32, Some(BF16)),
+            DType::F32 => (F32, None),
+            _ => (F64, None),
+        };
+        Self {
+            dtype,
+            compute,
+            store,
+        }
+    }
+    /// The rules of what happens before the store: arithmetic in the type in which `dtype` computes.
+    pub fn compute_of(dtype: DType) -> Self {
+        Self::of(dtype.compute())
+    }
+    /// The relative error of one rounding of the computing type.
+    pub fn unit(&self) -> f64 {
+        self.compute.unit
+    }
+    /// Whether arithmetic is in f64, as the reference's own is.
+    pub fn is_double(&self) -> bool {
+        self.compute.unit == F64.unit
+    }
+    /// From where on a value of the computing type is infinite.
+    pub fn overflow(&self) -> f64 {
+        self.compute.overflow
+    }
+    /// Bits of precision of the computing type, as the largest exactly held integer.
+    pub fn exact_integers(&self) -> f64 {
+        1.0 / self.compute.unit
+    }
+    /// Half the least subnormal of the computing type.
+    pub fn tiny(&self) -> f64 {
+        self.compute.tiny
+    }
+    /// The least normal number of the computing type.
+    pub fn least_normal(&self) -> f64 {
+        self.compute.tiny / self.compute.unit
+    }
+    /// A value that the computing type holds, or overflows to infinity: exact.
+    pub fn known_in_compute(&self, v: f64) -> Bounded {
+        match v.abs() >= self.compute.overflow {
+            true => Bounded::exact(f64::INFINITY.copysign(v)),
+            false => Bounded::exact(v),
+        }
+    }
+    /// A value of the computing type off by up to `e`, all roundings counted.
+    pub fn unrounded(&self, v: f64, e: f64) -> Bounded {
+        overflow(v, e, self.compute)
+    }
+    /// Whether `x` is a value of the computing type.
+    pub fn holds(&self, x: f64) -> bool {
+        self.is_double() || f64::from(x as f32) == x
+    }
+
+    /// A result `v` that operands' errors move by up to `spread`, computed within `ulps` units and then stored.
+    pub fn rounded(&self, v: f64, spread: f64, ulps: f64) -> Bounded {
+        let Format { unit, tiny, .. } = self.compute;
+        // The reference's own arithmetic errs too: as much as an f64 operation of the same quality.
+        let relative = 2.0 * ulps * (unit + F64.unit);
+        let e = spread + (v.abs() + spread) * relative + 2.0 * ulps * tiny;
+        let computed = overflow(v, e, self.compute);
+        match self.store {
+            Some(format) => stored(computed, format),
+            None => computed,
+        }
+    }
+    /// A correctly rounded result of exact operands, `v` up to `own`, the reference's own error: mostly zero, and then
+    /// the compiled program's error is known, not only bounded.
+    pub fn known(&self, v: f64, own: f64) -> Bounded {
+        if !v.is_finite() {
+            return Bounded::exact(v);
+        }
+        if own != 0.0 {
+            return self.rounded(v, own, CORRECT);
+        }
+        let computed = round::to_dtype(v, self.dtype.compute());
+        let stored = round::to_dtype(computed, self.dtype);
+        if stored.is_infinite() {
+            return Bounded::exact(stored);
+        }
+        Bounded::new(v, (stored - v).abs())
+    }
+    /// A value of type `from`, converted to this type.
+    pub fn converted(&self, x: Bounded, from: DType) -> Bounded {
+        if x.e == 0.0 {
+            return self.known(x.v, 0.0);
+        }
+        if widens(from, self.dtype) || x.is_undecided() {
+            return x;
+        }
+        stored(x, self.store.unwrap_or(self.compute))
+    }
+    /// A unit in the last place of the stored type at `v`, or more.
+    pub fn ulp(&self, v: f64) -> f64 {
+        let format = self.store.unwrap_or(self.compute);
+        2.0 * (v.abs() * format.unit + format.tiny)
+    }
+}
+
+/// Whether every value of `from` is one of `to`.
+fn widens(from: DType, to: DType) -> bool {
+    from == to || to == DType::F64 || (to == DType::F32 && from != DType::F64)
+}
+
+fn stored(x: Bounded, format: Format) -> Bounded {
+    let e = x.e + (x.v.abs() + x.e) * format.unit + format.tiny;
+    if x.e.is_infinite() || x.v.is_infinite() {
+        return x;
+    }
+    overflow(x.v, e, format)
+}
+
+/// Infinity where the format certainly overflows, undecided where it may.
+fn overflow(v: f64, e: f64, format: Format) -> Bounded {
+    if v.abs() + e < format.overflow {
+        return Bounded::new(v, e);
+    }
+    if v.abs() - e >= format.overflow {
+        return Bounded::exact(f64::INFINITY.copysign(v));
+    }
+    Bounded::undecided(v)
+}

@@ -1,0 +1,146 @@
+//! Op names to what executes them.
+
+use crate::number::math::{Binary, Test, Unary};
+
+/// What an op does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Code {
+    Unary(Unary),
+    Binary(Binary),
+    Test(Test),
+    Compare,
+    Where,
+    Clamp,
+    Cast,
+    Bitcast,
+    Constant,
+    Full,
+    Iota,
+    Size,
+    /// Shape changes: `broadcast`, `expand`, `squeeze`, `permute`, `reshape`, `copy`, `segment_set`.
+    Shape(Shape),
+    Slice,
+    Pad,
+    Cat,
+    Reduce(Reduce),
+    VarMean,
+}
+
+/// Ops that only change shape or layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    Broadcast,
+    Expand,
+    Squeeze,
+    Permute,
+    Reshape,
+    Copy,
+    Identity,
+}
+
+/// Folds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reduce {
+    Sum,
+    Prod,
+    Max,
+    Min,
+}
+
+/// The op called `fusion.{name}`.
+pub(crate) fn code(name: &str) -> Option<Code> {
+    let (_, code) = CODES.iter().find(|(n, _)| *n == name)?;
+    Some(*code)
+}
+
+/// All ops, by name without dialect.
+pub(crate) static CODES: &[(&str, Code)] = &[
+    ("abs", Code::Unary(Unary::Abs)),
+    ("acos", Code::Unary(Unary::Acos)),
+    ("acosh", Code::Unary(Unary::Acosh)),
+    ("add", Code::Binary(Binary::Add)),
+    ("and", Code::Binary(Binary::And)),
+    ("asin", Code::Unary(Unary::Asin)),
+    ("asinh", Code::Unary(Unary::Asinh)),
+    ("atan", Code::Unary(Unary::Atan)),
+    ("atan2", Code::Binary(Binary::Atan2)),
+    ("atanh", Code::Unary(Unary::Atanh)),
+    ("bitcast", Code::Bitcast),
+    ("broadcast", Code::Shape(Shape::Broadcast)),
+    ("cast", Code::Cast),
+    ("cat", Code::Cat),
+    ("ceil", Code::Unary(Unary::Ceil)),
+    ("clamp", Code::Clamp),
+    ("compare", Code::Compare),
+    ("constant", Code::Constant),
+    ("copy", Code::Shape(Shape::Copy)),
+    ("cos", Code::Unary(Unary::Cos)),
+    ("cosh", Code::Unary(Unary::Cosh)),
+    ("div", Code::Binary(Binary::Div)),
+    ("erf", Code::Unary(Unary::Erf)),
+    ("erfc", Code::Unary(Unary::Erfc)),
+    ("exp", Code::Unary(Unary::Exp)),
+    ("exp2", Code::Unary(Unary::Exp2)),
+    ("expand", Code::Shape(Shape::Expand)),
+    ("expm1", Code::Unary(Unary::Expm1)),
+    ("floor", Code::Unary(Unary::Floor)),
+    ("fmax", Code::Binary(Binary::Fmax)),
+    ("fmin", Code::Binary(Binary::Fmin)),
+    ("full", Code::Full),
+    ("iota", Code::Iota),
+    ("isfinite", Code::Test(Test::Finite)),
+    ("isnan", Code::Test(Test::Nan)),
+    ("log", Code::Unary(Unary::Log)),
+    ("log10", Code::Unary(Unary::Log10)),
+    ("log1p", Code::Unary(Unary::Log1p)),
+    ("log2", Code::Unary(Unary::Log2)),
+    ("max", Code::Reduce(Reduce::Max)),
+    ("maximum", Code::Binary(Binary::Maximum)),
+    ("min", Code::Reduce(Reduce::Min)),
+    ("minimum", Code::Binary(Binary::Minimum)),
+    ("mul", Code::Binary(Binary::Mul)),
+    ("neg", Code::Unary(Unary::Neg)),
+    ("not", Code::Unary(Unary::Not)),
+    ("or", Code::Binary(Binary::Or)),
+    ("pad", Code::Pad),
+    ("permute", Code::Shape(Shape::Permute)),
+    ("pow", Code::Binary(Binary::Pow)),
+    ("prod", Code::Reduce(Reduce::Prod)),
+    ("reciprocal", Code::Unary(Unary::Reciprocal)),
+    ("relu", Code::Unary(Unary::Relu)),
+    ("rem", Code::Binary(Binary::Rem)),
+    ("reshape", Code::Shape(Shape::Reshape)),
+    ("round", Code::Unary(Unary::Round)),
+    ("rsqrt", Code::Unary(Unary::Rsqrt)),
+    ("segment_set", Code::Shape(Shape::Identity)),
+    ("shl", Code::Binary(Binary::Shl)),
+    ("shr", Code::Binary(Binary::Shr)),
+    ("sigmoid", Code::Unary(Unary::Sigmoid)),
+    ("sign", Code::Unary(Unary::Sign)),
+    ("sin", Code::Unary(Unary::Sin)),
+    ("sinh", Code::Unary(Unary::Sinh)),
+    ("size", Code::Size),
+    ("slice", Code::Slice),
+    ("sqrt", Code::Unary(Unary::Sqrt)),
+    ("squeeze", Code::Shape(Shape::Squeeze)),
+    ("sub", Code::Binary(Binary::Sub)),
+    ("sum", Code::Reduce(Reduce::Sum)),
+    ("tan", Code::Unary(Unary::Tan)),
+    ("tanh", Code::Unary(Unary::Tanh)),
+    ("trunc", Code::Unary(Unary::Trunc)),
+    ("var_mean", Code::VarMean),
+    ("where", Code::Where),
+    ("xor", Code::Binary(Binary::Xor)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_found() {
+        assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
+        assert!(CODES.iter().all(|(name, c)| code(name) == Some(*c)));
+        assert_eq!(code("matmul"), None);
+    }
+}

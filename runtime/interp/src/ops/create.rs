@@ -1,0 +1,122 @@
+//! Constants, `full`, `iota`.
+
+use fuser_ir::DType;
+use fuser_ir::attr::AttrKind;
+use half::{bf16, f16};
+
+use super::Kind;
+use super::elementwise::{chunks, view_of};
+use crate::error::{InterpError, Result};
+use crate::machine::Machine;
+use crate::number::{Int, Number, Rules, round};
+use crate::tensor::{Axis, Data, Tensor, product};
+
+/// The elements that little-endian `bytes` are; `None` where bytes are left over.
+pub(crate) fn data_from_bytes(dtype: DType, bytes: &[u8]) -> Option<Data> {
+    macro_rules! read {
+        ($variant:ident, $ty:ty, $n:literal) => {{
+            let (words, rest) = bytes.as_chunks::<$n>();
+            let data = words.iter().map(|w| <$ty>::from_le_bytes(*w)).collect();
+            rest.is_empty().then_some(Data::$variant(data))
+        }};
+    }
+    match dtype {
+        DType::F64 => read!(F64, f64, 8),
+        DType::F32 => read!(F32, f32, 4),
+        DType::F16 => read!(F16, f16, 2),
+        DType::BF16 => read!(BF16, bf16, 2),
+        DType::I64 | DType::Index => read!(I64, i64, 8),
+        DType::I32 => read!(I32, i32, 4),
+        DType::I8 => read!(I8, i8, 1),
+        DType::U8 => read!(U8, u8, 1),
+        DType::I1 => Some(Data::I1(bytes.iter().map(|b| *b != 0).collect())),
+    }
+}
+
+/// One element of `dtype`, from the number of an attribute, rounded once.
+fn number(dtype: DType, value: &AttrKind) -> Option<Data> {
+    let float = match value {
+        AttrKind::Float { bits, .. } => f64::from_bits(*bits),
+        AttrKind::Int { value, .. } if dtype.is_float() => match i64::try_from(*value) {
+            Ok(int) => round::int_to_dtype(int, dtype),
+            Err(_) => *value as f64,
+        },
+        _ => f64::NAN,
+    };
+    let int = value.as_int().and_then(|v| i64::try_from(v).ok());
+    Some(match dtype {
+        DType::F64 => Data::F64(vec![float]),
+        DType::F32 => Data::F32(vec![float as f32]),
+        DType::F16 => Data::F16(vec![round::f16_from(float)]),
+        DType::BF16 => Data::BF16(vec![round::bf16_from(float)]),
+        DType::I64 | DType::Index => Data::I64(vec![int?]),
+        DType::I32 => Data::I32(vec![i32::try_from(int?).ok()?]),
+        DType::I8 => Data::I8(vec![i8::try_from(int?).ok()?]),
+        DType::U8 => Data::U8(vec![u8::try_from(int?).ok()?]),
+        DType::I1 => Data::I1(vec![int? != 0]),
+    })
+}
+
+impl Machine<'_> {
+    /// A constant of `dtype` and `axes`.
+    pub(crate) fn constant(
+        &mut self,
+        dtype: DType,
+        axes: Vec<Axis>,
+        value: &AttrKind,
+    ) -> Result<Tensor> {
+        let invalid =
+            || InterpError::invalid(format!("the value is no constant of {}", dtype.name()));
+        let data = match value {
+            AttrKind::Dense { dtype: own, .. } if *own != dtype => None,
+            AttrKind::Dense { bytes, .. } => data_from_bytes(dtype, bytes),
+            value => number(dtype, value),
+        };
+        let data = data.ok_or_else(invalid)?;
+        let stored = product(axes.iter().map(|a| a.stored()));
+        let splat = !matches!(value, AttrKind::Dense { splat: false, .. });
+        if splat && data.len() == 1 && stored != Some(1) {
+            let one = Tensor::new(dtype, Vec::new(), data).ok_or_else(invalid)?;
+            return self.full(&one, axes);
+        }
+        Tensor::new(dtype, axes, data).ok_or_else(invalid)
+    }
+
+    /// `value` everywhere.
+    pub(crate) fn full(&mut self, value: &Tensor, axes: Vec<Axis>) -> Result<Tensor> {
+        if !value.axes().is_empty() {
+            return Err(InterpError::invalid("the value is no scalar"));
+        }
+        let view = view_of(value, &axes);
+        self.gather(value, axes, view)
+    }
+
+    /// Each element its index along axis `dim`.
+    pub(crate) fn iota(&mut self, dtype: DType, axes: Vec<Axis>, dim: usize) -> Result<Tensor> {
+        let Some(extent) = axes.get(dim).map(|a| a.extent.max(1)) else {
+            return Err(InterpError::invalid("`dim` is no axis"));
+        };
+        let inner = product(axes[dim + 1..].iter().map(|a| a.extent));
+        let inner = inner.unwrap_or(1).max(1);
+        let rules = Rules::of(dtype);
+        let draft = self.draft(dtype, axes)?;
+        let index = |at: usize| Int::sure((at / inner % extent) as i64);
+        let kind = self.kind(dtype);
+        self.fill(draft, |part| match kind {
+            Kind::F32 => chunks(part, |at, row| {
+                enumerate(at, row, |i| index(i).to_f32(dtype))
+            }),
+            Kind::F64 => chunks(part, |at, row| enumerate(at, row, |i| index(i).to_f64())),
+            Kind::Int => chunks(part, |at, row| {
+                enumerate(at, row, |i| index(i).to_int(dtype))
+            }),
+            Kind::Bounded => chunks(part, |at, row| {
+                enumerate(at, row, |i| index(i).to_bounded(DType::I64, &rules));
+            }),
+        })
+    }
+}
+
+fn enumerate<L>(at: usize, row: &mut [L], f: impl Fn(usize) -> L) {
+    row.iter_mut().enumerate().for_each(|(i, x)| *x = f(at + i));
+}

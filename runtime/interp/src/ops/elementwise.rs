@@ -1,0 +1,264 @@
+//! Elementwise ops: shapes joined, operands walked together, one chunk of lanes at a time.
+
+use fuser_ir::DType;
+
+use super::{Kind, with_lane};
+use crate::error::{InterpError, Result};
+use crate::machine::{CHUNK, Machine, Part};
+use crate::number::math::{Binary, Predicate, Test, Unary};
+use crate::number::{Bounded, Int, Number, Rules, round};
+use crate::tensor::{Axis, Lane, Tensor};
+use crate::view::View;
+
+/// The common shape of operands: rank-0 operands fit any shape, an axis is broadcast if it is in all others.
+pub(crate) fn join(operands: &[&Tensor]) -> Result<Vec<Axis>> {
+    let mut joined: Option<Vec<Axis>> = None;
+    for operand in operands.iter().filter(|t| !t.axes().is_empty()) {
+        let axes = operand.axes();
+        let common = joined.get_or_insert_with(|| axes.to_vec());
+        let same = common.len() == axes.len()
+            && common.iter().zip(axes).all(|(a, b)| a.extent == b.extent);
+        if !same {
+            let shapes: Vec<String> = operands.iter().map(|t| t.describe()).collect();
+            let text = format!("operand shapes {} differ", shapes.join(" and "));
+            return Err(InterpError::invalid(text));
+        }
+        for (a, b) in common.iter_mut().zip(axes) {
+            a.broadcast &= b.broadcast;
+        }
+    }
+    Ok(joined.unwrap_or_default())
+}
+
+/// How the stored elements of a result with `axes` lie in `operand`, of the same shape or rank 0.
+pub(crate) fn view_of(operand: &Tensor, axes: &[Axis]) -> View {
+    let extents: Vec<usize> = axes.iter().map(|a| a.stored()).collect();
+    let strides = match operand.axes().is_empty() {
+        true => vec![0; extents.len()],
+        false => operand.strides(),
+    };
+    View::new(&extents, &strides, 0)
+}
+
+/// Fills a part chunk by chunk: `f` computes the lanes of the stored elements from its first argument on.
+pub(crate) fn chunks<R: Lane>(mut part: Part<'_>, mut f: impl FnMut(usize, &mut [R])) {
+    let mut lanes = vec![R::default(); CHUNK.min(part.range.len())];
+    let start = part.range.start;
+    for begin in part.range.clone().step_by(CHUNK) {
+        let count = CHUNK.min(part.range.end - begin);
+        let row = &mut lanes[..count];
+        f(begin, row);
+        R::store(row, &mut part.data, part.bounds, begin - start);
+    }
+}
+
+impl Machine<'_> {
+    pub(crate) fn kind(&self, dtype: DType) -> Kind {
+        Kind::of(dtype, self.is_reference())
+    }
+
+    pub(crate) fn unary(&mut self, op: Unary, name: &str, x: &Tensor) -> Result<Tensor> {
+        let env = self.env(name, x.dtype());
+        let draft = self.draft(x.dtype(), x.axes().to_vec())?;
+        let view = view_of(x, x.axes());
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            chunks::<L>(part, |at, row| {
+                view.gather(x, at, row);
+                L::unary(op, row, &env);
+            });
+        }))
+    }
+
+    pub(crate) fn binary(
+        &mut self,
+        op: Binary,
+        name: &str,
+        a: &Tensor,
+        b: &Tensor,
+    ) -> Result<Tensor> {
+        let dtype = same_dtype(&[a, b])?;
+        let env = self.env(name, dtype);
+        let axes = join(&[a, b])?;
+        let (view_a, view_b) = (view_of(a, &axes), view_of(b, &axes));
+        let draft = self.draft(dtype, axes)?;
+        with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
+            let mut other = vec![L::default(); CHUNK];
+            chunks::<L>(part, |at, row| {
+                let other = &mut other[..row.len()];
+                view_a.gather(a, at, row);
+                view_b.gather(b, at, other);
+                L::binary(op, row, other, &env);
+            });
+        }))
+    }
+
+    pub(crate) fn test(&mut self, test: Test, x: &Tensor) -> Result<Tensor> {
+        let view = view_of(x, x.axes());
+        let draft = self.draft(DType::I1, x.axes().to_vec())?;
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            let mut lanes = vec![L::default(); CHUNK];
+            chunks::<Int>(part, |at, row| {
+                let lanes = &mut lanes[..row.len()];
+                view.gather(x, at, lanes);
+                row.iter_mut().zip(lanes).for_each(|(r, x)| *r = L::test(test, *x));
+            });
+        }))
+    }
+
+    pub(crate) fn compare(
+        &mut self,
+        predicate: Predicate,
+        a: &Tensor,
+        b: &Tensor,
+    ) -> Result<Tensor> {
+        let dtype = same_dtype(&[a, b])?;
+        let axes = join(&[a, b])?;
+        let (view_a, view_b) = (view_of(a, &axes), view_of(b, &axes));
+        let draft = self.draft(DType::I1, axes)?;
+        with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
+            let mut lanes = [vec![L::default(); CHUNK], vec![L::default(); CHUNK]];
+            chunks::<Int>(part, |at, row| {
+                let [x, y] = &mut lanes;
+                let (x, y) = (&mut x[..row.len()], &mut y[..row.len()]);
+                view_a.gather(a, at, x);
+                view_b.gather(b, at, y);
+                let pairs = x.iter().zip(y.iter());
+                row.iter_mut().zip(pairs).for_each(|(r, (x, y))| *r = L::compare(predicate, *x, *y));
+            });
+        }))
+    }
+
+    pub(crate) fn select(&mut self, condition: &Tensor, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let dtype = same_dtype(&[a, b])?;
+        let axes = join(&[condition, a, b])?;
+        let views = [condition, a, b].map(|t| view_of(t, &axes));
+        let draft = self.draft(dtype, axes)?;
+        with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
+            let mut chosen = vec![Int::default(); CHUNK];
+            let mut other = vec![L::default(); CHUNK];
+            chunks::<L>(part, |at, row| {
+                let (chosen, other) = (&mut chosen[..row.len()], &mut other[..row.len()]);
+                views[0].gather(condition, at, chosen);
+                views[1].gather(a, at, row);
+                views[2].gather(b, at, other);
+                let pairs = chosen.iter().zip(other.iter());
+                row.iter_mut().zip(pairs).for_each(|(r, (c, b))| *r = L::select(*c, *r, *b));
+            });
+        }))
+    }
+
+    /// `minimum(maximum(x, low), high)`
+    pub(crate) fn clamp(&mut self, x: &Tensor, low: &Tensor, high: &Tensor) -> Result<Tensor> {
+        let raised = self.binary(Binary::Maximum, "maximum", x, low)?;
+        self.binary(Binary::Minimum, "minimum", &raised, high)
+    }
+
+    pub(crate) fn cast(&mut self, x: &Tensor, to: DType) -> Result<Tensor> {
+        let from = x.dtype();
+        let view = view_of(x, x.axes());
+        let draft = self.draft(to, x.axes().to_vec())?;
+        let rules = Rules::of(to);
+        let target = self.kind(to);
+        with_lane!(self.kind(from), L => self.fill(draft, |part| {
+            let read = |at: usize, lanes: &mut [L]| view.gather(x, at, lanes);
+            match target {
+                Kind::F32 => convert(part, read, |x: L| x.to_f32(to)),
+                Kind::F64 => convert(part, read, |x: L| x.to_f64()),
+                Kind::Int => convert(part, read, |x: L| x.to_int(to)),
+                Kind::Bounded => convert(part, read, |x: L| x.to_bounded(from, &rules)),
+            }
+        }))
+    }
+
+    pub(crate) fn bitcast(&mut self, x: &Tensor, to: DType) -> Result<Tensor> {
+        let from = x.dtype();
+        if from.bits() != to.bits() {
+            return Err(InterpError::invalid("bitcast changes the width"));
+        }
+        let view = view_of(x, x.axes());
+        let draft = self.draft(to, x.axes().to_vec())?;
+        let target = self.kind(to);
+        self.fill(draft, |part| match target {
+            Kind::F32 => reread(part, x, &view, |bits| from_bits(bits.v, to) as f32),
+            Kind::F64 => reread(part, x, &view, |bits| f64::from_bits(bits.v as u64)),
+            Kind::Int => reread(part, x, &view, |bits| {
+                bits.join(bits, round::wrap(bits.v, to))
+            }),
+            Kind::Bounded => reread(part, x, &view, |bits| match bits.unsure {
+                true => Bounded::undecided(from_bits(bits.v, to)),
+                false => Bounded::exact(from_bits(bits.v, to)),
+            }),
+        })
+    }
+}
+
+fn convert<L: Lane + Number, R: Lane>(
+    part: Part<'_>,
+    read: impl Fn(usize, &mut [L]),
+    f: impl Fn(L) -> R,
+) {
+    let mut lanes = [L::default(); CHUNK];
+    chunks::<R>(part, |at, row| {
+        let lanes = &mut lanes[..row.len()];
+        read(at, lanes);
+        row.iter_mut().zip(lanes).for_each(|(r, x)| *r = f(*x));
+    });
+}
+
+/// Results from the bits of stored elements.
+fn reread<R: Lane>(part: Part<'_>, x: &Tensor, view: &View, f: impl Fn(Int) -> R) {
+    chunks::<R>(part, |at, row| {
+        view.runs(at, row.len(), |from, step, i, length| {
+            for k in 0..length {
+                if let Some(r) = row.get_mut(i + k) {
+                    *r = f(bits(x, from + k * step));
+                }
+            }
+        });
+    });
+}
+
+/// The bits of stored element `i`, as an integer of the same width; unsure where the compiled value is not known.
+fn bits(x: &Tensor, i: usize) -> Int {
+    use crate::tensor::Data;
+    if let Some(int) = x.int(i) {
+        return int;
+    }
+    let v = match x.data() {
+        Data::F32(v) => v.get(i).map(|x| i64::from(x.to_bits() as i32)),
+        Data::F16(v) => v.get(i).map(|x| i64::from(x.to_bits() as i16)),
+        Data::BF16(v) => v.get(i).map(|x| i64::from(x.to_bits() as i16)),
+        data => Some(to_bits(data.float(i), x.dtype())),
+    };
+    Int {
+        v: v.unwrap_or(0),
+        unsure: x.bounded(i).e != 0.0,
+    }
+}
+
+fn to_bits(x: f64, dtype: DType) -> i64 {
+    match dtype {
+        DType::F32 => i64::from((x as f32).to_bits() as i32),
+        DType::F16 => i64::from(round::f16_from(x).to_bits() as i16),
+        DType::BF16 => i64::from(round::bf16_from(x).to_bits() as i16),
+        _ => x.to_bits() as i64,
+    }
+}
+
+fn from_bits(bits: i64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F32 => f32::from_bits(bits as u32).into(),
+        DType::F16 => half::f16::from_bits(bits as u16).into(),
+        DType::BF16 => half::bf16::from_bits(bits as u16).into(),
+        _ => f64::from_bits(bits as u64),
+    }
+}
+
+fn same_dtype(operands: &[&Tensor]) -> Result<DType> {
+    let mut types = operands.iter().map(|t| t.dtype());
+    let first = types.next().unwrap_or(DType::F32);
+    match types.all(|t| t == first) {
+        true => Ok(first),
+        false => Err(InterpError::invalid("operand element types differ")),
+    }
+}

@@ -1,0 +1,64 @@
+//! What the ops of the `fusion` dialect do, by the definitions in their tables.
+//!
+//! | file | ops |
+//! |---|---|
+//! | `code.rs` | names to ops |
+//! | `elementwise.rs` | one result element from one element of each operand |
+//! | `create.rs` | constants, `full`, `iota` |
+//! | `shape.rs` | shape and layout |
+//! | `window.rs` | `slice`, `pad`, `cat` |
+//! | `reduce.rs` | folds along axes |
+
+pub(crate) mod code;
+pub(crate) mod create;
+pub(crate) mod elementwise;
+pub(crate) mod reduce;
+pub(crate) mod shape;
+pub(crate) mod window;
+
+use fuser_ir::DType;
+
+/// The kind of lane in which elements of a type compute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    F32,
+    F64,
+    Int,
+    Bounded,
+}
+
+impl Kind {
+    pub fn of(dtype: DType, reference: bool) -> Self {
+        match (dtype.is_float(), reference, dtype) {
+            (false, ..) => Self::Int,
+            (true, true, _) => Self::Bounded,
+            (true, false, DType::F64) => Self::F64,
+            _ => Self::F32,
+        }
+    }
+}
+
+/// Does `$body` with `$lane` as the lane type of `$kind`.
+macro_rules! with_lane {
+    ($kind:expr, $lane:ident => $body:expr) => {
+        match $kind {
+            $crate::ops::Kind::F32 => {
+                type $lane = f32;
+                $body
+            }
+            $crate::ops::Kind::F64 => {
+                type $lane = f64;
+                $body
+            }
+            $crate::ops::Kind::Int => {
+                type $lane = $crate::number::Int;
+                $body
+            }
+            $crate::ops::Kind::Bounded => {
+                type $lane = $crate::number::Bounded;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_lane;

@@ -1,0 +1,238 @@
+//! Folds along axes, in index order.
+
+use fuser_ir::DType;
+
+use super::code::Reduce;
+use super::with_lane;
+use crate::error::{InterpError, Result};
+use crate::machine::{CHUNK, Machine, Part};
+use crate::number::fold::Fold;
+use crate::number::{Rules, round};
+use crate::tensor::{Axis, Lane, Tensor};
+use crate::view::View;
+
+/// A fold of one operand: which elements become which result.
+struct Plan<'a> {
+    x: &'a Tensor,
+    /// The result's stored elements, each the place of its first operand element.
+    kept: View,
+    /// The operand's elements of one result, relative to the first.
+    folded: View,
+    /// How many they are.
+    count: usize,
+    /// Whether results that are neighbours come from operand elements that are.
+    rows: bool,
+}
+
+fn kept_axes(x: &Tensor, dims: &[usize], keep: bool) -> Vec<Axis> {
+    let axes = x.axes().iter().enumerate();
+    axes.filter_map(|(i, axis)| match (dims.contains(&i), keep) {
+        (false, _) => Some(*axis),
+        (true, true) => Some(Axis::plain(1)),
+        (true, false) => None,
+    })
+    .collect()
+}
+
+fn plan<'a>(x: &'a Tensor, dims: &[usize]) -> Result<Plan<'a>> {
+    let strides = x.strides();
+    let (mut kept, mut folded) = ((vec![], vec![]), (vec![], vec![]));
+    for (i, axis) in x.axes().iter().enumerate() {
+        let (list, extent) = match dims.contains(&i) {
+            true => (&mut folded, axis.extent),
+            false => (&mut kept, axis.stored()),
+        };
+        list.0.push(extent);
+        list.1.push(strides[i]);
+    }
+    let count = crate::tensor::product(folded.0.iter().copied());
+    let last_stored = x.axes().iter().rposition(|a| !a.broadcast && a.extent != 1);
+    Ok(Plan {
+        x,
+        kept: View::new(&kept.0, &kept.1, 0),
+        folded: View::new(&folded.0, &folded.1, 0),
+        count: count.ok_or_else(|| InterpError::invalid("the number of elements overflows"))?,
+        rows: last_stored.is_some_and(|i| !dims.contains(&i)),
+    })
+}
+
+impl Plan<'_> {
+    /// Calls `each(result, lane)` for all elements of the results `begin..begin + results`, for each in index order.
+    fn scan<L: Lane>(
+        &self,
+        begin: usize,
+        results: usize,
+        lanes: &mut [L],
+        mut each: impl FnMut(usize, L),
+    ) {
+        if self.rows {
+            return self.scan_rows(begin, results, lanes, each);
+        }
+        for result in 0..results {
+            let base = self.kept.at(begin + result);
+            for at in (0..self.count).step_by(CHUNK) {
+                let row = &mut lanes[..CHUNK.min(self.count - at)];
+                self.folded.runs(at, row.len(), |from, step, i, length| {
+                    L::load(self.x, base + from, step, &mut row[i..i + length]);
+                });
+                row.iter().for_each(|x| each(result, *x));
+            }
+        }
+    }
+    fn scan_rows<L: Lane>(
+        &self,
+        begin: usize,
+        results: usize,
+        lanes: &mut [L],
+        mut each: impl FnMut(usize, L),
+    ) {
+        self.kept.runs(begin, results, |base, step, at, length| {
+            let row = &mut lanes[..length];
+            self.folded.runs(0, self.count, |from, stride, _, steps| {
+                for k in 0..steps {
+                    L::load(self.x, base + from + k * stride, step, row);
+                    row.iter().enumerate().for_each(|(i, x)| each(at + i, *x));
+                }
+            });
+        });
+    }
+    /// Folds the elements of some results, each first changed by `f`.
+    fn fold<L: Lane + Fold>(
+        &self,
+        op: Reduce,
+        (begin, out): (usize, &mut [L]),
+        lanes: &mut [L],
+        rules: &Rules,
+        f: impl Fn(usize, L) -> L,
+    ) {
+        let (lowest, highest) = limits::<L>(rules.dtype);
+        let mut states = vec![L::start(op, lowest, highest); out.len()];
+        self.scan(begin, out.len(), lanes, |i, x| {
+            L::push(op, &mut states[i], f(i, x))
+        });
+        for (o, state) in out.iter_mut().zip(states) {
+            *o = L::end(op, state, rules);
+        }
+    }
+}
+
+/// The least and greatest value of a type: what an empty maximum and minimum are.
+fn limits<L: Fold>(dtype: DType) -> (L, L) {
+    let (low, high) = round::int_range(dtype);
+    let infinity = f64::INFINITY;
+    (L::constant(-infinity, low), L::constant(infinity, high))
+}
+
+/// Fills a part with results, block by block.
+fn blocks<L: Lane>(mut part: Part<'_>, f: impl Fn(usize, &mut [L], &mut [L])) {
+    let (mut results, mut lanes) = (vec![L::default(); CHUNK], vec![L::default(); CHUNK]);
+    let start = part.range.start;
+    for begin in part.range.clone().step_by(CHUNK) {
+        let count = CHUNK.min(part.range.end - begin);
+        f(begin, &mut results[..count], &mut lanes);
+        L::store(
+            &results[..count],
+            &mut part.data,
+            part.bounds,
+            begin - start,
+        );
+    }
+}
+
+impl Machine<'_> {
+    pub(crate) fn reduce(
+        &mut self,
+        op: Reduce,
+        x: &Tensor,
+        dims: &[usize],
+        keep: bool,
+    ) -> Result<Tensor> {
+        let plan = plan(x, dims)?;
+        self.budget.burn(x.logical_len())?;
+        let draft = self.draft(x.dtype(), kept_axes(x, dims, keep))?;
+        let rules = Rules::of(x.dtype());
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            blocks::<L>(part, |begin, out, lanes| {
+                plan.fold(op, (begin, out), lanes, &rules, |_, x| x);
+                // A greatest or smallest element is an element: there is nothing to round.
+                if matches!(op, Reduce::Sum | Reduce::Prod) {
+                    out.iter_mut().for_each(|x| *x = x.stored(&rules));
+                }
+            });
+        }))
+    }
+
+    /// Variance and mean: two passes, both from the unrounded mean.
+    pub(crate) fn var_mean(
+        &mut self,
+        x: &Tensor,
+        dims: &[usize],
+        keep: bool,
+        correction: i64,
+    ) -> Result<(Tensor, Tensor)> {
+        let plan = plan(x, dims)?;
+        self.budget.burn(x.logical_len().saturating_mul(3))?;
+        let axes = kept_axes(x, dims, keep);
+        let (variance, mean) = (
+            self.draft(x.dtype(), axes.clone())?,
+            self.draft(x.dtype(), axes)?,
+        );
+        let rules = Rules::of(x.dtype());
+        with_lane!(self.kind(x.dtype()), L => {
+            let variance = self.fill(variance, |part| {
+                blocks::<L>(part, |begin, out, lanes| {
+                    plan.variance((begin, out), lanes, &rules, correction);
+                });
+            })?;
+            let mean = self.fill(mean, |part| {
+                blocks::<L>(part, |begin, out, lanes| {
+                    plan.mean((begin, out), lanes, &rules);
+                    out.iter_mut().for_each(|x| *x = x.stored(&rules));
+                });
+            })?;
+            Ok((variance, mean))
+        })
+    }
+}
+
+impl Plan<'_> {
+    /// Means, unrounded.
+    fn mean<L: Lane + Fold>(
+        &self,
+        (begin, out): (usize, &mut [L]),
+        lanes: &mut [L],
+        rules: &Rules,
+    ) {
+        let compute = Rules::compute_of(rules.dtype);
+        let count = L::whole(self.count as i64, &compute);
+        self.fold(Reduce::Sum, (begin, out), lanes, rules, |_, x| x);
+        out.iter_mut()
+            .for_each(|x| *x = L::div(*x, count, &compute));
+    }
+    fn variance<L: Lane + Fold>(
+        &self,
+        (begin, out): (usize, &mut [L]),
+        lanes: &mut [L],
+        rules: &Rules,
+        correction: i64,
+    ) {
+        let compute = Rules::compute_of(rules.dtype);
+        let mut means = vec![L::default(); out.len()];
+        self.mean((begin, &mut means), lanes, rules);
+        self.fold(Reduce::Sum, (begin, out), lanes, rules, |i, x| {
+            let distance = L::sub(x, means[i], &compute);
+            L::mul(distance, distance, &compute)
+        });
+        let degrees = (self.count as i64).saturating_sub(correction);
+        let nothing = L::constant(f64::NAN, 0);
+        let divisor = L::whole(degrees, &compute);
+        for x in out {
+            let variance = if degrees <= 0 {
+                nothing
+            } else {
+                L::div(*x, divisor, &compute)
+            };
+            *x = variance.stored(rules);
+        }
+    }
+}

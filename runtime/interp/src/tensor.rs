@@ -1,0 +1,463 @@
+//! Values: typed elements with axes. An axis may be broadcast: it has an extent, and is stored once.
+//!
+//! Elements are stored row-major over the axes that are not broadcast. Tensors are cheap to copy: they share elements.
+
+use std::sync::Arc;
+
+use fuser_ir::DType;
+use half::{bf16, f16};
+
+use crate::budget::Charge;
+use crate::number::{Bounded, Int, round};
+
+/// The elements of a tensor, by how they are stored.
+///
+/// In reference mode the elements of every float type are `F64`; else a type has its own variant (`index` is `I64`).
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Data {
+    F64(Vec<f64>),
+    F32(Vec<f32>),
+    F16(Vec<f16>),
+    BF16(Vec<bf16>),
+    I64(Vec<i64>),
+    I32(Vec<i32>),
+    I8(Vec<i8>),
+    U8(Vec<u8>),
+    I1(Vec<bool>),
+}
+
+/// Does `$body` with `$v` bound to the vector, whatever its type.
+macro_rules! each {
+    ($data:expr, $v:ident => $body:expr) => {
+        match $data {
+            Data::F64($v) => $body,
+            Data::F32($v) => $body,
+            Data::F16($v) => $body,
+            Data::BF16($v) => $body,
+            Data::I64($v) => $body,
+            Data::I32($v) => $body,
+            Data::I8($v) => $body,
+            Data::U8($v) => $body,
+            Data::I1($v) => $body,
+        }
+    };
+}
+
+impl Data {
+    /// `length` zeros of `dtype`.
+    pub fn zeros(dtype: DType, length: usize) -> Self {
+        match dtype {
+            DType::F64 => Self::F64(vec![0.0; length]),
+            DType::F32 => Self::F32(vec![0.0; length]),
+            DType::F16 => Self::F16(vec![f16::ZERO; length]),
+            DType::BF16 => Self::BF16(vec![bf16::ZERO; length]),
+            DType::I64 | DType::Index => Self::I64(vec![0; length]),
+            DType::I32 => Self::I32(vec![0; length]),
+            DType::I8 => Self::I8(vec![0; length]),
+            DType::U8 => Self::U8(vec![0; length]),
+            DType::I1 => Self::I1(vec![false; length]),
+        }
+    }
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        each!(self, v => v.len())
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Bytes that the elements take here.
+    pub fn bytes(&self) -> u64 {
+        each!(self, v => std::mem::size_of_val(v.as_slice()) as u64)
+    }
+    /// Whether elements of `dtype` may be stored so, outside reference mode.
+    pub fn suits(&self, dtype: DType) -> bool {
+        matches!(
+            (self, dtype),
+            (Self::F64(_), DType::F64)
+                | (Self::F32(_), DType::F32)
+                | (Self::F16(_), DType::F16)
+                | (Self::BF16(_), DType::BF16)
+                | (Self::I64(_), DType::I64 | DType::Index)
+                | (Self::I32(_), DType::I32)
+                | (Self::I8(_), DType::I8)
+                | (Self::U8(_), DType::U8)
+                | (Self::I1(_), DType::I1)
+        )
+    }
+    /// Element `i` as a float, exactly but for integers beyond 2^53. NaN where there is no such element.
+    pub fn float(&self, i: usize) -> f64 {
+        let value = match self {
+            Self::F64(v) => v.get(i).copied(),
+            Self::F32(v) => v.get(i).map(|x| f64::from(*x)),
+            Self::F16(v) => v.get(i).map(|x| x.to_f64()),
+            Self::BF16(v) => v.get(i).map(|x| x.to_f64()),
+            other => other.int(i).map(|x| x as f64),
+        };
+        value.unwrap_or(f64::NAN)
+    }
+    /// Element `i` of an integer type.
+    pub fn int(&self, i: usize) -> Option<i64> {
+        match self {
+            Self::I64(v) => v.get(i).copied(),
+            Self::I32(v) => v.get(i).map(|x| i64::from(*x)),
+            Self::I8(v) => v.get(i).map(|x| i64::from(*x)),
+            Self::U8(v) => v.get(i).map(|x| i64::from(*x)),
+            Self::I1(v) => v.get(i).map(|x| i64::from(*x)),
+            _ => None,
+        }
+    }
+    /// The whole as a place to write to.
+    pub fn as_mut(&mut self) -> DataMut<'_> {
+        match self {
+            Self::F64(v) => DataMut::F64(v),
+            Self::F32(v) => DataMut::F32(v),
+            Self::F16(v) => DataMut::F16(v),
+            Self::BF16(v) => DataMut::BF16(v),
+            Self::I64(v) => DataMut::I64(v),
+            Self::I32(v) => DataMut::I32(v),
+            Self::I8(v) => DataMut::I8(v),
+            Self::U8(v) => DataMut::U8(v),
+            Self::I1(v) => DataMut::I1(v),
+        }
+    }
+}
+
+/// A part of a tensor's elements, to be written.
+#[allow(missing_docs)]
+pub enum DataMut<'a> {
+    F64(&'a mut [f64]),
+    F32(&'a mut [f32]),
+    F16(&'a mut [f16]),
+    BF16(&'a mut [bf16]),
+    I64(&'a mut [i64]),
+    I32(&'a mut [i32]),
+    I8(&'a mut [i8]),
+    U8(&'a mut [u8]),
+    I1(&'a mut [bool]),
+}
+
+/// Splits `$data` at `$at` into two of its variants.
+macro_rules! split {
+    ($data:expr, $at:expr, $($variant:ident),*) => {
+        match $data {
+            $(DataMut::$variant(v) => {
+                let (a, b) = v.split_at_mut($at.min(v.len()));
+                (DataMut::$variant(a), DataMut::$variant(b))
+            })*
+        }
+    };
+}
+
+impl<'a> DataMut<'a> {
+    /// The first `at` elements, and the others.
+    pub fn split_at(self, at: usize) -> (DataMut<'a>, DataMut<'a>) {
+        split!(self, at, F64, F32, F16, BF16, I64, I32, I8, U8, I1)
+    }
+}
+
+/// One axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// Its length.
+    pub extent: usize,
+    /// Whether it is stored once.
+    pub broadcast: bool,
+}
+
+impl Axis {
+    /// An ordinary axis.
+    pub const fn plain(extent: usize) -> Self {
+        Self {
+            extent,
+            broadcast: false,
+        }
+    }
+    /// How many elements along it are stored.
+    pub const fn stored(self) -> usize {
+        if self.broadcast { 1 } else { self.extent }
+    }
+}
+
+/// Elements and what they cost.
+#[derive(Debug)]
+struct Storage {
+    data: Data,
+    bounds: Option<Vec<f64>>,
+    _charge: Charge,
+}
+
+/// A tensor; a scalar is one of rank 0, a vector one of rank 1.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    dtype: DType,
+    axes: Vec<Axis>,
+    storage: Arc<Storage>,
+}
+
+/// The product of `extents`, if it is at most `usize::MAX`; 0 if any of them is.
+pub fn product(extents: impl IntoIterator<Item = usize>) -> Option<usize> {
+    let mut product = Some(1usize);
+    for extent in extents {
+        product = match (product, extent) {
+            (_, 0) => return Some(0),
+            (product, extent) => product.and_then(|p| p.checked_mul(extent)),
+        };
+    }
+    product
+}
+
+impl Tensor {
+    /// A tensor of `data`, stored row-major over the axes that are not broadcast; `None` where the number of elements or
+    /// the element type does not fit.
+    pub fn new(dtype: DType, axes: Vec<Axis>, data: Data) -> Option<Self> {
+        data.suits(dtype)
+            .then(|| Self::with_bounds(dtype, axes, data, None, Charge::default()))?
+    }
+    /// A tensor without broadcast axes.
+    pub fn dense(dtype: DType, shape: &[usize], data: Data) -> Option<Self> {
+        let axes = shape.iter().map(|&extent| Axis::plain(extent)).collect();
+        Self::new(dtype, axes, data)
+    }
+    /// An `index` scalar.
+    pub fn index(value: i64) -> Self {
+        Self {
+            dtype: DType::Index,
+            axes: Vec::new(),
+            storage: Arc::new(Storage {
+                data: Data::I64(vec![value]),
+                bounds: None,
+                _charge: Charge::default(),
+            }),
+        }
+    }
+    pub(crate) fn with_bounds(
+        dtype: DType,
+        axes: Vec<Axis>,
+        data: Data,
+        bounds: Option<Vec<f64>>,
+        charge: Charge,
+    ) -> Option<Self> {
+        let stored = product(axes.iter().map(|a| a.stored()));
+        if stored != Some(data.len()) || bounds.as_ref().is_some_and(|b| b.len() != data.len()) {
+            return None;
+        }
+        let storage = Arc::new(Storage {
+            data,
+            bounds,
+            _charge: charge,
+        });
+        Some(Self {
+            dtype,
+            axes,
+            storage,
+        })
+    }
+    /// The same elements under other axes; `None` where their number differs.
+    pub(crate) fn with_axes(&self, axes: Vec<Axis>) -> Option<Self> {
+        let stored = product(axes.iter().map(|a| a.stored()))?;
+        (stored == self.stored_len()).then(|| Self {
+            dtype: self.dtype,
+            axes,
+            storage: self.storage.clone(),
+        })
+    }
+    /// This tensor with other axes, to speak of shapes only: its elements must not be read.
+    pub(crate) fn with_axes_unchecked(&self, axes: Vec<Axis>) -> Self {
+        Self {
+            axes,
+            ..self.clone()
+        }
+    }
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+    /// Axes, outermost first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+    /// Extents.
+    pub fn shape(&self) -> Vec<usize> {
+        self.axes.iter().map(|a| a.extent).collect()
+    }
+    /// The stored elements.
+    pub fn data(&self) -> &Data {
+        &self.storage.data
+    }
+    /// Reference mode: the bound of each stored element, infinite where nothing is known; none where all are zero.
+    pub fn bounds(&self) -> Option<&[f64]> {
+        self.storage.bounds.as_deref()
+    }
+    /// Number of stored elements.
+    pub fn stored_len(&self) -> usize {
+        self.storage.data.len()
+    }
+    /// Number of elements that there are logically, saturated.
+    pub fn logical_len(&self) -> usize {
+        product(self.axes.iter().map(|a| a.extent)).unwrap_or(usize::MAX)
+    }
+    /// Stride of each axis in stored elements; 0 for broadcast axes.
+    pub fn strides(&self) -> Vec<usize> {
+        let mut strides = vec![0; self.axes.len()];
+        let mut stride = 1usize;
+        for (axis, slot) in self.axes.iter().zip(&mut strides).rev() {
+            if !axis.broadcast {
+                *slot = stride;
+                stride = stride.saturating_mul(axis.extent);
+            }
+        }
+        strides
+    }
+    /// Stored element `i` as a float with its bound.
+    pub fn bounded(&self, i: usize) -> Bounded {
+        let e = self.bounds().and_then(|b| b.get(i).copied());
+        Bounded::new(self.data().float(i), e.unwrap_or(0.0))
+    }
+    /// Stored element `i` of an integer tensor.
+    pub fn int(&self, i: usize) -> Option<Int> {
+        let unsure = self
+            .bounds()
+            .and_then(|b| b.get(i))
+            .is_some_and(|e| *e > 0.0);
+        let v = self.data().int(i)?;
+        Some(Int { v, unsure })
+    }
+    /// The one element of an integer scalar.
+    pub fn as_int(&self) -> Option<i64> {
+        let scalar = self.stored_len() == 1;
+        scalar.then(|| self.data().int(0)).flatten()
+    }
+    /// `8x[b]4xf32`, for messages.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        for axis in &self.axes {
+            let mark = if axis.broadcast { "b" } else { "" };
+            text.push_str(&format!("{mark}{}x", axis.extent));
+        }
+        text + self.dtype.name()
+    }
+}
+
+/// How lanes come from stored elements and go back.
+pub(crate) trait Lane: Copy + Default + Send + Sync {
+    /// Reads `out.len()` elements from `start` on, `step` apart.
+    fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]);
+    /// Writes `values`, rounded or wrapped to the type; `bounds` is written where a bound is not zero.
+    fn store(values: &[Self], to: &mut DataMut<'_>, bounds: &mut [f64], at: usize);
+}
+
+fn strided<T: Copy, L>(from: &[T], start: usize, step: usize, out: &mut [L], f: impl Fn(T) -> L) {
+    if step == 1 {
+        let run = from.get(start..).unwrap_or(&[]);
+        out.iter_mut().zip(run).for_each(|(o, x)| *o = f(*x));
+        return;
+    }
+    for (i, o) in out.iter_mut().enumerate() {
+        if let Some(x) = from.get(start + i * step) {
+            *o = f(*x);
+        }
+    }
+}
+
+fn write<T, L: Copy>(to: &mut [T], at: usize, values: &[L], f: impl Fn(L) -> T) {
+    let to = to.get_mut(at..).unwrap_or(&mut []);
+    to.iter_mut().zip(values).for_each(|(t, v)| *t = f(*v));
+}
+
+impl Lane for f32 {
+    fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]) {
+        match source.data() {
+            Data::F32(v) => strided(v, start, step, out, |x| x),
+            Data::F16(v) => strided(v, start, step, out, |x| x.to_f32()),
+            Data::BF16(v) => strided(v, start, step, out, |x| x.to_f32()),
+            _ => {}
+        }
+    }
+    fn store(values: &[Self], to: &mut DataMut<'_>, _: &mut [f64], at: usize) {
+        match to {
+            DataMut::F32(t) => write(t, at, values, |x| x),
+            DataMut::F16(t) => write(t, at, values, f16::from_f32),
+            DataMut::BF16(t) => write(t, at, values, bf16::from_f32),
+            _ => {}
+        }
+    }
+}
+
+impl Lane for f64 {
+    fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]) {
+        if let Data::F64(v) = source.data() {
+            strided(v, start, step, out, |x| x);
+        }
+    }
+    fn store(values: &[Self], to: &mut DataMut<'_>, _: &mut [f64], at: usize) {
+        if let DataMut::F64(t) = to {
+            write(t, at, values, |x| x);
+        }
+    }
+}
+
+impl Lane for Int {
+    fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]) {
+        match source.data() {
+            Data::I64(v) => strided(v, start, step, out, Int::sure),
+            Data::I32(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::I8(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::U8(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::I1(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            _ => {}
+        }
+        if let Some(bounds) = source.bounds() {
+            for (i, o) in out.iter_mut().enumerate() {
+                o.unsure = bounds.get(start + i * step).is_some_and(|e| *e > 0.0);
+            }
+        }
+    }
+    fn store(values: &[Self], to: &mut DataMut<'_>, bounds: &mut [f64], at: usize) {
+        match to {
+            DataMut::I64(t) => write(t, at, values, |x| x.v),
+            DataMut::I32(t) => write(t, at, values, |x| x.v as i32),
+            DataMut::I8(t) => write(t, at, values, |x| x.v as i8),
+            DataMut::U8(t) => write(t, at, values, |x| x.v as u8),
+            DataMut::I1(t) => write(t, at, values, |x| round::wrap(x.v, DType::I1) != 0),
+            _ => {}
+        }
+        if values.iter().any(|x| x.unsure) {
+            write(bounds, at, values, |x| {
+                if x.unsure { f64::INFINITY } else { 0.0 }
+            });
+        }
+    }
+}
+
+impl Lane for Bounded {
+    fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]) {
+        match source.data() {
+            Data::F64(v) => strided(v, start, step, out, Bounded::exact),
+            Data::F32(v) => strided(v, start, step, out, |x| Bounded::exact(x.into())),
+            Data::F16(v) => strided(v, start, step, out, |x| Bounded::exact(x.into())),
+            Data::BF16(v) => strided(v, start, step, out, |x| Bounded::exact(x.into())),
+            _ => {}
+        }
+        let Some(bounds) = source.bounds() else {
+            return;
+        };
+        if step == 1 {
+            let run = bounds.get(start..).unwrap_or(&[]);
+            out.iter_mut().zip(run).for_each(|(o, e)| o.e = *e);
+            return;
+        }
+        for (i, o) in out.iter_mut().enumerate() {
+            o.e = bounds.get(start + i * step).copied().unwrap_or(0.0);
+        }
+    }
+    fn store(values: &[Self], to: &mut DataMut<'_>, bounds: &mut [f64], at: usize) {
+        if let DataMut::F64(t) = to {
+            write(t, at, values, |x| x.v);
+        }
+        if values.iter().any(|x| x.e != 0.0) {
+            write(bounds, at, values, |x| x.e);
+        }
+    }
+}
