@@ -635,6 +635,11 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.unary_intrinsic("llvm.smin", &[other.like(self)])
     }
 
+    /// An intrinsic of two operands of one type, such as `llvm.maximum`.
+    pub fn intrinsic2(self, name: &str, other: impl Operand<'e, 'ctx>) -> Self {
+        self.unary_intrinsic(name, &[other.like(self)])
+    }
+
     /// No more than `high` and no less than `low`; NaN stays NaN.
     pub fn clamp(self, low: f64, high: f64) -> Self {
         let below = self.except(self.gt(high), high);
@@ -702,6 +707,37 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.emit.built(result, self.raw)
     }
 
+    /// `count` consecutive lanes of a vector, as a vector.
+    pub fn slice(self, from: u32, count: u32) -> Self {
+        self.shuffle((from..from + count).collect())
+    }
+
+    /// This vector with one more lane at its end.
+    pub fn append(self, value: Val<'e, 'ctx>) -> Self {
+        let count = self.lanes().unwrap_or(1);
+        // Lanes from `count` on come from the second operand of the shuffle, which is poison: written right after.
+        self.shuffle((0..=count).collect()).with_lane(count, value)
+    }
+
+    fn shuffle(self, lanes: Vec<u32>) -> Self {
+        let BasicValueEnum::VectorValue(vector) = self.raw else {
+            return self;
+        };
+        let word = self.emit.context.i32_type();
+        let lanes: Vec<_> = lanes
+            .into_iter()
+            .map(|lane| word.const_int(u64::from(lane), false))
+            .collect();
+        let mask = inkwell::types::VectorType::const_vector(&lanes);
+        let poison = vector.get_type().get_poison();
+        let result = self
+            .emit
+            .builder
+            .build_shuffle_vector(vector, poison, mask, "")
+            .map(Into::into);
+        self.emit.built(result, self.raw)
+    }
+
     /// This scalar in every lane.
     pub fn splat(self, lanes: Option<u32>) -> Self {
         let Some(count) = lanes else { return self };
@@ -722,6 +758,20 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
             .build_shuffle_vector(a, b, mask, "")
             .map(Into::into);
         self.emit.built(result, self.raw)
+    }
+
+    /// Applies a scalar function to the pairs of lanes of two values of one shape.
+    pub fn zip_lanes(
+        self,
+        other: Val<'e, 'ctx>,
+        function: impl Fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>,
+    ) -> Self {
+        let Some(lanes) = self.lanes() else {
+            return function(self, other);
+        };
+        (0..lanes).fold(self, |result, index| {
+            result.with_lane(index, function(self.lane(index), other.lane(index)))
+        })
     }
 
     /// Applies a scalar function to every lane.

@@ -1,7 +1,7 @@
 //! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that knows LLVM.
 //!
 //! Reading order: [`target`] (what code is for), [`expr`] and [`memory`] (how IR is built), [`math`] (the elementary
-//! functions), [`convert`] (number formats), [`orc`] (loading object code into the process).
+//! functions), [`convert`] (number formats), [`lower`] (kernels to code), [`orc`] and [`load`] (object code into the process).
 //!
 //! Knows nothing of files, environment or devices; never aborts on input, since whatever LLVM could not select is
 //! refused before LLVM sees it.
@@ -10,6 +10,8 @@
 pub mod convert;
 pub mod error;
 pub mod expr;
+pub mod load;
+pub mod lower;
 pub mod math;
 pub mod memory;
 #[allow(unsafe_code)]
@@ -17,4 +19,6 @@ pub mod orc;
 pub mod target;
 
 pub use error::CodegenError;
+pub use load::Library;
+pub use lower::{Emission, Options, compile_kernels, emit};
 pub use target::Target;

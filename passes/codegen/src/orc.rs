@@ -15,6 +15,8 @@ use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErr
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
 
+use fuser_artifact::abi::CpuEntry;
+
 use crate::error::CodegenError;
 use crate::target;
 
@@ -148,6 +150,16 @@ impl Loaded {
         let answer =
             answer.unwrap_or_else(|| Err(CodegenError::Load(format!("no answer for `{symbol}`"))));
         answer.map_err(|error| self.with_reports(error))
+    }
+
+    /// A kernel. Calling it is unsafe: the caller answers for the ABI, and keeps `self` alive.
+    pub fn cpu_entry(&self, symbol: &str) -> Result<CpuEntry, CodegenError> {
+        let address = usize::try_from(self.lookup(symbol)?).unwrap_or_default();
+        if address == 0 {
+            return Err(CodegenError::Load(format!("`{symbol}` has no address")));
+        }
+        // SAFETY: a non-null address of linked code; that it follows the ABI is what the unsafe call of it promises.
+        Ok(unsafe { std::mem::transmute::<usize, CpuEntry>(address) })
     }
 
     /// The error, with what the session reported while it arose.

@@ -53,7 +53,7 @@ fn power_of_two<'e, 'ctx>(n: Val<'e, 'ctx>, like: Val<'e, 'ctx>) -> Val<'e, 'ctx
 }
 
 /// `x * 2^n`, rounded once, for any `n` within twice the exponent range.
-pub(super) fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+pub fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let half = n.ashr(1);
     x * power_of_two(half, x) * power_of_two(n - half, x)
 }

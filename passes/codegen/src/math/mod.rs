@@ -10,7 +10,7 @@
 
 pub mod coefficients;
 mod erf;
-mod exp;
+pub(crate) mod exp;
 mod inverse;
 mod log;
 mod pow;

@@ -1,0 +1,68 @@
+//! The diagnostic codes of code generation: FIR0701 and on.
+
+use fuser_ir::diag::CodeDef;
+
+/// FIR0701
+pub static UNSUPPORTED_OP: CodeDef = CodeDef {
+    code: "FIR0701",
+    title: "an op that no kernel can contain",
+    explanation: "Code generation takes the ops of the `kernel` dialect and the elementwise ops of `fusion` on scalars and \
+                  vectors. Whole-tensor ops are lowered to loops before.",
+    example: "kernel.func @k() { %0 = fusion.iota dim 0 shape [4] of i32 }",
+};
+/// FIR0702
+pub static UNSUPPORTED_TYPE: CodeDef = CodeDef {
+    code: "FIR0702",
+    title: "a value that no register can hold",
+    explanation: "Values in kernels are scalars, vectors with one axis of 1 to 1024 lanes, and one-dimensional memrefs.",
+    example: "kernel.func @k() { %0 = fusion.constant value 0.0 : tensor<4xf32> }",
+};
+/// FIR0703
+pub static BAD_SIGNATURE: CodeDef = CodeDef {
+    code: "FIR0703",
+    title: "a kernel that cannot be called",
+    explanation: "A kernel takes buffers (`memref<?xT, global>`) first and `index` extents after them, and has one block.",
+    example: "kernel.func @k(%x: f32) { }",
+};
+/// FIR0704
+pub static BAD_NEST: CodeDef = CodeDef {
+    code: "FIR0704",
+    title: "a loop mapping that the target cannot run",
+    explanation: "One grid loop at most, directly in the function and without iteration arguments; no thread loop inside a \
+                  thread loop; each iteration argument of a thread loop names its `combine`.",
+    example: "kernel.for %a, %b, %c map \"seq\" { kernel.for %a, %b, %c map \"grid\" { } }",
+};
+/// FIR0705
+pub static BAD_MEMORY: CodeDef = CodeDef {
+    code: "FIR0705",
+    title: "an allocation or a store that the target cannot do",
+    explanation: "`kernel.alloc` stands directly in the function, before the loops. Beside a grid loop nothing is stored \
+                  outside of it, since every worker runs what stands there. On a GPU, local memory has a static size.",
+    example: "kernel.for %a, %b, %c { %m = kernel.alloc : memref<4xf32, tile> }",
+};
+/// FIR0706
+pub static BAD_BARRIER: CodeDef = CodeDef {
+    code: "FIR0706",
+    title: "a barrier that not all threads reach",
+    explanation: "Inside a thread loop threads run different numbers of iterations, so a barrier there would hang.",
+    example: "kernel.for %a, %b, %c map \"thread\" { kernel.barrier }",
+};
+/// FIR0707
+pub static FAILED: CodeDef = CodeDef {
+    code: "FIR0707",
+    title: "code generation failed",
+    explanation: "The kernel passed all checks and LLVM refused what we built: a bug of this compiler. Please report it with \
+                  the kernel.",
+    example: "",
+};
+
+/// All of them.
+pub static CODES: &[&CodeDef] = &[
+    &UNSUPPORTED_OP,
+    &UNSUPPORTED_TYPE,
+    &BAD_SIGNATURE,
+    &BAD_NEST,
+    &BAD_MEMORY,
+    &BAD_BARRIER,
+    &FAILED,
+];

@@ -1,0 +1,361 @@
+//! What a kernel must be so that code can be generated for it: checked before LLVM sees anything.
+//!
+//! LLVM answers what it cannot select by ending the process, so everything that it could meet is decided here. A kernel
+//! without findings lowers; each finding names the op and says what to write instead. All are collected, in program order.
+//!
+//! Checked: the signature; that every op is one of the `kernel` dialect or of [`super::arith::RULES`]; that every value
+//! fits a register; one block a region; the nesting of grid and thread loops; where memory is allocated and stored to;
+//! that all threads reach a barrier. Not checked: types against the op tables, which is the verifier's part.
+
+use fuser_dialects::kernel;
+use fuser_ir::check;
+use fuser_ir::def::{At, OpError};
+use fuser_ir::diag::{CodeDef, Diagnostic};
+use fuser_ir::types::{Extent, MemSpace, TypeKind};
+use fuser_ir::{Ir, Op, Value};
+
+use super::arith::{self, Combiner};
+use super::codes;
+use super::types::shape;
+
+/// How a loop's iterations are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Map {
+    Seq,
+    Grid,
+    Thread,
+}
+
+/// The mapping of a loop; `seq` where nothing is said.
+pub fn map_of(ir: &Ir, op: Op) -> Option<Map> {
+    match ir.str_of(op, "map") {
+        None | Some("seq") => Some(Map::Seq),
+        Some("grid") => Some(Map::Grid),
+        Some("thread") => Some(Map::Thread),
+        Some(_) => None,
+    }
+}
+
+/// How a loop's iteration arguments are combined; empty where the clause is missing or holds an unknown word.
+pub fn combiners(ir: &Ir, op: Op) -> Vec<Combiner> {
+    let Some(fuser_ir::AttrKind::Array(words)) = ir.attr_of(op, "combine") else {
+        return Vec::new();
+    };
+    let word = |attr: &fuser_ir::AttrId| ir.attr_kind(*attr).as_string().map(|sym| ir.str(sym));
+    words
+        .iter()
+        .map(|attr| Combiner::from_name(word(attr)?))
+        .collect::<Option<_>>()
+        .unwrap_or_default()
+}
+
+/// The body of a function has a grid loop.
+pub fn grid_loop(ir: &Ir, func: Op) -> Option<Op> {
+    let body = ir.body(func, 0)?;
+    ir.block_ops(body)
+        .find(|&op| ir.is(op, &kernel::FOR) && map_of(ir, op) == Some(Map::Grid))
+}
+
+/// Everything that stands in the way of code for `func`.
+pub fn check(ir: &Ir, func: Op, gpu: bool) -> Vec<Diagnostic> {
+    let mut checker = Checker {
+        ir,
+        func,
+        gpu,
+        grid: grid_loop(ir, func),
+        found: Vec::new(),
+    };
+    checker.signature();
+    for op in ir.walk(func).into_iter().skip(1) {
+        checker.op(op);
+    }
+    checker.found
+}
+
+/// A finding at an op.
+pub fn finding(
+    ir: &Ir,
+    op: Op,
+    code: &'static CodeDef,
+    at: At,
+    message: String,
+    help: &str,
+) -> Diagnostic {
+    let error = OpError::at(at, message).code(code).help(help);
+    let spans = ir.spans[op].as_deref();
+    check::diagnostic(ir, ir.name(op), spans, ir.op_loc(op), error)
+}
+
+struct Checker<'a> {
+    ir: &'a Ir,
+    func: Op,
+    gpu: bool,
+    grid: Option<Op>,
+    found: Vec<Diagnostic>,
+}
+
+impl Checker<'_> {
+    fn report(
+        &mut self,
+        op: Op,
+        code: &'static CodeDef,
+        at: At,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        self.found
+            .push(finding(self.ir, op, code, at, message.into(), help));
+    }
+
+    fn signature(&mut self) {
+        let Some(body) = self.ir.body(self.func, 0) else {
+            return self.report(
+                self.func,
+                &codes::BAD_SIGNATURE,
+                At::Op,
+                "has no body",
+                "give it one block",
+            );
+        };
+        let mut extents = false;
+        for (index, &arg) in self.ir.args(body).iter().enumerate() {
+            let buffer = is_buffer(self.ir, arg);
+            let extent = matches!(
+                self.ir.value_kind(arg),
+                TypeKind::Scalar(fuser_ir::DType::Index)
+            );
+            if (buffer && extents) || !(buffer || extent) {
+                let help =
+                    "take one-dimensional global memrefs first and `index` values after them";
+                let text = format!(
+                    "parameter {index} is neither a buffer before the extents nor an extent"
+                );
+                self.report(self.func, &codes::BAD_SIGNATURE, At::Op, text, help);
+            }
+            extents |= extent;
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        self.regions(op);
+        self.values(op);
+        let ir = self.ir;
+        if ir.is(op, &kernel::FOR) {
+            self.nest(op);
+        } else if ir.is(op, &kernel::ALLOC) {
+            self.allocation(op);
+        } else if ir.is(op, &kernel::STORE) {
+            self.store(op);
+        } else if ir.is(op, &kernel::BARRIER) {
+            self.barrier(op);
+        } else if !is_kernel_op(ir, op) && arith::rule(ir, op).is_none() {
+            let help = "lower whole-tensor ops to loops over elements before code generation";
+            self.report(
+                op,
+                &codes::UNSUPPORTED_OP,
+                At::Op,
+                "cannot stand in a kernel",
+                help,
+            );
+        }
+    }
+
+    fn regions(&mut self, op: Op) {
+        for (index, &region) in self.ir.op_regions(op).iter().enumerate() {
+            if self.ir.region_blocks(region).count() != 1 {
+                let help = "use `kernel.for` and `kernel.if` for control flow";
+                self.report(
+                    op,
+                    &codes::BAD_SIGNATURE,
+                    At::Region(index),
+                    "needs exactly one block",
+                    help,
+                );
+            }
+        }
+    }
+
+    fn values(&mut self, op: Op) {
+        for (index, &value) in self.ir.results(op).iter().enumerate() {
+            let memory = self.ir.is(op, &kernel::ALLOC) && is_flat(self.ir, value);
+            if shape(self.ir, value).is_none() && !memory {
+                let ty = fuser_ir::describe::ty(self.ir, self.ir.value_type(value));
+                let help = "use scalars, or vectors with one axis of 1 to 1024 lanes";
+                self.report(
+                    op,
+                    &codes::UNSUPPORTED_TYPE,
+                    At::Result(index),
+                    format!("makes a `{ty}`"),
+                    help,
+                );
+            }
+        }
+    }
+
+    /// The loops around an op that have this mapping.
+    fn inside(&self, op: Op, map: Map) -> bool {
+        let around = std::iter::successors(self.ir.parent_op(op), |&o| self.ir.parent_op(o));
+        around
+            .take_while(|&o| o != self.func)
+            .any(|o| self.ir.is(o, &kernel::FOR) && map_of(self.ir, o) == Some(map))
+    }
+
+    fn nest(&mut self, op: Op) {
+        let arguments = self.ir.operand_count(op).saturating_sub(3);
+        match map_of(self.ir, op) {
+            Some(Map::Seq) => {}
+            Some(Map::Grid) => self.grid_nest(op, arguments),
+            Some(Map::Thread) => self.thread_nest(op, arguments),
+            None => {
+                let help = "use seq, grid or thread";
+                self.report(
+                    op,
+                    &codes::BAD_NEST,
+                    At::Clause("map"),
+                    "has an unknown mapping",
+                    help,
+                );
+            }
+        }
+    }
+
+    fn grid_nest(&mut self, op: Op, arguments: usize) {
+        if self.grid != Some(op) {
+            let help = "keep one grid loop, directly in the function";
+            self.report(
+                op,
+                &codes::BAD_NEST,
+                At::Clause("map"),
+                "is a second or an inner grid loop",
+                help,
+            );
+        }
+        if arguments > 0 {
+            let help = "store partial results by grid index and combine them in a second launch";
+            self.report(
+                op,
+                &codes::BAD_NEST,
+                At::Op,
+                "carries values from one grid iteration to the next",
+                help,
+            );
+        }
+    }
+
+    fn thread_nest(&mut self, op: Op, arguments: usize) {
+        if self.inside(op, Map::Thread) {
+            let help = "make the inner loop `seq`";
+            self.report(
+                op,
+                &codes::BAD_NEST,
+                At::Clause("map"),
+                "is a thread loop inside a thread loop",
+                help,
+            );
+        }
+        let threads = super::func::threads_of(self.ir, self.func);
+        if arguments > 0 && self.gpu && threads > 1 && !threads.is_multiple_of(super::reduce::WARP)
+        {
+            let text = format!("is folded over {threads} threads");
+            let help = "let the function have 1 thread or a multiple of 32";
+            self.report(op, &codes::BAD_NEST, At::Op, text, help);
+        }
+        if arguments > 0 && combiners(self.ir, op).len() != arguments {
+            let text = format!("does not say how its {arguments} iteration arguments are combined");
+            let help = "name add, mul, max or min for each in `combine`";
+            self.report(op, &codes::BAD_NEST, At::Clause("combine"), text, help);
+        }
+    }
+
+    fn allocation(&mut self, op: Op) {
+        let ir = self.ir;
+        if ir.parent_op(op) != Some(self.func) {
+            let help = "allocate directly in the function, before the loops";
+            self.report(
+                op,
+                &codes::BAD_MEMORY,
+                At::Op,
+                "allocates inside a loop or a branch",
+                help,
+            );
+        }
+        let Some(TypeKind::MemRef { dims, space, .. }) =
+            ir.results(op).first().map(|&v| ir.value_kind(v))
+        else {
+            return;
+        };
+        let dynamic = !matches!(dims.first(), Some(Extent::Static(_)));
+        if *space == MemSpace::Global {
+            let help = "take global buffers as parameters";
+            self.report(
+                op,
+                &codes::BAD_MEMORY,
+                At::Op,
+                "allocates global memory",
+                help,
+            );
+        } else if self.gpu && dynamic && *space == MemSpace::Local {
+            let help = "give it a static size, or use tile memory";
+            self.report(
+                op,
+                &codes::BAD_MEMORY,
+                At::Op,
+                "allocates local memory of a dynamic size",
+                help,
+            );
+        } else if dynamic && ir.operand_count(op) != 1 {
+            self.report(
+                op,
+                &codes::BAD_MEMORY,
+                At::Op,
+                "has no size",
+                "give the number of elements as operand",
+            );
+        }
+    }
+
+    fn store(&mut self, op: Op) {
+        let local = |v: Value| matches!(self.ir.value_kind(v), TypeKind::MemRef { space, .. } if *space != MemSpace::Global);
+        let to_scratch = self.ir.operands(op).nth(1).is_some_and(local);
+        if self.grid.is_some() && !to_scratch && !self.inside(op, Map::Grid) {
+            let help = "store inside the grid loop, or in a launch of its own";
+            self.report(
+                op,
+                &codes::BAD_MEMORY,
+                At::Op,
+                "stores outside the grid loop, where every worker runs",
+                help,
+            );
+        }
+    }
+
+    fn barrier(&mut self, op: Op) {
+        if self.inside(op, Map::Thread) {
+            let help = "end the thread loop, put the barrier after it, and begin another";
+            self.report(
+                op,
+                &codes::BAD_BARRIER,
+                At::Op,
+                "stands in a thread loop",
+                help,
+            );
+        }
+    }
+}
+
+fn is_kernel_op(ir: &Ir, op: Op) -> bool {
+    let inside = |def: &&&fuser_ir::OpDef| !matches!(def.name, "kernel.func" | "kernel.launch");
+    kernel::DIALECT
+        .ops
+        .iter()
+        .filter(inside)
+        .any(|def| ir.is(op, def))
+}
+
+fn is_flat(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value_kind(value), TypeKind::MemRef { dims, .. } if dims.len() == 1)
+}
+
+fn is_buffer(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value_kind(value), TypeKind::MemRef { dims, space: MemSpace::Global, .. } if dims.len() == 1)
+}

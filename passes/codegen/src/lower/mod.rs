@@ -1,0 +1,309 @@
+//! The kernel dialect to machine code and PTX.
+//!
+//! [`compile_kernels`] is the whole way for all kernels of a module: check, lower, verify, optimize, emit. [`emit`] stops
+//! where it is told and gives text for people and tests. Every kernel is an LLVM module of its own.
+//!
+//! Reading order: `legal` (what is accepted), `func` (control flow, memory), `arith` (elementwise ops), `reduce` (folds).
+//!
+//! The contract: where the check finds nothing, code comes out or an internal error comes back; LLVM is never handed
+//! what it could only answer by ending the process. Same IR, target and options give the same bytes.
+
+pub mod arith;
+pub mod codes;
+mod func;
+pub mod legal;
+mod reduce;
+mod remainder;
+pub mod types;
+
+use fuser_artifact::{Code, KernelCode};
+use fuser_dialects::kernel;
+use fuser_ir::def::At;
+use fuser_ir::diag::Diagnostics;
+use fuser_ir::{Ir, Op};
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::targets::TargetMachine;
+use inkwell::types::BasicMetadataTypeEnum;
+use inkwell::values::FunctionValue;
+
+use crate::error::CodegenError;
+use crate::expr::{Elem, Emit};
+use crate::target::{self, Target};
+
+/// NVPTX's global memory.
+const GLOBAL_SPACE: u16 = 1;
+/// LLVM's `ptx_kernel` calling convention.
+const PTX_KERNEL: u32 = 71;
+
+/// How code is generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// No two buffers of a launch overlap: the GPU may then read through its read-only cache and load ahead of stores.
+    /// An in-place launch, which names a buffer twice, needs `false`.
+    pub noalias: bool,
+    /// Whether LLVM's optimizer runs.
+    pub optimize: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            noalias: true,
+            optimize: true,
+        }
+    }
+}
+
+/// What [`emit`] gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emission {
+    /// LLVM IR; before the optimizer where that is off.
+    LlvmIr,
+    /// The target's assembly; PTX on a GPU.
+    Assembly,
+}
+
+/// Code for every kernel directly in `module`, in program order.
+pub fn compile_kernels(
+    ir: &Ir,
+    module: Op,
+    target: &Target,
+    options: Options,
+) -> Result<Vec<KernelCode>, Diagnostics> {
+    let funcs = kernels(ir, module);
+    let names = symbols(ir, &funcs);
+    check(ir, &funcs, target)?;
+    let mut kernels = Vec::new();
+    for (&func, symbol) in funcs.iter().zip(names) {
+        let code = with_module(
+            ir,
+            func,
+            &symbol,
+            target,
+            options,
+            |emit, machine| match target.is_gpu() {
+                true => target::emit_assembly(&emit.module, machine).map(Code::Ptx),
+                false => target::emit_object(&emit.module, machine).map(Code::Object),
+            },
+        )?;
+        let name = ir.symbol_name(func).unwrap_or_default().to_string();
+        kernels.push(KernelCode { name, symbol, code });
+    }
+    Ok(kernels)
+}
+
+/// The kernels of `module` (or the one kernel that it is) as text, one after the other.
+pub fn emit(
+    ir: &Ir,
+    module: Op,
+    target: &Target,
+    options: Options,
+    what: Emission,
+) -> Result<String, Diagnostics> {
+    let funcs = kernels(ir, module);
+    let names = symbols(ir, &funcs);
+    check(ir, &funcs, target)?;
+    let mut text = String::new();
+    for (&func, symbol) in funcs.iter().zip(names) {
+        text += &with_module(
+            ir,
+            func,
+            &symbol,
+            target,
+            options,
+            |emit, machine| match what {
+                Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
+                Emission::Assembly => target::emit_assembly(&emit.module, machine),
+            },
+        )?;
+    }
+    Ok(text)
+}
+
+fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
+    if ir.is(module, &kernel::FUNC) {
+        return vec![module];
+    }
+    ir.children(module)
+        .into_iter()
+        .filter(|&op| ir.is(op, &kernel::FUNC))
+        .collect()
+}
+
+/// An entry name for each kernel: its own, reduced to what PTX and object files take, and made unique by its number.
+fn symbols(ir: &Ir, funcs: &[Op]) -> Vec<String> {
+    let mut taken = std::collections::BTreeSet::new();
+    let name = |(index, &func): (usize, &Op)| {
+        let own = ir.symbol_name(func).unwrap_or_default();
+        let legal: String = own
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
+        // A prefix keeps kernels apart from the C library and from words that PTX reserves.
+        let mut symbol = format!("fuser_{legal}");
+        if !taken.insert(symbol.clone()) {
+            symbol = format!("fuser_{legal}_{index}");
+            taken.insert(symbol.clone());
+        }
+        symbol
+    };
+    funcs.iter().enumerate().map(name).collect()
+}
+
+fn check(ir: &Ir, funcs: &[Op], target: &Target) -> Result<(), Diagnostics> {
+    let items: Vec<_> = funcs
+        .iter()
+        .flat_map(|&func| legal::check(ir, func, target.is_gpu()))
+        .collect();
+    if items.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics { items })
+    }
+}
+
+/// Lowers one kernel and hands the module, optimized if wanted, to `finish`.
+fn with_module<R>(
+    ir: &Ir,
+    func: Op,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+    finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
+) -> Result<R, Diagnostics> {
+    let context = Context::create();
+    let work = || {
+        let machine = target.machine()?;
+        let emit = Emit::new(&context, symbol, target.is_gpu());
+        emit.module.set_triple(&machine.get_triple());
+        emit.module
+            .set_data_layout(&machine.get_target_data().get_data_layout());
+        let function = signature(ir, &emit, func, symbol, target, options);
+        func::Lowering::new(ir, &emit, func, function).run()?;
+        if options.optimize {
+            target::optimize(&emit.module, &machine)?;
+        } else {
+            emit.module.verify().map_err(CodegenError::internal)?;
+        }
+        finish(&emit, &machine)
+    };
+    work().map_err(|error| failure(ir, func, &error))
+}
+
+fn failure(ir: &Ir, func: Op, error: &CodegenError) -> Diagnostics {
+    let help = "report this with the kernel, unless the message names the machine";
+    Diagnostics {
+        items: vec![legal::finding(
+            ir,
+            func,
+            &codes::FAILED,
+            At::Op,
+            error.to_string(),
+            help,
+        )],
+    }
+}
+
+fn signature<'ctx>(
+    ir: &Ir,
+    emit: &Emit<'ctx>,
+    func: Op,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+) -> FunctionValue<'ctx> {
+    let function = if emit.gpu {
+        gpu_function(ir, emit, func, symbol, options)
+    } else {
+        cpu_function(emit, symbol)
+    };
+    function.add_attribute(AttributeLoc::Function, flag(emit, "nounwind"));
+    target.mark(emit.context, function);
+    function
+}
+
+/// `(buffers, extents, begin, end, scratch)`: see `fuser_artifact::abi`.
+fn cpu_function<'ctx>(emit: &Emit<'ctx>, symbol: &str) -> FunctionValue<'ctx> {
+    let context = emit.context;
+    let (pointer, word) = (
+        context.ptr_type(AddressSpace::default()).into(),
+        context.i64_type().into(),
+    );
+    let ty = context
+        .void_type()
+        .fn_type(&[pointer, pointer, word, word, pointer], false);
+    let function = emit.module.add_function(symbol, ty, None);
+    // The two tables and the scratch memory are the caller's own; buffers are reached only through the first table.
+    for (index, name) in [
+        (0, "noalias"),
+        (0, "readonly"),
+        (1, "noalias"),
+        (1, "readonly"),
+        (4, "noalias"),
+    ] {
+        function.add_attribute(AttributeLoc::Param(index), flag(emit, name));
+    }
+    function
+}
+
+/// `.entry symbol(pointer..., extent...)`.
+fn gpu_function<'ctx>(
+    ir: &Ir,
+    emit: &Emit<'ctx>,
+    func: Op,
+    symbol: &str,
+    options: Options,
+) -> FunctionValue<'ctx> {
+    let context = emit.context;
+    let args = ir
+        .body(func, 0)
+        .map(|body| ir.args(body).to_vec())
+        .unwrap_or_default();
+    let pointer: BasicMetadataTypeEnum<'ctx> =
+        context.ptr_type(AddressSpace::from(GLOBAL_SPACE)).into();
+    let is_buffer = |&arg: &fuser_ir::Value| types::shape(ir, arg).is_none();
+    let params: Vec<_> = args
+        .iter()
+        .map(|arg| {
+            if is_buffer(arg) {
+                pointer
+            } else {
+                emit.scalar_type(Elem::Int(64)).into()
+            }
+        })
+        .collect();
+    let function =
+        emit.module
+            .add_function(symbol, context.void_type().fn_type(&params, false), None);
+    function.set_call_conventions(PTX_KERNEL);
+    for (index, &arg) in (0u32..).zip(&args).filter(|(_, arg)| is_buffer(arg)) {
+        let place = AttributeLoc::Param(index);
+        function.add_attribute(
+            place,
+            sized(emit, "align", fuser_artifact::limits::BUFFER_ALIGN as u64),
+        );
+        if options.noalias {
+            function.add_attribute(place, flag(emit, "noalias"));
+        }
+        if !ir.users(arg).any(|user| ir.is(user, &kernel::STORE)) {
+            function.add_attribute(place, flag(emit, "readonly"));
+        }
+    }
+    let threads = func::threads_of(ir, func).to_string();
+    function.add_attribute(
+        AttributeLoc::Function,
+        context.create_string_attribute("nvvm.maxntid", &threads),
+    );
+    function
+}
+
+fn flag(emit: &Emit<'_>, name: &str) -> Attribute {
+    sized(emit, name, 0)
+}
+
+fn sized(emit: &Emit<'_>, name: &str, value: u64) -> Attribute {
+    emit.context
+        .create_enum_attribute(Attribute::get_named_enum_kind_id(name), value)
+}
