@@ -1,6 +1,8 @@
 //! The `task` dialect: programs, segments, sweeps, phases and patterns, the borders that the compiler draws around ops.
 
+pub mod interface;
 pub mod ops;
+pub mod outline;
 pub mod verify;
 
 use fuser_ir::def::DialectDef;
