@@ -51,7 +51,7 @@ pub fn plan_program(
     Ok(planner.artifact)
 }
 
-fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
+pub fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
     let args = ir.body(program, 0).map(|b| ir.args(b).to_vec()).unwrap_or_default();
     let mut names = Vec::new();
     for arg in args {

@@ -1,0 +1,193 @@
+//! From a parsed module to an artifact: the pipeline, the launch plan, the code.
+//!
+//! ```text
+//! module ──canonicalize..schedule──> sweeps ──lower-to-kernel──> kernels and launches ──codegen──> artifact
+//! ```
+//!
+//! Guarantees: what cannot be compiled is a diagnostic; the artifact is valid by its own check. Knows nothing of files.
+
+#[cfg(feature = "codegen")]
+mod code;
+pub mod plan;
+mod segments;
+pub mod size;
+
+use fuser_artifact::Artifact;
+use fuser_dialects::{kernel, task};
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
+use fuser_pass::{Failure, Manager, Pipeline, Report, place_of};
+
+/// No plan can be made of a lowered program.
+pub const NO_PLAN: CodeDef = CodeDef {
+    code: "FIR0850",
+    title: "a program has no launch plan",
+    explanation: "Compiling ends with a plan: which kernels run in which order on which buffers, with sizes that follow from the \
+                  extents of the inputs. The message names what is missing: an extent that no input has, or an op outside of \
+                  every kernel.",
+    example: "",
+};
+/// The target is not known.
+pub const UNKNOWN_TARGET: CodeDef = CodeDef {
+    code: "FIR0851",
+    title: "the target is not known",
+    explanation: "Targets are `cpu`, the machine that compiles, and `cuda:sm_80`, `cuda:sm_90` and the other NVIDIA \
+                  architectures that the message lists.",
+    example: "",
+};
+/// There is no such program.
+pub const NO_PROGRAM: CodeDef = CodeDef {
+    code: "FIR0852",
+    title: "there is no such program in the module",
+    explanation: "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one.",
+    example: "",
+};
+
+/// The codes of compiling.
+pub static CODES: &[CodeDef] = &[NO_PLAN, UNKNOWN_TARGET, NO_PROGRAM];
+
+/// What code is for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Target {
+    /// The machine that compiles.
+    #[default]
+    Host,
+    /// An NVIDIA GPU: `sm_90`.
+    Cuda(String),
+}
+
+impl Target {
+    /// Reads `cpu`, `cuda` or `cuda:sm_90`.
+    pub fn parse(text: &str) -> Result<Target, Diagnostic> {
+        match text.split_once(':') {
+            None if text == "cpu" => Ok(Target::Host),
+            None if text == "cuda" => Ok(Target::Cuda("sm_80".into())),
+            Some(("cuda", sm)) => Ok(Target::Cuda(sm.into())),
+            _ => Err(Diagnostic::error(
+                &UNKNOWN_TARGET,
+                fuser_ir::Place::Unknown,
+                format!("unknown target '{text}'"),
+            )
+            .help("targets are 'cpu', 'cuda:sm_80' and 'cuda:sm_90'")),
+        }
+    }
+    /// The name that the `target` option of passes takes.
+    pub fn family(&self) -> &'static str {
+        match self {
+            Target::Host => "cpu",
+            Target::Cuda(_) => "cuda",
+        }
+    }
+}
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// What for.
+    pub target: Target,
+    /// The program to compile; the only one of the module where it is left out.
+    pub program: Option<String>,
+    /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
+    pub passes: Option<String>,
+}
+
+/// What compiling gave.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+    /// Milliseconds, all of it.
+    pub compile_ms: f64,
+}
+
+/// What runs on a program before it is scheduled.
+const FRONT: &str = "canonicalize,cse,decompose,preseg,segment,remat";
+
+/// The whole pipeline for `target`, as text that `--pass-pipeline` takes.
+pub fn pipeline_text(options: &CompileOptions) -> String {
+    let front = options.passes.as_deref().unwrap_or(FRONT);
+    let family = options.target.family();
+    format!("builtin.module(task.program({front},schedule{{target={family}}}),lower-to-kernel{{target={family}}})")
+}
+
+/// Finds the program to work on.
+pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagnostic> {
+    let programs = ir.children(module).into_iter().filter(|&op| ir.is(op, &task::PROGRAM));
+    let programs: Vec<Op> = programs.collect();
+    let names: Vec<&str> = programs.iter().filter_map(|&p| ir.symbol_name(p)).collect();
+    let error = |message: String| Diagnostic::error(&NO_PROGRAM, place_of(ir, module), message);
+    match (name, programs.as_slice()) {
+        (None, [one]) => Ok(*one),
+        (None, []) => Err(error("the module has no 'task.program'".into())),
+        (None, _) => Err(error("the module has several programs".into())
+            .help(format!("choose one with '-e': {}", names.join(", ")))),
+        (Some(name), _) => {
+            let found = programs.iter().find(|&&p| ir.symbol_name(p) == Some(name));
+            let missing = || {
+                error(format!("there is no program '@{name}'")).help(format!("there are: {}", names.join(", ")))
+            };
+            found.copied().ok_or_else(missing)
+        }
+    }
+}
+
+/// Runs pipeline text on the module; errors of passes come back as diagnostics.
+pub fn run_passes(ir: &mut Ir, module: Op, text: &str) -> Result<Report, Diagnostics> {
+    let catalog = crate::catalog();
+    let parsed = fuser_pass::pipeline::parse(text, 0, &catalog).map_err(|items| Diagnostics { items })?;
+    run_pipeline(ir, module, &parsed.pipeline)
+}
+
+fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, Diagnostics> {
+    let mut manager = Manager::new(crate::verify);
+    let report = manager.run(ir, module, pipeline);
+    match &report.failure {
+        None => Ok(report),
+        Some(Failure::Diagnostics { .. }) => Err(report.diagnostics),
+        Some(Failure::Internal { pass, message, .. }) => Err(internal(ir, module, pass, message)),
+    }
+}
+
+/// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
+pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowered, Diagnostics> {
+    let one = |d: Diagnostic| Diagnostics { items: vec![d] };
+    let program = find_program(ir, module, options.program.as_deref()).map_err(one)?;
+    let text = pipeline_text(options);
+    let catalog = crate::catalog();
+    let parsed = fuser_pass::pipeline::parse(&text, 0, &catalog).map_err(|items| Diagnostics { items })?;
+    let front = parsed.pipeline.up_to("schedule").unwrap_or_else(Pipeline::empty);
+    let mut diagnostics = run_pipeline(ir, module, &front)?.diagnostics;
+    let segments = segments::describe(ir, program);
+    let back = parsed.pipeline.from(front.passes().len());
+    diagnostics.items.extend(run_pipeline(ir, module, &back)?.diagnostics.items);
+    let kernels: Vec<Op> = ir.children(module).into_iter().filter(|&op| ir.is(op, &kernel::FUNC)).collect();
+    let artifact = plan::plan_program(ir, program, &kernels, segments, placeholder_target())
+        .map_err(|e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)))?;
+    Ok(Lowered { artifact, kernels, diagnostics })
+}
+
+/// A program as kernels and a plan.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The plan.
+    pub artifact: Artifact,
+    /// The kernel functions, in the order in which the plan numbers them.
+    pub kernels: Vec<Op>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+}
+
+fn placeholder_target() -> fuser_artifact::Target {
+    fuser_artifact::Target::Cpu { triple: String::new(), cpu: String::new(), features: String::new() }
+}
+
+#[cfg(feature = "codegen")]
+pub use code::{compile, emit};
+
+fn internal(ir: &Ir, module: Op, pass: &str, message: &str) -> Diagnostics {
+    let text = format!("internal error in pass '{pass}': {message}");
+    let diagnostic = Diagnostic::error(&crate::INTERNAL, place_of(ir, module), text);
+    Diagnostics { items: vec![diagnostic.help("run fuser-opt with the same passes: it writes a reproducer")] }
+}

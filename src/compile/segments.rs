@@ -1,0 +1,86 @@
+//! What each segment of a scheduled program moves, as expressions of the extents: the report part of an artifact.
+//!
+//! Counted from the sweeps as they stand: a sweep reads what it uses from outside the segment, once each; a segment writes
+//! its results. What sweeps of one segment hand to each other is workspace and not counted here, like everywhere in reports.
+
+use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
+use fuser_dialects::task;
+use fuser_ir::{Ir, Op, Value};
+
+use super::plan::extent_names;
+use super::size::ExtentTable;
+
+/// Describes the segments of `program`, in order.
+pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
+    let extents = ExtentTable::new(extent_names(ir, program));
+    let segments = ir.children(program).into_iter().filter(|&op| ir.is(op, &task::SEGMENT));
+    segments.map(|segment| describe_segment(ir, segment, &extents)).collect()
+}
+
+fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo {
+    let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(|&op| ir.is(op, &task::SWEEP)).collect();
+    let kind = match ir.str_of(segment, "kind") {
+        Some("view") => SegmentKind::View,
+        Some("copy") => SegmentKind::Copy,
+        Some("library") => SegmentKind::Library,
+        _ => SegmentKind::Kernel,
+    };
+    let mut values = Vec::new();
+    let mut read = Vec::new();
+    let mut seen = Vec::new();
+    for &sweep in &sweeps {
+        for value in outside(ir, sweep, segment) {
+            let bytes = stored_bytes(ir, value, extents);
+            read.push(bytes.clone());
+            if !seen.contains(&value) {
+                seen.push(value);
+                values.push(crossing(ir, value, Direction::Read, bytes));
+            }
+        }
+    }
+    let results = if kind == SegmentKind::View { &[] } else { ir.results(segment) };
+    let written: Vec<SizeExpr> = results.iter().map(|&v| stored_bytes(ir, v, extents)).collect();
+    for (&value, bytes) in results.iter().zip(&written) {
+        values.push(crossing(ir, value, Direction::Write, bytes.clone()));
+    }
+    SegmentInfo {
+        name: ir.symbol_name(segment).unwrap_or("segment").to_string(),
+        kind,
+        ops: count_ops(ir, segment),
+        sweeps: sweeps.len() as u32,
+        read_bytes: SizeExpr::sum(read),
+        write_bytes: SizeExpr::sum(written),
+        values,
+    }
+}
+
+/// What the ops of `sweep` use from outside of `segment`, in order of first use.
+fn outside(ir: &Ir, sweep: Op, segment: Op) -> Vec<Value> {
+    let mut found = Vec::new();
+    for op in ir.walk(sweep) {
+        for value in ir.operands(op) {
+            let block = ir.def_block(value).and_then(|b| ir.block_parent_op(b));
+            let inside = block.is_some_and(|owner| ir.is_inside(owner, segment));
+            if !inside && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+    }
+    found
+}
+
+fn crossing(ir: &Ir, value: Value, direction: Direction, bytes: SizeExpr) -> SegmentValue {
+    SegmentValue { name: ir.value_name(value).unwrap_or("value").to_string(), direction, bytes }
+}
+
+fn stored_bytes(ir: &Ir, value: Value, extents: &ExtentTable) -> SizeExpr {
+    let Some(tensor) = ir.value_kind(value).as_tensor() else { return SizeExpr::constant(0) };
+    let dims = extents.dims(ir, &tensor.dims).unwrap_or_default();
+    let stored = dims.into_iter().filter(|d| !d.broadcast).map(|d| d.extent);
+    SizeExpr::product(stored) * SizeExpr::constant(tensor.dtype.bytes() as i64)
+}
+
+fn count_ops(ir: &Ir, segment: Op) -> u32 {
+    let structure = |op: &Op| ir.def(*op).is_some_and(|d| d.class == fuser_ir::def::OpClass::Structure);
+    ir.walk(segment).iter().filter(|op| !structure(op)).count() as u32
+}
