@@ -1,3 +1,33 @@
-//! placeholder
-
+//! Fuser as a library: what the programs in `bin/` are made of.
+//!
+//! `compile` turns a module into an artifact. Files, arguments and the environment are read here and in no other crate.
 #![forbid(unsafe_code)]
+
+pub mod compile;
+
+use fuser_ir::diag::CodeDef;
+use fuser_pass::Catalog;
+
+/// A bug of ours, caught.
+pub const INTERNAL: CodeDef = CodeDef {
+    code: "FIR0699",
+    title: "internal error",
+    explanation: "A pass panicked or left a program that does not verify. That is a bug in Fuser, whatever the input. \
+                  `fuser-opt` writes a reproducer: attach it to the report.",
+    example: "",
+};
+
+/// What pipeline text may name: all passes, all named pipelines, the ops that passes are anchored on.
+pub fn catalog() -> Catalog<'static> {
+    Catalog {
+        passes: fuser_passes::PASSES,
+        pipelines: fuser_passes::PIPELINES,
+        anchors: &[
+            "builtin.module",
+            "task.program",
+            "task.segment",
+            "task.sweep",
+            "kernel.func",
+        ],
+    }
+}

@@ -2,22 +2,32 @@
 
 use std::time::Instant;
 
-use fuser_artifact::Artifact;
+use fuser_artifact::{Artifact, KernelCode};
+use fuser_codegen::load::Library;
 use fuser_codegen::lower::{self as codegen, Emission, Options};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
+use fuser_runtime::{CodeLoader, CpuEntry, LoadError, LoadedCode};
 
 use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET};
 
 /// Compiles `module` for the target of `options`. The module is lowered in place.
 pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
     let start = Instant::now();
-    let Lowered { mut artifact, diagnostics, .. } = super::lower(ir, module, options)?;
+    let Lowered {
+        mut artifact,
+        diagnostics,
+        ..
+    } = super::lower(ir, module, options)?;
     let target = backend(&options.target)?;
-    artifact.target = describe(&target, &options.target);
+    artifact.target = describe(&target);
     artifact.kernels = codegen::compile_kernels(ir, module, &target, Options::default())?;
     check(&artifact)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
-    Ok(Compiled { artifact, diagnostics, compile_ms })
+    Ok(Compiled {
+        artifact,
+        diagnostics,
+        compile_ms,
+    })
 }
 
 /// The kernels of a lowered module as text.
@@ -30,20 +40,56 @@ fn backend(target: &Target) -> Result<fuser_codegen::Target, Diagnostics> {
         Target::Host => fuser_codegen::Target::host(),
         Target::Cuda(sm) => fuser_codegen::Target::cuda(sm),
     };
-    found.map_err(|e| Diagnostics { items: vec![Diagnostic::error(&UNKNOWN_TARGET, Place::Unknown, e.to_string())] })
+    found.map_err(|e| Diagnostics {
+        items: vec![Diagnostic::error(
+            &UNKNOWN_TARGET,
+            Place::Unknown,
+            e.to_string(),
+        )],
+    })
 }
 
-fn describe(target: &fuser_codegen::Target, wanted: &Target) -> fuser_artifact::Target {
-    match wanted {
-        Target::Cuda(sm) => {
+fn describe(target: &fuser_codegen::Target) -> fuser_artifact::Target {
+    match target {
+        fuser_codegen::Target::Cuda { sm } => {
             let digits: String = sm.chars().filter(char::is_ascii_digit).collect();
-            fuser_artifact::Target::Cuda { sm: digits.parse().unwrap_or(0) }
+            fuser_artifact::Target::Cuda {
+                sm: digits.parse().unwrap_or(0),
+            }
         }
-        Target::Host => fuser_artifact::Target::Cpu {
-            triple: target.triple.clone(),
-            cpu: target.cpu.clone(),
-            features: target.features.clone(),
+        fuser_codegen::Target::Cpu {
+            triple,
+            cpu,
+            features,
+        } => fuser_artifact::Target::Cpu {
+            triple: triple.clone(),
+            cpu: cpu.clone(),
+            features: features.clone(),
         },
+    }
+}
+
+/// Loads object code for the runtime.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loader;
+
+impl CodeLoader for Loader {
+    fn load(&self, kernels: &[KernelCode]) -> Result<Box<dyn LoadedCode>, LoadError> {
+        let refused = |e: fuser_codegen::CodegenError| LoadError::Refused {
+            kernel: None,
+            log: e.to_string(),
+        };
+        Library::load(kernels)
+            .map(|l| Box::new(Loaded(l)) as Box<dyn LoadedCode>)
+            .map_err(refused)
+    }
+}
+
+struct Loaded(Library);
+
+impl LoadedCode for Loaded {
+    fn entry(&self, symbol: &str) -> Option<CpuEntry> {
+        self.0.entry(symbol).ok()
     }
 }
 
@@ -51,6 +97,10 @@ fn describe(target: &fuser_codegen::Target, wanted: &Target) -> fuser_artifact::
 fn check(artifact: &Artifact) -> Result<(), Diagnostics> {
     artifact.validate().map_err(|e| {
         let message = format!("the launch plan is not valid: {e}");
-        Diagnostics { items: vec![Diagnostic::error(&NO_PLAN, Place::Unknown, message).help("report this program")] }
+        Diagnostics {
+            items: vec![
+                Diagnostic::error(&NO_PLAN, Place::Unknown, message).help("report this program"),
+            ],
+        }
     })
 }

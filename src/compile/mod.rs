@@ -109,12 +109,17 @@ const FRONT: &str = "canonicalize,cse,decompose,preseg,segment,remat";
 pub fn pipeline_text(options: &CompileOptions) -> String {
     let front = options.passes.as_deref().unwrap_or(FRONT);
     let family = options.target.family();
-    format!("builtin.module(task.program({front},schedule{{target={family}}}),lower-to-kernel{{target={family}}})")
+    format!(
+        "builtin.module(task.program({front},schedule{{target={family}}}),lower-to-kernel{{target={family}}})"
+    )
 }
 
 /// Finds the program to work on.
 pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagnostic> {
-    let programs = ir.children(module).into_iter().filter(|&op| ir.is(op, &task::PROGRAM));
+    let programs = ir
+        .children(module)
+        .into_iter()
+        .filter(|&op| ir.is(op, &task::PROGRAM));
     let programs: Vec<Op> = programs.collect();
     let names: Vec<&str> = programs.iter().filter_map(|&p| ir.symbol_name(p)).collect();
     let error = |message: String| Diagnostic::error(&NO_PROGRAM, place_of(ir, module), message);
@@ -126,7 +131,8 @@ pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagn
         (Some(name), _) => {
             let found = programs.iter().find(|&&p| ir.symbol_name(p) == Some(name));
             let missing = || {
-                error(format!("there is no program '@{name}'")).help(format!("there are: {}", names.join(", ")))
+                error(format!("there is no program '@{name}'"))
+                    .help(format!("there are: {}", names.join(", ")))
             };
             found.copied().ok_or_else(missing)
         }
@@ -136,12 +142,13 @@ pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagn
 /// Runs pipeline text on the module; errors of passes come back as diagnostics.
 pub fn run_passes(ir: &mut Ir, module: Op, text: &str) -> Result<Report, Diagnostics> {
     let catalog = crate::catalog();
-    let parsed = fuser_pass::pipeline::parse(text, 0, &catalog).map_err(|items| Diagnostics { items })?;
+    let parsed =
+        fuser_pass::pipeline::parse(text, 0, &catalog).map_err(|items| Diagnostics { items })?;
     run_pipeline(ir, module, &parsed.pipeline)
 }
 
 fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, Diagnostics> {
-    let mut manager = Manager::new(crate::verify);
+    let mut manager = Manager::new(fuser_ir::verify::verify);
     let report = manager.run(ir, module, pipeline);
     match &report.failure {
         None => Ok(report),
@@ -156,16 +163,32 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     let program = find_program(ir, module, options.program.as_deref()).map_err(one)?;
     let text = pipeline_text(options);
     let catalog = crate::catalog();
-    let parsed = fuser_pass::pipeline::parse(&text, 0, &catalog).map_err(|items| Diagnostics { items })?;
-    let front = parsed.pipeline.up_to("schedule").unwrap_or_else(Pipeline::empty);
+    let parsed =
+        fuser_pass::pipeline::parse(&text, 0, &catalog).map_err(|items| Diagnostics { items })?;
+    let front = parsed
+        .pipeline
+        .up_to("schedule")
+        .unwrap_or_else(Pipeline::empty);
     let mut diagnostics = run_pipeline(ir, module, &front)?.diagnostics;
     let segments = segments::describe(ir, program);
     let back = parsed.pipeline.from(front.passes().len());
-    diagnostics.items.extend(run_pipeline(ir, module, &back)?.diagnostics.items);
-    let kernels: Vec<Op> = ir.children(module).into_iter().filter(|&op| ir.is(op, &kernel::FUNC)).collect();
+    diagnostics
+        .items
+        .extend(run_pipeline(ir, module, &back)?.diagnostics.items);
+    let kernels: Vec<Op> = ir
+        .children(module)
+        .into_iter()
+        .filter(|&op| ir.is(op, &kernel::FUNC))
+        .collect();
     let artifact = plan::plan_program(ir, program, &kernels, segments, placeholder_target())
-        .map_err(|e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)))?;
-    Ok(Lowered { artifact, kernels, diagnostics })
+        .map_err(
+            |e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)),
+        )?;
+    Ok(Lowered {
+        artifact,
+        kernels,
+        diagnostics,
+    })
 }
 
 /// A program as kernels and a plan.
@@ -180,14 +203,20 @@ pub struct Lowered {
 }
 
 fn placeholder_target() -> fuser_artifact::Target {
-    fuser_artifact::Target::Cpu { triple: String::new(), cpu: String::new(), features: String::new() }
+    fuser_artifact::Target::Cpu {
+        triple: String::new(),
+        cpu: String::new(),
+        features: String::new(),
+    }
 }
 
 #[cfg(feature = "codegen")]
-pub use code::{compile, emit};
+pub use code::{Loader, compile, emit};
 
 fn internal(ir: &Ir, module: Op, pass: &str, message: &str) -> Diagnostics {
     let text = format!("internal error in pass '{pass}': {message}");
     let diagnostic = Diagnostic::error(&crate::INTERNAL, place_of(ir, module), text);
-    Diagnostics { items: vec![diagnostic.help("run fuser-opt with the same passes: it writes a reproducer")] }
+    Diagnostics {
+        items: vec![diagnostic.help("run fuser-opt with the same passes: it writes a reproducer")],
+    }
 }

@@ -7,7 +7,9 @@
 //! Guarantees: steps stand in program order; buffers in the order in which values appear. Never looks into a kernel but for
 //! the sizes that its entry block computes.
 
-use fuser_artifact::{Artifact, BufferKind, BufferSpec, SegmentInfo, SizeExpr, Step, Target, TensorSpec};
+use fuser_artifact::{
+    Artifact, BufferKind, BufferSpec, SegmentInfo, SizeExpr, Step, Target, TensorSpec,
+};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value};
@@ -52,13 +54,25 @@ pub fn plan_program(
 }
 
 pub fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
-    let args = ir.body(program, 0).map(|b| ir.args(b).to_vec()).unwrap_or_default();
+    let args = ir
+        .body(program, 0)
+        .map(|b| ir.args(b).to_vec())
+        .unwrap_or_default();
     let mut names = Vec::new();
     for arg in args {
-        let TypeKind::Tensor(tensor) = ir.value_kind(arg) else { continue };
+        let TypeKind::Tensor(tensor) = ir.value_kind(arg) else {
+            continue;
+        };
         for dim in &tensor.dims {
-            let Some(expr) = ir.extent_as_expr(dim.extent) else { continue };
-            names.extend(expr.terms.iter().flat_map(|(n, _)| n).map(|&n| ir.str(n).to_string()));
+            let Some(expr) = ir.extent_as_expr(dim.extent) else {
+                continue;
+            };
+            names.extend(
+                expr.terms
+                    .iter()
+                    .flat_map(|(n, _)| n)
+                    .map(|&n| ir.str(n).to_string()),
+            );
         }
     }
     names
@@ -75,10 +89,18 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn error<T>(&self, op: Op, message: impl Into<String>, help: &str) -> Result<T, PlanError> {
-        Err(PlanError { op, message: message.into(), help: help.to_string() })
+        Err(PlanError {
+            op,
+            message: message.into(),
+            help: help.to_string(),
+        })
     }
     fn inputs(&mut self, program: Op) -> Result<(), PlanError> {
-        let args = self.ir.body(program, 0).map(|b| self.ir.args(b).to_vec()).unwrap_or_default();
+        let args = self
+            .ir
+            .body(program, 0)
+            .map(|b| self.ir.args(b).to_vec())
+            .unwrap_or_default();
         for (index, arg) in args.into_iter().enumerate() {
             let name = self.name_of(arg, &format!("arg{index}"));
             let buffer = self.new_buffer(program, arg, &name, BufferKind::Input(index as u32))?;
@@ -90,14 +112,25 @@ impl Planner<'_> {
     fn name_of(&self, value: Value, fallback: &str) -> String {
         self.ir.value_name(value).unwrap_or(fallback).to_string()
     }
-    fn tensor_spec(&self, op: Op, value: Value, name: String, buffer: u32) -> Result<TensorSpec, PlanError> {
+    fn tensor_spec(
+        &self,
+        op: Op,
+        value: Value,
+        name: String,
+        buffer: u32,
+    ) -> Result<TensorSpec, PlanError> {
         let dtype = dtype(self.ir, value);
         let dims = match self.ir.value_kind(value) {
             TypeKind::Tensor(tensor) => self.extents.dims(self.ir, &tensor.dims),
             _ => Some(Vec::new()),
         };
         match dims {
-            Some(dims) => Ok(TensorSpec { name, dtype, dims, buffer }),
+            Some(dims) => Ok(TensorSpec {
+                name,
+                dtype,
+                dims,
+                buffer,
+            }),
             None => self.error(
                 op,
                 format!("an extent of '%{name}' is not a function of the program's inputs"),
@@ -105,17 +138,32 @@ impl Planner<'_> {
             ),
         }
     }
-    fn new_buffer(&mut self, op: Op, value: Value, name: &str, kind: BufferKind) -> Result<u32, PlanError> {
+    fn new_buffer(
+        &mut self,
+        op: Op,
+        value: Value,
+        name: &str,
+        kind: BufferKind,
+    ) -> Result<u32, PlanError> {
         let spec = self.tensor_spec(op, value, name.to_string(), 0)?;
         let buffer = self.artifact.buffers.len() as u32;
         let name = self.unique_name(name, buffer);
-        self.artifact.buffers.push(BufferSpec { name, dtype: spec.dtype, elements: spec.stored_elements(), kind });
+        self.artifact.buffers.push(BufferSpec {
+            name,
+            dtype: spec.dtype,
+            elements: spec.stored_elements(),
+            kind,
+        });
         self.buffer_of.insert(value, buffer);
         Ok(buffer)
     }
     fn unique_name(&self, name: &str, number: u32) -> String {
         let taken = self.artifact.buffers.iter().any(|b| b.name == name);
-        if taken { format!("{name}.{number}") } else { name.to_string() }
+        if taken {
+            format!("{name}.{number}")
+        } else {
+            name.to_string()
+        }
     }
     fn body(&mut self, program: Op) -> Result<(), PlanError> {
         let mut next_segment = 0;
@@ -149,7 +197,11 @@ impl Planner<'_> {
     fn buffer(&self, op: Op, value: Value) -> Result<u32, PlanError> {
         match self.buffer_of.get(&value) {
             Some(&buffer) => Ok(buffer),
-            None => self.error(op, "a value has no memory", "run the whole pipeline, segment to lower-to-kernel"),
+            None => self.error(
+                op,
+                "a value has no memory",
+                "run the whole pipeline, segment to lower-to-kernel",
+            ),
         }
     }
     fn step(&mut self, op: Op) -> Result<(), PlanError> {
@@ -163,7 +215,11 @@ impl Planner<'_> {
             return Ok(());
         }
         let name = self.ir.name(op).to_string();
-        self.error(op, format!("'{name}' is not part of any kernel"), "run --segment --schedule --lower-to-kernel")
+        self.error(
+            op,
+            format!("'{name}' is not part of any kernel"),
+            "run --segment --schedule --lower-to-kernel",
+        )
     }
     /// Whether a shape op changes the order or the number of stored elements.
     fn moves_elements(&self, op: Op) -> bool {
@@ -171,21 +227,37 @@ impl Planner<'_> {
             TypeKind::Tensor(t) => {
                 let plain = t.dims.iter().filter(|d| !d.broadcast);
                 let extents = plain.map(|d| self.ir.extent_as_expr(d.extent));
-                extents.reduce(|a, b| a?.mul(&b?)).unwrap_or(Some(fuser_ir::types::ExtentExpr::constant(1)))
+                extents
+                    .reduce(|a, b| a?.mul(&b?))
+                    .unwrap_or(Some(fuser_ir::types::ExtentExpr::constant(1)))
             }
             _ => Some(fuser_ir::types::ExtentExpr::constant(1)),
         };
         let same = stored(self.ir.operand(op, 0)) == stored(self.ir.result(op, 0));
-        !same || self.ir.def(op).is_some_and(|d| d.axes == fuser_ir::def::AxisRule::Permute)
+        !same
+            || self
+                .ir
+                .def(op)
+                .is_some_and(|d| d.axes == fuser_ir::def::AxisRule::Permute)
     }
     fn launch(&mut self, op: Op) -> Result<(), PlanError> {
         let callee = match self.ir.attr_of(op, "callee") {
-            Some(AttrKind::SymbolRef(path)) => path.last().map(|&s| self.ir.str(s).to_string()).unwrap_or_default(),
+            Some(AttrKind::SymbolRef(path)) => path
+                .last()
+                .map(|&s| self.ir.str(s).to_string())
+                .unwrap_or_default(),
             _ => String::new(),
         };
-        let position = self.kernels.iter().position(|&k| self.ir.symbol_name(k) == Some(callee.as_str()));
+        let position = self
+            .kernels
+            .iter()
+            .position(|&k| self.ir.symbol_name(k) == Some(callee.as_str()));
         let Some(position) = position else {
-            return self.error(op, format!("there is no kernel '@{callee}'"), "declare it in the same module");
+            return self.error(
+                op,
+                format!("there is no kernel '@{callee}'"),
+                "declare it in the same module",
+            );
         };
         let mut buffers = Vec::new();
         for operand in self.ir.operands(op) {
@@ -194,12 +266,24 @@ impl Planner<'_> {
         let here = self.artifact.steps.len() as u32;
         for (i, &result) in self.ir.results(op).iter().enumerate() {
             let name = self.name_of(result, &format!("{callee}.{i}"));
-            buffers.push(self.new_buffer(op, result, &name, BufferKind::Temp { first: here, last: here })?);
+            buffers.push(self.new_buffer(
+                op,
+                result,
+                &name,
+                BufferKind::Temp {
+                    first: here,
+                    last: here,
+                },
+            )?);
         }
         let extents = self.launch_extents(op)?;
         let func = self.kernels[position];
         let Some(sizes) = kernel_sizes(self.ir, func, &extents) else {
-            return self.error(func, "its grid or scratch size is not a function of its extents", "compute both in the entry block");
+            return self.error(
+                func,
+                "its grid or scratch size is not a function of its extents",
+                "compute both in the entry block",
+            );
         };
         let block = self.ir.int_of(func, "threads").unwrap_or(1).clamp(1, 1024) as u32;
         self.artifact.steps.push(Step::Launch {
@@ -218,10 +302,17 @@ impl Planner<'_> {
             Some(AttrKind::Extents(dims)) => dims.clone(),
             _ => Vec::new(),
         };
-        let extent = |d: &fuser_ir::Dim| self.extents.polynomial(self.ir, &self.ir.extent_as_expr(d.extent)?);
+        let extent = |d: &fuser_ir::Dim| {
+            self.extents
+                .polynomial(self.ir, &self.ir.extent_as_expr(d.extent)?)
+        };
         match dims.iter().map(extent).collect() {
             Some(list) => Ok(list),
-            None => self.error(op, "an extent is not known", "let it occur in the type of a program input"),
+            None => self.error(
+                op,
+                "an extent is not known",
+                "let it occur in the type of a program input",
+            ),
         }
     }
     fn outputs(&mut self, ret: Op) -> Result<(), PlanError> {
@@ -242,18 +333,32 @@ impl Planner<'_> {
         }
         Ok(())
     }
-    fn copy_out(&mut self, ret: Op, value: Value, name: &str, from: u32, kind: BufferKind) -> Result<u32, PlanError> {
+    fn copy_out(
+        &mut self,
+        ret: Op,
+        value: Value,
+        name: &str,
+        from: u32,
+        kind: BufferKind,
+    ) -> Result<u32, PlanError> {
         let buffer = self.new_buffer(ret, value, name, kind)?;
         self.buffer_of.insert(value, from);
         let elements = self.artifact.buffers[buffer as usize].elements.clone();
-        self.artifact.steps.push(Step::Copy { segment: self.segment, from, to: buffer, elements });
+        self.artifact.steps.push(Step::Copy {
+            segment: self.segment,
+            from,
+            to: buffer,
+            elements,
+        });
         Ok(buffer)
     }
     /// Temporaries live from the step that writes them to the last that reads them.
     fn lifetimes(&mut self) {
         for (at, step) in self.artifact.steps.iter().enumerate() {
             for buffer in step.buffers() {
-                if let BufferKind::Temp { last, .. } = &mut self.artifact.buffers[buffer as usize].kind {
+                if let BufferKind::Temp { last, .. } =
+                    &mut self.artifact.buffers[buffer as usize].kind
+                {
                     *last = at as u32;
                 }
             }
@@ -285,7 +390,7 @@ pub fn convert(dtype: DType) -> fuser_artifact::DType {
         DType::F64 => A::F64,
         DType::F32 => A::F32,
         DType::F16 => A::F16,
-        DType::BF16 => A::BF16,
+        DType::BF16 => A::Bf16,
         DType::I64 => A::I64,
         DType::I32 => A::I32,
         DType::I8 => A::I8,

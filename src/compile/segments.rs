@@ -13,12 +13,21 @@ use super::size::ExtentTable;
 /// Describes the segments of `program`, in order.
 pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
     let extents = ExtentTable::new(extent_names(ir, program));
-    let segments = ir.children(program).into_iter().filter(|&op| ir.is(op, &task::SEGMENT));
-    segments.map(|segment| describe_segment(ir, segment, &extents)).collect()
+    let segments = ir
+        .children(program)
+        .into_iter()
+        .filter(|&op| ir.is(op, &task::SEGMENT));
+    segments
+        .map(|segment| describe_segment(ir, segment, &extents))
+        .collect()
 }
 
 fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo {
-    let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(|&op| ir.is(op, &task::SWEEP)).collect();
+    let sweeps: Vec<Op> = ir
+        .children(segment)
+        .into_iter()
+        .filter(|&op| ir.is(op, &task::SWEEP))
+        .collect();
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,
         Some("copy") => SegmentKind::Copy,
@@ -38,8 +47,15 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
             }
         }
     }
-    let results = if kind == SegmentKind::View { &[] } else { ir.results(segment) };
-    let written: Vec<SizeExpr> = results.iter().map(|&v| stored_bytes(ir, v, extents)).collect();
+    let results = if kind == SegmentKind::View {
+        &[]
+    } else {
+        ir.results(segment)
+    };
+    let written: Vec<SizeExpr> = results
+        .iter()
+        .map(|&v| stored_bytes(ir, v, extents))
+        .collect();
     for (&value, bytes) in results.iter().zip(&written) {
         values.push(crossing(ir, value, Direction::Write, bytes.clone()));
     }
@@ -70,17 +86,26 @@ fn outside(ir: &Ir, sweep: Op, segment: Op) -> Vec<Value> {
 }
 
 fn crossing(ir: &Ir, value: Value, direction: Direction, bytes: SizeExpr) -> SegmentValue {
-    SegmentValue { name: ir.value_name(value).unwrap_or("value").to_string(), direction, bytes }
+    SegmentValue {
+        name: ir.value_name(value).unwrap_or("value").to_string(),
+        direction,
+        bytes,
+    }
 }
 
 fn stored_bytes(ir: &Ir, value: Value, extents: &ExtentTable) -> SizeExpr {
-    let Some(tensor) = ir.value_kind(value).as_tensor() else { return SizeExpr::constant(0) };
+    let Some(tensor) = ir.value_kind(value).as_tensor() else {
+        return SizeExpr::constant(0);
+    };
     let dims = extents.dims(ir, &tensor.dims).unwrap_or_default();
     let stored = dims.into_iter().filter(|d| !d.broadcast).map(|d| d.extent);
     SizeExpr::product(stored) * SizeExpr::constant(tensor.dtype.bytes() as i64)
 }
 
 fn count_ops(ir: &Ir, segment: Op) -> u32 {
-    let structure = |op: &Op| ir.def(*op).is_some_and(|d| d.class == fuser_ir::def::OpClass::Structure);
+    let structure = |op: &Op| {
+        ir.def(*op)
+            .is_some_and(|d| d.class == fuser_ir::def::OpClass::Structure)
+    };
     ir.walk(segment).iter().filter(|op| !structure(op)).count() as u32
 }

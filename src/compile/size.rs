@@ -21,7 +21,9 @@ impl ExtentTable {
     /// A table of `names`.
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
         let names: std::collections::BTreeSet<String> = names.into_iter().collect();
-        Self { numbers: names.into_iter().zip(0..).collect() }
+        Self {
+            numbers: names.into_iter().zip(0..).collect(),
+        }
     }
     /// The names in order.
     pub fn names(&self) -> Vec<String> {
@@ -48,7 +50,10 @@ impl ExtentTable {
     pub fn dims(&self, ir: &Ir, dims: &[Dim]) -> Option<Vec<DimSpec>> {
         let dim = |d: &Dim| {
             let extent = self.polynomial(ir, &ir.extent_as_expr(d.extent)?)?;
-            Some(DimSpec { extent, broadcast: d.broadcast })
+            Some(DimSpec {
+                extent,
+                broadcast: d.broadcast,
+            })
         };
         dims.iter().map(dim).collect()
     }
@@ -70,7 +75,10 @@ pub const SCRATCH_ALIGN: i64 = 64;
 pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSizes> {
     let body = ir.body(func, 0)?;
     let mut known: FxHashMap<Value, SizeExpr> = FxHashMap::default();
-    let params = ir.args(body).iter().filter(|&&a| ir.value_kind(a).dtype() == Some(fuser_ir::DType::Index));
+    let params = ir
+        .args(body)
+        .iter()
+        .filter(|&&a| ir.value_kind(a).dtype() == Some(fuser_ir::DType::Index));
     let params = params.filter(|&&a| matches!(ir.value_kind(a), fuser_ir::TypeKind::Scalar(_)));
     known.extend(params.copied().zip(extents.iter().cloned()));
     let mut grid = SizeExpr::constant(1);
@@ -84,7 +92,10 @@ pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSiz
             known.insert(ir.result(op, 0), expr);
         }
     }
-    Some(KernelSizes { grid, scratch: SizeExpr::sum(scratch) })
+    Some(KernelSizes {
+        grid,
+        scratch: SizeExpr::sum(scratch),
+    })
 }
 
 fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
@@ -95,7 +106,9 @@ fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Size
 }
 
 fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
-    let fuser_ir::TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(op, 0)) else { return None };
+    let fuser_ir::TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(op, 0)) else {
+        return None;
+    };
     let mut dynamic = ir.operands(op);
     let mut elements = SizeExpr::constant(1);
     for dim in dims {
@@ -113,7 +126,8 @@ fn index_expr(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Siz
     if ir.is(op, &fusion::CONSTANT) {
         return ir.int_of(op, "value").map(SizeExpr::constant);
     }
-    let operand = |i: usize| (i < ir.operand_count(op)).then(|| known.get(&ir.operand(op, i)).cloned())?;
+    let operand =
+        |i: usize| (i < ir.operand_count(op)).then(|| known.get(&ir.operand(op, i)).cloned())?;
     let (a, b) = (operand(0)?, operand(1)?);
     if ir.is(op, &fusion::ADD) {
         Some(a + b)

@@ -23,7 +23,7 @@ use crate::place::place_of;
 use crate::remark::Remark;
 
 /// Checks the op and all inside.
-pub type VerifyFn = fn(&Ir, Op) -> Diagnostics;
+pub type VerifyFn = fn(&mut Ir, Op) -> Diagnostics;
 
 /// Why a pipeline stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -255,7 +255,7 @@ impl<'i> Run<'_, 'i> {
             }
         }
     }
-    fn verify(&mut self, ir: &Ir, run: PassRun<'_>) -> Option<Failure> {
+    fn verify(&mut self, ir: &mut Ir, run: PassRun<'_>) -> Option<Failure> {
         let verify = self.manager.verify?;
         self.each(|i| i.before_verify());
         let found = catch_unwind(AssertUnwindSafe(|| verify(ir, run.op)));

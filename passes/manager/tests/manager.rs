@@ -109,7 +109,7 @@ fn pipeline(text: &str) -> Pipeline {
     };
     parse(text, 0, &catalog).unwrap().pipeline
 }
-fn accept(_: &Ir, _: Op) -> Diagnostics {
+fn accept(_: &mut Ir, _: Op) -> Diagnostics {
     Diagnostics::default()
 }
 
