@@ -149,7 +149,7 @@ fn a_panic_is_an_internal_error_and_siblings_go_on() {
 }
 #[test]
 fn invalid_ir_after_a_pass_is_an_internal_error() {
-    fn reject_leaves(ir: &Ir, op: Op) -> Diagnostics {
+    fn reject_leaves(ir: &mut Ir, op: Op) -> Diagnostics {
         let mut found = Diagnostics::default();
         if ir.walk(op).iter().any(|&o| ir.is(o, &LEAF)) {
             let code = &fuser_pass::codes::INVALID_AFTER_PASS;
