@@ -14,6 +14,7 @@ pub mod decompose;
 pub mod inline_tasks;
 pub mod lower;
 pub mod schedule;
+pub mod segment;
 pub mod test_passes;
 #[cfg(test)]
 mod testing;

@@ -70,6 +70,8 @@ pub enum Refusal {
     },
     /// The two share no value.
     Unrelated,
+    /// The two stand too far apart in the order of groups for the search.
+    TooFar,
 }
 
 impl Refusal {
@@ -87,6 +89,7 @@ impl Refusal {
             Self::HintApart { .. } => "hint-apart",
             Self::NoGain { .. } => "no-gain",
             Self::Unrelated => "unrelated",
+            Self::TooFar => "too-far",
         }
     }
 
@@ -117,7 +120,7 @@ impl Refusal {
             Self::NoGain { before, after } => {
                 format!("{name} {{ before: {before}, after: {after} }}")
             }
-            Self::Unrelated => name.to_string(),
+            Self::Unrelated | Self::TooFar => name.to_string(),
         }
     }
 }

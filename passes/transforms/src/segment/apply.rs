@@ -1,0 +1,117 @@
+//! Draws the borders: moves the ops of each group into a `task.segment`.
+//!
+//! An op that several groups list stays with the first and is copied into the others, as are the ops that make values from
+//! nothing. Values keep their names: a segment's results are called as what it yields.
+
+use fuser_dialects::task;
+use fuser_ir::clone::Mapping;
+use fuser_ir::{Block, Ir, NewOp, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// One segment to draw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Draw {
+    /// The symbol, without `@`.
+    pub name: String,
+    /// `kernel`, `view`, ...
+    pub kind: &'static str,
+    /// Its ops, in program order.
+    pub ops: Vec<Op>,
+}
+
+/// Draws `segments`, given in run order, before the terminator of `block`. Gives the segment ops.
+pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &FxHashSet<Op>) -> Vec<Op> {
+    let mut owned = FxHashSet::default();
+    let mut drawn = Vec::with_capacity(segments.len());
+    let bodies: Vec<Block> = segments
+        .iter()
+        .map(|segment| fill(ir, segment, shared, &mut owned))
+        .collect();
+    for (segment, body) in segments.iter().zip(bodies) {
+        drawn.push(close(ir, block, segment, body));
+    }
+    for &op in shared {
+        if ir.results(op).iter().all(|&r| ir.is_unused(r)) {
+            ir.erase(op);
+        }
+    }
+    drawn
+}
+
+/// A detached body with the ops of a segment.
+fn fill(ir: &mut Ir, segment: &Draw, shared: &FxHashSet<Op>, owned: &mut FxHashSet<Op>) -> Block {
+    let region = ir.new_region();
+    let body = ir.append_block(region);
+    let mut map = Mapping::default();
+    let mut copied = FxHashMap::<Value, Value>::default();
+    for &op in &segment.ops {
+        if !shared.contains(&op) && owned.insert(op) {
+            ir.move_to_end(op, body);
+            redirect(ir, op, &copied);
+            continue;
+        }
+        let copy = ir.clone_op(op, &mut map);
+        ir.append_op(body, copy);
+        let pairs: Vec<(Value, Value)> = ir
+            .results(op)
+            .iter()
+            .copied()
+            .zip(ir.results(copy).iter().copied())
+            .collect();
+        copied.extend(pairs);
+    }
+    body
+}
+
+fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {
+    for index in 0..ir.operand_count(op) {
+        if let Some(&copy) = copied.get(&ir.operand(op, index)) {
+            ir.set_operand(op, index, copy);
+        }
+    }
+}
+
+/// Makes the segment op around a filled body and points the outside at its results.
+fn close(ir: &mut Ir, block: Block, segment: &Draw, body: Block) -> Op {
+    let inside: FxHashSet<Op> = ir.block_ops(body).collect();
+    let results = inside_results(ir, body);
+    let outputs: Vec<Value> = results
+        .into_iter()
+        .filter(|&v| ir.users(v).any(|user| !inside.contains(&user)))
+        .collect();
+    let yielded = NewOp {
+        operands: outputs.iter().copied().collect(),
+        ..NewOp::default()
+    };
+    let end = ir.create_op(&task::YIELD, yielded);
+    ir.append_op(body, end);
+    let attrs = [("sym_name", segment.name.as_str()), ("kind", segment.kind)];
+    let attrs = attrs.map(|(key, text)| (ir.sym(key), ir.string_attr(text)));
+    let types = outputs
+        .iter()
+        .map(|&v| (ir.value_type(v), ir.value_name_sym(v)));
+    let new = NewOp {
+        results: types.collect(),
+        attrs: attrs.into_iter().collect(),
+        regions: ir.block_region(body).into_iter().collect(),
+        ..NewOp::default()
+    };
+    let op = ir.create_op(&task::SEGMENT, new);
+    match ir.terminator(block) {
+        Some(end) => ir.insert_before(end, op),
+        None => ir.append_op(block, op),
+    }
+    for (index, &value) in outputs.iter().enumerate() {
+        let result = ir.result(op, index);
+        ir.replace_uses_if(value, result, |ir, slot| {
+            let (user, _) = ir.use_owner(slot);
+            !inside.contains(&user) && user != end
+        });
+    }
+    op
+}
+
+fn inside_results(ir: &Ir, body: Block) -> Vec<Value> {
+    let ops = ir.block_ops(body);
+    ops.flat_map(|op| ir.results(op).iter().copied()).collect()
+}

@@ -1,0 +1,163 @@
+//! A block of ops as dense indices: who makes and who reads which value, and what its bytes are.
+
+use fuser_ir::def::OpClass;
+use fuser_ir::{Block, Ir, Op, Traits, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::cost::Bindings;
+
+/// An op, by its place in the block.
+pub type Index = u32;
+
+/// A value that ops of the block make or read.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The value.
+    pub value: Value,
+    /// The op that makes it; `None` for what comes from outside.
+    pub maker: Option<Index>,
+    /// The ops that read it, ascending, each once.
+    pub readers: SmallVec<[Index; 2]>,
+    /// Whether something else than an op of the graph reads it: the program returns it.
+    pub escapes: bool,
+    /// Stored bytes.
+    pub bytes: u64,
+}
+
+/// The ops of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The ops in program order, without the terminator.
+    pub ops: Vec<Op>,
+    /// All values, in order of first appearance.
+    pub edges: Vec<Edge>,
+    /// What each op reads, by index into `edges`.
+    pub reads: Vec<SmallVec<[u32; 3]>>,
+    /// What each op makes.
+    pub writes: Vec<SmallVec<[u32; 1]>>,
+    /// Ops that belong to no group: they make values from nothing and are copied to where these are used.
+    pub free: Vec<bool>,
+    index: FxHashMap<Op, Index>,
+    of_value: FxHashMap<Value, u32>,
+}
+
+impl Graph {
+    /// Builds the graph of `block`.
+    pub fn build(ir: &Ir, block: Block, bindings: &Bindings) -> Self {
+        let ops = ir.block_ops(block);
+        let ops = ops.filter(|&op| !ir.has(op, Traits::TERMINATOR));
+        let mut graph = Self {
+            ops: ops.collect(),
+            ..Self::default()
+        };
+        for place in 0..graph.ops.len() {
+            graph.add(ir, place, bindings);
+        }
+        graph.mark_escapes(ir);
+        graph.free = (0..graph.ops.len()).map(|i| graph.is_free(ir, i)).collect();
+        graph
+    }
+
+    fn add(&mut self, ir: &Ir, place: usize, bindings: &Bindings) {
+        let op = self.ops[place];
+        self.index.insert(op, place as Index);
+        let mut reads = SmallVec::new();
+        for value in ir.operands(op) {
+            let edge = self.edge(ir, value, bindings);
+            if !reads.contains(&edge) {
+                reads.push(edge);
+                self.edges[edge as usize].readers.push(place as Index);
+            }
+        }
+        self.reads.push(reads);
+        let mut writes = SmallVec::new();
+        for &value in ir.results(op) {
+            let edge = self.edge(ir, value, bindings);
+            self.edges[edge as usize].maker = Some(place as Index);
+            writes.push(edge);
+        }
+        self.writes.push(writes);
+    }
+    fn edge(&mut self, ir: &Ir, value: Value, bindings: &Bindings) -> u32 {
+        let edges = &mut self.edges;
+        *self.of_value.entry(value).or_insert_with(|| {
+            edges.push(Edge {
+                value,
+                maker: None,
+                readers: SmallVec::new(),
+                escapes: false,
+                bytes: bindings.bytes(ir, value),
+            });
+            (edges.len() - 1) as u32
+        })
+    }
+    fn mark_escapes(&mut self, ir: &Ir) {
+        let index = &self.index;
+        for edge in &mut self.edges {
+            edge.escapes = ir.users(edge.value).any(|user| !index.contains_key(&user));
+        }
+    }
+    fn is_free(&self, ir: &Ir, place: usize) -> bool {
+        let creates = ir
+            .def(self.ops[place])
+            .is_some_and(|d| d.class == OpClass::Creation);
+        let written = self.writes[place].iter();
+        creates && !written.clone().any(|&e| self.edges[e as usize].escapes)
+    }
+
+    /// How many ops there are.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+    /// The place of an op of the block.
+    pub fn place(&self, op: Op) -> Option<Index> {
+        self.index.get(&op).copied()
+    }
+    /// The edge of a value.
+    pub fn edge_of(&self, value: Value) -> Option<&Edge> {
+        self.of_value.get(&value).map(|&e| &self.edges[e as usize])
+    }
+    /// The ops that make what `op` reads, without free ones; with the edge.
+    pub fn producers(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
+        let reads = self.reads[op as usize].iter();
+        reads.filter_map(|&e| {
+            let edge = &self.edges[e as usize];
+            let maker = edge.maker.filter(|&m| !self.free[m as usize])?;
+            Some((maker, edge))
+        })
+    }
+    /// The ops that read what `op` makes; with the edge.
+    pub fn consumers(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
+        let writes = self.writes[op as usize].iter();
+        writes.flat_map(|&e| {
+            let edge = &self.edges[e as usize];
+            edge.readers.iter().map(move |&r| (r, edge))
+        })
+    }
+    /// The ops of `members` with the free ops that they use, in program order.
+    pub fn with_free(&self, members: &[Index]) -> Vec<Index> {
+        let mut all: Vec<Index> = members.to_vec();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut at = 0;
+        while at < all.len() {
+            for &e in &self.reads[all[at] as usize] {
+                let maker = self.edges[e as usize].maker;
+                if let Some(maker) = maker.filter(|&m| self.free[m as usize] && seen.insert(m)) {
+                    all.push(maker);
+                }
+            }
+            at += 1;
+        }
+        all.sort_unstable();
+        all
+    }
+    /// The IR ops at the given places.
+    pub fn ops_at(&self, places: &[Index]) -> Vec<Op> {
+        places.iter().map(|&p| self.ops[p as usize]).collect()
+    }
+}

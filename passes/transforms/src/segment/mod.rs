@@ -1,0 +1,40 @@
+//! Segmentation: which ops share a kernel.
+//!
+//! Top-down first: everything that shares values and is not separated by a border (a user's `segment_set`, a hint, a
+//! placement that an op's table demands) is one group, and the cost model is asked whether the group runs as one kernel
+//! that moves no byte twice. What does is kept and not asked again. Only what fails is taken apart, into single ops, and
+//! put together bottom-up: the best merge first, siblings too, under an acyclic order of groups that is kept up to date.
+//! Last, ops at the borders move where the total falls. The better of the two answers wins.
+//!
+//! ```text
+//! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {
+//! %s = fusion.segment_set %h            =>      %h = fusion.exp %x
+//! %y = fusion.neg %s                            %s = fusion.segment_set %h ... }
+//!                                             %y = task.segment @s1 kind "kernel" { %y = fusion.neg %s ... }
+//! ```
+//!
+//! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
+//! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
+//! `bottom_up.rs`, `refine.rs`, `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
+//! `apply.rs` (drawing the borders), `pass.rs`.
+//!
+//! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
+//! is an action; the same program gives the same groups. Never rewrites an op; creation ops are copied into each group
+//! that uses them.
+
+mod apply;
+mod borders;
+mod bottom_up;
+mod graph;
+mod order;
+mod record;
+mod search;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use apply::{Draw, draw};
+pub use graph::Graph;
+pub use record::{Action, Record};
+pub use search::{Group, Options, Segmentation, segment};
+pub use verdict::{Planner, Verdict};

@@ -1,0 +1,116 @@
+//! A topological order of groups, kept up to date as groups merge.
+//!
+//! Merging `a` and `b` makes a cycle exactly if a path leads from one to the other through a third group. The search for
+//! one looks only at groups that stand between the two in the order, and what it visits is then reordered: those that
+//! depend on the earlier one move behind the merged group. Work is bounded: a pair that stands too far apart is refused.
+
+use rustc_hash::FxHashSet;
+
+/// A group, by number.
+pub(super) type GroupId = u32;
+
+/// The most groups that one search may visit: pairs further apart hardly ever gain, and a search must not cost more than a
+/// plan does.
+const MAX_SPAN: usize = 4096;
+
+/// Why two groups do not merge.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Conflict {
+    /// A path leads through these groups.
+    Cycle(Vec<GroupId>),
+    /// They stand too far apart in the order.
+    TooFar,
+}
+
+/// The order.
+#[derive(Clone, Debug)]
+pub(super) struct Order {
+    /// Groups in order; merged ones leave holes.
+    list: Vec<Option<GroupId>>,
+    /// Where each group stands.
+    place: Vec<u32>,
+}
+
+impl Order {
+    /// Groups `0..count` in this order.
+    pub fn new(count: usize) -> Self {
+        Self {
+            list: (0..count as GroupId).map(Some).collect(),
+            place: (0..count as u32).collect(),
+        }
+    }
+    /// The groups in order.
+    pub fn groups(&self) -> impl Iterator<Item = GroupId> + '_ {
+        self.list.iter().flatten().copied()
+    }
+    /// Whether `a` stands before `b`.
+    pub fn is_before(&self, a: GroupId, b: GroupId) -> bool {
+        self.place[a as usize] < self.place[b as usize]
+    }
+
+    /// The groups between `a` and `b` that depend on the earlier one; a conflict if one of them leads to the later one.
+    /// `successors` are the groups that read what a group makes.
+    pub fn between(
+        &self,
+        a: GroupId,
+        b: GroupId,
+        successors: &mut dyn FnMut(GroupId) -> Vec<GroupId>,
+    ) -> Result<FxHashSet<GroupId>, Conflict> {
+        let (first, last) = if self.is_before(a, b) { (a, b) } else { (b, a) };
+        let (from, to) = (self.place[first as usize], self.place[last as usize]);
+        if (to - from) as usize > MAX_SPAN {
+            return Err(Conflict::TooFar);
+        }
+        let mut parents = rustc_hash::FxHashMap::<GroupId, GroupId>::default();
+        let mut stack = vec![first];
+        while let Some(group) = stack.pop() {
+            for next in successors(group) {
+                if next == last && group != first {
+                    return Err(Conflict::Cycle(path(first, group, last, &parents)));
+                }
+                let inside = self.place[next as usize] < to && next != first;
+                if inside && !parents.contains_key(&next) {
+                    parents.insert(next, group);
+                    stack.push(next);
+                }
+            }
+        }
+        Ok(parents.into_keys().collect())
+    }
+
+    /// Merges `b` into `a`; `between` is what [`Order::between`] gave for the pair.
+    pub fn merge(&mut self, a: GroupId, b: GroupId, between: &FxHashSet<GroupId>) {
+        let (pa, pb) = (self.place[a as usize], self.place[b as usize]);
+        let (from, to) = (pa.min(pb) as usize, pa.max(pb) as usize);
+        let region: Vec<GroupId> = self.list[from..=to].iter().flatten().copied().collect();
+        let others = || region.iter().copied().filter(|&g| g != a && g != b);
+        let before = others().filter(|g| !between.contains(g));
+        let after = others().filter(|g| between.contains(g));
+        let new: Vec<GroupId> = before.chain([a]).chain(after).collect();
+        self.list[from..=to].fill(None);
+        for (slot, group) in (from..).zip(new) {
+            self.list[slot] = Some(group);
+            self.place[group as usize] = slot as u32;
+        }
+    }
+}
+
+fn path(
+    first: GroupId,
+    end: GroupId,
+    last: GroupId,
+    parents: &rustc_hash::FxHashMap<GroupId, GroupId>,
+) -> Vec<GroupId> {
+    let mut path = vec![last];
+    let mut group = end;
+    while group != first {
+        path.push(group);
+        match parents.get(&group) {
+            Some(&up) => group = up,
+            None => break,
+        }
+    }
+    path.push(first);
+    path.reverse();
+    path
+}

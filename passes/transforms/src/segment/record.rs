@@ -1,0 +1,78 @@
+//! Decisions as records: what was considered, what came of it and why, with the cost before and after.
+
+use fuser_ir::{Ir, Value};
+
+use super::graph::{Graph, Index};
+use crate::axes::value_text;
+use crate::cost::{Cost, Refusal};
+
+/// What was considered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// One kernel for all that no border separates.
+    Whole,
+    /// Two groups into one.
+    Merge,
+    /// An op from one group to another.
+    Move,
+}
+
+impl Action {
+    /// The word in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Action::Whole => "whole",
+            Action::Merge => "merge",
+            Action::Move => "move",
+        }
+    }
+}
+
+/// A decision.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// What was considered.
+    pub action: Action,
+    /// A value that names each part: the last one that it makes.
+    pub parts: Vec<Value>,
+    /// Ops concerned.
+    pub ops: usize,
+    /// Why not; `None`: it was done.
+    pub refusal: Option<Refusal>,
+    /// Cost before, where it was known.
+    pub before: Option<Cost>,
+    /// Cost after, where it was known.
+    pub after: Option<Cost>,
+}
+
+impl Record {
+    /// `merge %a + %b refused incompatible-factoring { ... } bytes 10 -> 8 launches 2 -> 1`
+    pub fn render(&self, ir: &Ir) -> String {
+        let parts: Vec<String> = self.parts.iter().map(|&v| value_text(ir, v)).collect();
+        let verdict = match &self.refusal {
+            None => "accepted".into(),
+            Some(refusal) => format!("refused {}", refusal.render(ir)),
+        };
+        let change = match (&self.before, &self.after) {
+            (Some(b), Some(a)) => format!(
+                " bytes {} -> {} launches {} -> {}",
+                b.bytes(),
+                a.bytes(),
+                b.launches,
+                a.launches
+            ),
+            (None, Some(a)) => format!(" bytes {} launches {}", a.bytes(), a.launches),
+            _ => String::new(),
+        };
+        format!(
+            "{} {} {verdict}{change}",
+            self.action.name(),
+            parts.join(" + ")
+        )
+    }
+}
+
+/// The value that names a group: the first that its last op makes.
+pub(super) fn name_of(ir: &Ir, graph: &Graph, last: Index) -> Option<Value> {
+    ir.results(graph.ops[last as usize]).first().copied()
+}

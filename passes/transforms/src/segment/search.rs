@@ -1,0 +1,249 @@
+//! The whole search: top-down, bottom-up where that fails, and a last look across the borders of components.
+
+use fuser_ir::{Block, Ir};
+
+use super::borders::{self, Hint};
+use super::bottom_up::{BottomUp, opaque_cost};
+use super::graph::{Graph, Index};
+use super::record::{Action, Record, name_of};
+use super::verdict::{Planner, Verdict};
+use crate::cost::{Cost, Refusal};
+
+/// What bounds the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Questions to the cost model, per op and doubling of the number of ops.
+    pub evaluations: u64,
+    /// Begin with whole components; without it, the search is bottom-up from single ops.
+    pub top_down: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            evaluations: 64,
+            top_down: true,
+        }
+    }
+}
+
+/// Ops that share a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Group {
+    /// The ops, by place in the graph, ascending.
+    pub members: Vec<Index>,
+    /// What the model says; `None` for an op that it does not understand.
+    pub verdict: Option<Verdict>,
+    /// Kept by the top-down phase.
+    pub settled: bool,
+}
+
+/// The groups of a program, and how they came about.
+#[derive(Clone, Debug, Default)]
+pub struct Segmentation {
+    /// In run order.
+    pub groups: Vec<Group>,
+    /// Every decision, in order.
+    pub records: Vec<Record>,
+    /// Hints that could not be kept: the op's place and the reason.
+    pub broken_hints: Vec<(Index, Refusal)>,
+}
+
+impl Segmentation {
+    /// The price of all groups.
+    pub fn cost(&self, graph: &Graph, planner: &Planner) -> Cost {
+        total(graph, &self.groups, planner)
+    }
+}
+
+/// Finds the groups of `block`.
+pub fn segment(
+    ir: &Ir,
+    block: Block,
+    planner: &mut Planner,
+    options: &Options,
+) -> (Graph, Segmentation) {
+    let graph = Graph::build(ir, block, &planner.model.bindings);
+    let mut result = Segmentation::default();
+    let mut groups = Vec::new();
+    let components = borders::components(ir, &graph);
+    let several = components.len() > 1;
+    for component in components {
+        let found = component_groups(ir, &graph, planner, options, &component, &mut result);
+        groups.extend(found);
+    }
+    if several {
+        // A cast whose only reader stands behind a border may still go there.
+        let groups_in_order = in_run_order(&graph, groups);
+        let budget = budget(options, groups_in_order.len());
+        let search = BottomUp::new(ir, &graph, planner, &mut result.records, groups_in_order);
+        groups = search.run(budget);
+    }
+    result.groups = groups;
+    check_hints(ir, &graph, &mut result);
+    (graph, result)
+}
+
+/// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
+fn component_groups(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    options: &Options,
+    component: &[Index],
+    result: &mut Segmentation,
+) -> Vec<Group> {
+    let whole = options.top_down.then(|| planner.ask(ir, graph, component));
+    if let Some(verdict) = &whole {
+        result.records.push(Record {
+            action: Action::Whole,
+            parts: component
+                .last()
+                .and_then(|&l| name_of(ir, graph, l))
+                .into_iter()
+                .collect(),
+            ops: component.len(),
+            refusal: verdict.as_ref().err().cloned(),
+            before: None,
+            after: verdict.as_ref().ok().map(|v| v.cost),
+        });
+    }
+    let whole = whole.and_then(Result::ok);
+    let settled = |verdict: Verdict| Group {
+        members: component.to_vec(),
+        verdict: Some(verdict),
+        settled: true,
+    };
+    if let Some(verdict) = whole.clone().filter(|v| v.tight) {
+        return vec![settled(verdict)];
+    }
+    let grown = grow(ir, graph, planner, options, component, result);
+    match whole {
+        Some(verdict) if !is_better(graph, planner, &grown, &verdict.cost) => {
+            vec![settled(verdict)]
+        }
+        _ => grown,
+    }
+}
+
+fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -> bool {
+    let objective = planner.model.objective;
+    total(graph, groups, planner).key(objective) < whole.key(objective)
+}
+
+/// Bottom-up from single ops, hints first.
+fn grow(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    options: &Options,
+    component: &[Index],
+    result: &mut Segmentation,
+) -> Vec<Group> {
+    let single = |&op: &Index| Group {
+        members: vec![op],
+        verdict: planner.ask(ir, graph, &[op]).ok(),
+        settled: false,
+    };
+    let singles: Vec<Group> = component.iter().map(single).collect();
+    let budget = budget(options, component.len());
+    let mut search = BottomUp::new(ir, graph, planner, &mut result.records, singles);
+    for (first, others) in together(ir, graph, component) {
+        for other in others {
+            // What fails here is found and told by `check_hints`.
+            let _ = search.force(first, other);
+        }
+    }
+    search.ask_forced();
+    search.run(budget)
+}
+
+/// The ops of each `together:NAME` hint: the first, and the others.
+fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Index, Vec<Index>)> {
+    let mut names = std::collections::BTreeMap::<String, Vec<Index>>::new();
+    for &op in component {
+        if let Some(Ok(Hint::Together(name))) = Hint::of(ir, graph.ops[op as usize]) {
+            names.entry(name).or_default().push(op);
+        }
+    }
+    let split = |ops: Vec<Index>| Some((*ops.first()?, ops[1..].to_vec()));
+    names.into_values().filter_map(split).collect()
+}
+
+/// Notes the ops whose `together` hint was not kept.
+fn check_hints(ir: &Ir, graph: &Graph, result: &mut Segmentation) {
+    let all: Vec<Index> = (0..graph.len() as Index).collect();
+    let mut group_of = vec![usize::MAX; graph.len()];
+    for (number, group) in result.groups.iter().enumerate() {
+        for &op in &group.members {
+            group_of[op as usize] = number;
+        }
+    }
+    for (first, others) in together(ir, graph, &all) {
+        let apart = |&&o: &&Index| group_of[o as usize] != group_of[first as usize];
+        if let Some(&other) = others.iter().find(apart) {
+            let refusal = why_apart(&result.records).unwrap_or(Refusal::Unrelated);
+            result.broken_hints.push((other, refusal));
+        }
+    }
+}
+
+/// The first reason against the whole, as the answer to who wanted it whole.
+fn why_apart(records: &[Record]) -> Option<Refusal> {
+    records.iter().find_map(|r| r.refusal.clone())
+}
+
+fn budget(options: &Options, ops: usize) -> u64 {
+    let doublings = u64::from(ops.max(2).ilog2());
+    options
+        .evaluations
+        .saturating_mul(ops as u64)
+        .saturating_mul(doublings)
+}
+
+fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost {
+    groups.iter().fold(Cost::default(), |sum, group| {
+        sum.plus(&match &group.verdict {
+            Some(verdict) => verdict.cost,
+            None => opaque_cost(graph, &group.members, planner),
+        })
+    })
+}
+
+/// Groups in an order in which they can run, earlier ones by their first op.
+pub(super) fn in_run_order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
+    let mut of_op = vec![usize::MAX; graph.len()];
+    for (number, group) in groups.iter().enumerate() {
+        for &op in &group.members {
+            of_op[op as usize] = number;
+        }
+    }
+    let readers = |number: usize| {
+        let members = groups[number].members.iter();
+        let readers = members.flat_map(|&m| graph.consumers(m).map(|(r, _)| of_op[r as usize]));
+        let others = readers.filter(move |&r| r != number && r != usize::MAX);
+        others.collect::<std::collections::BTreeSet<usize>>()
+    };
+    let mut waiting = vec![0usize; groups.len()];
+    for number in 0..groups.len() {
+        for reader in readers(number) {
+            waiting[reader] += 1;
+        }
+    }
+    let first = |n: &usize| (groups[*n].members.first().copied(), *n);
+    let ready = (0..groups.len()).filter(|&n| waiting[n] == 0);
+    let mut ready: std::collections::BTreeSet<_> = ready.map(|n| first(&n)).collect();
+    let mut order = Vec::with_capacity(groups.len());
+    while let Some((_, number)) = ready.pop_first() {
+        order.push(number);
+        for reader in readers(number) {
+            waiting[reader] -= 1;
+            if waiting[reader] == 0 {
+                ready.insert(first(&reader));
+            }
+        }
+    }
+    let mut slots: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    let sorted = order.into_iter().filter_map(|n| slots[n].take());
+    sorted.collect()
+}

@@ -1,0 +1,131 @@
+//! What the cost model says of a group, asked once per structure.
+//!
+//! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and what
+//! is used outside are the same: a model of a hundred equal layers pays for one. Only acceptances are remembered; a refusal
+//! names values, and those differ.
+
+use std::rc::Rc;
+
+use fuser_ir::entity::Entity;
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::graph::{Graph, Index};
+use crate::axes::Axes;
+use crate::cost::{Cost, Kind, Model, Plan, Refusal, plan};
+
+/// An acceptance: what the group is and what it costs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// Kernel, view.
+    pub kind: Kind,
+    /// The price.
+    pub cost: Cost,
+    /// Walks over slow memory.
+    pub sweeps: usize,
+    /// Whether no input is read and no output written more than once.
+    pub tight: bool,
+    /// Tiles that would have been better and do not fit.
+    pub rejected: Rc<[Refusal]>,
+}
+
+/// Asks the cost model and remembers.
+#[derive(Debug)]
+pub struct Planner {
+    /// The model.
+    pub model: Model,
+    /// Questions asked, remembered ones included.
+    pub questions: u64,
+    /// Plans made.
+    pub plans: u64,
+    /// Ops in those plans: the measure of the work done.
+    pub planned_ops: u64,
+    known: FxHashMap<Vec<u32>, Verdict>,
+}
+
+impl Planner {
+    /// A planner that has seen nothing.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            questions: 0,
+            plans: 0,
+            planned_ops: 0,
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// What the ops at `members` cost as one group, with the free ops that they use.
+    pub fn ask(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Result<Verdict, Refusal> {
+        self.questions += 1;
+        let limit = self.model.limits.ops;
+        if members.len() > limit {
+            let ops = members.len();
+            return Err(Refusal::TooManyOps { ops, limit });
+        }
+        let ops = graph.ops_at(&graph.with_free(members));
+        let key = structure(ir, &ops);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let verdict = self
+            .plan(ir, &ops)
+            .map(|plan| verdict(ir, &plan, &self.model));
+        if let Ok(verdict) = &verdict {
+            self.known.insert(key, verdict.clone());
+        }
+        verdict
+    }
+
+    /// The whole plan of a group.
+    pub fn plan(&mut self, ir: &Ir, ops: &[Op]) -> Result<Plan, Refusal> {
+        self.plans += 1;
+        self.planned_ops += ops.len() as u64;
+        let axes = Axes::build(ir, ops).map_err(Refusal::Axes)?;
+        plan(ir, ops, &axes, &self.model)
+    }
+}
+
+fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
+    let bytes = |values: &[Value]| {
+        let bytes = values.iter().map(|&v| model.bindings.bytes(ir, v));
+        bytes.fold(0, u64::saturating_add)
+    };
+    let least = bytes(&plan.inputs).saturating_add(bytes(&plan.outputs));
+    let moved = plan.cost.read_bytes.saturating_add(plan.cost.write_bytes);
+    Verdict {
+        kind: plan.kind,
+        cost: plan.cost,
+        sweeps: plan.sweeps.len(),
+        tight: moved <= least && plan.cost.waits == 0,
+        rejected: plan.rejected.clone().into(),
+    }
+}
+
+/// The structure of a group as numbers.
+fn structure(ir: &Ir, ops: &[Op]) -> Vec<u32> {
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    let mut numbers = FxHashMap::<Value, u32>::default();
+    let mut key = Vec::with_capacity(ops.len() * 8);
+    for &op in ops {
+        key.push(ir.name_id(op).index() as u32);
+        for &(name, attr) in ir.attrs(op) {
+            key.extend([name.index() as u32, attr.index() as u32]);
+        }
+        key.push(u32::MAX);
+        for value in ir.operands(op) {
+            let next = numbers.len() as u32;
+            let number = *numbers.entry(value).or_insert(next);
+            key.extend([number, ir.value_type(value).index() as u32]);
+        }
+        key.push(u32::MAX);
+        for &value in ir.results(op) {
+            let next = numbers.len() as u32;
+            numbers.insert(value, next);
+            let outside = ir.users(value).any(|user| !inside.contains(&user));
+            key.extend([ir.value_type(value).index() as u32, u32::from(outside)]);
+        }
+        key.push(u32::MAX);
+    }
+    key
+}
