@@ -13,6 +13,7 @@ pub mod dce;
 pub mod decompose;
 pub mod inline_tasks;
 pub mod lower;
+pub mod report;
 pub mod schedule;
 pub mod segment;
 pub mod test_passes;
@@ -30,6 +31,8 @@ pub static PASSES: &[&PassDef] = &[
     &dce::DCE,
     // Borders.
     &inline_tasks::INLINE_TASKS,
+    &segment::SEGMENT,
+    &report::SEGMENT_REPORT,
     // Code.
     &decompose::DECOMPOSE,
     &schedule::SCHEDULE,
@@ -57,6 +60,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
     let tables = [
         test_passes::test_crash::CODES,
+        segment::CODES,
         schedule::CODES,
         lower::pass::CODES,
     ];

@@ -8,12 +8,12 @@ use fuser_ir::types::{DType, Dim, Extent};
 use fuser_ir::{Block, Ir, NewOp, Op, TypeId, Value};
 
 macro_rules! ops {
-    ($($ident:ident $name:literal $rule:ident $class:ident),* $(,)?) => {
+    ($($ident:ident $name:literal $rule:ident $class:ident $traits:expr),* $(,)?) => {
         $(pub static $ident: OpDef = OpDef {
             name: concat!("test.", $name),
             axes: AxisRule::$rule,
             class: OpClass::$class,
-            traits: Traits::PURE,
+            traits: $traits,
             flops: 1,
             ..OpDef::EMPTY
         };)*
@@ -22,16 +22,17 @@ macro_rules! ops {
 }
 
 ops! {
-    PW "pw" Pointwise Elementwise,
-    SUM "sum" Reduce Reduction,
-    BROADCAST "broadcast" Broadcast Shape,
-    PERMUTE "permute" Permute Shape,
-    RESHAPE "reshape" Reshape Shape,
-    SQUEEZE "squeeze" Squeeze Shape,
-    EXPAND "expand" Expand Shape,
-    FULL "full" Create Creation,
-    OPAQUE "opaque" None Structure,
-    RETURN "return" None Structure,
+    PW "pw" Pointwise Elementwise Traits::PURE,
+    SUM "sum" Reduce Reduction Traits::PURE,
+    BROADCAST "broadcast" Broadcast Shape Traits::PURE,
+    PERMUTE "permute" Permute Shape Traits::PURE,
+    RESHAPE "reshape" Reshape Shape Traits::PURE,
+    SQUEEZE "squeeze" Squeeze Shape Traits::PURE,
+    EXPAND "expand" Expand Shape Traits::PURE,
+    FULL "full" Create Creation Traits::PURE,
+    OPAQUE "opaque" None Structure Traits::PURE,
+    SET "set" Pointwise Shape Traits::PURE.union(Traits::BARRIER),
+    RETURN "return" None Structure Traits::TERMINATOR,
 }
 
 /// A block under construction.
@@ -43,7 +44,10 @@ pub struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        let mut ir = Ir::new(Arc::new(Registry::new(&[&DIALECT])));
+        let mut ir = Ir::new(Arc::new(Registry::new(&[
+            &DIALECT,
+            &fuser_dialects::task::DIALECT,
+        ])));
         let region = ir.new_region();
         let block = ir.append_block(region);
         let ops = Vec::new();
@@ -124,6 +128,11 @@ impl Builder {
         };
         let op = self.ir.create_op(&RETURN, new);
         self.ir.append_op(self.block, op);
+    }
+    pub fn hint(&mut self, hint: &str) {
+        let hint = self.ir.string_attr(hint);
+        let last = *self.ops.last().expect("an op");
+        self.ir.set_attr(last, "fusion.hint", hint);
     }
     pub fn keepdim(&mut self) {
         let unit = self.ir.attr(AttrKind::Unit);

@@ -169,6 +169,9 @@ pub struct Plan {
 /// The most different sets of reduced axes whose unions are all tried; beyond, only single sets and all together.
 const MAX_ENUMERATED: usize = 4;
 
+/// What a view costs the host: enough that it joins a kernel where that moves no more bytes.
+const VIEW_NS: u64 = 100;
+
 /// Plans `ops`, given in program order, as one kernel; `axes` is their axis analysis.
 pub fn plan(ir: &Ir, ops: &[Op], axes: &Axes, model: &Model) -> Result<Plan, Refusal> {
     let (machine, limits) = (&model.machine, &model.limits);
@@ -364,7 +367,10 @@ fn view(ir: &Ir, ops: &[Op]) -> Plan {
         outputs,
         tile: Vec::new(),
         sweeps: Vec::new(),
-        cost: Cost::default(),
+        cost: Cost {
+            time_ns: VIEW_NS,
+            ..Cost::default()
+        },
         rejected: Vec::new(),
     }
 }

@@ -25,8 +25,11 @@
 mod apply;
 mod borders;
 mod bottom_up;
+mod explain;
+mod forced;
 mod graph;
 mod order;
+mod pass;
 mod record;
 mod search;
 #[cfg(test)]
@@ -34,7 +37,10 @@ mod tests;
 mod verdict;
 
 pub use apply::{Draw, draw};
+pub use forced::{Forced, GroupingError};
 pub use graph::Graph;
+pub(crate) use pass::bindings;
+pub use pass::{CODES, SEGMENT};
 pub use record::{Action, Record};
 pub use search::{Group, Options, Segmentation, segment};
 pub use verdict::{Planner, Verdict};

@@ -1,1 +1,227 @@
-//! Segmentation of small programs.
+//! Segmentation of small programs, compared as lists of the groups' values.
+
+use fuser_ir::Value;
+
+use super::*;
+use crate::cost::{Limits, Model};
+use crate::testing::*;
+
+fn with_model(b: &Builder, model: Model, options: Options) -> (String, Segmentation, Planner) {
+    let mut planner = Planner::new(model);
+    let (graph, result) = segment(&b.ir, b.block, &mut planner, &options);
+    let name = |&m: &u32| {
+        let op = graph.ops[m as usize];
+        b.ir.value_name(b.ir.result(op, 0))
+            .unwrap_or("_")
+            .to_owned()
+    };
+    let groups = result.groups.iter();
+    let texts = groups.map(|g| g.members.iter().map(name).collect::<Vec<_>>().join(" "));
+    let text = texts.collect::<Vec<_>>().join(" | ");
+    (text, result, planner)
+}
+
+fn groups(b: &mut Builder, outputs: &[Value]) -> String {
+    b.ret(outputs);
+    with_model(b, Model::default(), Options::default()).0
+}
+
+#[test]
+fn what_shares_nothing_stays_apart() {
+    let mut b = Builder::default();
+    let a = b.input("a", "10x20xf32");
+    let c = b.input("c", "15xf32");
+    let p = b.pw("p", &[a], "10x20xf32");
+    let q = b.pw("q", &[c], "15xf32");
+    assert_eq!(groups(&mut b, &[p, q]), "p | q");
+}
+
+#[test]
+fn a_barrier_sits_with_its_producer() {
+    let mut b = Builder::default();
+    let x = b.input("x", "32x64xf64");
+    let r = b.pw("r", &[x], "32x64xf64");
+    let s = b.op(&SET, "s", &[r], &[], "32x64xf64");
+    let n = b.pw("n", &[s], "32x64xf64");
+    assert_eq!(groups(&mut b, &[n]), "r s | n");
+}
+
+#[test]
+fn two_barriers_of_one_value_cost_one_cut() {
+    let mut b = Builder::default();
+    let x = b.input("x", "8xf32");
+    let t = b.pw("t", &[x, x], "8xf32");
+    let s = b.op(&SET, "s", &[t], &[], "8xf32");
+    let u = b.op(&SET, "u", &[t], &[], "8xf32");
+    let y = b.pw("y", &[s, u], "8xf32");
+    assert_eq!(groups(&mut b, &[y]), "t s u | y");
+}
+
+#[test]
+fn siblings_that_read_one_tensor_share_a_kernel() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x300xf32");
+    let n = b.pw("n", &[x], "512x300xf32");
+    let p = b.op(&SUM, "p", &[n], &[0], "300xf32");
+    let q = b.op(&SUM, "q", &[n], &[1], "512xf32");
+    assert_eq!(groups(&mut b, &[p, q]), "n p q");
+}
+
+#[test]
+fn a_self_mapped_tensor_is_read_by_two_kernels() {
+    let mut b = Builder::default();
+    let t = b.input("t", "5x5xf32");
+    let p = b.op(&PERMUTE, "p", &[t], &[1, 0], "5x5xf32");
+    let y = b.pw("y", &[t, p], "5x5xf32");
+    assert_eq!(groups(&mut b, &[y]), "p | y");
+}
+
+#[test]
+fn factorings_that_do_not_meet_are_cut() {
+    let mut b = Builder::default();
+    let x = b.input("x", "24xf32");
+    let p = b.op(&RESHAPE, "p", &[x], &[], "6x4xf32");
+    let s = b.pw("s", &[p], "6x4xf32");
+    let q = b.op(&RESHAPE, "q", &[x], &[], "4x6xf32");
+    let c = b.pw("c", &[q], "4x6xf32");
+    b.ret(&[s, c]);
+    let (text, result, _) = with_model(&b, Model::default(), Options::default());
+    assert_eq!(text, "p s | q c");
+    let whole = result.records[0].render(&b.ir);
+    assert_eq!(
+        whole,
+        "whole %c refused incompatible-factoring { at: %q, known: [6, 4], wanted: [4, 6] }"
+    );
+}
+
+#[test]
+fn an_output_that_renames_memory_is_a_view() {
+    let mut b = Builder::default();
+    let x = b.input("x", "6x4xf32");
+    let y = b.pw("y", &[x], "6x4xf32");
+    let v = b.op(&RESHAPE, "v", &[y], &[], "24xf32");
+    let w = b.op(&RESHAPE, "w", &[v], &[], "3x8xf32");
+    b.ret(&[y, w]);
+    let (text, result, _) = with_model(&b, Model::default(), Options::default());
+    assert_eq!(text, "y | v w");
+    let last = result.groups[1].verdict.as_ref().expect("planned");
+    assert_eq!(last.kind, crate::cost::Kind::View);
+}
+
+#[test]
+fn what_is_made_from_nothing_belongs_to_nobody() {
+    let mut b = Builder::default();
+    let x = b.input("x", "8xf32");
+    let f = b.op(&FULL, "f", &[], &[], "8xf32");
+    let p = b.pw("p", &[x, f], "8xf32");
+    let s = b.op(&SET, "s", &[p], &[], "8xf32");
+    let y = b.pw("y", &[s, f], "8xf32");
+    assert_eq!(groups(&mut b, &[y]), "p s | y");
+}
+
+#[test]
+fn hints_are_kept() {
+    let mut b = Builder::default();
+    let x = b.input("x", "8xf32");
+    let p = b.pw("p", &[x], "8xf32");
+    let q = b.pw("q", &[p], "8xf32");
+    b.hint("apart");
+    let r = b.pw("r", &[q], "8xf32");
+    b.hint("barrier");
+    let y = b.pw("y", &[r, x], "8xf32");
+    assert_eq!(groups(&mut b, &[y]), "p | q | r | y");
+}
+
+#[test]
+fn a_hint_that_cannot_be_kept_is_told() {
+    let mut b = Builder::default();
+    let x = b.input("x", "8xf32");
+    let p = b.pw("p", &[x], "8xf32");
+    b.hint("together:a");
+    let s = b.op(&SET, "s", &[p], &[], "8xf32");
+    let y = b.pw("y", &[s], "8xf32");
+    b.hint("together:a");
+    b.ret(&[y]);
+    let (_, result, _) = with_model(&b, Model::default(), Options::default());
+    assert_eq!(result.broken_hints.len(), 1);
+}
+
+fn chain(length: usize) -> Builder {
+    let mut b = Builder::default();
+    let mut x = b.input("x", "[N]xf32");
+    for _ in 0..length {
+        x = b.pw("y", &[x], "[N]xf32");
+    }
+    b.ret(&[x]);
+    b
+}
+
+#[test]
+fn a_chain_longer_than_a_kernel_may_be_is_cut_into_few() {
+    let b = chain(100);
+    let model = Model {
+        limits: Limits {
+            ops: 16,
+            ..Limits::default()
+        },
+        ..Model::default()
+    };
+    let (_, result, _) = with_model(&b, model, Options::default());
+    let count = result.groups.len();
+    assert!((7..=13).contains(&count), "{count} groups");
+    assert!(result.groups.iter().all(|g| g.members.len() <= 16));
+}
+
+#[test]
+fn work_grows_little_faster_than_the_program() {
+    let work = |length: usize| {
+        let b = chain(length);
+        let (_, _, planner) = with_model(&b, Model::default(), Options::default());
+        planner.planned_ops + planner.questions
+    };
+    let (small, large) = (work(4096), work(8192));
+    assert!(large < small * 22 / 10, "{small} -> {large}");
+}
+
+#[test]
+fn drawing_moves_ops_and_copies_what_is_shared() {
+    let mut b = Builder::default();
+    let x = b.input("x", "8xf32");
+    let f = b.op(&FULL, "f", &[], &[], "8xf32");
+    let p = b.pw("p", &[x, f], "8xf32");
+    let y = b.pw("y", &[p, f], "8xf32");
+    b.ret(&[y]);
+    let draws = [
+        Draw {
+            name: "s0".into(),
+            kind: "kernel",
+            ops: vec![b.ops[0], b.ops[1]],
+        },
+        Draw {
+            name: "s1".into(),
+            kind: "kernel",
+            ops: vec![b.ops[0], b.ops[2]],
+        },
+    ];
+    let shared = [b.ops[0]].into_iter().collect();
+    let segments = draw(&mut b.ir, b.block, &draws, &shared);
+    assert!(b.ir.is_erased(b.ops[0]));
+    let names: Vec<Vec<&str>> = segments
+        .iter()
+        .map(|&s| {
+            b.ir.children(s)
+                .into_iter()
+                .map(|op| b.ir.name(op))
+                .collect()
+        })
+        .collect();
+    assert_eq!(names[0], ["test.full", "test.pw", "task.yield"]);
+    assert_eq!(names[1], ["test.full", "test.pw", "task.yield"]);
+    let end =
+        b.ir.terminator(b.block)
+            .or(b.ir.last_op(b.block))
+            .expect("ends");
+    assert_eq!(b.ir.operand(end, 0), b.ir.result(segments[1], 0));
+    assert_eq!(b.ir.value_name(b.ir.result(segments[0], 0)), Some("p"));
+    assert_eq!(b.ir.operand(b.ops[2], 0), b.ir.result(segments[0], 0));
+}

@@ -1,0 +1,242 @@
+//! The segment report: what became which kernel and what crosses memory, from shapes alone.
+//!
+//! ```json
+//! { "program": "f",
+//!   "segments": [ { "name": "s0", "kind": "kernel", "ops": ["%xf", "%y"], "sweeps": 1,
+//!                   "read_bytes": 4096, "write_bytes": 2048,
+//!                   "values": [ { "name": "%x", "access": "read", "bytes": 4096 }, ... ] } ],
+//!   "crossing": [ { "value": "%h", "from": "s0", "to": "s1", "bytes": 2048 } ],
+//!   "read_bytes": 4096, "write_bytes": 2048, "total_bytes": 6144, "crossing_bytes": 0 }
+//! ```
+//!
+//! A number of bytes is a JSON number where extents are static or bound, and else a string with a polynomial over their
+//! names, `"2048*B"`; `"?"` where an extent is `?`. A value that several sweeps of a segment read counts once per sweep.
+//! Crossing values count once, though they are written and read.
+//!
+//! Never needs data, never edits the IR.
+
+mod pass;
+mod quantity;
+#[cfg(test)]
+mod tests;
+
+use fuser_dialects::task;
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+pub use pass::{SEGMENT_REPORT, emit};
+pub use quantity::Quantity;
+
+use crate::axes::{Axes, value_text};
+use crate::cost::{Bindings, Model, boundary, plan};
+
+/// The report of a program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The program's symbol.
+    pub program: String,
+    /// In run order.
+    pub segments: Vec<SegmentReport>,
+    /// Values that one segment writes and another reads.
+    pub crossing: Vec<Crossing>,
+    /// Sum over segments.
+    pub read_bytes: Quantity,
+    /// Sum over segments.
+    pub write_bytes: Quantity,
+    /// Reads and writes.
+    pub total_bytes: Quantity,
+    /// Sum over crossing values, each once.
+    pub crossing_bytes: Quantity,
+}
+
+/// One segment.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SegmentReport {
+    /// Its symbol.
+    pub name: String,
+    /// `kernel`, `view`, ...
+    pub kind: String,
+    /// Its ops, each by the name of its first result.
+    pub ops: Vec<String>,
+    /// Walks over slow memory.
+    pub sweeps: usize,
+    /// Bytes that it reads.
+    pub read_bytes: Quantity,
+    /// Bytes that it writes.
+    pub write_bytes: Quantity,
+    /// What it reads and writes.
+    pub values: Vec<ValueReport>,
+}
+
+/// A value that a segment reads or writes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ValueReport {
+    /// Its name.
+    pub name: String,
+    /// `read` or `write`.
+    pub access: &'static str,
+    /// Stored bytes.
+    pub bytes: Quantity,
+}
+
+/// A value between two segments.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Crossing {
+    /// Its name.
+    pub value: String,
+    /// Who writes it.
+    pub from: String,
+    /// Who reads it.
+    pub to: String,
+    /// Stored bytes.
+    pub bytes: Quantity,
+}
+
+/// What `program` moves, segment by segment.
+pub fn report(ir: &Ir, program: Op, model: &Model) -> Report {
+    let segments = ir.children(program).into_iter();
+    let segments: Vec<Op> = segments.filter(|&op| ir.is(op, &task::SEGMENT)).collect();
+    let reports: Vec<SegmentReport> = segments
+        .iter()
+        .map(|&s| segment_report(ir, s, model))
+        .collect();
+    let crossing = crossing(ir, &segments, &model.bindings);
+    let read_bytes: Quantity = reports.iter().map(|s| s.read_bytes.clone()).sum();
+    let write_bytes: Quantity = reports.iter().map(|s| s.write_bytes.clone()).sum();
+    let crossing_bytes = crossing_values(ir, &segments, &model.bindings).sum();
+    let total_bytes = [read_bytes.clone(), write_bytes.clone()].into_iter().sum();
+    Report {
+        program: symbol(ir, program),
+        segments: reports,
+        crossing,
+        read_bytes,
+        write_bytes,
+        total_bytes,
+        crossing_bytes,
+    }
+}
+
+fn symbol(ir: &Ir, op: Op) -> String {
+    ir.symbol_name(op).unwrap_or_default().to_owned()
+}
+
+fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
+    let walks = walks(ir, segment, model);
+    let bytes = |v: &Value| Quantity::bytes(ir, *v, &model.bindings);
+    let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
+    let moves = kind != "view" && kind != "none";
+    let reads: Vec<Value> = walks.iter().flatten().copied().filter(|_| moves).collect();
+    let writes: Vec<Value> = ir
+        .results(segment)
+        .iter()
+        .copied()
+        .filter(|_| moves)
+        .collect();
+    let value = |access: &'static str| {
+        move |v: &Value| ValueReport {
+            name: value_text(ir, *v),
+            access,
+            bytes: bytes(v),
+        }
+    };
+    let mut once = reads.clone();
+    let mut seen = rustc_hash::FxHashSet::default();
+    once.retain(|v| seen.insert(*v));
+    let values = once.iter().map(value("read"));
+    SegmentReport {
+        name: symbol(ir, segment),
+        kind,
+        ops: leaf_names(ir, segment),
+        sweeps: if moves { walks.len() } else { 0 },
+        read_bytes: reads.iter().map(bytes).sum(),
+        write_bytes: writes.iter().map(bytes).sum(),
+        values: values.chain(writes.iter().map(value("write"))).collect(),
+    }
+}
+
+/// The values from outside, and outputs of earlier walks, that each walk of a segment reads: of its sweeps where it has
+/// some, else of the plan that it would get.
+fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Value>> {
+    let children = ir.children(segment);
+    let sweeps = children.iter().filter(|&&op| ir.is(op, &task::SWEEP));
+    let sweeps: Vec<Op> = sweeps.copied().collect();
+    if !sweeps.is_empty() {
+        return sweeps
+            .iter()
+            .map(|&s| outside_reads(ir, s, segment))
+            .collect();
+    }
+    let ops: Vec<Op> = children
+        .into_iter()
+        .filter(|&op| !ir.is(op, &task::YIELD))
+        .collect();
+    let planned = Axes::build(ir, &ops).ok();
+    let planned = planned.and_then(|axes| plan(ir, &ops, &axes, model).ok());
+    let Some(plan) = planned else {
+        return vec![boundary(ir, &ops).0];
+    };
+    let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
+    let sweeps = plan.sweeps.iter();
+    let reads = sweeps.map(|sweep| {
+        let written = sweep.fetches.iter().filter(|v| outputs.contains(v));
+        sweep.loads.iter().chain(written).copied().collect()
+    });
+    reads.collect()
+}
+
+/// The values from outside of `segment` that ops under `root` read, each once.
+fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let inside = |v: Value| ir.def_op(v).is_some_and(|d| ir.is_inside(d, segment));
+    let ops = ir.walk(root);
+    let reads = ops
+        .into_iter()
+        .flat_map(|op| ir.operands(op).collect::<Vec<_>>());
+    reads.filter(|&v| !inside(v) && seen.insert(v)).collect()
+}
+
+fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {
+    let ops = ir.walk(segment).into_iter().skip(1);
+    let leaves = ops.filter(|&op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD));
+    let named = leaves.filter_map(|op| ir.results(op).first().copied());
+    named.map(|v| value_text(ir, v)).collect()
+}
+
+/// Bytes of each value that another segment reads, once per value.
+fn crossing_values<'a>(
+    ir: &'a Ir,
+    segments: &'a [Op],
+    bindings: &'a Bindings,
+) -> impl Iterator<Item = Quantity> + 'a {
+    let results = segments.iter().flat_map(|&s| ir.results(s).iter().copied());
+    let crosses = |v: &Value| {
+        let mut holders = ir
+            .users(*v)
+            .filter_map(|u| ir.ancestor_beside(u, segments[0]));
+        holders.any(|h| ir.is(h, &task::SEGMENT))
+    };
+    let crossing = results.filter(crosses);
+    crossing.map(move |v| Quantity::bytes(ir, v, bindings))
+}
+
+fn crossing(ir: &Ir, segments: &[Op], bindings: &Bindings) -> Vec<Crossing> {
+    let number: FxHashMap<Op, usize> = segments.iter().copied().zip(0..).collect();
+    let mut list = Vec::new();
+    for &from in segments {
+        for &value in ir.results(from) {
+            let readers = ir.users(value).filter_map(|user| {
+                let holder = ir.ancestor_beside(user, from)?;
+                number.get(&holder).copied()
+            });
+            let readers: std::collections::BTreeSet<usize> = readers.collect();
+            list.extend(readers.into_iter().map(|to| Crossing {
+                value: value_text(ir, value),
+                from: symbol(ir, from),
+                to: symbol(ir, segments[to]),
+                bytes: Quantity::bytes(ir, value, bindings),
+            }));
+        }
+    }
+    list
+}

@@ -1,0 +1,335 @@
+//! The `segment` pass.
+
+use fuser_dialects::task;
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Block, Diagnostics, Op};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
+use rustc_hash::FxHashSet;
+
+use super::apply::{Draw, draw};
+use super::borders::Hint;
+use super::forced;
+use super::graph::Graph;
+use super::record::{Action, Record};
+use super::search::{Options, Segmentation, segment};
+use super::verdict::Planner;
+use crate::cost::{Bindings, Kind, Limits, Machine, Model, Objective};
+
+/// The codes of segmentation.
+pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_OPTION];
+
+/// A hint that cannot be kept.
+pub const BROKEN_HINT: CodeDef = CodeDef {
+    code: "FIR0710",
+    title: "a hint cannot be kept",
+    explanation: "Ops with one `together:NAME` hint must share a kernel. Here they cannot: a border lies between them, they \
+                  have no common iteration space, or a path leads from one to the other through a third kernel. The reason \
+                  is in the message. Hints are kept or refused, never dropped.",
+    example: "",
+};
+/// A hint that is none.
+pub const UNKNOWN_HINT: CodeDef = CodeDef {
+    code: "FIR0711",
+    title: "unknown hint",
+    explanation: "`fusion.hint` is `together:NAME`, `apart` or `barrier`.",
+    example: "",
+};
+/// A grouping that is illegal.
+pub const GROUPING: CodeDef = CodeDef {
+    code: "FIR0712",
+    title: "an illegal grouping",
+    explanation: "A grouping given by a file lists every op in at least one segment, names only ops of the program, and its \
+                  segments can run in some order. The message names the op or the path at fault.",
+    example: "",
+};
+/// A value of an option that means nothing.
+pub const UNKNOWN_OPTION: CodeDef = CodeDef {
+    code: "FIR0713",
+    title: "a value of an option is not understood",
+    explanation: "`machine` is one of the known machine descriptions; `shape` is a list of `NAME=LENGTH`.",
+    example: "",
+};
+
+/// `segment`
+pub static SEGMENT: PassDef = PassDef {
+    name: "segment",
+    summary: "decides which ops share a kernel",
+    doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no border separates, as one \
+          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first. Each \
+          group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
+          into each segment that uses them. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
+          (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
+          as it is.",
+    anchor: &["task.program"],
+    options: &[
+        OptionDef {
+            name: "objective",
+            kind: OptionKind::Choice(&["bytes", "time", "kernels"]),
+            default: "bytes",
+            doc: "what is to be small",
+        },
+        OptionDef {
+            name: "machine",
+            kind: OptionKind::Text,
+            default: "cpu",
+            doc: "the machine description",
+        },
+        OptionDef {
+            name: "shape",
+            kind: OptionKind::List,
+            default: "",
+            doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024",
+        },
+        OptionDef {
+            name: "top-down",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "begin with whole components",
+        },
+        OptionDef {
+            name: "max-ops",
+            kind: OptionKind::COUNT,
+            default: "1024",
+            doc: "ops per kernel",
+        },
+        OptionDef {
+            name: "max-sweeps",
+            kind: OptionKind::COUNT,
+            default: "0",
+            doc: "sweeps per kernel; 0: any number",
+        },
+        OptionDef {
+            name: "from",
+            kind: OptionKind::Text,
+            default: "",
+            doc: "a grouping to apply instead of searching one: the text of a segment report",
+        },
+    ],
+    statistics: &[
+        StatDef {
+            name: "segments",
+            doc: "segments drawn",
+        },
+        StatDef {
+            name: "kernels",
+            doc: "segments that are kernels",
+        },
+        StatDef {
+            name: "merges",
+            doc: "merges of the bottom-up phase",
+        },
+        StatDef {
+            name: "questions",
+            doc: "groups whose cost was asked for",
+        },
+        StatDef {
+            name: "plans",
+            doc: "plans made: questions that no equal group had answered",
+        },
+        StatDef {
+            name: "planned-ops",
+            doc: "ops in those plans",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let Some(block) = ctx.ir.body(ctx.op, 0) else {
+        return Ok(());
+    };
+    let model = model(ctx)?;
+    let drawn = ctx
+        .ir
+        .block_ops(block)
+        .any(|op| ctx.ir.is(op, &task::SEGMENT));
+    if drawn {
+        ctx.preserve_all();
+    } else if ctx.options.text("from").is_empty() {
+        check_hints(ctx, block)?;
+        search(ctx, block, model.clone())?;
+    } else {
+        force(ctx, block, &model)?;
+    }
+    crate::report::emit(ctx, &model);
+    Ok(())
+}
+
+fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), Diagnostics> {
+    let mut planner = Planner::new(model);
+    let options = Options {
+        evaluations: ctx.limits.segment_evaluations,
+        top_down: ctx.options.bool("top-down"),
+    };
+    let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
+    tell(ctx, &graph, &result, &planner);
+    if let Some(errors) = broken(ctx, &graph, &result) {
+        return Err(errors);
+    }
+    let draws: Vec<Draw> = result
+        .groups
+        .iter()
+        .enumerate()
+        .map(|(number, group)| Draw {
+            name: format!("s{number}"),
+            kind: group.verdict.as_ref().map_or("kernel", |v| v.kind.name()),
+            ops: graph.ops_at(&graph.with_free(&group.members)),
+        })
+        .collect();
+    let kernels = draws.iter().filter(|d| d.kind == Kind::Kernel.name());
+    ctx.count("kernels", kernels.count() as u64);
+    ctx.count("segments", draws.len() as u64);
+    draw(ctx.ir, block, &draws, &free_ops(&graph));
+    Ok(())
+}
+
+fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
+    let graph = Graph::build(ctx.ir, block, &model.bindings);
+    let text = ctx.options.text("from").to_owned();
+    let segments = forced::read(ctx.ir, &graph, &text).map_err(|error| {
+        let message = error.message(ctx.ir);
+        one(ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message))
+    })?;
+    let draws: Vec<Draw> = segments
+        .into_iter()
+        .map(|segment| Draw {
+            name: segment.name,
+            kind: Kind::Kernel.name(),
+            ops: graph.ops_at(&graph.with_free(&segment.members)),
+        })
+        .collect();
+    ctx.count("kernels", draws.len() as u64);
+    ctx.count("segments", draws.len() as u64);
+    draw(ctx.ir, block, &draws, &free_ops(&graph));
+    Ok(())
+}
+
+fn free_ops(graph: &Graph) -> FxHashSet<Op> {
+    let all = graph.ops.iter().zip(&graph.free);
+    all.filter(|(_, free)| **free).map(|(&op, _)| op).collect()
+}
+
+/// The model that the options describe.
+fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
+    let wrong = |what: String| one(ctx.error_at(ctx.op, &UNKNOWN_OPTION, what));
+    let name = ctx.options.text("machine");
+    let machine = Machine::by_name(name);
+    let machine = machine.ok_or_else(|| wrong(format!("there is no machine '{name}'")))?;
+    let sweeps = ctx.options.count("max-sweeps");
+    let limits = Limits {
+        ops: usize::try_from(ctx.options.count("max-ops")).unwrap_or(usize::MAX),
+        sweeps: match sweeps {
+            0 => usize::MAX,
+            n => usize::try_from(n).unwrap_or(usize::MAX),
+        },
+    };
+    let objective = match ctx.options.text("objective") {
+        "time" => Objective::Time,
+        "kernels" => Objective::Kernels,
+        _ => Objective::Bytes,
+    };
+    Ok(Model {
+        machine: *machine,
+        bindings: bindings(ctx, &ctx.options.list("shape"))?,
+        limits,
+        objective,
+    })
+}
+
+/// Lengths from `NAME=LENGTH` items. A name that the program does not have binds nothing.
+pub(crate) fn bindings(ctx: &PassContext<'_>, items: &[String]) -> Result<Bindings, Diagnostics> {
+    let mut bindings = Bindings::default();
+    for item in items {
+        let pair = item.split_once('=');
+        let parsed =
+            pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
+        let Some((name, length)) = parsed else {
+            let message = format!("'{item}' is not of the form NAME=LENGTH");
+            return Err(one(ctx.error_at(ctx.op, &UNKNOWN_OPTION, message)));
+        };
+        if let Some(sym) = ctx.ir.strings.lookup(name) {
+            bindings.named.insert(sym, length);
+        }
+    }
+    Ok(bindings)
+}
+
+fn check_hints(ctx: &PassContext<'_>, block: Block) -> Result<(), Diagnostics> {
+    let mut errors = Diagnostics::default();
+    for op in ctx.ir.block_ops(block) {
+        if let Some(Err(text)) = Hint::of(ctx.ir, op) {
+            let message = format!("'{text}' is no hint");
+            let error = ctx.error_at(op, &UNKNOWN_HINT, message);
+            errors.push(error.help("hints are 'together:NAME', 'apart' and 'barrier'"));
+        }
+    }
+    match errors.has_errors() {
+        true => Err(errors),
+        false => Ok(()),
+    }
+}
+
+fn broken(ctx: &PassContext<'_>, graph: &Graph, result: &Segmentation) -> Option<Diagnostics> {
+    let mut errors = Diagnostics::default();
+    for (place, refusal) in &result.broken_hints {
+        let op = graph.ops[*place as usize];
+        let hint = ctx.ir.str_of(op, "fusion.hint").unwrap_or_default();
+        let reason = refusal.render(ctx.ir);
+        let message = format!("the hint '{hint}' cannot be kept: {reason}");
+        errors.push(ctx.error_at(op, &BROKEN_HINT, message));
+    }
+    errors.has_errors().then_some(errors)
+}
+
+fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
+    Diagnostics {
+        items: vec![diagnostic],
+    }
+}
+
+/// Records as statistics and remarks.
+fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner: &Planner) {
+    let merged = |r: &&Record| r.action == Action::Merge && r.refusal.is_none();
+    ctx.count(
+        "merges",
+        result.records.iter().filter(merged).count() as u64,
+    );
+    ctx.count("questions", planner.questions);
+    ctx.count("plans", planner.plans);
+    ctx.count("planned-ops", planner.planned_ops);
+    for record in &result.records {
+        let remark = remark(ctx, record);
+        ctx.remark(remark);
+    }
+    if ctx.wants_file("explain") {
+        let text = super::explain::render(ctx.ir, graph, result, planner);
+        ctx.emit_file("explain", text);
+    }
+}
+
+fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
+    let kind = match record.refusal {
+        None => RemarkKind::Passed,
+        Some(_) => RemarkKind::Missed,
+    };
+    let name = match record.action {
+        Action::Whole => "Whole",
+        Action::Merge => "Merge",
+        Action::Move => "Move",
+    };
+    let op = record.parts.last().and_then(|&v| ctx.ir.def_op(v));
+    let place = op.map_or(fuser_ir::Place::Unknown, |op| ctx.place(op));
+    let mut remark = Remark::new(kind, name, place, record.render(ctx.ir));
+    if let Some(refusal) = &record.refusal {
+        remark = remark.reason(refusal.render(ctx.ir));
+    }
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    if let Some(before) = &record.before {
+        remark = remark.int("BytesBefore", number(before.bytes()));
+    }
+    if let Some(after) = &record.after {
+        remark = remark.int("BytesAfter", number(after.bytes()));
+    }
+    remark
+}
