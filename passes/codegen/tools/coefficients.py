@@ -56,6 +56,10 @@ def erfcx_map(t):
     return (1 + 2 * x) * exp(x * x) * erfc(x)
 
 
+def erfc_log(x):
+    return -log(erfc(x)) / x
+
+
 HALF_LN2 = LN2 / 2 * mpf("1.0001")
 LOG_LO, LOG_HI = sqrt(mpf(1) / 2) - 1 - mpf("1e-7"), sqrt(mpf(2)) - 1 + mpf("1e-7")
 ATANH_HI = (LOG_HI / (2 + LOG_HI)) ** 2 * mpf("1.0001")
@@ -70,6 +74,7 @@ FITS = [
     ("SIN_TAIL", "(sin(r)/r - 1) / z, z = r^2, |r| <= pi/4", sin_tail, (mpf(0), OCTANT), 3, 7),
     ("COS_TAIL", "(cos(r) - 1 + z/2) / z^2, z = r^2, |r| <= pi/4", cos_tail, (mpf(0), OCTANT), 3, 6),
     ("ERF_HEAD", "erf(x)/x - 1 in z = x^2, |x| <= 1", erf_head, (mpf(0), mpf(1)), 7, 13),
+    ("ERFC_LOG", "-log(erfc(x)) / x for 1 <= x <= 4", erfc_log, (mpf("0.999"), mpf(4)), 8, None),
     ("ERFCX", "(1 + 2x) erfcx(x) in t = (x-4)/(x+4), 0 <= x <= 28", erfcx_map, (mpf(-1), mpf("0.75")), 12, 26),
     ("ATAN_TAIL", "(atan(r)/r - 1) / z, z = r^2, |r| <= tan(pi/8)", atan_tail, (mpf(0), mpf("0.1716")), 4, 10),
     ("ASIN_TAIL", "(asin(r)/r - 1) / z, z = r^2, |r| <= 1/2", asin_tail, (mpf(0), mpf("0.2501")), 5, 13),

@@ -1,10 +1,11 @@
 //! erf and erfc.
 //!
 //! Near zero erf is `x + x P(x^2)`. Elsewhere both come from `erfcx(x) = e^(x^2) erfc(x)`, which is smooth enough for one
-//! polynomial in `(x - 4) / (x + 4)` over the whole range; `e^(-x^2)` takes the square in two parts.
+//! polynomial in `(x - 4) / (x + 4)` over the whole range; `e^(-x^2)` takes the square in two parts. erf of f32, which is 1
+//! from 4 on, does without the divisions: `1 - e^(-x Q(x))`.
 
 use super::coefficients as c;
-use super::exp::exp_of_sum;
+use super::exp::{exp_of_sum, exp_within_range};
 use crate::expr::Val;
 
 /// Beyond this erfc is zero in either format.
@@ -22,6 +23,12 @@ fn erfc_of_magnitude<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let erfcx = q.over(a.fma(2.0, 1.0));
     let square = a * a;
     exp_of_sum(-square, -a.fma(a, -square), erfcx)
+}
+
+/// `erfc(a)` for `a >= 1`, as precise as one minus it needs.
+fn erfc_to_f32_precision_of_one<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = a.except(a.gt(4.0), 4.0);
+    exp_within_range(-(a * a.poly(&c::ERFC_LOG_F32)))
 }
 
 /// `erf(x)` for `|x| <= 1`.
@@ -43,7 +50,12 @@ pub fn erf<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     } else {
         z.poly(&c::ERF_HEAD_F32)
     };
-    let far = (x.float(1.0) - erfc_of_magnitude(a)).copysign(x);
+    let erfc = if x.is_f64() {
+        erfc_of_magnitude(a)
+    } else {
+        erfc_to_f32_precision_of_one(a)
+    };
+    let far = (x.float(1.0) - erfc).copysign(x);
     far.except(a.lt(1.0), x.fma(head, x))
 }
 

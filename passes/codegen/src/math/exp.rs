@@ -85,6 +85,12 @@ pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     scale(expm1_reduced(r) + 1.0, n)
 }
 
+/// `e^x` where neither the result nor half of it leaves the normal range.
+pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let (n, r) = reduce(x);
+    (expm1_reduced(r) + 1.0) * power_of_two(n, x)
+}
+
 /// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits; rounds into the subnormals once.
 pub(super) fn exp_of_sum<'e, 'ctx>(
     high: Val<'e, 'ctx>,

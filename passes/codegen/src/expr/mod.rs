@@ -1,0 +1,296 @@
+//! Expressions over LLVM values that read like arithmetic: what the math library and the lowering are written in.
+//!
+//! A [`Val`] is an SSA value, scalar or vector, with the [`Emit`] that builds into the current block. Operators follow
+//! the element type: `+` on floats is `fadd`, on integers `add` (wrapping). Constants splat themselves.
+//!
+//! Building never fails where it is written: the first failure is kept and [`Emit::finish`] returns it. All floating
+//! point is strict: no fast-math flag is ever set here.
+
+mod float;
+mod lanes;
+mod operators;
+mod val;
+
+use std::cell::RefCell;
+
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::intrinsics::Intrinsic;
+use inkwell::module::Module;
+use inkwell::types::{BasicTypeEnum, FloatType, IntType};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, PhiValue, ValueKind};
+
+use crate::error::CodegenError;
+
+/// The element type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Elem {
+    F16,
+    Bf16,
+    F32,
+    F64,
+    /// An integer of this many bits; LLVM's integers carry no sign.
+    Int(u32),
+}
+
+impl Elem {
+    /// Whether arithmetic on it is floating point.
+    pub fn is_float(self) -> bool {
+        !matches!(self, Elem::Int(_))
+    }
+
+    /// Width in bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Elem::F16 | Elem::Bf16 => 16,
+            Elem::F32 => 32,
+            Elem::F64 => 64,
+            Elem::Int(bits) => bits,
+        }
+    }
+}
+
+/// A module under construction and the place where instructions go.
+#[derive(Debug)]
+pub struct Emit<'ctx> {
+    pub context: &'ctx Context,
+    pub module: Module<'ctx>,
+    pub builder: Builder<'ctx>,
+    /// Whether the module is for NVPTX, where a few operations are spelled differently.
+    pub gpu: bool,
+    failure: RefCell<Option<CodegenError>>,
+}
+
+/// A value and the place where instructions on it go.
+#[derive(Clone, Copy, Debug)]
+pub struct Val<'e, 'ctx> {
+    emit: &'e Emit<'ctx>,
+    raw: BasicValueEnum<'ctx>,
+}
+
+/// What may stand on the right of an operator: a value, or a constant that splats to the left side's type.
+pub trait Operand<'e, 'ctx> {
+    fn like(self, model: Val<'e, 'ctx>) -> Val<'e, 'ctx>;
+}
+
+impl<'e, 'ctx> Operand<'e, 'ctx> for Val<'e, 'ctx> {
+    fn like(self, _model: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        self
+    }
+}
+
+impl<'e, 'ctx> Operand<'e, 'ctx> for f64 {
+    fn like(self, model: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        model.float(self)
+    }
+}
+
+impl<'e, 'ctx> Operand<'e, 'ctx> for i64 {
+    fn like(self, model: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        model.int(self)
+    }
+}
+
+impl<'ctx> Emit<'ctx> {
+    /// An empty module of this name.
+    pub fn new(context: &'ctx Context, name: &str, gpu: bool) -> Self {
+        let (module, builder) = (context.create_module(name), context.create_builder());
+        Emit {
+            context,
+            module,
+            builder,
+            gpu,
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// The first failure since the last call, if there was one.
+    pub fn finish(&self) -> Result<(), CodegenError> {
+        self.failure.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    /// Keeps a failure for [`Emit::finish`].
+    pub fn fail(&self, error: impl Into<CodegenError>) {
+        self.failure.borrow_mut().get_or_insert(error.into());
+    }
+
+    /// Gives a raw value the operators.
+    pub fn val(&self, raw: impl Into<BasicValueEnum<'ctx>>) -> Val<'_, 'ctx> {
+        Val {
+            emit: self,
+            raw: raw.into(),
+        }
+    }
+
+    /// The value that was built, or a stand-in once something failed.
+    fn built<'e, E: Into<CodegenError>>(
+        &'e self,
+        result: Result<BasicValueEnum<'ctx>, E>,
+        stand_in: BasicValueEnum<'ctx>,
+    ) -> Val<'e, 'ctx> {
+        let raw = result.unwrap_or_else(|error| {
+            self.fail(error);
+            stand_in
+        });
+        Val { emit: self, raw }
+    }
+
+    /// LLVM's scalar type for an element.
+    pub fn scalar_type(&self, elem: Elem) -> BasicTypeEnum<'ctx> {
+        match elem {
+            Elem::Int(bits) => self.int_type(bits).into(),
+            float => self.float_type(float).into(),
+        }
+    }
+
+    fn int_type(&self, bits: u32) -> IntType<'ctx> {
+        match bits {
+            1 => self.context.bool_type(),
+            8 => self.context.i8_type(),
+            16 => self.context.i16_type(),
+            32 => self.context.i32_type(),
+            64 => self.context.i64_type(),
+            _ => self.context.i128_type(),
+        }
+    }
+
+    fn float_type(&self, elem: Elem) -> FloatType<'ctx> {
+        match elem {
+            Elem::F16 => self.context.f16_type(),
+            Elem::Bf16 => self.context.bf16_type(),
+            Elem::F64 => self.context.f64_type(),
+            _ => self.context.f32_type(),
+        }
+    }
+
+    /// LLVM's type for `lanes` elements: a scalar where `lanes` is `None`.
+    pub fn shaped_type(&self, elem: Elem, lanes: Option<u32>) -> BasicTypeEnum<'ctx> {
+        match (self.scalar_type(elem), lanes) {
+            (scalar, None) => scalar,
+            (BasicTypeEnum::IntType(ty), Some(lanes)) => ty.vec_type(lanes).into(),
+            (BasicTypeEnum::FloatType(ty), Some(lanes)) => ty.vec_type(lanes).into(),
+            (other, _) => other,
+        }
+    }
+
+    /// A constant of this shape.
+    pub fn constant_int(&self, bits: u32, lanes: Option<u32>, value: i64) -> Val<'_, 'ctx> {
+        let scalar = self.int_type(bits).const_int(value as u64, true);
+        self.val(splat_constant(scalar.into(), lanes))
+    }
+
+    /// A constant of this shape, rounded to the element type to nearest even.
+    pub fn constant_float(&self, elem: Elem, lanes: Option<u32>, value: f64) -> Val<'_, 'ctx> {
+        let scalar = self.float_type(elem).const_float(value);
+        self.val(splat_constant(scalar.into(), lanes))
+    }
+
+    /// Calls a function with a result.
+    pub fn call(
+        &self,
+        function: FunctionValue<'ctx>,
+        args: &[Val<'_, 'ctx>],
+    ) -> Option<BasicValueEnum<'ctx>> {
+        let args: Vec<BasicMetadataValueEnum> = args.iter().map(|arg| arg.raw.into()).collect();
+        let call = match self.builder.build_call(function, &args, "") {
+            Ok(call) => call,
+            Err(error) => {
+                self.fail(error);
+                return None;
+            }
+        };
+        match call.try_as_basic_value() {
+            ValueKind::Basic(value) => Some(value),
+            ValueKind::Instruction(_) => None,
+        }
+    }
+
+    /// Calls an intrinsic, overloaded on `types`; a name that LLVM does not know is a failure, not an external call.
+    pub fn intrinsic(
+        &self,
+        name: &str,
+        types: &[BasicTypeEnum<'ctx>],
+        args: &[Val<'_, 'ctx>],
+    ) -> Option<BasicValueEnum<'ctx>> {
+        let declared =
+            Intrinsic::find(name).and_then(|found| found.get_declaration(&self.module, types));
+        match declared {
+            Some(function) => self.call(function, args),
+            None => {
+                self.fail(CodegenError::Internal(format!("no intrinsic `{name}`")));
+                None
+            }
+        }
+    }
+
+    /// The function that the builder stands in.
+    pub fn function(&self) -> Option<FunctionValue<'ctx>> {
+        self.builder
+            .get_insert_block()
+            .and_then(BasicBlock::get_parent)
+    }
+
+    /// Appends a block to the current function.
+    pub fn block(&self, name: &str) -> Option<BasicBlock<'ctx>> {
+        let function = self.function();
+        if function.is_none() {
+            self.fail(CodegenError::Internal(
+                "no function to put a block in".into(),
+            ));
+        }
+        function.map(|function| self.context.append_basic_block(function, name))
+    }
+
+    /// `usually`, or where `rare` (an `i1`) holds, what `handle` makes of it in a block of its own.
+    pub fn unless_rare<'e>(
+        &'e self,
+        rare: Val<'e, 'ctx>,
+        usually: Val<'e, 'ctx>,
+        handle: impl FnOnce() -> Val<'e, 'ctx>,
+    ) -> Val<'e, 'ctx> {
+        let (Some(before), Some(slow), Some(done)) = (
+            self.builder.get_insert_block(),
+            self.block("rare"),
+            self.block("usual"),
+        ) else {
+            return usually;
+        };
+        let result = (|| {
+            self.builder
+                .build_conditional_branch(rare.raw.into_int_value(), slow, done)?;
+            self.builder.position_at_end(slow);
+            let handled = handle();
+            let slow_end = self.builder.get_insert_block().unwrap_or(slow);
+            self.builder.build_unconditional_branch(done)?;
+            self.builder.position_at_end(done);
+            let phi = self.builder.build_phi(usually.raw.get_type(), "")?;
+            phi.add_incoming(&[(&usually.raw, before), (&handled.raw, slow_end)]);
+            Ok::<_, CodegenError>(phi.as_basic_value())
+        })();
+        self.built(result, usually.raw)
+    }
+
+    /// A phi of this type at the builder's place.
+    pub fn phi(&self, ty: BasicTypeEnum<'ctx>) -> Result<PhiValue<'ctx>, CodegenError> {
+        Ok(self.builder.build_phi(ty, "")?)
+    }
+}
+
+fn splat_constant<'ctx>(scalar: BasicValueEnum<'ctx>, lanes: Option<u32>) -> BasicValueEnum<'ctx> {
+    use inkwell::types::VectorType;
+    match lanes {
+        None => scalar,
+        Some(lanes) => VectorType::const_vector(&vec![scalar; lanes as usize]).into(),
+    }
+}
+
+impl<'ctx> Emit<'ctx> {
+    /// A value whose lanes are all to be written before they are read.
+    pub fn undefined(&self, elem: Elem, lanes: Option<u32>) -> Val<'_, 'ctx> {
+        match self.shaped_type(elem, lanes) {
+            BasicTypeEnum::VectorType(ty) => self.val(ty.get_poison()),
+            other => self.val(other.const_zero()),
+        }
+    }
+}

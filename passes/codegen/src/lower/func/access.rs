@@ -1,0 +1,194 @@
+//! Memory of a kernel: loads, stores, and where allocations lie.
+
+use fuser_ir::types::{Extent, MemSpace, TypeKind};
+use fuser_ir::{DType, Op, Value};
+use inkwell::AddressSpace;
+use inkwell::values::PointerValue;
+
+use super::{Lowering, SCRATCH_ALIGN, malformed};
+use crate::convert::{Format, convert};
+use crate::error::CodegenError;
+use crate::expr::{Elem, Val};
+use crate::lower::reduce;
+use crate::lower::types::{Shape, stored};
+use crate::memory;
+
+/// A `local` allocation of at most this many bytes lies on a CPU's stack, where the optimizer can turn it into registers;
+/// greater ones lie in scratch memory.
+const STACK_BYTES: u64 = 4096;
+
+impl<'a, 'ctx> Lowering<'a, 'ctx> {
+    fn address(
+        &self,
+        op: Op,
+        memory: usize,
+    ) -> Result<(PointerValue<'ctx>, Elem, u32), CodegenError> {
+        let buffer = self.operand(op, memory)?;
+        let dtype = self
+            .ir
+            .value_kind(buffer)
+            .dtype()
+            .ok_or_else(|| malformed("a buffer has no element type"))?;
+        let elem = stored(dtype);
+        let index = self.operand_value(op, memory + 1)?;
+        let align = self
+            .ir
+            .int_of(op, "align")
+            .and_then(|align| u32::try_from(align).ok());
+        let align = align
+            .filter(|align| align.is_power_of_two())
+            .unwrap_or(memory::element_bytes(elem));
+        Ok((
+            memory::element(self.emit, self.pointer(buffer)?, elem, index),
+            elem,
+            align,
+        ))
+    }
+
+    pub(in crate::lower) fn load(
+        &self,
+        op: Op,
+        result: Shape,
+    ) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let (address, elem, align) = self.address(op, 0)?;
+        let loaded = memory::load(self.emit, address, elem, result.lanes, align);
+        // Any byte but zero is true.
+        Ok(if result.dtype == DType::I1 {
+            loaded.ne(0)
+        } else {
+            loaded
+        })
+    }
+
+    pub(in crate::lower) fn store(&mut self, op: Op) -> Result<(), CodegenError> {
+        let value = self.operand_value(op, 0)?;
+        let dtype = self.shape(self.operand(op, 0)?)?.dtype;
+        let (address, _, align) = self.address(op, 1)?;
+        let emit = self.emit;
+        let value = if dtype == DType::I1 {
+            convert(value, Format::unsigned(1), Format::unsigned(8))
+        } else {
+            value
+        };
+        if !self.first_thread_only(self.operand(op, 1)?) {
+            memory::store(emit, value, address, align);
+            return Ok(());
+        }
+        let first = self.thread().eq(0);
+        reduce::when(emit, first, || memory::store(emit, value, address, align))
+    }
+
+    /// Outside of thread loops all threads run alike; what they share is written by the first.
+    fn first_thread_only(&self, memory: Value) -> bool {
+        let local = matches!(
+            self.ir.value_kind(memory),
+            TypeKind::MemRef {
+                space: MemSpace::Local,
+                ..
+            }
+        );
+        self.emit.gpu && self.threads > 1 && self.in_threads == 0 && !local
+    }
+
+    pub(in crate::lower) fn special_register(&self, name: &str) -> Val<'a, 'ctx> {
+        let full = format!("llvm.nvvm.read.ptx.sreg.{name}");
+        let read = self
+            .emit
+            .intrinsic(&full, &[], &[])
+            .map(|raw| self.emit.val(raw));
+        read.unwrap_or_else(|| self.emit.constant_int(32, None, 0))
+            .zext_or_trunc(64)
+    }
+
+    pub(in crate::lower) fn thread(&self) -> Val<'a, 'ctx> {
+        self.special_register("tid.x")
+    }
+
+    /// Scratch memory is handed out in program order, each allocation at the next multiple of [`SCRATCH_ALIGN`].
+    pub(in crate::lower) fn allocate(&mut self, op: Op) -> Result<(), CodegenError> {
+        let result = *self
+            .ir
+            .results(op)
+            .first()
+            .ok_or_else(|| malformed("a result is missing"))?;
+        let TypeKind::MemRef { dims, dtype, space } = self.ir.value_kind(result) else {
+            return Err(malformed("an allocation is no memref"));
+        };
+        let fixed = match dims.first() {
+            Some(Extent::Static(count)) => Some(*count),
+            _ => None,
+        };
+        let elem = stored(*dtype);
+        let bytes = fixed.and_then(|count| count.checked_mul(dtype.bytes()));
+        let on_stack =
+            *space == MemSpace::Local && (self.emit.gpu || bytes.is_some_and(|b| b <= STACK_BYTES));
+        let pointer = match (on_stack, fixed) {
+            (true, Some(count)) => self.stack(elem, count)?,
+            _ => {
+                let count = match fixed {
+                    Some(count) => {
+                        self.emit
+                            .constant_int(64, None, i64::try_from(count).unwrap_or(i64::MAX))
+                    }
+                    None => self.operand_value(op, 0)?.smax(0),
+                };
+                self.scratch(count * dtype.bytes() as i64)?
+            }
+        };
+        self.values.insert(result, pointer.into());
+        Ok(())
+    }
+
+    /// Reserves stack at the head of the entry block, the only place where the optimizer turns it into registers.
+    fn stack(&self, elem: Elem, count: u64) -> Result<PointerValue<'ctx>, CodegenError> {
+        let count = u32::try_from(count)
+            .map_err(|_| malformed("a local allocation beyond 4 Gi elements"))?;
+        let (builder, here) = (&self.emit.builder, self.here()?);
+        let entry = self.function.get_first_basic_block().unwrap_or(here);
+        match entry.get_first_instruction() {
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(entry),
+        }
+        let slot = builder.build_alloca(memory::array_type(self.emit, elem, count), "")?;
+        if let Some(instruction) = slot.as_instruction() {
+            let align = SCRATCH_ALIGN as u32;
+            instruction
+                .set_alignment(align)
+                .map_err(CodegenError::internal)?;
+        }
+        builder.position_at_end(here);
+        Ok(slot)
+    }
+
+    fn scratch(&mut self, bytes: Val<'a, 'ctx>) -> Result<PointerValue<'ctx>, CodegenError> {
+        let base = match self.launch.scratch {
+            Some(base) => base,
+            None => self.dynamic_shared_memory(),
+        };
+        let used = self
+            .launch
+            .scratch_used
+            .map_or(self.emit.constant_int(64, None, 0), |raw| {
+                self.emit.val(raw)
+            });
+        let rounded = (bytes + (SCRATCH_ALIGN - 1)).and(-SCRATCH_ALIGN);
+        self.launch.scratch_used = Some((used + rounded).raw());
+        Ok(memory::element(self.emit, base, Elem::Int(8), used))
+    }
+
+    /// The block's dynamic shared memory, whose size the launch gives.
+    fn dynamic_shared_memory(&self) -> PointerValue<'ctx> {
+        const NAME: &str = "fuser_scratch";
+        let global = self.emit.module.get_global(NAME).unwrap_or_else(|| {
+            let ty = memory::array_type(self.emit, Elem::Int(8), 0);
+            let global = self.emit.module.add_global(
+                ty,
+                Some(AddressSpace::from(reduce::SHARED_SPACE)),
+                NAME,
+            );
+            global.set_alignment(SCRATCH_ALIGN as u32);
+            global
+        });
+        global.as_pointer_value()
+    }
+}

@@ -1,0 +1,357 @@
+//! Control flow of a kernel: loops and branches, opened at their op and closed at their terminator.
+
+use fuser_ir::{Op, Value};
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{BasicValueEnum, PhiValue};
+
+use super::{Lowering, malformed};
+use crate::error::CodegenError;
+use crate::expr::{Elem, Val};
+use crate::lower::arith::Combiner;
+use crate::lower::legal::{self, Map};
+use crate::lower::reduce;
+
+/// A region that is being lowered.
+pub(super) struct Frame<'ctx> {
+    /// The next op of it.
+    pub(super) next: Option<Op>,
+    pub(super) kind: FrameKind<'ctx>,
+}
+
+pub(super) enum FrameKind<'ctx> {
+    Function,
+    Loop(OpenLoop<'ctx>),
+    Then(OpenIf<'ctx>),
+    Else(OpenIf<'ctx>),
+}
+
+pub(super) struct OpenLoop<'ctx> {
+    op: Op,
+    header: Option<(BasicBlock<'ctx>, PhiValue<'ctx>)>,
+    carried: Vec<PhiValue<'ctx>>,
+    exit: BasicBlock<'ctx>,
+    /// What the counter goes up by.
+    stride: i64,
+    /// How the threads' values are put together; empty where the loop is not spread over threads.
+    combiners: Vec<Combiner>,
+    map: Map,
+}
+
+pub(super) struct OpenIf<'ctx> {
+    op: Op,
+    other: BasicBlock<'ctx>,
+    merge: BasicBlock<'ctx>,
+    /// What the first region yielded, and the block where it ended.
+    yielded: Vec<BasicValueEnum<'ctx>>,
+    from: Option<BasicBlock<'ctx>>,
+}
+
+/// What a counted loop remembers until its end.
+struct OpenParts {
+    stride: i64,
+    combiners: Vec<Combiner>,
+    map: Map,
+}
+
+impl<'a, 'ctx> Lowering<'a, 'ctx> {
+    /// `ceil((upper - lower) / step)`, zero where nothing runs; unsigned, since the range may span all of i64.
+    fn trip_count(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let [lower, upper, step] = [0, 1, 2].map(|i| self.operand_value(op, i));
+        let (lower, upper, step) = (lower?, upper?, step?);
+        let runs = lower.lt(upper).and(step.gt(0));
+        let safe_step = step.except(step.le(0), 1);
+        let count = (upper - lower - 1).udiv(safe_step) + 1;
+        Ok(count.except(runs.flip(), 0))
+    }
+
+    pub(super) fn open_loop(&mut self, op: Op) -> Result<(), CodegenError> {
+        let map = legal::map_of(self.ir, op).ok_or_else(|| malformed("unknown mapping"))?;
+        let count = self.trip_count(op)?;
+        let spread = map == Map::Thread && self.emit.gpu && self.threads > 1;
+        let combiners = if spread {
+            legal::combiners(self.ir, op)
+        } else {
+            Vec::new()
+        };
+        let initial = self.initial_values(op, &combiners)?;
+        let (start, limit, stride) = match map {
+            Map::Grid if self.emit.gpu => return self.open_block_loop(op, count),
+            Map::Grid => {
+                let (begin, end) = self.range()?;
+                (begin.smax(0), end.smin(count), 1)
+            }
+            Map::Thread if spread => (self.thread(), count, i64::from(self.threads)),
+            _ => (self.emit.constant_int(64, None, 0), count, 1),
+        };
+        self.in_threads += u32::from(map == Map::Thread);
+        self.counted_loop(
+            op,
+            start,
+            limit,
+            OpenParts {
+                stride,
+                combiners,
+                map,
+            },
+            initial,
+        )
+    }
+
+    /// Initial values; over threads, only the first thread starts from them and the others from the neutral element.
+    fn initial_values(
+        &self,
+        op: Op,
+        combiners: &[Combiner],
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
+        let mut initial = Vec::new();
+        for (index, value) in self.ir.operands(op).skip(3).enumerate() {
+            let given = self.value(value)?;
+            let own = match combiners.get(index) {
+                Some(combiner) => {
+                    let neutral = combiner.identity(self.emit, self.shape(value)?);
+                    given.except(self.thread().ne(0), neutral)
+                }
+                None => given,
+            };
+            initial.push(own.raw());
+        }
+        Ok(initial)
+    }
+
+    fn counted_loop(
+        &mut self,
+        op: Op,
+        start: Val<'a, 'ctx>,
+        limit: Val<'a, 'ctx>,
+        parts: OpenParts,
+        initial: Vec<BasicValueEnum<'ctx>>,
+    ) -> Result<(), CodegenError> {
+        let emit = self.emit;
+        let before = self.here()?;
+        let (header, body, exit) = (
+            self.block("loop")?,
+            self.block("body")?,
+            self.block("exit")?,
+        );
+        emit.builder.build_unconditional_branch(header)?;
+        emit.builder.position_at_end(header);
+        let counter = emit.phi(emit.scalar_type(Elem::Int(64)))?;
+        counter.add_incoming(&[(&start.raw(), before)]);
+        let mut carried = Vec::new();
+        for value in &initial {
+            let phi = emit.phi(value.get_type())?;
+            phi.add_incoming(&[(value, before)]);
+            carried.push(phi);
+        }
+        let k = emit.val(counter.as_basic_value());
+        // Unsigned for a count that spans all of i64; a CPU's range is signed but not negative.
+        let more = if parts.map == Map::Grid {
+            k.lt(limit)
+        } else {
+            k.ult(limit)
+        };
+        emit.builder
+            .build_conditional_branch(more.raw().into_int_value(), body, exit)?;
+        emit.builder.position_at_end(body);
+        self.bind(
+            op,
+            k,
+            carried.iter().map(|phi| phi.as_basic_value()).collect(),
+        )?;
+        let OpenParts {
+            stride,
+            combiners,
+            map,
+        } = parts;
+        let open = OpenLoop {
+            op,
+            header: Some((header, counter)),
+            carried,
+            exit,
+            stride,
+            combiners,
+            map,
+        };
+        let block = self
+            .ir
+            .body(op, 0)
+            .ok_or_else(|| malformed("a loop has no body"))?;
+        self.enter(block, FrameKind::Loop(open));
+        Ok(())
+    }
+
+    /// The grid loop of a GPU: the block's number is the iteration.
+    fn open_block_loop(&mut self, op: Op, count: Val<'a, 'ctx>) -> Result<(), CodegenError> {
+        let k = self.special_register("ctaid.x");
+        let (body, exit) = (self.block("body")?, self.block("exit")?);
+        self.emit.builder.build_conditional_branch(
+            k.ult(count).raw().into_int_value(),
+            body,
+            exit,
+        )?;
+        self.emit.builder.position_at_end(body);
+        self.bind(op, k, Vec::new())?;
+        let (carried, combiners) = (Vec::new(), Vec::new());
+        let open = OpenLoop {
+            op,
+            header: None,
+            carried,
+            exit,
+            stride: 0,
+            combiners,
+            map: Map::Grid,
+        };
+        let block = self
+            .ir
+            .body(op, 0)
+            .ok_or_else(|| malformed("a loop has no body"))?;
+        self.enter(block, FrameKind::Loop(open));
+        Ok(())
+    }
+
+    /// Gives the body's arguments their values: `lower + k step`, and the carried ones.
+    fn bind(
+        &mut self,
+        op: Op,
+        k: Val<'a, 'ctx>,
+        carried: Vec<BasicValueEnum<'ctx>>,
+    ) -> Result<(), CodegenError> {
+        let index = self.operand_value(op, 0)? + k * self.operand_value(op, 2)?;
+        let block = self
+            .ir
+            .body(op, 0)
+            .ok_or_else(|| malformed("a loop has no body"))?;
+        let values = std::iter::once(index.raw()).chain(carried);
+        self.values
+            .extend(self.ir.args(block).iter().copied().zip(values));
+        Ok(())
+    }
+
+    pub(super) fn open_if(&mut self, op: Op) -> Result<(), CodegenError> {
+        let condition = self.operand_value(op, 0)?.raw().into_int_value();
+        let (then, other, merge) = (
+            self.block("then")?,
+            self.block("else")?,
+            self.block("merge")?,
+        );
+        self.emit
+            .builder
+            .build_conditional_branch(condition, then, other)?;
+        self.emit.builder.position_at_end(then);
+        let block = self
+            .ir
+            .body(op, 0)
+            .ok_or_else(|| malformed("a branch has no body"))?;
+        self.enter(
+            block,
+            FrameKind::Then(OpenIf {
+                op,
+                other,
+                merge,
+                yielded: Vec::new(),
+                from: None,
+            }),
+        );
+        Ok(())
+    }
+
+    /// Ends the innermost region, which yields `values`.
+    pub(super) fn leave(&mut self, values: &[Value]) -> Result<(), CodegenError> {
+        let raw: Result<Vec<BasicValueEnum<'ctx>>, CodegenError> = values
+            .iter()
+            .map(|&value| Ok(self.value(value)?.raw()))
+            .collect();
+        let raw = raw?;
+        match self.frames.pop().map(|frame| frame.kind) {
+            Some(FrameKind::Loop(open)) => self.close_loop(open, raw),
+            Some(FrameKind::Then(open)) => self.close_then(open, raw),
+            Some(FrameKind::Else(open)) => self.close_if(open, raw),
+            Some(FrameKind::Function) => Ok(self.emit.builder.build_return(None).map(|_| ())?),
+            None => Err(malformed("a terminator outside of everything")),
+        }
+    }
+
+    fn close_loop(
+        &mut self,
+        open: OpenLoop<'ctx>,
+        next: Vec<BasicValueEnum<'ctx>>,
+    ) -> Result<(), CodegenError> {
+        let emit = self.emit;
+        let Some((header, counter)) = open.header else {
+            emit.builder.build_unconditional_branch(open.exit)?;
+            emit.builder.position_at_end(open.exit);
+            return Ok(());
+        };
+        if next.len() != open.carried.len() {
+            return Err(malformed("a loop yields another number of values"));
+        }
+        let advanced = emit.val(counter.as_basic_value()) + open.stride;
+        let latch = self.here()?;
+        emit.builder.build_unconditional_branch(header)?;
+        counter.add_incoming(&[(&advanced.raw(), latch)]);
+        for (phi, value) in open.carried.iter().zip(&next) {
+            phi.add_incoming(&[(value, latch)]);
+        }
+        emit.builder.position_at_end(open.exit);
+        self.in_threads -= u32::from(open.map == Map::Thread);
+        self.loop_results(&open)
+    }
+
+    fn loop_results(&mut self, open: &OpenLoop<'ctx>) -> Result<(), CodegenError> {
+        let results = self.ir.results(open.op).to_vec();
+        for (index, (result, phi)) in results.into_iter().zip(&open.carried).enumerate() {
+            let own = self.emit.val(phi.as_basic_value());
+            let value = match open.combiners.get(index) {
+                Some(&combiner) => {
+                    let block = reduce::Block {
+                        threads: self.threads,
+                        thread: self.thread(),
+                    };
+                    reduce::threads(self.emit, own, combiner, self.shape(result)?.dtype, &block)?
+                }
+                None => own,
+            };
+            self.values.insert(result, value.raw());
+        }
+        Ok(())
+    }
+
+    fn close_then(
+        &mut self,
+        mut open: OpenIf<'ctx>,
+        yielded: Vec<BasicValueEnum<'ctx>>,
+    ) -> Result<(), CodegenError> {
+        open.from = Some(self.here()?);
+        open.yielded = yielded;
+        self.emit.builder.build_unconditional_branch(open.merge)?;
+        self.emit.builder.position_at_end(open.other);
+        match self.ir.body(open.op, 1) {
+            Some(block) => {
+                self.enter(block, FrameKind::Else(open));
+                Ok(())
+            }
+            None => self.close_if(open, Vec::new()),
+        }
+    }
+
+    fn close_if(
+        &mut self,
+        open: OpenIf<'ctx>,
+        yielded: Vec<BasicValueEnum<'ctx>>,
+    ) -> Result<(), CodegenError> {
+        let (emit, from) = (self.emit, self.here()?);
+        emit.builder.build_unconditional_branch(open.merge)?;
+        emit.builder.position_at_end(open.merge);
+        let results = self.ir.results(open.op).to_vec();
+        let first_from = open.from.ok_or_else(|| malformed("a branch did not end"))?;
+        if results.len() != open.yielded.len() || results.len() != yielded.len() {
+            return Err(malformed("a branch yields another number of values"));
+        }
+        for (result, (a, b)) in results.into_iter().zip(open.yielded.iter().zip(&yielded)) {
+            let phi = emit.phi(a.get_type())?;
+            phi.add_incoming(&[(a, first_from), (b, from)]);
+            self.values.insert(result, phi.as_basic_value());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,328 @@
+//! One `kernel.func` to one LLVM function.
+//!
+//! Regions are walked with an explicit stack of frames, so that nesting costs no machine stack. A loop becomes the
+//! counted form `for k in 0..n` with `n` computed ahead, so that no index can overflow and a step below one runs nothing.
+//!
+//! On a CPU the function runs grid iterations `begin..end`; thread loops are plain loops, barriers nothing. On a GPU the
+//! grid loop is the block's number, a thread loop strides by the block's threads, what stands outside of thread loops runs in
+//! every thread alike, and stores there are made by the first thread. Expects a kernel that [`super::legal`] has passed.
+
+mod access;
+mod control;
+
+use fuser_dialects::kernel;
+use fuser_ir::{Block, Ir, Op, Value};
+use inkwell::AddressSpace;
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
+use rustc_hash::FxHashMap;
+
+use super::arith::{self, Combiner};
+use super::legal::{self};
+use super::reduce;
+use super::types::{Shape, shape};
+use control::{Frame, FrameKind};
+
+use crate::error::CodegenError;
+use crate::expr::{Elem, Emit, Val};
+use crate::memory;
+
+/// Every allocation in scratch memory begins at a multiple of this many bytes.
+pub const SCRATCH_ALIGN: i64 = 64;
+/// The most threads of a block.
+pub const MAX_THREADS: i64 = 1024;
+
+/// The threads of a block that the kernel asks for.
+pub fn threads_of(ir: &Ir, func: Op) -> u32 {
+    u32::try_from(
+        ir.int_of(func, "threads")
+            .unwrap_or(1)
+            .clamp(1, MAX_THREADS),
+    )
+    .unwrap_or(1)
+}
+
+/// Where a grid loop gets its iterations from, and where scratch memory begins.
+struct Launch<'ctx> {
+    begin: Option<BasicValueEnum<'ctx>>,
+    end: Option<BasicValueEnum<'ctx>>,
+    scratch: Option<PointerValue<'ctx>>,
+    scratch_used: Option<BasicValueEnum<'ctx>>,
+}
+
+/// The state of one function's lowering.
+pub struct Lowering<'a, 'ctx> {
+    ir: &'a Ir,
+    emit: &'a Emit<'ctx>,
+    func: Op,
+    function: FunctionValue<'ctx>,
+    threads: u32,
+    launch: Launch<'ctx>,
+    values: FxHashMap<Value, BasicValueEnum<'ctx>>,
+    frames: Vec<Frame<'ctx>>,
+    /// How many thread loops are open.
+    in_threads: u32,
+}
+
+fn malformed(what: &str) -> CodegenError {
+    CodegenError::Internal(format!("malformed kernel: {what}"))
+}
+
+impl<'a, 'ctx> Lowering<'a, 'ctx> {
+    /// Prepares the lowering of `func` into `function`, whose signature [`super::signature`] made.
+    pub fn new(ir: &'a Ir, emit: &'a Emit<'ctx>, func: Op, function: FunctionValue<'ctx>) -> Self {
+        let launch = Launch {
+            begin: None,
+            end: None,
+            scratch: None,
+            scratch_used: None,
+        };
+        let (values, frames) = (FxHashMap::default(), Vec::new());
+        let threads = threads_of(ir, func);
+        Lowering {
+            ir,
+            emit,
+            func,
+            function,
+            threads,
+            launch,
+            values,
+            frames,
+            in_threads: 0,
+        }
+    }
+
+    /// Emits the whole function.
+    pub fn run(mut self) -> Result<(), CodegenError> {
+        let body = self
+            .ir
+            .body(self.func, 0)
+            .ok_or_else(|| malformed("no body"))?;
+        let entry = self.emit.context.append_basic_block(self.function, "entry");
+        self.emit.builder.position_at_end(entry);
+        if self.emit.gpu {
+            self.gpu_parameters(body)?
+        } else {
+            self.cpu_parameters(body)?
+        };
+        self.enter(body, FrameKind::Function);
+        while let Some(frame) = self.frames.last_mut() {
+            match frame.next {
+                Some(op) => {
+                    frame.next = self.ir.next_op(op);
+                    self.op(op)?;
+                }
+                None => self.leave(&[])?,
+            }
+        }
+        self.emit.finish()
+    }
+
+    fn enter(&mut self, block: Block, kind: FrameKind<'ctx>) {
+        let next = self.ir.first_op(block);
+        self.frames.push(Frame { next, kind });
+    }
+
+    fn parameter(&self, index: usize) -> Result<BasicValueEnum<'ctx>, CodegenError> {
+        let index = u32::try_from(index).map_err(|_| malformed("too many parameters"))?;
+        self.function
+            .get_nth_param(index)
+            .ok_or_else(|| malformed("a parameter is missing"))
+    }
+
+    /// Buffers and extents are read from the two arrays that the caller passes.
+    fn cpu_parameters(&mut self, body: Block) -> Result<(), CodegenError> {
+        let emit = self.emit;
+        let (buffers, extents) = (
+            self.parameter(0)?.into_pointer_value(),
+            self.parameter(1)?.into_pointer_value(),
+        );
+        self.launch.begin = Some(self.parameter(2)?);
+        self.launch.end = Some(self.parameter(3)?);
+        self.launch.scratch = Some(self.parameter(4)?.into_pointer_value());
+        let (mut buffer, mut extent) = (0i64, 0i64);
+        for &arg in self.ir.args(body) {
+            let is_buffer = shape(self.ir, arg).is_none();
+            let (array, index) = if is_buffer {
+                (buffers, &mut buffer)
+            } else {
+                (extents, &mut extent)
+            };
+            let slot = memory::element(
+                emit,
+                array,
+                Elem::Int(64),
+                emit.constant_int(64, None, *index),
+            );
+            *index += 1;
+            let value = match is_buffer {
+                true => emit.builder.build_load(
+                    emit.context.ptr_type(AddressSpace::default()),
+                    slot,
+                    "",
+                )?,
+                false => memory::load(emit, slot, Elem::Int(64), None, 8).raw(),
+            };
+            self.values.insert(arg, value);
+        }
+        self.unless_grid_is_elsewhere()
+    }
+
+    /// A function without a grid loop is the one iteration 0: it runs only in the call whose range holds it.
+    fn unless_grid_is_elsewhere(&mut self) -> Result<(), CodegenError> {
+        if legal::grid_loop(self.ir, self.func).is_some() {
+            return Ok(());
+        }
+        let (begin, end) = self.range()?;
+        let mine = begin.le(0).and(end.gt(0));
+        let (run, skip) = (self.block("run")?, self.block("skip")?);
+        self.emit
+            .builder
+            .build_conditional_branch(mine.raw().into_int_value(), run, skip)?;
+        self.emit.builder.position_at_end(skip);
+        self.emit.builder.build_return(None)?;
+        self.emit.builder.position_at_end(run);
+        Ok(())
+    }
+
+    fn range(&self) -> Result<(Val<'a, 'ctx>, Val<'a, 'ctx>), CodegenError> {
+        match (self.launch.begin, self.launch.end) {
+            (Some(begin), Some(end)) => Ok((self.emit.val(begin), self.emit.val(end))),
+            _ => Err(malformed("no range")),
+        }
+    }
+
+    fn gpu_parameters(&mut self, body: Block) -> Result<(), CodegenError> {
+        for (index, &arg) in self.ir.args(body).iter().enumerate() {
+            let value = self.parameter(index)?;
+            self.values.insert(arg, value);
+        }
+        Ok(())
+    }
+
+    fn block(&self, name: &str) -> Result<BasicBlock<'ctx>, CodegenError> {
+        self.emit
+            .block(name)
+            .ok_or_else(|| malformed("no function"))
+    }
+
+    fn here(&self) -> Result<BasicBlock<'ctx>, CodegenError> {
+        self.emit
+            .builder
+            .get_insert_block()
+            .ok_or_else(|| malformed("no block"))
+    }
+
+    fn value(&self, value: Value) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let raw = self
+            .values
+            .get(&value)
+            .ok_or_else(|| malformed("a value is used before its definition"))?;
+        Ok(self.emit.val(*raw))
+    }
+
+    fn operand(&self, op: Op, index: usize) -> Result<Value, CodegenError> {
+        self.ir
+            .operands(op)
+            .nth(index)
+            .ok_or_else(|| malformed("an operand is missing"))
+    }
+
+    fn operand_value(&self, op: Op, index: usize) -> Result<Val<'a, 'ctx>, CodegenError> {
+        self.value(self.operand(op, index)?)
+    }
+
+    fn pointer(&self, value: Value) -> Result<PointerValue<'ctx>, CodegenError> {
+        match self.value(value)?.raw() {
+            BasicValueEnum::PointerValue(pointer) => Ok(pointer),
+            _ => Err(malformed("a buffer is no pointer")),
+        }
+    }
+
+    fn shape(&self, value: Value) -> Result<Shape, CodegenError> {
+        shape(self.ir, value).ok_or_else(|| malformed("a value fits no register"))
+    }
+
+    fn define(&mut self, op: Op, value: Val<'a, 'ctx>) -> Result<(), CodegenError> {
+        let result = *self
+            .ir
+            .results(op)
+            .first()
+            .ok_or_else(|| malformed("a result is missing"))?;
+        self.values.insert(result, value.raw());
+        Ok(())
+    }
+
+    fn result_shape(&self, op: Op) -> Result<Shape, CodegenError> {
+        self.shape(
+            *self
+                .ir
+                .results(op)
+                .first()
+                .ok_or_else(|| malformed("a result is missing"))?,
+        )
+    }
+
+    fn op(&mut self, op: Op) -> Result<(), CodegenError> {
+        let ir = self.ir;
+        if ir.is(op, &kernel::FOR) {
+            self.open_loop(op)
+        } else if ir.is(op, &kernel::IF) {
+            self.open_if(op)
+        } else if ir.is(op, &kernel::YIELD) || ir.is(op, &kernel::RETURN) {
+            let values: Vec<Value> = ir.operands(op).collect();
+            self.leave(&values)
+        } else if ir.is(op, &kernel::STORE) {
+            self.store(op)
+        } else if ir.is(op, &kernel::BARRIER) {
+            if self.emit.gpu && self.threads > 1 {
+                reduce::barrier(self.emit);
+            }
+            Ok(())
+        } else if ir.is(op, &kernel::ALLOC) {
+            self.allocate(op)
+        } else {
+            let value = self.pure(op)?;
+            self.define(op, value)
+        }
+    }
+
+    /// Ops with one result in a register.
+    fn pure(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let (ir, emit) = (self.ir, self.emit);
+        let result = self.result_shape(op)?;
+        if ir.is(op, &kernel::LOAD) {
+            self.load(op, result)
+        } else if ir.is(op, &kernel::SPLAT) {
+            Ok(self.operand_value(op, 0)?.splat(result.lanes))
+        } else if ir.is(op, &kernel::IOTA) {
+            let lanes = result.lanes.unwrap_or(1);
+            let zero = emit.constant_int(64, result.lanes, 0);
+            Ok((0..lanes).fold(zero, |v, lane| {
+                v.with_lane(lane, emit.constant_int(64, None, i64::from(lane)))
+            }))
+        } else if ir.is(op, &kernel::EXTRACT) {
+            let lane = u32::try_from(ir.int_of(op, "lane").unwrap_or(-1))
+                .map_err(|_| malformed("no lane"))?;
+            Ok(self.operand_value(op, 0)?.lane(lane))
+        } else if ir.is(op, &kernel::REDUCE) {
+            let combiner = ir.str_of(op, "combine").and_then(Combiner::from_name);
+            let combiner = combiner.ok_or_else(|| malformed("no combiner"))?;
+            Ok(reduce::lanes(
+                self.operand_value(op, 0)?,
+                combiner,
+                result.dtype,
+            ))
+        } else {
+            self.arithmetic(op, result)
+        }
+    }
+
+    fn arithmetic(&self, op: Op, result: Shape) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let mut operands = Vec::new();
+        for value in self.ir.operands(op) {
+            operands.push((self.value(value)?, self.shape(value)?.dtype));
+        }
+        arith::emit(self.emit, self.ir, op, &operands, result)
+    }
+}
