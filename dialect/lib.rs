@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod builtin;
+pub mod docs;
 pub mod fusion;
 pub mod kernel;
 pub mod task;
