@@ -30,6 +30,10 @@ pub fn func(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         }
         extents |= index_like;
     }
+    if ir.int_of(op, "threads").is_some_and(|n| n < 1) {
+        let error = OpError::at(At::Clause("threads"), "must be at least 1");
+        errors.push(error.code(&MAPPING));
+    }
     let is_grid = |o: &Op| ir.is(*o, &FOR) && mapping(ir, *o) == "grid";
     let ops = ir.body(op, 0).into_iter().flat_map(|b| ir.block_ops(b));
     let loops = ops.filter(is_grid).count();

@@ -88,7 +88,10 @@ fn tables_do_not_contradict_themselves() {
 #[test]
 fn codes_are_unique_and_explained() {
     let mut seen = BTreeSet::new();
-    for code in fuser_dialects::codes().chain(check::CODES) {
+    for code in fuser_dialects::codes()
+        .chain(check::CODES)
+        .chain(fuser_ir::verify::codes::CODES)
+    {
         assert!(seen.insert(code.code), "{} stands twice", code.code);
         assert!(
             !code.title.is_empty() && !code.explanation.is_empty(),

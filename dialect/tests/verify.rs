@@ -238,7 +238,7 @@ fn depth_costs_no_stack_and_no_square() {
 
 #[test]
 fn many_ops() {
-    const OPS: usize = 100_000;
+    const OPS: usize = 200_000;
     let mut p = Program::new(&[F4]);
     let mut x = p.arg(0);
     for _ in 0..OPS {
@@ -272,4 +272,26 @@ fn phases_stand_in_sweeps() {
     let y = p.ir.result(phase, 0);
     p.ret(&[y]);
     assert_eq!(p.codes(), ["FIR0231"]);
+}
+
+#[test]
+fn symbols_in_clauses_are_declared() {
+    let mut p = small();
+    let x = p.arg(0);
+    let ty = p.ir.value_type(x);
+    let launch = raw(&mut p.ir, "kernel.launch", &[x], &[ty]);
+    let callee = p.ir.sym("g");
+    let callee = p.ir.attr(fuser_ir::AttrKind::SymbolRef(vec![callee]));
+    p.ir.set_attr(launch, "callee", callee);
+    let first = p.ir.first_op(p.body).unwrap();
+    p.ir.insert_before(first, launch);
+    let found = fuser_ir::verify(&mut p.ir, p.module);
+    assert_eq!(found.items.len(), 1);
+    assert_eq!(found.items[0].code, "FIR0234");
+    assert_eq!(found.items[0].helps, ["did you mean `@f`?"]);
+    // Verified alone, a program still sees the symbols around it.
+    let name = p.ir.sym("f");
+    let known = p.ir.attr(fuser_ir::AttrKind::SymbolRef(vec![name]));
+    p.ir.set_attr(launch, "callee", known);
+    assert!(!fuser_ir::verify(&mut p.ir, p.program).has_errors());
 }

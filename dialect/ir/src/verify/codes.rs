@@ -17,6 +17,7 @@ pub static CODES: &[CodeDef] = &[
     PARENT,
     UNKNOWN_OP,
     SIGNATURE,
+    SYMBOL_UNKNOWN,
 ];
 
 /// FIR0220
@@ -114,4 +115,11 @@ pub const SIGNATURE: CodeDef = CodeDef {
     title: "signature and body disagree",
     explanation: "An op with a signature has a function type, and its entry block has one argument of each parameter type.",
     example: "",
+};
+/// FIR0234
+pub const SYMBOL_UNKNOWN: CodeDef = CodeDef {
+    code: "FIR0234",
+    title: "a symbol that nothing declares",
+    explanation: "A clause that takes a symbol names an op of an enclosing symbol table: of the program or the module.",
+    example: "%0 = kernel.launch %x callee @missing : tensor<4xf32>",
 };

@@ -16,12 +16,13 @@
 //! 5. **Nesting** (FIR0231): an op stands where its table allows.
 //! 6. **Dominance** (`scope.rs`): an operand is defined before its use, through nested regions (FIR0226), and not outside of
 //!    an isolated region (FIR0227). In graph regions order does not count.
-//! 7. **Symbols** (FIR0229, FIR0230): an op that declares a symbol has one; within a symbol table each stands once.
+//! 7. **Symbols** (FIR0229, FIR0230, FIR0234): an op that declares a symbol has one; within a symbol table each stands once; a
+//!    clause that takes a symbol names one of an enclosing table.
 //! 8. **Rules of the op** (FIR0215 or the dialect's own codes): the `verify` function of the table, if all checks of this op
 //!    passed.
 //!
-//! It does not check: that symbols which attributes refer to exist; discardable attributes; locations; that a program
-//! terminates or stays in memory.
+//! It does not check: symbols in other attributes than clauses; discardable attributes; locations; that a program terminates or
+//! stays in memory.
 //!
 //! Never recurses; takes time near linear in the number of ops and operands; changes nothing but the numbering of ops in
 //! blocks and interned types.
@@ -31,11 +32,12 @@ mod regions;
 mod scope;
 mod structure;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::attr::AttrId;
+use crate::attr::{AttrId, AttrKind};
 use crate::check;
-use crate::def::{At, OpDef, OpError, OpParts, Traits};
+use crate::def::{At, ClauseKind, OpDef, OpError, OpParts, Traits};
 use crate::describe;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::intern::Sym;
@@ -69,6 +71,8 @@ enum Step {
 struct Verifier<'a> {
     ir: &'a mut Ir,
     scope: Scope,
+    /// The symbols of the tables around the walk, innermost last.
+    tables: Vec<(Option<Region>, FxHashMap<Sym, Op>)>,
     diagnostics: Diagnostics,
 }
 
@@ -76,6 +80,7 @@ impl<'a> Verifier<'a> {
     fn new(ir: &'a mut Ir, root: Op) -> Self {
         let scope = Scope::around(ir, root);
         Self {
+            tables: tables_around(ir, root),
             ir,
             scope,
             diagnostics: Diagnostics::default(),
@@ -92,7 +97,7 @@ impl<'a> Verifier<'a> {
             }
             match step {
                 Step::Enter(region) => self.scope.enter(self.ir, region),
-                Step::Leave(region) => self.scope.leave(self.ir, region),
+                Step::Leave(region) => self.leave(region),
                 Step::Block(block) => {
                     self.ir.renumber(block);
                     stack.extend(self.ir.first_op(block).map(Step::Op));
@@ -142,6 +147,7 @@ impl<'a> Verifier<'a> {
         self.report_all(op, errors);
         let errors = self.table(op, def, sound);
         self.report_all(op, errors);
+        self.symbol_clauses(op, def);
     }
 
     /// The table's checks, and inference if the regions that it may read are sound.
@@ -209,13 +215,9 @@ impl<'a> Verifier<'a> {
         if !self.ir.has(op, Traits::SYMBOL_TABLE) {
             return;
         }
-        let mut first = rustc_hash::FxHashMap::<Sym, Op>::default();
+        let mut first = FxHashMap::default();
         for child in self.ir.children(op) {
-            let name = self
-                .ir
-                .attr_of(child, "sym_name")
-                .and_then(|a| a.as_string());
-            let Some(name) = name.filter(|_| self.ir.has(child, Traits::SYMBOL)) else {
+            let Some(name) = declared(self.ir, child) else {
                 continue;
             };
             if let Some(&other) = first.get(&name) {
@@ -226,6 +228,44 @@ impl<'a> Verifier<'a> {
             } else {
                 first.insert(name, child);
             }
+        }
+        let region = self.ir.op_regions(op).first().copied();
+        self.tables.push((region, first));
+    }
+
+    fn leave(&mut self, region: Region) {
+        self.scope.leave(self.ir, region);
+        if self.tables.last().is_some_and(|(r, _)| *r == Some(region)) {
+            self.tables.pop();
+        }
+    }
+
+    /// Every clause that takes a symbol names one of an enclosing table.
+    fn symbol_clauses(&mut self, op: Op, def: &'static OpDef) {
+        let clauses = def.clauses.iter().filter(|c| c.kind == ClauseKind::Symbol);
+        for clause in clauses {
+            let Some(AttrKind::SymbolRef(path)) = self.ir.attr_of(op, clause.name) else {
+                continue;
+            };
+            let known = |name: &Sym| {
+                self.tables
+                    .iter()
+                    .any(|(_, table)| table.contains_key(name))
+            };
+            let Some(missing) = path.first().filter(|name| !known(name)) else {
+                continue;
+            };
+            let name = self.ir.str(*missing);
+            let text = format!("there is no symbol `@{name}`");
+            let error = OpError::at(At::Clause(clause.name), text).code(&SYMBOL_UNKNOWN);
+            let names = self.tables.iter().rev().flat_map(|(_, table)| table.keys());
+            let mut names: Vec<&str> = names.map(|s| self.ir.str(*s)).collect();
+            names.sort_unstable();
+            let error = match suggest::nearest(name, names.into_iter()) {
+                Some(near) => error.help(format!("did you mean `@{near}`?")),
+                None => error,
+            };
+            self.report(op, error);
         }
     }
 
@@ -271,6 +311,31 @@ impl<'a> Verifier<'a> {
             None => diagnostic,
         }
     }
+}
+
+/// The symbol that `op` declares.
+fn declared(ir: &Ir, op: Op) -> Option<Sym> {
+    let name = ir.attr_of(op, "sym_name").and_then(|a| a.as_string());
+    name.filter(|_| ir.has(op, Traits::SYMBOL))
+}
+
+/// The symbol tables around `root`, outermost first.
+fn tables_around(ir: &Ir, root: Op) -> Vec<(Option<Region>, FxHashMap<Sym, Op>)> {
+    let around = std::iter::successors(ir.parent_op(root), |o| ir.parent_op(*o));
+    let tables = around.filter(|op| ir.has(*op, Traits::SYMBOL_TABLE));
+    let mut tables: Vec<_> = tables
+        .map(|op| {
+            let children = ir.children(op).into_iter();
+            (
+                None,
+                children
+                    .filter_map(|c| Some((declared(ir, c)?, c)))
+                    .collect(),
+            )
+        })
+        .collect();
+    tables.reverse();
+    tables
 }
 
 /// Where an op stands: its name in the source, or what its location says.
