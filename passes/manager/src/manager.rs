@@ -105,11 +105,14 @@ impl<'i> Manager<'i> {
     /// Runs `pipeline` on `root`.
     pub fn run(&mut self, ir: &mut Ir, root: Op, pipeline: &Pipeline) -> Report {
         let passes = pipeline.passes();
+        // A pipeline that was cut out of another keeps its steps' numbers.
+        let count = passes.iter().map(|p| p.index + 1).max().unwrap_or(0);
+        let mut statistics = vec![Vec::new(); count];
+        for step in &passes {
+            statistics[step.index] = vec![0; step.pass.statistics.len()];
+        }
         let report = Report {
-            statistics: passes
-                .iter()
-                .map(|p| vec![0; p.pass.statistics.len()])
-                .collect(),
+            statistics,
             ..Report::default()
         };
         let mut run = Run {

@@ -136,7 +136,7 @@ impl SweepLowering<'_> {
             None => groups.push((loops, vec![effect])),
         };
         for op in self.phase_ops(phase) {
-            if let Some(combine) = Combine::of(self.ir(), op) {
+            if let Some(combine) = self.fold_of(op) {
                 let reduction = self.reduction(op, combine)?;
                 let mut loops = self.varies(reduction.input);
                 loops.extend(&reduction.inner);
@@ -222,7 +222,7 @@ impl SweepLowering<'_> {
                 loads.insert(v);
                 continue;
             };
-            if Combine::of(self.ir(), op).is_some() {
+            if self.fold_of(op).is_some() {
                 continue;
             }
             flops += self.ir().def(op).map_or(1, |d| d.flops);
@@ -254,7 +254,7 @@ impl SweepLowering<'_> {
                 loads.push(value);
                 continue;
             };
-            if Combine::of(self.ir(), op).is_some() {
+            if self.fold_of(op).is_some() {
                 return self.refuse(
                     op,
                     "its result is needed in the phase that computes it",
@@ -890,6 +890,9 @@ impl SweepLowering<'_> {
             operands.push(self.get(operand, scopes, ivs, lanes)?);
         }
         match def.class {
+            OpClass::Reduction if Combine::of(self.ir(), op).is_some() => {
+                Ok(self.emit_trivial_reduction(op, operands[0]))
+            }
             OpClass::Shape => Ok(operands[0]),
             OpClass::Elementwise => Ok(self.emit_elementwise(op, operands)),
             _ => self.refuse(
@@ -898,6 +901,17 @@ impl SweepLowering<'_> {
                 "use the interpreter, or rewrite it in terms of other ops",
             ),
         }
+    }
+    /// A reduction over axes of extent 1: each element is put together with the identity, once.
+    fn emit_trivial_reduction(&mut self, op: Op, operand: Value) -> Value {
+        let Some(combine) = Combine::of(self.ir(), op) else {
+            return operand;
+        };
+        let identity = self.identity(combine, op);
+        let dtype = self.result_dtype(op);
+        let wide = self.k.cast(operand, combine.accumulator(dtype));
+        let value = combine.apply(&mut self.k, identity, wide);
+        self.k.cast(value, dtype)
     }
     fn emit_elementwise(&mut self, op: Op, operands: Vec<Value>) -> Value {
         let lanes = operands.iter().find_map(|&v| self.k.lanes_of(v));

@@ -198,6 +198,11 @@ impl<'a> SweepLowering<'a> {
     pub fn varies(&self, value: Value) -> Vec<usize> {
         self.spec.varies(self.axes, value)
     }
+    /// How `op` folds axes; `None` for what is no reduction, or reduces only axes of extent 1 and so works like an
+    /// elementwise op.
+    pub fn fold_of(&self, op: Op) -> Option<Combine> {
+        Combine::of(self.ir(), op).filter(|_| !self.axes.reduced(op).is_empty())
+    }
     /// Loop axes that a reduction reduces.
     pub fn reduced(&self, op: Op) -> Result<Vec<usize>, Unsupported> {
         let reduced = self.axes.reduced(op);
@@ -221,7 +226,7 @@ impl<'a> SweepLowering<'a> {
 
     fn allocate_accumulators(&mut self) -> Result<(), Unsupported> {
         for (op, _) in self.flat.ops.clone() {
-            let Some(combine) = Combine::of(self.ir(), op) else {
+            let Some(combine) = self.fold_of(op) else {
                 continue;
             };
             let reduced = self.reduced(op)?;
