@@ -3,133 +3,20 @@
 //! Works on an op before it exists ([`OpParts`]), collects every mistake, and runs an op's own inference only on parts that
 //! fit its table, so that inference may rely on what the table says. Never makes ops.
 
+pub mod codes;
+mod place;
+
+pub use codes::*;
+pub use place::{diagnostic, loc_place};
+
 use crate::attr::{AttrId, AttrKind};
+use crate::def::TypeConstraint;
 use crate::def::{At, ClauseDef, ClauseKind, OpDef, OpError, OpParts, ResultTypes, Shape, Traits};
-use crate::def::{TypeConstraint, VerifyFn};
 use crate::describe;
-use crate::diag::{CodeDef, Diagnostic, Place};
 use crate::intern::Sym;
 use crate::ir::Ir;
-use crate::loc::{LocId, LocKind};
-use crate::span::{OpSpans, Span};
 use crate::suggest;
 use crate::types::{TypeId, TypeKind};
-
-/// Codes of this module.
-pub static CODES: &[CodeDef] = &[
-    OPERAND_COUNT,
-    OPERAND_TYPE,
-    CLAUSE_MISSING,
-    CLAUSE_KIND,
-    CLAUSE_UNKNOWN,
-    OP_RULE,
-    REGION_COUNT,
-    RESULT_COUNT,
-    RESULT_TYPE,
-    TYPES_MISSING,
-];
-
-const fn code(code: &'static str, title: &'static str, explanation: &'static str) -> CodeDef {
-    CodeDef {
-        code,
-        title,
-        explanation,
-        example: "",
-    }
-}
-
-/// FIR0210
-pub const OPERAND_COUNT: CodeDef = CodeDef {
-    example: "%0 = fusion.add %x",
-    ..code(
-        "FIR0210",
-        "wrong number of operands",
-        "The op's table lists its operands; a variadic last operand stands for zero or more values.",
-    )
-};
-/// FIR0211
-pub const OPERAND_TYPE: CodeDef = CodeDef {
-    example: "%0 = fusion.exp %i   // %i: tensor<4xi32>",
-    ..code(
-        "FIR0211",
-        "operand of a type that the op does not take",
-        "Nothing is promoted or converted implicitly: insert a `fusion.cast` where another element type is wanted.",
-    )
-};
-/// FIR0212
-pub const CLAUSE_MISSING: CodeDef = CodeDef {
-    example: "%0 = fusion.sum %x",
-    ..code(
-        "FIR0212",
-        "clause missing",
-        "The clause has no default. `fuser-opt --help-op NAME` and docs/dialects list an op's clauses.",
-    )
-};
-/// FIR0213
-pub const CLAUSE_KIND: CodeDef = CodeDef {
-    example: "%0 = fusion.sum %x dims \"1\"",
-    ..code(
-        "FIR0213",
-        "clause with a value of the wrong kind",
-        "Each clause takes one kind of value: a list of integers, a shape, an element type, a word.",
-    )
-};
-/// FIR0214
-pub const CLAUSE_UNKNOWN: CodeDef = CodeDef {
-    example: "%0 = fusion.sum %x dim [1]",
-    ..code(
-        "FIR0214",
-        "unknown clause or attribute",
-        "An op takes the clauses of its table, and attributes with a dot in their name (`fusion.hint`), which belong to \
-         whoever reads them.",
-    )
-};
-/// FIR0215
-pub const OP_RULE: CodeDef = CodeDef {
-    example: "",
-    ..code(
-        "FIR0215",
-        "the op's own rule is broken",
-        "A rule stated in the op's definition, without a code of its own.",
-    )
-};
-/// FIR0216
-pub const REGION_COUNT: CodeDef = CodeDef {
-    example: "task.phase",
-    ..code(
-        "FIR0216",
-        "wrong number of regions",
-        "The op's table lists its regions; only those marked optional may be left out.",
-    )
-};
-/// FIR0217
-pub const RESULT_COUNT: CodeDef = CodeDef {
-    example: "%a, %b = fusion.exp %x",
-    ..code(
-        "FIR0217",
-        "wrong number of results",
-        "The op's table, or what its region yields, says how many results there are.",
-    )
-};
-/// FIR0218
-pub const RESULT_TYPE: CodeDef = CodeDef {
-    example: "%0 = fusion.exp %x : tensor<5xf32>   // %x: tensor<4xf32>",
-    ..code(
-        "FIR0218",
-        "stated type is not the inferred one",
-        "Types may be left out where they can be inferred. Where they stand they must be the inferred ones; only the \
-         layout of a tensor may be added.",
-    )
-};
-/// FIR0219
-pub const TYPES_MISSING: CodeDef = CodeDef {
-    example: "%0 = kernel.alloc",
-    ..code(
-        "FIR0219",
-        "result types cannot be inferred",
-        "Nothing but the written type tells what this op makes.",
-    )
-};
 
 /// Every mistake of `parts` against the table of `def`: operands, clauses, regions.
 pub fn against_table(ir: &Ir, def: &OpDef, parts: OpParts<'_>) -> Vec<OpError> {
@@ -393,71 +280,4 @@ fn regions(def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>) {
         };
         errors.push(OpError::new(text).code(&REGION_COUNT));
     }
-}
-
-/// An op's mistake as a diagnostic, at the operand, clause or result at fault where its place is known.
-pub fn diagnostic(
-    ir: &Ir,
-    op_name: &str,
-    spans: Option<&OpSpans>,
-    loc: LocId,
-    error: OpError,
-) -> Diagnostic {
-    let place = match spans {
-        Some(spans) => Place::Span {
-            file: spans.file,
-            span: part_span(ir, spans, error.at),
-        },
-        None => loc_place(ir, loc),
-    };
-    let code = error.code.unwrap_or(&OP_RULE);
-    let text = format!("`{op_name}`: {}", error.message);
-    let diagnostic = Diagnostic::error(code, place, text).with_op(op_name);
-    match error.help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    }
-}
-
-fn part_span(ir: &Ir, spans: &OpSpans, at: At) -> Span {
-    let part = match at {
-        At::Operand(index) => spans.operands.get(index).copied(),
-        At::Result(index) => spans.types.or(spans.results.get(index).copied()),
-        At::Clause(name) => {
-            let mut clauses = spans.clauses.iter();
-            clauses
-                .find(|(key, _)| ir.str(*key) == name)
-                .map(|(_, span)| *span)
-        }
-        At::Op | At::Region(_) => None,
-    };
-    part.unwrap_or(spans.name)
-}
-
-/// The file place that a location leads to, looking through names, call sites and the first of fused ones.
-pub fn loc_place(ir: &Ir, loc: LocId) -> Place {
-    let mut next = Some(loc);
-    while let Some(loc) = next {
-        next = match ir.loc_kind(loc) {
-            LocKind::File { file, line, column } => {
-                let file = ir.str(*file).to_owned();
-                let (line, column) = (*line, *column);
-                return Place::Line { file, line, column };
-            }
-            LocKind::Name { child, .. } => *child,
-            LocKind::CallSite { callee, .. } => Some(*callee),
-            LocKind::Fused(parts) => parts.first().copied(),
-            LocKind::Unknown => None,
-        };
-    }
-    Place::Unknown
-}
-
-/// Runs an op's own verifier.
-pub fn own_rules(ir: &Ir, verify: Option<VerifyFn>, op: crate::ir::Op) -> Vec<OpError> {
-    let mut errors = Vec::new();
-    if let Some(verify) = verify {
-        verify(ir, op, &mut errors);
-    }
-    errors
 }
