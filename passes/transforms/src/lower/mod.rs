@@ -4,18 +4,23 @@
 //! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
 //!
 //! Reading order: `spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
-//! accumulate), `sweep.rs` (outer loops and accumulators), `nest.rs` (phases: tile loops and effects), `stage.rs`
+//! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `nest.rs` (tile
+//! loops), `pure.rs` and `reduce.rs` (what stands in them), `stage.rs`
 //! (transposition through tile memory), `launch.rs` (one
 //! sweep to one function), `pass.rs` (the pass).
 //!
 //! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
 //! chooses a schedule: everything it needs stands in the clauses of the sweep.
 
+mod accumulate;
 pub mod build;
 pub mod combine;
+mod effects;
 pub mod launch;
 pub mod nest;
 pub mod pass;
+mod pure;
+mod reduce;
 pub mod spec;
 mod stage;
 pub mod sweep;

@@ -166,7 +166,7 @@ impl<'a> SweepLowering<'a> {
     pub fn ir(&self) -> &Ir {
         self.k.ir
     }
-    fn extents(&mut self) -> Result<Vec<Idx>, Unsupported> {
+    pub(super) fn extents(&mut self) -> Result<Vec<Idx>, Unsupported> {
         let spec = self.spec;
         spec.loops.iter().map(|l| self.eval(&l.extent)).collect()
     }
@@ -187,7 +187,7 @@ impl<'a> SweepLowering<'a> {
             |role| (0..self.spec.loops.len()).filter(move |&i| self.spec.loops[i].role == role);
         with(Role::Grid).chain(with(Role::Stream)).collect()
     }
-    fn grid_count(&self) -> usize {
+    pub(super) fn grid_count(&self) -> usize {
         self.spec
             .loops
             .iter()
@@ -222,33 +222,8 @@ impl<'a> SweepLowering<'a> {
         Ok(list)
     }
 
-    // --- accumulators -------------------------------------------------------------------------------------------------
+    // --- small helpers --------------------------------------------------------------------------------------------
 
-    fn allocate_accumulators(&mut self) -> Result<(), Unsupported> {
-        for (op, _) in self.flat.ops.clone() {
-            let Some(combine) = self.fold_of(op) else {
-                continue;
-            };
-            let reduced = self.reduced(op)?;
-            let order = self.outer_order();
-            let start = order.iter().position(|axis| reduced.contains(axis));
-            let Some(start) = start else { continue };
-            let cross_grid = start < self.grid_count();
-            let dims = self.accumulator_dims(op, &order, start, cross_grid)?;
-            let sizes: Vec<Idx> = dims.iter().map(|d| d.size).collect();
-            let dtype = combine.accumulator(self.result_dtype(op));
-            let memory = self.k.alloc(&sizes, dtype);
-            self.accumulators.push(Accumulator {
-                op,
-                combine,
-                start,
-                cross_grid,
-                memory,
-                dims,
-            });
-        }
-        Ok(())
-    }
     /// Element type of an op's first result.
     pub fn result_dtype(&self, op: Op) -> DType {
         self.ir()
@@ -260,84 +235,6 @@ impl<'a> SweepLowering<'a> {
     pub fn identity(&mut self, combine: Combine, op: Op) -> Value {
         let dtype = self.result_dtype(op);
         combine.identity(&mut self.k, dtype)
-    }
-    fn accumulator_dims(
-        &mut self,
-        op: Op,
-        order: &[usize],
-        start: usize,
-        cross_grid: bool,
-    ) -> Result<Vec<AccDim>, Unsupported> {
-        let result = self.ir().result(op, 0);
-        let mut dims = Vec::new();
-        for axis in self.in_value_order(result) {
-            let spec = &self.spec.loops[axis];
-            let position = order.iter().position(|&o| o == axis);
-            let whole = position.is_none() || cross_grid || position.is_some_and(|p| p > start);
-            if whole {
-                dims.push(AccDim {
-                    axis,
-                    size: self.extent[axis],
-                    whole: true,
-                });
-            } else if spec.has_inner() {
-                dims.push(AccDim {
-                    axis,
-                    size: Idx::Const(spec.tile),
-                    whole: false,
-                });
-            }
-        }
-        Ok(dims)
-    }
-    /// The loop axes of `value`, in the order of its own axes.
-    pub fn in_value_order(&self, value: Value) -> Vec<usize> {
-        let mut list = Vec::new();
-        for dim in self.axes.value(value) {
-            for &axis in &dim.axes {
-                let Some(index) = self.spec.loop_of(axis) else {
-                    continue;
-                };
-                if !dim.broadcast && !list.contains(&index) && self.varies(value).contains(&index) {
-                    list.push(index);
-                }
-            }
-        }
-        list
-    }
-    /// Position in an accumulator at tile indices `ivs` (by loop axis).
-    pub fn accumulator_index(&mut self, dims: &[AccDim], ivs: &FxHashMap<usize, Idx>) -> Idx {
-        let mut index = Idx::ZERO;
-        for dim in dims {
-            let inner = ivs.get(&dim.axis).copied().unwrap_or(Idx::ZERO);
-            let at = if dim.whole {
-                self.k.add(self.base[dim.axis], inner)
-            } else {
-                inner
-            };
-            index = self.k.mul(index, dim.size);
-            index = self.k.add(index, at);
-        }
-        index
-    }
-    fn init_accumulators(
-        &mut self,
-        wanted: impl Fn(&Accumulator) -> bool,
-    ) -> Result<(), Unsupported> {
-        for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
-            let identity = self.identity(acc.combine, acc.op);
-            let size = acc
-                .dims
-                .iter()
-                .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
-            self.copy_loop(size, |k, at, lanes| {
-                let value = k.splat(identity, lanes);
-                k.store(value, acc.memory, at);
-                Ok(())
-            })?;
-            self.barrier();
-        }
-        Ok(())
     }
     /// Runs `body` for `0..count`, in vectors where the target has them, spread over threads where it has those.
     pub fn copy_loop(
@@ -389,118 +286,6 @@ impl<'a> SweepLowering<'a> {
             self.k.op(&fuser_dialects::kernel::BARRIER, &[], &[], &[]);
         }
     }
-    fn flush_accumulators(
-        &mut self,
-        wanted: impl Fn(&Accumulator) -> bool,
-    ) -> Result<(), Unsupported> {
-        for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
-            self.barrier();
-            if acc.cross_grid {
-                self.flush_partial(&acc)?
-            } else {
-                self.flush_result(&acc)?
-            }
-            self.barrier();
-        }
-        Ok(())
-    }
-    fn flush_partial(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
-        let result = self.ir().result(acc.op, 0);
-        let Some(&memory) = self.global.get(&result) else {
-            return Ok(());
-        };
-        let size = acc
-            .dims
-            .iter()
-            .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
-        let start = self.k.mul(self.cell, size);
-        self.copy_loop(size, |k, at, lanes| {
-            let value = k.load(acc.memory, at, lanes);
-            let to = k.add(start, at);
-            k.store(value, memory, to);
-            Ok(())
-        })
-    }
-    fn flush_result(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
-        let result = self.ir().result(acc.op, 0);
-        let Some(&memory) = self.global.get(&result) else {
-            return Ok(());
-        };
-        let order = self.outer_order();
-        let missing = self.missing_loops(result, &self.reduced(acc.op)?);
-        let guards: Vec<usize> = missing
-            .into_iter()
-            .filter(|l| order.iter().position(|o| o == l) < Some(acc.start))
-            .collect();
-        let dtype = self.result_dtype(acc.op);
-        let acc = acc.clone();
-        self.guarded(&guards, |s| {
-            s.flush_dims(&acc, memory, dtype, &mut FxHashMap::default(), 0)
-        })
-    }
-    /// Writes out dims `depth..` of an accumulator, one loop each; `depth` is bounded by the rank.
-    fn flush_dims(
-        &mut self,
-        acc: &Accumulator,
-        memory: Value,
-        dtype: DType,
-        ivs: &mut FxHashMap<usize, Idx>,
-        depth: usize,
-    ) -> Result<(), Unsupported> {
-        let result = self.ir().result(acc.op, 0);
-        let Some(dim) = acc.dims.get(depth).copied() else {
-            return self.flush_element(acc, memory, dtype, ivs, None);
-        };
-        let count = if dim.whole {
-            dim.size
-        } else {
-            self.inner_count(dim.axis)
-        };
-        let last = depth + 1 == acc.dims.len();
-        let contiguous = last && self.stride_is_one(result, dim.axis);
-        let saved = self.base[dim.axis];
-        if dim.whole {
-            self.base[dim.axis] = Idx::ZERO;
-        }
-        let lanes = self.lanes().filter(|_| contiguous);
-        let map = if last { self.inner_map() } else { Map::Seq };
-        let mut start = Idx::ZERO;
-        for lanes in [lanes, None] {
-            let step = lanes.unwrap_or(1) as i64;
-            let rest = self.k.rem(count, Idx::Const(step));
-            let end = self.k.sub(count, rest);
-            if start == end {
-                continue;
-            }
-            self.for_loop([start, end, Idx::Const(step)], map, |s, iv| {
-                ivs.insert(dim.axis, iv);
-                if last {
-                    s.flush_element(acc, memory, dtype, ivs, lanes)
-                } else {
-                    s.flush_dims(acc, memory, dtype, ivs, depth + 1)
-                }
-            })?;
-            start = end;
-        }
-        self.base[dim.axis] = saved;
-        Ok(())
-    }
-    fn flush_element(
-        &mut self,
-        acc: &Accumulator,
-        memory: Value,
-        dtype: DType,
-        ivs: &FxHashMap<usize, Idx>,
-        lanes: Option<u64>,
-    ) -> Result<(), Unsupported> {
-        let at = self.accumulator_index(&acc.dims, ivs);
-        let value = self.k.load(acc.memory, at, lanes);
-        let value = self.k.cast(value, dtype);
-        let result = self.ir().result(acc.op, 0);
-        let to = self.offset(result, ivs)?;
-        self.k.store(value, memory, to);
-        Ok(())
-    }
 
     // --- loops --------------------------------------------------------------------------------------------------------
 
@@ -529,7 +314,7 @@ impl<'a> SweepLowering<'a> {
         let next = body(self, Idx::Value(open.iv), &open.args)?;
         Ok(self.k.close_loop(open, &next, map, combine))
     }
-    fn emit_grid(&mut self) -> Result<(), Unsupported> {
+    pub(super) fn emit_grid(&mut self) -> Result<(), Unsupported> {
         let grid: Vec<usize> = self
             .outer_order()
             .into_iter()
@@ -552,7 +337,12 @@ impl<'a> SweepLowering<'a> {
             s.emit_outer(grid.len())
         })
     }
-    fn emit_cells(&mut self, grid: &[usize], steps: &[Idx], total: Idx) -> Result<(), Unsupported> {
+    pub(super) fn emit_cells(
+        &mut self,
+        grid: &[usize],
+        steps: &[Idx],
+        total: Idx,
+    ) -> Result<(), Unsupported> {
         let cells = Idx::Const(self.spec.cells.max(1));
         let share = self.k.ceil_div(total, cells);
         self.for_loop([Idx::ZERO, cells, Idx::Const(1)], Map::Grid, |s, cell| {
@@ -569,7 +359,7 @@ impl<'a> SweepLowering<'a> {
             s.flush_accumulators(|a| a.cross_grid)
         })
     }
-    fn decode(&mut self, grid: &[usize], steps: &[Idx], flat: Idx) {
+    pub(super) fn decode(&mut self, grid: &[usize], steps: &[Idx], flat: Idx) {
         let mut rest = flat;
         for (n, (&axis, &count)) in grid.iter().zip(steps).enumerate().rev() {
             let index = if n == 0 {
@@ -583,12 +373,12 @@ impl<'a> SweepLowering<'a> {
             self.set_outer(axis, index);
         }
     }
-    fn set_outer(&mut self, axis: usize, index: Idx) {
+    pub(super) fn set_outer(&mut self, axis: usize, index: Idx) {
         self.outer[axis] = index;
         self.base[axis] = self.k.mul(index, Idx::Const(self.spec.loops[axis].tile));
     }
     /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
-    fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
+    pub(super) fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
         let Some(&axis) = self.outer_order().get(position) else {
             return self.emit_phases();
         };

@@ -1,11 +1,10 @@
 //! From a plan to sweeps and phases: puts ops in the plan's order, copies what is recomputed, draws the borders.
 
 use fuser_dialects::task;
+use fuser_dialects::task::outline::outline;
 use fuser_ir::clone::Mapping;
-use fuser_ir::ir::NewOp;
 use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::smallvec;
 
 use super::loops::{Draft, Loops, Tuning};
 use crate::axes::{Axes, AxisId};
@@ -34,9 +33,9 @@ pub fn arrange(
         let loops = choose(ir, segment, &walk, axes, tuning)?;
         let mut members = Vec::new();
         for phase in walk.phases.iter().filter(|p| !p.is_empty()) {
-            members.push(enclose(ir, phase, &task::PHASE));
+            members.push(enclose(ir, phase, &task::PHASE)?);
         }
-        let sweep = enclose(ir, &members, &task::SWEEP);
+        let sweep = enclose(ir, &members, &task::SWEEP)?;
         write_clauses(ir, sweep, &loops);
     }
     Ok(count)
@@ -196,54 +195,8 @@ fn counterparts(axes: &Axes, whole: &Axes, axis: AxisId) -> Vec<AxisId> {
     Vec::new()
 }
 
-/// Puts `ops`, which stand in order in one block, into a new op of table `def`; what is used outside becomes its results.
-fn enclose(ir: &mut Ir, ops: &[Op], def: &'static OpDef) -> Op {
-    let inside: FxHashSet<Op> = ops.iter().copied().collect();
-    let within = |ir: &Ir, mut op: Op| {
-        // An enclosed op may have regions: look at the ancestor that stands in the same block.
-        loop {
-            if inside.contains(&op) {
-                return true;
-            }
-            match ir.parent_op(op) {
-                Some(parent) => op = parent,
-                None => return false,
-            }
-        }
-    };
-    let results = ops.iter().flat_map(|&op| ir.results(op).to_vec());
-    let escaping: Vec<Value> = results
-        .filter(|&v| ir.users(v).any(|user| !within(ir, user)))
-        .collect();
-    let region = ir.new_region();
-    let block = ir.append_block(region);
-    let new = NewOp {
-        results: escaping
-            .iter()
-            .map(|&v| (ir.value_type(v), ir.value_name_sym(v)))
-            .collect(),
-        regions: smallvec![region],
-        loc: ops.first().map(|&op| ir.op_loc(op)),
-        ..NewOp::default()
-    };
-    let task = ir.create_op(def, new);
-    if let Some(&last) = ops.last() {
-        ir.insert_after(last, task);
-    }
-    for &op in ops {
-        ir.move_to_end(op, block);
-    }
-    for (index, &value) in escaping.iter().enumerate() {
-        let result = ir.result(task, index);
-        ir.replace_uses_if(value, result, |ir, slot| !within(ir, ir.use_owner(slot).0));
-    }
-    let end = NewOp {
-        operands: escaping.into_iter().collect(),
-        ..NewOp::default()
-    };
-    let end = ir.create_op(&task::YIELD, end);
-    ir.append_op(block, end);
-    task
+fn enclose(ir: &mut Ir, ops: &[Op], kind: &'static OpDef) -> Result<Op, String> {
+    outline(ir, ops, kind, None).map_err(|r| r.to_string())
 }
 
 fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {

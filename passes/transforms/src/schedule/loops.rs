@@ -284,7 +284,8 @@ impl Draft<'_> {
             .iter()
             .filter(|l| l.role == Role::Grid)
             .map(|l| static_value(&l.extent));
-        let total = grid.fold(Some(1u64), |all, n| Some(all?.saturating_mul(n?)));
+        let mut grid = grid;
+        let total = grid.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
         total.map_or(tuning.cells, |n| {
             tuning
                 .cells

@@ -1,0 +1,288 @@
+//! What the nests of a phase are for, and what each nest needs.
+//!
+//! An *effect* is a reduction, a store of a sweep output, or keeping a value in tile memory for a later phase. All effects
+//! with the same loops share a nest. Pure ops have no place of their own: each nest computes what its effects need, from
+//! global memory, from resident values, or again.
+//!
+//! Decides and emits nothing.
+
+use fuser_ir::def::OpClass;
+use fuser_ir::{Op, Value};
+use rustc_hash::FxHashSet;
+
+use super::combine::Combine;
+use super::sweep::{Resident, SweepLowering, Unsupported};
+
+/// Recomputing is preferred to keeping a value up to this many simple operations and loads.
+const CHEAP_FLOPS: u32 = 3;
+const CHEAP_LOADS: usize = 2;
+
+/// Loop axes of a nest, outermost first, and what it is for.
+pub(super) type Group = (Vec<usize>, Vec<Effect>);
+
+/// What a nest is for.
+#[derive(Clone, Debug)]
+pub(super) enum Effect {
+    /// A sweep output is written to global memory.
+    Store(Value),
+    /// A value is kept for later phases.
+    Keep(Value),
+    /// A reduction.
+    Reduce(Reduction),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Reduction {
+    pub(super) op: Op,
+    pub(super) input: Value,
+    pub(super) combine: Combine,
+    /// Loop axes with tile loops that it reduces.
+    pub(super) inner: Vec<usize>,
+    /// First loop of the nest from which on all loops are reduced: results are carried from there. `None`: it accumulates
+    /// in memory, element by element.
+    pub(super) carried_from: Option<usize>,
+    /// Index into the accumulators where it also reduces outer loops.
+    pub(super) accumulator: Option<usize>,
+}
+
+pub(super) struct Nest {
+    /// Loop axes, outermost first.
+    pub(super) loops: Vec<usize>,
+    pub(super) effects: Vec<Effect>,
+    /// Pure ops to compute, in program order.
+    pub(super) ops: Vec<Op>,
+    /// Values to load from global memory, in order of first use.
+    pub(super) loads: Vec<Value>,
+}
+
+impl SweepLowering<'_> {
+    pub(super) fn group_effects(&mut self, phase: usize) -> Result<Vec<Group>, Unsupported> {
+        let outputs = self.output_set();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut add = |loops: Vec<usize>, effect| match groups.iter_mut().find(|g| g.0 == loops) {
+            Some(group) => group.1.push(effect),
+            None => groups.push((loops, vec![effect])),
+        };
+        for op in self.phase_ops(phase) {
+            if let Some(combine) = self.fold_of(op) {
+                let reduction = self.reduction(op, combine)?;
+                let mut loops = self.varies(reduction.input);
+                loops.extend(&reduction.inner);
+                add(self.inner_loops(&loops), Effect::Reduce(reduction));
+                continue;
+            }
+            for &value in self.ir().results(op) {
+                let loops = self.inner_loops(&self.varies(value));
+                if outputs.contains(&value) {
+                    add(loops.clone(), Effect::Store(value));
+                }
+                if !loops.is_empty() && self.needed_after(value, phase) && !self.is_cheap(value) {
+                    add(loops, Effect::Keep(value));
+                }
+            }
+        }
+        Ok(groups)
+    }
+    pub(super) fn phase_ops(&self, phase: usize) -> Vec<Op> {
+        self.flat
+            .ops
+            .iter()
+            .filter(|(_, p)| *p == phase)
+            .map(|(op, _)| *op)
+            .collect()
+    }
+    pub(super) fn reduction(&self, op: Op, combine: Combine) -> Result<Reduction, Unsupported> {
+        let reduced = self.reduced(op)?;
+        let inner = reduced
+            .into_iter()
+            .filter(|&l| self.spec.loops[l].has_inner())
+            .collect();
+        let accumulator = self.accumulators.iter().position(|a| a.op == op);
+        let input = self.ir().operand(op, 0);
+        Ok(Reduction {
+            op,
+            input,
+            combine,
+            inner,
+            carried_from: None,
+            accumulator,
+        })
+    }
+    /// Those of `loops` that have a tile loop, in nesting order, without repeats.
+    pub(super) fn inner_loops(&self, loops: &[usize]) -> Vec<usize> {
+        (0..self.spec.loops.len())
+            .filter(|l| loops.contains(l) && self.spec.loops[*l].has_inner())
+            .collect()
+    }
+    /// Whether an op of a later phase reads `value` (looking through pure shape ops costs nothing and is not needed: they
+    /// are recomputed from it).
+    pub(super) fn needed_after(&self, value: Value, phase: usize) -> bool {
+        let mut stack = vec![value];
+        let mut seen = FxHashSet::default();
+        while let Some(v) = stack.pop() {
+            for user in self.ir().users(v) {
+                let Some(&at) = self.order.get(&user) else {
+                    continue;
+                };
+                if self.flat.ops[at].1 > phase {
+                    return true;
+                }
+                if self.is_shape(user) && seen.insert(user) {
+                    stack.extend(self.ir().results(user));
+                }
+            }
+        }
+        false
+    }
+    pub(super) fn is_shape(&self, op: Op) -> bool {
+        self.ir().def(op).is_some_and(|d| d.class == OpClass::Shape)
+    }
+    /// Whether it takes less to compute `value` again than to keep it.
+    pub(super) fn is_cheap(&self, value: Value) -> bool {
+        let (mut flops, mut loads) = (0, FxHashSet::default());
+        let mut stack = vec![value];
+        let mut seen = FxHashSet::default();
+        while let Some(v) = stack.pop() {
+            if !seen.insert(v) || self.scalars.contains_key(&v) {
+                continue;
+            }
+            let Some(op) = self.ir().def_op(v).filter(|op| self.order.contains_key(op)) else {
+                loads.insert(v);
+                continue;
+            };
+            if self.fold_of(op).is_some() {
+                continue;
+            }
+            flops += self.ir().def(op).map_or(1, |d| d.flops);
+            if flops > CHEAP_FLOPS || loads.len() > CHEAP_LOADS {
+                return false;
+            }
+            stack.extend(self.ir().operands(op));
+        }
+        loads.len() <= CHEAP_LOADS
+    }
+
+    pub(super) fn plan_nest(
+        &self,
+        loops: Vec<usize>,
+        effects: Vec<Effect>,
+    ) -> Result<Nest, Unsupported> {
+        let mut stack: Vec<Value> = effects.iter().rev().map(Effect::needs).collect();
+        let (mut ops, mut loads, mut seen) = (Vec::new(), Vec::new(), FxHashSet::default());
+        while let Some(value) = stack.pop() {
+            if !seen.insert(value)
+                || self.scalars.contains_key(&value)
+                || self.resident.contains_key(&value)
+            {
+                continue;
+            }
+            let Some(op) = self
+                .ir()
+                .def_op(value)
+                .filter(|op| self.order.contains_key(op))
+            else {
+                loads.push(value);
+                continue;
+            };
+            if self.fold_of(op).is_some() {
+                return self.refuse(
+                    op,
+                    "its result is needed in the phase that computes it",
+                    "move its users to a later phase",
+                );
+            }
+            ops.push(op);
+            stack.extend(self.ir().operands(op));
+        }
+        ops.sort_by_key(|op| self.order[op]);
+        ops.dedup();
+        loads.sort();
+        Ok(Nest {
+            loops,
+            effects,
+            ops,
+            loads,
+        })
+    }
+    /// Number of loops that must be open before `value` can be computed.
+    pub(super) fn depth(&self, nest: &Nest, value: Value) -> usize {
+        let varies = self.varies(value);
+        nest.loops
+            .iter()
+            .rposition(|l| varies.contains(l))
+            .map_or(0, |p| p + 1)
+    }
+    /// Lanes of the innermost loop: one where an access along it is not contiguous.
+    pub(super) fn nest_lanes(&self, nest: &Nest) -> Option<u64> {
+        let &last = nest.loops.last()?;
+        let global = nest
+            .loads
+            .iter()
+            .copied()
+            .chain(nest.effects.iter().filter_map(|e| match e {
+                Effect::Store(v) => Some(*v),
+                _ => None,
+            }));
+        let contiguous = |v: Value| !self.varies(v).contains(&last) || self.stride_is_one(v, last);
+        let memory = |r: &Resident| {
+            r.dims.iter().all(|d| d.0 != last) || r.dims.last().is_some_and(|d| d.0 == last)
+        };
+        let needed = nest
+            .ops
+            .iter()
+            .flat_map(|&op| self.ir().operands(op))
+            .chain(nest.effects.iter().map(Effect::needs));
+        let resident_ok = needed.filter_map(|v| self.resident.get(&v)).all(memory);
+        let accumulators_ok = nest.effects.iter().all(|e| match e {
+            Effect::Reduce(r) if r.carried_from.is_none() => match r.accumulator {
+                Some(a) => self.accumulators[a]
+                    .dims
+                    .iter()
+                    .rposition(|d| d.axis == last)
+                    .is_none_or(|p| p + 1 == self.accumulators[a].dims.len()),
+                None => self
+                    .resident
+                    .get(&self.ir().result(r.op, 0))
+                    .is_none_or(memory),
+            },
+            _ => true,
+        });
+        self.lanes()
+            .filter(|_| global.into_iter().all(contiguous) && resident_ok && accumulators_ok)
+    }
+}
+
+impl Effect {
+    /// The value that the effect consumes.
+    pub(super) fn needs(&self) -> Value {
+        match self {
+            Effect::Store(v) | Effect::Keep(v) => *v,
+            Effect::Reduce(r) => r.input,
+        }
+    }
+    pub(super) fn writes_tile(&self) -> bool {
+        !matches!(self, Effect::Store(_))
+    }
+}
+
+impl Nest {
+    /// The reductions carried through the loop at `depth - 1`, in the order of the effects.
+    pub(super) fn carried_before(&self, depth: usize) -> impl Iterator<Item = &Reduction> {
+        self.effects.iter().filter_map(move |e| match e {
+            Effect::Reduce(r) if r.carried_from.is_some_and(|from| from < depth) => Some(r),
+            _ => None,
+        })
+    }
+}
+
+/// The loop of the nest from which on every loop is reduced, if the reduced loops are the innermost ones.
+pub(super) fn carried_from(loops: &[usize], reduced: &[usize]) -> Option<usize> {
+    if reduced.is_empty() {
+        return None;
+    }
+    let from = loops.iter().position(|l| reduced.contains(l))?;
+    loops[from..]
+        .iter()
+        .all(|l| reduced.contains(l))
+        .then_some(from)
+}

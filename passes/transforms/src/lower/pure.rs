@@ -1,0 +1,281 @@
+//! Pure values inside a nest: loads, elementwise ops, creations, each at the depth of the loops along which it varies.
+//!
+//! Shape ops cost nothing: an element of their result is an element of their operand at the same point of the iteration
+//! space. Refuses ops for which there is no code generation, by name.
+
+use fuser_dialects::{fusion, kernel};
+use fuser_ir::def::{AxisRule, OpClass};
+use fuser_ir::ir::NewOp;
+use fuser_ir::{AttrKind, DType, Op, Value};
+use rustc_hash::FxHashMap;
+
+use super::build::Idx;
+use super::combine::Combine;
+use super::effects::Nest;
+use super::nest::Scopes;
+use super::sweep::{SweepLowering, Unsupported};
+
+impl SweepLowering<'_> {
+    pub(super) fn emit_pure(
+        &mut self,
+        nest: &Nest,
+        depth: usize,
+        scopes: &mut Scopes,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<(), Unsupported> {
+        for &value in &nest.loads {
+            if self.depth(nest, value) == depth {
+                let loaded = self.load_global(value, ivs, lanes)?;
+                self.put(value, loaded, depth, scopes);
+            }
+        }
+        for &op in &nest.ops {
+            let result = self.ir().result(op, 0);
+            if self.depth(nest, result) == depth && !self.scalars.contains_key(&result) {
+                let value = self.emit_op(op, scopes, ivs, lanes)?;
+                self.put(result, value, depth, scopes);
+            }
+        }
+        Ok(())
+    }
+    pub(super) fn put(&mut self, value: Value, computed: Value, depth: usize, scopes: &mut Scopes) {
+        if depth == 0 {
+            self.scalars.insert(value, computed);
+        } else if let Some(scope) = scopes.last_mut() {
+            scope.insert(value, computed);
+        }
+    }
+    pub(super) fn load_global(
+        &mut self,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
+        let Some(&memory) = self.global.get(&value) else {
+            return self.refuse_sweep("a value of another sweep was not kept in memory");
+        };
+        let at = self.offset(value, ivs)?;
+        Ok(self.k.load(memory, at, lanes))
+    }
+    /// A value at the current point: computed, or read from tile memory.
+    pub(super) fn get(
+        &mut self,
+        value: Value,
+        scopes: &Scopes,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
+        if let Some(found) = scopes
+            .iter()
+            .rev()
+            .find_map(|s| s.get(&value))
+            .or(self.scalars.get(&value))
+        {
+            return Ok(*found);
+        }
+        let Some(resident) = self.resident.get(&value).cloned() else {
+            return self.refuse_sweep("a value is used before the step computes it");
+        };
+        let vector = resident
+            .dims
+            .last()
+            .is_some_and(|(axis, _)| self.is_vector_axis(*axis, ivs, lanes));
+        let at = self.resident_index(&resident, ivs);
+        let loaded = self.k.load(resident.memory, at, lanes.filter(|_| vector));
+        let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
+        Ok(self.k.cast(loaded, dtype))
+    }
+    /// Whether the lanes run along `axis`: they run along the last loop opened.
+    pub(super) fn is_vector_axis(
+        &self,
+        axis: usize,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> bool {
+        lanes.is_some() && ivs.keys().max() == Some(&axis)
+    }
+    pub(super) fn emit_op(
+        &mut self,
+        op: Op,
+        scopes: &Scopes,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
+        let Some(def) = self.ir().def(op) else {
+            return self.refuse(
+                op,
+                "no dialect defines it",
+                "only known ops can be compiled",
+            );
+        };
+        if def.axes == AxisRule::Create {
+            return self.emit_creation(op, scopes, ivs, lanes);
+        }
+        let mut operands = Vec::new();
+        for operand in self.ir().operands(op).collect::<Vec<_>>() {
+            operands.push(self.get(operand, scopes, ivs, lanes)?);
+        }
+        match def.class {
+            OpClass::Reduction if Combine::of(self.ir(), op).is_some() => {
+                Ok(self.emit_trivial_reduction(op, operands[0]))
+            }
+            OpClass::Shape => Ok(operands[0]),
+            OpClass::Elementwise => Ok(self.emit_elementwise(op, operands)),
+            _ => self.refuse(
+                op,
+                format!("'{}' has no code generation", def.name),
+                "use the interpreter, or rewrite it in terms of other ops",
+            ),
+        }
+    }
+    /// A reduction over axes of extent 1: each element is put together with the identity, once.
+    pub(super) fn emit_trivial_reduction(&mut self, op: Op, operand: Value) -> Value {
+        let Some(combine) = Combine::of(self.ir(), op) else {
+            return operand;
+        };
+        let identity = self.identity(combine, op);
+        let dtype = self.result_dtype(op);
+        let wide = self.k.cast(operand, combine.accumulator(dtype));
+        let value = combine.apply(&mut self.k, identity, wide);
+        self.k.cast(value, dtype)
+    }
+    pub(super) fn emit_elementwise(&mut self, op: Op, operands: Vec<Value>) -> Value {
+        let lanes = operands.iter().find_map(|&v| self.k.lanes_of(v));
+        let operands: Vec<Value> = operands
+            .into_iter()
+            .map(|v| self.k.splat(v, lanes))
+            .collect();
+        let dtype = self.result_dtype(op);
+        let ty = self.k.lane_type(dtype, lanes);
+        let attrs = self
+            .k
+            .ir
+            .attrs(op)
+            .iter()
+            .filter(|(name, _)| !self.k.ir.str(*name).contains('.'))
+            .copied()
+            .collect();
+        let name = self.k.ir.name_id(op);
+        let loc = Some(self.k.ir.op_loc(op));
+        let hint = self.k.ir.value_name_sym(self.k.ir.result(op, 0));
+        let new = NewOp {
+            operands: operands.into_iter().collect(),
+            results: [(ty, hint)].into_iter().collect(),
+            attrs,
+            loc,
+            ..NewOp::default()
+        };
+        let new = self.k.ir.create(name, new);
+        self.k.ir.append_op(self.k.block, new);
+        self.k.ir.result(new, 0)
+    }
+    pub(super) fn emit_creation(
+        &mut self,
+        op: Op,
+        scopes: &Scopes,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
+        if self.ir().is(op, &fusion::FULL) {
+            let operand = self.ir().operand(op, 0);
+            return self.get(operand, scopes, ivs, lanes);
+        }
+        if self.ir().is(op, &fusion::CONSTANT) {
+            return self.emit_constant(op);
+        }
+        if self.ir().is(op, &fusion::IOTA) {
+            return self.emit_iota(op, ivs, lanes);
+        }
+        if self.ir().is(op, &fusion::SIZE) {
+            return self.emit_size(op);
+        }
+        let name = self.ir().name(op).to_string();
+        self.refuse(
+            op,
+            format!("'{name}' has no code generation"),
+            "use the interpreter",
+        )
+    }
+    pub(super) fn emit_constant(&mut self, op: Op) -> Result<Value, Unsupported> {
+        let dtype = self.result_dtype(op);
+        match self.k.ir.attr_of(op, "value").cloned() {
+            Some(AttrKind::Float { bits, .. }) => {
+                Ok(self.k.float_constant(f64::from_bits(bits), dtype))
+            }
+            Some(kind) if kind.as_int().is_some() => {
+                let value = kind.as_int().unwrap_or(0) as i64;
+                Ok(if dtype.is_float() {
+                    self.k.float_constant(value as f64, dtype)
+                } else {
+                    self.k.int_constant(value, dtype)
+                })
+            }
+            _ => self.refuse(
+                op,
+                "a constant with more than one distinct element has no code generation",
+                "pass it as a program input",
+            ),
+        }
+    }
+    pub(super) fn emit_size(&mut self, op: Op) -> Result<Value, Unsupported> {
+        let dims = match self.ir().attr_of(op, "shape") {
+            Some(AttrKind::Extents(dims)) => dims.clone(),
+            _ => Vec::new(),
+        };
+        let mut product = Idx::Const(1);
+        for dim in dims {
+            let Some(expr) = self.ir().extent_as_expr(dim.extent) else {
+                return self.refuse(op, "one of its extents is `?`", "name the extent, `[N]`");
+            };
+            let extent = self.eval(&expr)?;
+            product = self.k.mul(product, extent);
+        }
+        Ok(self.k.index(product))
+    }
+    /// The index along axis `dim`, in mixed radix over the loop axes that make it up.
+    pub(super) fn emit_iota(
+        &mut self,
+        op: Op,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
+        let result = self.ir().result(op, 0);
+        let dim = self.ir().int_of(op, "dim").unwrap_or(0) as usize;
+        let Some(list) = self.axes.value(result).get(dim).map(|d| d.axes.to_vec()) else {
+            return self.refuse(op, "its axis does not exist", "choose an axis of the shape");
+        };
+        let mut index = Idx::ZERO;
+        let mut vector = false;
+        for axis in list {
+            let Some(at) = self
+                .spec
+                .loop_of(axis)
+                .filter(|&l| self.spec.loops[l].axes.len() == 1)
+            else {
+                return self.refuse(
+                    op,
+                    "its axis is walked together with another one",
+                    "walk it as a loop of its own",
+                );
+            };
+            let inner = ivs.get(&at).copied().unwrap_or(Idx::ZERO);
+            let here = self.k.add(self.base[at], inner);
+            let extent = self.extent[at];
+            index = self.k.mul(index, extent);
+            index = self.k.add(index, here);
+            vector = self.is_vector_axis(at, ivs, lanes);
+        }
+        let dtype = self.result_dtype(op);
+        let scalar = self.k.index(index);
+        let value = match lanes.filter(|_| vector) {
+            Some(n) => {
+                let ty = self.k.ir.vector(n, DType::Index);
+                let lane = self.k.value(&kernel::IOTA, &[], &[], ty);
+                self.k.binary(&fusion::ADD, lane, scalar)
+            }
+            None => scalar,
+        };
+        Ok(self.k.cast(value, dtype))
+    }
+}

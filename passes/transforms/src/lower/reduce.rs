@@ -1,0 +1,188 @@
+//! Reductions inside nests: what is carried through loops, what is put together across lanes and threads, what accumulates
+//! in memory.
+
+use fuser_dialects::kernel;
+use fuser_ir::{DType, Value};
+use rustc_hash::FxHashMap;
+
+use super::build::{Idx, Map};
+use super::combine::Combine;
+use super::effects::{Nest, Reduction};
+use super::sweep::{SweepLowering, Unsupported};
+
+impl SweepLowering<'_> {
+    /// Opens a reduction that accumulates in tile memory, element by element.
+    pub(super) fn begin_memory_reduction(&mut self, r: &Reduction) -> Result<(), Unsupported> {
+        let result = self.ir().result(r.op, 0);
+        let loops = self.inner_loops(&self.varies(result));
+        let dtype = r.combine.accumulator(self.result_dtype(r.op));
+        let memory = self.allocate_resident(result, &loops, dtype);
+        let size = self.size_of(&loops);
+        let identity = self.identity(r.combine, r.op);
+        self.copy_loop(size, |k, at, lanes| {
+            let value = k.splat(identity, lanes);
+            k.store(value, memory, at);
+            Ok(())
+        })?;
+        self.barrier();
+        self.settle();
+        Ok(())
+    }
+    /// A thread loop starts each thread from the identity; a sequential one goes on from the state.
+    pub(super) fn loop_inits(
+        &mut self,
+        inner: &[Reduction],
+        state: &[Value],
+        map: Map,
+    ) -> Vec<Value> {
+        if map != Map::Thread {
+            return state.to_vec();
+        }
+        inner
+            .iter()
+            .map(|r| self.identity(r.combine, r.op))
+            .collect()
+    }
+    pub(super) fn join_thread_results(
+        &mut self,
+        inner: &[Reduction],
+        state: Vec<Value>,
+        after: Vec<Value>,
+        map: Map,
+    ) -> Vec<Value> {
+        if map != Map::Thread {
+            return after;
+        }
+        let pairs = inner.iter().zip(state.into_iter().zip(after));
+        pairs
+            .map(|(r, (before, got))| r.combine.apply(&mut self.k, before, got))
+            .collect()
+    }
+    /// All lanes of a vector put together.
+    pub(super) fn across_lanes(&mut self, combine: Combine, vector: Value) -> Value {
+        if !self.k.is_vector(vector) {
+            return vector;
+        }
+        let dtype = self.k.ir.value_kind(vector).dtype().unwrap_or(DType::F32);
+        let ty = self.k.ir.scalar(dtype);
+        let kind = self.k.ir.string_attr(combine.name());
+        self.k
+            .value(&kernel::REDUCE, &[vector], &[("combine", kind)], ty)
+    }
+    pub(super) fn finish_reduction(
+        &mut self,
+        _nest: &Nest,
+        depth: usize,
+        r: &Reduction,
+        value: Value,
+        ivs: &mut FxHashMap<usize, Idx>,
+    ) -> Result<(), Unsupported> {
+        if let Some(at) = r.accumulator {
+            return self.update_accumulator(at, value, ivs, None);
+        }
+        let result = self.ir().result(r.op, 0);
+        let value = self.k.cast(value, self.result_dtype(r.op));
+        if depth == 0 {
+            self.scalars.insert(result, value);
+        } else if let Some((_, resident)) = self.pending.iter().find(|(v, _)| *v == result).cloned()
+        {
+            let at = self.resident_index(&resident, ivs);
+            self.k.store(value, resident.memory, at);
+        }
+        if self.output_set().contains(&result) {
+            let reduced = self.reduced(r.op)?;
+            self.store_output(result, value, ivs, &reduced)?;
+        }
+        Ok(())
+    }
+    pub(super) fn update_accumulator(
+        &mut self,
+        at: usize,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<(), Unsupported> {
+        let acc = self.accumulators[at].clone();
+        let order = self.outer_order();
+        let input = self.ir().operand(acc.op, 0);
+        let reduced = self.reduced(acc.op)?;
+        // Loops inside the accumulator's life along which the operand does not vary would count it again.
+        let again = self.missing_loops(input, &reduced).into_iter();
+        let again: Vec<usize> = again
+            .filter(|l| acc.cross_grid || order.iter().position(|o| o == l) > Some(acc.start))
+            .collect();
+        self.guarded(&again, |s| {
+            let index = s.accumulator_index(&acc.dims, ivs);
+            s.update_memory(acc.memory, index, acc.combine, value, lanes);
+            Ok(())
+        })
+    }
+    pub(super) fn update_memory(
+        &mut self,
+        memory: Value,
+        at: Idx,
+        combine: Combine,
+        value: Value,
+        lanes: Option<u64>,
+    ) {
+        let dtype = self.k.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
+        let value = self.k.cast(value, dtype);
+        let value = if lanes.is_some() {
+            self.k.splat(value, lanes)
+        } else {
+            value
+        };
+        let old = self.k.load(memory, at, lanes);
+        let new = combine.apply(&mut self.k, old, value);
+        self.k.store(new, memory, at);
+    }
+    pub(super) fn carry(
+        &mut self,
+        r: &Reduction,
+        old: Value,
+        value: Value,
+        lanes: Option<u64>,
+    ) -> Value {
+        let dtype = self.k.ir.value_kind(old).dtype().unwrap_or(DType::F32);
+        let value = self.k.cast(value, dtype);
+        let value = self.k.splat(value, lanes);
+        let value = if self.k.is_vector(old) {
+            value
+        } else {
+            self.across_lanes(r.combine, value)
+        };
+        r.combine.apply(&mut self.k, old, value)
+    }
+    pub(super) fn reduce_into_memory(
+        &mut self,
+        nest: &Nest,
+        r: &Reduction,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<u64>,
+    ) -> Result<(), Unsupported> {
+        let last_is_reduced = nest.loops.last().is_some_and(|l| r.inner.contains(l));
+        let (value, lanes) = if last_is_reduced && lanes.is_some() {
+            let dtype = r.combine.accumulator(self.result_dtype(r.op));
+            let value = self.k.cast(value, dtype);
+            let value = self.k.splat(value, lanes);
+            (self.across_lanes(r.combine, value), None)
+        } else {
+            (value, lanes)
+        };
+        if let Some(at) = r.accumulator {
+            return self.update_accumulator(at, value, ivs, lanes);
+        }
+        let result = self.ir().result(r.op, 0);
+        let Some(resident) = self.resident.get(&result).cloned() else {
+            return self.refuse(
+                r.op,
+                "its accumulator was not allocated",
+                "report this program",
+            );
+        };
+        let at = self.resident_index(&resident, ivs);
+        self.update_memory(resident.memory, at, r.combine, value, lanes);
+        Ok(())
+    }
+}
