@@ -58,17 +58,16 @@ pub enum Target {
 
 impl Target {
     /// Reads `cpu`, `cuda` or `cuda:sm_90`.
-    pub fn parse(text: &str) -> Result<Target, Diagnostic> {
+    pub fn parse(text: &str) -> Result<Target, Diagnostics> {
         match text.split_once(':') {
             None if text == "cpu" => Ok(Target::Host),
             None if text == "cuda" => Ok(Target::Cuda("sm_80".into())),
             Some(("cuda", sm)) => Ok(Target::Cuda(sm.into())),
-            _ => Err(Diagnostic::error(
-                &UNKNOWN_TARGET,
-                fuser_ir::Place::Unknown,
-                format!("unknown target '{text}'"),
-            )
-            .help("targets are 'cpu', 'cuda:sm_80' and 'cuda:sm_90'")),
+            _ => {
+                let message = format!("unknown target '{text}'");
+                let error = Diagnostic::error(&UNKNOWN_TARGET, fuser_ir::Place::Unknown, message);
+                Err(one(error.help("targets are 'cpu', 'cuda:sm_80' and 'cuda:sm_90'")))
+            }
         }
     }
     /// The name that the `target` option of passes takes.
@@ -115,7 +114,7 @@ pub fn pipeline_text(options: &CompileOptions) -> String {
 }
 
 /// Finds the program to work on.
-pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagnostic> {
+pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagnostics> {
     let programs = ir
         .children(module)
         .into_iter()
@@ -125,14 +124,16 @@ pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagn
     let error = |message: String| Diagnostic::error(&NO_PROGRAM, place_of(ir, module), message);
     match (name, programs.as_slice()) {
         (None, [one]) => Ok(*one),
-        (None, []) => Err(error("the module has no 'task.program'".into())),
-        (None, _) => Err(error("the module has several programs".into())
-            .help(format!("choose one with '-e': {}", names.join(", ")))),
+        (None, []) => Err(one(error("the module has no 'task.program'".into()))),
+        (None, _) => {
+            let error = error("the module has several programs".into());
+            Err(one(error.help(format!("choose one with '-e': {}", names.join(", ")))))
+        }
         (Some(name), _) => {
             let found = programs.iter().find(|&&p| ir.symbol_name(p) == Some(name));
             let missing = || {
-                error(format!("there is no program '@{name}'"))
-                    .help(format!("there are: {}", names.join(", ")))
+                let error = error(format!("there is no program '@{name}'"));
+                one(error.help(format!("there are: {}", names.join(", "))))
             };
             found.copied().ok_or_else(missing)
         }
@@ -159,8 +160,7 @@ fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, 
 
 /// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
 pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowered, Diagnostics> {
-    let one = |d: Diagnostic| Diagnostics { items: vec![d] };
-    let program = find_program(ir, module, options.program.as_deref()).map_err(one)?;
+    let program = find_program(ir, module, options.program.as_deref())?;
     let text = pipeline_text(options);
     let catalog = crate::catalog();
     let parsed =
@@ -212,6 +212,10 @@ fn placeholder_target() -> fuser_artifact::Target {
 
 #[cfg(feature = "codegen")]
 pub use code::{Loader, compile, emit};
+
+fn one(diagnostic: Diagnostic) -> Diagnostics {
+    Diagnostics { items: vec![diagnostic] }
+}
 
 fn internal(ir: &Ir, module: Op, pass: &str, message: &str) -> Diagnostics {
     let text = format!("internal error in pass '{pass}': {message}");
