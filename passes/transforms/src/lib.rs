@@ -13,6 +13,7 @@ pub mod dce;
 pub mod decompose;
 pub mod inline_tasks;
 pub mod lower;
+pub mod remat;
 pub mod report;
 pub mod schedule;
 pub mod segment;
@@ -32,6 +33,7 @@ pub static PASSES: &[&PassDef] = &[
     // Borders.
     &inline_tasks::INLINE_TASKS,
     &segment::SEGMENT,
+    &remat::REMAT,
     &report::SEGMENT_REPORT,
     // Code.
     &decompose::DECOMPOSE,

@@ -1,0 +1,114 @@
+//! Writes a solution down: new segments with the ops that it says, in the old order, in place of the old ones.
+//!
+//! Each class of ops stands once in a kernel, so equal ops of one segment become one on the way.
+
+use fuser_dialects::task;
+use fuser_ir::clone::Mapping;
+use fuser_ir::{Block, Ir, NewOp, Op, Value};
+use rustc_hash::FxHashMap;
+
+use super::extract::Extract;
+use super::problem::{Kernel, Solution};
+
+/// Replaces the segments; gives the new ones.
+pub(super) fn apply(ir: &mut Ir, extract: &Extract, solution: &Solution) -> Vec<Option<Op>> {
+    let mut memory = FxHashMap::<u32, Value>::default();
+    let mut new = Vec::with_capacity(extract.segments.len());
+    for (kernel, number) in solution.kernels.iter().zip(0..) {
+        let made = kernel
+            .as_ref()
+            .map(|k| make(ir, extract, solution, k, number, &mut memory));
+        new.push(made);
+    }
+    for &old in &extract.segments {
+        for index in 0..ir.results(old).len() {
+            let result = ir.result(old, index);
+            if let Some(&value) = memory.get(&extract.class[&result]) {
+                ir.replace_all_uses(result, value);
+            }
+        }
+    }
+    for &old in extract.segments.iter().rev() {
+        ir.erase(old);
+    }
+    new
+}
+
+fn make(
+    ir: &mut Ir,
+    extract: &Extract,
+    solution: &Solution,
+    kernel: &Kernel,
+    number: u32,
+    memory: &mut FxHashMap<u32, Value>,
+) -> Op {
+    let region = ir.new_region();
+    let body = ir.append_block(region);
+    let mut local = FxHashMap::<u32, Value>::default();
+    for &class in &kernel.computes {
+        place(ir, extract, class, number, body, &mut local, memory);
+    }
+    let wanted = extract.problem.wanted(number, &solution.written);
+    let outputs: Vec<(u32, Value)> = wanted
+        .iter()
+        .filter_map(|w| Some((*w, *local.get(w)?)))
+        .collect();
+    let yielded = NewOp {
+        operands: outputs.iter().map(|o| o.1).collect(),
+        ..NewOp::default()
+    };
+    let end = ir.create_op(&task::YIELD, yielded);
+    ir.append_op(body, end);
+    let old = extract.segments[number as usize];
+    let types = outputs
+        .iter()
+        .map(|o| (ir.value_type(o.1), ir.value_name_sym(o.1)));
+    let new = NewOp {
+        results: types.collect(),
+        attrs: ir.attrs(old).iter().copied().collect(),
+        regions: ir.block_region(body).into_iter().collect(),
+        loc: Some(ir.op_loc(old)),
+        ..NewOp::default()
+    };
+    let segment = ir.create_op(&task::SEGMENT, new);
+    ir.insert_before(old, segment);
+    for (index, (class, _)) in outputs.into_iter().enumerate() {
+        memory.insert(class, ir.result(segment, index));
+    }
+    segment
+}
+
+/// Puts an op of a class into a kernel: its own where it has one, else a copy.
+fn place(
+    ir: &mut Ir,
+    extract: &Extract,
+    class: u32,
+    number: u32,
+    body: Block,
+    local: &mut FxHashMap<u32, Value>,
+    memory: &FxHashMap<u32, Value>,
+) {
+    let instances = &extract.instances[class as usize];
+    let own = instances.iter().find(|(home, _)| *home == number);
+    let op = match own {
+        Some(&(_, op)) => {
+            ir.move_to_end(op, body);
+            op
+        }
+        None => {
+            let copy = ir.clone_op(instances[0].1, &mut Mapping::default());
+            ir.append_op(body, copy);
+            copy
+        }
+    };
+    let source = own.map_or(instances[0].1, |o| o.1);
+    for index in 0..ir.operand_count(op) {
+        let read = extract.class_of_operand(source, index);
+        let value = local.get(&read).or(memory.get(&read)).copied();
+        ir.set_operand(op, index, value.unwrap_or(extract.sample[read as usize]));
+    }
+    let writes = &extract.problem.ops[class as usize].writes;
+    for (index, &write) in writes.iter().enumerate() {
+        local.insert(write, ir.result(op, index));
+    }
+}

@@ -1,0 +1,33 @@
+//! Rematerialization: recompute in a kernel what is dearer to load.
+//!
+//! For given kernels in run order the pass chooses which values are written to memory at all (the outer search) and, for
+//! each kernel alone, what it loads and what it computes again (a minimum cut whose capacities are stored bytes and whose
+//! price of recomputation is part of the same cut). A kernel that has nothing left to write vanishes.
+//!
+//! ```text
+//! %h = task.segment @s0 { %h = fusion.cast %x to f32 ; ... }      (f32, 4 bytes, written and read)
+//! %y = task.segment @s1 { %y = fusion.exp %h }
+//!   =>
+//! %y = task.segment @s1 { %h = fusion.cast %x to f32 ; %y = fusion.exp %h }      (bf16, 2 bytes, read once)
+//! ```
+//!
+//! Never recomputes a reduction, a pinned op, a barrier, or what must lie in memory; never moves work from a kernel to an
+//! earlier one; never changes a program's result, which stays written once. What it accepts costs strictly less than what
+//! was there, so it ends, and running it again changes nothing. The cost model must accept every kernel as it becomes;
+//! where it does not, that kernel keeps what it had.
+//!
+//! Reading order: `problem.rs` (the choice as plain data, and its price), `cut.rs` (the inner problem, a minimum cut),
+//! `search.rs` (the outer one), `extract.rs` (from IR), `apply.rs` (to IR), `pass.rs`.
+
+mod apply;
+mod cut;
+mod extract;
+mod pass;
+mod problem;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub use pass::REMAT;
+pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
+pub use search::{Search, solve};

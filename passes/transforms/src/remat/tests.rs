@@ -1,0 +1,285 @@
+//! The search against the exact optimum: all subsets of what could be written, on cases with known figures and on random
+//! programs.
+
+use std::collections::BTreeMap;
+
+use super::problem::{OpInfo, Problem, ValueInfo};
+use super::search::{Search, evaluate, solve};
+
+/// Ops as text: `y = x` or `!m = x` for one that may not be recomputed; kernels are separated by `|`.
+fn problem(bytes: &[(&str, u64)], text: &str, outputs: &[&str]) -> (Problem, Vec<bool>) {
+    let mut problem = Problem::default();
+    let mut names = BTreeMap::<String, u32>::new();
+    let bytes: BTreeMap<&str, u64> = bytes.iter().copied().collect();
+    let mut value = |problem: &mut Problem, name: &str| {
+        *names.entry(name.to_owned()).or_insert_with(|| {
+            problem.values.push(ValueInfo {
+                bytes: bytes.get(name).copied().unwrap_or(64),
+                is_output: outputs.contains(&name),
+                ..ValueInfo::default()
+            });
+            problem.values.len() as u32 - 1
+        })
+    };
+    for (kernel, ops) in (0u32..).zip(text.split('|')) {
+        for op in ops.split(';') {
+            let (made, read) = op.split_once('=').expect("an op");
+            let (made, pinned) = match made.trim().strip_prefix('!') {
+                Some(name) => (name, true),
+                None => (made.trim(), false),
+            };
+            let reads = read.split_whitespace().map(|r| value(&mut problem, r));
+            let reads = reads.collect();
+            let made = value(&mut problem, made);
+            problem.values[made as usize].maker = Some(problem.ops.len() as u32);
+            problem.values[made as usize].writer = kernel;
+            problem.ops.push(OpInfo {
+                homes: [kernel].into_iter().collect(),
+                reads,
+                writes: [made].into_iter().collect(),
+                price: 0,
+                pinned,
+            });
+        }
+        problem.kernels = kernel + 1;
+    }
+    problem.link();
+    let now = status_quo(&problem);
+    (problem, now)
+}
+
+/// Written today: outputs, and what another kernel reads.
+fn status_quo(problem: &Problem) -> Vec<bool> {
+    let written = problem.values.iter().map(|value| {
+        let Some(maker) = value.maker else {
+            return false;
+        };
+        let home = &problem.ops[maker as usize].homes;
+        let mut readers = value.readers.iter().map(|&r| &problem.ops[r as usize]);
+        value.is_output || readers.any(|r| r.homes != *home)
+    });
+    written.collect()
+}
+
+/// The price with nothing recomputed: every kernel loads what its ops read from outside.
+fn price_now(problem: &Problem, written: &[bool]) -> u64 {
+    let mut cost = problem.write_bytes(written);
+    for kernel in 0..problem.kernels {
+        let ops = problem.ops.iter().filter(|o| o.homes.contains(&kernel));
+        let mut reads: Vec<u32> = ops.flat_map(|o| o.reads.iter().copied()).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        reads.retain(|&r| {
+            let maker = problem.values[r as usize].maker;
+            maker.is_none_or(|m| !problem.is_native(m, kernel))
+        });
+        cost += reads
+            .iter()
+            .map(|&r| problem.values[r as usize].bytes)
+            .sum::<u64>();
+    }
+    cost
+}
+
+/// The least price over all subsets of intermediates.
+fn optimum(problem: &Problem) -> u64 {
+    let free: Vec<usize> = (0..problem.values.len())
+        .filter(|&v| problem.values[v].maker.is_some() && !problem.values[v].is_output)
+        .collect();
+    let base: Vec<bool> = problem.values.iter().map(|v| v.is_output).collect();
+    let subsets = (0u32..1 << free.len()).filter_map(|choice| {
+        let mut written = base.clone();
+        for (bit, &value) in free.iter().enumerate() {
+            written[value] = choice >> bit & 1 == 1;
+        }
+        evaluate(problem, &written, &mut Search::new(0)).map(|s| s.cost)
+    });
+    subsets.min().expect("writing everything is a choice")
+}
+
+fn case(bytes: &[(&str, u64)], text: &str, outputs: &[&str], before: u64, best: u64) {
+    let (problem, now) = problem(bytes, text, outputs);
+    assert_eq!(price_now(&problem, &now), before, "before: {text}");
+    assert_eq!(optimum(&problem), best, "optimum: {text}");
+    let found = solve(&problem, &now, &mut Search::new(1000)).expect("feasible");
+    assert_eq!(found.cost, best, "found: {text}");
+}
+
+const N: u64 = 64;
+
+#[test]
+fn a_value_with_two_readers_is_recomputed_in_both() {
+    case(&[], "y = x | z = y | u = y", &["z", "u"], 6 * N, 4 * N);
+}
+
+#[test]
+fn two_producers_of_one_consumer_vanish() {
+    case(&[], "y = x | q = p | z = y q", &["z"], 7 * N, 3 * N);
+}
+
+#[test]
+fn a_producer_of_something_smaller_than_its_input_may_still_vanish() {
+    let bytes = [("x", 4 * N), ("y", 2 * N), ("z", 2 * N)];
+    case(&bytes, "y = x | z = y", &["z"], 10 * N, 6 * N);
+}
+
+#[test]
+fn a_sum_of_three_inputs_is_recomputed_where_its_producer_vanishes() {
+    case(&[], "s = a b; t = s d | o = t", &["o"], 6 * N, 4 * N);
+}
+
+#[test]
+fn a_broadcast_of_scalars_is_never_stored() {
+    let (small, big) = (4, 2_000_000);
+    let bytes = [
+        ("s", small),
+        ("h", small),
+        ("i", small),
+        ("p", small),
+        ("k", small),
+        ("big", big),
+        ("o", big),
+    ];
+    case(
+        &bytes,
+        "p = s h; k = p; big = k i | o = big",
+        &["o"],
+        12 + 3 * big,
+        12 + big,
+    );
+}
+
+#[test]
+fn a_chain_of_three_collapses() {
+    case(
+        &[],
+        "b = a; c = b | d = c; e = d | f = b e",
+        &["f"],
+        8 * N,
+        2 * N,
+    );
+}
+
+#[test]
+fn reductions_are_loaded_and_what_stands_between_is_recomputed() {
+    let bytes = [("x", 4 * N), ("m", 4), ("y", 4 * N), ("s", 4), ("z", 4 * N)];
+    case(
+        &bytes,
+        "!m = x; y = x m; !s = y | z = y s",
+        &["z"],
+        16 * N + 8,
+        12 * N + 16,
+    );
+}
+
+#[test]
+fn an_output_is_written_once_and_loaded_where_that_is_no_dearer() {
+    // `b` is written in any case: the second kernel reads it, or reads `a` and recomputes; the price is the same.
+    let (problem, now) = problem(&[], "b = a | c = b", &["b", "c"]);
+    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    assert_eq!(found.cost, 4 * N);
+    let second = found.kernels[1].as_ref().expect("alive");
+    assert_eq!(
+        second.computes.len(),
+        1,
+        "nothing is recomputed for nothing"
+    );
+}
+
+#[test]
+fn random_state_is_never_drawn_twice() {
+    let (problem, now) = problem(&[], "!u = x; y = u | z = u", &["y", "z"]);
+    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    assert_eq!(found.cost, price_now(&problem, &now));
+    let second = found.kernels[1].as_ref().expect("alive");
+    assert!(!second.computes.contains(&0));
+}
+
+#[test]
+fn arithmetic_has_a_price() {
+    let (mut problem, now) = problem(&[], "y = x | z = y | u = y", &["z", "u"]);
+    problem.ops[0].price = N;
+    // Recomputing twice would save 2 N and cost 2 N.
+    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    assert_eq!(found.cost, 6 * N);
+    problem.ops[0].price = N - 1;
+    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    assert_eq!(found.cost, 6 * N - 2);
+}
+
+/// A small generator: numbers from a multiplicative congruence, the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn random(seed: u64) -> (Problem, Vec<bool>) {
+    let mut random = Random(seed);
+    let mut problem = Problem::default();
+    let inputs = 1 + random.below(3) as u32;
+    let ops = 2 + random.below(9) as u32;
+    problem.kernels = 1 + random.below(4) as u32;
+    for _ in 0..inputs {
+        problem.values.push(ValueInfo {
+            bytes: 1 + random.below(8),
+            ..ValueInfo::default()
+        });
+    }
+    let mut kernel = 0;
+    for number in 0..ops {
+        kernel = (kernel + u32::from(random.below(3) == 0)).min(problem.kernels - 1);
+        let count = 1 + random.below(2) as usize;
+        let made = problem.values.len() as u64;
+        let mut reads: Vec<u32> = (0..count).map(|_| random.below(made) as u32).collect();
+        reads.dedup();
+        problem.values.push(ValueInfo {
+            bytes: 1 + random.below(8),
+            maker: Some(number),
+            is_output: number + 1 == ops || random.below(5) == 0,
+            writer: kernel,
+            ..ValueInfo::default()
+        });
+        problem.ops.push(OpInfo {
+            homes: [kernel].into_iter().collect(),
+            reads: reads.into_iter().collect(),
+            writes: [made as u32].into_iter().collect(),
+            price: random.below(3),
+            pinned: random.below(4) == 0,
+        });
+    }
+    problem.launch = random.below(3);
+    problem.link();
+    let now = status_quo(&problem);
+    (problem, now)
+}
+
+#[test]
+fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
+    let mut gaps = 0;
+    let mut worst = 0.0f64;
+    const PROGRAMS: u64 = 600;
+    for seed in 0..PROGRAMS {
+        let (problem, now) = random(seed);
+        let found = solve(&problem, &now, &mut Search::new(10_000)).expect("feasible");
+        let best = optimum(&problem);
+        let alive = now.iter().any(|w| *w);
+        let before = price_now(&problem, &now) + u64::from(problem.kernels) * problem.launch;
+        assert!(found.cost >= best, "seed {seed}: below the optimum");
+        assert!(
+            !alive || found.cost <= before,
+            "seed {seed}: dearer than before"
+        );
+        let gap = found.cost as f64 / best as f64 - 1.0;
+        gaps += u32::from(gap > 0.0);
+        worst = worst.max(gap);
+    }
+    println!("{gaps} of {PROGRAMS} above the optimum, the worst by {worst:.3}");
+    assert!(gaps * 100 <= PROGRAMS as u32, "{gaps} gaps, worst {worst}");
+}
