@@ -696,7 +696,7 @@ fn every_elementwise_op_becomes_ptx() {
     for (def, _) in fuser_codegen::lower::arith::RULES {
         let mut program = Program::new();
         for dtype in DType::ALL {
-            one_op(&mut program, def, dtype);
+            one_op(&mut program, def, dtype, 4);
         }
         let kernels =
             compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
@@ -711,8 +711,69 @@ fn every_elementwise_op_becomes_ptx() {
     }
 }
 
-/// A kernel that applies `def` to vectors of 4 `dtype`, where the op takes that type.
-fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType) {
+/// Every target takes every op at widths that fit no register, without a library call.
+#[test]
+fn every_elementwise_op_compiles_at_odd_widths() {
+    let arm = Target::Cpu {
+        triple: "aarch64-unknown-linux-gnu".into(),
+        cpu: "generic".into(),
+        features: String::new(),
+    };
+    let targets = [
+        Target::x86_64_v3(),
+        Target::host().unwrap(),
+        arm,
+        Target::cuda("sm_90").unwrap(),
+    ];
+    for (round, target) in targets.iter().enumerate() {
+        for (turn, (def, _)) in fuser_codegen::lower::arith::RULES.iter().enumerate() {
+            let mut program = Program::new();
+            for (k, dtype) in DType::ALL.into_iter().enumerate() {
+                // Spread over the cases, so that each target sees each width many times.
+                one_op(&mut program, def, dtype, [1, 3, 17][(k + turn + round) % 3]);
+            }
+            let kernels = compile_kernels(
+                &program.ir,
+                program.module,
+                target,
+                Options {
+                    optimize: k_even(turn),
+                    ..Options::default()
+                },
+            )
+            .unwrap();
+            if round == 2 {
+                assert_no_calls(&program, target, def.name);
+            }
+            if round < 2 {
+                fuser_codegen::Library::load(&kernels)
+                    .unwrap_or_else(|e| panic!("{}: {e}", def.name));
+            }
+        }
+    }
+}
+
+/// Assembly for a machine that we cannot link for: no branch-and-link but to our own functions.
+fn assert_no_calls(program: &Program, target: &Target, name: &str) {
+    let text = emit(
+        &program.ir,
+        program.module,
+        target,
+        Options::default(),
+        Emission::Assembly,
+    )
+    .unwrap();
+    let mut calls = text.lines().filter(|line| line.starts_with("\tbl\t"));
+    assert_eq!(calls.find(|line| !line.contains("fuser.")), None, "{name}");
+}
+
+/// Unoptimized code meets other patterns of the backends.
+fn k_even(turn: usize) -> bool {
+    turn.is_multiple_of(2)
+}
+
+/// A kernel that applies `def` to vectors of `lanes` `dtype`, where the op takes that type.
+fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType, lanes: u64) {
     let takes = |o: &fuser_ir::def::OperandDef| {
         o.ty.dtypes.contains(if o.name == "condition" {
             DType::I1
@@ -739,9 +800,9 @@ fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType) {
             } else {
                 args[1]
             };
-            operands.push(b.load_vector(memory, zero, 4)?);
+            operands.push(b.load_vector(memory, zero, lanes)?);
         }
-        let ty = b.ir.vector(4, dtype);
+        let ty = b.ir.vector(lanes, dtype);
         let (result, out) = match def.name {
             "fusion.constant" if dtype == DType::I1 => return Ok(()),
             "fusion.constant" if dtype.is_float() => (b.constant_float(1.5, ty)?, 3),
@@ -758,6 +819,100 @@ fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType) {
         b.store(result, args[out], zero)?;
         Ok(())
     });
+}
+
+/// A loop over tiles: fill by threads, read reversed by threads; with or without the barriers that this needs.
+fn tiled(program: &mut Program, barriers: [bool; 2]) -> fuser_ir::Op {
+    program.kernel("tiled", &[Buffer(F32), Buffer(F32), Size], |b, args| {
+        let [x, y, n] = args.try_into().unwrap();
+        let tile = b.alloc(64, F32, MemSpace::Tile)?;
+        let (width, last) = (b.constant_index(64)?, b.constant_index(63)?);
+        let tiles = counted(b, n, 64, "seq")?;
+        b.for_loop(tiles, |b, base| {
+            let fill = counted(b, width, 1, "thread")?;
+            b.for_loop(fill, |b, i| {
+                let at = b.add(base[0], i[0])?;
+                let v = b.load(x, at)?;
+                b.store(v, tile, i[0]).map(|_| vec![])
+            })?;
+            if barriers[0] {
+                b.barrier()?;
+            }
+            let read = counted(b, width, 1, "thread")?;
+            b.for_loop(read, |b, i| {
+                let mirrored = b.sub(last, i[0])?;
+                let v = b.load(tile, mirrored)?;
+                let at = b.add(base[0], i[0])?;
+                b.store(v, y, at).map(|_| vec![])
+            })?;
+            if barriers[1] {
+                b.barrier()?;
+            }
+            Ok(vec![])
+        })?;
+        Ok(())
+    })
+}
+
+/// Missing barriers are put in, present ones suffice: two a tile, one before the reads and one before the next fill.
+#[test]
+fn threads_wait_where_they_must() {
+    for barriers in [[true, true], [false, true], [true, false], [false, false]] {
+        let text = ptx(|program| tiled(program, barriers), 64, "sm_80");
+        assert_eq!(text.matches("bar.sync").count(), 2, "{barriers:?}\n{text}");
+        assert_eq!(
+            ptx(|program| tiled(program, barriers), 1, "sm_80")
+                .matches("bar.sync")
+                .count(),
+            0
+        );
+    }
+    // The first thread's own stores follow each other; a load by all waits for them.
+    let stores = |reload: bool| {
+        move |program: &mut Program| {
+            program.kernel("stores", &[Buffer(F32)], |b, args| {
+                let (value, zero, one) = (
+                    b.constant_f32(1.0)?,
+                    b.constant_index(0)?,
+                    b.constant_index(1)?,
+                );
+                b.store(value, args[0], zero)?;
+                let again = if reload {
+                    b.load(args[0], zero)?
+                } else {
+                    value
+                };
+                b.store(again, args[0], one).map(|_| ())
+            })
+        }
+    };
+    assert_eq!(
+        ptx(stores(false), 64, "sm_80").matches("bar.sync").count(),
+        0
+    );
+    assert_eq!(
+        ptx(stores(true), 64, "sm_80").matches("bar.sync").count(),
+        2
+    );
+    // Different buffers, or reads alone, need none.
+    let independent = |program: &mut Program| {
+        program.kernel(
+            "independent",
+            &[Buffer(F32), Buffer(F32), Buffer(F32), Size],
+            |b, args| {
+                let [x, y, z, n] = args.try_into().unwrap();
+                for out in [y, z] {
+                    let spec = counted(b, n, 1, "thread")?;
+                    b.for_loop(spec, |b, i| {
+                        let v = b.load(x, i[0])?;
+                        b.store(v, out, i[0]).map(|_| vec![])
+                    })?;
+                }
+                Ok(())
+            },
+        )
+    };
+    assert_eq!(ptx(independent, 64, "sm_80").matches("bar.sync").count(), 0);
 }
 
 /// What stands outside of thread loops runs in every thread; only the first stores.

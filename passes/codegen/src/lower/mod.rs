@@ -3,7 +3,8 @@
 //! [`compile_kernels`] is the whole way for all kernels of a module: check, lower, verify, optimize, emit. [`emit`] stops
 //! where it is told and gives text for people and tests. Every kernel is an LLVM module of its own.
 //!
-//! Reading order: `legal` (what is accepted), `func` (control flow, memory), `arith` (elementwise ops), `reduce` (folds).
+//! Reading order: `legal` (what is accepted), `func` (control flow, memory), `arith` (elementwise ops), `reduce` (folds),
+//! `hazard` (barriers).
 //!
 //! The contract: where the check finds nothing, code comes out or an internal error comes back; LLVM is never handed
 //! what it could only answer by ending the process. Same IR, target and options give the same bytes.
@@ -11,6 +12,7 @@
 pub mod arith;
 pub mod codes;
 mod func;
+pub mod hazard;
 pub mod legal;
 mod reduce;
 mod remainder;
@@ -181,7 +183,7 @@ fn with_module<R>(
         emit.module
             .set_data_layout(&machine.get_target_data().get_data_layout());
         let function = signature(ir, &emit, func, symbol, target, options);
-        func::Lowering::new(ir, &emit, func, function).run()?;
+        func::Lowering::new(ir, &emit, func, function, options.noalias).run()?;
         if options.optimize {
             target::optimize(&emit.module, &machine)?;
         } else {

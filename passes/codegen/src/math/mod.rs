@@ -104,13 +104,13 @@ pub static FUNCTIONS: &[MathFunction] = &[
     unary(
         "sigmoid",
         (2.5, 2.5),
-        "1 / (1 + e^-|x|) and its mirror",
+        "1 / (1 + e^-abs(x)) and its mirror",
         exp::sigmoid,
     ),
     unary(
         "tanh",
         (2.5, 2.5),
-        "from expm1(2|x|), one division",
+        "from expm1(2 abs(x)), one division",
         exp::tanh,
     ),
     unary(

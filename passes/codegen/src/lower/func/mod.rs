@@ -15,10 +15,11 @@ use fuser_ir::{Block, Ir, Op, Value};
 use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arith::{self, Combiner};
-use super::legal::{self};
+use super::hazard;
+use super::legal;
 use super::reduce;
 use super::types::{Shape, shape};
 use control::{Frame, FrameKind};
@@ -62,6 +63,8 @@ pub struct Lowering<'a, 'ctx> {
     frames: Vec<Frame<'ctx>>,
     /// How many thread loops are open.
     in_threads: u32,
+    /// The ops before which the threads of a block wait for each other.
+    waits: FxHashSet<Op>,
 }
 
 fn malformed(what: &str) -> CodegenError {
@@ -70,7 +73,13 @@ fn malformed(what: &str) -> CodegenError {
 
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// Prepares the lowering of `func` into `function`, whose signature [`super::signature`] made.
-    pub fn new(ir: &'a Ir, emit: &'a Emit<'ctx>, func: Op, function: FunctionValue<'ctx>) -> Self {
+    pub fn new(
+        ir: &'a Ir,
+        emit: &'a Emit<'ctx>,
+        func: Op,
+        function: FunctionValue<'ctx>,
+        noalias: bool,
+    ) -> Self {
         let launch = Launch {
             begin: None,
             end: None,
@@ -79,6 +88,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let (values, frames) = (FxHashMap::default(), Vec::new());
         let threads = threads_of(ir, func);
+        let waits = if emit.gpu && threads > 1 {
+            hazard::barriers(ir, func, threads, noalias)
+        } else {
+            FxHashSet::default()
+        };
         Lowering {
             ir,
             emit,
@@ -89,6 +103,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             values,
             frames,
             in_threads: 0,
+            waits,
         }
     }
 
@@ -265,6 +280,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     fn op(&mut self, op: Op) -> Result<(), CodegenError> {
         let ir = self.ir;
+        if self.waits.contains(&op) {
+            reduce::barrier(self.emit);
+        }
         if ir.is(op, &kernel::FOR) {
             self.open_loop(op)
         } else if ir.is(op, &kernel::IF) {
