@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("fuser-ir", &[]),
     ("fuser-artifact", &[]),
     ("fuser-dialects", &["fuser-ir"]),
@@ -41,6 +41,20 @@ const MAY_USE: [(&str, &[&str]); 9] = [
             "fuser-artifact",
             "fuser-runtime",
             "fuser-interp",
+        ],
+    ),
+    (
+        "fuser-fuzzing",
+        &[
+            "fuser-ir",
+            "fuser-dialects",
+            "fuser-pass",
+            "fuser-passes",
+            "fuser-codegen",
+            "fuser-artifact",
+            "fuser-runtime",
+            "fuser-interp",
+            "fuser",
         ],
     ),
 ];

@@ -1,0 +1,55 @@
+//! A program with inputs: what the executing oracles take.
+
+use std::collections::BTreeMap;
+
+use fuser_ir::{DType, Ir, Op};
+
+/// What may be said of the results of two correct executions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Tier {
+    /// They are equal bit for bit, all NaN counting as equal: no op depends on the order of a sum or on how a function
+    /// is approximated, because whatever is summed is a small integer.
+    Exact,
+    /// They differ by no more than a bound that is derived op by op.
+    Bounded,
+}
+
+/// The data of one input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    /// Element type.
+    pub dtype: DType,
+    /// Extent of each axis, and whether it is stored once.
+    pub axes: Vec<(u64, bool)>,
+    /// The stored elements, little-endian, row-major.
+    pub bytes: Vec<u8>,
+}
+
+impl Input {
+    /// How many elements are stored.
+    pub fn stored(&self) -> u64 {
+        stored(&self.axes)
+    }
+}
+
+/// How many elements a tensor of these axes stores.
+pub fn stored(axes: &[(u64, bool)]) -> u64 {
+    axes.iter().filter(|a| !a.1).map(|a| a.0).product()
+}
+
+/// A module with one program and its inputs.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The module and all its tables.
+    pub ir: Ir,
+    /// The module.
+    pub module: Op,
+    /// The program.
+    pub program: Op,
+    /// One for each parameter.
+    pub inputs: Vec<Input>,
+    /// The values of the named extents.
+    pub extents: BTreeMap<String, u64>,
+    /// What may be compared how.
+    pub tier: Tier,
+}

@@ -1,0 +1,85 @@
+//! Random fusions: a program of 1 to 64 tensor ops, with inputs.
+//!
+//! The op tables drive it. An op is drawn from the table of the `fusion` dialect; operands that fit its constraints are
+//! picked among the values that are there or made to fit (cast, broadcast, new inputs), clauses are drawn by their kind,
+//! and type inference has the last word. Between single ops whole templates of real models are put in.
+//!
+//! Reading order: [`shapes`] (extents), [`maker`] (the program so far), [`facts`] (what keeps a result independent of the
+//! order of sums), [`operands`], [`ops`] (one op by its axis rule), [`templates`].
+//!
+//! In the exact tier only what is exact is generated. Never makes a program that the verifier refuses: that would be a
+//! mistake here or in the tables, and the tests say so.
+
+pub mod facts;
+pub mod maker;
+pub mod operands;
+pub mod ops;
+pub mod shapes;
+pub mod templates;
+pub mod windows;
+
+use fuser_ir::def::OpDef;
+
+use crate::Source;
+use crate::generate::case::{Case, Tier};
+use maker::Maker;
+
+/// What is generated.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Exact or bounded.
+    pub tier: Tier,
+    /// The most ops drawn; templates count once, and what makes operands fit comes on top.
+    pub ops: u64,
+    /// The most elements of one value.
+    pub elements: u64,
+    /// The most elements of all values together.
+    pub work: u64,
+    /// Only these ops are drawn; empty for all.
+    pub allowed: Vec<&'static str>,
+    /// Whether templates are mixed in.
+    pub templates: bool,
+    /// Whether extents `?` occur.
+    pub unknown: bool,
+}
+
+impl Config {
+    /// The defaults of a tier.
+    pub fn new(tier: Tier) -> Self {
+        Self {
+            tier,
+            ops: 24,
+            elements: 1 << 13,
+            work: 1 << 17,
+            allowed: Vec::new(),
+            templates: true,
+            unknown: true,
+        }
+    }
+}
+
+/// Ops of the `fusion` dialect that `config` lets through.
+pub fn drawable(config: &Config) -> Vec<&'static OpDef> {
+    let ops = fuser_dialects::fusion::DIALECT.ops.iter().copied();
+    let listed = |def: &&OpDef| config.allowed.is_empty() || config.allowed.contains(&def.name);
+    let fits = |def: &&OpDef| config.tier == Tier::Bounded || facts::may_be_exact(def.name);
+    ops.filter(listed).filter(fits).collect()
+}
+
+/// A random fusion.
+pub fn generate(source: &mut Source, config: &Config) -> Case {
+    let mut maker = Maker::new(source, config.clone());
+    let ops = drawable(config);
+    let wanted = 1 + maker.source.below(config.ops);
+    for _ in 0..wanted {
+        if maker.is_full() {
+            break;
+        }
+        if config.templates && maker.source.chance(1, 8) {
+            templates::any(&mut maker);
+        } else if let Some(&def) = maker.source.pick(&ops) {
+            ops::draw(&mut maker, def);
+        }
+    }
+    maker.finish()
+}

@@ -1,0 +1,275 @@
+//! Pieces of real models, put in whole: what segmentation, scheduling and the cost model were made for.
+//!
+//! Each takes values that are there or new inputs and leaves one or more results among the values. In the exact tier a
+//! template ends where its first inexact op would stand.
+
+use fuser_dialects::fusion::{self, ADD, DIV, ERF, EXP, MAX, MAXIMUM, MUL, RSQRT, SIGMOID, SUB, SUM, TANH, VAR_MEAN};
+use fuser_ir::DType;
+use fuser_ir::def::OpDef;
+
+use super::maker::Maker;
+use super::ops::{permute_to, reduce_axes};
+use super::shapes::{self, Axis};
+
+/// A template.
+pub type Template = fn(&mut Maker<'_>) -> Option<usize>;
+
+/// All of them, with the names under which they are counted.
+pub const TEMPLATES: &[(&str, Template)] = &[
+    ("softmax", softmax),
+    ("layer_norm", layer_norm),
+    ("layer_norm_backward", layer_norm_backward),
+    ("rms_norm", rms_norm),
+    ("gelu", gelu),
+    ("silu", silu),
+    ("bias_residual", bias_residual),
+    ("transposes", transposes),
+    ("reduce_broadcast", reduce_broadcast),
+    ("column_sums", column_sums),
+    ("diamond", diamond),
+    ("long_skip", long_skip),
+    ("cast_chain", cast_chain),
+];
+
+/// One of them.
+pub fn any(maker: &mut Maker<'_>) -> Option<usize> {
+    let (_, template) = maker.source.one(TEMPLATES);
+    template(maker)
+}
+
+fn binary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, y: usize) -> Option<usize> {
+    maker.pointwise(def, &[x, y], &[])
+}
+fn unary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize) -> Option<usize> {
+    maker.pointwise(def, &[x], &[])
+}
+
+/// A float tensor of at least one axis, and its last axis.
+fn activation(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
+    let fits = |s: &super::maker::Slot| s.dtype.is_float() && !s.axes.is_empty() && shapes::is_known(&s.axes);
+    if maker.source.chance(2, 3)
+        && let Some(slot) = maker.slot_where(fits)
+    {
+        return Some((slot, maker.slots[slot].axes.len() - 1));
+    }
+    let dtype = maker.source.one(&[DType::BF16, DType::F32, DType::F16, DType::F64]);
+    let most = maker.config.elements;
+    let mut axes = Vec::new();
+    let mut room = most;
+    for _ in 0..1 + maker.source.below(3) {
+        let axis = shapes::axis(maker.source, &mut maker.ir, &mut maker.names, room);
+        room /= axis.length.max(1);
+        axes.push(axis);
+    }
+    let slot = maker.input(axes, dtype, false);
+    Some((slot, maker.slots[slot].axes.len() - 1))
+}
+
+/// An activation in the type in which models compute.
+fn computed(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
+    let (x, last) = activation(maker)?;
+    let to = maker.slots[x].dtype.compute();
+    Some((maker.cast(x, to)?, last))
+}
+
+/// The value folded along `axis`, spread again over the axes of `x`.
+fn folded(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, axis: usize) -> Option<usize> {
+    let axes = maker.slots[x].axes.clone();
+    let fold = reduce_axes(maker, def, x, &[axis as i64])?;
+    spread_fold(maker, fold, &axes, axis)
+}
+
+/// A fold, with its axis kept or not, over all axes again.
+fn spread_fold(maker: &mut Maker<'_>, fold: usize, axes: &[Axis], axis: usize) -> Option<usize> {
+    if maker.slots[fold].axes.len() == axes.len() {
+        let shape = maker.plain_clause("shape", axes);
+        let fact = maker.slots[fold].fact;
+        return maker.emit(&fusion::EXPAND, &[fold], &[shape], None, fact);
+    }
+    let kept: Vec<usize> = (0..axes.len()).filter(|i| *i != axis).collect();
+    maker.broadcast(fold, &kept, axes)
+}
+
+fn softmax(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let m = folded(maker, &MAX, x, last)?;
+    let d = binary(maker, &SUB, x, m)?;
+    let e = unary(maker, &EXP, d)?;
+    let s = folded(maker, &SUM, e, last)?;
+    let q = binary(maker, &DIV, e, s)?;
+    stored(maker, q)
+}
+
+/// The value in a storage type, as a model would store it.
+fn stored(maker: &mut Maker<'_>, x: usize) -> Option<usize> {
+    let to = maker.source.one(&[DType::BF16, DType::F32, DType::F16]);
+    maker.cast(x, to)
+}
+
+/// A vector along the last axis of `x`, spread over all axes.
+fn weight(maker: &mut Maker<'_>, x: usize, axis: usize) -> Option<usize> {
+    let axes = maker.slots[x].axes.clone();
+    let dtype = maker.slots[x].dtype;
+    let own = super::operands::plain(axes[axis]);
+    let w = maker.input(vec![own], dtype, false);
+    maker.broadcast(w, &[axis], &axes)
+}
+
+/// `(x - mean) * rsqrt(var + eps)`, and the broadcast `rsqrt`.
+fn normalized(maker: &mut Maker<'_>, x: usize, axis: usize) -> Option<(usize, usize)> {
+    let axes = maker.slots[x].axes.clone();
+    let var = reduce_axes(maker, &VAR_MEAN, x, &[axis as i64])?;
+    let mean = spread_fold(maker, var + 1, &axes, axis)?;
+    let d = binary(maker, &SUB, x, mean)?;
+    let dtype = maker.slots[x].dtype;
+    let eps = maker.constant(dtype, None)?;
+    let eps = maker.pointwise(&fusion::ABS, &[eps], &[])?;
+    let v = binary(maker, &ADD, var, eps)?;
+    let r = unary(maker, &RSQRT, v)?;
+    let r = spread_fold(maker, r, &axes, axis)?;
+    Some((binary(maker, &MUL, d, r)?, r))
+}
+
+fn layer_norm(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let (n, _) = normalized(maker, x, last)?;
+    let w = weight(maker, x, last)?;
+    let b = weight(maker, x, last)?;
+    let s = binary(maker, &MUL, n, w)?;
+    let y = binary(maker, &ADD, s, b)?;
+    stored(maker, y)
+}
+
+fn layer_norm_backward(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let (axes, dtype) = (maker.slots[x].axes.clone(), maker.slots[x].dtype);
+    let dy = maker.input(axes.clone(), dtype, false);
+    let (n, r) = normalized(maker, x, last)?;
+    let w = weight(maker, x, last)?;
+    let dn = binary(maker, &MUL, dy, w)?;
+    let inner = binary(maker, &MUL, dn, n)?;
+    let a = folded(maker, &SUM, inner, last)?;
+    let b = folded(maker, &SUM, dn, last)?;
+    let na = binary(maker, &MUL, n, a)?;
+    let t = binary(maker, &SUB, dn, na)?;
+    let t = binary(maker, &SUB, t, b)?;
+    let outer: Vec<i64> = (0..last as i64).collect();
+    let dyn_ = binary(maker, &MUL, dy, n)?;
+    reduce_axes(maker, &SUM, dyn_, &outer)?;
+    reduce_axes(maker, &SUM, dy, &outer)?;
+    let dx = binary(maker, &MUL, t, r)?;
+    stored(maker, dx)
+}
+
+fn rms_norm(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let q = binary(maker, &MUL, x, x)?;
+    let s = folded(maker, &SUM, q, last)?;
+    let dtype = maker.slots[x].dtype;
+    let eps = maker.constant(dtype, None)?;
+    let s = binary(maker, &ADD, s, eps)?;
+    let r = unary(maker, &RSQRT, s)?;
+    let n = binary(maker, &MUL, x, r)?;
+    let w = weight(maker, x, last)?;
+    let y = binary(maker, &MUL, n, w)?;
+    stored(maker, y)
+}
+
+fn gelu(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, _) = computed(maker)?;
+    let inner = maker.source.one(&[&ERF, &TANH]);
+    let e = unary(maker, inner, x)?;
+    let one = maker.constant(maker.slots[x].dtype, None)?;
+    let s = binary(maker, &ADD, e, one)?;
+    let y = binary(maker, &MUL, x, s)?;
+    stored(maker, y)
+}
+
+fn silu(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, _) = computed(maker)?;
+    let s = unary(maker, &SIGMOID, x)?;
+    let y = binary(maker, &MUL, x, s)?;
+    stored(maker, y)
+}
+
+fn bias_residual(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let b = weight(maker, x, last)?;
+    let y = binary(maker, &ADD, x, b)?;
+    let (axes, dtype) = (maker.slots[x].axes.clone(), maker.slots[x].dtype);
+    let residual = maker.input(axes, dtype, false);
+    let y = binary(maker, &ADD, y, residual)?;
+    stored(maker, y)
+}
+
+/// A chain of transposes with something between each pair.
+fn transposes(maker: &mut Maker<'_>) -> Option<usize> {
+    let (mut x, _) = activation(maker)?;
+    for _ in 0..1 + maker.source.below(4) {
+        let mut order: Vec<usize> = (0..maker.slots[x].axes.len()).collect();
+        maker.source.shuffle(&mut order);
+        x = permute_to(maker, x, &order)?;
+        let (axes, dtype) = (maker.slots[x].axes.clone(), maker.slots[x].dtype);
+        let other = maker.beside(&axes, dtype)?;
+        x = binary(maker, &ADD, x, other)?;
+    }
+    Some(x)
+}
+
+/// A fold, spread again, with the operand and with what was done to it.
+fn reduce_broadcast(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, _) = activation(maker)?;
+    let axis = maker.source.index(maker.slots[x].axes.len());
+    let def = maker.source.one(&[&SUM, &MAX, &fusion::MIN]);
+    let f = folded(maker, def, x, axis)?;
+    let y = binary(maker, &SUB, x, f)?;
+    if maker.source.chance(1, 2) {
+        let g = folded(maker, &MAX, y, axis)?;
+        return binary(maker, &MAXIMUM, y, g);
+    }
+    Some(y)
+}
+
+/// Sums over several sets of axes of related tensors, beside an elementwise result.
+fn column_sums(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let other = maker.beside(&maker.slots[x].axes.clone(), maker.slots[x].dtype)?;
+    let y = binary(maker, &MUL, x, other)?;
+    let outer: Vec<i64> = (0..last as i64).collect();
+    reduce_axes(maker, &SUM, y, &outer);
+    reduce_axes(maker, &SUM, x, &outer);
+    reduce_axes(maker, &SUM, y, &[last as i64]);
+    reduce_axes(maker, &SUM, x, &[0]);
+    stored(maker, y)
+}
+
+fn diamond(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, _) = activation(maker)?;
+    let left = unary(maker, &fusion::RELU, x)?;
+    let right = unary(maker, &fusion::NEG, x)?;
+    let right = unary(maker, &fusion::ABS, right)?;
+    binary(maker, &ADD, left, right)
+}
+
+/// A value used again far below.
+fn long_skip(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, _) = activation(maker)?;
+    let (axes, dtype) = (maker.slots[x].axes.clone(), maker.slots[x].dtype);
+    let mut y = x;
+    for _ in 0..3 + maker.source.below(6) {
+        let def = maker.source.one(&[&ADD, &SUB, &MAXIMUM, &fusion::MINIMUM]);
+        let other = maker.beside(&axes, dtype)?;
+        y = binary(maker, def, y, other)?;
+    }
+    binary(maker, &ADD, y, x)
+}
+
+/// Casts one after another, up and down.
+fn cast_chain(maker: &mut Maker<'_>) -> Option<usize> {
+    let (mut x, _) = activation(maker)?;
+    for _ in 0..2 + maker.source.below(4) {
+        let to = shapes::dtype(maker.source);
+        x = maker.cast(x, to)?;
+    }
+    Some(x)
+}

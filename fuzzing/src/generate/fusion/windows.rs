@@ -1,0 +1,132 @@
+//! Ops that move a window along axes: slice, pad, cat.
+
+use fuser_dialects::fusion;
+use fuser_ir::AttrKind;
+use fuser_ir::def::OpDef;
+use fuser_ir::types::{Dim, Extent};
+
+use super::maker::Maker;
+use super::operands::plain;
+use super::ops::tensor;
+use super::shapes::{self, Axis};
+
+/// The most elements that padding adds on one side.
+const MAX_PAD: u64 = 5;
+/// The most operands of a concatenation.
+const MAX_PARTS: u64 = 4;
+
+/// Puts an op of the table at the end of the program; nothing where it cannot be.
+pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
+    match def.name {
+        "fusion.slice" => slice(maker),
+        "fusion.pad" => pad(maker),
+        "fusion.cat" => cat(maker),
+        _ => None,
+    }
+}
+
+fn slice(maker: &mut Maker<'_>) -> Option<usize> {
+    let slot = tensor(maker, &fusion::SLICE, false)?;
+    let source = maker.slots[slot].clone();
+    let (mut starts, mut steps, mut axes) = (Vec::new(), Vec::new(), Vec::new());
+    for axis in &source.axes {
+        let (start, step, taken) = part(maker, *axis);
+        starts.push(start);
+        steps.push(step);
+        axes.push(taken);
+    }
+    let mut clauses = vec![maker.ints_clause("starts", &starts)];
+    let shape = axes.iter().map(|a| Dim::new(a.dim.extent)).collect();
+    clauses.push(("shape", maker.ir.attr(AttrKind::Extents(shape))));
+    if steps.iter().any(|s| *s != 1) || maker.source.chance(1, 4) {
+        clauses.push(maker.ints_clause("strides", &steps));
+    }
+    maker.emit(&fusion::SLICE, &[slot], &clauses, Some(axes), source.fact)
+}
+
+/// Start, step and what is taken of an axis; all of it where its length is not a number.
+fn part(maker: &mut Maker<'_>, axis: Axis) -> (i64, i64, Axis) {
+    let Extent::Static(whole) = axis.dim.extent else {
+        return (0, 1, axis);
+    };
+    if maker.source.chance(1, 3) {
+        return (0, 1, axis);
+    }
+    let start = maker.source.below(whole.min(8));
+    let step = 1 + maker.source.below(3);
+    let most = whole.saturating_sub(start).div_ceil(step);
+    let length = match maker.source.chance(1, 3) {
+        true => most,
+        false => maker.source.below(most + 1),
+    };
+    let dim = Dim {
+        extent: Extent::Static(length),
+        ..axis.dim
+    };
+    (start as i64, step as i64, Axis { dim, length })
+}
+
+fn pad(maker: &mut Maker<'_>) -> Option<usize> {
+    let slot = tensor(maker, &fusion::PAD, true)?;
+    let source = maker.slots[slot].clone();
+    let rank = source.axes.len();
+    let amounts = |maker: &mut Maker<'_>| -> Vec<i64> {
+        let amount = |maker: &mut Maker<'_>| match maker.source.chance(1, 2) {
+            true => maker.source.below(MAX_PAD + 1) as i64,
+            false => 0,
+        };
+        (0..rank).map(|_| amount(maker)).collect()
+    };
+    let (low, high) = (amounts(maker), amounts(maker));
+    let value = match maker.slot_where(|s| s.axes.is_empty() && s.dtype == source.dtype) {
+        Some(value) => value,
+        None => maker.constant(source.dtype, None)?,
+    };
+    let fact = both(source.fact, maker.slots[value].fact);
+    let clauses = [maker.ints_clause("low", &low), maker.ints_clause("high", &high)];
+    maker.emit(&fusion::PAD, &[slot, value], &clauses, None, fact)
+}
+
+fn both(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    Some(a?.max(b?))
+}
+
+fn cat(maker: &mut Maker<'_>) -> Option<usize> {
+    let first = tensor(maker, &fusion::CAT, true)?;
+    let source = maker.slots[first].clone();
+    if source.axes.is_empty() {
+        return None;
+    }
+    let at = maker.source.index(source.axes.len());
+    let (mut parts, mut fact) = (vec![first], source.fact);
+    for _ in 0..maker.source.below(MAX_PARTS) {
+        let part = other_part(maker, first, at);
+        fact = both(fact, maker.slots[part].fact);
+        parts.push(part);
+    }
+    let dim = ("dim", maker.ir.int_attr(at as i64));
+    maker.emit(&fusion::CAT, &parts, &[dim], None, fact)
+}
+
+/// The first operand again, a value that agrees with it on all axes but `at`, or a new input.
+fn other_part(maker: &mut Maker<'_>, first: usize, at: usize) -> usize {
+    let like = maker.slots[first].clone();
+    let agrees = |s: &super::maker::Slot| {
+        let rest = |axes: &[Axis]| {
+            let mut rest: Vec<Extent> = axes.iter().map(|a| a.dim.extent).collect();
+            rest.remove(at);
+            rest
+        };
+        s.dtype == like.dtype && s.axes.len() == like.axes.len() && shapes::is_known(&s.axes) && rest(&s.axes) == rest(&like.axes)
+    };
+    if maker.source.chance(1, 2)
+        && let Some(slot) = maker.slot_where(agrees)
+    {
+        return slot;
+    }
+    let mut axes: Vec<Axis> = like.axes.iter().copied().map(plain).collect();
+    let rest = shapes::elements(&axes) / axes[at].length.max(1);
+    let room = (maker.config.elements / rest.max(1) / MAX_PARTS).max(1);
+    axes[at] = shapes::axis(maker.source, &mut maker.ir, &mut maker.names, room);
+    maker.input(axes, like.dtype, false)
+}

@@ -1,0 +1,13 @@
+//! Generators: a source of choices gives a case.
+//!
+//! | module | what |
+//! |---|---|
+//! | `fusion/` | random fusions: programs of tensor ops with inputs, to be executed |
+//! | `case` | what a program to be executed consists of |
+//! | `inputs` | the data |
+
+pub mod case;
+pub mod fusion;
+pub mod inputs;
+
+pub use case::{Case, Input, Tier};
