@@ -12,5 +12,7 @@
 
 pub mod generate;
 pub mod source;
+pub mod stats;
 
 pub use source::Source;
+pub use stats::Stats;
