@@ -10,7 +10,10 @@
 //! Deterministic: the same source gives the same case, on every machine.
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 pub mod generate;
+pub mod oracle;
+pub mod soak;
 pub mod source;
 pub mod stats;
 

@@ -21,7 +21,12 @@ impl Stats {
     }
     /// Counts several.
     pub fn add(&mut self, group: &'static str, entry: impl Into<String>, number: u64) {
-        *self.counts.entry(group).or_default().entry(entry.into()).or_default() += number;
+        *self
+            .counts
+            .entry(group)
+            .or_default()
+            .entry(entry.into())
+            .or_default() += number;
     }
     /// How often an entry was counted.
     pub fn of(&self, group: &str, entry: &str) -> u64 {
@@ -65,16 +70,23 @@ impl Stats {
         let TypeKind::Tensor(tensor) = ty else { return };
         self.count("rank", tensor.dims.len().to_string());
         for dim in &tensor.dims {
-            self.count("extent", match (dim.broadcast, dim.extent) {
-                (true, _) => "b".into(),
-                (_, Extent::Unknown) => "?".into(),
-                (_, Extent::Symbolic(_)) => "named".into(),
-                (_, Extent::Static(n)) => bucket(n),
-            });
+            self.count(
+                "extent",
+                match (dim.broadcast, dim.extent) {
+                    (true, _) => "b".into(),
+                    (_, Extent::Unknown) => "?".into(),
+                    (_, Extent::Symbolic(_)) => "named".into(),
+                    (_, Extent::Static(n)) => bucket(n),
+                },
+            );
         }
     }
     /// What has never been counted of a list.
-    pub fn missing<'a>(&self, group: &str, wanted: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    pub fn missing<'a>(
+        &self,
+        group: &str,
+        wanted: impl IntoIterator<Item = &'a str>,
+    ) -> Vec<&'a str> {
         let wanted = wanted.into_iter();
         wanted.filter(|entry| self.of(group, entry) == 0).collect()
     }
@@ -102,7 +114,10 @@ impl fmt::Display for Stats {
             let mut sorted: Vec<_> = entries.iter().collect();
             sorted.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
             for line in sorted.chunks(8) {
-                let cells: Vec<String> = line.iter().map(|(entry, number)| format!("{entry} {number}")).collect();
+                let cells: Vec<String> = line
+                    .iter()
+                    .map(|(entry, number)| format!("{entry} {number}"))
+                    .collect();
                 writeln!(f, "  {}", cells.join(", "))?;
             }
         }

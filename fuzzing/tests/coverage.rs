@@ -27,11 +27,17 @@ fn fusions(tier: Tier) -> (Stats, Vec<String>) {
 
 fn fault(case: &mut Case) -> Option<String> {
     let found = fuser_ir::verify(&mut case.ir, case.module);
-    found.items.first().map(|d| format!("{} {}", d.code, d.message))
+    found
+        .items
+        .first()
+        .map(|d| format!("{} {}", d.code, d.message))
 }
 
 fn names(tier: Tier) -> Vec<&'static str> {
-    fusion::drawable(&Config::new(tier)).iter().map(|def| def.name).collect()
+    fusion::drawable(&Config::new(tier))
+        .iter()
+        .map(|def| def.name)
+        .collect()
 }
 
 fn check(tier: Tier) {
@@ -41,7 +47,20 @@ fn check(tier: Tier) {
     assert_eq!(stats.missing_dtypes(), Vec::<&str>::new());
     let ranks = ["0", "1", "2", "3", "4", "5"];
     assert_eq!(stats.missing("rank", ranks), Vec::<&str>::new());
-    let extents = ["0", "1", "2", "5-8", "17-32", "33-64", "65-128", "129-256", "1025-2048", "b", "?", "named"];
+    let extents = [
+        "0",
+        "1",
+        "2",
+        "5-8",
+        "17-32",
+        "33-64",
+        "65-128",
+        "129-256",
+        "1025-2048",
+        "b",
+        "?",
+        "named",
+    ];
     assert_eq!(stats.missing("extent", extents), Vec::<&str>::new());
 }
 
@@ -65,14 +84,23 @@ fn a_blind_generator_is_seen() {
         let case = fusion::generate(&mut Source::seed(seed), &config);
         stats.program(&case.ir, case.program);
     }
-    assert!(stats.missing("op", names(Tier::Bounded)).contains(&"fusion.erf"));
+    assert!(
+        stats
+            .missing("op", names(Tier::Bounded))
+            .contains(&"fusion.erf")
+    );
 }
 
 #[test]
 fn a_seed_is_a_case() {
     let make = || {
         let case = fusion::generate(&mut Source::seed(7), &Config::new(Tier::Exact));
-        let names: Vec<String> = case.ir.walk(case.module).into_iter().map(|op| case.ir.name(op).to_owned()).collect();
+        let names: Vec<String> = case
+            .ir
+            .walk(case.module)
+            .into_iter()
+            .map(|op| case.ir.name(op).to_owned())
+            .collect();
         (names, case.inputs, case.extents)
     };
     assert_eq!(make(), make());

@@ -53,3 +53,49 @@ pub struct Case {
     /// What may be compared how.
     pub tier: Tier,
 }
+
+/// The program as text, until the printer is there.
+pub fn dump(case: &Case) -> String {
+    use fuser_ir::describe;
+    let ir = &case.ir;
+    let name = |v| {
+        ir.value_name(v)
+            .map_or_else(|| format!("{v:?}"), str::to_owned)
+    };
+    let mut text = String::new();
+    let Some(body) = ir.body(case.program, 0) else {
+        return text;
+    };
+    for (arg, input) in ir.args(body).iter().zip(&case.inputs) {
+        let ty = describe::ty(ir, ir.value_type(*arg));
+        text += &format!(
+            "// %{}: {ty} {} bytes {:?}\n",
+            name(*arg),
+            input.bytes.len(),
+            &input.bytes[..input.bytes.len().min(16)]
+        );
+    }
+    for op in ir.block_ops(body) {
+        let results: Vec<String> = ir.results(op).iter().map(|v| name(*v)).collect();
+        let operands: Vec<String> = ir.operands(op).map(name).collect();
+        let types: Vec<String> = ir
+            .results(op)
+            .iter()
+            .map(|v| describe::ty(ir, ir.value_type(*v)))
+            .collect();
+        let attrs: Vec<String> = ir
+            .attrs(op)
+            .iter()
+            .map(|(k, a)| format!("{} {:?}", ir.str(*k), ir.attr_kind(*a)))
+            .collect();
+        text += &format!(
+            "{} = {} {} {} : {}\n",
+            results.join(", "),
+            ir.name(op),
+            operands.join(", "),
+            attrs.join(" "),
+            types.join(", ")
+        );
+    }
+    text + &format!("// {:?}\n", case.extents)
+}

@@ -16,7 +16,8 @@ pub type Fact = Option<u64>;
 
 /// Ops whose definition leaves an approximation to the implementation, or an order that integers do not settle.
 const INEXACT: &[&str] = &[
-    "exp", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "tanh", "erf", "sigmoid", "pow", "var_mean",
+    "exp", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "tanh", "erf", "sigmoid", "pow",
+    "var_mean",
 ];
 /// The greatest integral argument for which `exp2` is drawn in the exact tier.
 const MAX_EXPONENT: u64 = 12;
@@ -46,7 +47,11 @@ pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
         _ => return Some(magnitude.min(full_range(dtype))),
     };
     // Rounding to a storage type may go up by half a unit in the last place, at most a part in 256.
-    let risen = if magnitude > 256 { magnitude.saturating_add(magnitude >> 8) } else { magnitude };
+    let risen = if magnitude > 256 {
+        magnitude.saturating_add(magnitude >> 8)
+    } else {
+        magnitude
+    };
     (risen <= limit).then_some(risen)
 }
 
@@ -63,7 +68,11 @@ pub fn full_range(dtype: DType) -> u64 {
 
 /// What holds of the result of an elementwise op of type `to`, whose operands have type `from`.
 pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact {
-    let any = if to.is_int() { Some(full_range(to)) } else { None };
+    let any = if to.is_int() {
+        Some(full_range(to))
+    } else {
+        None
+    };
     let all: Option<Vec<u64>> = facts.iter().copied().collect();
     let Some(m) = all else {
         return match local(def.name) {
@@ -127,7 +136,8 @@ fn power(base: u64, exponent: u64) -> u64 {
     if base <= 1 {
         return 1;
     }
-    base.checked_pow(exponent.min(64) as u32).unwrap_or(u64::MAX)
+    base.checked_pow(exponent.min(64) as u32)
+        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -137,8 +147,14 @@ mod tests {
 
     #[test]
     fn sums_stay_within_the_accumulator() {
-        assert_eq!(fold(&fusion::SUM, DType::BF16, Some(8), 1 << 21), Ok(Some((1 << 24) + (1 << 16))));
-        assert_eq!(fold(&fusion::SUM, DType::BF16, Some(8), (1 << 21) + 1), Err(()));
+        assert_eq!(
+            fold(&fusion::SUM, DType::BF16, Some(8), 1 << 21),
+            Ok(Some((1 << 24) + (1 << 16)))
+        );
+        assert_eq!(
+            fold(&fusion::SUM, DType::BF16, Some(8), (1 << 21) + 1),
+            Err(())
+        );
         assert_eq!(fold(&fusion::SUM, DType::F32, None, 2), Err(()));
         assert_eq!(fold(&fusion::PROD, DType::F32, Some(2), 25), Err(()));
         assert_eq!(fold(&fusion::MAX, DType::F16, None, 5), Ok(None));
@@ -152,8 +168,14 @@ mod tests {
         assert_eq!(f(&fusion::MUL, &[Some(8), Some(9)]), Some(72));
         assert_eq!(f(&fusion::DIV, &[Some(8), Some(9)]), None);
         assert_eq!(f(&fusion::WHERE, &[Some(1), Some(3), Some(9)]), Some(9));
-        assert_eq!(elementwise(&fusion::CAST, DType::F32, DType::I8, &[None]), Some(128));
-        assert_eq!(elementwise(&fusion::ADD, DType::I8, DType::I8, &[Some(100), Some(100)]), Some(128));
+        assert_eq!(
+            elementwise(&fusion::CAST, DType::F32, DType::I8, &[None]),
+            Some(128)
+        );
+        assert_eq!(
+            elementwise(&fusion::ADD, DType::I8, DType::I8, &[Some(100), Some(100)]),
+            Some(128)
+        );
         assert!(!admits(&fusion::BITCAST, DType::F32, &[None]));
         assert!(!may_be_exact("fusion.exp") && may_be_exact("fusion.sqrt"));
     }

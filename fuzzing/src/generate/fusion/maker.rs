@@ -153,7 +153,9 @@ impl<'s> Maker<'s> {
     ) -> Option<usize> {
         let values: Vec<Value> = operands.iter().map(|i| self.slots[*i].value).collect();
         let stated: Option<Vec<TypeId>> = stated.map(|ty| vec![ty]);
-        let built = self.build().build(def, &values, clauses, &[], stated.as_deref());
+        let built = self
+            .build()
+            .build(def, &values, clauses, &[], stated.as_deref());
         let op = built.ok()?;
         let Some(slots) = self.results(op, axes, fact) else {
             self.ir.erase(op);
@@ -198,7 +200,9 @@ impl<'s> Maker<'s> {
     }
     /// One of the values of which `fits` holds.
     pub fn slot_where(&mut self, fits: impl Fn(&Slot) -> bool) -> Option<usize> {
-        let all: Vec<usize> = (0..self.slots.len()).filter(|i| fits(&self.slots[*i])).collect();
+        let all: Vec<usize> = (0..self.slots.len())
+            .filter(|i| fits(&self.slots[*i]))
+            .collect();
         let recent = all.len().min(4);
         match self.source.chance(1, 3) {
             true => self.source.pick(&all).copied(),
@@ -219,7 +223,10 @@ impl<'s> Maker<'s> {
         self.sign(&values);
         let mut source = self.source.fork();
         let plans = std::mem::take(&mut self.plans);
-        let inputs = plans.iter().map(|plan| inputs::fill(plan, &mut source)).collect();
+        let inputs = plans
+            .iter()
+            .map(|plan| inputs::fill(plan, &mut source))
+            .collect();
         Case {
             ir: self.ir,
             module: self.module,
@@ -232,7 +239,11 @@ impl<'s> Maker<'s> {
     /// The last value, and others; sometimes one twice, sometimes an input, mostly what nothing uses.
     fn draw_results(&mut self) -> Vec<usize> {
         let returnable = |maker: &Self, i: usize| !maker.slots[i].scalar;
-        let mut results: Vec<usize> = (0..self.slots.len()).rev().filter(|i| returnable(self, *i)).take(1).collect();
+        let mut results: Vec<usize> = (0..self.slots.len())
+            .rev()
+            .filter(|i| returnable(self, *i))
+            .take(1)
+            .collect();
         for _ in 0..self.source.below(MAX_RESULTS) {
             let unused = self.source.chance(2, 3);
             let ir = &self.ir;
@@ -277,7 +288,10 @@ impl<'s> Maker<'s> {
 pub fn region_op(ir: &mut Ir, def: &'static OpDef, attrs: &[Clause]) -> (Op, Block) {
     let region = ir.new_region();
     let block = ir.append_block(region);
-    let attrs = attrs.iter().map(|(key, attr)| (ir.sym(key), *attr)).collect();
+    let attrs = attrs
+        .iter()
+        .map(|(key, attr)| (ir.sym(key), *attr))
+        .collect();
     let new = NewOp {
         attrs,
         regions: SmallVec::from_elem(region, 1),

@@ -37,7 +37,12 @@ impl Maker<'_> {
     }
 
     /// An elementwise op; nothing where the exact tier must not have it.
-    pub fn pointwise(&mut self, def: &'static OpDef, operands: &[usize], clauses: &[Clause]) -> Option<usize> {
+    pub fn pointwise(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[usize],
+        clauses: &[Clause],
+    ) -> Option<usize> {
         let (from, axes, known) = self.joined(operands);
         if self.is_exact() && !facts::admits(def, from, &known) {
             return None;
@@ -67,7 +72,9 @@ impl Maker<'_> {
     /// A scalar or splat constant of a small integer, or of half of one in the bounded tier.
     pub fn constant(&mut self, dtype: DType, axes: Option<Vec<Axis>>) -> Option<usize> {
         let low = if dtype.is_signed() { -3 } else { 0 };
-        let whole = self.source.range(low, if dtype == DType::I1 { 1 } else { 4 });
+        let whole = self
+            .source
+            .range(low, if dtype == DType::I1 { 1 } else { 4 });
         let element = self.ir.scalar(dtype);
         let fraction = !self.is_exact() && dtype.is_float();
         let kind = match (dtype, dtype.is_float()) {
@@ -87,14 +94,24 @@ impl Maker<'_> {
             None => element,
         };
         let fact = (!fraction).then_some(whole.unsigned_abs());
-        self.emit_typed(&fusion::CONSTANT, &[], &[("value", value)], None, fact, Some(ty))
+        self.emit_typed(
+            &fusion::CONSTANT,
+            &[],
+            &[("value", value)],
+            None,
+            fact,
+            Some(ty),
+        )
     }
 
     /// An element type that all operands of the table which are no conditions can have.
     pub fn common_dtype(&mut self, def: &OpDef) -> Option<DType> {
         let data = def.operands.iter().filter(|o| o.ty.dtypes != DTypes::BOOL);
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();
-        let all: Vec<DType> = DType::ALL.into_iter().filter(|d| sets.iter().all(|s| s.contains(*d))).collect();
+        let all: Vec<DType> = DType::ALL
+            .into_iter()
+            .filter(|d| sets.iter().all(|s| s.contains(*d)))
+            .collect();
         let recent = self.any_slot().map(|i| self.slots[i].dtype);
         match recent.filter(|d| all.contains(d) && self.source.chance(3, 4)) {
             Some(dtype) => Some(dtype),
@@ -102,9 +119,15 @@ impl Maker<'_> {
         }
     }
     /// A first operand of element type `dtype` that a constraint admits.
-    pub fn leading(&mut self, constraint: TypeConstraint, dtype: DType, known: bool) -> Option<usize> {
+    pub fn leading(
+        &mut self,
+        constraint: TypeConstraint,
+        dtype: DType,
+        known: bool,
+    ) -> Option<usize> {
         let tensor = constraint.shape == Shape::Tensor;
-        let any_shape = |s: &super::maker::Slot| !(tensor && s.scalar) && (!known || shapes::is_known(&s.axes));
+        let any_shape =
+            |s: &super::maker::Slot| !(tensor && s.scalar) && (!known || shapes::is_known(&s.axes));
         let found = match self.source.below(8) {
             0 => None,
             1 | 2 => self.slot_where(any_shape),
@@ -159,9 +182,13 @@ impl Maker<'_> {
     }
     /// A value on some of the axes, broadcast to all.
     pub fn spread(&mut self, axes: &[Axis], dtype: DType) -> Option<usize> {
-        let kept: Vec<usize> = (0..axes.len()).filter(|_| self.source.chance(1, 2)).collect();
+        let kept: Vec<usize> = (0..axes.len())
+            .filter(|_| self.source.chance(1, 2))
+            .collect();
         let part: Vec<Axis> = kept.iter().map(|i| plain(axes[*i])).collect();
-        let found = self.slot_where(|s| s.dtype == dtype && lengths_agree(&s.axes, &part) && (!s.scalar || part.is_empty()));
+        let found = self.slot_where(|s| {
+            s.dtype == dtype && lengths_agree(&s.axes, &part) && (!s.scalar || part.is_empty())
+        });
         let operand = match found {
             Some(slot) => slot,
             None => self.input(part, dtype, false),
@@ -186,6 +213,7 @@ pub fn plain(axis: Axis) -> Axis {
 
 /// Whether the extents are the same, `b` or not.
 pub fn lengths_agree(a: &[Axis], b: &[Axis]) -> bool {
-    let same = |(x, y): (&Axis, &Axis)| x.dim.extent == y.dim.extent && x.dim.extent != Extent::Unknown;
+    let same =
+        |(x, y): (&Axis, &Axis)| x.dim.extent == y.dim.extent && x.dim.extent != Extent::Unknown;
     a.len() == b.len() && a.iter().zip(b).all(same)
 }

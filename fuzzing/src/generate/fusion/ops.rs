@@ -39,10 +39,20 @@ fn elementwise(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let dtype = maker.common_dtype(def)?;
     let mut operands: Vec<usize> = Vec::with_capacity(def.operands.len());
     for (index, operand) in def.operands.iter().enumerate() {
-        let wanted = if operand.ty.dtypes == DTypes::BOOL { DType::I1 } else { dtype };
+        let wanted = if operand.ty.dtypes == DTypes::BOOL {
+            DType::I1
+        } else {
+            dtype
+        };
         let next = match operands.first() {
             None => maker.leading(operand.ty, wanted, false)?,
-            Some(first) if wanted == dtype && maker.source.chance(1, 12) && maker.slots[*first].dtype == dtype => *first,
+            Some(first)
+                if wanted == dtype
+                    && maker.source.chance(1, 12)
+                    && maker.slots[*first].dtype == dtype =>
+            {
+                *first
+            }
             Some(_) => {
                 let axes = widest(maker, &operands);
                 maker.beside(&axes, wanted)?
@@ -59,7 +69,11 @@ fn widest(maker: &Maker<'_>, operands: &[usize]) -> Vec<Axis> {
     axes.max_by_key(|a| a.len()).cloned().unwrap_or_default()
 }
 
-fn elementwise_clauses(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<Vec<Clause>> {
+fn elementwise_clauses(
+    maker: &mut Maker<'_>,
+    def: &'static OpDef,
+    dtype: DType,
+) -> Option<Vec<Clause>> {
     let mut clauses = Vec::new();
     for clause in def.clauses {
         clauses.push(match clause.kind {
@@ -94,7 +108,9 @@ fn guarded(maker: &mut Maker<'_>, def: &'static OpDef, index: usize, slot: usize
         return slot;
     }
     let guard = match (def.name, index) {
-        ("fusion.log" | "fusion.log2" | "fusion.sqrt" | "fusion.rsqrt" | "fusion.pow", 0) => positive,
+        ("fusion.log" | "fusion.log2" | "fusion.sqrt" | "fusion.rsqrt" | "fusion.pow", 0) => {
+            positive
+        }
         ("fusion.div" | "fusion.rem", 1) | ("fusion.reciprocal", 0) => positive,
         ("fusion.exp" | "fusion.exp2" | "fusion.expm1", 0) if !maker.is_exact() => small,
         _ => return slot,
@@ -109,7 +125,14 @@ fn positive(maker: &mut Maker<'_>, slot: usize) -> Option<usize> {
     let ty = maker.ir.scalar(dtype);
     let bits = 1f64.to_bits();
     let value = maker.ir.attr(AttrKind::Float { bits, ty });
-    let one = maker.emit_typed(&fusion::CONSTANT, &[], &[("value", value)], None, Some(1), Some(ty))?;
+    let one = maker.emit_typed(
+        &fusion::CONSTANT,
+        &[],
+        &[("value", value)],
+        None,
+        Some(1),
+        Some(ty),
+    )?;
     maker.pointwise(&fusion::ADD, &[magnitude, one], &[])
 }
 
@@ -177,7 +200,9 @@ fn some_axes(maker: &mut Maker<'_>, rank: usize) -> Vec<i64> {
         0 if rank > 0 => vec![rank as i64 - 1],
         1 if rank > 0 => vec![maker.source.index(rank) as i64],
         2 => (0..rank as i64).collect(),
-        _ => (0..rank as i64).filter(|_| maker.source.chance(1, 2)).collect(),
+        _ => (0..rank as i64)
+            .filter(|_| maker.source.chance(1, 2))
+            .collect(),
     }
 }
 
@@ -188,11 +213,19 @@ fn reduce(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
 }
 
 /// A reduction of `slot` along `folded`; nothing where the exact tier must not have it.
-pub fn reduce_axes(maker: &mut Maker<'_>, def: &'static OpDef, slot: usize, folded: &[i64]) -> Option<usize> {
+pub fn reduce_axes(
+    maker: &mut Maker<'_>,
+    def: &'static OpDef,
+    slot: usize,
+    folded: &[i64],
+) -> Option<usize> {
     let keep = maker.source.chance(1, 4);
     let source = maker.slots[slot].clone();
     let is_folded = |i: usize| folded.contains(&(i as i64));
-    let gone: Vec<Axis> = (0..source.axes.len()).filter(|i| is_folded(*i)).map(|i| source.axes[i]).collect();
+    let gone: Vec<Axis> = (0..source.axes.len())
+        .filter(|i| is_folded(*i))
+        .map(|i| source.axes[i])
+        .collect();
     let fact = match facts::fold(def, source.dtype, source.fact, shapes::elements(&gone)) {
         Ok(fact) => fact,
         Err(()) if maker.is_exact() => return None,
@@ -261,7 +294,10 @@ fn with_unit_axis(maker: &mut Maker<'_>) -> Option<usize> {
 fn squeeze(maker: &mut Maker<'_>) -> Option<usize> {
     let slot = with_unit_axis(maker)?;
     let axes = maker.slots[slot].axes.clone();
-    let units = axes.iter().enumerate().filter(|(_, a)| a.dim.extent == Extent::Static(1));
+    let units = axes
+        .iter()
+        .enumerate()
+        .filter(|(_, a)| a.dim.extent == Extent::Static(1));
     let mut dims: Vec<i64> = units.map(|(i, _)| i as i64).collect();
     if maker.source.chance(1, 4) {
         dims.truncate(1);
@@ -301,7 +337,9 @@ fn reshape(maker: &mut Maker<'_>) -> Option<usize> {
 }
 
 fn merge(maker: &mut Maker<'_>, axes: &mut Vec<Axis>) -> Option<()> {
-    let pairs: Vec<usize> = (1..axes.len()).filter(|i| !axes[*i].dim.broadcast && !axes[i - 1].dim.broadcast).collect();
+    let pairs: Vec<usize> = (1..axes.len())
+        .filter(|i| !axes[*i].dim.broadcast && !axes[i - 1].dim.broadcast)
+        .collect();
     let at = *maker.source.pick(&pairs)?;
     let left = maker.ir.extent_as_expr(axes[at - 1].dim.extent)?;
     let right = maker.ir.extent_as_expr(axes[at].dim.extent)?;
@@ -317,7 +355,9 @@ fn split(maker: &mut Maker<'_>, axes: &mut Vec<Axis>) -> Option<()> {
     let all: Vec<usize> = (0..axes.len()).filter(|i| fixed(&axes[*i])).collect();
     let at = *maker.source.pick(&all)?;
     let whole = axes[at].length;
-    let divisors: Vec<u64> = (1..=whole.min(256)).filter(|d| whole.is_multiple_of(*d)).collect();
+    let divisors: Vec<u64> = (1..=whole.min(256))
+        .filter(|d| whole.is_multiple_of(*d))
+        .collect();
     let divisor = *maker.source.pick(&divisors)?;
     let part = |length| Axis {
         dim: Dim::fixed(length),
@@ -355,7 +395,12 @@ fn create(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         }
         "fusion.iota" => {
             if axes.is_empty() {
-                axes.push(shapes::axis(maker.source, &mut maker.ir, &mut maker.names, most));
+                axes.push(shapes::axis(
+                    maker.source,
+                    &mut maker.ir,
+                    &mut maker.names,
+                    most,
+                ));
             }
             let at = maker.source.index(axes.len());
             let dim = ("dim", maker.ir.int_attr(at as i64));
@@ -371,7 +416,9 @@ fn create(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
 /// A constant with elements of its own.
 fn dense(maker: &mut Maker<'_>, mut axes: Vec<Axis>, dtype: DType) -> Option<usize> {
     const MOST: u64 = 64;
-    let fixed = axes.iter().all(|a| matches!(a.dim.extent, Extent::Static(_)));
+    let fixed = axes
+        .iter()
+        .all(|a| matches!(a.dim.extent, Extent::Static(_)));
     if !fixed || shapes::elements(&axes) > MOST {
         axes = vec![Axis {
             dim: Dim::fixed(5),
@@ -387,5 +434,12 @@ fn dense(maker: &mut Maker<'_>, mut axes: Vec<Axis>, dtype: DType) -> Option<usi
         splat: false,
         bytes,
     });
-    maker.emit_typed(&fusion::CONSTANT, &[], &[("value", value)], None, plan.fact(), Some(ty))
+    maker.emit_typed(
+        &fusion::CONSTANT,
+        &[],
+        &[("value", value)],
+        None,
+        plan.fact(),
+        Some(ty),
+    )
 }

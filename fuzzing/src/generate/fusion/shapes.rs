@@ -9,7 +9,8 @@ use crate::Source;
 
 /// Extents, the usual ones first. Zero is drawn apart: it makes everything after it trivial.
 pub const EXTENTS: [u64; 24] = [
-    4, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1025, 4097,
+    4, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 1023, 1025,
+    4097,
 ];
 /// The most axes of a new shape.
 pub const MAX_RANK: u64 = 5;

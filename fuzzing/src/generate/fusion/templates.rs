@@ -3,7 +3,9 @@
 //! Each takes values that are there or new inputs and leaves one or more results among the values. In the exact tier a
 //! template ends where its first inexact op would stand.
 
-use fuser_dialects::fusion::{self, ADD, DIV, ERF, EXP, MAX, MAXIMUM, MUL, RSQRT, SIGMOID, SUB, SUM, TANH, VAR_MEAN};
+use fuser_dialects::fusion::{
+    self, ADD, DIV, ERF, EXP, MAX, MAXIMUM, MUL, RSQRT, SIGMOID, SUB, SUM, TANH, VAR_MEAN,
+};
 use fuser_ir::DType;
 use fuser_ir::def::OpDef;
 
@@ -46,13 +48,17 @@ fn unary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize) -> Option<usize> 
 
 /// A float tensor of at least one axis, and its last axis.
 fn activation(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
-    let fits = |s: &super::maker::Slot| s.dtype.is_float() && !s.axes.is_empty() && shapes::is_known(&s.axes);
+    let fits = |s: &super::maker::Slot| {
+        s.dtype.is_float() && !s.axes.is_empty() && shapes::is_known(&s.axes)
+    };
     if maker.source.chance(2, 3)
         && let Some(slot) = maker.slot_where(fits)
     {
         return Some((slot, maker.slots[slot].axes.len() - 1));
     }
-    let dtype = maker.source.one(&[DType::BF16, DType::F32, DType::F16, DType::F64]);
+    let dtype = maker
+        .source
+        .one(&[DType::BF16, DType::F32, DType::F16, DType::F64]);
     let most = maker.config.elements;
     let mut axes = Vec::new();
     let mut room = most;

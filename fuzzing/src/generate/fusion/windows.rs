@@ -83,7 +83,10 @@ fn pad(maker: &mut Maker<'_>) -> Option<usize> {
         None => maker.constant(source.dtype, None)?,
     };
     let fact = both(source.fact, maker.slots[value].fact);
-    let clauses = [maker.ints_clause("low", &low), maker.ints_clause("high", &high)];
+    let clauses = [
+        maker.ints_clause("low", &low),
+        maker.ints_clause("high", &high),
+    ];
     maker.emit(&fusion::PAD, &[slot, value], &clauses, None, fact)
 }
 
@@ -117,7 +120,10 @@ fn other_part(maker: &mut Maker<'_>, first: usize, at: usize) -> usize {
             rest.remove(at);
             rest
         };
-        s.dtype == like.dtype && s.axes.len() == like.axes.len() && shapes::is_known(&s.axes) && rest(&s.axes) == rest(&like.axes)
+        s.dtype == like.dtype
+            && s.axes.len() == like.axes.len()
+            && shapes::is_known(&s.axes)
+            && rest(&s.axes) == rest(&like.axes)
     };
     if maker.source.chance(1, 2)
         && let Some(slot) = maker.slot_where(agrees)

@@ -1,0 +1,163 @@
+//! Compiled code computes what the interpreter does, on any number of threads, and stays within its buffers.
+//!
+//! The run is a checked one: red zones around every buffer, outputs that begin as garbage, grids walked forward and
+//! backward in pieces of other sizes. The bytes of the results must not depend on the number of threads.
+
+use fuser::compile::{CompileOptions, Loader, compile};
+use fuser_artifact::DType as Stored;
+use fuser_interp::{Axis as InterpAxis, Tensor};
+use fuser_ir::DType;
+use fuser_runtime::{
+    Axis, CpuProgram, HostTensor, RunOptions, Runtime, RuntimeConfig, RuntimeError,
+};
+
+use super::execute::{Expected, data};
+use super::{Finding, guard, is_internal, text};
+use crate::generate::{Case, Input};
+
+/// Bytes that a run may hold.
+const MEMORY: u64 = 1 << 30;
+/// Numbers of threads whose results must be the same bytes.
+const THREADS: [usize; 2] = [1, 3];
+
+/// What became of a case.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It ran and agrees.
+    Agrees {
+        /// Kernels in the artifact.
+        kernels: usize,
+    },
+    /// The compiler refused it with a diagnostic.
+    Refused(String),
+    /// A broken promise.
+    Found(Finding),
+}
+
+/// Compiles and runs a copy of the case. `passes` replaces what runs before scheduling.
+pub fn check(case: &Case, expected: &Expected, passes: Option<&str>) -> Verdict {
+    let stage = match passes {
+        Some(passes) => format!("compiled[{passes}]"),
+        None => "compiled".into(),
+    };
+    let options = CompileOptions {
+        passes: passes.map(str::to_owned),
+        ..CompileOptions::default()
+    };
+    let mut ir = case.ir.clone();
+    let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
+        Err(finding) => return Verdict::Found(finding),
+        Ok(Err(diagnostics)) if is_internal(&diagnostics) => {
+            return Verdict::Found(Finding::new(stage, text(&diagnostics)));
+        }
+        Ok(Err(diagnostics)) => return Verdict::Refused(text(&diagnostics)),
+        Ok(Ok(compiled)) => compiled,
+    };
+    let kernels = compiled.artifact.kernels.len();
+    let found = |what: String| Verdict::Found(Finding::new(stage.clone(), what));
+    let program = match CpuProgram::load(compiled.artifact, &Loader) {
+        Ok(program) => program,
+        Err(error) => return found(format!("cannot be loaded: {error}")),
+    };
+    let run = || THREADS.map(|threads| execute(&program, case, threads));
+    let runs = match guard::run(&stage, run) {
+        Err(finding) => return Verdict::Found(finding),
+        Ok(runs) => runs,
+    };
+    let mut results = Vec::new();
+    for run in runs {
+        match run {
+            Ok(outputs) => results.push(outputs),
+            Err(error) => return found(format!("cannot be run: {error}")),
+        }
+    }
+    if let Some(what) = differs(&results) {
+        return found(what);
+    }
+    let outputs: Option<Vec<Tensor>> = results
+        .first()
+        .map_or(Some(Vec::new()), |r| r.iter().map(interp).collect());
+    match outputs.map(|outputs| expected.fault(&outputs)) {
+        None => found("a result has more bytes than its shape".into()),
+        Some(Some(what)) => found(what),
+        Some(None) => Verdict::Agrees { kernels },
+    }
+}
+
+fn execute(
+    program: &CpuProgram,
+    case: &Case,
+    threads: usize,
+) -> Result<Vec<HostTensor>, RuntimeError> {
+    let runtime = Runtime::new(RuntimeConfig {
+        threads: Some(threads),
+        memory_limit: Some(MEMORY),
+    })?;
+    let inputs = case
+        .inputs
+        .iter()
+        .zip(&program.artifact().inputs)
+        .map(|(input, spec)| {
+            host(&runtime, input).map_err(|error| RuntimeError::Input {
+                input: spec.name.clone(),
+                error,
+            })
+        });
+    let inputs: Vec<HostTensor> = inputs.collect::<Result<_, _>>()?;
+    let options = RunOptions {
+        checks: threads > 1,
+        ..RunOptions::default()
+    };
+    Ok(program
+        .run(&runtime, &inputs, &Default::default(), &options)?
+        .outputs)
+}
+
+fn host(runtime: &Runtime, input: &Input) -> Result<HostTensor, fuser_runtime::TensorError> {
+    let axis = |(extent, broadcast): &(u64, bool)| match broadcast {
+        true => Axis::broadcast(*extent as usize),
+        false => Axis::stored(*extent as usize),
+    };
+    let axes: Vec<Axis> = input.axes.iter().map(axis).collect();
+    HostTensor::from_bytes(runtime.heap(), stored(input.dtype), &axes, &input.bytes)
+}
+
+/// The element type under the artifact's name.
+fn stored(dtype: DType) -> Stored {
+    match dtype {
+        DType::F64 => Stored::F64,
+        DType::F32 => Stored::F32,
+        DType::F16 => Stored::F16,
+        DType::BF16 => Stored::Bf16,
+        DType::I64 => Stored::I64,
+        DType::I32 => Stored::I32,
+        DType::I8 => Stored::I8,
+        DType::U8 => Stored::U8,
+        DType::I1 => Stored::I1,
+        DType::Index => Stored::Index,
+    }
+}
+
+fn interp(tensor: &HostTensor) -> Option<Tensor> {
+    let dtype = DType::ALL
+        .into_iter()
+        .find(|d| stored(*d) == tensor.dtype())?;
+    let axes = tensor.axes().iter().map(|axis| InterpAxis {
+        extent: axis.extent,
+        broadcast: axis.broadcast,
+    });
+    Tensor::new(dtype, axes.collect(), data(dtype, tensor.bytes()))
+}
+
+fn differs(results: &[Vec<HostTensor>]) -> Option<String> {
+    let (first, others) = results.split_first()?;
+    let other = others
+        .iter()
+        .zip(&THREADS[1..])
+        .find_map(|(other, threads)| {
+            let pairs = first.iter().zip(other).enumerate();
+            let index = pairs.into_iter().find(|(_, (a, b))| a.bytes() != b.bytes());
+            index.map(|(i, _)| (i, *threads))
+        });
+    other.map(|(i, threads)| format!("result {i} is not the same on {threads} threads as on 1"))
+}

@@ -1,0 +1,132 @@
+//! Execution by the interpreter: what the program means, exactly or with error bounds.
+
+use fuser_interp::compare::{compare, compare_exact};
+use fuser_interp::{Axis, Data, InterpError, Options, Tensor, interpret};
+use fuser_ir::{DType, Ir, Op};
+use half::{bf16, f16};
+
+use crate::generate::{Case, Input, Tier};
+
+/// Element operations of one execution, a large multiple of what any case needs.
+const FUEL: u64 = 1 << 28;
+/// Bytes held by one execution.
+const MEMORY: u64 = 1 << 30;
+
+fn options(reference: bool) -> Options {
+    Options {
+        reference,
+        fuel: FUEL,
+        memory: MEMORY,
+        ..Options::default()
+    }
+}
+
+/// What a correct execution gives.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// How it is compared.
+    pub tier: Tier,
+    /// The results, with bounds in the bounded tier.
+    pub results: Vec<Tensor>,
+}
+
+/// Executes a case as it is.
+pub fn expected(case: &Case) -> Result<Expected, InterpError> {
+    let inputs = tensors(&case.inputs);
+    let reference = case.tier == Tier::Bounded;
+    let outputs = interpret(&case.ir, case.program, &inputs, &options(reference))?;
+    Ok(Expected {
+        tier: case.tier,
+        results: outputs.values,
+    })
+}
+
+/// Executes some later form of a case exactly as its ops are defined.
+pub fn exact(ir: &Ir, program: Op, inputs: &[Input]) -> Result<Vec<Tensor>, InterpError> {
+    let outputs = interpret(ir, program, &tensors(inputs), &options(false))?;
+    Ok(outputs.values)
+}
+
+/// The inputs as the interpreter takes them; what does not fit becomes an empty tensor, which it refuses.
+pub fn tensors(inputs: &[Input]) -> Vec<Tensor> {
+    let empty = || Tensor::index(0);
+    inputs
+        .iter()
+        .map(|input| tensor(input).unwrap_or_else(empty))
+        .collect()
+}
+
+/// One input as the interpreter takes it.
+pub fn tensor(input: &Input) -> Option<Tensor> {
+    let axes = input.axes.iter().map(|(extent, broadcast)| Axis {
+        extent: *extent as usize,
+        broadcast: *broadcast,
+    });
+    Tensor::new(input.dtype, axes.collect(), data(input.dtype, &input.bytes))
+}
+
+/// Elements from little-endian bytes.
+pub fn data(dtype: DType, bytes: &[u8]) -> Data {
+    match dtype {
+        DType::F64 => Data::F64(words(bytes, f64::from_le_bytes)),
+        DType::F32 => Data::F32(words(bytes, f32::from_le_bytes)),
+        DType::F16 => Data::F16(words(bytes, f16::from_le_bytes)),
+        DType::BF16 => Data::BF16(words(bytes, bf16::from_le_bytes)),
+        DType::I64 | DType::Index => Data::I64(words(bytes, i64::from_le_bytes)),
+        DType::I32 => Data::I32(words(bytes, i32::from_le_bytes)),
+        DType::I8 => Data::I8(words(bytes, i8::from_le_bytes)),
+        DType::U8 => Data::U8(bytes.to_vec()),
+        DType::I1 => Data::I1(bytes.iter().map(|b| b & 1 != 0).collect()),
+    }
+}
+
+fn words<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
+    bytes
+        .as_chunks::<N>()
+        .0
+        .iter()
+        .map(|chunk| read(*chunk))
+        .collect()
+}
+
+impl Expected {
+    /// What is wrong with `results`, if anything.
+    pub fn fault(&self, results: &[Tensor]) -> Option<String> {
+        if results.len() != self.results.len() {
+            return Some(format!(
+                "{} results, should be {}",
+                results.len(),
+                self.results.len()
+            ));
+        }
+        let pairs = self.results.iter().zip(results).enumerate();
+        pairs
+            .into_iter()
+            .find_map(|(i, (wanted, got))| fault(self.tier, i, got, wanted))
+    }
+}
+
+fn fault(tier: Tier, index: usize, got: &Tensor, wanted: &Tensor) -> Option<String> {
+    let report = match tier {
+        Tier::Exact => compare_exact(got, wanted),
+        Tier::Bounded => compare(got, wanted),
+    };
+    if report.ok {
+        return None;
+    }
+    let detail = match (&report.mismatch, &report.worst) {
+        (Some(mismatch), _) => mismatch.clone(),
+        (_, Some(worst)) => format!(
+            "{} of {} elements are wrong; at {:?} {:e} should be {:e} (off by {:e}, allowed {:e})",
+            report.failures,
+            report.compared,
+            worst.index,
+            worst.actual,
+            worst.expected,
+            worst.error,
+            worst.allowed
+        ),
+        _ => "differs".into(),
+    };
+    Some(format!("result {index} ({}): {detail}", wanted.describe()))
+}

@@ -1,0 +1,59 @@
+//! Oracles: a case goes through some part of the compiler, and the oracle says whether it kept its promises.
+//!
+//! | module | promise |
+//! |---|---|
+//! | `verify` | what a generator calls valid, the verifier accepts |
+//! | `execute` | the interpreter runs it; what all other comparisons refer to |
+//! | `passes` | after every pass the program verifies and means the same |
+//! | `compiled` | compiled code computes what the interpreter does, on any number of threads, within its buffers |
+//! | `guard` | nothing panics |
+//!
+//! A refusal with a diagnostic is no finding: not every program can be compiled. An internal error is.
+
+pub mod compiled;
+pub mod execute;
+pub mod guard;
+pub mod passes;
+pub mod verify;
+
+use std::fmt;
+
+use fuser_ir::Diagnostics;
+
+/// A broken promise.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// The oracle and the stage: `passes: canonicalize`.
+    pub stage: String,
+    /// What was wrong.
+    pub what: String,
+}
+
+impl Finding {
+    /// A finding.
+    pub fn new(stage: impl Into<String>, what: impl Into<String>) -> Self {
+        let (stage, what) = (stage.into(), what.into());
+        Self { stage, what }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.stage, self.what)
+    }
+}
+
+/// The first lines of diagnostics, with codes.
+pub fn text(diagnostics: &Diagnostics) -> String {
+    let lines = diagnostics.items.iter().take(3);
+    let lines: Vec<String> = lines.map(|d| format!("{} {}", d.code, d.message)).collect();
+    lines.join("; ")
+}
+
+/// Whether a diagnostic says that the compiler itself is wrong.
+pub fn is_internal(diagnostics: &Diagnostics) -> bool {
+    let internal = |d: &fuser_ir::Diagnostic| {
+        d.code == fuser::INTERNAL.code || d.message.contains("plan is not valid")
+    };
+    diagnostics.items.iter().any(internal)
+}

@@ -1,0 +1,83 @@
+//! After every pass the program verifies, and executes to the same results.
+//!
+//! Exact cases must stay equal bit for bit. Bounded ones are executed exactly as their ops are defined after each pass, and
+//! must lie within the bounds that the interpreter derived for the program as it was generated.
+
+use fuser_ir::{Diagnostic, Ir, Op};
+use fuser_pass::{Failure, Instrument, Manager, PassRun, Pipeline};
+
+use super::execute::{Expected, exact};
+use super::{Finding, text};
+use crate::Stats;
+use crate::generate::{Case, Input};
+
+/// What became of a pipeline.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Verdict {
+    /// Broken promises, at most one for each pass.
+    pub findings: Vec<Finding>,
+    /// The diagnostics with which a pass refused the program.
+    pub refused: Option<String>,
+}
+
+/// Runs `pipeline` on a copy of the case.
+pub fn check(case: &Case, expected: &Expected, pipeline: &Pipeline, stats: &mut Stats) -> Verdict {
+    let mut ir = case.ir.clone();
+    let mut watcher = Watcher {
+        program: case.program,
+        inputs: &case.inputs,
+        expected,
+        stats,
+        findings: Vec::new(),
+    };
+    let mut manager = Manager::new(fuser_ir::verify);
+    manager.watch(&mut watcher);
+    let report = manager.run(&mut ir, case.module, pipeline);
+    let mut findings = watcher.findings;
+    let refused = match &report.failure {
+        None => None,
+        Some(Failure::Diagnostics { pass }) => {
+            Some(format!("{pass}: {}", text(&report.diagnostics)))
+        }
+        Some(Failure::Internal { pass, message, .. }) => {
+            findings.push(Finding::new(format!("passes: {pass}"), message.clone()));
+            None
+        }
+    };
+    Verdict { findings, refused }
+}
+
+struct Watcher<'a> {
+    program: Op,
+    inputs: &'a [Input],
+    expected: &'a Expected,
+    stats: &'a mut Stats,
+    findings: Vec<Finding>,
+}
+
+impl Instrument for Watcher<'_> {
+    fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
+        let pass = run.step.pass.name;
+        self.stats.count("pass executed", pass);
+        // What is wrong once stays wrong: only the pass that broke it is at fault.
+        if self.findings.is_empty()
+            && let Some(what) = self.fault(ir)
+        {
+            self.findings
+                .push(Finding::new(format!("passes: {pass}"), what));
+        }
+        Vec::new()
+    }
+}
+
+impl Watcher<'_> {
+    fn fault(&self, ir: &Ir) -> Option<String> {
+        match exact(ir, self.program, self.inputs) {
+            Ok(results) => self.expected.fault(&results),
+            Err(error) => {
+                let op = error.op.map_or("", |op| ir.name(op));
+                Some(format!("the interpreter fails at `{op}`: {:?}", error.kind))
+            }
+        }
+    }
+}

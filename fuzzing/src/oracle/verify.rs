@@ -1,0 +1,13 @@
+//! What a generator calls valid, the verifier accepts.
+
+use fuser_ir::{Ir, Op};
+
+use super::{Finding, text};
+
+/// Verifies a module.
+pub fn check(ir: &mut Ir, module: Op, stage: &str) -> Option<Finding> {
+    let found = fuser_ir::verify(ir, module);
+    found
+        .has_errors()
+        .then(|| Finding::new(stage, text(&found)))
+}
