@@ -199,7 +199,11 @@ pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
                 inputs.push(value);
             }
         }
-        let used_outside = |&&v: &&Value| ir.users(v).any(|user| !inside.contains(&user));
+        // Whoever needs what is made from nothing makes it again.
+        let made = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
+        let leaves =
+            |user: Op| !inside.contains(&user) && (!made || ir.has(user, Traits::TERMINATOR));
+        let used_outside = |&&v: &&Value| ir.users(v).any(leaves);
         outputs.extend(ir.results(op).iter().filter(used_outside));
     }
     (inputs, outputs)

@@ -7,6 +7,9 @@ use smallvec::SmallVec;
 
 use crate::cost::Bindings;
 
+/// The bytes of the largest element: a value this small is cheaper to compute again than to store.
+const MAX_ELEMENT: u64 = 8;
+
 /// An op, by its place in the block.
 pub type Index = u32;
 
@@ -55,7 +58,10 @@ impl Graph {
             graph.add(ir, place, bindings);
         }
         graph.mark_escapes(ir);
-        graph.free = (0..graph.ops.len()).map(|i| graph.is_free(ir, i)).collect();
+        for place in 0..graph.ops.len() {
+            let free = graph.is_free(ir, place);
+            graph.free.push(free);
+        }
         graph
     }
 
@@ -98,12 +104,26 @@ impl Graph {
             edge.escapes = ir.users(edge.value).any(|user| !index.contains_key(&user));
         }
     }
+    /// Whether an op makes values from nothing, or a single element from such and from scalars outside.
     fn is_free(&self, ir: &Ir, place: usize) -> bool {
-        let creates = ir
-            .def(self.ops[place])
-            .is_some_and(|d| d.class == OpClass::Creation);
-        let written = self.writes[place].iter();
-        creates && !written.clone().any(|&e| self.edges[e as usize].escapes)
+        let op = self.ops[place];
+        let Some(def) = ir.def(op) else { return false };
+        let edge = |e: &u32| &self.edges[*e as usize];
+        let escapes = self.writes[place].iter().any(|e| edge(e).escapes);
+        if escapes || !def.traits.contains(Traits::PURE) || def.traits.contains(Traits::BARRIER) {
+            return false;
+        }
+        let given = |e: &Edge| match e.maker {
+            Some(maker) => self.free[maker as usize],
+            None => e.bytes <= MAX_ELEMENT,
+        };
+        let single = def.class != OpClass::Reduction
+            && ir.get_attr(op, "fusion.hint").is_none()
+            && self.writes[place]
+                .iter()
+                .all(|e| edge(e).bytes <= MAX_ELEMENT)
+            && self.reads[place].iter().all(|e| given(edge(e)));
+        def.class == OpClass::Creation || single
     }
 
     /// How many ops there are.
