@@ -58,6 +58,13 @@ pub fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     x * power_of_two(half, x) * power_of_two(n - half, x)
 }
 
+/// `(1 + p) 2^n`, the sum rounded once; otherwise as [`scale`].
+fn scale_one_plus<'e, 'ctx>(p: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let half = n.ashr(1);
+    let first = power_of_two(half, p);
+    p.fma(first, first) * power_of_two(n - half, p)
+}
+
 /// `n` (as bits) and `r` with `x = n ln 2 + r`.
 fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
     let (n, bits) = nearest(x * std::f64::consts::LOG2_E);
@@ -82,7 +89,7 @@ pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         x.clamp(-104.0, 89.0)
     };
     let (n, r) = reduce(x);
-    scale(expm1_reduced(r) + 1.0, n)
+    scale_one_plus(expm1_reduced(r), n)
 }
 
 /// `e^x` where neither the result nor half of it leaves the normal range.
@@ -157,7 +164,7 @@ pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// scale is lowered by one instead.
 fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 }));
-    scale(expm1_reduced(r) + 1.0, n - 1)
+    scale_one_plus(expm1_reduced(r), n - 1)
 }
 
 pub fn sinh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {

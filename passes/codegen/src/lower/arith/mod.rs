@@ -3,9 +3,16 @@
 //! [`RULES`] is the table: an op that is not in it is refused by the legality check, so that the lowering never meets it.
 //! On 16-bit floats a rule converts to f32, computes, and rounds once; sign changes, choices and bit casts keep bits.
 
+mod combine;
+mod constant;
+mod numeric;
+
 use fuser_dialects::fusion;
-use fuser_ir::attr::AttrKind;
 use fuser_ir::{DType, Ir, Op, OpDef};
+
+pub use combine::Combiner;
+use constant::constant;
+use numeric::*;
 
 use super::remainder::remainder;
 use super::types::{Shape, format, register};
@@ -244,148 +251,6 @@ fn binary<'e, 'ctx>(
     })
 }
 
-/// How partial results are put together, and what leaves any result unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Combiner {
-    Add,
-    Mul,
-    Max,
-    Min,
-}
-
-impl Combiner {
-    /// The combiner of a word of the `combine` clause.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "add" => Combiner::Add,
-            "mul" => Combiner::Mul,
-            "max" => Combiner::Max,
-            "min" => Combiner::Min,
-            _ => return None,
-        })
-    }
-
-    fn rule(self) -> Rule {
-        match self {
-            Combiner::Add => Rule::NumericPair(|a, b| a + b, |a, b, _| a + b),
-            Combiner::Mul => Rule::NumericPair(|a, b| a * b, |a, b, _| a * b),
-            Combiner::Max => Rule::NumericPair(maximum, max_int),
-            Combiner::Min => Rule::NumericPair(minimum, min_int),
-        }
-    }
-
-    /// Two partial results as one.
-    pub fn apply<'e, 'ctx>(
-        self,
-        a: Val<'e, 'ctx>,
-        b: Val<'e, 'ctx>,
-        dtype: DType,
-    ) -> Val<'e, 'ctx> {
-        binary(self.rule(), a, b, dtype).unwrap_or(a)
-    }
-
-    /// The neutral element: `-0.0` for sums, so that a sum of negative zeros keeps its sign.
-    pub fn identity<'e, 'ctx>(self, emit: &'e Emit<'ctx>, shape: Shape) -> Val<'e, 'ctx> {
-        let (dtype, lanes) = (shape.dtype, shape.lanes);
-        if dtype.is_float() {
-            let value = match self {
-                Combiner::Add => -0.0,
-                Combiner::Mul => 1.0,
-                Combiner::Max => f64::NEG_INFINITY,
-                Combiner::Min => f64::INFINITY,
-            };
-            return float_constant(emit, value, shape);
-        }
-        let (least, most) = range(dtype);
-        let value = match self {
-            Combiner::Add => 0,
-            Combiner::Mul => 1,
-            Combiner::Max => least,
-            Combiner::Min => most,
-        };
-        emit.constant_int(dtype.bits(), lanes, value)
-    }
-}
-
-/// The least and greatest value of an integer type, as bits.
-fn range(dtype: DType) -> (i64, i64) {
-    match (dtype.is_signed(), dtype.bits()) {
-        (true, 64) => (i64::MIN, i64::MAX),
-        (true, bits) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        (false, bits) => (0, (1 << bits) - 1),
-    }
-}
-
-fn float_constant<'e, 'ctx>(emit: &'e Emit<'ctx>, value: f64, shape: Shape) -> Val<'e, 'ctx> {
-    // Converted as an f64 is, which folds: the constant is rounded once.
-    convert(
-        emit.constant_float(Elem::F64, shape.lanes, value),
-        format(DType::F64),
-        format(shape.dtype),
-    )
-}
-
-fn constant<'e, 'ctx>(
-    emit: &'e Emit<'ctx>,
-    ir: &Ir,
-    op: Op,
-    shape: Shape,
-) -> Result<Val<'e, 'ctx>, CodegenError> {
-    let splat = |value: i64| emit.constant_int(shape.dtype.bits(), shape.lanes, value);
-    Ok(match ir.attr_of(op, "value") {
-        Some(AttrKind::Float { bits, .. }) => float_constant(emit, f64::from_bits(*bits), shape),
-        Some(AttrKind::Int { value, .. }) if shape.dtype.is_float() => {
-            float_constant(emit, nearest_float(*value, shape.dtype), shape)
-        }
-        Some(AttrKind::Int { value, .. }) => splat(*value as i64),
-        Some(AttrKind::Bool(value)) => splat(i64::from(*value)),
-        Some(AttrKind::Dense {
-            dtype,
-            splat,
-            bytes,
-            ..
-        }) => dense(emit, shape, *dtype, *splat, bytes),
-        _ => return Err(malformed(ir, op)),
-    })
-}
-
-/// An integer as the nearest float of the type, in one rounding.
-fn nearest_float(value: i128, dtype: DType) -> f64 {
-    if dtype == DType::F32 {
-        f64::from(value as f32)
-    } else {
-        value as f64
-    }
-}
-
-/// Little-endian elements, or one for all lanes.
-fn dense<'e, 'ctx>(
-    emit: &'e Emit<'ctx>,
-    shape: Shape,
-    dtype: DType,
-    splat: bool,
-    bytes: &[u8],
-) -> Val<'e, 'ctx> {
-    let width = dtype.bytes() as usize;
-    let element = |index: usize| {
-        let mut word = [0u8; 8];
-        let from = if splat { 0 } else { index * width };
-        if let Some(found) = bytes.get(from..from + width) {
-            word[..width].copy_from_slice(found);
-        }
-        let elem = register(dtype);
-        emit.constant_int(elem.bits(), None, i64::from_le_bytes(word))
-            .bits_as(elem)
-    };
-    match shape.lanes {
-        None => element(0),
-        Some(lanes) => (0..lanes).fold(
-            emit.undefined(register(dtype), shape.lanes),
-            |vector, lane| vector.with_lane(lane, element(lane as usize)),
-        ),
-    }
-}
-
 fn compare<'e, 'ctx>(
     a: Val<'e, 'ctx>,
     b: Val<'e, 'ctx>,
@@ -425,103 +290,4 @@ fn clamp<'e, 'ctx>(
     in_compute_type(&[x, low, high], dtype, |v| {
         minimum(maximum(v[0], v[1]), v[2])
     })
-}
-
-/// The greater; NaN if either is, and `-0 < +0`.
-fn maximum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    a.intrinsic2("llvm.maximum", b)
-}
-
-fn minimum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    a.intrinsic2("llvm.minimum", b)
-}
-
-/// `choose`, but where one operand is NaN the other.
-fn number_first<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, choose: Binary) -> Val<'e, 'ctx> {
-    choose(a, b).except(b.is_nan(), a).except(a.is_nan(), b)
-}
-
-fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    x.except(x.le(0.0), 0.0)
-}
-
-fn sign_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    x.float(1.0).copysign(x).except(x.eq(0.0).or(x.is_nan()), x)
-}
-
-fn sign_int<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let bits = x.elem().bits();
-    let nonzero = x.ne(0).zext_or_trunc(bits);
-    if signed {
-        nonzero.or(x.ashr(i64::from(bits - 1)))
-    } else {
-        nonzero
-    }
-}
-
-fn abs_int<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    if signed { x.except(x.lt(0), -x) } else { x }
-}
-
-fn max_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    a.intrinsic2(if signed { "llvm.smax" } else { "llvm.umax" }, b)
-}
-
-fn min_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    a.intrinsic2(if signed { "llvm.smin" } else { "llvm.umin" }, b)
-}
-
-/// A divisor that LLVM may divide by: 1 in place of zero, and of -1 beside the least value (whose quotient wraps to itself).
-fn safe_divisor<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let zero = b.eq(0);
-    if !signed {
-        return b.except(zero, 1);
-    }
-    let least = a.int(1).shift_left(i64::from(a.elem().bits() - 1));
-    b.except(zero.or(b.eq(-1).and(a.eq(least))), 1)
-}
-
-/// Truncating; `x / 0 = 0`.
-fn div_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let safe = safe_divisor(a, b, signed);
-    let quotient = if signed { a.over(safe) } else { a.udiv(safe) };
-    quotient.except(b.eq(0), 0)
-}
-
-/// `rem(x, 0) = x`.
-fn rem_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let safe = safe_divisor(a, b, signed);
-    let rest = if signed {
-        a.remainder(safe)
-    } else {
-        a.urem(safe)
-    };
-    rest.except(b.eq(0), a)
-}
-
-/// A count within the width, and whether the given one was beyond it; negative counts as zero.
-fn shift_count<'e, 'ctx>(count: Val<'e, 'ctx>, signed: bool) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
-    let count = if signed {
-        count.except(count.lt(0), 0)
-    } else {
-        count
-    };
-    let bits = i64::from(count.elem().bits());
-    let beyond = count.ult(bits).flip();
-    (count.except(beyond, bits - 1), beyond)
-}
-
-fn shift_left<'e, 'ctx>(a: Val<'e, 'ctx>, count: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let (count, beyond) = shift_count(count, signed);
-    a.shift_left(count).except(beyond, 0)
-}
-
-fn shift_right<'e, 'ctx>(a: Val<'e, 'ctx>, count: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let (count, beyond) = shift_count(count, signed);
-    // Signed: the greatest count within the width already fills with the sign.
-    if signed {
-        a.ashr(count)
-    } else {
-        a.lshr(count).except(beyond, 0)
-    }
 }

@@ -1,0 +1,81 @@
+//! How partial results of a fold are put together.
+
+use fuser_ir::DType;
+
+use super::constant::float_constant;
+use super::numeric::{max_int, maximum, min_int, minimum};
+use super::{Rule, binary};
+use crate::expr::{Emit, Val};
+use crate::lower::types::Shape;
+
+/// How partial results are put together, and what leaves any result unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combiner {
+    Add,
+    Mul,
+    Max,
+    Min,
+}
+
+impl Combiner {
+    /// The combiner of a word of the `combine` clause.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "add" => Combiner::Add,
+            "mul" => Combiner::Mul,
+            "max" => Combiner::Max,
+            "min" => Combiner::Min,
+            _ => return None,
+        })
+    }
+
+    fn rule(self) -> Rule {
+        match self {
+            Combiner::Add => Rule::NumericPair(|a, b| a + b, |a, b, _| a + b),
+            Combiner::Mul => Rule::NumericPair(|a, b| a * b, |a, b, _| a * b),
+            Combiner::Max => Rule::NumericPair(maximum, max_int),
+            Combiner::Min => Rule::NumericPair(minimum, min_int),
+        }
+    }
+
+    /// Two partial results as one.
+    pub fn apply<'e, 'ctx>(
+        self,
+        a: Val<'e, 'ctx>,
+        b: Val<'e, 'ctx>,
+        dtype: DType,
+    ) -> Val<'e, 'ctx> {
+        binary(self.rule(), a, b, dtype).unwrap_or(a)
+    }
+
+    /// The neutral element: `-0.0` for sums, so that a sum of negative zeros keeps its sign.
+    pub fn identity<'e, 'ctx>(self, emit: &'e Emit<'ctx>, shape: Shape) -> Val<'e, 'ctx> {
+        let (dtype, lanes) = (shape.dtype, shape.lanes);
+        if dtype.is_float() {
+            let value = match self {
+                Combiner::Add => -0.0,
+                Combiner::Mul => 1.0,
+                Combiner::Max => f64::NEG_INFINITY,
+                Combiner::Min => f64::INFINITY,
+            };
+            return float_constant(emit, value, shape);
+        }
+        let (least, most) = range(dtype);
+        let value = match self {
+            Combiner::Add => 0,
+            Combiner::Mul => 1,
+            Combiner::Max => least,
+            Combiner::Min => most,
+        };
+        emit.constant_int(dtype.bits(), lanes, value)
+    }
+}
+
+/// The least and greatest value of an integer type, as bits.
+fn range(dtype: DType) -> (i64, i64) {
+    match (dtype.is_signed(), dtype.bits()) {
+        (true, 64) => (i64::MIN, i64::MAX),
+        (true, bits) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        (false, bits) => (0, (1 << bits) - 1),
+    }
+}

@@ -1,0 +1,109 @@
+//! Numeric functions of the elementwise ops, for floats in their compute type and for integers.
+//!
+//! Every one is total: where LLVM's own instruction would be undefined or poison, the operands are changed first.
+
+use super::Binary;
+use crate::expr::Val;
+
+/// The greater; NaN if either is, and `-0 < +0`.
+pub fn maximum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    a.intrinsic2("llvm.maximum", b)
+}
+
+pub fn minimum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    a.intrinsic2("llvm.minimum", b)
+}
+
+/// `choose`, but where one operand is NaN the other.
+pub fn number_first<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, choose: Binary) -> Val<'e, 'ctx> {
+    choose(a, b).except(b.is_nan(), a).except(a.is_nan(), b)
+}
+
+pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    x.except(x.le(0.0), 0.0)
+}
+
+pub fn sign_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    x.float(1.0).copysign(x).except(x.eq(0.0).or(x.is_nan()), x)
+}
+
+pub fn sign_int<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let bits = x.elem().bits();
+    let nonzero = x.ne(0).zext_or_trunc(bits);
+    if signed {
+        nonzero.or(x.ashr(i64::from(bits - 1)))
+    } else {
+        nonzero
+    }
+}
+
+pub fn abs_int<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    if signed { x.except(x.lt(0), -x) } else { x }
+}
+
+pub fn max_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    a.intrinsic2(if signed { "llvm.smax" } else { "llvm.umax" }, b)
+}
+
+pub fn min_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    a.intrinsic2(if signed { "llvm.smin" } else { "llvm.umin" }, b)
+}
+
+/// A divisor that LLVM may divide by: 1 in place of zero, and of -1 beside the least value (whose quotient wraps to itself).
+fn safe_divisor<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let zero = b.eq(0);
+    if !signed {
+        return b.except(zero, 1);
+    }
+    let least = a.int(1).shift_left(i64::from(a.elem().bits() - 1));
+    b.except(zero.or(b.eq(-1).and(a.eq(least))), 1)
+}
+
+/// Truncating; `x / 0 = 0`.
+pub fn div_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let safe = safe_divisor(a, b, signed);
+    let quotient = if signed { a.over(safe) } else { a.udiv(safe) };
+    quotient.except(b.eq(0), 0)
+}
+
+/// `rem(x, 0) = x`.
+pub fn rem_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let safe = safe_divisor(a, b, signed);
+    let rest = if signed {
+        a.remainder(safe)
+    } else {
+        a.urem(safe)
+    };
+    rest.except(b.eq(0), a)
+}
+
+/// A count within the width, and whether the given one was beyond it; negative counts as zero.
+fn shift_count<'e, 'ctx>(count: Val<'e, 'ctx>, signed: bool) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
+    let count = if signed {
+        count.except(count.lt(0), 0)
+    } else {
+        count
+    };
+    let bits = i64::from(count.elem().bits());
+    let beyond = count.ult(bits).flip();
+    (count.except(beyond, bits - 1), beyond)
+}
+
+pub fn shift_left<'e, 'ctx>(a: Val<'e, 'ctx>, count: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let (count, beyond) = shift_count(count, signed);
+    a.shift_left(count).except(beyond, 0)
+}
+
+pub fn shift_right<'e, 'ctx>(
+    a: Val<'e, 'ctx>,
+    count: Val<'e, 'ctx>,
+    signed: bool,
+) -> Val<'e, 'ctx> {
+    let (count, beyond) = shift_count(count, signed);
+    // Signed: the greatest count within the width already fills with the sign.
+    if signed {
+        a.ashr(count)
+    } else {
+        a.lshr(count).except(beyond, 0)
+    }
+}
