@@ -32,7 +32,7 @@ pub const SIGNATURE: CodeDef = CodeDef {
     code: "FIR0501",
     title: "a kernel's parameters are buffers, then extents",
     explanation: "`kernel.func` takes one-dimensional global memrefs first and `index` values after them, and returns nothing.",
-    example: "kernel.func @k(%x: f32) { }",
+    example: "kernel.func @k(%x: f32) {\n}",
 };
 /// FIR0502
 pub const MAPPING: CodeDef = CodeDef {
@@ -41,7 +41,7 @@ pub const MAPPING: CodeDef = CodeDef {
     explanation: "`map` is `seq`, `grid` or `thread`. A function has at most one grid loop; it stands directly in the function \
                   and has no iteration arguments. The iteration arguments of a thread loop are reductions: `combine` names one \
                   way per argument.",
-    example: "kernel.for %a, %b, %c map \"warp\" { }",
+    example: "// %i: index\nkernel.for %i, %i, %i map \"warp\" {\n^bb0(%j: index):\n  kernel.yield\n}",
 };
 /// FIR0503
 pub const CARRIED: CodeDef = CodeDef {
@@ -49,7 +49,7 @@ pub const CARRIED: CodeDef = CodeDef {
     title: "carried values disagree",
     explanation: "A loop's initial values, block arguments (after the induction variable) and yielded values have the same \
                   types; both branches of an `if` yield the same types.",
-    example: "%r = kernel.for %a, %b, %c, %x { kernel.yield }",
+    example: "// %i: index, %x: f32\n%r = kernel.for %i, %i, %i, %x {\n^bb0(%j: index, %a: f32):\n  kernel.yield\n}",
 };
 /// FIR0504
 pub const ACCESS: CodeDef = CodeDef {
@@ -57,7 +57,7 @@ pub const ACCESS: CodeDef = CodeDef {
     title: "memory access of another type",
     explanation: "A load or store moves one element of the memref's element type, or a vector of them; the memref has one axis. \
                   `align` is a power of two.",
-    example: "%v = kernel.load %m, %i : f64   // %m: memref<?xf32>",
+    example: "// %m: memref<4x4xf32>, %i: index\n%v = kernel.load %m, %i",
 };
 /// FIR0505
 pub const LANES: CodeDef = CodeDef {
@@ -65,7 +65,7 @@ pub const LANES: CodeDef = CodeDef {
     title: "vector and element disagree",
     explanation: "A vector here has one axis of at least one lane, its elements have the scalar's type, and a lane number is below \
                   the number of lanes.",
-    example: "%e = kernel.extract %v lane 4   // %v: vector<4xf32>",
+    example: "// %v: vector<4xf32>\n%e = kernel.extract %v lane 4",
 };
 /// FIR0506
 pub const ALLOCATION: CodeDef = CodeDef {

@@ -31,7 +31,7 @@ pub const SIGNATURE: CodeDef = CodeDef {
     code: "FIR0401",
     title: "what is returned is not what the signature says",
     explanation: "A program returns as many values as its signature lists, each of the listed type (a layout may differ).",
-    example: "task.program @f(%x: tensor<4xf32>) -> tensor<5xf32> { task.return %x }",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<5xf32> {\n  task.return %x\n}",
 };
 /// FIR0402
 pub const SCHEDULE: CodeDef = CodeDef {
@@ -39,14 +39,14 @@ pub const SCHEDULE: CodeDef = CodeDef {
     title: "a schedule that contradicts itself",
     explanation: "`axes`, `extents` and `roles` of a sweep list the same axes: they have one length. A role is `grid`, `stream` \
                   or `tile`. Tile sizes, vector width, unroll factor and grid chunk are at least 1.",
-    example: "task.sweep axes [\"i\"] roles [\"grid\", \"tile\"] { }",
+    example: "task.sweep axes [\"i\"] roles [\"grid\", \"tile\"] {\n}",
 };
 /// FIR0403
 pub const KIND: CodeDef = CodeDef {
     code: "FIR0403",
     title: "unknown kind of segment",
     explanation: "A segment becomes a `kernel`, only a `view` of its input, a `copy`, a `library` call, or nothing (`none`).",
-    example: "task.segment @s kind \"kernle\" { }",
+    example: "task.segment @s kind \"kernle\" {\n}",
 };
 /// FIR0404
 pub const ALIAS: CodeDef = CodeDef {
@@ -54,7 +54,7 @@ pub const ALIAS: CodeDef = CodeDef {
     title: "an alias that cannot be",
     explanation: "`{alias = i : i64}` on a result says that it overwrites program input `i`: the input exists, has the type \
                   of the result, and no other result aliases it.",
-    example: "task.program @f(%x: tensor<4xf32>) -> (tensor<4xf32> {alias = 1 : i64}) { task.return %x }",
+    example: "task.program @f(%x: tensor<4xf32>) -> (tensor<4xf32> {alias = 1 : i64}) {\n  task.return %x\n}",
 };
 
 /// FIR0405
@@ -62,7 +62,7 @@ pub const NAME: CodeDef = CodeDef {
     code: "FIR0405",
     title: "a pattern without a name",
     explanation: "A pattern's name says which executor knows it: `task.pattern @softmax { ... }`.",
-    example: "%y = task.pattern { ... }",
+    example: "task.pattern {\n}",
 };
 
 /// The codes of this dialect.

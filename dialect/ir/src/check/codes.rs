@@ -27,7 +27,7 @@ const fn code(code: &'static str, title: &'static str, explanation: &'static str
 
 /// FIR0210
 pub const OPERAND_COUNT: CodeDef = CodeDef {
-    example: "%0 = fusion.add %x",
+    example: "// %x: f32\n%0 = fusion.add %x",
     ..code(
         "FIR0210",
         "wrong number of operands",
@@ -36,7 +36,7 @@ pub const OPERAND_COUNT: CodeDef = CodeDef {
 };
 /// FIR0211
 pub const OPERAND_TYPE: CodeDef = CodeDef {
-    example: "%0 = fusion.exp %i   // %i: tensor<4xi32>",
+    example: "// %x: tensor<4xi32>\n%0 = fusion.exp %x",
     ..code(
         "FIR0211",
         "operand of a type that the op does not take",
@@ -45,7 +45,7 @@ pub const OPERAND_TYPE: CodeDef = CodeDef {
 };
 /// FIR0212
 pub const CLAUSE_MISSING: CodeDef = CodeDef {
-    example: "%0 = fusion.sum %x",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.sum %x",
     ..code(
         "FIR0212",
         "clause missing",
@@ -54,7 +54,7 @@ pub const CLAUSE_MISSING: CodeDef = CodeDef {
 };
 /// FIR0213
 pub const CLAUSE_KIND: CodeDef = CodeDef {
-    example: "%0 = fusion.sum %x dims \"1\"",
+    example: "// %x: tensor<4xf32>\n%0 = \"fusion.sum\"(%x) {dims = \"1\"} : (tensor<4xf32>) -> tensor<f32>",
     ..code(
         "FIR0213",
         "clause with a value of the wrong kind",
@@ -63,7 +63,7 @@ pub const CLAUSE_KIND: CodeDef = CodeDef {
 };
 /// FIR0214
 pub const CLAUSE_UNKNOWN: CodeDef = CodeDef {
-    example: "%0 = fusion.sum %x dim [1]",
+    example: "// %x: f32\n%0 = fusion.exp %x {fast = true}",
     ..code(
         "FIR0214",
         "unknown clause or attribute",
@@ -82,7 +82,7 @@ pub const OP_RULE: CodeDef = CodeDef {
 };
 /// FIR0216
 pub const REGION_COUNT: CodeDef = CodeDef {
-    example: "task.phase",
+    example: "\"task.pattern\"() {sym_name = \"p\"} : () -> ()",
     ..code(
         "FIR0216",
         "wrong number of regions",
@@ -91,7 +91,7 @@ pub const REGION_COUNT: CodeDef = CodeDef {
 };
 /// FIR0217
 pub const RESULT_COUNT: CodeDef = CodeDef {
-    example: "%a, %b = fusion.exp %x",
+    example: "// %x: f32\n%0:2 = \"fusion.exp\"(%x) : (f32) -> (f32, f32)",
     ..code(
         "FIR0217",
         "wrong number of results",
@@ -100,7 +100,7 @@ pub const RESULT_COUNT: CodeDef = CodeDef {
 };
 /// FIR0218
 pub const RESULT_TYPE: CodeDef = CodeDef {
-    example: "%0 = fusion.exp %x : tensor<5xf32>   // %x: tensor<4xf32>",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.exp %x : tensor<5xf32>",
     ..code(
         "FIR0218",
         "stated type is not the inferred one",

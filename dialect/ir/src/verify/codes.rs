@@ -33,7 +33,7 @@ pub const REGION_BLOCKS: CodeDef = CodeDef {
     code: "FIR0221",
     title: "wrong number of blocks in a region",
     explanation: "A region has at least one block; the regions of tasks and kernels have exactly one.",
-    example: "task.phase {\n^a:\n  task.yield\n^b:\n  task.yield\n}",
+    example: "\"task.pattern\"() ({\n}) {sym_name = \"p\"} : () -> ()",
 };
 /// FIR0222
 pub const TERMINATOR_MISSING: CodeDef = CodeDef {
@@ -41,14 +41,14 @@ pub const TERMINATOR_MISSING: CodeDef = CodeDef {
     title: "a block does not end in a terminator",
     explanation: "The last op of a block says what comes after it: `task.yield`, `task.return`, `kernel.yield`, \
                   `kernel.return`.",
-    example: "%0 = \"task.phase\"() ({\n  %1 = fusion.exp %x\n}) : () -> ()",
+    example: "// %x: f32\n\"task.pattern\"() ({\n  %0 = fusion.exp %x\n}) {sym_name = \"p\"} : () -> ()",
 };
 /// FIR0223
 pub const TERMINATOR_EARLY: CodeDef = CodeDef {
     code: "FIR0223",
     title: "a terminator before the end of its block",
     explanation: "Nothing can follow a terminator in its block.",
-    example: "task.return %x\n%0 = fusion.exp %x",
+    example: "task.program @f(%x: f32) {\n  task.return\n  %0 = fusion.exp %x\n  task.return\n}",
 };
 /// FIR0224
 pub const TERMINATOR_OTHER: CodeDef = CodeDef {
@@ -64,7 +64,7 @@ pub const SUCCESSOR: CodeDef = CodeDef {
     title: "a successor that cannot be one",
     explanation: "A successor is a block of the same region other than the entry block, and gets one value per block argument, of \
                   its type. Only the last op of a block has successors.",
-    example: "\"cf.br\"()[^entry] : () -> ()",
+    example: "\"task.pattern\"() ({\n^bb0:\n  \"cf.br\"()[^bb0] : () -> ()\n}) {sym_name = \"p\"} : () -> ()",
 };
 /// FIR0226
 pub const NOT_DOMINATED: CodeDef = CodeDef {
@@ -72,13 +72,14 @@ pub const NOT_DOMINATED: CodeDef = CodeDef {
     title: "a value is used where it is not yet defined",
     explanation: "A value can be used after its definition in the same block, and in regions inside. It cannot be used before it, \
                   nor outside of the region that defines it.",
-    example: "%0 = fusion.exp %1\n%1 = fusion.exp %x",
+    example: "// %x: f32\n%0 = \"fusion.exp\"(%1) : (f32) -> f32\n%1 = fusion.exp %x",
 };
 /// FIR0227
 pub const ISOLATED: CodeDef = CodeDef {
     code: "FIR0227",
     title: "a value from outside of an isolated region",
-    explanation: "Programs and kernels see nothing of their surroundings: pass the value as an argument.",
+    explanation: "Programs and kernels see nothing of their surroundings: pass the value as an argument. The parser does not even \
+                  know the value's name there (FIR0106); only a pass can cause this.",
     example: "",
 };
 /// FIR0229
@@ -86,40 +87,40 @@ pub const SYMBOL_TAKEN: CodeDef = CodeDef {
     code: "FIR0229",
     title: "a symbol declared twice",
     explanation: "Within a module, and within a program for its segments, each symbol stands once.",
-    example: "task.program @f() { }\ntask.program @f() { }",
+    example: "task.program @f() {\n}\ntask.program @f() {\n}",
 };
 /// FIR0230
 pub const SYMBOL_MISSING: CodeDef = CodeDef {
     code: "FIR0230",
     title: "an op without its symbol",
     explanation: "Programs, segments and kernels have a name: `task.segment @s0 { ... }`.",
-    example: "task.segment { }",
+    example: "task.segment {\n}",
 };
 /// FIR0231
 pub const PARENT: CodeDef = CodeDef {
     code: "FIR0231",
     title: "an op where it does not belong",
     explanation: "Phases stand in sweeps, sweeps in segments or programs, segments in programs, programs and kernels in modules.",
-    example: "task.program @f() {\n  task.phase { }\n}",
+    example: "task.phase {\n}",
 };
 /// FIR0232
 pub const UNKNOWN_OP: CodeDef = CodeDef {
     code: "FIR0232",
     title: "an op that its dialect does not have",
     explanation: "The dialect is known and its tables list no op of this name. docs/dialects lists what there is.",
-    example: "%0 = fusion.ad %x, %y",
+    example: "// %x: f32\n%0 = \"fusion.ad\"(%x, %x) : (f32, f32) -> f32",
 };
 /// FIR0233
 pub const SIGNATURE: CodeDef = CodeDef {
     code: "FIR0233",
     title: "signature and body disagree",
     explanation: "An op with a signature has a function type, and its entry block has one argument of each parameter type.",
-    example: "",
+    example: "\"task.program\"() ({\n^bb0(%x: f32):\n  task.return\n}) {function_type = () -> (), sym_name = \"f\"} : () -> ()",
 };
 /// FIR0234
 pub const SYMBOL_UNKNOWN: CodeDef = CodeDef {
     code: "FIR0234",
     title: "a symbol that nothing declares",
     explanation: "A clause that takes a symbol names an op of an enclosing symbol table: of the program or the module.",
-    example: "%0 = kernel.launch %x callee @missing : tensor<4xf32>",
+    example: "// %x: tensor<4xf32>\n%0 = kernel.launch %x callee @missing : tensor<4xf32>",
 };
