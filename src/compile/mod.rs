@@ -66,7 +66,9 @@ impl Target {
             _ => {
                 let message = format!("unknown target '{text}'");
                 let error = Diagnostic::error(&UNKNOWN_TARGET, fuser_ir::Place::Unknown, message);
-                Err(one(error.help("targets are 'cpu', 'cuda:sm_80' and 'cuda:sm_90'")))
+                Err(one(
+                    error.help("targets are 'cpu', 'cuda:sm_80' and 'cuda:sm_90'")
+                ))
             }
         }
     }
@@ -127,7 +129,10 @@ pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagn
         (None, []) => Err(one(error("the module has no 'task.program'".into()))),
         (None, _) => {
             let error = error("the module has several programs".into());
-            Err(one(error.help(format!("choose one with '-e': {}", names.join(", ")))))
+            Err(one(error.help(format!(
+                "choose one with '-e': {}",
+                names.join(", ")
+            ))))
         }
         (Some(name), _) => {
             let found = programs.iter().find(|&&p| ir.symbol_name(p) == Some(name));
@@ -156,6 +161,16 @@ fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, 
         Some(Failure::Diagnostics { .. }) => Err(report.diagnostics),
         Some(Failure::Internal { pass, message, .. }) => Err(internal(ir, module, pass, message)),
     }
+}
+
+/// Runs what [`lower`] runs up to scheduled sweeps: the program as its segments, for reports.
+pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<(), Diagnostics> {
+    let catalog = crate::catalog();
+    let parsed = fuser_pass::pipeline::parse(&pipeline_text(options), 0, &catalog);
+    let parsed = parsed.map_err(|items| Diagnostics { items })?;
+    let front = parsed.pipeline.up_to("schedule");
+    run_pipeline(ir, module, &front.unwrap_or_else(Pipeline::empty))?;
+    Ok(())
 }
 
 /// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
@@ -214,7 +229,9 @@ fn placeholder_target() -> fuser_artifact::Target {
 pub use code::{Loader, compile, emit};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
-    Diagnostics { items: vec![diagnostic] }
+    Diagnostics {
+        items: vec![diagnostic],
+    }
 }
 
 fn internal(ir: &Ir, module: Op, pass: &str, message: &str) -> Diagnostics {

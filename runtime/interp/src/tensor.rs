@@ -59,6 +59,41 @@ impl Data {
             DType::I1 => Self::I1(vec![false; length]),
         }
     }
+    /// The elements that little-endian `bytes` are; `None` where bytes are left over.
+    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Option<Self> {
+        macro_rules! read {
+            ($variant:ident, $ty:ty, $n:literal) => {{
+                let (words, rest) = bytes.as_chunks::<$n>();
+                let data = words.iter().map(|w| <$ty>::from_le_bytes(*w)).collect();
+                rest.is_empty().then_some(Data::$variant(data))
+            }};
+        }
+        match dtype {
+            DType::F64 => read!(F64, f64, 8),
+            DType::F32 => read!(F32, f32, 4),
+            DType::F16 => read!(F16, f16, 2),
+            DType::BF16 => read!(BF16, bf16, 2),
+            DType::I64 | DType::Index => read!(I64, i64, 8),
+            DType::I32 => read!(I32, i32, 4),
+            DType::I8 => read!(I8, i8, 1),
+            DType::U8 => read!(U8, u8, 1),
+            DType::I1 => Some(Data::I1(bytes.iter().map(|b| *b != 0).collect())),
+        }
+    }
+    /// The elements as little-endian bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::F16(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::BF16(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::I64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::I32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::I8(v) => v.iter().map(|x| *x as u8).collect(),
+            Self::U8(v) => v.clone(),
+            Self::I1(v) => v.iter().map(|x| u8::from(*x)).collect(),
+        }
+    }
     /// Number of elements.
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
@@ -219,6 +254,10 @@ impl Tensor {
     pub fn dense(dtype: DType, shape: &[usize], data: Data) -> Option<Self> {
         let axes = shape.iter().map(|&extent| Axis::plain(extent)).collect();
         Self::new(dtype, axes, data)
+    }
+    /// A tensor of little-endian bytes; `None` where they do not fit the shape.
+    pub fn from_bytes(dtype: DType, axes: Vec<Axis>, bytes: &[u8]) -> Option<Self> {
+        Self::new(dtype, axes, Data::from_bytes(dtype, bytes)?)
     }
     /// An `index` scalar.
     pub fn index(value: i64) -> Self {

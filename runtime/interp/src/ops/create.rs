@@ -2,7 +2,6 @@
 
 use fuser_ir::DType;
 use fuser_ir::attr::AttrKind;
-use half::{bf16, f16};
 
 use super::Kind;
 use super::elementwise::{chunks, view_of};
@@ -10,28 +9,6 @@ use crate::error::{InterpError, Result};
 use crate::machine::Machine;
 use crate::number::{Int, Number, Rules, round};
 use crate::tensor::{Axis, Data, Tensor, product};
-
-/// The elements that little-endian `bytes` are; `None` where bytes are left over.
-pub(crate) fn data_from_bytes(dtype: DType, bytes: &[u8]) -> Option<Data> {
-    macro_rules! read {
-        ($variant:ident, $ty:ty, $n:literal) => {{
-            let (words, rest) = bytes.as_chunks::<$n>();
-            let data = words.iter().map(|w| <$ty>::from_le_bytes(*w)).collect();
-            rest.is_empty().then_some(Data::$variant(data))
-        }};
-    }
-    match dtype {
-        DType::F64 => read!(F64, f64, 8),
-        DType::F32 => read!(F32, f32, 4),
-        DType::F16 => read!(F16, f16, 2),
-        DType::BF16 => read!(BF16, bf16, 2),
-        DType::I64 | DType::Index => read!(I64, i64, 8),
-        DType::I32 => read!(I32, i32, 4),
-        DType::I8 => read!(I8, i8, 1),
-        DType::U8 => read!(U8, u8, 1),
-        DType::I1 => Some(Data::I1(bytes.iter().map(|b| *b != 0).collect())),
-    }
-}
 
 /// One element of `dtype`, from the number of an attribute, rounded once.
 fn number(dtype: DType, value: &AttrKind) -> Option<Data> {
@@ -69,7 +46,7 @@ impl Machine<'_> {
             || InterpError::invalid(format!("the value is no constant of {}", dtype.name()));
         let data = match value {
             AttrKind::Dense { dtype: own, .. } if *own != dtype => None,
-            AttrKind::Dense { bytes, .. } => data_from_bytes(dtype, bytes),
+            AttrKind::Dense { bytes, .. } => Data::from_bytes(dtype, bytes),
             value => number(dtype, value),
         };
         let data = data.ok_or_else(invalid)?;

@@ -1,0 +1,467 @@
+//! The command line of `fuser-run`, read by hand, in order; every mistake is reported.
+//!
+//! `-x` and `--x` are the same; values follow as `--x=v` or `--x v`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fuser_ir::suggest::nearest;
+use fuser_runtime::{Explicit, Generator, InputSpec};
+
+use crate::compile::{CompileOptions, Target};
+use crate::session::Signature;
+
+/// Where a program runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Device {
+    /// The reference interpreter.
+    Interp,
+    /// Compiled, on this machine's CPU.
+    Cpu,
+    /// Compiled, on an NVIDIA GPU.
+    Cuda,
+}
+
+impl Device {
+    /// All devices.
+    pub const ALL: [Device; 3] = [Device::Interp, Device::Cpu, Device::Cuda];
+    /// The spelling.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Device::Interp => "interp",
+            Device::Cpu => "cpu",
+            Device::Cuda => "cuda",
+        }
+    }
+}
+
+/// What the command line says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// The file to run; `-` is stdin.
+    pub file: String,
+    /// The program to run.
+    pub entry: Option<String>,
+    /// Where.
+    pub device: Device,
+    /// Whether to compare with the reference.
+    pub check: bool,
+    /// Extents.
+    pub shapes: Explicit,
+    /// Inputs by name.
+    pub inputs: BTreeMap<String, InputSpec>,
+    /// Seed of the inputs that nothing is said about.
+    pub seed: u64,
+    /// Folder for the outputs.
+    pub output_dir: Option<PathBuf>,
+    /// File for the report; `-` is stdout.
+    pub report: Option<String>,
+    /// Threads.
+    pub threads: Option<usize>,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Timed executions.
+    pub repeat: u32,
+    /// Passes instead of the usual ones.
+    pub passes: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            file: String::new(),
+            entry: None,
+            device: Device::Cpu,
+            check: false,
+            shapes: Explicit::new(),
+            inputs: BTreeMap::new(),
+            seed: 0,
+            output_dir: None,
+            report: None,
+            threads: None,
+            memory: None,
+            repeat: 5,
+            passes: None,
+        }
+    }
+}
+
+impl Config {
+    /// How to compile.
+    pub fn compile_options(&self) -> CompileOptions {
+        CompileOptions {
+            target: Target::Host,
+            program: self.entry.clone(),
+            passes: self.passes.clone(),
+        }
+    }
+    /// A rule for every input: what was said, else random numbers of the seed.
+    pub fn specs(&self, signature: &Signature) -> BTreeMap<String, InputSpec> {
+        let random = InputSpec::Generate(Generator::Random { seed: self.seed });
+        let names = signature.inputs.iter().map(|i| i.name.clone());
+        let mut specs: BTreeMap<String, InputSpec> = names.map(|n| (n, random.clone())).collect();
+        specs.extend(self.inputs.clone());
+        specs
+    }
+}
+
+/// What to do.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Parsed {
+    /// Run.
+    Run(Box<Config>),
+    /// Print this text.
+    Tell(String),
+}
+
+/// One flag.
+struct Flag {
+    names: &'static [&'static str],
+    /// What its value is called; none for a switch.
+    value: Option<&'static str>,
+    doc: &'static str,
+    set: fn(&mut Config, &str) -> Result<(), String>,
+}
+
+static FLAGS: &[Flag] = &[
+    Flag {
+        names: &["check"],
+        value: None,
+        doc: "compare every output with the reference interpreter, element by element, within derived bounds",
+        set: |config, value| switch(value).map(|on| config.check = on),
+    },
+    Flag {
+        names: &["device"],
+        value: Some("cpu|interp|cuda"),
+        doc: "where to run (cpu)",
+        set: |config, value| device(value).map(|d| config.device = d),
+    },
+    Flag {
+        names: &["shape"],
+        value: Some("B=64,S=128"),
+        doc: "lengths of named extents; may be given several times",
+        set: shapes,
+    },
+    Flag {
+        names: &["input"],
+        value: Some("NAME=SPEC"),
+        doc: "an input: @file.npy, random:seed=7, uniform:lo=0,hi=2, normal, ints:-8..8, zeros, ones, full:2.5, iota",
+        set: input,
+    },
+    Flag {
+        names: &["seed"],
+        value: Some("N"),
+        doc: "seed of the inputs that --input does not name (0)",
+        set: |config, value| number(value).map(|n| config.seed = n),
+    },
+    Flag {
+        names: &["e", "entry"],
+        value: Some("NAME"),
+        doc: "the program to run, where the module has several",
+        set: |config, value| {
+            config.entry = Some(value.trim_start_matches('@').to_string());
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["output-dir"],
+        value: Some("DIR"),
+        doc: "write each output to DIR/NAME.npy",
+        set: |config, value| {
+            config.output_dir = Some(value.into());
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["report"],
+        value: Some("json:FILE"),
+        doc: "write bytes, times and the check as JSON (docs/report-schema.md)",
+        set: report,
+    },
+    Flag {
+        names: &["threads"],
+        value: Some("N"),
+        doc: "worker threads (as many as the machine runs at a time)",
+        set: |config, value| positive(value).map(|n| config.threads = Some(n)),
+    },
+    Flag {
+        names: &["memory"],
+        value: Some("BYTES"),
+        doc: "memory that may be used (what is free)",
+        set: |config, value| number(value).map(|n| config.memory = Some(n)),
+    },
+    Flag {
+        names: &["repeat"],
+        value: Some("N"),
+        doc: "timed executions; the median counts (5)",
+        set: |config, value| {
+            let repeat = positive(value)?;
+            config.repeat = u32::try_from(repeat).map_err(|_| "is too large".to_string())?;
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["passes"],
+        value: Some("TEXT"),
+        doc: "passes that run instead of the usual ones before scheduling: canonicalize,segment{...}",
+        set: |config, value| {
+            config.passes = Some(value.to_string());
+            Ok(())
+        },
+    },
+];
+
+fn switch(value: &str) -> Result<bool, String> {
+    match value {
+        "" | "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(format!("is 'true' or 'false', not '{other}'")),
+    }
+}
+
+fn device(value: &str) -> Result<Device, String> {
+    let found = Device::ALL.into_iter().find(|d| d.name() == value);
+    found.ok_or_else(|| {
+        let near = nearest(value, Device::ALL.iter().map(|d| d.name()));
+        let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+        format!("unknown device '{value}' (expected cpu, interp or cuda){near}")
+    })
+}
+
+fn number(value: &str) -> Result<u64, String> {
+    value.parse().map_err(|_| format!("'{value}' is no number"))
+}
+
+fn positive(value: &str) -> Result<usize, String> {
+    let number = value.parse::<usize>().ok().filter(|n| *n > 0);
+    number.ok_or_else(|| format!("'{value}' is no number above 0"))
+}
+
+fn shapes(config: &mut Config, value: &str) -> Result<(), String> {
+    for item in value.split(',').filter(|item| !item.is_empty()) {
+        let pair = item.split_once('=');
+        let pair = pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
+        let (name, length) =
+            pair.ok_or_else(|| format!("'{item}' is not of the form NAME=LENGTH"))?;
+        match config.shapes.insert(name.to_string(), length) {
+            Some(other) if other != length => {
+                return Err(format!("'{name}' is given as {other} and as {length}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn input(config: &mut Config, value: &str) -> Result<(), String> {
+    let (name, spec) = value
+        .split_once('=')
+        .ok_or_else(|| format!("'{value}' is not of the form NAME=SPEC"))?;
+    let name = name.trim().trim_start_matches('%');
+    let spec = spec.parse().map_err(|e| format!("input `{name}`: {e}"))?;
+    match config.inputs.insert(name.to_string(), spec) {
+        Some(_) => Err(format!("input `{name}` is given twice")),
+        None => Ok(()),
+    }
+}
+
+fn report(config: &mut Config, value: &str) -> Result<(), String> {
+    match value.strip_prefix("json:").filter(|path| !path.is_empty()) {
+        Some(path) => {
+            config.report = Some(path.to_string());
+            Ok(())
+        }
+        None => Err(format!("'{value}' is not of the form json:FILE")),
+    }
+}
+
+/// Reads arguments: what to do, or one line for each mistake.
+pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
+    let mut config = Config::default();
+    let (mut errors, mut files) = (Vec::new(), Vec::new());
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let body = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
+        match body {
+            Some("") if arg == "--" => files.extend(rest.by_ref().cloned()),
+            Some("help" | "h") => return Ok(Parsed::Tell(help())),
+            Some("version") => return Ok(Parsed::Tell(version())),
+            Some(body) if !body.is_empty() => {
+                errors.extend(flag(&mut config, arg, body, &mut rest).err());
+            }
+            _ => files.push(arg.clone()),
+        }
+    }
+    match files.as_slice() {
+        [file] => config.file.clone_from(file),
+        [] if errors.is_empty() => errors.push("which program? give a .fir file".into()),
+        [] => {}
+        _ => errors.push(format!("one program at a time, not {}", files.join(", "))),
+    }
+    match errors.is_empty() {
+        true => Ok(Parsed::Run(Box::new(config))),
+        false => Err(errors),
+    }
+}
+
+fn flag(
+    config: &mut Config,
+    arg: &str,
+    body: &str,
+    rest: &mut std::slice::Iter<'_, String>,
+) -> Result<(), String> {
+    let (name, value) = match body.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (body, None),
+    };
+    let flag = FLAGS.iter().find(|f| f.names.contains(&name));
+    let flag = flag.ok_or_else(|| unknown(arg, name))?;
+    let value = match (flag.value, value) {
+        (_, Some(value)) => value,
+        (None, None) => "",
+        (Some(what), None) => {
+            let next = rest.next();
+            next.ok_or_else(|| format!("--{name} needs a value: --{name}={what}"))?
+        }
+    };
+    (flag.set)(config, value).map_err(|message| format!("--{name}: {message}"))
+}
+
+fn unknown(arg: &str, name: &str) -> String {
+    let names = FLAGS.iter().flat_map(|f| f.names).copied();
+    let near = nearest(name, names.chain(["help", "version"]));
+    let near = near.map_or(String::new(), |n| format!("; did you mean '--{n}'?"));
+    format!("unknown flag '{arg}'{near}")
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "usage: fuser-run FILE.fir [flags]\n\n\
+         Compiles a program and runs it, on inputs from files or made up, and prints what each kernel moved and took.\n\n",
+    );
+    for flag in FLAGS {
+        let names: Vec<String> = flag.names.iter().map(|n| spelled(n)).collect();
+        let value = flag.value.map_or(String::new(), |v| format!("={v}"));
+        text += &format!("  {}{value}\n      {}\n", names.join(", "), flag.doc);
+    }
+    text + "  --help, --version\n\nExit codes: 0 done; 1 the program or an input is wrong, or a check failed; 2 the command \
+            line is wrong; 3 a bug in Fuser.\n"
+}
+
+fn spelled(name: &str) -> String {
+    if name.len() == 1 {
+        format!("-{name}")
+    } else {
+        format!("--{name}")
+    }
+}
+
+fn version() -> String {
+    format!("fuser-run {}\n", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(text: &str) -> Result<Parsed, Vec<String>> {
+        let list: Vec<String> = text.split_whitespace().map(str::to_string).collect();
+        parse(&list)
+    }
+    fn config(text: &str) -> Config {
+        match args(text) {
+            Ok(Parsed::Run(config)) => *config,
+            other => panic!("{other:?}"),
+        }
+    }
+    fn errors(text: &str) -> String {
+        args(text).unwrap_err().join("\n")
+    }
+
+    #[test]
+    fn the_command_lines_of_the_manual() {
+        let c = config("x.fir --check");
+        assert_eq!(
+            (c.file.as_str(), c.check, c.device),
+            ("x.fir", true, Device::Cpu)
+        );
+        let c = config(
+            "x.fir --shape B=64 --input x=@x.npy --input w=random:seed=7 --output-dir out --threads 2 --report=json:r.json",
+        );
+        assert_eq!(c.shapes.get("B"), Some(&64));
+        assert_eq!(c.inputs.get("x"), Some(&InputSpec::File("x.npy".into())));
+        assert_eq!(
+            c.inputs.get("w"),
+            Some(&InputSpec::Generate(Generator::Random { seed: 7 }))
+        );
+        assert_eq!((c.threads, c.report.as_deref()), (Some(2), Some("r.json")));
+        assert_eq!(c.output_dir, Some("out".into()));
+        let c = config("-device=interp -e @f --shape=B=1,S=0 -- -odd-name.fir");
+        assert_eq!(
+            (c.device, c.entry.as_deref(), c.file.as_str()),
+            (Device::Interp, Some("f"), "-odd-name.fir")
+        );
+        assert_eq!(c.shapes.len(), 2);
+        assert_eq!(config("-").file, "-");
+    }
+
+    #[test]
+    fn every_mistake_is_told() {
+        assert_eq!(errors(""), "which program? give a .fir file");
+        assert_eq!(errors("a b"), "one program at a time, not a, b");
+        assert_eq!(
+            errors("a --chek"),
+            "unknown flag '--chek'; did you mean '--check'?"
+        );
+        assert_eq!(
+            errors("a --device=cpi"),
+            "--device: unknown device 'cpi' (expected cpu, interp or cuda); did you mean 'cpu'?"
+        );
+        assert_eq!(
+            errors("a --shape"),
+            "--shape needs a value: --shape=B=64,S=128"
+        );
+        assert_eq!(
+            errors("a --shape B"),
+            "--shape: 'B' is not of the form NAME=LENGTH"
+        );
+        assert_eq!(
+            errors("a --shape B=1 --shape B=2"),
+            "--shape: 'B' is given as 1 and as 2"
+        );
+        assert_eq!(
+            errors("a --input x"),
+            "--input: 'x' is not of the form NAME=SPEC"
+        );
+        assert_eq!(
+            errors("a --input x=ones --input x=zeros"),
+            "--input: input `x` is given twice"
+        );
+        assert!(
+            errors("a --input x=rndom")
+                .starts_with("--input: input `x`: `rndom` describes no input")
+        );
+        assert_eq!(
+            errors("a --threads 0 --repeat x"),
+            "--threads: '0' is no number above 0\n--repeat: 'x' is no number above 0"
+        );
+        assert_eq!(
+            errors("a --report r.json"),
+            "--report: 'r.json' is not of the form json:FILE"
+        );
+        assert_eq!(
+            errors("a --check=maybe"),
+            "--check: is 'true' or 'false', not 'maybe'"
+        );
+    }
+
+    #[test]
+    fn help_names_every_flag() {
+        let Ok(Parsed::Tell(help)) = args("--help") else {
+            panic!()
+        };
+        for flag in FLAGS {
+            assert!(flag.names.iter().all(|n| help.contains(&spelled(n))));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a run found, as JSON: docs/report-schema.md.
+
+use serde_json::{Map, Value, json};
+
+use super::Findings;
+use crate::session::{Check, OutputCheck};
+
+/// The report.
+pub fn render(findings: &Findings<'_>) -> Value {
+    let mut report = serde_json::to_value(&findings.report).unwrap_or_default();
+    if let Value::Object(fields) = &mut report {
+        add_run(fields, findings);
+        add_segments(fields, findings);
+        if let Some(check) = &findings.check {
+            fields.insert("check".into(), check_value(check));
+        }
+    }
+    report
+}
+
+/// A number; `null` for infinities and NaN, which JSON does not have.
+fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
+    let execution = findings.execution;
+    let extents = findings
+        .loaded
+        .signature
+        .extents
+        .iter()
+        .zip(&findings.inputs.extents);
+    let extents: Map<String, Value> = extents.map(|(n, v)| (n.clone(), json!(v))).collect();
+    fields.insert("device".into(), json!(findings.config.device.name()));
+    fields.insert("threads".into(), json!(findings.threads));
+    fields.insert("extents".into(), Value::Object(extents));
+    fields.insert("time_ms".into(), number(execution.time_ms));
+    fields.insert("compile_ms".into(), number(execution.compile_ms));
+    if let Some(copy) = findings.copy {
+        fields.insert("copy_ms".into(), number(copy.time_ms));
+    }
+    if let Some(run) = &execution.run {
+        fields.insert("peak_bytes".into(), json!(run.peak_bytes));
+    }
+}
+
+/// Times beside the bytes of each segment.
+fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
+    let Some(run) = &findings.execution.run else {
+        return;
+    };
+    let Some(Value::Array(segments)) = fields.get_mut("segments") else {
+        return;
+    };
+    for segment in segments {
+        let Value::Object(segment) = segment else {
+            continue;
+        };
+        let name = segment
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let index = run.segments.iter().position(|s| s.name == name);
+        let Some(index) = index else { continue };
+        segment.insert("time_ms".into(), number(run.segments[index].time_ms));
+        if let Some(Some(copy)) = findings.segment_copies.get(index) {
+            segment.insert("copy_ms".into(), number(copy.time_ms));
+        }
+    }
+}
+
+fn check_value(check: &Check) -> Value {
+    let outputs: Vec<Value> = check.outputs.iter().map(output_value).collect();
+    json!({ "ok": check.ok, "outputs": outputs })
+}
+
+fn output_value(output: &OutputCheck) -> Value {
+    let report = &output.report;
+    let mut value = json!({
+        "name": output.name,
+        "type": output.shape,
+        "ok": report.ok,
+        "elements": report.compared,
+        "undecided": report.undecided,
+        "failures": report.failures,
+        "error": 0.0,
+        "bound": 0.0,
+    });
+    if let Some(worst) = &report.worst {
+        value["error"] = number(worst.error);
+        value["bound"] = number(worst.allowed);
+        value["index"] = json!(worst.index);
+        value["actual"] = number(worst.actual);
+        value["expected"] = number(worst.expected);
+    }
+    if let Some(mismatch) = &report.mismatch {
+        value["mismatch"] = json!(mismatch);
+    }
+    value
+}

@@ -1,0 +1,201 @@
+//! `fuser-run`: compiles and runs a program, and checks it.
+//!
+//! Reading order: `args` (what the command line says), this file (the order of things), `table` (for people), `json` (for
+//! programs), `outputs` (files).
+//!
+//! Results go to stdout, everything else to stderr. Files are written after all else has worked, each whole or not at all.
+
+pub mod args;
+pub mod json;
+pub mod outputs;
+pub mod say;
+pub mod table;
+
+use fuser_ir::{Diagnostic, Ir};
+use fuser_runtime::{CopyTime, Inputs, RuntimeConfig, copy_bandwidth};
+
+use crate::session::{Check, Execution, Loaded, Session, SessionError};
+use args::{Config, Device, Parsed};
+use say::Exit;
+
+/// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
+const TIMED_SEGMENTS: usize = 16;
+
+/// Everything that a run found out.
+pub struct Findings<'a> {
+    /// The command line.
+    pub config: &'a Config,
+    /// The program.
+    pub loaded: &'a Loaded,
+    /// Inputs and extents.
+    pub inputs: &'a Inputs,
+    /// Outputs and times.
+    pub execution: &'a Execution,
+    /// The check, where one was asked for.
+    pub check: Option<Check>,
+    /// Segments and bytes.
+    pub report: fuser_passes::report::Report,
+    /// The time of copying as many bytes as all segments move.
+    pub copy: Option<CopyTime>,
+    /// The same for each segment.
+    pub segment_copies: Vec<Option<CopyTime>>,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+/// Runs `fuser-run` with these arguments, without the program's name.
+pub fn run(args: &[String]) -> Exit {
+    match args::parse(args) {
+        Ok(Parsed::Run(config)) => guarded(&config),
+        Ok(Parsed::Tell(text)) => match say::print(&text) {
+            Ok(()) => Exit::Ok,
+            Err(error) => say::usage(&[error]),
+        },
+        Err(errors) => say::usage(&errors),
+    }
+}
+
+/// A panic is a bug of ours and says so; nothing has been written by then.
+fn guarded(config: &Config) -> Exit {
+    let work = std::panic::AssertUnwindSafe(|| all(config));
+    match std::panic::catch_unwind(work) {
+        Ok(exit) => exit,
+        Err(_) => say::internal(),
+    }
+}
+
+fn all(config: &Config) -> Exit {
+    let text = match say::read(&config.file) {
+        Ok(text) => text,
+        Err(message) => return say::file_error(&message),
+    };
+    let session = match Session::new(RuntimeConfig {
+        threads: config.threads,
+        memory_limit: config.memory,
+    }) {
+        Ok(session) => session,
+        Err(error) => return failed(config, "", &session_free_ir(), error),
+    };
+    let mut ir = session.empty_ir();
+    let (module, diagnostics) = say::parse(&mut ir, &config.file, &text);
+    let Some(module) = module else {
+        return say::diagnostics(&config.file, &text, &diagnostics);
+    };
+    say::diagnostics(&config.file, &text, &diagnostics);
+    let keep = ir.clone();
+    let loaded = match session.load(ir, module, config.entry.as_deref()) {
+        Ok(loaded) => loaded,
+        Err(error) => return failed(config, &text, &keep, error),
+    };
+    match work(&session, config, &loaded) {
+        Ok(exit) => exit,
+        Err(Failure::Session(error)) => failed(config, &text, &loaded.ir, error),
+        Err(Failure::File(message)) => say::file_error(&message),
+    }
+}
+
+fn session_free_ir() -> Ir {
+    Ir::new(fuser_dialects::registry())
+}
+
+fn failed(config: &Config, text: &str, ir: &Ir, error: SessionError) -> Exit {
+    let list: Vec<Diagnostic> = error.diagnostics(ir);
+    say::diagnostics(&config.file, text, &list)
+}
+
+enum Failure {
+    Session(SessionError),
+    File(String),
+}
+
+impl<E: Into<SessionError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Session(error.into())
+    }
+}
+
+fn work(session: &Session, config: &Config, loaded: &Loaded) -> Result<Exit, Failure> {
+    outputs::check_folder(config).map_err(Failure::File)?;
+    let specs = config.specs(&loaded.signature);
+    let inputs = session.resolve(loaded, &specs, &config.shapes)?;
+    let execution = execute(session, config, loaded, &inputs)?;
+    let check = match config.check {
+        true => Some(session.check(loaded, &inputs, &execution.outputs)?),
+        false => None,
+    };
+    let compiled = config.device != Device::Interp;
+    let options = compiled.then(|| config.compile_options());
+    let report = session.report(loaded, &inputs, options.as_ref())?;
+    let (copy, segment_copies) = copies(session, &execution)?;
+    let findings = Findings {
+        config,
+        loaded,
+        inputs: &inputs,
+        execution: &execution,
+        check,
+        report,
+        copy,
+        segment_copies,
+        threads: session.runtime().workers().count(),
+    };
+    outputs::write(&findings).map_err(Failure::File)?;
+    say::print(&table::render(&findings)).map_err(Failure::File)?;
+    Ok(match &findings.check {
+        Some(check) if !check.ok => Exit::Diagnostics,
+        _ => Exit::Ok,
+    })
+}
+
+fn execute(
+    session: &Session,
+    config: &Config,
+    loaded: &Loaded,
+    inputs: &Inputs,
+) -> Result<Execution, SessionError> {
+    match config.device {
+        Device::Interp => session.interpret(loaded, inputs),
+        #[cfg(feature = "codegen")]
+        Device::Cpu => session.run_cpu(loaded, inputs, &config.compile_options(), config.repeat),
+        #[cfg(all(feature = "codegen", feature = "cuda"))]
+        Device::Cuda => session.run_cuda(loaded, inputs, &config.compile_options(), config.repeat),
+        #[allow(unreachable_patterns)]
+        device => Err(unsupported(device)),
+    }
+}
+
+/// A device that this build does not have.
+fn unsupported(device: Device) -> SessionError {
+    let message = format!("unsupported: this build has no device '{}'", device.name());
+    let error = Diagnostic::error(
+        &crate::session::error::DEVICE,
+        fuser_ir::Place::Unknown,
+        message,
+    );
+    crate::session::error::one(error.help("build it with default features, or use --device=interp"))
+}
+
+/// Times of copying the bytes that the run moved: all of them, and those of each segment.
+fn copies(
+    session: &Session,
+    execution: &Execution,
+) -> Result<(Option<CopyTime>, Vec<Option<CopyTime>>), SessionError> {
+    let Some(run) = &execution.run else {
+        return Ok((None, Vec::new()));
+    };
+    let moved = run
+        .segments
+        .iter()
+        .map(|s| (s.read_bytes + s.write_bytes).max(0) as u64);
+    let moved: Vec<u64> = moved.collect();
+    let copy = |bytes: u64| copy_bandwidth(session.runtime(), bytes).ok();
+    let total = copy(moved.iter().sum());
+    let each = moved
+        .iter()
+        .enumerate()
+        .map(|(i, bytes)| match moved.len() {
+            1 => total,
+            _ if i < TIMED_SEGMENTS && *bytes > 0 => copy(*bytes),
+            _ => None,
+        });
+    Ok((total, each.collect()))
+}

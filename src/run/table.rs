@@ -1,0 +1,249 @@
+//! What a run found, as text for people.
+
+use fuser_interp::compare::Worst;
+use fuser_runtime::{CopyTime, RunReport, SegmentReport};
+
+use super::Findings;
+use crate::session::{Check, OutputCheck};
+
+/// Tables of kernels and of outputs.
+pub fn render(findings: &Findings<'_>) -> String {
+    let mut text = headline(findings);
+    if let Some(run) = &findings.execution.run {
+        text += &kernels(findings, run);
+    }
+    match &findings.check {
+        Some(check) => text += &checks(check),
+        None => text += &outputs(findings),
+    }
+    text
+}
+
+fn headline(findings: &Findings<'_>) -> String {
+    let extents = findings
+        .loaded
+        .signature
+        .extents
+        .iter()
+        .zip(&findings.inputs.extents);
+    let extents: Vec<String> = extents
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let extents = if extents.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", extents.join(", "))
+    };
+    let device = findings.config.device.name();
+    let threads = findings.threads;
+    let compile = match findings.execution.compile_ms {
+        0.0 => String::new(),
+        ms => format!(", compiled in {ms:.1} ms"),
+    };
+    let time = findings.execution.time_ms;
+    let program = &findings.report.program;
+    format!("@{program}{extents} on {device}, {threads} threads{compile}, {time:.3} ms\n")
+}
+
+/// Rows padded to columns: the first column to the left, the others to the right.
+fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter()
+            .filter_map(|r| r.get(c))
+            .map(|t| t.chars().count())
+            .max()
+    };
+    let widths: Vec<usize> = (0..count).map(|c| width(c).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(c, (cell, width))| match c {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text += &format!("  {}\n", line.trim_end());
+    }
+    text
+}
+
+fn kernels(findings: &Findings<'_>, run: &RunReport) -> String {
+    let head = [
+        "kernel", "kind", "ops", "sweeps", "reads", "writes", "ms", "GB/s", "copy ms",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for (segment, copy) in run.segments.iter().zip(&findings.segment_copies) {
+        rows.push(kernel(segment, copy.as_ref()));
+    }
+    let read: i64 = run.segments.iter().map(|s| s.read_bytes).sum();
+    let written: i64 = run.segments.iter().map(|s| s.write_bytes).sum();
+    let ops: u32 = run.segments.iter().map(|s| s.ops).sum();
+    let sweeps: u32 = run.segments.iter().map(|s| s.sweeps).sum();
+    let moved = timed(read, written, run.total_ms, findings.copy.as_ref());
+    let total = [
+        "total".into(),
+        String::new(),
+        ops.to_string(),
+        sweeps.to_string(),
+    ];
+    rows.push(total.into_iter().chain(moved).collect());
+    let compared = findings.copy.filter(|c| c.time_ms > 0.0).map(|copy| {
+        let ratio = run.total_ms / copy.time_ms;
+        format!("  {ratio:.2} times a copy of the same bytes\n")
+    });
+    columns(&rows) + &compared.unwrap_or_default()
+}
+
+fn kernel(segment: &SegmentReport, copy: Option<&CopyTime>) -> Vec<String> {
+    let SegmentReport {
+        name,
+        kind,
+        ops,
+        sweeps,
+        ..
+    } = segment;
+    let what = [
+        name.clone(),
+        kind.name().to_string(),
+        ops.to_string(),
+        sweeps.to_string(),
+    ];
+    let moved = timed(
+        segment.read_bytes,
+        segment.write_bytes,
+        segment.time_ms,
+        copy,
+    );
+    what.into_iter().chain(moved).collect()
+}
+
+/// Bytes, time, rate, and the time of the copy.
+fn timed(read: i64, written: i64, ms: f64, copy: Option<&CopyTime>) -> [String; 5] {
+    let rate = match ms > 0.0 {
+        true => format!("{:.2}", (read + written) as f64 / (ms * 1e6)),
+        false => "-".into(),
+    };
+    let copy = copy.map_or("-".into(), |c| format!("{:.3}", c.time_ms));
+    [
+        grouped(read),
+        grouped(written),
+        format!("{ms:.3}"),
+        rate,
+        copy,
+    ]
+}
+
+/// `1,234,567`
+fn grouped(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value < 0 { format!("-{text}") } else { text }
+}
+
+fn checks(check: &Check) -> String {
+    let head = [
+        "output",
+        "type",
+        "check",
+        "max error",
+        "its bound",
+        "at",
+        "undecided",
+    ];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(check.outputs.iter().map(checked));
+    let verdict = match check.ok {
+        true => "all outputs agree with the reference",
+        false => "CHECK FAILED",
+    };
+    let details: String = check.outputs.iter().filter_map(failure).collect();
+    format!("{}{details}  {verdict}\n", columns(&rows))
+}
+
+fn checked(output: &OutputCheck) -> Vec<String> {
+    let report = &output.report;
+    let verdict = if report.ok { "ok" } else { "FAILED" };
+    let (error, bound, at) = match &report.worst {
+        None => ("0".into(), "-".into(), "-".into()),
+        Some(Worst {
+            error,
+            allowed,
+            index,
+            ..
+        }) => (
+            format!("{error:.3e}"),
+            format!("{allowed:.3e}"),
+            format!("{index:?}"),
+        ),
+    };
+    let undecided = report.undecided.to_string();
+    vec![
+        output.name.clone(),
+        output.shape.clone(),
+        verdict.into(),
+        error,
+        bound,
+        at,
+        undecided,
+    ]
+}
+
+fn failure(output: &OutputCheck) -> Option<String> {
+    let (name, report) = (&output.name, &output.report);
+    if let Some(mismatch) = &report.mismatch {
+        return Some(format!("  output '{name}' {mismatch}\n"));
+    }
+    let worst = report.worst.as_ref().filter(|_| !report.ok)?;
+    Some(format!(
+        "  output '{name}': {} of {} elements are beyond their bound; at {:?} {} should be {}\n",
+        report.failures, report.compared, worst.index, worst.actual, worst.expected
+    ))
+}
+
+fn outputs(findings: &Findings<'_>) -> String {
+    let mut rows = vec![vec!["output".to_string(), "type".to_string()]];
+    let named = findings
+        .loaded
+        .signature
+        .output_names
+        .iter()
+        .zip(&findings.execution.outputs);
+    rows.extend(named.map(|(name, tensor)| {
+        let shape = fuser_runtime::Shape(tensor.axes());
+        vec![name.clone(), format!("{shape} {}", tensor.dtype().name())]
+    }));
+    columns(&rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let list = [0, 12, 999, 1000, 353_132_544, -1000].map(grouped);
+        assert_eq!(list, ["0", "12", "999", "1,000", "353,132,544", "-1,000"]);
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [
+            vec!["a".to_string(), "long".to_string()],
+            vec!["bcd".to_string(), "1".to_string()],
+        ];
+        assert_eq!(columns(&rows), "  a    long\n  bcd     1\n");
+    }
+
+    #[test]
+    fn rates_are_bytes_per_time() {
+        assert_eq!(timed(3_000_000, 1_000_000, 2.0, None)[3], "2.00");
+        assert_eq!(timed(0, 0, 0.0, None)[3], "-");
+    }
+}

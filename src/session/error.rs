@@ -1,0 +1,142 @@
+//! Every way in which a session can fail.
+
+use fuser_interp::InterpError;
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Place};
+use fuser_runtime::RuntimeError;
+
+/// An input that cannot be used.
+pub const INPUT: CodeDef = CodeDef {
+    code: "FIR1001",
+    title: "an input does not fit the program",
+    explanation: "The program says what element type and shape each input has. A file must hold them; a made-up input must be \
+                  one that the element type can hold. The message names the input, what was expected and what was given.",
+    example: "fuser-run x.fir --input x=@wrong_shape.npy",
+};
+/// Named extents without a value, or with two.
+pub const EXTENT: CodeDef = CodeDef {
+    code: "FIR1002",
+    title: "an extent has no value, or two",
+    explanation: "Named extents get their values from the shapes of inputs, or from `--shape NAME=VALUE`. All must agree, and \
+                  each extent needs one.",
+    example: "fuser-run x.fir --shape B=4 --input x=@five_rows.npy",
+};
+/// Too little memory.
+pub const MEMORY: CodeDef = CodeDef {
+    code: "FIR1003",
+    title: "too little memory",
+    explanation: "What a run needs is known before it starts; it does not start where that is more than there is. The reference \
+                  of `--check` needs 16 bytes for each element of each value that is alive.",
+    example: "fuser-run x.fir --memory 1000",
+};
+/// A device that is not there.
+pub const DEVICE: CodeDef = CodeDef {
+    code: "FIR1004",
+    title: "the device cannot be used",
+    explanation: "`--device=cuda` needs an NVIDIA GPU and its driver. `--device=cpu` and `--device=interp` run everywhere.",
+    example: "fuser-run x.fir --device=cuda",
+};
+/// Files.
+pub const FILE: CodeDef = CodeDef {
+    code: "FIR1005",
+    title: "a file cannot be read or written",
+    explanation: "The message names the file and says what the system said. Outputs are written whole or not at all.",
+    example: "fuser-run missing.fir",
+};
+/// The interpreter stopped.
+pub const INTERPRETER: CodeDef = CodeDef {
+    code: "FIR1006",
+    title: "the interpreter cannot run the program",
+    explanation: "The op has no meaning for the interpreter, or breaks its own definition.",
+    example: "",
+};
+/// The run failed in some other way.
+pub const RUN: CodeDef = CodeDef {
+    code: "FIR1007",
+    title: "the program cannot be run",
+    explanation: "The artifact, its code or its plan was refused.",
+    example: "",
+};
+
+/// The codes of running.
+pub static CODES: &[CodeDef] = &[INPUT, EXTENT, MEMORY, DEVICE, FILE, INTERPRETER, RUN];
+
+/// Why a session could not do something.
+#[derive(Debug)]
+pub enum SessionError {
+    /// The program is wrong, or cannot be compiled.
+    Diagnostics(Diagnostics),
+    /// Inputs, memory, devices.
+    Runtime(RuntimeError),
+    /// The interpreter.
+    Interp(InterpError),
+}
+
+impl From<Diagnostics> for SessionError {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Self::Diagnostics(diagnostics)
+    }
+}
+impl From<RuntimeError> for SessionError {
+    fn from(error: RuntimeError) -> Self {
+        Self::Runtime(error)
+    }
+}
+impl From<InterpError> for SessionError {
+    fn from(error: InterpError) -> Self {
+        Self::Interp(error)
+    }
+}
+
+/// One diagnostic as an error.
+pub fn one(diagnostic: Diagnostic) -> SessionError {
+    SessionError::Diagnostics(Diagnostics {
+        items: vec![diagnostic],
+    })
+}
+
+impl SessionError {
+    /// The error as diagnostics, with places in `ir` where it has some.
+    pub fn diagnostics(self, ir: &Ir) -> Vec<Diagnostic> {
+        match self {
+            Self::Diagnostics(diagnostics) => diagnostics.items,
+            Self::Runtime(error) => vec![runtime(&error)],
+            Self::Interp(error) => vec![interp(ir, &error)],
+        }
+    }
+}
+
+fn runtime(error: &RuntimeError) -> Diagnostic {
+    let code = match error {
+        RuntimeError::Bind(
+            fuser_runtime::BindError::DType { .. } | fuser_runtime::BindError::Rank { .. },
+        ) => &INPUT,
+        RuntimeError::Bind(_) => &EXTENT,
+        RuntimeError::Npy(_) | RuntimeError::Spec { .. } | RuntimeError::UnknownInput { .. } => {
+            &INPUT
+        }
+        RuntimeError::Memory(_) => &MEMORY,
+        RuntimeError::Input {
+            error: fuser_runtime::TensorError::Memory(_),
+            ..
+        } => &MEMORY,
+        RuntimeError::Input { .. } => &INPUT,
+        RuntimeError::NoDevice { .. } | RuntimeError::Capability { .. } => &DEVICE,
+        _ => &RUN,
+    };
+    Diagnostic::error(code, Place::Unknown, error.to_string())
+}
+
+fn interp(ir: &Ir, error: &InterpError) -> Diagnostic {
+    use fuser_interp::ErrorKind;
+    let place = error
+        .op
+        .map_or(Place::Unknown, |op| fuser_pass::place_of(ir, op));
+    let code = match error.kind {
+        ErrorKind::OutOfMemory { .. } => &MEMORY,
+        ErrorKind::ExtentConflict { .. } | ErrorKind::UnboundExtent(_) => &EXTENT,
+        ErrorKind::InputType { .. } | ErrorKind::InputCount { .. } => &INPUT,
+        _ => &INTERPRETER,
+    };
+    Diagnostic::error(code, place, format!("the interpreter: {error}"))
+}

@@ -1,0 +1,255 @@
+//! The library's face: load a program, resolve its inputs, compile it, run it, interpret it, check it.
+//!
+//! ```text
+//! Session::load ──> Loaded ──resolve──> Inputs ──┬──interpret──> Execution
+//!                                                └──compile, run──> Execution ──check──> Check
+//! ```
+//!
+//! A [`Session`] has its threads and its memory; two of them share nothing. Knows no arguments, no environment, and no
+//! files but the inputs that an [`InputSpec`] names.
+
+pub mod check;
+pub mod error;
+pub mod signature;
+pub mod tensors;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use fuser_interp::{MathUlps, Options, Tensor, interpret};
+use fuser_ir::def::Registry;
+use fuser_ir::{Diagnostics, Ir, Op};
+use fuser_passes::report::{self, Report};
+use fuser_runtime::{Explicit, HostTensor, InputSpec, Inputs, RunReport, Runtime, RuntimeConfig};
+
+use crate::compile::{self, CompileOptions};
+
+pub use check::{Check, OutputCheck};
+pub use error::SessionError;
+pub use signature::Signature;
+
+/// Result of everything here.
+pub type Result<T> = std::result::Result<T, SessionError>;
+
+/// Threads, memory and dialects.
+pub struct Session {
+    registry: Arc<Registry>,
+    runtime: Runtime,
+}
+
+/// A module and the one program of it that is meant.
+pub struct Loaded {
+    /// The module's IR.
+    pub ir: Ir,
+    /// The module.
+    pub module: Op,
+    /// The program.
+    pub program: Op,
+    /// What it takes and gives.
+    pub signature: Signature,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Execution {
+    /// In the order of the signature.
+    pub outputs: Vec<HostTensor>,
+    /// Milliseconds of one execution.
+    pub time_ms: f64,
+    /// Milliseconds of compilation; 0 where nothing was compiled.
+    pub compile_ms: f64,
+    /// Times and bytes of segments; none of the interpreter.
+    pub run: Option<RunReport>,
+}
+
+impl Session {
+    /// A session with so many threads and so much memory.
+    pub fn new(config: RuntimeConfig) -> Result<Self> {
+        Ok(Self {
+            registry: fuser_dialects::registry(),
+            runtime: Runtime::new(config)?,
+        })
+    }
+    /// Threads and memory.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+    /// An empty program that knows all dialects.
+    pub fn empty_ir(&self) -> Ir {
+        Ir::new(self.registry.clone())
+    }
+    /// Chooses the program `name` of a module, or its only one.
+    pub fn load(&self, ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {
+        let program = compile::find_program(&ir, module, name)?;
+        let signature = signature::of(&ir, program)?;
+        Ok(Loaded {
+            ir,
+            module,
+            program,
+            signature,
+        })
+    }
+    /// Reads and makes up inputs. What `specs` does not name is random.
+    pub fn resolve(
+        &self,
+        loaded: &Loaded,
+        specs: &BTreeMap<String, InputSpec>,
+        explicit: &Explicit,
+    ) -> Result<Inputs> {
+        let Signature {
+            extents, inputs, ..
+        } = &loaded.signature;
+        let heap = self.runtime.heap();
+        Ok(fuser_runtime::resolve(
+            heap, extents, inputs, specs, explicit,
+        )?)
+    }
+
+    /// Runs the program with the interpreter, exactly as its ops are defined.
+    pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
+        let start = Instant::now();
+        let given = tensors::to_interpreter(&inputs.tensors)?;
+        let outputs = interpret(&loaded.ir, loaded.program, &given, &self.options(false))?;
+        let heap = self.runtime.heap();
+        let outputs = outputs
+            .values
+            .iter()
+            .map(|t| tensors::from_interpreter(heap, t));
+        Ok(Execution {
+            outputs: outputs.collect::<Result<_>>()?,
+            time_ms: start.elapsed().as_secs_f64() * 1e3,
+            compile_ms: 0.0,
+            run: None,
+        })
+    }
+    /// Runs the program as reference, with a bound for each element of the outputs.
+    pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
+        let given = tensors::to_interpreter(&inputs.tensors)?;
+        let outputs = interpret(&loaded.ir, loaded.program, &given, &self.options(true))?;
+        Ok(outputs.values)
+    }
+    /// Compares outputs with the reference's.
+    pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
+        let reference = self.reference(loaded, inputs)?;
+        check::outputs(&loaded.signature.output_names, outputs, &reference)
+    }
+    fn options(&self, reference: bool) -> Options {
+        let heap = self.runtime.heap();
+        Options {
+            reference,
+            fuel: u64::MAX,
+            memory: heap.limit().saturating_sub(heap.in_use()),
+            threads: self.runtime.workers().count(),
+            math: promised_ulps(),
+        }
+    }
+
+    /// Compiles the program for the CPU and runs it `repeats` times, after one run that is not timed.
+    #[cfg(feature = "codegen")]
+    pub fn run_cpu(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        options: &CompileOptions,
+        repeats: u32,
+    ) -> Result<Execution> {
+        let mut ir = loaded.ir.clone();
+        let compiled = compile::compile(&mut ir, loaded.module, options)?;
+        let program = fuser_runtime::CpuProgram::load(compiled.artifact, &compile::Loader)?;
+        let explicit = self.explicit(loaded, inputs);
+        let done = program.run(
+            &self.runtime,
+            &inputs.tensors,
+            &explicit,
+            &run_options(repeats),
+        )?;
+        Ok(execution(done, compiled.compile_ms))
+    }
+    /// Compiles the program for the machine's GPU and runs it there.
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    pub fn run_cuda(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        options: &CompileOptions,
+        repeats: u32,
+    ) -> Result<Execution> {
+        let device = fuser_runtime::cuda::CudaDevice::open(0)?;
+        let options = CompileOptions {
+            target: compile::Target::Cuda(format!("sm_{}", device.sm())),
+            ..options.clone()
+        };
+        let mut ir = loaded.ir.clone();
+        let compiled = compile::compile(&mut ir, loaded.module, &options)?;
+        let program = fuser_runtime::cuda::CudaProgram::load(compiled.artifact, &device)?;
+        let explicit = self.explicit(loaded, inputs);
+        let done = program.run(
+            &self.runtime,
+            &inputs.tensors,
+            &explicit,
+            &run_options(repeats),
+        )?;
+        Ok(execution(done, compiled.compile_ms))
+    }
+    #[cfg(feature = "codegen")]
+    fn explicit(&self, loaded: &Loaded, inputs: &Inputs) -> Explicit {
+        let names = loaded.signature.extents.iter().cloned();
+        names.zip(inputs.extents.iter().copied()).collect()
+    }
+
+    /// What the program moves, segment by segment, once the passes before scheduling have run; without `options`, as it
+    /// stands.
+    pub fn report(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        options: Option<&CompileOptions>,
+    ) -> std::result::Result<Report, Diagnostics> {
+        let mut ir = loaded.ir.clone();
+        if let Some(options) = options {
+            compile::run_front(&mut ir, loaded.module, options)?;
+        }
+        let names = loaded.signature.extents.iter().zip(&inputs.extents);
+        let named = names.filter_map(|(name, value)| {
+            Some((ir.strings.lookup(name)?, u64::try_from(*value).ok()?))
+        });
+        let mut model = fuser_passes::cost::Model::default();
+        model.bindings.named = named.collect();
+        Ok(report::report(&ir, loaded.program, &model))
+    }
+}
+
+#[cfg(feature = "codegen")]
+fn run_options(repeats: u32) -> fuser_runtime::RunOptions {
+    fuser_runtime::RunOptions {
+        warmup: 1,
+        repeats,
+        checks: false,
+    }
+}
+
+#[cfg(feature = "codegen")]
+fn execution(done: fuser_runtime::cpu::RunResult, compile_ms: f64) -> Execution {
+    Execution {
+        outputs: done.outputs,
+        time_ms: done.report.total_ms,
+        compile_ms,
+        run: Some(done.report),
+    }
+}
+
+/// The error bounds that the compiled math library states.
+#[cfg(feature = "codegen")]
+fn promised_ulps() -> MathUlps {
+    let functions = fuser_codegen::math::FUNCTIONS.iter();
+    MathUlps {
+        functions: functions.map(|f| (f.name.to_string(), f.max_ulp)).collect(),
+        ..MathUlps::default()
+    }
+}
+
+#[cfg(not(feature = "codegen"))]
+fn promised_ulps() -> MathUlps {
+    MathUlps::default()
+}

@@ -1,0 +1,154 @@
+//! The library's face: one program, interpreted, compiled, checked, reported.
+
+use std::collections::BTreeMap;
+
+use fuser::compile::CompileOptions;
+use fuser::session::{Loaded, Session};
+use fuser_dialects::{builtin, fusion, task};
+use fuser_ir::build::Builder;
+use fuser_ir::types::Dim;
+use fuser_ir::{AttrKind, DType, NewOp, Value};
+use fuser_runtime::{Explicit, RuntimeConfig};
+
+/// `y = cast(exp(x) / sum(exp(x), 1))` for `x: [B]x33xf32`, and the sum.
+fn load(session: &Session) -> Loaded {
+    let mut ir = session.empty_ir();
+    let rows = ir.named_extent("B");
+    let (x, y) = (
+        ir.tensor(vec![Dim::new(rows), Dim::fixed(33)], DType::F32),
+        ir.tensor(vec![Dim::new(rows), Dim::fixed(33)], DType::BF16),
+    );
+    let sums = ir.tensor(vec![Dim::new(rows)], DType::F32);
+    let (region, body) = (ir.new_region(), ir.new_region());
+    let module = ir.append_block(region);
+    let block = ir.append_block(body);
+    let name = ir.sym("x");
+    let arg = ir.append_arg(block, x, Some(name));
+    let results = softmax(&mut Builder::at_end(&mut ir, block), arg);
+    for (value, name) in results.iter().zip(["y", "s"]) {
+        let name = ir.sym(name);
+        ir.set_value_name(*value, Some(name));
+    }
+    let function = ir.function_type(vec![x], vec![y, sums]);
+    let function = ir.attr(AttrKind::Type(function));
+    let symbol = ir.string_attr("softmax");
+    let attrs = [("function_type", function), ("sym_name", symbol)];
+    let new = NewOp {
+        attrs: attrs.map(|(k, v)| (ir.sym(k), v)).into_iter().collect(),
+        regions: [body].into_iter().collect(),
+        ..NewOp::default()
+    };
+    let program = ir.create_op(&task::PROGRAM, new);
+    ir.append_op(module, program);
+    let new = NewOp {
+        regions: [region].into_iter().collect(),
+        ..NewOp::default()
+    };
+    let module = ir.create_op(&builtin::MODULE, new);
+    session.load(ir, module, None).unwrap()
+}
+
+fn softmax(b: &mut Builder<'_>, x: Value) -> Vec<Value> {
+    let e = b.value(&fusion::EXP, &[x], &[]).unwrap();
+    let dims = b.ints("dims", &[1]);
+    let s = b.value(&fusion::SUM, &[e], &[dims]).unwrap();
+    let rows = b.ir.named_extent("B");
+    let clauses = [
+        b.ints("dims", &[0]),
+        b.shape("shape", &[Dim::new(rows), Dim::fixed(33)]),
+    ];
+    let wide = b.value(&fusion::BROADCAST, &[s], &clauses).unwrap();
+    let q = b.value(&fusion::DIV, &[e, wide], &[]).unwrap();
+    let to = b.dtype("to", DType::BF16);
+    let y = b.value(&fusion::CAST, &[q], &[to]).unwrap();
+    b.op(&task::RETURN, &[y, s], &[]).unwrap();
+    vec![y, s]
+}
+
+fn session() -> Session {
+    let config = RuntimeConfig {
+        threads: Some(2),
+        memory_limit: Some(1 << 28),
+    };
+    Session::new(config).unwrap_or_else(|_| panic!("no session"))
+}
+
+/// Passes before scheduling that every pipeline has.
+fn options() -> CompileOptions {
+    CompileOptions {
+        passes: Some("canonicalize,cse,decompose,segment".into()),
+        ..CompileOptions::default()
+    }
+}
+
+fn shape(rows: i64) -> Explicit {
+    [("B".to_string(), rows)].into_iter().collect()
+}
+
+#[test]
+fn the_signature_is_read_from_the_program() {
+    let session = session();
+    let signature = load(&session).signature;
+    assert_eq!(signature.extents, ["B"]);
+    assert_eq!(
+        (signature.inputs.len(), signature.inputs[0].name.as_str()),
+        (1, "x")
+    );
+    assert_eq!(signature.output_names, ["y", "s"]);
+}
+
+#[test]
+fn interpreted_outputs_are_within_the_references_bounds() {
+    let session = session();
+    let loaded = load(&session);
+    for rows in [0, 1, 5] {
+        let inputs = session
+            .resolve(&loaded, &BTreeMap::new(), &shape(rows))
+            .unwrap();
+        let done = session.interpret(&loaded, &inputs).unwrap();
+        assert_eq!(done.outputs[0].extents(), [rows as usize, 33]);
+        let check = session.check(&loaded, &inputs, &done.outputs).unwrap();
+        assert!(check.ok, "{check:?}");
+        assert_eq!(check.outputs[1].shape, format!("{rows}xf32"));
+    }
+}
+
+#[cfg(feature = "codegen")]
+#[test]
+fn compiled_outputs_are_within_the_references_bounds() {
+    let session = session();
+    let loaded = load(&session);
+    for rows in [0, 1, 5, 129] {
+        let inputs = session
+            .resolve(&loaded, &BTreeMap::new(), &shape(rows))
+            .unwrap();
+        let mut done = session.run_cpu(&loaded, &inputs, &options(), 1).unwrap();
+        let check = session.check(&loaded, &inputs, &done.outputs).unwrap();
+        assert!(check.ok, "{check:?}");
+        let elements = done.outputs[1].stored_elements();
+        if elements > 0 {
+            // The last sum off by a hundredth: the check must see it.
+            let bytes = done.outputs[1].bytes_mut();
+            let at = bytes.len() - 4;
+            let value = f32::from_le_bytes(bytes[at..].try_into().unwrap()) * 1.01;
+            bytes[at..].copy_from_slice(&value.to_le_bytes());
+            let check = session.check(&loaded, &inputs, &done.outputs).unwrap();
+            assert!(!check.ok && check.outputs[0].report.ok);
+            assert_eq!(check.outputs[1].report.failures, 1);
+        }
+    }
+}
+
+#[test]
+fn the_report_has_bytes_for_these_extents() {
+    let session = session();
+    let loaded = load(&session);
+    let inputs = session
+        .resolve(&loaded, &BTreeMap::new(), &shape(10))
+        .unwrap();
+    let report = session.report(&loaded, &inputs, Some(&options())).unwrap();
+    let text = serde_json::to_value(&report).unwrap();
+    assert_eq!(text["read_bytes"], 10 * 33 * 4);
+    assert_eq!(text["write_bytes"], 10 * 33 * 2 + 10 * 4);
+    assert_eq!(text["crossing_bytes"], 0);
+}
