@@ -13,6 +13,7 @@ pub mod dce;
 pub mod decompose;
 pub mod inline_tasks;
 pub mod lower;
+pub mod preseg;
 pub mod remat;
 pub mod report;
 pub mod schedule;
@@ -30,6 +31,12 @@ pub static PASSES: &[&PassDef] = &[
     &canonicalize::CANONICALIZE,
     &cse::CSE,
     &dce::DCE,
+    // Simplify before grouping.
+    &preseg::REMOVE_EMPTY,
+    &preseg::CANCEL_SLICE_CAT,
+    &preseg::FOLD_CASTS,
+    &preseg::SWAP_CASTS,
+    &preseg::COMPOSE_BROADCASTS,
     // Borders.
     &inline_tasks::INLINE_TASKS,
     &segment::SEGMENT,
@@ -47,7 +54,7 @@ pub static PASSES: &[&PassDef] = &[
 ];
 
 /// Every named pipeline.
-pub static PIPELINES: &[&PipelineDef] = &[&SIMPLIFY];
+pub static PIPELINES: &[&PipelineDef] = &[&SIMPLIFY, &preseg::PIPELINE];
 
 /// What tidies a program without a decision about fusion.
 static SIMPLIFY: PipelineDef = PipelineDef {

@@ -1,0 +1,96 @@
+//! Folds chains of casts.
+//!
+//! `cast(cast(x to B) to C)` becomes `cast(x to C)`
+//! - where `B` holds every value of x's type: the inner cast changed nothing;
+//! - where all three are integers, none is `i1` in the middle or at the end, and `C` is not wider than `B`: both keep low
+//!   bits. Then only if nothing else uses the middle, as it may be narrower than x.
+//!
+//! A cast that gives x's own type back vanishes.
+//!
+//! ```text
+//! %1 = fusion.cast %0 to f32          // f16 in
+//! %2 = fusion.cast %1 to f64    =>    %2 = fusion.cast %0 to f64
+//! ```
+//!
+//! Never folds a rounding away: `f64 -> f32 -> f16` rounds twice and stays.
+
+use fuser_dialects::fusion;
+use fuser_ir::rewrite::{Pattern, Rewriter};
+use fuser_ir::{DType, Op};
+use fuser_pass::{PassDef, StatDef};
+
+use super::{is_free, is_single, made_by, run_patterns};
+
+/// `fold-casts`
+pub static FOLD_CASTS: PassDef = PassDef {
+    name: "fold-casts",
+    summary: "folds chains of casts where no bit changes",
+    doc: "A cast of a cast becomes one cast where the type between holds every value of the source, or where both only keep \
+          low bits of integers. A cast back to the source's type vanishes. A rounding is never folded away.",
+    statistics: &[StatDef {
+        name: "rewrites",
+        doc: "casts folded",
+    }],
+    run: |ctx| run_patterns(ctx, &[&CAST_OF_CAST]),
+    ..PassDef::EMPTY
+};
+
+static CAST_OF_CAST: Pattern = Pattern {
+    name: "cast-of-cast",
+    summary: "cast(cast(x)) => cast(x) or x",
+    roots: &["fusion.cast"],
+    benefit: 1,
+    rewrite: cast_of_cast,
+};
+
+fn cast_of_cast(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let middle = ir.operand(op, 0);
+    let Some(inner) = made_by(ir, middle, &fusion::CAST, op).filter(|_| is_free(ir, op)) else {
+        return false;
+    };
+    let source = ir.operand(inner, 0);
+    let result = ir.result(op, 0);
+    let dtype = |v| ir.value_kind(v).dtype();
+    let (Some(a), Some(b), Some(c)) = (dtype(source), dtype(middle), dtype(result)) else {
+        return false;
+    };
+    let low_bits = keeps_low_bits(a, b, c) && is_single(ir, middle);
+    if !holds(b, a) && !low_bits {
+        return false;
+    }
+    if ir.value_type(source) == ir.value_type(result) {
+        rw.replace(op, &[source]);
+    } else if a == c {
+        // Same element type under another layout: not ours to change.
+        return false;
+    } else {
+        rw.set_operand(op, 0, source);
+    }
+    true
+}
+
+/// Whether every value of `inner` is a value of `outer`.
+pub(super) fn holds(outer: DType, inner: DType) -> bool {
+    use DType::*;
+    let wide = |dtypes: &[DType]| dtypes.contains(&outer);
+    outer == inner
+        || match inner {
+            F64 => false,
+            F32 => wide(&[F64]),
+            F16 | BF16 => wide(&[F32, F64]),
+            I64 => wide(&[Index]),
+            Index => wide(&[I64]),
+            I32 => wide(&[I64, Index, F64]),
+            // bf16 has 8 significant bits, enough for 0..=255 and -128..=127.
+            I8 => wide(&[I32, I64, Index, F16, BF16, F32, F64]),
+            U8 => wide(&[I32, I64, Index, F16, BF16, F32, F64]),
+            I1 => outer != I1,
+        }
+}
+
+/// Whether both casts only cut or extend integers, and the last keeps no more bits than the first left.
+fn keeps_low_bits(a: DType, b: DType, c: DType) -> bool {
+    let all_integers = [a, b, c].iter().all(|d| d.is_int());
+    all_integers && b != DType::I1 && c != DType::I1 && c.bits() <= b.bits()
+}

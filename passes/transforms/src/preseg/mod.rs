@@ -1,0 +1,118 @@
+//! What simplifies a program before ops are grouped. Each pass is a file; `preseg` runs them in the order of [`PIPELINE`].
+//!
+//! No pass here changes a bit of a result (the payload of a NaN apart, which no op specifies), and none moves an op across
+//! a user's border. Where nvFuser's pass of the same purpose does change bits (it narrows `f64 -> f32 -> f16` to one
+//! rounding), ours keeps the ops.
+
+mod cancel_slice_cat;
+mod compose_broadcasts;
+mod fold_casts;
+mod remove_empty;
+mod swap_casts;
+#[cfg(test)]
+mod tests;
+
+pub use cancel_slice_cat::CANCEL_SLICE_CAT;
+pub use compose_broadcasts::COMPOSE_BROADCASTS;
+pub use fold_casts::FOLD_CASTS;
+pub use remove_empty::REMOVE_EMPTY;
+pub use swap_casts::SWAP_CASTS;
+
+use fuser_ir::attr::AttrId;
+use fuser_ir::check;
+use fuser_ir::def::{OpDef, OpParts};
+use fuser_ir::rewrite::{Config, Pattern, Rewriter, rewrite_greedily};
+use fuser_ir::{Diagnostics, Ir, NewOp, Op, Sym, Traits, TypeId, Value};
+use fuser_pass::{PassContext, PipelineDef};
+
+/// `preseg`
+pub static PIPELINE: PipelineDef = PipelineDef {
+    name: "preseg",
+    summary: "what simplifies before ops are grouped",
+    anchor: "task.program",
+    // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again vanish before
+    // casts look for neighbours. Casts move to where fewer bytes are, which brings shape ops side by side; then those
+    // compose, and casts that met fold. What is equal now merges, what nothing needs goes.
+    text: "remove-empty,cancel-slice-cat,fold-casts,swap-casts,compose-broadcasts,fold-casts,canonicalize,cse,dce",
+};
+
+/// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.
+fn run_patterns(
+    ctx: &mut PassContext<'_>,
+    patterns: &[&'static Pattern],
+) -> Result<(), Diagnostics> {
+    let config = Config {
+        max_iterations: ctx.limits.rewrite_iterations,
+        rewrites_per_op: ctx.limits.rewrites_per_op,
+        fold: false,
+        ..Config::default()
+    };
+    match rewrite_greedily(ctx.ir, ctx.op, patterns, &config) {
+        Ok(outcome) => {
+            let counts = patterns.iter().map(|p| outcome.count(p.name));
+            ctx.count("rewrites", counts.sum());
+            if !outcome.changed() {
+                ctx.preserve_all();
+            }
+        }
+        Err(overflow) => {
+            let error = crate::canonicalize::overflow_error(ctx, &overflow);
+            ctx.report(error);
+        }
+    }
+    Ok(())
+}
+
+/// Makes an op before `anchor` with inferred types; `None`, and no op, where inference says no or something else than
+/// `wanted`.
+fn make(
+    rw: &mut Rewriter<'_>,
+    anchor: Op,
+    def: &'static OpDef,
+    operands: &[Value],
+    clauses: &[(&str, AttrId)],
+    wanted: Option<TypeId>,
+) -> Option<Value> {
+    let ir = rw.ir_mut();
+    let attrs: Vec<(Sym, AttrId)> = clauses.iter().map(|(n, a)| (ir.sym(n), *a)).collect();
+    let parts = OpParts {
+        operands,
+        attrs: &attrs,
+        regions: &[],
+        stated: None,
+    };
+    let types = check::result_types(ir, def, parts).ok()?;
+    if wanted.is_some_and(|w| types.first() != Some(&w)) {
+        return None;
+    }
+    let new = NewOp {
+        operands: operands.iter().copied().collect(),
+        results: types.into_iter().map(|ty| (ty, None)).collect(),
+        attrs: attrs.into_iter().collect(),
+        ..NewOp::default()
+    };
+    let op = rw.insert_before(anchor, def, new);
+    rw.ir().results(op).first().copied()
+}
+
+/// The op that makes `value`, if it is of table `def`, carries no hint and stands in the block of `user`.
+fn made_by(ir: &Ir, value: Value, def: &'static OpDef, user: Op) -> Option<Op> {
+    let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(user);
+    let op = ir.def_op(value).filter(near)?;
+    (ir.is(op, def) && is_free(ir, op)).then_some(op)
+}
+
+/// Whether nothing of the user hangs on the op: no hint, no border.
+fn is_free(ir: &Ir, op: Op) -> bool {
+    let hinted = ir
+        .attrs(op)
+        .iter()
+        .any(|(key, _)| ir.str(*key).contains('.'));
+    !hinted && !ir.has(op, Traits::BARRIER)
+}
+
+/// Whether exactly one op, and not the end of the block, uses `value`.
+fn is_single(ir: &Ir, value: Value) -> bool {
+    let ends = ir.users(value).any(|u| ir.has(u, Traits::TERMINATOR));
+    ir.has_one_use(value) && !ends
+}

@@ -1,0 +1,121 @@
+//! Replaces what has no elements, or is a reduction of nothing, by a constant.
+//!
+//! ```text
+//! %s = fusion.sum %x dims [1]     // %x: tensor<4x0xf32>     =>     %s = fusion.constant value 0.0 : tensor<4xf32>
+//! ```
+//!
+//! A result with an axis of extent 0 becomes a constant of its type, so what fed it dies. A reduction over an axis of extent
+//! 0 becomes its neutral element: 0 for `sum`, 1 for `prod`. `cat` loses empty operands. Only extents that are 0 for every
+//! input count: a named extent may be 0 at run time, and kernels handle that.
+//!
+//! Never touches `max`, `min` and `var_mean` of nothing, whose results the kernels give.
+
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::FusionBuilder;
+use fuser_ir::build::Builder;
+use fuser_ir::def::OpClass;
+use fuser_ir::rewrite::{Pattern, Rewriter};
+use fuser_ir::types::Extent;
+use fuser_ir::{Ir, Op, Traits, TypeId, Value};
+use fuser_pass::{PassDef, StatDef};
+
+use super::{is_free, run_patterns};
+
+/// `remove-empty`
+pub static REMOVE_EMPTY: PassDef = PassDef {
+    name: "remove-empty",
+    summary: "replaces what has no elements by a constant",
+    doc: "A pure op whose result has an axis of extent 0, and a `sum` or `prod` over one, becomes a constant; `cat` loses empty \
+          operands.",
+    statistics: &[StatDef {
+        name: "rewrites",
+        doc: "ops replaced or shortened",
+    }],
+    run: |ctx| run_patterns(ctx, &[&EMPTY_RESULT, &EMPTY_SUM, &EMPTY_PART]),
+    ..PassDef::EMPTY
+};
+
+static EMPTY_RESULT: Pattern = Pattern {
+    name: "empty-result",
+    summary: "an op without result elements => constant",
+    roots: &[],
+    benefit: 3,
+    rewrite: empty_result,
+};
+static EMPTY_SUM: Pattern = Pattern {
+    name: "empty-reduction",
+    summary: "sum or prod over nothing => constant",
+    roots: &["fusion.sum", "fusion.prod"],
+    benefit: 2,
+    rewrite: empty_reduction,
+};
+static EMPTY_PART: Pattern = Pattern {
+    name: "empty-part",
+    summary: "cat(x, nothing) => cat(x)",
+    roots: &["fusion.cat"],
+    benefit: 1,
+    rewrite: empty_part,
+};
+
+fn is_empty(ir: &Ir, value: Value) -> bool {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == Extent::Static(0)))
+}
+
+fn empty_result(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let creates = ir.def(op).is_none_or(|d| d.class == OpClass::Creation);
+    let [result] = ir.results(op) else {
+        return false;
+    };
+    let result = *result;
+    let pure = ir.has(op, Traits::PURE) && is_free(ir, op) && !creates;
+    pure && is_empty(ir, result) && constant(rw, op, 0, ir_type(rw, result))
+}
+
+fn empty_reduction(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    if !is_empty(ir, ir.operand(op, 0)) || !is_free(ir, op) {
+        return false;
+    }
+    let neutral = i64::from(ir.is(op, &fusion::PROD));
+    let ty = ir_type(rw, rw.ir().result(op, 0));
+    constant(rw, op, neutral, ty)
+}
+
+fn empty_part(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let kept: Vec<Value> = ir.operands(op).filter(|&v| !is_empty(ir, v)).collect();
+    if kept.is_empty() || kept.len() == ir.operand_count(op) || !is_free(ir, op) {
+        return false;
+    }
+    rw.ir_mut().set_operands(op, &kept);
+    rw.touch(op);
+    true
+}
+
+fn ir_type(rw: &Rewriter<'_>, value: Value) -> TypeId {
+    rw.ir().value_type(value)
+}
+
+fn constant(rw: &mut Rewriter<'_>, op: Op, value: i64, ty: TypeId) -> bool {
+    let tensor = rw.ir().ty(ty).as_tensor();
+    let stays = |t: &fuser_ir::TensorType| {
+        t.encoding.is_none() && t.dims.iter().all(|d| matches!(d.extent, Extent::Static(_)))
+    };
+    let Some(float) = tensor.filter(|t| stays(t)).map(|t| t.dtype.is_float()) else {
+        return false;
+    };
+    let mut builder = Builder::before(rw.ir_mut(), op);
+    let made = match float {
+        true => builder.constant_float(value as f64, ty),
+        false => builder.constant_int(value, ty),
+    };
+    match made {
+        Ok(made) => {
+            rw.replace(op, &[made]);
+            true
+        }
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,20 @@
+//! What each rule needs to be legal.
+use fuser_ir::DType;
+
+use super::fold_casts::holds;
+
+#[test]
+fn a_type_that_holds_another_is_at_least_as_wide() {
+    for outer in DType::ALL {
+        for inner in DType::ALL {
+            let wide = outer.bytes() >= inner.bytes();
+            assert!(!holds(outer, inner) || wide, "{outer:?} {inner:?}");
+            let both = holds(outer, inner) && holds(inner, outer);
+            let twins = matches!(
+                (outer, inner),
+                (DType::I64, DType::Index) | (DType::Index, DType::I64)
+            );
+            assert_eq!(both, outer == inner || twins, "{outer:?} {inner:?}");
+        }
+    }
+}
