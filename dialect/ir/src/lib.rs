@@ -8,15 +8,24 @@ pub mod attr;
 pub mod build;
 pub mod check;
 pub mod clone;
+pub mod codes;
 pub mod def;
 pub mod describe;
 pub mod diag;
 pub mod dominance;
 pub mod entity;
+pub mod equal;
+pub mod float;
 pub mod intern;
 pub mod ir;
+pub mod lex;
+pub mod limits;
 pub mod loc;
+pub mod parse;
+pub mod print;
+pub mod render;
 pub mod rewrite;
+pub mod source;
 pub mod span;
 pub mod suggest;
 pub mod symbols;
@@ -34,3 +43,14 @@ pub use ir::{Block, Def, Ir, NewOp, Op, Region, Use, Value};
 pub use loc::{LocId, LocKind};
 pub use types::{DType, Dim, Extent, TensorType, TypeId, TypeKind};
 pub use verify::verify;
+
+/// The attribute of a module that keeps a file's resource section (`{-# ... #-}`), as text.
+pub const RESOURCES: &str = "builtin.resources";
+
+/// All diagnostic codes of this crate: lexer, parser, limits, and an op against its table.
+pub fn codes() -> impl Iterator<Item = &'static diag::CodeDef> {
+    codes::CODES
+        .iter()
+        .chain(check::CODES)
+        .chain(verify::codes::CODES)
+}

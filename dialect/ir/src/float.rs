@@ -1,0 +1,240 @@
+//! Floating-point literals: decimal text to the bits of an element type and back, without loss.
+//!
+//! Attributes keep every float as the bits of an f64 that holds the value exactly; NaN payloads move with their most
+//! significant bits. Parsing rounds once, to nearest even, straight to the element type; printing gives the shortest
+//! decimal that parses back to the same bits. Never prints a NaN or an infinity as a decimal.
+
+use std::cmp::Ordering;
+
+use crate::types::DType;
+
+/// Exponent and fraction bits of a float type; `None` for other types.
+const fn layout(dtype: DType) -> Option<(u32, u32)> {
+    match dtype {
+        DType::F64 => Some((11, 52)),
+        DType::F32 => Some((8, 23)),
+        DType::F16 => Some((5, 10)),
+        DType::BF16 => Some((8, 7)),
+        _ => None,
+    }
+}
+
+/// The f64 bits of a value given by its bits in `dtype`. Exact.
+pub fn widen(dtype: DType, bits: u64) -> u64 {
+    let Some((exponent_bits, fraction_bits)) = layout(dtype).filter(|_| dtype != DType::F64) else {
+        return bits;
+    };
+    let sign = (bits >> (exponent_bits + fraction_bits)) & 1;
+    let top = (1u64 << exponent_bits) - 1;
+    let exponent = (bits >> fraction_bits) & top;
+    let fraction = bits & ((1 << fraction_bits) - 1);
+    let magnitude = if exponent == top {
+        0x7ff << 52 | fraction << (52 - fraction_bits)
+    } else {
+        let bias = (top >> 1) as i32;
+        let scale = exponent.max(1) as i32 - bias - fraction_bits as i32;
+        let hidden = u64::from(exponent != 0) << fraction_bits;
+        ((hidden | fraction) as f64 * power_of_two(scale)).to_bits()
+    };
+    sign << 63 | magnitude
+}
+
+/// 2^exponent for exponents of normal f64.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even.
+pub fn narrow(dtype: DType, bits: u64) -> u64 {
+    match layout(dtype).filter(|_| dtype != DType::F64) {
+        Some(layout) => round(bits, layout).0,
+        None => bits,
+    }
+}
+
+/// The rounded bits, and whether the value lay exactly between two neighbours.
+fn round(bits: u64, (exponent_bits, fraction_bits): (u32, u32)) -> (u64, bool) {
+    let sign = (bits >> 63) << (exponent_bits + fraction_bits);
+    let infinity = ((1u64 << exponent_bits) - 1) << fraction_bits;
+    let fraction = bits & ((1 << 52) - 1);
+    let exponent = ((bits >> 52) & 0x7ff) as i64;
+    if exponent == 0x7ff {
+        let payload = fraction >> (52 - fraction_bits);
+        let lost = fraction != 0 && payload == 0;
+        return (
+            sign | infinity | payload | u64::from(lost) << (fraction_bits - 1),
+            false,
+        );
+    }
+    let bias = (1i64 << (exponent_bits - 1)) - 1;
+    let target = exponent - 1023 + bias;
+    let shift = i64::from(52 - fraction_bits) + (1 - target).max(0);
+    if exponent == 0 || shift > 62 {
+        return (sign, false);
+    }
+    let full = fraction | 1 << 52;
+    let (kept, rest, half) = (
+        full >> shift,
+        full & ((1 << shift) - 1),
+        1u64 << (shift - 1),
+    );
+    let up = rest > half || (rest == half && kept & 1 == 1);
+    let base = ((target - 1).max(0) as u64) << fraction_bits;
+    let magnitude = (base + kept + u64::from(up)).min(infinity);
+    (sign | magnitude, rest == half)
+}
+
+/// The f64 bits of the decimal literal `text` rounded once to `dtype`; `None` if it is no decimal number.
+pub fn parse(dtype: DType, text: &str) -> Option<u64> {
+    let value: f64 = text.parse().ok()?;
+    match dtype {
+        DType::F64 => Some(value.to_bits()),
+        DType::F32 => Some(f64::from(text.parse::<f32>().ok()?).to_bits()),
+        _ => Some(widen(dtype, parse_small(dtype, text, value)?)),
+    }
+}
+
+/// Rounding to f64 first is right but where it lands exactly between two neighbours: there the text decides.
+fn parse_small(dtype: DType, text: &str, value: f64) -> Option<u64> {
+    let layout = layout(dtype)?;
+    let (bits, tie) = round(value.to_bits(), layout);
+    if !tie {
+        return Some(bits);
+    }
+    let nudge = |step: i64| round(value.to_bits().wrapping_add_signed(step), layout).0;
+    let middle = format!("{value:.160}");
+    Some(match decimal(text).cmp_magnitude(&decimal(&middle)) {
+        Ordering::Less => nudge(-1),
+        Ordering::Equal => bits,
+        Ordering::Greater => nudge(1),
+    })
+}
+
+/// A decimal number: its significant digits, and where the point stands before the first of them.
+struct Decimal {
+    digits: Vec<u8>,
+    point: i64,
+}
+
+fn decimal(text: &str) -> Decimal {
+    let text = text.trim_start_matches(['-', '+']);
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all: Vec<u8> = whole.bytes().chain(part.bytes()).collect();
+    let leading = all.iter().take_while(|d| **d == b'0').count();
+    let mut digits = all[leading..].to_vec();
+    while digits.last() == Some(&b'0') {
+        digits.pop();
+    }
+    let exponent: i64 = exponent.parse().unwrap_or(0);
+    let point = (whole.len() as i64 - leading as i64).saturating_add(exponent);
+    Decimal { digits, point }
+}
+
+impl Decimal {
+    fn cmp_magnitude(&self, other: &Self) -> Ordering {
+        let key = |d: &Self| (!d.digits.is_empty(), d.point);
+        key(self)
+            .cmp(&key(other))
+            .then_with(|| self.digits.cmp(&other.digits))
+    }
+}
+
+/// The shortest literal of a value of `dtype` given by its f64 bits: a decimal, or hexadecimal bits for NaN and infinities.
+pub fn print(dtype: DType, bits: u64) -> String {
+    let value = f64::from_bits(bits);
+    if !value.is_finite() {
+        return hex(dtype, narrow(dtype, bits));
+    }
+    let shortest = match dtype {
+        DType::F64 => format!("{value:?}"),
+        DType::F32 => format!("{:?}", value as f32),
+        _ => shortest_small(dtype, value),
+    };
+    with_point(shortest)
+}
+
+fn shortest_small(dtype: DType, value: f64) -> String {
+    let same = |text: &String| parse(dtype, text) == Some(value.to_bits());
+    let short = (0..10).map(|p| format!("{value:.p$e}")).find(same);
+    let near = short.and_then(|text| text.parse().ok()).unwrap_or(value);
+    format!("{near:?}")
+}
+
+/// Writes `1e-5` as `1.0e-5`: a float literal has a point.
+fn with_point(text: String) -> String {
+    match text.split_once('e') {
+        Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0e{exponent}"),
+        _ => text,
+    }
+}
+
+/// `0x7FC0`: the bits, in as many digits as the type has.
+pub fn hex(dtype: DType, bits: u64) -> String {
+    let digits = dtype.bits() as usize / 4;
+    format!("0x{bits:0digits$X}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_16_bit_float_round_trips() {
+        for dtype in [DType::F16, DType::BF16] {
+            for bits in 0..=u64::from(u16::MAX) {
+                let wide = widen(dtype, bits);
+                assert_eq!(narrow(dtype, wide), bits, "{dtype:?} {bits:#x}");
+                let text = print(dtype, wide);
+                if !text.starts_with("0x") {
+                    assert_eq!(parse(dtype, &text), Some(wide), "{dtype:?} {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn narrowing_to_f32_is_that_of_the_hardware() {
+        let samples: [f64; 8] = [1.0, 0.1, 1e-40, 1e-46, 3.5e38, 1e300, -7.3e-39, 16777217.0];
+        for value in samples {
+            let expected = u64::from((value as f32).to_bits());
+            assert_eq!(narrow(DType::F32, value.to_bits()), expected, "{value}");
+            let wide = f64::from(value as f32).to_bits();
+            assert_eq!(widen(DType::F32, expected), wide);
+        }
+    }
+
+    #[test]
+    fn nan_payloads_survive() {
+        for bits in [0x7fc0_0001_u64, 0x7f80_0001, 0xffff_ffff] {
+            assert_eq!(narrow(DType::F32, widen(DType::F32, bits)), bits);
+        }
+        assert_eq!(print(DType::F32, f64::INFINITY.to_bits()), "0x7F800000");
+    }
+
+    #[test]
+    fn rounds_once() {
+        // 1 + 2^-11 is halfway between two f16; a little more must round up although f64 cannot tell.
+        let above = "1.00048828125000000000000000000000000001";
+        assert_eq!(
+            parse(DType::F16, above),
+            Some((1.0f64 + 1.0 / 1024.0).to_bits())
+        );
+        assert_eq!(parse(DType::F16, "1.00048828125"), Some(1.0f64.to_bits()));
+        let below = "1.00048828124999999999999999999999999999";
+        assert_eq!(parse(DType::F16, below), Some(1.0f64.to_bits()));
+        let third = "1.00146484374999999999999999999999999999";
+        assert_eq!(
+            parse(DType::F16, third),
+            Some((1.0f64 + 1.0 / 1024.0).to_bits())
+        );
+    }
+
+    #[test]
+    fn literals_have_a_point() {
+        assert_eq!(print(DType::F64, 1e-5f64.to_bits()), "1.0e-5");
+        assert_eq!(print(DType::F32, f64::from(0.1f32).to_bits()), "0.1");
+        assert_eq!(print(DType::F64, (-0.0f64).to_bits()), "-0.0");
+        assert_eq!(print(DType::F32, 1e30f64.to_bits()), "1.0e30");
+    }
+}

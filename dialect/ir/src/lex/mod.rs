@@ -1,0 +1,56 @@
+//! The lexer: source text to a vector of tokens. [`token`] has the kinds, [`scan`] the tokens with an inside of their own.
+//!
+//! Never fails: what no rule takes is a [`Tok::Error`] token, reported by the parser. A token never spans more than it
+//! must: after an unclosed string or bracket the next token begins behind its opening.
+
+pub mod scan;
+pub mod token;
+
+use logos::Logos;
+
+use crate::span::Span;
+pub use token::Tok;
+
+/// One token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// Its kind.
+    pub kind: Tok,
+    /// Set by the outline pass: an operation, label or alias begins here.
+    pub first: bool,
+    /// Set by the outline pass: inside a [`Tok::List`].
+    pub inside: bool,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Token {
+    /// The range of bytes.
+    pub fn span(self) -> Span {
+        Span::new(self.start, self.end)
+    }
+    /// Its text.
+    pub fn text(self, source: &str) -> &str {
+        source
+            .get(self.start as usize..self.end as usize)
+            .unwrap_or("")
+    }
+}
+
+/// All tokens of `source`, which is shorter than 4 GiB.
+pub fn lex(source: &str) -> Vec<Token> {
+    // One token per six bytes is typical; growing further is amortised.
+    let mut tokens = Vec::with_capacity(source.len() / 6);
+    for (kind, range) in Tok::lexer(source).spanned() {
+        tokens.push(Token {
+            kind: kind.unwrap_or(Tok::Error),
+            first: false,
+            inside: false,
+            start: range.start as u32,
+            end: range.end as u32,
+        });
+    }
+    tokens
+}

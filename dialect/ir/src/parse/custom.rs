@@ -1,0 +1,358 @@
+//! The custom form by the op's table: what words and values after the operands mean.
+//!
+//! The grammar gives a flat list of words and values; an [`OpDef`] says which words are clauses and what each takes. A clause
+//! becomes the attribute of its name.
+
+use smallvec::SmallVec;
+
+use super::actions::{Item, ItemValue, Parser, Statement};
+use super::literal;
+use super::shape::Reader;
+use crate::attr::{AttrId, AttrKind};
+use crate::check;
+use crate::codes;
+use crate::def::{ClauseDef, ClauseKind, OpDef};
+use crate::intern::Sym;
+use crate::ir::Value;
+use crate::span::{OpSpans, Span};
+use crate::suggest;
+use crate::types::{DType, TypeId, TypeKind};
+
+/// Attributes of an operation in the making.
+pub type Attrs = SmallVec<[(Sym, AttrId); 4]>;
+
+/// What a number's type depends on.
+pub struct Context<'a> {
+    /// The operands.
+    pub operands: &'a [Value],
+    /// The stated result types.
+    pub types: &'a [TypeId],
+}
+
+impl Parser<'_> {
+    /// The attributes of `statement`: clauses, symbol, signature, dictionary.
+    pub fn attributes(
+        &mut self,
+        statement: &Statement,
+        def: Option<&'static OpDef>,
+        context: &Context<'_>,
+        spans: &mut OpSpans,
+    ) -> Attrs {
+        let mut attrs = Attrs::new();
+        if let (false, Some(def)) = (statement.generic, def) {
+            self.table_parts(statement, def, &mut attrs);
+            self.clauses(statement, def, context, &mut attrs, spans);
+        }
+        self.check_duplicates(&statement.dict);
+        let given = attrs.len();
+        for entry in &statement.dict {
+            if attrs[..given].iter().any(|(key, _)| *key == entry.key) {
+                self.duplicate(entry.key, entry.span);
+                continue;
+            }
+            attrs.push((entry.key, entry.value));
+            spans.clauses.push((entry.key, entry.span));
+        }
+        attrs
+    }
+    /// Symbol and signature.
+    fn table_parts(&mut self, statement: &Statement, def: &'static OpDef, attrs: &mut Attrs) {
+        if let Some(span) = statement.symbol {
+            self.part_allowed(def.syntax.symbol, def, "symbol", span);
+            let name = self.symbol_text(span);
+            let value = self.ir.attr(AttrKind::String(name));
+            attrs.push((self.ir.sym("sym_name"), value));
+        }
+        if let Some(span) = statement.signature {
+            self.part_allowed(def.syntax.signature, def, "signature", span);
+            self.signature_attrs(statement, attrs);
+        } else if def.syntax.signature {
+            let message = format!(
+                "`{}` needs a signature after its name: `(%x: T) -> T`",
+                def.name
+            );
+            self.error(&codes::UNEXPECTED, statement.name, message);
+        }
+    }
+    fn part_allowed(&mut self, allowed: bool, def: &OpDef, part: &str, span: Span) {
+        if !allowed {
+            let message = format!("`{}` has no {part}", def.name);
+            self.error(&codes::NOT_IN_FORM, span, message);
+        }
+    }
+    fn signature_attrs(&mut self, statement: &Statement, attrs: &mut Attrs) {
+        let inputs = statement.parameters.iter().map(|p| p.ty).collect();
+        let outputs = statement.outputs.iter().map(|o| o.0).collect();
+        let ty = self.function_type(statement.name, inputs, outputs);
+        let ty = self.ir.attr(AttrKind::Type(ty));
+        attrs.push((self.ir.sym("function_type"), ty));
+        let lists = [
+            (
+                "arg_attrs",
+                statement
+                    .parameters
+                    .iter()
+                    .map(|p| p.attrs)
+                    .collect::<Vec<_>>(),
+            ),
+            ("res_attrs", statement.outputs.iter().map(|o| o.1).collect()),
+        ];
+        for (name, dicts) in lists {
+            if dicts.iter().any(Option::is_some) {
+                let empty = self.ir.attr(AttrKind::Dict(Vec::new()));
+                let dicts = dicts.into_iter().map(|d| d.unwrap_or(empty)).collect();
+                let list = self.list_attr(statement.name, dicts);
+                attrs.push((self.ir.sym(name), list));
+            }
+        }
+    }
+
+    fn clauses(
+        &mut self,
+        statement: &Statement,
+        def: &'static OpDef,
+        context: &Context<'_>,
+        attrs: &mut Attrs,
+        spans: &mut OpSpans,
+    ) {
+        let mut items = statement.items.iter().copied().peekable();
+        while let Some(item) = items.next() {
+            let word = self.text(item.word);
+            let Some(clause) = def.clause(word) else {
+                if word == "attributes" && item.value.is_none() && !statement.dict.is_empty() {
+                    continue;
+                }
+                return self.unknown_clause(def, item.word);
+            };
+            // A word as value stands as an item of its own.
+            let next = items.peek().copied().filter(|n| n.value.is_none());
+            let takes_word = item.value.is_none() && clause.kind != ClauseKind::Unit;
+            let value = match next.filter(|_| takes_word) {
+                Some(next) => {
+                    items.next();
+                    Given::Word(next.word)
+                }
+                None => Given::of(item),
+            };
+            let span = value.span(item.word);
+            let key = self.ir.sym(clause.name);
+            spans.clauses.push((key, span));
+            if attrs.iter().any(|(k, _)| *k == key) {
+                self.duplicate(key, item.word);
+            } else if let Some(attr) = self.clause(clause, value, item.word, context) {
+                attrs.push((key, attr));
+            }
+        }
+    }
+    fn unknown_clause(&mut self, def: &'static OpDef, span: Span) {
+        let word = self.text(span);
+        let message = format!("`{}` has no clause `{word}`", def.name);
+        let names = || def.clauses.iter().map(|c| c.name);
+        let help = match suggest::nearest(word, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if def.clauses.is_empty() => "it has no clauses".into(),
+            None => format!("its clauses are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        self.error_with_help(&check::CLAUSE_UNKNOWN, span, message, help);
+    }
+    /// The attribute of one clause; `None` where an error was reported.
+    fn clause(
+        &mut self,
+        clause: &ClauseDef,
+        given: Given,
+        word: Span,
+        context: &Context<'_>,
+    ) -> Option<AttrId> {
+        let span = given.span(word);
+        let attr = match (clause.kind, given) {
+            (ClauseKind::Unit, Given::Nothing) => self.ir.attr(AttrKind::Unit),
+            (ClauseKind::I64Array, Given::Value(ItemValue::List, _)) => self.i64_list(span)?,
+            (ClauseKind::StringArray, Given::Value(ItemValue::List, _)) => {
+                self.string_list(span)?
+            }
+            (ClauseKind::Extents, Given::Value(ItemValue::List, _)) => self.extents_list(span)?,
+            (ClauseKind::Any, Given::Value(ItemValue::List, _)) => self.any_list(span)?,
+            (ClauseKind::Keyword(words), Given::Word(_)) => self.keyword(clause, words, span)?,
+            (ClauseKind::DType | ClauseKind::Type, Given::Word(_)) => {
+                let ty = self.word_type(span);
+                self.ir.attr(AttrKind::Type(ty))
+            }
+            (
+                ClauseKind::DType | ClauseKind::Type | ClauseKind::Any,
+                Given::Value(ItemValue::Type(ty), _),
+            ) => self.type_attr(ty),
+            (ClauseKind::Int, Given::Value(ItemValue::Number, _)) => {
+                let ty = self.ir.scalar(DType::I64);
+                self.typed_number(span, ty)
+            }
+            (ClauseKind::Number, Given::Value(ItemValue::Number, _)) => {
+                let ty = self.number_type(span, context);
+                self.typed_number(span, ty)
+            }
+            (ClauseKind::Any, Given::Value(ItemValue::Number, _)) => self.number_attr(span, None),
+            (ClauseKind::Number | ClauseKind::Any, Given::Value(ItemValue::Dense, _)) => {
+                self.dense_clause(span, context)?
+            }
+            (ClauseKind::Number | ClauseKind::Any, Given::Word(_)) => self.word_attr(span),
+            (ClauseKind::String | ClauseKind::Any, Given::Value(ItemValue::Str(text), _)) => {
+                self.ir.attr(AttrKind::String(text))
+            }
+            (_, Given::Value(ItemValue::Attr(attr), _)) if self.fits(clause, attr) => attr,
+            _ => return self.wrong_kind(clause, given, span),
+        };
+        Some(attr)
+    }
+    fn fits(&self, clause: &ClauseDef, attr: AttrId) -> bool {
+        check::clause_fits(self.ir, clause.kind, attr).is_ok()
+    }
+    fn wrong_kind(&mut self, clause: &ClauseDef, given: Given, span: Span) -> Option<AttrId> {
+        let unit = self.ir.attr(AttrKind::Unit);
+        // An attribute of no kind: what the clause takes, in words.
+        let wanted = match clause.kind {
+            ClauseKind::Unit => "no value".to_owned(),
+            kind => check::clause_fits(self.ir, kind, unit)
+                .err()
+                .unwrap_or_default(),
+        };
+        let text: String = self.text(span).chars().take(40).collect();
+        let message = match given {
+            Given::Nothing => format!("clause `{}` takes {wanted}", clause.name),
+            _ => format!("clause `{}` takes {wanted}, not `{text}`", clause.name),
+        };
+        self.error(&check::CLAUSE_KIND, span, message);
+        None
+    }
+    fn keyword(&mut self, clause: &ClauseDef, words: &[&str], span: Span) -> Option<AttrId> {
+        let word = self.text(span);
+        if words.contains(&word) {
+            return Some(self.ir.string_attr(word));
+        }
+        let message = format!(
+            "clause `{}` takes one of {}, not `{word}`",
+            clause.name,
+            words.join(", ")
+        );
+        match suggest::nearest(word, words.iter().copied()) {
+            Some(near) => {
+                let help = format!("did you mean `{near}`?");
+                self.error_with_help(&check::CLAUSE_KIND, span, message, help);
+            }
+            None => self.error(&check::CLAUSE_KIND, span, message),
+        }
+        None
+    }
+    fn i64_list(&mut self, span: Span) -> Option<AttrId> {
+        let mut values = Vec::new();
+        for (at, item) in literal::items(self.text(span)) {
+            match literal::i64_item(item) {
+                Ok(value) => values.push(value),
+                Err(message) => {
+                    self.error(&check::CLAUSE_KIND, piece(span, at, item), message);
+                    return None;
+                }
+            }
+        }
+        Some(self.ir.attr(AttrKind::I64Array(values)))
+    }
+    fn string_list(&mut self, span: Span) -> Option<AttrId> {
+        let mut values = Vec::new();
+        for (at, item) in literal::items(self.text(span)) {
+            let place = piece(span, at, item);
+            if !(item.len() > 1 && item.starts_with('"') && item.ends_with('"')) {
+                let message = format!("`{item}` is no string");
+                self.error(&check::CLAUSE_KIND, place, message);
+                return None;
+            }
+            values.push(self.string_attr(place));
+        }
+        Some(self.ir.attr(AttrKind::Array(values)))
+    }
+    fn extents_list(&mut self, span: Span) -> Option<AttrId> {
+        let text = self.text(span);
+        match Reader::new(self.ir, &self.options.limits, text).bracketed() {
+            Ok(dims) => Some(self.ir.attr(AttrKind::Extents(dims))),
+            Err(error) => {
+                self.shape_error(span, error);
+                None
+            }
+        }
+    }
+    /// A list of any attributes: the one place where the grammar runs on a part of a statement.
+    fn any_list(&mut self, span: Span) -> Option<AttrId> {
+        let from = self.tokens.partition_point(|t| t.start < span.start);
+        let to = self.tokens.partition_point(|t| t.start < span.end);
+        let mut tokens = self.tokens[from..to].to_vec();
+        if let Some(first) = tokens.first_mut() {
+            first.kind = crate::lex::Tok::LSquare;
+            first.end = first.start + 1;
+        }
+        let saved = std::mem::take(&mut self.statement);
+        self.answer = None;
+        let stop = self.stop;
+        self.run(super::feed::Feed::new(
+            crate::lex::Tok::StartAttr,
+            &tokens,
+            stop,
+        ));
+        let failed = self.statement.failed;
+        self.statement = saved;
+        self.statement.failed |= failed;
+        match self.answer.take() {
+            Some(super::actions::Answer::Attr(attr)) => Some(attr),
+            _ => None,
+        }
+    }
+    /// The type of a number: that of the stated result, else that of the first operand, else that of the literal.
+    fn number_type(&mut self, span: Span, context: &Context<'_>) -> TypeId {
+        let stated = context.types.first().and_then(|t| self.ir.ty(*t).dtype());
+        let first = context.operands.first();
+        let operand = first.and_then(|v| self.ir.value_kind(*v).dtype());
+        let float = literal::is_float(self.text(span));
+        let default = if float { DType::F64 } else { DType::I64 };
+        let dtype = stated.or(operand).unwrap_or(default);
+        self.ir.scalar(dtype)
+    }
+    fn dense_clause(&mut self, span: Span, context: &Context<'_>) -> Option<AttrId> {
+        match context.types.first() {
+            Some(&ty) => Some(self.dense_attr(span, ty)),
+            None => {
+                let message = "dense elements have the type of the result, which is not written";
+                let help = "write it at the end, `: tensor<4xf32>`";
+                self.error_with_help(&check::TYPES_MISSING, span, message, help);
+                None
+            }
+        }
+    }
+    /// Whether a type is that of a placeholder whose definition is not known yet.
+    pub fn is_untyped(&self, ty: TypeId) -> bool {
+        *self.ir.ty(ty) == TypeKind::None
+    }
+}
+
+/// What follows a clause's word.
+#[derive(Clone, Copy)]
+enum Given {
+    Nothing,
+    Word(Span),
+    Value(ItemValue, Span),
+}
+
+impl Given {
+    fn of(item: Item) -> Self {
+        match item.value {
+            Some((value, span)) => Given::Value(value, span),
+            None => Given::Nothing,
+        }
+    }
+    fn span(self, word: Span) -> Span {
+        match self {
+            Given::Nothing => word,
+            Given::Word(span) | Given::Value(_, span) => span,
+        }
+    }
+}
+
+fn piece(list: Span, at: usize, item: &str) -> Span {
+    let start = list.start + at as u32;
+    Span::new(start, start + item.len() as u32)
+}

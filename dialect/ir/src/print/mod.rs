@@ -1,0 +1,114 @@
+//! IR to text.
+//!
+//! The custom form follows the op's table, as the parser does; an op that it cannot express (unknown, or against its table)
+//! is printed in generic form, so everything prints. Two passes: [`names`] gives every value a name that is unique where it
+//! is seen, [`ops`] writes. Both walk with explicit stacks; time is near-linear in the size of the text.
+//!
+//! Guarantees: the same IR gives the same text; `parse(print(m))` is `m`, names included, and locations with `debuginfo`.
+//! Never fails, never changes the IR.
+
+mod attrs;
+mod locs;
+mod names;
+mod ops;
+mod text;
+mod types;
+
+use std::fmt;
+
+use crate::attr::AttrId;
+use crate::ir::{Ir, Op, Value};
+use crate::loc::LocId;
+use crate::types::TypeId;
+
+pub use text::{is_bare_name, quote};
+
+/// How to print.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PrintOptions {
+    /// Print every op in generic form.
+    pub generic: bool,
+    /// Print locations.
+    pub debuginfo: bool,
+    /// Write result types; without, they are left out where the parser infers the same.
+    pub types: bool,
+    /// Number all values instead of printing their names.
+    pub anonymous: bool,
+    /// Leave out the elements of dense attributes that have more than so many. The text then parses, but not to the same.
+    pub elide: Option<usize>,
+    /// Write nested locations in place instead of as aliases at the end.
+    pub local_scope: bool,
+}
+
+impl Default for PrintOptions {
+    fn default() -> Self {
+        Self {
+            generic: false,
+            debuginfo: false,
+            types: true,
+            anonymous: false,
+            elide: None,
+            local_scope: false,
+        }
+    }
+}
+
+impl PrintOptions {
+    /// Generic form with locations: text that differs exactly where programs differ.
+    pub fn canonical() -> Self {
+        Self {
+            generic: true,
+            debuginfo: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// The text of `op` and everything in it.
+pub fn print(ir: &Ir, op: Op, options: &PrintOptions) -> String {
+    let mut text = String::new();
+    // A `String` takes everything.
+    let _ = print_to(&mut text, ir, op, options);
+    text
+}
+
+/// Writes the text of `op` to `out`.
+pub fn print_to(out: &mut dyn fmt::Write, ir: &Ir, op: Op, options: &PrintOptions) -> fmt::Result {
+    ops::Printer::new(ir, *options, out).program(op)
+}
+
+/// The text of a type.
+pub fn print_type(ir: &Ir, ty: TypeId) -> String {
+    let mut writer = text::Writer::new(ir, None);
+    writer.ty(ty);
+    writer.out
+}
+
+/// The text of an attribute.
+pub fn print_attr(ir: &Ir, attr: AttrId) -> String {
+    let mut writer = text::Writer::new(ir, None);
+    writer.attr(attr);
+    writer.out
+}
+
+/// The text of a location, without aliases: `loc(...)`.
+pub fn print_loc(ir: &Ir, loc: LocId) -> String {
+    let mut writer = text::Writer::new(ir, None);
+    writer.loc(loc);
+    writer.out
+}
+
+/// The name of a value as it prints in the whole program: `%x`, `%3#1`. Names the isolated region around it; for messages.
+pub fn print_value(ir: &Ir, value: Value) -> String {
+    let block = ir.def_block(value);
+    let mut root = block.and_then(|b| ir.block_parent_op(b));
+    while let Some(parent) = root.and_then(|op| ir.parent_op(op)) {
+        root = Some(parent);
+    }
+    let root = root.or(ir.def_op(value));
+    let names = match root {
+        Some(root) => names::Names::of(ir, root, false),
+        None => names::Names::empty(),
+    };
+    names.text(ir, value)
+}

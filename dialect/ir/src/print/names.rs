@@ -1,0 +1,367 @@
+//! Names for printing: every value gets one that nothing else has where it is seen.
+//!
+//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. Values without a name are numbered per isolated
+//! region. A region sees the names around it; the results of an op are named after its regions, which thus do not see them.
+//! A value that is used before its definition has its name reserved from the first use on, so that nothing in between can
+//! take it. What the parser makes of the text is therefore the same program.
+
+use rustc_hash::FxHashMap;
+
+use crate::def::Traits;
+use crate::entity::Entity;
+use crate::intern::Sym;
+use crate::ir::{Block, Def, Ir, Op, Region, Value};
+
+/// The name of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Name {
+    /// Not seen.
+    None,
+    /// `%3`
+    Number(u32),
+    /// A text of the table.
+    Text(u32),
+    /// `%r#1`: result `.1` of the op whose first result is `.0`.
+    Element(Value, u32),
+}
+
+/// The names of all values of a program.
+pub struct Names {
+    names: Vec<Name>,
+    texts: Vec<Box<str>>,
+    blocks: FxHashMap<Block, Box<str>>,
+}
+
+struct Scope {
+    /// Texts taken here, with what they were before.
+    taken: Vec<(u32, u32)>,
+    epoch: u32,
+    number: u32,
+}
+
+struct Namer<'a> {
+    ir: &'a Ir,
+    anonymous: bool,
+    out: Names,
+    ids: FxHashMap<Box<str>, u32>,
+    hints: FxHashMap<Sym, u32>,
+    /// The epoch in which each text is taken; 0 for none.
+    used: Vec<u32>,
+    suffixes: FxHashMap<(u32, u32), u32>,
+    scopes: Vec<Scope>,
+    open: FxHashMap<Region, usize>,
+    epochs: u32,
+}
+
+impl Names {
+    /// No names.
+    pub fn empty() -> Self {
+        Self {
+            names: Vec::new(),
+            texts: Vec::new(),
+            blocks: FxHashMap::default(),
+        }
+    }
+    /// Names for everything in `root`.
+    pub fn of(ir: &Ir, root: Op, anonymous: bool) -> Self {
+        let mut namer = Namer {
+            ir,
+            anonymous,
+            out: Self::empty(),
+            ids: FxHashMap::default(),
+            hints: FxHashMap::default(),
+            used: Vec::new(),
+            suffixes: FxHashMap::default(),
+            scopes: Vec::new(),
+            open: FxHashMap::default(),
+            epochs: 0,
+        };
+        namer.out.names = vec![Name::None; ir.value_slots()];
+        namer.enter(None, true);
+        namer.walk(root);
+        namer.out
+    }
+    /// The name of a value.
+    pub fn get(&self, value: Value) -> Name {
+        self.names.get(value.index()).copied().unwrap_or(Name::None)
+    }
+    /// Writes `%x`, `%3` or `%r#1`.
+    pub fn write(&self, out: &mut String, value: Value) {
+        use std::fmt::Write;
+        let (value, element) = match self.get(value) {
+            Name::Element(first, index) => (first, Some(index)),
+            _ => (value, None),
+        };
+        let _ = match self.get(value) {
+            Name::Number(number) => write!(out, "%{number}"),
+            Name::Text(id) => write!(out, "%{}", self.texts[id as usize]),
+            // A value that no one defined in what is printed.
+            _ => write!(out, "%_{}", value.index()),
+        };
+        if let Some(index) = element {
+            let _ = write!(out, "#{index}");
+        }
+    }
+    /// The name of a value as text; one that is not part of any program goes by its hint.
+    pub fn text(&self, ir: &Ir, value: Value) -> String {
+        let mut text = String::new();
+        match (self.get(value), ir.value_name(value)) {
+            (Name::None, Some(hint)) => text = format!("%{}", clean(hint)),
+            _ => self.write(&mut text, value),
+        }
+        text
+    }
+    /// The name of a block, without `^`.
+    pub fn block(&self, block: Block) -> &str {
+        self.blocks.get(&block).map_or("bb0", |name| name)
+    }
+}
+
+/// What is left to do of an op: its regions, then its results.
+enum Task {
+    Results(Op),
+    Block(Block),
+    Op(Op),
+    Enter(Region),
+    Leave(Region),
+}
+
+impl Namer<'_> {
+    fn walk(&mut self, root: Op) {
+        let mut tasks = vec![Task::Op(root)];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Op(op) => {
+                    if let Some(next) = self.ir.next_op(op).filter(|_| op != root) {
+                        tasks.push(Task::Op(next));
+                    }
+                    self.op(op, &mut tasks);
+                }
+                Task::Block(block) => {
+                    if let Some(next) = self.ir.next_block(block) {
+                        tasks.push(Task::Block(next));
+                    }
+                    for index in 0..self.ir.args(block).len() {
+                        self.define(self.ir.args(block)[index]);
+                    }
+                    tasks.extend(self.ir.first_op(block).map(Task::Op));
+                }
+                Task::Results(op) => self.results(op),
+                Task::Enter(region) => self.enter_region(region),
+                Task::Leave(region) => self.leave(region),
+            }
+        }
+    }
+    fn op(&mut self, op: Op, tasks: &mut Vec<Task>) {
+        for operand in self.ir.operands(op) {
+            if self.out.get(operand) == Name::None {
+                self.reserve(operand);
+            }
+        }
+        if self.ir.op_regions(op).is_empty() {
+            return self.results(op);
+        }
+        tasks.push(Task::Results(op));
+        for index in (0..self.ir.op_regions(op).len()).rev() {
+            self.regions_task(op, index, tasks);
+        }
+    }
+    fn regions_task(&self, op: Op, index: usize, tasks: &mut Vec<Task>) {
+        let region = self.ir.op_regions(op)[index];
+        tasks.push(Task::Leave(region));
+        if let Some(entry) = self.ir.entry_block(region) {
+            tasks.push(Task::Block(entry));
+        }
+        tasks.push(Task::Enter(region));
+    }
+    fn epoch(&self) -> u32 {
+        self.scopes.last().map_or(0, |s| s.epoch)
+    }
+    /// Opens a scope.
+    fn enter(&mut self, region: Option<Region>, isolated: bool) {
+        let outer = self.scopes.last().map(|s| (s.epoch, s.number));
+        self.epochs += u32::from(isolated);
+        let (epoch, number) = match outer {
+            Some(outer) if !isolated => outer,
+            _ => (self.epochs, 0),
+        };
+        if let Some(region) = region {
+            self.open.insert(region, self.scopes.len());
+        }
+        self.scopes.push(Scope {
+            taken: Vec::new(),
+            epoch,
+            number,
+        });
+    }
+    fn leave(&mut self, region: Region) {
+        if self.open.remove(&region).is_none() {
+            return;
+        }
+        let Some(scope) = self.scopes.pop() else {
+            return;
+        };
+        for (text, before) in scope.taken.into_iter().rev() {
+            self.used[text as usize] = before;
+        }
+        // Numbers go on behind an inner region, so that none stands for two values nearby.
+        if let Some(outer) = self.scopes.last_mut().filter(|o| o.epoch == scope.epoch) {
+            outer.number = scope.number;
+        }
+    }
+    fn enter_region(&mut self, region: Region) {
+        let op = self.ir.region_parent(region);
+        let isolated = op.is_some_and(|op| is_isolated(self.ir, op));
+        self.enter(Some(region), isolated);
+        self.name_blocks(region);
+    }
+
+    fn results(&mut self, op: Op) {
+        let results = self.ir.results(op);
+        let packed = is_packed(self.ir, op, self.anonymous);
+        for (index, &value) in results.iter().enumerate() {
+            if packed && index > 0 {
+                self.out.names[value.index()] = Name::Element(results[0], index as u32);
+            } else {
+                self.define(value);
+            }
+        }
+    }
+    fn define(&mut self, value: Value) {
+        if self.out.get(value) == Name::None {
+            let depth = self.scopes.len() - 1;
+            self.give(value, depth);
+        }
+    }
+    /// Names a value before its definition, in the scope of the definition.
+    fn reserve(&mut self, value: Value) {
+        let first = match self.ir.value_def(value) {
+            Def::Result(op, index) if is_packed(self.ir, op, self.anonymous) => {
+                let first = self.ir.result(op, 0);
+                if index > 0 {
+                    self.out.names[value.index()] = Name::Element(first, index);
+                }
+                first
+            }
+            _ => value,
+        };
+        if self.out.get(first) == Name::None {
+            let region = self
+                .ir
+                .def_block(first)
+                .and_then(|b| self.ir.block_region(b));
+            let depth = region.and_then(|r| self.open.get(&r).copied());
+            self.give(first, depth.unwrap_or(0));
+        }
+    }
+    /// Gives `value` a name that is free here, and takes it in the scope at `depth`.
+    fn give(&mut self, value: Value, depth: usize) {
+        let hint = self.ir.value_name_sym(value).filter(|_| !self.anonymous);
+        let name = match hint {
+            None => Name::Number(self.next_number()),
+            Some(hint) => {
+                let id = self.hint(hint);
+                let id = self.free(id);
+                let epoch = self.epoch();
+                let before = std::mem::replace(&mut self.used[id as usize], epoch);
+                self.scopes[depth].taken.push((id, before));
+                Name::Text(id)
+            }
+        };
+        self.out.names[value.index()] = name;
+    }
+    fn next_number(&mut self) -> u32 {
+        match self.scopes.last_mut() {
+            Some(scope) => {
+                scope.number += 1;
+                scope.number - 1
+            }
+            None => 0,
+        }
+    }
+    fn id(&mut self, text: &str) -> u32 {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        let id = self.out.texts.len() as u32;
+        self.ids.insert(text.into(), id);
+        self.out.texts.push(text.into());
+        self.used.push(0);
+        id
+    }
+    fn hint(&mut self, hint: Sym) -> u32 {
+        if let Some(&id) = self.hints.get(&hint) {
+            return id;
+        }
+        let ir = self.ir;
+        let id = self.id(&clean(ir.str(hint)));
+        self.hints.insert(hint, id);
+        id
+    }
+    /// The text `id` if it is free here, else the first free one made of it.
+    fn free(&mut self, id: u32) -> u32 {
+        let epoch = self.epoch();
+        if self.used[id as usize] != epoch {
+            return id;
+        }
+        let mut suffix = self.suffixes.get(&(epoch, id)).copied().unwrap_or(0);
+        loop {
+            suffix += 1;
+            let text = format!("{}_{suffix}", self.out.texts[id as usize]);
+            let candidate = self.id(&text);
+            if self.used[candidate as usize] != epoch {
+                self.suffixes.insert((epoch, id), suffix);
+                return candidate;
+            }
+        }
+    }
+    fn name_blocks(&mut self, region: Region) {
+        let mut taken = rustc_hash::FxHashSet::default();
+        for (index, block) in self.ir.region_blocks(region).enumerate() {
+            let hint = self
+                .ir
+                .block_name(block)
+                .filter(|n| !is_numbered(n))
+                .map(clean);
+            let base = hint.unwrap_or_else(|| format!("bb{index}"));
+            let mut name = base.clone();
+            let mut suffix = 0;
+            while !taken.insert(name.clone()) {
+                suffix += 1;
+                name = format!("{base}_{suffix}");
+            }
+            self.out.blocks.insert(block, name.into());
+        }
+    }
+}
+
+/// Whether the results of an op print as `%r:3`.
+pub fn is_packed(ir: &Ir, op: Op, anonymous: bool) -> bool {
+    let results = ir.results(op);
+    let unnamed = |v: &Value| anonymous || ir.value_name_sym(*v).is_none();
+    results.len() > 1 && results[1..].iter().all(unnamed)
+}
+
+/// Whether the regions of an op see nothing of the outside.
+pub fn is_isolated(ir: &Ir, op: Op) -> bool {
+    ir.has(op, Traits::ISOLATED) || (ir.def(op).is_none() && ir.name(op) == "builtin.module")
+}
+
+/// A hint as it can be written: other characters become `_`, and a number is no hint.
+fn clean(hint: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
+    let mut text: String = hint
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect();
+    if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) {
+        text.insert(0, '_');
+    }
+    text
+}
+
+/// `bb3`: what a block without a name is called.
+fn is_numbered(name: &str) -> bool {
+    let digits = name.strip_prefix("bb").unwrap_or(name);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
