@@ -54,7 +54,8 @@ struct Border {
 /// The groups of the top-down phase, each ascending, in order of their first op.
 pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     let borders = borders(ir, graph);
-    let levels = levels(graph, &borders);
+    let mut levels = levels(graph, &borders);
+    delay(graph, &borders, &mut levels);
     let mut sets = Sets::new(graph.len());
     let class = |op: Index| (levels[op as usize], borders[op as usize].view);
     for edge in &graph.edges {
@@ -161,6 +162,31 @@ fn levels(graph: &Graph, borders: &[Border]) -> Vec<u32> {
         levels[place] = through.max().unwrap_or(0);
     }
     levels
+}
+
+/// Raises ops to the level of their readers where all of these stand behind a border and no more bytes cross it then: a
+/// weight is broadcast, or a constant widened, where it is used.
+fn delay(graph: &Graph, borders: &[Border], levels: &mut [u32]) {
+    for place in (0..graph.len()).rev() {
+        let (own, op) = (&borders[place], place as Index);
+        if own.alone || own.after || own.view {
+            continue;
+        }
+        let bytes = |edges: &[u32]| {
+            let bytes = edges.iter().map(|&e| graph.edges[e as usize].bytes);
+            bytes.fold(0, u64::saturating_add)
+        };
+        let (reads, writes) = (&graph.reads[place], &graph.writes[place]);
+        let escapes = writes.iter().any(|&e| graph.edges[e as usize].escapes);
+        let readers = graph.consumers(op).map(|(reader, _)| {
+            let other = &borders[reader as usize];
+            levels[reader as usize] - u32::from(other.before || other.view)
+        });
+        let latest = readers.min().unwrap_or(levels[place]);
+        if !escapes && bytes(reads) <= bytes(writes) {
+            levels[place] = levels[place].max(latest);
+        }
+    }
 }
 
 /// Disjoint sets of ops.

@@ -252,6 +252,10 @@ impl<'a> BottomUp<'a> {
     }
 
     fn refuse(&mut self, a: GroupId, b: GroupId, why: Refusal, before: Cost, after: Option<Cost>) {
+        if why == Refusal::TooFar {
+            // A bound of the search, not a reason.
+            return;
+        }
         let parts = self.names(&[a, b]);
         self.records.push(Record {
             action: Action::Merge,

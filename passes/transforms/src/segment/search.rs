@@ -145,7 +145,7 @@ fn grow(
         verdict: planner.ask(ir, graph, &[op]).ok(),
         settled: false,
     };
-    let singles: Vec<Group> = component.iter().map(single).collect();
+    let singles: Vec<Group> = near_first(graph, component).iter().map(single).collect();
     let budget = budget(options, component.len());
     let mut search = BottomUp::new(ir, graph, planner, &mut result.records, singles);
     for (first, others) in together(ir, graph, component) {
@@ -156,6 +156,30 @@ fn grow(
     }
     search.ask_forced();
     search.run(budget)
+}
+
+/// The ops in an order in which they can run and in which each stands near what it reads: after a walk from the last ones
+/// back, depth first. Searches for cycles look only between two groups, so this keeps them short.
+fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
+    let inside: rustc_hash::FxHashSet<Index> = component.iter().copied().collect();
+    let mut done = rustc_hash::FxHashSet::default();
+    let mut order = Vec::with_capacity(component.len());
+    let read_inside = |op: Index| graph.consumers(op).any(|(r, _)| inside.contains(&r));
+    let ends = component.iter().copied().filter(|&op| !read_inside(op));
+    for end in ends {
+        let mut stack = vec![(end, false)];
+        while let Some((op, entered)) = stack.pop() {
+            if entered {
+                order.push(op);
+            } else if done.insert(op) {
+                stack.push((op, true));
+                let makers = graph.producers(op).map(|(m, _)| m);
+                let makers: Vec<Index> = makers.filter(|m| inside.contains(m)).collect();
+                stack.extend(makers.into_iter().rev().map(|m| (m, false)));
+            }
+        }
+    }
+    order
 }
 
 /// The ops of each `together:NAME` hint: the first, and the others.

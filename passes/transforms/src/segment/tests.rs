@@ -173,17 +173,6 @@ fn a_chain_longer_than_a_kernel_may_be_is_cut_into_few() {
 }
 
 #[test]
-fn work_grows_little_faster_than_the_program() {
-    let work = |length: usize| {
-        let b = chain(length);
-        let (_, _, planner) = with_model(&b, Model::default(), Options::default());
-        planner.planned_ops + planner.questions
-    };
-    let (small, large) = (work(4096), work(8192));
-    assert!(large < small * 22 / 10, "{small} -> {large}");
-}
-
-#[test]
 fn drawing_moves_ops_and_copies_what_is_shared() {
     let mut b = Builder::default();
     let x = b.input("x", "8xf32");
@@ -224,4 +213,78 @@ fn drawing_moves_ops_and_copies_what_is_shared() {
     assert_eq!(b.ir.operand(end, 0), b.ir.result(segments[1], 0));
     assert_eq!(b.ir.value_name(b.ir.result(segments[0], 0)), Some("p"));
     assert_eq!(b.ir.operand(b.ops[2], 0), b.ir.result(segments[0], 0));
+}
+
+/// Layers of a transformer without its products: normalize rows, scale, add, keep.
+fn layers(count: usize) -> Builder {
+    let mut b = Builder::default();
+    let mut x = b.input("x", "4096x1024xf32");
+    for _ in 0..count {
+        let w = b.input("w", "1024xf32");
+        let s = b.op(&SUM, "s", &[x], &[1], "4096xf32");
+        let sb = b.op(&BROADCAST, "sb", &[s], &[0], "4096xb1024xf32");
+        let d = b.pw("d", &[x, sb], "4096x1024xf32");
+        let q = b.pw("q", &[d, d], "4096x1024xf32");
+        let v = b.op(&SUM, "v", &[q], &[1], "4096xf32");
+        let vb = b.op(&BROADCAST, "vb", &[v], &[0], "4096xb1024xf32");
+        let n = b.pw("n", &[d, vb], "4096x1024xf32");
+        let wb = b.op(&BROADCAST, "wb", &[w], &[1], "b4096x1024xf32");
+        let y = b.pw("y", &[n, wb], "4096x1024xf32");
+        let set = b.op(&SET, "set", &[y], &[], "4096x1024xf32");
+        x = b.pw("r", &[set, x], "4096x1024xf32");
+    }
+    b.ret(&[x]);
+    b
+}
+
+/// A tree of sums: every op reads two before it.
+fn tree(leaves: usize) -> Builder {
+    let mut b = Builder::default();
+    let mut row: Vec<Value> = (0..leaves).map(|_| b.input("x", "33x65xf32")).collect();
+    while row.len() > 1 {
+        let pairs: Vec<Vec<Value>> = row.chunks(2).map(<[Value]>::to_vec).collect();
+        row = pairs.iter().map(|p| b.pw("t", p, "33x65xf32")).collect();
+    }
+    b.ret(&row);
+    b
+}
+
+/// Steps that cannot share a kernel: each adds a square to its transpose.
+fn transposes(count: usize) -> Builder {
+    let mut b = Builder::default();
+    let mut x = b.input("x", "512x512xf32");
+    for _ in 0..count {
+        let p = b.op(&PERMUTE, "p", &[x], &[1, 0], "512x512xf32");
+        let e = b.pw("e", &[p], "512x512xf32");
+        x = b.pw("a", &[x, e], "512x512xf32");
+    }
+    b.ret(&[x]);
+    b
+}
+
+fn work(b: &Builder) -> u64 {
+    let (_, _, planner) = with_model(b, Model::default(), Options::default());
+    planner.planned_ops + planner.questions
+}
+
+#[test]
+fn work_grows_little_faster_than_the_program() {
+    let programs: [(&str, fn(usize) -> Builder, usize); 4] = [
+        ("chain", chain, 4096),
+        ("tree", tree, 6000),
+        ("layers", layers, 200),
+        ("transposes", transposes, 300),
+    ];
+    for (name, program, size) in programs {
+        let (small, large) = (work(&program(size)), work(&program(2 * size)));
+        assert!(large * 10 <= small * 22, "{name}: {small} -> {large}");
+    }
+}
+
+#[test]
+fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
+    let b = layers(30);
+    let (_, result, planner) = with_model(&b, Model::default(), Options::default());
+    assert_eq!(result.groups.len(), 31);
+    assert!(planner.plans < 8, "{} plans", planner.plans);
 }
