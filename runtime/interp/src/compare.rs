@@ -131,7 +131,9 @@ fn scan(
     }
     let axes = join(&[actual, expected]).unwrap_or_default();
     let (view_a, view_e) = (view_of(actual, &axes), view_of(expected, &axes));
-    let count = axes.iter().map(|a| a.stored()).product();
+    let count = axes
+        .iter()
+        .fold(1, |n: usize, a| n.saturating_mul(a.stored()));
     let mut report = Report {
         ok: true,
         ..Report::default()

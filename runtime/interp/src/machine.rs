@@ -42,6 +42,13 @@ pub(crate) struct Part<'a> {
     pub bounds: &'a mut [f64],
 }
 
+impl Part<'_> {
+    /// Lanes for one chunk.
+    pub fn scratch<L: Copy + Default>(&self) -> Vec<L> {
+        vec![L::default(); CHUNK.min(self.range.len())]
+    }
+}
+
 impl<'o> Machine<'o> {
     pub fn new(options: &'o Options) -> Self {
         Self {
@@ -58,7 +65,10 @@ impl<'o> Machine<'o> {
         Env {
             dtype,
             rules: Rules::of(dtype),
-            ulps: self.options.math.of(name, dtype.compute()),
+            ulps: match self.is_reference() {
+                true => self.options.math.of(name, dtype.compute()),
+                false => 0.0,
+            },
         }
     }
     /// A result to be filled, paid for.

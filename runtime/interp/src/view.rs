@@ -2,45 +2,47 @@
 
 use crate::tensor::{Lane, Tensor};
 
+/// One axis of a walk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stride {
+    extent: usize,
+    step: usize,
+}
+
 /// How the elements of a shape, in row-major order, lie in another tensor's storage.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    /// Extents, innermost last; never empty.
-    extents: Vec<usize>,
-    strides: Vec<usize>,
+    /// All axes but the innermost; mostly there are none, and then nothing is allocated.
+    outer: Vec<Stride>,
+    inner: Stride,
     offset: usize,
 }
 
 impl View {
     /// A view of `extents`, each step of axis `i` moving `strides[i]` elements, from `offset` on.
-    pub fn new(extents: &[usize], strides: &[usize], offset: usize) -> Self {
+    pub fn new(extents: impl IntoIterator<Item = usize>, strides: &[usize], offset: usize) -> Self {
         let mut view = Self {
-            extents: vec![1],
-            strides: vec![0],
+            outer: Vec::new(),
+            inner: Stride { extent: 1, step: 0 },
             offset,
         };
-        for (&extent, &stride) in extents.iter().zip(strides) {
-            view.push(extent, stride);
+        for (extent, &step) in extents.into_iter().zip(strides) {
+            view.push(Stride { extent, step });
         }
         view
     }
     /// Adds an inner axis, as part of the one before where they make one run.
-    fn push(&mut self, extent: usize, stride: usize) {
-        if extent == 1 {
-            return;
-        }
-        if let (Some(e), Some(s)) = (self.extents.last_mut(), self.strides.last_mut()) {
-            if *e == 1 {
-                (*e, *s) = (extent, stride);
-                return;
+    fn push(&mut self, axis: Stride) {
+        let run = axis.step.saturating_mul(axis.extent);
+        match (axis.extent, self.inner) {
+            (1, _) => {}
+            (_, Stride { extent: 1, .. }) => self.inner = axis,
+            (_, Stride { extent, step }) if step == run => {
+                let extent = extent.saturating_mul(axis.extent);
+                self.inner = Stride { extent, ..axis };
             }
-            if *s == stride.saturating_mul(extent) {
-                (*e, *s) = (e.saturating_mul(extent), stride);
-                return;
-            }
+            _ => self.outer.push(std::mem::replace(&mut self.inner, axis)),
         }
-        self.extents.push(extent);
-        self.strides.push(stride);
     }
     /// Calls `run(storage index, step, at, length)` for each piece of the elements `begin..begin + count` that has one
     /// step; `at` counts from 0.
@@ -50,47 +52,51 @@ impl View {
         count: usize,
         mut run: impl FnMut(usize, usize, usize, usize),
     ) {
-        let inner = self.extents.len() - 1;
-        let (length, step) = (self.extents[inner], self.strides[inner]);
-        if length == 0 {
+        let Stride { extent, step } = self.inner;
+        if count == 0 || extent == 0 {
             return;
         }
-        let mut index = self.unravel(begin);
+        if self.outer.is_empty() {
+            return run(self.offset + begin * step, step, 0, count);
+        }
+        let (mut first, mut index) = (begin % extent, self.unravel(begin / extent));
         let mut at = 0;
         while at < count {
-            let first = index[inner];
-            let piece = (length - first).min(count - at);
-            run(self.position(&index), step, at, piece);
+            let piece = (extent - first).min(count - at);
+            run(self.position(&index) + first * step, step, at, piece);
             at += piece;
-            index[inner] += piece;
-            self.carry(&mut index);
+            first = 0;
+            self.advance(&mut index);
         }
     }
+    /// The indices along the outer axes.
     fn unravel(&self, mut linear: usize) -> Vec<usize> {
-        let mut index = vec![0; self.extents.len()];
-        for (slot, &extent) in index.iter_mut().zip(&self.extents).rev() {
-            let extent = extent.max(1);
+        let mut index = vec![0; self.outer.len()];
+        for (slot, axis) in index.iter_mut().zip(&self.outer).rev() {
+            let extent = axis.extent.max(1);
             *slot = linear % extent;
             linear /= extent;
         }
         index
     }
     fn position(&self, index: &[usize]) -> usize {
-        let steps = index.iter().zip(&self.strides).map(|(i, s)| i * s);
+        let steps = index.iter().zip(&self.outer).map(|(i, axis)| i * axis.step);
         self.offset + steps.sum::<usize>()
     }
-    fn carry(&self, index: &mut [usize]) {
-        for axis in (1..index.len()).rev() {
-            if index[axis] < self.extents[axis] {
+    fn advance(&self, index: &mut [usize]) {
+        for (slot, axis) in index.iter_mut().zip(&self.outer).rev() {
+            *slot += 1;
+            if *slot < axis.extent {
                 return;
             }
-            index[axis] = 0;
-            index[axis - 1] += 1;
+            *slot = 0;
         }
     }
     /// The storage index of element `linear`.
     pub fn at(&self, linear: usize) -> usize {
-        self.position(&self.unravel(linear))
+        let mut found = self.offset;
+        self.runs(linear, 1, |from, _, _, _| found = from);
+        found
     }
     /// Reads the elements from `begin` on.
     pub fn gather<L: Lane>(&self, source: &Tensor, begin: usize, out: &mut [L]) {
@@ -107,7 +113,7 @@ mod tests {
     use super::*;
 
     fn positions(extents: &[usize], strides: &[usize], begin: usize, count: usize) -> Vec<usize> {
-        let view = View::new(extents, strides, 0);
+        let view = View::new(extents.iter().copied(), strides, 0);
         let mut list = vec![usize::MAX; count];
         view.runs(begin, count, |from, step, at, length| {
             (0..length).for_each(|i| list[at + i] = from + i * step);
@@ -127,15 +133,33 @@ mod tests {
 
     #[test]
     fn merges_what_is_one_run() {
-        let view = View::new(&[4, 5, 6], &[30, 6, 1], 0);
-        assert_eq!((view.extents, view.strides), (vec![120], vec![1]));
-        let view = View::new(&[4, 5, 6], &[0, 0, 0], 0);
-        assert_eq!((view.extents, view.strides), (vec![120], vec![0]));
+        let view = View::new([4, 5, 6], &[30, 6, 1], 0);
+        assert_eq!(
+            (view.outer.len(), view.inner),
+            (
+                0,
+                Stride {
+                    extent: 120,
+                    step: 1
+                }
+            )
+        );
+        let view = View::new([4, 5, 6], &[0, 0, 0], 0);
+        assert_eq!(
+            (view.outer.len(), view.inner),
+            (
+                0,
+                Stride {
+                    extent: 120,
+                    step: 0
+                }
+            )
+        );
     }
 
     #[test]
     fn empty_axes_have_no_runs() {
-        let view = View::new(&[3, 0], &[0, 1], 0);
+        let view = View::new([3, 0], &[0, 1], 0);
         view.runs(0, 0, |_, _, _, _| panic!("there is nothing to walk"));
     }
 }

@@ -32,17 +32,20 @@ pub(crate) fn join(operands: &[&Tensor]) -> Result<Vec<Axis>> {
 
 /// How the stored elements of a result with `axes` lie in `operand`, of the same shape or rank 0.
 pub(crate) fn view_of(operand: &Tensor, axes: &[Axis]) -> View {
-    let extents: Vec<usize> = axes.iter().map(|a| a.stored()).collect();
-    let strides = match operand.axes().is_empty() {
-        true => vec![0; extents.len()],
-        false => operand.strides(),
-    };
-    View::new(&extents, &strides, 0)
+    let extents = axes.iter().map(|a| a.stored());
+    match operand.axes().is_empty() {
+        true => {
+            // Too many elements are refused where the result is made.
+            let count = extents.fold(1, usize::saturating_mul);
+            View::new(std::iter::once(count), &[0], 0)
+        }
+        false => View::new(extents, &operand.strides(), 0),
+    }
 }
 
 /// Fills a part chunk by chunk: `f` computes the lanes of the stored elements from its first argument on.
 pub(crate) fn chunks<R: Lane>(mut part: Part<'_>, mut f: impl FnMut(usize, &mut [R])) {
-    let mut lanes = vec![R::default(); CHUNK.min(part.range.len())];
+    let mut lanes = part.scratch::<R>();
     let start = part.range.start;
     for begin in part.range.clone().step_by(CHUNK) {
         let count = CHUNK.min(part.range.end - begin);
@@ -82,7 +85,7 @@ impl Machine<'_> {
         let (view_a, view_b) = (view_of(a, &axes), view_of(b, &axes));
         let draft = self.draft(dtype, axes)?;
         with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
-            let mut other = vec![L::default(); CHUNK];
+            let mut other = part.scratch::<L>();
             chunks::<L>(part, |at, row| {
                 let other = &mut other[..row.len()];
                 view_a.gather(a, at, row);
@@ -96,7 +99,7 @@ impl Machine<'_> {
         let view = view_of(x, x.axes());
         let draft = self.draft(DType::I1, x.axes().to_vec())?;
         with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
-            let mut lanes = vec![L::default(); CHUNK];
+            let mut lanes = part.scratch::<L>();
             chunks::<Int>(part, |at, row| {
                 let lanes = &mut lanes[..row.len()];
                 view.gather(x, at, lanes);
@@ -116,7 +119,7 @@ impl Machine<'_> {
         let (view_a, view_b) = (view_of(a, &axes), view_of(b, &axes));
         let draft = self.draft(DType::I1, axes)?;
         with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
-            let mut lanes = [vec![L::default(); CHUNK], vec![L::default(); CHUNK]];
+            let mut lanes = [part.scratch::<L>(), part.scratch::<L>()];
             chunks::<Int>(part, |at, row| {
                 let [x, y] = &mut lanes;
                 let (x, y) = (&mut x[..row.len()], &mut y[..row.len()]);
@@ -134,8 +137,8 @@ impl Machine<'_> {
         let views = [condition, a, b].map(|t| view_of(t, &axes));
         let draft = self.draft(dtype, axes)?;
         with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
-            let mut chosen = vec![Int::default(); CHUNK];
-            let mut other = vec![L::default(); CHUNK];
+            let mut chosen = part.scratch::<Int>();
+            let mut other = part.scratch::<L>();
             chunks::<L>(part, |at, row| {
                 let (chosen, other) = (&mut chosen[..row.len()], &mut other[..row.len()]);
                 views[0].gather(condition, at, chosen);
@@ -197,7 +200,7 @@ fn convert<L: Lane + Number, R: Lane>(
     read: impl Fn(usize, &mut [L]),
     f: impl Fn(L) -> R,
 ) {
-    let mut lanes = [L::default(); CHUNK];
+    let mut lanes = part.scratch::<L>();
     chunks::<R>(part, |at, row| {
         let lanes = &mut lanes[..row.len()];
         read(at, lanes);

@@ -49,8 +49,8 @@ fn plan<'a>(x: &'a Tensor, dims: &[usize]) -> Result<Plan<'a>> {
     let last_stored = x.axes().iter().rposition(|a| !a.broadcast && a.extent != 1);
     Ok(Plan {
         x,
-        kept: View::new(&kept.0, &kept.1, 0),
-        folded: View::new(&folded.0, &folded.1, 0),
+        kept: View::new(kept.0, &kept.1, 0),
+        folded: View::new(folded.0, &folded.1, 0),
         count: count.ok_or_else(|| InterpError::invalid("the number of elements overflows"))?,
         rows: last_stored.is_some_and(|i| !dims.contains(&i)),
     })

@@ -112,7 +112,7 @@ impl Machine<'_> {
         let axes: Vec<Axis> = dims.iter().map(|&i| from[i]).collect();
         let extents: Vec<usize> = axes.iter().map(|a| a.stored()).collect();
         let strides: Vec<usize> = dims.iter().map(|&i| strides[i]).collect();
-        self.gather(x, axes, View::new(&extents, &strides, 0))
+        self.gather(x, axes, View::new(extents, &strides, 0))
     }
     /// Every axis stored.
     pub(crate) fn densify(&mut self, x: &Tensor) -> Result<Tensor> {

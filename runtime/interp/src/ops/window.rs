@@ -65,7 +65,7 @@ impl Machine<'_> {
             strides[i] = strides[i].saturating_mul(steps[i]);
         }
         let extents: Vec<usize> = axes.iter().map(|a| a.stored()).collect();
-        self.gather(x, axes, View::new(&extents, &strides, offset))
+        self.gather(x, axes, View::new(extents, &strides, offset))
     }
 
     /// `value` around the operand.
