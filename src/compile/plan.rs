@@ -8,7 +8,8 @@
 //! the sizes that its entry block computes.
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, SegmentInfo, SizeExpr, Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr, Step,
+    Target, TensorSpec,
 };
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
@@ -344,13 +345,33 @@ impl Planner<'_> {
         let buffer = self.new_buffer(ret, value, name, kind)?;
         self.buffer_of.insert(value, from);
         let elements = self.artifact.buffers[buffer as usize].elements.clone();
+        let segment = self.copy_segment(name, buffer);
         self.artifact.steps.push(Step::Copy {
-            segment: self.segment,
+            segment,
             from,
             to: buffer,
             elements,
         });
         Ok(buffer)
+    }
+    /// A copy that no segment of the program asked for is a segment of its own in reports.
+    fn copy_segment(&mut self, name: &str, buffer: u32) -> u32 {
+        let bytes = self.artifact.buffers[buffer as usize].bytes();
+        let value = |direction| SegmentValue {
+            name: name.to_string(),
+            direction,
+            bytes: bytes.clone(),
+        };
+        self.artifact.segments.push(SegmentInfo {
+            name: format!("copy_{name}"),
+            kind: SegmentKind::Copy,
+            ops: 0,
+            sweeps: 0,
+            read_bytes: bytes.clone(),
+            write_bytes: bytes.clone(),
+            values: vec![value(Direction::Read), value(Direction::Write)],
+        });
+        self.artifact.segments.len() as u32 - 1
     }
     /// Temporaries live from the step that writes them to the last that reads them.
     fn lifetimes(&mut self) {

@@ -54,7 +54,7 @@ pub static PASSES: &[&PassDef] = &[
 ];
 
 /// Every named pipeline.
-pub static PIPELINES: &[&PipelineDef] = &[&SIMPLIFY, &preseg::PIPELINE];
+pub static PIPELINES: &[&PipelineDef] = &[&SIMPLIFY, &preseg::PIPELINE, &FUSE];
 
 /// What tidies a program without a decision about fusion.
 static SIMPLIFY: PipelineDef = PipelineDef {
@@ -63,6 +63,16 @@ static SIMPLIFY: PipelineDef = PipelineDef {
     anchor: "builtin.module",
     // Canonical forms first: they make more ops equal. Merging leaves ops without a use.
     text: "canonicalize,cse,dce",
+};
+
+/// From a tensor program to kernels.
+static FUSE: PipelineDef = PipelineDef {
+    name: "fuse",
+    summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
+    anchor: "builtin.module",
+    // Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
+    // once nothing can simplify any more; what they hand to each other is cut again by `remat`, which leaves equal ops.
+    text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule),lower-to-kernel",
 };
 
 /// The diagnostic codes of this crate: FIR07xx.
