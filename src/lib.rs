@@ -1,9 +1,11 @@
 //! Fuser as a library: what the programs in `bin/` are made of.
 //!
-//! `compile` turns a module into an artifact; `session` loads, runs and checks programs; `run` is the program `fuser-run`. Files, arguments and the environment are read here and in no other crate.
+//! `driver` is `fuser-opt`; `compile` turns a module into an artifact; `session` loads, runs and checks programs; `run` is the
+//! program `fuser-run`. Files, arguments and the environment are read here and in no other crate.
 #![forbid(unsafe_code)]
 
 pub mod compile;
+pub mod driver;
 pub mod run;
 pub mod session;
 

@@ -59,6 +59,8 @@ pub struct Config<'a> {
     pub materialize: Option<MaterializeFn>,
     /// Erase pure ops whose results nothing uses.
     pub erase_dead: bool,
+    /// Ops that are neither folded nor erased nor offered to patterns: what a user marked.
+    pub keep: Option<fn(&Ir, Op) -> bool>,
     /// Patterns left out, by name.
     pub disabled: &'a [String],
     /// If not empty, the only patterns used.
@@ -73,6 +75,7 @@ impl Default for Config<'_> {
             fold: true,
             materialize: None,
             erase_dead: true,
+            keep: None,
             disabled: &[],
             enabled: &[],
         }
@@ -345,6 +348,13 @@ impl<'a, 'p> Driver<'a, 'p> {
     }
     /// Tries everything at `op`; says whether it changed something.
     fn step(&mut self, op: Op) -> bool {
+        if self
+            .config
+            .keep
+            .is_some_and(|keep| keep(self.rewriter.ir, op))
+        {
+            return false;
+        }
         if self.config.erase_dead && is_trivially_dead(self.rewriter.ir, op) {
             self.rewriter.erase(op);
             self.dead += 1;

@@ -120,35 +120,31 @@ impl Pipeline {
     /// The pipeline up to and with the last pass called `name`; `None` where there is no such pass.
     pub fn up_to(&self, name: &str) -> Option<Pipeline> {
         let passes = self.passes();
-        let last = passes.iter().rev().find(|p| p.pass.name == name)?;
-        Some(self.truncated(last.index))
-    }
-    fn truncated(&self, last: usize) -> Pipeline {
-        let keep = |step: &Step| match step {
-            Step::Pass(pass) => (pass.index <= last).then(|| step.clone()),
-            Step::Nest(inner) => {
-                let inner = inner.truncated(last);
-                (!inner.steps.is_empty()).then_some(Step::Nest(inner))
-            }
-        };
-        Pipeline {
-            anchor: self.anchor.clone(),
-            steps: self.steps.iter().filter_map(keep).collect(),
-        }
+        let last = passes.iter().rev().find(|p| p.pass.name == name)?.index;
+        Some(self.filtered(&|index| index <= last))
     }
     /// The passes from number `first` on.
     pub fn from(&self, first: usize) -> Pipeline {
+        self.filtered(&|index| index >= first)
+    }
+    /// Only the step with this number, nested as it was.
+    pub fn only(&self, step: usize) -> Pipeline {
+        self.filtered(&|index| index == step)
+    }
+    /// Depth is bounded by [`MAX_NESTING`].
+    fn filtered(&self, wanted: &dyn Fn(usize) -> bool) -> Pipeline {
         let keep = |step: &Step| match step {
-            Step::Pass(pass) => (pass.index >= first).then(|| step.clone()),
+            Step::Pass(pass) => wanted(pass.index).then(|| step.clone()),
             Step::Nest(inner) => {
-                let inner = inner.from(first);
+                let inner = inner.filtered(wanted);
                 (!inner.steps.is_empty()).then_some(Step::Nest(inner))
             }
         };
-        Pipeline {
+        let kept = Pipeline {
             anchor: self.anchor.clone(),
             steps: self.steps.iter().filter_map(keep).collect(),
-        }
+        };
+        kept.number()
     }
 }
 

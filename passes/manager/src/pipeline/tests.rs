@@ -191,7 +191,7 @@ fn truncation_and_rest() {
     let whole = parse("builtin.module(fuse)", 0, &CATALOG).unwrap().pipeline;
     let head = whole.up_to("segment").unwrap();
     assert_eq!(head.passes().len(), 3);
-    assert_eq!(whole.from(3).to_string(), "builtin.module(cse)");
+    assert_eq!(whole.only(3).to_string(), "builtin.module(cse)");
     assert!(whole.up_to("nothing").is_none());
 }
 #[test]

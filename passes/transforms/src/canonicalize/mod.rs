@@ -24,6 +24,9 @@ use fuser_ir::{AttrId, Diagnostic, Diagnostics, Ir, OpDef};
 use fuser_pass::codes::REWRITE_LIMIT;
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 
+/// The attribute with which users steer fusion; what carries it stays as it is.
+const HINT: &str = "fusion.hint";
+
 /// `canonicalize`
 pub static CANONICALIZE: PassDef = PassDef {
     name: "canonicalize",
@@ -81,6 +84,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         max_iterations,
         rewrites_per_op: ctx.limits.rewrites_per_op,
         materialize: Some(constant),
+        keep: Some(|ir, op| ir.get_attr(op, HINT).is_some()),
         disabled: &disabled,
         enabled: &enabled,
         ..Config::default()

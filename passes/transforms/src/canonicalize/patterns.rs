@@ -177,18 +177,11 @@ fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
     let [result] = ir.results(op) else {
         return false;
     };
-    if ir.value_type(*result) != ir.value_type(value) || has_hints(ir, op) {
+    if ir.value_type(*result) != ir.value_type(value) {
         return false;
     }
     rw.replace(op, &[value]);
     true
-}
-
-/// Whether a user's discardable attribute (`fusion.hint`) hangs on the op: then it is not ours to remove.
-fn has_hints(ir: &Ir, op: Op) -> bool {
-    ir.attrs(op)
-        .iter()
-        .any(|(key, _)| ir.str(*key).contains('.'))
 }
 
 /// The op that makes `value`, if it is of table `def`.

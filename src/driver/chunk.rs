@@ -1,0 +1,278 @@
+//! One chunk from text to text: parse, verify, run the pipeline, print. A panic anywhere stays inside of the chunk.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use fuser_ir::{Diagnostic, Ir, Op, Place};
+use fuser_pass::context::EmittedFile;
+use fuser_pass::pipeline::PipelineBuilder;
+use fuser_pass::{Catalog, Failure, Instrument, Manager, PassOptions, Pipeline, Remark, Report};
+
+use super::config::Config;
+use super::print_ir::IrPrinter;
+use super::statistics::Statistics;
+use super::text::{self, Reader};
+use super::timing::Timing;
+use super::validate::Validator;
+use super::watch::{Bisect, Debug, Files};
+use super::{codes, output, reproducer, roundtrip};
+
+/// What a chunk gave.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The printed program, if all went well.
+    pub text: Option<String>,
+    /// Diagnostics in order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Remarks in order.
+    pub remarks: Vec<Remark>,
+    /// Files offered by passes.
+    pub files: Vec<EmittedFile>,
+    /// Whether a bug of ours showed.
+    pub internal: bool,
+}
+
+/// A source to compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Index among the sources.
+    pub file: u32,
+    /// File name.
+    pub name: &'a str,
+    /// Line of the file at which it begins.
+    pub first_line: u32,
+    /// The text.
+    pub text: &'a str,
+}
+
+/// What lasts over chunks.
+pub struct Compiler<'a> {
+    /// Flags.
+    pub config: &'a Config,
+    /// Parser.
+    pub reader: Reader,
+    /// What runs.
+    pub pipeline: Pipeline,
+    /// The clock.
+    pub timing: Timing,
+    /// Counters.
+    pub statistics: Statistics,
+    printer: Option<IrPrinter>,
+    bisect: Option<Bisect>,
+    debug: Debug,
+    files: Files,
+}
+
+impl<'a> Compiler<'a> {
+    /// Ready to compile.
+    pub fn new(config: &'a Config, reader: Reader, pipeline: Pipeline) -> Self {
+        Self {
+            config,
+            reader,
+            pipeline,
+            timing: Timing::default(),
+            statistics: Statistics::default(),
+            printer: IrPrinter::new(&config.print_ir, &config.printing),
+            bisect: config.bisect_limit.map(Bisect::new),
+            debug: Debug::new(&config.debug),
+            files: Files {
+                kinds: config.reports.iter().map(|r| r.0).collect(),
+            },
+        }
+    }
+    /// Compiles one chunk.
+    pub fn compile(&mut self, input: Input<'_>) -> Outcome {
+        let caught = catch_unwind(AssertUnwindSafe(|| self.compile_here(input)));
+        caught.unwrap_or_else(|payload| {
+            let message = format!(
+                "internal error: {}",
+                fuser_pass::manager::panic_text(payload.as_ref())
+            );
+            Outcome {
+                diagnostics: vec![Diagnostic::error(&codes::INTERNAL, Place::Unknown, message)],
+                internal: true,
+                ..Outcome::default()
+            }
+        })
+    }
+    fn compile_here(&mut self, input: Input<'_>) -> Outcome {
+        let mut outcome = Outcome::default();
+        let Some((mut ir, root)) = self.read(input, &mut outcome) else {
+            return outcome;
+        };
+        self.generate_reproducer(&ir, root, &mut outcome);
+        let report = self.run(&mut ir, root);
+        self.statistics.add(&self.pipeline, &report);
+        let report = self.crash(input, report, &mut outcome);
+        let report = self.offer_missing(&mut ir, root, report);
+        outcome.diagnostics.extend(report.diagnostics.items);
+        outcome.remarks = report.remarks;
+        outcome.files = report.files;
+        if report.failure.is_none() && !outcome.diagnostics.iter().any(Diagnostic::is_error) {
+            self.timing.begin("Output");
+            outcome.text = Some(text::print(&ir, root, &self.config.printing));
+            self.timing.end();
+        }
+        outcome
+    }
+    /// Parses and verifies; nothing if there is an error.
+    fn read(&mut self, input: Input<'_>, outcome: &mut Outcome) -> Option<(Ir, Op)> {
+        self.timing.begin("Parser");
+        let Input {
+            file,
+            name,
+            first_line,
+            text,
+        } = input;
+        let (mut ir, module, found) = self.reader.read(file, name, first_line, text);
+        self.timing.end();
+        outcome.diagnostics.extend(found);
+        let failed = outcome.diagnostics.iter().any(Diagnostic::is_error);
+        let root = module.filter(|_| !failed)?;
+        self.timing.begin("(V) verifier");
+        let found = fuser_ir::verify::verify(&mut ir, root);
+        self.timing.end();
+        let valid = !found.has_errors();
+        outcome.diagnostics.extend(found.items);
+        if valid && self.config.verify_roundtrip {
+            outcome
+                .diagnostics
+                .extend(roundtrip::check(&ir, root, &self.reader));
+        }
+        let failed = outcome.diagnostics.iter().any(Diagnostic::is_error);
+        (!failed).then_some((ir, root))
+    }
+    fn run(&mut self, ir: &mut Ir, root: Op) -> Report {
+        let mut validator = self.config.validate.map(Validator::new);
+        let mut manager = self.config.manager();
+        // The clock comes last, so that what others do around a pass is not counted as the pass.
+        let others: [Option<&mut dyn Instrument>; 5] = [
+            self.bisect.as_mut().map(|i| i as &mut dyn Instrument),
+            self.printer.as_mut().map(|i| i as &mut dyn Instrument),
+            validator.as_mut().map(|i| i as &mut dyn Instrument),
+            Some(&mut self.debug),
+            Some(&mut self.files),
+        ];
+        for instrument in others.into_iter().flatten() {
+            manager.watch(instrument);
+        }
+        manager.watch(&mut self.timing);
+        manager.run(ir, root, &self.pipeline)
+    }
+    /// Files that are wanted and that no pass of the pipeline offered, from the pass of that name.
+    fn offer_missing(&mut self, ir: &mut Ir, root: Op, mut report: Report) -> Report {
+        for &kind in &self.files.kinds {
+            let offered = report.files.iter().any(|f| f.kind == kind);
+            let pass = fuser_passes::PASSES.iter().find(|p| p.name == kind);
+            let (Some(pass), None, false) = (pass, &report.failure, offered) else {
+                continue;
+            };
+            let catalog = Catalog {
+                passes: fuser_passes::PASSES,
+                pipelines: &[],
+                anchors: &[],
+            };
+            let mut builder = PipelineBuilder::new(catalog);
+            builder.pass(pass, PassOptions::defaults(pass));
+            let mut manager = self.config.manager();
+            let mut files = Files { kinds: vec![kind] };
+            manager.watch(&mut files);
+            let own = manager.run(ir, root, &builder.finish());
+            report.files.extend(own.files);
+            report.diagnostics.items.extend(own.diagnostics.items);
+            report.failure = own.failure;
+        }
+        report
+    }
+    fn generate_reproducer(&self, ir: &Ir, root: Op, outcome: &mut Outcome) {
+        let Some(path) = &self.config.generate_reproducer else {
+            return;
+        };
+        let ir = reproducer_ir(ir, root);
+        let text = reproducer::text(&self.pipeline, self.config, "none", &ir);
+        if let Err(message) = output::write(&path.to_string_lossy(), &text) {
+            let error = Diagnostic::error(&codes::REPRODUCER, Place::Unknown, message);
+            outcome.diagnostics.push(error);
+        }
+    }
+    /// Writes a reproducer of the first internal failure; the diagnostic says where it is.
+    fn crash(&self, input: Input<'_>, mut report: Report, outcome: &mut Outcome) -> Report {
+        let Some(failure) = report.internal.first() else {
+            return report;
+        };
+        outcome.internal = true;
+        if self.config.expect.is_some() && self.config.crash_reproducer.is_none() {
+            return report;
+        }
+        let helps = match self.reproduce(input, failure) {
+            Some(Ok(path)) => told(&path),
+            Some(Err(message)) => vec![format!("no reproducer: {message}")],
+            None => Vec::new(),
+        };
+        let mut found = report.diagnostics.items.iter_mut();
+        if let Some(diagnostic) = found.find(|d| d.message.starts_with("internal error")) {
+            diagnostic.helps.extend(helps);
+        }
+        report
+    }
+    fn reproduce(&self, input: Input<'_>, failure: &Failure) -> Option<Result<PathBuf, String>> {
+        let Failure::Internal {
+            pass,
+            message,
+            ordinal,
+            step,
+            ..
+        } = failure
+        else {
+            return None;
+        };
+        let error = format!("pass '{pass}': {message}");
+        let (pipeline, ir) = match self.ir_before(input, *ordinal) {
+            Some(ir) => (self.pipeline.only(*step), ir),
+            None => (self.pipeline.clone(), input.text.to_owned()),
+        };
+        let text = reproducer::text(&pipeline, self.config, &error, &ir);
+        Some(reproducer::write(self.config, &text))
+    }
+    /// The IR before an execution: the same input run again, up to it.
+    fn ir_before(&self, input: Input<'_>, ordinal: u64) -> Option<String> {
+        let (name, line) = (input.name, input.first_line);
+        let (mut ir, root, _) = self.reader.read(input.file, name, line, input.text);
+        let root = root?;
+        let mut manager = self.config.manager();
+        manager.stop_before = Some(ordinal);
+        let mut bisect = self.config.bisect_limit.map(Bisect::quiet);
+        if let Some(bisect) = &mut bisect {
+            manager.watch(bisect);
+        }
+        let report = manager.run(&mut ir, root, &self.pipeline);
+        (report.executed == ordinal).then(|| reproducer_ir(&ir, root))
+    }
+}
+
+impl Config {
+    fn manager<'i>(&self) -> Manager<'i> {
+        Manager {
+            verify: self.verify_each.then_some(fuser_ir::verify::verify),
+            limits: self.limits,
+            ..Manager::default()
+        }
+    }
+}
+
+/// Custom form with locations: readable, and complete.
+fn reproducer_ir(ir: &Ir, root: Op) -> String {
+    let printing = super::config::Printing {
+        debuginfo: true,
+        ..Default::default()
+    };
+    text::print(ir, root, &printing)
+}
+
+fn told(path: &Path) -> Vec<String> {
+    let path = path.display();
+    vec![
+        format!("a reproducer was written to {path}; please attach it to a report"),
+        format!("'fuser-opt --run-reproducer {path}' replays it"),
+    ]
+}

@@ -1,0 +1,305 @@
+//! What the command line asks for, as data. Filled by `flags`, read by everything else in the driver.
+
+use std::path::PathBuf;
+
+use fuser_ir::limits::Limits as SourceLimits;
+use fuser_pass::{Limits, PipelineDef};
+
+/// One thing to run, in the order of the command line.
+#[derive(Clone, Debug)]
+pub enum Requested {
+    /// `--segment=objective=bytes`: pass name and options text.
+    Pass(String, String),
+    /// `--fuse`
+    Named(&'static PipelineDef),
+}
+
+/// Text or JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// How diagnostics are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DiagnosticsFormat {
+    /// `file:line:column: error: ...` with the source line.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+    /// One SARIF document.
+    Sarif,
+}
+
+/// How remarks are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RemarkFormat {
+    /// As diagnostics.
+    #[default]
+    Text,
+    /// YAML documents as LLVM writes them.
+    Yaml,
+    /// One JSON object per line.
+    Json,
+}
+
+/// `--verify-diagnostics`
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expect {
+    /// Every diagnostic must be expected.
+    All,
+    /// Unexpected ones are fine.
+    OnlyExpected,
+}
+
+/// `--color`
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Color {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Which passes a `--print-ir-*` flag means.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Selection {
+    /// None.
+    #[default]
+    Nothing,
+    /// These.
+    Names(Vec<String>),
+    /// All.
+    All,
+}
+
+impl Selection {
+    /// Whether the pass called `name` is meant.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Selection::Nothing => false,
+            Selection::Names(names) => names.iter().any(|n| n == name),
+            Selection::All => true,
+        }
+    }
+}
+
+/// The `--print-ir-*` family.
+#[derive(Clone, Debug, Default)]
+pub struct PrintIr {
+    /// Before which passes.
+    pub before: Selection,
+    /// After which.
+    pub after: Selection,
+    /// Only where the IR changed.
+    pub after_change: bool,
+    /// Only where the pass failed.
+    pub after_failure: bool,
+    /// The whole module instead of the op that the pass ran on.
+    pub module_scope: bool,
+    /// A diff to the last IR printed.
+    pub diff: bool,
+    /// Files in a tree of folders instead of stderr.
+    pub tree_dir: Option<PathBuf>,
+}
+
+/// `--remark*`
+#[derive(Clone, Debug, Default)]
+pub struct Remarks {
+    /// Format; remarks are off without a format, a filter or a file.
+    pub format: Option<RemarkFormat>,
+    /// The last remark about each thing only.
+    pub only_final: bool,
+    /// A regex for all kinds.
+    pub filter: Option<regex::Regex>,
+    /// A regex for each kind, in the order of `RemarkKind::ALL`.
+    pub filters: [Option<regex::Regex>; 4],
+    /// Where to; stderr if not given.
+    pub file: Option<PathBuf>,
+}
+
+/// How IR is printed.
+#[derive(Clone, Debug)]
+pub struct Printing {
+    /// `"dialect.op"(...)`
+    pub generic: bool,
+    /// `loc(...)`
+    pub debuginfo: bool,
+    /// Result types.
+    pub types: bool,
+    /// `%0`, `%1` instead of names.
+    pub anonymous: bool,
+    /// Longer dense attributes are not written out.
+    pub elide_larger: Option<usize>,
+}
+
+impl Default for Printing {
+    fn default() -> Self {
+        Self {
+            generic: false,
+            debuginfo: false,
+            types: true,
+            anonymous: false,
+            elide_larger: None,
+        }
+    }
+}
+
+/// Timing and statistics.
+#[derive(Clone, Debug, Default)]
+pub struct Measuring {
+    /// `--timing`
+    pub timing: bool,
+    /// The tree of the pipeline instead of a list.
+    pub tree: bool,
+    /// Text or JSON.
+    pub timing_format: Format,
+    /// A Chrome trace.
+    pub trace: Option<PathBuf>,
+    /// `--pass-statistics`
+    pub statistics: bool,
+    /// In pipeline order instead of a merged list.
+    pub statistics_pipeline: bool,
+    /// Text or JSON.
+    pub statistics_format: Format,
+}
+
+/// What to do instead of compiling.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// `--help`; `true`: with the hidden flags.
+    Help(bool),
+    /// `help PASS`
+    HelpPass(String),
+    /// `explain CODE`
+    Explain(String),
+    /// `--version`
+    Version,
+    /// `--list-passes`
+    ListPasses(Format),
+    /// `--show-dialects`
+    ShowDialects(Format),
+    /// `--debug-only=help`
+    DebugTags,
+}
+
+/// Everything.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Input file, `-` for stdin.
+    pub input: Option<String>,
+    /// Output file, `-` for stdout.
+    pub output: String,
+    /// Something else than compiling.
+    pub action: Option<Action>,
+    /// Passes in order.
+    pub requested: Vec<Requested>,
+    /// `--pass-pipeline`
+    pub pipeline: Option<String>,
+    /// `--pipeline-to`
+    pub pipeline_to: Option<String>,
+    /// `--dump-pass-pipeline`
+    pub dump_pipeline: bool,
+    /// `--split-input-file`: the marker.
+    pub split: Option<String>,
+    /// `--output-split-marker`
+    pub output_marker: String,
+    /// `--allow-unregistered-dialect`
+    pub allow_unregistered: bool,
+    /// `--no-implicit-module`
+    pub no_implicit_module: bool,
+    /// `--verify-each`
+    pub verify_each: bool,
+    /// `--verify-roundtrip`
+    pub verify_roundtrip: bool,
+    /// `--verify-diagnostics`
+    pub expect: Option<Expect>,
+    /// `--validate`: how many inputs.
+    pub validate: Option<u32>,
+    /// `--opt-bisect-limit`
+    pub bisect_limit: Option<i64>,
+    /// `--debug-only`: tags; `*` for all.
+    pub debug: Vec<String>,
+    /// Printer.
+    pub printing: Printing,
+    /// IR around passes.
+    pub print_ir: PrintIr,
+    /// Timing, statistics.
+    pub measuring: Measuring,
+    /// Remarks.
+    pub remarks: Remarks,
+    /// Format of diagnostics.
+    pub diagnostics: DiagnosticsFormat,
+    /// Color.
+    pub color: Color,
+    /// Diagnostics printed at most; 0: all.
+    pub max_errors: usize,
+    /// Warnings are printed.
+    pub warnings: bool,
+    /// Notes are printed.
+    pub notes: bool,
+    /// Where to write a reproducer on an internal error.
+    pub crash_reproducer: Option<PathBuf>,
+    /// Writes a reproducer without an error.
+    pub generate_reproducer: Option<PathBuf>,
+    /// Reads the pipeline from a reproducer.
+    pub run_reproducer: bool,
+    /// Files offered by passes: kind and path (`-`: stderr).
+    pub reports: Vec<(&'static str, String)>,
+    /// Limits of passes.
+    pub limits: Limits,
+    /// Limits of the parser.
+    pub source_limits: SourceLimits,
+}
+
+/// The marker between the chunks of a file.
+pub const SPLIT_MARKER: &str = "// -----";
+/// More diagnostics than these help nobody; a summary follows.
+pub const MAX_ERRORS: usize = 100;
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            input: None,
+            output: "-".into(),
+            action: None,
+            requested: Vec::new(),
+            pipeline: None,
+            pipeline_to: None,
+            dump_pipeline: false,
+            split: None,
+            output_marker: SPLIT_MARKER.into(),
+            allow_unregistered: false,
+            no_implicit_module: false,
+            verify_each: true,
+            verify_roundtrip: false,
+            expect: None,
+            validate: None,
+            bisect_limit: None,
+            debug: Vec::new(),
+            printing: Printing::default(),
+            print_ir: PrintIr::default(),
+            measuring: Measuring::default(),
+            remarks: Remarks::default(),
+            diagnostics: DiagnosticsFormat::Text,
+            color: Color::Auto,
+            max_errors: MAX_ERRORS,
+            warnings: true,
+            notes: true,
+            crash_reproducer: None,
+            generate_reproducer: None,
+            run_reproducer: false,
+            reports: Vec::new(),
+            limits: Limits::default(),
+            source_limits: SourceLimits::default(),
+        }
+    }
+}

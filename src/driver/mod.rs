@@ -1,0 +1,444 @@
+//! `fuser-opt`: the driver around parser, passes and printer.
+//!
+//! Reading order: `flags` (what can be said), `args` (a command line to a `config`), `pipeline`, `chunk` (one program from
+//! text to text), then what stands around it: `machine` (diagnostics for programs), `expect`, `print_ir`, `timing`,
+//! `statistics`, `remarks`, `reproducer`, `roundtrip`, `validate`, `help`.
+//!
+//! IR goes to stdout, everything else to stderr. Output is whole or not there. Exit codes: [`Exit`].
+
+pub mod args;
+pub mod chunk;
+pub mod codes;
+pub mod config;
+pub mod expect;
+pub mod flags;
+pub mod help;
+pub mod machine;
+pub mod output;
+pub mod pipeline;
+pub mod print_ir;
+pub mod remarks;
+pub mod reproducer;
+pub mod roundtrip;
+pub mod source;
+pub mod split;
+pub mod statistics;
+pub mod text;
+pub mod timing;
+pub mod validate;
+pub mod watch;
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex};
+
+use fuser_ir::def::Registry;
+use fuser_ir::render::{RenderOptions, render_one};
+use fuser_ir::{Diagnostic, Severity};
+use fuser_pass::Catalog;
+use fuser_pass::context::EmittedFile;
+
+use chunk::{Compiler, Input, Outcome};
+use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat};
+use source::Sources;
+use text::Reader;
+
+/// How a run ended, worst last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// Done.
+    Ok = 0,
+    /// The program is wrong, or cannot be compiled.
+    Diagnostics = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A bug of ours.
+    Internal = 3,
+}
+
+/// Where the last panic was, for the message: the hook that the command installs keeps it.
+pub type PanicPlace = Arc<Mutex<Option<String>>>;
+
+/// Runs `fuser-opt` with these arguments (without the program's name).
+pub fn run(args: &[String]) -> Exit {
+    let place = keep_panics();
+    let registry = fuser_dialects::registry();
+    let anchors = anchors(&registry);
+    let catalog = Catalog {
+        passes: fuser_passes::PASSES,
+        pipelines: fuser_passes::PIPELINES,
+        anchors: &anchors,
+    };
+    match args::parse(args, &catalog) {
+        Err(errors) => usage(&errors),
+        Ok(config) => match &config.action {
+            Some(action) => act(action, &catalog, &registry),
+            None => compile(args, config, &catalog, &registry, &place),
+        },
+    }
+}
+
+/// Keeps the standard message of panics from stderr: they become diagnostics.
+fn keep_panics() -> PanicPlace {
+    let place = PanicPlace::default();
+    let kept = place.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        if let (Ok(mut kept), Some(at)) = (kept.lock(), info.location()) {
+            *kept = Some(format!("{}:{}", at.file(), at.line()));
+        }
+    }));
+    place
+}
+
+/// Names of the ops that may hold a pipeline.
+fn anchors(registry: &Registry) -> Vec<&'static str> {
+    let holds = |op: &&'static fuser_ir::OpDef| !op.regions.is_empty();
+    registry.ops().filter(holds).map(|op| op.name).collect()
+}
+
+fn usage(errors: &[String]) -> Exit {
+    for error in errors {
+        output::say(&format!("fuser-opt: error: {error}\n"));
+    }
+    output::say("fuser-opt: 'fuser-opt --help' lists all flags\n");
+    Exit::Usage
+}
+
+fn act(action: &Action, catalog: &Catalog<'_>, registry: &Registry) -> Exit {
+    let text = match action {
+        Action::Help(all) => Ok(help::help(catalog, *all)),
+        Action::HelpPass(name) => help::about(name, catalog, registry),
+        Action::Explain(code) => help::explain(code),
+        Action::Version => Ok(help::version()),
+        Action::ListPasses(format) => Ok(help::passes(catalog, *format)),
+        Action::ShowDialects(format) => Ok(help::dialects(registry, *format)),
+        Action::DebugTags => Ok(help::debug_tags(catalog)),
+    };
+    match text.and_then(|text| output::write("-", &text)) {
+        Ok(()) => Exit::Ok,
+        Err(error) => usage(&[error]),
+    }
+}
+
+fn compile(
+    args: &[String],
+    config: Config,
+    catalog: &Catalog<'_>,
+    registry: &Arc<Registry>,
+    place: &PanicPlace,
+) -> Exit {
+    let name = config.input.clone().unwrap_or_else(|| "-".into());
+    let text = match output::read(&name, config.source_limits.source_bytes as u64) {
+        Ok(text) => text,
+        Err(error) => {
+            output::say(&format!("fuser-opt: error: {error}\n"));
+            return Exit::Diagnostics;
+        }
+    };
+    let name = if name == "-" { "<stdin>" } else { &name };
+    let config = match replayed(args, config, catalog, &text) {
+        Ok(config) => config,
+        Err(exit) => return exit,
+    };
+    let mut sources = Sources::default();
+    let (pipeline, warnings) = match pipeline::build(&config, catalog, &mut sources) {
+        Ok(built) => built,
+        Err(errors) => {
+            Teller::new(&config).all(&sources, &errors);
+            return Exit::Usage;
+        }
+    };
+    if config.dump_pipeline {
+        output::say(&format!("{pipeline}\n"));
+    }
+    let reader = Reader::new(registry.clone(), &config);
+    let compiler = Compiler::new(&config, reader, pipeline);
+    let mut session = Session {
+        config: &config,
+        compiler,
+        teller: Teller::new(&config),
+        sources,
+        outputs: Vec::new(),
+        remarks: String::new(),
+        files: Vec::new(),
+        exit: Exit::Ok,
+        place: place.clone(),
+    };
+    session.teller.some(&session.sources, &warnings);
+    for part in split::split(&text, config.split.as_deref()) {
+        session.chunk(name, part);
+    }
+    session.finish()
+}
+
+/// The configuration with what a reproducer states, where one is replayed.
+fn replayed(
+    args: &[String],
+    config: Config,
+    catalog: &Catalog<'_>,
+    text: &str,
+) -> Result<Config, Exit> {
+    if !config.run_reproducer {
+        return Ok(config);
+    }
+    let stated = reproducer::parse(text).map_err(|error| {
+        Teller::new(&config).all(&Sources::default(), &[error]);
+        Exit::Diagnostics
+    })?;
+    let mut all = stated.options;
+    let own = config.pipeline.is_some() || !config.requested.is_empty();
+    if !own {
+        all.push(format!("--pass-pipeline={}", stated.pipeline));
+    }
+    all.extend(args.iter().cloned());
+    args::parse(&all, catalog).map_err(|errors| usage(&errors))
+}
+
+/// Writes diagnostics as the flags say.
+struct Teller<'a> {
+    config: &'a Config,
+    options: RenderOptions,
+    shown: usize,
+    hidden: usize,
+    kept: Vec<Diagnostic>,
+}
+
+impl<'a> Teller<'a> {
+    fn new(config: &'a Config) -> Self {
+        let color = match config.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+            }
+        };
+        Self {
+            config,
+            options: RenderOptions {
+                color,
+                ..RenderOptions::default()
+            },
+            shown: 0,
+            hidden: 0,
+            kept: Vec::new(),
+        }
+    }
+    fn some(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
+        for diagnostic in diagnostics {
+            if diagnostic.severity != Severity::Error && !self.config.warnings {
+                continue;
+            }
+            let full = self.config.max_errors != 0 && self.shown >= self.config.max_errors;
+            if full {
+                self.hidden += 1;
+                continue;
+            }
+            self.shown += 1;
+            match self.config.diagnostics {
+                DiagnosticsFormat::Text => {
+                    output::say(&self.text(sources, diagnostic));
+                }
+                DiagnosticsFormat::Json => {
+                    output::say(&machine::json_line(sources, diagnostic, None));
+                }
+                DiagnosticsFormat::Sarif => self.kept.push(diagnostic.clone()),
+            }
+        }
+    }
+    fn text(&self, sources: &Sources, diagnostic: &Diagnostic) -> String {
+        let mut shown = diagnostic.clone();
+        if !self.config.notes {
+            shown.notes.clear();
+        }
+        if let Some(pass) = &diagnostic.pass
+            && says_pass(diagnostic, pass)
+        {
+            shown.message += &format!(" (in pass '{pass}')");
+        }
+        render_one(&shown, &sources.map, self.options)
+    }
+    fn end(&mut self, sources: &Sources) {
+        if self.hidden > 0 && self.config.diagnostics == DiagnosticsFormat::Text {
+            let hidden = self.hidden;
+            output::say(&format!(
+                "{hidden} more not shown; --max-errors=0 shows all\n"
+            ));
+        }
+        if self.config.diagnostics == DiagnosticsFormat::Sarif {
+            output::say(&machine::sarif(sources, &self.kept, &codes::all()));
+        }
+    }
+    fn all(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
+        self.some(sources, diagnostics);
+        self.end(sources);
+    }
+}
+
+/// Errors name the pass, unless their message does.
+fn says_pass(diagnostic: &Diagnostic, pass: &str) -> bool {
+    diagnostic.is_error() && !diagnostic.message.contains(&format!("'{pass}'"))
+}
+
+/// One run over all chunks.
+struct Session<'a> {
+    config: &'a Config,
+    compiler: Compiler<'a>,
+    teller: Teller<'a>,
+    sources: Sources,
+    outputs: Vec<String>,
+    remarks: String,
+    files: Vec<EmittedFile>,
+    exit: Exit,
+    place: PanicPlace,
+}
+
+impl Session<'_> {
+    fn worsen(&mut self, exit: Exit) {
+        self.exit = self.exit.max(exit);
+    }
+    fn chunk(&mut self, name: &str, part: split::Chunk<'_>) {
+        let (lines, bytes) = (part.lines_before, part.bytes_before);
+        let file = self.sources.add_chunk(name, part.text.into(), lines, bytes);
+        let input = Input {
+            file,
+            name,
+            first_line: lines as u32 + 1,
+            text: part.text,
+        };
+        let mut outcome = self.compiler.compile(input);
+        if outcome.internal {
+            self.panic_place(&mut outcome);
+        }
+        self.remarks(&mut outcome);
+        self.judge(file, &outcome);
+        self.outputs.push(outcome.text.unwrap_or_default());
+        self.files.extend(outcome.files);
+    }
+    /// Says where in our sources the panic was.
+    fn panic_place(&self, outcome: &mut Outcome) {
+        let place = self.place.lock().ok().and_then(|mut p| p.take());
+        let internal = outcome.diagnostics.iter_mut().rev();
+        let mut internal = internal.filter(|d| d.message.starts_with("internal error"));
+        if let (Some(place), Some(diagnostic)) = (place, internal.next()) {
+            diagnostic.helps.push(format!("the panic was at {place}"));
+        }
+    }
+    fn remarks(&mut self, outcome: &mut Outcome) {
+        let wanted = &self.config.remarks;
+        if !wanted.wanted() {
+            return;
+        }
+        let format = wanted.chosen_format();
+        for remark in wanted.select(&outcome.remarks) {
+            if format == RemarkFormat::Text && wanted.file.is_none() {
+                let text = remarks::message(remark);
+                let diagnostic = Diagnostic::remark(remark.place.clone(), text);
+                outcome.diagnostics.push(diagnostic);
+            } else {
+                self.remarks += &remarks::render(&self.sources, remark, format);
+            }
+        }
+    }
+    fn judge(&mut self, file: u32, outcome: &Outcome) {
+        if let Some(mode) = self.config.expect {
+            let problems = expect::verify(&self.sources, file, &outcome.diagnostics, mode);
+            self.teller.some(&self.sources, &problems);
+            if !problems.is_empty() {
+                self.worsen(Exit::Diagnostics);
+            }
+            return;
+        }
+        self.teller.some(&self.sources, &outcome.diagnostics);
+        if outcome.internal {
+            self.worsen(Exit::Internal);
+        } else if outcome.diagnostics.iter().any(Diagnostic::is_error) {
+            self.worsen(Exit::Diagnostics);
+        }
+    }
+    fn finish(mut self) -> Exit {
+        self.teller.end(&self.sources);
+        let mut writes = vec![self.output(), self.write_remarks()];
+        writes.extend(self.write_files());
+        for message in writes.into_iter().filter_map(Result::err) {
+            output::say(&format!("fuser-opt: error: {message}\n"));
+            self.worsen(Exit::Diagnostics);
+        }
+        if let Err(message) = self.measurements() {
+            output::say(&format!("fuser-opt: error: {message}\n"));
+            self.worsen(Exit::Diagnostics);
+        }
+        self.exit
+    }
+    /// Chunks that failed print nothing; a file is written only if none failed.
+    fn output(&self) -> Result<(), String> {
+        if self.config.output != "-" && self.exit != Exit::Ok {
+            return Ok(());
+        }
+        let mut text = String::new();
+        for (index, chunk) in self.outputs.iter().enumerate() {
+            if index > 0 {
+                text += &format!("{}\n", self.config.output_marker);
+            }
+            text += chunk;
+            if !chunk.is_empty() {
+                text += "\n";
+            }
+        }
+        output::write(&self.config.output, &text)
+    }
+    fn write_remarks(&self) -> Result<(), String> {
+        match &self.config.remarks.file {
+            Some(path) => output::write(&path.to_string_lossy(), &self.remarks),
+            None => {
+                output::say(&self.remarks);
+                Ok(())
+            }
+        }
+    }
+    fn write_files(&self) -> Vec<Result<(), String>> {
+        let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
+            ("-", _) => {
+                output::say(&self.file(kind));
+                Ok(())
+            }
+            (path, Exit::Ok) => output::write(path, &self.file(kind)),
+            _ => Ok(()),
+        };
+        self.config.reports.iter().map(write).collect()
+    }
+    /// What passes offered of this kind: the last about each program; an array where there are several programs.
+    fn file(&self, kind: &str) -> String {
+        let mut last: Vec<&EmittedFile> = Vec::new();
+        for file in self.files.iter().filter(|f| f.kind == kind) {
+            last.retain(|known| known.function != file.function);
+            last.push(file);
+        }
+        match last.as_slice() {
+            [] => String::new(),
+            [one] => one.content.clone(),
+            several => {
+                let texts: Vec<&str> = several.iter().map(|f| f.content.trim_end()).collect();
+                format!("[{}]\n", texts.join(",\n"))
+            }
+        }
+    }
+    fn measurements(&self) -> Result<(), String> {
+        let measuring = &self.config.measuring;
+        if measuring.statistics {
+            let by_step = measuring.statistics_pipeline;
+            output::say(&match measuring.statistics_format {
+                Format::Text => self.compiler.statistics.text(by_step),
+                Format::Json => self.compiler.statistics.json(by_step),
+            });
+        }
+        if measuring.timing {
+            output::say(&match measuring.timing_format {
+                Format::Text => self.compiler.timing.text(measuring.tree),
+                Format::Json => self.compiler.timing.json(measuring.tree),
+            });
+        }
+        match &measuring.trace {
+            Some(path) => output::write(&path.to_string_lossy(), &self.compiler.timing.trace()),
+            None => Ok(()),
+        }
+    }
+}

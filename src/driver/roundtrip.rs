@@ -1,0 +1,79 @@
+//! `--verify-roundtrip`: each printed form of a program parses to the same program.
+//!
+//! Compared is the generic form with locations, which shows everything there is; forms without locations are compared
+//! without. The copy is parsed in a fresh context.
+
+use fuser_ir::{Diagnostic, Ir, Op, Place};
+
+use super::codes;
+use super::config::Printing;
+use super::print_ir::unified;
+use super::text::{self, Reader};
+
+/// The forms, with a name for messages.
+fn forms() -> [(&'static str, Printing); 4] {
+    let base = Printing {
+        debuginfo: true,
+        ..Printing::default()
+    };
+    [
+        ("custom form", base.clone()),
+        ("custom form without locations", Printing::default()),
+        (
+            "custom form without types",
+            Printing {
+                types: false,
+                ..base.clone()
+            },
+        ),
+        (
+            "generic form",
+            Printing {
+                generic: true,
+                ..base
+            },
+        ),
+    ]
+}
+
+/// Every form that does not come back as it was.
+pub fn check(ir: &Ir, root: Op, reader: &Reader) -> Vec<Diagnostic> {
+    let found = forms().into_iter().filter_map(|(name, printing)| {
+        let printed = text::print(ir, root, &printing);
+        differs(ir, root, &printed, &printing, reader).map(|why| failure(name, &why))
+    });
+    found.collect()
+}
+
+/// What is different, as text.
+fn differs(
+    ir: &Ir,
+    root: Op,
+    printed: &str,
+    printing: &Printing,
+    reader: &Reader,
+) -> Option<String> {
+    let full = Printing {
+        generic: true,
+        debuginfo: printing.debuginfo,
+        ..Printing::default()
+    };
+    let (copy, module) = match reader.read_again(printed) {
+        Ok(copy) => copy,
+        Err(found) => {
+            let messages: Vec<&str> = found.iter().map(|d| d.message.as_str()).collect();
+            return Some(format!(
+                "does not parse: {}\n{printed}",
+                messages.join("; ")
+            ));
+        }
+    };
+    let before = text::print(ir, root, &full);
+    let after = text::print(&copy, module, &full);
+    (before != after).then(|| unified(&before, &after, "program", "printed and parsed"))
+}
+
+fn failure(form: &str, why: &str) -> Diagnostic {
+    let message = format!("the {form} does not come back as it was:\n{why}");
+    Diagnostic::error(&codes::ROUNDTRIP, Place::Unknown, message)
+}

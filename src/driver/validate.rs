@@ -1,0 +1,257 @@
+//! `--validate`: the reference interpreter runs each program before the first pass and after each pass, on the same
+//! inputs, and a difference is an error that names the pass.
+//!
+//! The reference computes in f64 with a derived bound for each element (zero where the result is exact), so a pass may
+//! reorder a sum and may not lose an element. Even inputs are small integers, on which nearly everything is exact; odd ones
+//! are reals. Named extents are bound to small odd numbers. What is too large to interpret is told and left out.
+
+use std::collections::BTreeMap;
+
+use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare, interpret};
+use fuser_ir::types::{DType, Dim, Extent, TypeKind};
+use fuser_ir::{Diagnostic, Ir, Op, TypeId};
+use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
+
+use super::{codes, output};
+
+/// Element operations of one run: a second or two. Larger programs are for `fuser-run --check`.
+const FUEL: u64 = 1 << 26;
+/// Elements of all inputs of one run.
+const ELEMENTS: usize = 1 << 24;
+/// Values of named extents, taken in turn: odd, so that no vector width divides them.
+const EXTENTS: [i64; 6] = [5, 3, 7, 9, 17, 33];
+/// The length of an axis that nobody named.
+const UNKNOWN: usize = 3;
+
+/// One set of inputs of one program and what they must give.
+struct Case {
+    inputs: Vec<Tensor>,
+    expected: Vec<Tensor>,
+}
+
+/// The instrument.
+pub struct Validator {
+    count: u32,
+    /// Cases by the symbol of the program.
+    cases: BTreeMap<String, Vec<Case>>,
+}
+
+impl Validator {
+    /// Validates on `count` inputs.
+    pub fn new(count: u32) -> Self {
+        Self {
+            count,
+            cases: BTreeMap::new(),
+        }
+    }
+    fn prepare(&mut self, ir: &Ir, program: Op) {
+        let name = symbol(ir, program);
+        let made = (0..self.count).map(|number| case(ir, program, number));
+        match made.collect::<Result<Vec<Case>, String>>() {
+            Ok(cases) => {
+                self.cases.insert(name, cases);
+            }
+            Err(why) => output::say(&format!("note: --validate leaves @{name} out: {why}\n")),
+        }
+    }
+    fn check(&self, ir: &Ir, program: Op, pass: &str) -> Option<Diagnostic> {
+        let cases = self.cases.get(&symbol(ir, program))?;
+        let mut cases = cases.iter().enumerate();
+        let why = cases.find_map(|(number, case)| differs(ir, program, number, case))?;
+        let name = symbol(ir, program);
+        let message = format!("pass '{pass}' changed the result of @{name}: {why}");
+        let mut error = Diagnostic::error(&codes::VALIDATE, place_of(ir, program), message);
+        error.pass = Some(pass.to_owned());
+        Some(error)
+    }
+}
+
+impl Instrument for Validator {
+    fn before_pipeline(&mut self, ir: &Ir, root: Op, _: &Pipeline) {
+        for program in programs(ir, root) {
+            self.prepare(ir, program);
+        }
+    }
+    fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
+        let pass = run.step.pass.name;
+        let touched = programs(ir, run.op).into_iter();
+        touched.filter_map(|p| self.check(ir, p, pass)).collect()
+    }
+}
+
+/// The programs that are, hold or lie directly inside `op`.
+fn programs(ir: &Ir, op: Op) -> Vec<Op> {
+    let is_program = |op: &Op| ir.is(*op, &fuser_dialects::task::PROGRAM);
+    let around = std::iter::successors(Some(op), |&o| ir.parent_op(o)).find(is_program);
+    match around {
+        Some(program) => vec![program],
+        None => ir.children(op).into_iter().filter(is_program).collect(),
+    }
+}
+
+fn symbol(ir: &Ir, op: Op) -> String {
+    ir.symbol_name(op).unwrap_or_default().to_owned()
+}
+
+fn options(reference: bool) -> Options {
+    Options {
+        reference,
+        fuel: FUEL,
+        ..Options::default()
+    }
+}
+
+/// The first output that is beyond its bound, as text.
+fn differs(ir: &Ir, program: Op, number: usize, case: &Case) -> Option<String> {
+    let outputs = match interpret(ir, program, &case.inputs, &options(false)) {
+        Ok(outputs) => outputs.values,
+        Err(error) if is_limit(&error) => return None,
+        Err(error) => return Some(format!("it cannot be interpreted any more: {error}")),
+    };
+    if outputs.len() != case.expected.len() {
+        let (now, before) = (outputs.len(), case.expected.len());
+        return Some(format!("it has {now} results, had {before}"));
+    }
+    let pairs = outputs.iter().zip(&case.expected).enumerate();
+    pairs.into_iter().find_map(|(index, (actual, expected))| {
+        let report = compare::compare(actual, expected);
+        (!report.ok).then(|| format!("on input set {number}, result {index}{}", told(&report)))
+    })
+}
+
+fn told(report: &compare::Report) -> String {
+    match (&report.mismatch, &report.worst) {
+        (Some(mismatch), _) => format!(" {mismatch}"),
+        (None, Some(worst)) => format!(
+            " at {:?} is {}, should be {} within {:e}",
+            worst.index, worst.actual, worst.expected, worst.allowed
+        ),
+        (None, None) => String::new(),
+    }
+}
+
+fn is_limit(error: &InterpError) -> bool {
+    matches!(
+        error.kind,
+        ErrorKind::OutOfFuel(_) | ErrorKind::OutOfMemory { .. }
+    )
+}
+
+fn case(ir: &Ir, program: Op, number: u32) -> Result<Case, String> {
+    let inputs = inputs(ir, program, number)?;
+    let outputs = interpret(ir, program, &inputs, &options(true)).map_err(|e| e.to_string())?;
+    Ok(Case {
+        inputs,
+        expected: outputs.values,
+    })
+}
+
+fn inputs(ir: &Ir, program: Op, number: u32) -> Result<Vec<Tensor>, String> {
+    let body = ir.body(program, 0).ok_or("it has no body")?;
+    let mut maker = Maker {
+        ir,
+        random: Random(0x9e37_79b9 + u64::from(number)),
+        number,
+        extents: BTreeMap::new(),
+        left: ELEMENTS,
+    };
+    let args = ir.args(body).iter();
+    args.map(|&arg| maker.tensor(ir.value_type(arg))).collect()
+}
+
+/// Makes random inputs.
+struct Maker<'a> {
+    ir: &'a Ir,
+    random: Random,
+    number: u32,
+    extents: BTreeMap<fuser_ir::Sym, i64>,
+    left: usize,
+}
+
+impl Maker<'_> {
+    fn tensor(&mut self, ty: TypeId) -> Result<Tensor, String> {
+        let (dims, dtype): (&[Dim], DType) = match self.ir.ty(ty) {
+            TypeKind::Scalar(dtype) => (&[], *dtype),
+            TypeKind::Tensor(tensor) => (&tensor.dims, tensor.dtype),
+            _ => return Err("an argument is neither tensor nor scalar".into()),
+        };
+        let axes = dims.iter().map(|d| self.axis(d));
+        let axes = axes.collect::<Result<Vec<Axis>, String>>()?;
+        let stored = axes
+            .iter()
+            .try_fold(1_usize, |n, a| n.checked_mul(a.stored()));
+        let stored = stored
+            .filter(|&n| n <= self.left)
+            .ok_or("its inputs are too large")?;
+        self.left -= stored;
+        let data = self.data(dtype, stored);
+        Tensor::new(dtype, axes, data).ok_or_else(|| "an input cannot be made".into())
+    }
+    fn axis(&mut self, dim: &Dim) -> Result<Axis, String> {
+        let extent = match dim.extent {
+            Extent::Static(n) => usize::try_from(n).ok(),
+            Extent::Unknown => Some(UNKNOWN),
+            Extent::Symbolic(id) => {
+                let value = self
+                    .ir
+                    .extent_expr(id)
+                    .terms
+                    .iter()
+                    .try_fold(0_i64, |sum, term| {
+                        let factors = term.0.iter().map(|&name| self.extent(name));
+                        let term = factors.fold(Some(term.1), |p, f| p?.checked_mul(f));
+                        sum.checked_add(term?)
+                    });
+                value.and_then(|v| usize::try_from(v).ok())
+            }
+        };
+        Ok(Axis {
+            extent: extent.ok_or("an extent is negative or too large")?,
+            broadcast: dim.broadcast,
+        })
+    }
+    fn extent(&mut self, name: fuser_ir::Sym) -> i64 {
+        let next = (self.extents.len() + self.number as usize) % EXTENTS.len();
+        *self.extents.entry(name).or_insert(EXTENTS[next])
+    }
+    fn data(&mut self, dtype: DType, count: usize) -> Data {
+        let whole = self.number.is_multiple_of(2);
+        let mut float = || match whole {
+            true => self.random.below(17) as f64 - 8.0,
+            false => self.random.unit() * 4.0 - 2.0,
+        };
+        match dtype {
+            DType::F64 => Data::F64((0..count).map(|_| float()).collect()),
+            DType::F32 => Data::F32((0..count).map(|_| float() as f32).collect()),
+            DType::F16 => Data::F16((0..count).map(|_| half::f16::from_f64(float())).collect()),
+            DType::BF16 => Data::BF16((0..count).map(|_| half::bf16::from_f64(float())).collect()),
+            DType::I64 | DType::Index => Data::I64((0..count).map(|_| self.random.int()).collect()),
+            DType::I32 => Data::I32((0..count).map(|_| self.random.int() as i32).collect()),
+            DType::I8 => Data::I8((0..count).map(|_| self.random.int() as i8).collect()),
+            DType::U8 => Data::U8((0..count).map(|_| self.random.below(9) as u8).collect()),
+            DType::I1 => Data::I1((0..count).map(|_| self.random.below(2) == 1).collect()),
+        }
+    }
+}
+
+/// SplitMix64: the same inputs on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+    fn int(&mut self) -> i64 {
+        self.below(17) as i64 - 8
+    }
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

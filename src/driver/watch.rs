@@ -1,0 +1,96 @@
+//! Small instruments: bisection, debug output, which files are wanted.
+
+use fuser_ir::{Ir, Op};
+use fuser_pass::{Instrument, PassRun, Pipeline};
+
+use super::output;
+
+/// `--opt-bisect-limit=N`: only the first N executions run, over all chunks; each is told.
+pub struct Bisect {
+    limit: i64,
+    done: i64,
+    quiet: bool,
+}
+
+impl Bisect {
+    /// A limit; -1 runs and tells all.
+    pub fn new(limit: i64) -> Self {
+        Self {
+            limit,
+            done: 0,
+            quiet: false,
+        }
+    }
+    /// The same, silent.
+    pub fn quiet(limit: i64) -> Self {
+        Self {
+            quiet: true,
+            ..Self::new(limit)
+        }
+    }
+}
+
+impl Instrument for Bisect {
+    fn allows(&mut self, ir: &Ir, run: PassRun<'_>) -> bool {
+        self.done += 1;
+        let runs = self.limit < 0 || self.done <= self.limit;
+        if self.quiet {
+            return runs;
+        }
+        let verb = if runs { "running" } else { "NOT running" };
+        let symbol = ir
+            .symbol_name(run.op)
+            .map_or(String::new(), |s| format!(" @{s}"));
+        let (name, op) = (run.step.pass.name, ir.name(run.op));
+        output::say(&format!(
+            "BISECT: {verb} pass ({}) {name} on {op}{symbol}\n",
+            self.done
+        ));
+        runs
+    }
+}
+
+/// `--debug-only`: lines of wanted tags go to stderr.
+pub struct Debug {
+    /// Tags; `*` for all.
+    pub tags: Vec<String>,
+    pass: &'static str,
+}
+
+impl Debug {
+    /// Listens to `tags`.
+    pub fn new(tags: &[String]) -> Self {
+        Self {
+            tags: tags.to_vec(),
+            pass: "",
+        }
+    }
+}
+
+impl Instrument for Debug {
+    fn before_pass(&mut self, _: &Ir, run: PassRun<'_>) {
+        self.pass = run.step.pass.name;
+    }
+    fn debug_enabled(&self, tag: &str) -> bool {
+        self.tags
+            .iter()
+            .any(|t| t == "*" || t == tag || t == self.pass)
+    }
+    fn debug(&mut self, tag: &str, text: &str) {
+        text.lines()
+            .for_each(|line| output::say(&format!("[{tag}] {line}\n")));
+    }
+}
+
+/// Tells passes which files are wanted.
+pub struct Files {
+    /// Kinds.
+    pub kinds: Vec<&'static str>,
+}
+
+impl Instrument for Files {
+    fn before_pipeline(&mut self, _: &Ir, _: Op, _: &Pipeline) {}
+    fn wants_file(&self, kind: &str) -> bool {
+        self.kinds.contains(&kind)
+    }
+}
