@@ -91,6 +91,7 @@ fn codes_are_unique_and_explained() {
     for code in fuser_dialects::codes()
         .chain(check::CODES)
         .chain(fuser_ir::verify::codes::CODES)
+        .chain(fuser_ir::codes::CODES)
     {
         assert!(seen.insert(code.code), "{} stands twice", code.code);
         assert!(

@@ -1,0 +1,653 @@
+//! Bad programs: each op has at least one, with the code that it must give at that op. An op without an entry fails the test.
+//!
+//! Texts are as in the tables' examples: a first line `// %x: T` declares parameters.
+
+use std::collections::BTreeSet;
+
+use fuser_dialects::docs::complete;
+use fuser_ir::parse::{ParseOptions, parse};
+use fuser_ir::{Diagnostics, Ir};
+
+/// Op, code, program.
+type Case = (&'static str, &'static str, &'static str);
+
+/// Unary float ops: an integer operand.
+const FLOAT_UNARY: &[&str] = &[
+    "ceil",
+    "floor",
+    "round",
+    "trunc",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "erf",
+    "sigmoid",
+    "isnan",
+    "isfinite",
+];
+/// Unary ops on numbers: a truth value.
+const NUMBER_UNARY: &[&str] = &["neg", "abs", "sign", "relu"];
+/// Binary ops on numbers: extents that disagree.
+const NUMBER_BINARY: &[&str] = &["add", "sub", "mul", "div", "rem", "maximum", "minimum"];
+/// Binary ops on floats: integers.
+const FLOAT_BINARY: &[&str] = &["pow", "fmax", "fmin"];
+/// Binary ops on integers: floats.
+const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr"];
+/// Reductions: an axis out of range, an axis twice, no axes, a misspelt clause.
+const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min"];
+
+const CASES: &[Case] = &[
+    // fusion, elementwise
+    (
+        "fusion.not",
+        "FIR0211",
+        "// %x: tensor<4xf32>\n%0 = fusion.not %x",
+    ),
+    (
+        "fusion.not",
+        "FIR0210",
+        "// %x: tensor<4xi1>\n%0 = fusion.not %x, %x",
+    ),
+    (
+        "fusion.add",
+        "FIR0302",
+        "// %x: tensor<4xf32>, %y: tensor<4xbf16>\n%0 = fusion.add %x, %y",
+    ),
+    (
+        "fusion.add",
+        "FIR0303",
+        "// %x: tensor<?xf32>, %y: tensor<?xf32>\n%0 = fusion.add %x, %y",
+    ),
+    (
+        "fusion.add",
+        "FIR0310",
+        "// %x: tensor<4xf32>, %y: vector<4xf32>\n%0 = fusion.add %x, %y",
+    ),
+    (
+        "fusion.add",
+        "FIR0218",
+        "// %x: tensor<4xf32>\n%0 = fusion.add %x, %x : tensor<5xf32>",
+    ),
+    (
+        "fusion.add",
+        "FIR0210",
+        "// %x: tensor<4xf32>\n%0 = fusion.add %x",
+    ),
+    (
+        "fusion.add",
+        "FIR0214",
+        "// %x: tensor<4xf32>\n%0 = fusion.add %x, %x {rounding = 3}",
+    ),
+    (
+        "fusion.compare",
+        "FIR0212",
+        "// %x: f32\n%0 = fusion.compare %x, %x",
+    ),
+    (
+        "fusion.compare",
+        "FIR0302",
+        "// %x: f32, %y: f64\n%0 = fusion.compare %x, %y predicate lt",
+    ),
+    (
+        "fusion.where",
+        "FIR0211",
+        "// %x: tensor<4xf32>\n%0 = fusion.where %x, %x, %x",
+    ),
+    (
+        "fusion.where",
+        "FIR0301",
+        "// %c: tensor<3xi1>, %x: tensor<4xf32>\n%0 = fusion.where %c, %x, %x",
+    ),
+    (
+        "fusion.clamp",
+        "FIR0302",
+        "// %x: tensor<4xf32>, %y: f64\n%0 = fusion.clamp %x, %y, %y",
+    ),
+    ("fusion.cast", "FIR0212", "// %x: f32\n%0 = fusion.cast %x"),
+    (
+        "fusion.cast",
+        "FIR0218",
+        "// %x: f32\n%0 = fusion.cast %x to bf16 : f16",
+    ),
+    (
+        "fusion.bitcast",
+        "FIR0311",
+        "// %x: f32\n%0 = fusion.bitcast %x to f16",
+    ),
+    (
+        "fusion.bitcast",
+        "FIR0311",
+        "// %x: i8\n%0 = fusion.bitcast %x to i1",
+    ),
+    // fusion, creation
+    ("fusion.constant", "FIR0212", "%0 = fusion.constant : f32"),
+    (
+        "fusion.constant",
+        "FIR0308",
+        "%0 = fusion.constant value true : f32",
+    ),
+    (
+        "fusion.constant",
+        "FIR0308",
+        "%0 = \"fusion.constant\"() {value = 300 : i64} : () -> ui8",
+    ),
+    (
+        "fusion.constant",
+        "FIR0308",
+        "%0 = \"fusion.constant\"() {value = 0.5 : f32} : () -> i32",
+    ),
+    (
+        "fusion.full",
+        "FIR0305",
+        "// %x: tensor<4xf32>\n%0 = fusion.full %x shape [4]",
+    ),
+    (
+        "fusion.full",
+        "FIR0303",
+        "// %x: f32\n%0 = fusion.full %x shape [?]",
+    ),
+    (
+        "fusion.full",
+        "FIR0307",
+        "// %x: f32\n%0 = fusion.full %x shape [b4]",
+    ),
+    ("fusion.size", "FIR0303", "%0 = fusion.size shape [?]"),
+    (
+        "fusion.iota",
+        "FIR0304",
+        "%0 = fusion.iota dim 1 shape [4] of i32",
+    ),
+    (
+        "fusion.iota",
+        "FIR0218",
+        "%0 = fusion.iota dim 0 shape [4] of i1",
+    ),
+    // fusion, shape
+    (
+        "fusion.broadcast",
+        "FIR0304",
+        "// %x: tensor<4xf32>\n%0 = fusion.broadcast %x dims [] shape [4, 8]",
+    ),
+    (
+        "fusion.broadcast",
+        "FIR0305",
+        "// %x: tensor<4xf32>\n%0 = fusion.broadcast %x dims [0] shape [5, 8]",
+    ),
+    (
+        "fusion.broadcast",
+        "FIR0307",
+        "// %x: tensor<4xf32>\n%0 = fusion.broadcast %x dims [0] shape [b4, 8]",
+    ),
+    (
+        "fusion.expand",
+        "FIR0305",
+        "// %x: tensor<4xf32>\n%0 = fusion.expand %x shape [8]",
+    ),
+    (
+        "fusion.squeeze",
+        "FIR0305",
+        "// %x: tensor<4xf32>\n%0 = fusion.squeeze %x dims [0]",
+    ),
+    (
+        "fusion.permute",
+        "FIR0304",
+        "// %x: tensor<4x5xf32>\n%0 = fusion.permute %x dims [0, 0]",
+    ),
+    (
+        "fusion.reshape",
+        "FIR0306",
+        "// %x: tensor<[B]x4xf32>\n%0 = fusion.reshape %x shape [[B], 5]",
+    ),
+    (
+        "fusion.reshape",
+        "FIR0307",
+        "// %x: tensor<4xb2xf32>\n%0 = fusion.reshape %x shape [8]",
+    ),
+    ("fusion.copy", "FIR0211", "// %x: f32\n%0 = fusion.copy %x"),
+    (
+        "fusion.segment_set",
+        "FIR0211",
+        "// %x: f32\n%0 = fusion.segment_set %x",
+    ),
+    (
+        "fusion.slice",
+        "FIR0309",
+        "// %x: tensor<5xf32>\n%0 = fusion.slice %x starts [2] shape [4]",
+    ),
+    (
+        "fusion.slice",
+        "FIR0309",
+        "// %x: tensor<[B]xf32>\n%0 = fusion.slice %x starts [0] shape [1]",
+    ),
+    (
+        "fusion.pad",
+        "FIR0309",
+        "// %x: tensor<5xf32>, %v: f32\n%0 = fusion.pad %x, %v low [-1] high [0]",
+    ),
+    (
+        "fusion.pad",
+        "FIR0302",
+        "// %x: tensor<5xf32>, %v: f64\n%0 = fusion.pad %x, %v low [1] high [0]",
+    ),
+    (
+        "fusion.cat",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %y: tensor<5x3xf32>\n%0 = fusion.cat %x, %y dim 0",
+    ),
+    (
+        "fusion.cat",
+        "FIR0304",
+        "// %x: tensor<5xf32>\n%0 = fusion.cat %x dim 1",
+    ),
+    // fusion, reductions
+    (
+        "fusion.sum",
+        "FIR0211",
+        "// %x: tensor<4xi1>\n%0 = fusion.sum %x dims [0]",
+    ),
+    (
+        "fusion.var_mean",
+        "FIR0211",
+        "// %x: tensor<4xi32>\n%0, %1 = fusion.var_mean %x dims [0] correction 0",
+    ),
+    (
+        "fusion.var_mean",
+        "FIR0212",
+        "// %x: tensor<4xf32>\n%0, %1 = fusion.var_mean %x dims [0]",
+    ),
+    // task
+    (
+        "task.program",
+        "FIR0230",
+        "module {\n  \"task.program\"() ({\n    task.return\n  }) {function_type = () -> ()} : () -> ()\n}",
+    ),
+    (
+        "task.program",
+        "FIR0229",
+        "task.program @f() {\n}\ntask.program @f() {\n}",
+    ),
+    (
+        "task.program",
+        "FIR0404",
+        "task.program @f(%x: tensor<4xf32>) -> (tensor<4xf32> {alias = 1 : i64}) {\n  task.return %x\n}",
+    ),
+    (
+        "task.return",
+        "FIR0401",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<5xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.return",
+        "FIR0401",
+        "task.program @f(%x: tensor<4xf32>) {\n  task.return %x\n}",
+    ),
+    (
+        "task.segment",
+        "FIR0403",
+        "// %x: tensor<4xf32>\ntask.segment @s kind \"kernle\" {\n  task.yield\n}",
+    ),
+    ("task.segment", "FIR0230", "task.segment {\n  task.yield\n}"),
+    (
+        "task.sweep",
+        "FIR0402",
+        "task.sweep axes [\"i\"] roles [\"grid\", \"tile\"] {\n  task.yield\n}",
+    ),
+    (
+        "task.sweep",
+        "FIR0402",
+        "task.sweep axes [\"i\"] roles [\"gird\"] {\n  task.yield\n}",
+    ),
+    (
+        "task.sweep",
+        "FIR0402",
+        "task.sweep vector 0 {\n  task.yield\n}",
+    ),
+    ("task.phase", "FIR0231", "task.phase {\n  task.yield\n}"),
+    (
+        "task.phase",
+        "FIR0222",
+        "// %x: f32\ntask.sweep {\n  \"task.phase\"() ({\n    %0 = fusion.exp %x\n  }) : () -> ()\n  task.yield\n}",
+    ),
+    ("task.pattern", "FIR0405", "task.pattern {\n  task.yield\n}"),
+    (
+        "task.pattern",
+        "FIR0218",
+        "// %x: f32\n%0 = task.pattern @p {\n  task.yield %x\n} : f64",
+    ),
+    (
+        "task.yield",
+        "FIR0231",
+        "task.program @f() {\n  task.yield\n}",
+    ),
+    // kernel
+    ("kernel.func", "FIR0501", "kernel.func @k(%x: f32) {\n}"),
+    (
+        "kernel.func",
+        "FIR0501",
+        "kernel.func @k(%n: index, %x: memref<?xf32>) {\n}",
+    ),
+    ("kernel.func", "FIR0502", "kernel.func @k() threads 0 {\n}"),
+    (
+        "kernel.launch",
+        "FIR0234",
+        "// %x: tensor<4xf32>\n%y = kernel.launch %x callee @missing : tensor<4xf32>",
+    ),
+    (
+        "kernel.launch",
+        "FIR0219",
+        "kernel.func @k() {\n}\ntask.program @f() {\n  %0 = kernel.launch callee @k\n  task.return\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0211",
+        "// %i: index, %x: f32\nkernel.for %i, %i, %x {\n^bb0(%j: index):\n  kernel.yield\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0502",
+        "// %i: index\nkernel.for %i, %i, %i map \"warp\" {\n^bb0(%j: index):\n  kernel.yield\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0502",
+        "// %i: index\nkernel.for %i, %i, %i map \"grid\" {\n^bb0(%j: index):\n  kernel.yield\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0502",
+        "// %i: index, %x: f32\n%r = kernel.for %i, %i, %i, %x map \"thread\" {\n^bb0(%j: index, %a: f32):\n  kernel.yield %a\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0503",
+        "// %i: index, %x: f32\n%r = kernel.for %i, %i, %i, %x {\n^bb0(%j: index, %a: f32):\n  kernel.yield\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0503",
+        "// %i: index\nkernel.for %i, %i, %i {\n  kernel.yield\n}",
+    ),
+    (
+        "kernel.if",
+        "FIR0211",
+        "// %i: index\nkernel.if %i {\n  kernel.yield\n}",
+    ),
+    (
+        "kernel.if",
+        "FIR0503",
+        "// %c: i1, %x: f32\n%r = kernel.if %c {\n  kernel.yield %x\n}",
+    ),
+    (
+        "kernel.if",
+        "FIR0503",
+        "// %c: i1, %x: f32, %y: f64\n%r = kernel.if %c {\n  kernel.yield %x\n} else {\n  kernel.yield %y\n}",
+    ),
+    ("kernel.alloc", "FIR0219", "%m = kernel.alloc"),
+    (
+        "kernel.alloc",
+        "FIR0506",
+        "%m = kernel.alloc : memref<?xf32, tile>",
+    ),
+    (
+        "kernel.alloc",
+        "FIR0506",
+        "%m = kernel.alloc : memref<4xf32>",
+    ),
+    (
+        "kernel.alloc",
+        "FIR0506",
+        "%m = kernel.alloc : memref<4x4xf32, tile>",
+    ),
+    (
+        "kernel.load",
+        "FIR0218",
+        "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i : f64",
+    ),
+    (
+        "kernel.load",
+        "FIR0504",
+        "// %m: memref<4x4xf32>, %i: index\n%v = kernel.load %m, %i",
+    ),
+    (
+        "kernel.load",
+        "FIR0504",
+        "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i align 3",
+    ),
+    (
+        "kernel.load",
+        "FIR0505",
+        "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i : vector<2x2xf32>",
+    ),
+    (
+        "kernel.store",
+        "FIR0504",
+        "// %v: f64, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i",
+    ),
+    (
+        "kernel.store",
+        "FIR0210",
+        "// %v: f32, %m: memref<?xf32>\nkernel.store %v, %m",
+    ),
+    ("kernel.barrier", "FIR0210", "// %x: f32\nkernel.barrier %x"),
+    (
+        "kernel.splat",
+        "FIR0219",
+        "// %x: f32\n%v = kernel.splat %x",
+    ),
+    (
+        "kernel.splat",
+        "FIR0505",
+        "// %x: f32\n%v = kernel.splat %x : vector<4xf64>",
+    ),
+    (
+        "kernel.splat",
+        "FIR0505",
+        "// %x: f32\n%v = kernel.splat %x : vector<2x2xf32>",
+    ),
+    ("kernel.iota", "FIR0218", "%v = kernel.iota : vector<4xf32>"),
+    (
+        "kernel.extract",
+        "FIR0505",
+        "// %v: vector<4xf32>\n%x = kernel.extract %v lane 4",
+    ),
+    (
+        "kernel.extract",
+        "FIR0505",
+        "// %v: vector<4xf32>\n%x = kernel.extract %v lane -1",
+    ),
+    (
+        "kernel.reduce",
+        "FIR0211",
+        "// %v: f32\n%x = kernel.reduce %v combine add",
+    ),
+    (
+        "kernel.reduce",
+        "FIR0505",
+        "// %v: vector<2x2xf32>\n%x = kernel.reduce %v combine add",
+    ),
+    (
+        "kernel.return",
+        "FIR0231",
+        "// %c: i1\nkernel.if %c {\n  kernel.return\n}",
+    ),
+    (
+        "kernel.yield",
+        "FIR0231",
+        "kernel.func @k() {\n  kernel.yield\n}",
+    ),
+    // builtin
+    (
+        "builtin.module",
+        "FIR0221",
+        "\"builtin.module\"() ({\n}) : () -> ()",
+    ),
+];
+
+/// Everything said about a program by parser and verifier.
+fn found(text: &str) -> Diagnostics {
+    let mut ir = Ir::new(fuser_dialects::registry());
+    let options = ParseOptions {
+        allow_unregistered: true,
+        ..ParseOptions::default()
+    };
+    let parsed = parse(&mut ir, 0, text, &options);
+    match parsed.module {
+        Some(module) if !parsed.diagnostics.has_errors() => fuser_ir::verify(&mut ir, module),
+        _ => parsed.diagnostics,
+    }
+}
+
+fn check(op: &str, code: &str, text: &str) -> Result<(), String> {
+    let text = complete(text);
+    let found = found(&text);
+    let hit = |d: &fuser_ir::Diagnostic| d.code == code && d.op.as_deref() == Some(op);
+    if found.items.iter().any(hit) {
+        return Ok(());
+    }
+    let said: Vec<String> = found
+        .items
+        .iter()
+        .map(|d| format!("  {} at {:?}: {}", d.code, d.op, d.message))
+        .collect();
+    Err(format!(
+        "{op} should give {code}:\n{text}\n{}",
+        said.join("\n")
+    ))
+}
+
+/// The cases of whole families.
+fn families() -> Vec<(String, &'static str, String)> {
+    let mut cases = Vec::new();
+    let mut family = |names: &[&str], code: &'static str, form: &str| {
+        for name in names {
+            cases.push((format!("fusion.{name}"), code, form.replace("OP", name)));
+        }
+    };
+    family(
+        FLOAT_UNARY,
+        "FIR0211",
+        "// %x: tensor<4xi32>\n%0 = fusion.OP %x",
+    );
+    family(
+        FLOAT_UNARY,
+        "FIR0214",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x {fast = true}",
+    );
+    family(
+        NUMBER_UNARY,
+        "FIR0211",
+        "// %x: tensor<4xi1>\n%0 = fusion.OP %x",
+    );
+    family(NUMBER_UNARY, "FIR0210", "// %x: f32\n%0 = fusion.OP %x, %x");
+    family(
+        NUMBER_BINARY,
+        "FIR0301",
+        "// %x: tensor<4xf32>, %y: tensor<1xf32>\n%0 = fusion.OP %x, %y",
+    );
+    family(NUMBER_BINARY, "FIR0211", "// %x: i1\n%0 = fusion.OP %x, %x");
+    family(FLOAT_BINARY, "FIR0211", "// %x: i32\n%0 = fusion.OP %x, %x");
+    family(
+        FLOAT_BINARY,
+        "FIR0302",
+        "// %x: f32, %y: f16\n%0 = fusion.OP %x, %y",
+    );
+    family(
+        INTEGER_BINARY,
+        "FIR0211",
+        "// %x: f32\n%0 = fusion.OP %x, %x",
+    );
+    family(
+        INTEGER_BINARY,
+        "FIR0302",
+        "// %x: i32, %y: i64\n%0 = fusion.OP %x, %y",
+    );
+    family(
+        REDUCTIONS,
+        "FIR0304",
+        "// %x: tensor<4x5xf32>\n%0 = fusion.OP %x dims [2]",
+    );
+    family(
+        REDUCTIONS,
+        "FIR0304",
+        "// %x: tensor<4x5xf32>\n%0 = fusion.OP %x dims [1, 1]",
+    );
+    family(
+        REDUCTIONS,
+        "FIR0212",
+        "// %x: tensor<4x5xf32>\n%0 = fusion.OP %x",
+    );
+    cases
+}
+
+#[test]
+fn each_bad_program_gives_its_code_at_its_op() {
+    let own = CASES.iter().map(|(op, code, text)| check(op, code, text));
+    let families = families();
+    let families = families
+        .iter()
+        .map(|(op, code, text)| check(op, code, text));
+    let failed: Vec<String> = own.chain(families).filter_map(Result::err).collect();
+    assert!(
+        failed.is_empty(),
+        "{} cases:\n\n{}",
+        failed.len(),
+        failed.join("\n\n")
+    );
+}
+
+#[test]
+fn every_op_has_a_bad_program() {
+    let own = CASES.iter().map(|(op, ..)| op.to_string());
+    let covered: BTreeSet<String> = own
+        .chain(families().into_iter().map(|(op, ..)| op))
+        .collect();
+    let all = fuser_dialects::DIALECTS.iter().flat_map(|d| d.ops);
+    let missing: Vec<&str> = all
+        .map(|op| op.name)
+        .filter(|n| !covered.contains(*n))
+        .collect();
+    assert!(missing.is_empty(), "no bad program for {missing:?}");
+}
+
+/// A code's example gives the code.
+#[test]
+fn examples_of_codes_give_them() {
+    let codes = fuser_dialects::codes().chain(fuser_ir::check::CODES);
+    let codes = codes.chain(fuser_ir::verify::codes::CODES);
+    let mut failed = Vec::new();
+    for code in codes.filter(|c| !c.example.is_empty()) {
+        let items = found(&complete(code.example)).items;
+        if !items.iter().any(|d| d.code == code.code) {
+            let said: Vec<String> = items
+                .iter()
+                .map(|d| format!("{} {}", d.code, d.message))
+                .collect();
+            failed.push(format!("{}: {said:?}\n{}", code.code, code.example));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// Every code of the dialects is given by one of the bad programs.
+#[test]
+fn every_code_has_a_bad_program() {
+    let own = CASES.iter().map(|(_, code, _)| *code);
+    let covered: BTreeSet<&str> = own
+        .chain(families().into_iter().map(|(_, code, _)| code))
+        .collect();
+    let missing: Vec<&str> = fuser_dialects::codes()
+        .map(|c| c.code)
+        .filter(|c| !covered.contains(c))
+        .collect();
+    assert!(missing.is_empty(), "no bad program for {missing:?}");
+}
