@@ -36,7 +36,12 @@ fn counted<'a>(
 }
 
 /// `y[r, c] += a x[r, c]`, a row for each grid iteration, columns by threads, 8 at a time and then one by one.
-fn scaled_rows(program: &mut Program) {
+fn scaled_rows(program: &mut Program) -> fuser_ir::Op {
+    overlapping_rows(program, 8)
+}
+
+/// With steps of less than 8 the vectors overlap, and reach beyond the loop's end.
+fn overlapping_rows(program: &mut Program, vector_step: i64) -> fuser_ir::Op {
     let params = [Buffer(F32), Buffer(F32), Buffer(F32), Size, Size];
     program.kernel("scaled_rows", &params, |b, args| {
         let [a, x, y, rows, columns] = args.try_into().unwrap();
@@ -51,7 +56,7 @@ fn scaled_rows(program: &mut Program) {
         b.for_loop(grid, |b, row| {
             let base = b.mul(row[0], columns)?;
             let factor = b.load(a, zero)?;
-            let vectors = counted(b, whole, 8, "thread")?;
+            let vectors = counted(b, whole, vector_step, "thread")?;
             b.for_loop(vectors, |b, i| {
                 let at = b.add(base, i[0])?;
                 let product = {
@@ -89,7 +94,7 @@ fn scaled_rows(program: &mut Program) {
             Ok(vec![])
         })?;
         Ok(())
-    });
+    })
 }
 
 #[test]
@@ -893,6 +898,14 @@ fn threads_wait_where_they_must() {
     assert_eq!(
         ptx(stores(true), 64, "sm_80").matches("bar.sync").count(),
         2
+    );
+    // A vector loop and its tail touch other elements, and a block runs one grid iteration.
+    assert_eq!(ptx(scaled_rows, 64, "sm_80").matches("bar.sync").count(), 0);
+    assert_eq!(
+        ptx(|p| overlapping_rows(p, 4), 64, "sm_80")
+            .matches("bar.sync")
+            .count(),
+        1
     );
     // Different buffers, or reads alone, need none.
     let independent = |program: &mut Program| {

@@ -11,9 +11,12 @@
 //! ```
 //!
 //! The unit is a buffer, not an index: two loops over the same elements get a barrier as well. Accesses inside one
-//! thread loop need none, because its iterations do not depend on each other. `kernel.barrier`, and the barriers of folds
+//! thread loop need none, because its iterations do not depend on each other, nor does the tail of a vector loop (see
+//! `disjoint`). `kernel.barrier`, and the barriers of folds
 //! over more than one warp, count. It is a forward analysis over the flattened function, repeated until the states that
 //! flow back along loops no longer grow.
+
+mod disjoint;
 
 use std::collections::BTreeSet;
 
@@ -45,6 +48,26 @@ impl Touched {
         self.read.extend(&other.read);
         self.written.extend(&other.written);
         self.written_by_first.extend(&other.written_by_first);
+    }
+
+    /// The buffers that `next` may not touch before all threads are here.
+    fn conflicts_with(&self, next: &Touched) -> BTreeSet<Buffer> {
+        let touched = self
+            .read
+            .iter()
+            .chain(&self.written)
+            .chain(&self.written_by_first);
+        let alone = |b: &&Buffer| self.conflicts(&next.only(b));
+        touched.filter(alone).copied().collect()
+    }
+
+    fn only(&self, buffer: &Buffer) -> Touched {
+        let keep = |set: &BTreeSet<Buffer>| set.get(buffer).copied().into_iter().collect();
+        Touched {
+            read: keep(&self.read),
+            written: keep(&self.written),
+            written_by_first: keep(&self.written_by_first),
+        }
     }
 
     /// Whether `next` must wait for these.
@@ -180,6 +203,9 @@ fn flatten(ir: &Ir, func: Op, threads: u32, noalias: bool) -> Vec<Event> {
                 Pending::Event(Event::Else),
                 first(op, 0),
             ]);
+        } else if ir.is(op, &kernel::FOR) && map_of(ir, op) == Some(Map::Grid) {
+            // A block runs one iteration.
+            pending.push(first(op, 0));
         } else if ir.is(op, &kernel::FOR) && map_of(ir, op) != Some(Map::Thread) {
             events.push(Event::LoopBegin);
             pending.extend([Pending::Event(Event::LoopEnd), first(op, 0)]);
@@ -194,7 +220,38 @@ fn flatten(ir: &Ir, func: Op, threads: u32, noalias: bool) -> Vec<Event> {
     events.retain(
         |event| !matches!(event, Event::Access(_, touched) if *touched == Touched::default()),
     );
-    events
+    join_tails(ir, events)
+}
+
+/// Takes a thread loop and the tail that continues it for one access.
+fn join_tails(ir: &Ir, events: Vec<Event>) -> Vec<Event> {
+    let mut joined: Vec<Event> = Vec::new();
+    // The last loop that went into the last event.
+    let mut last = None;
+    for event in events {
+        if let (Event::Access(second, next), Some(Event::Access(_, before)), Some(first)) =
+            (&event, joined.last_mut(), last)
+        {
+            let both = before.conflicts_with(next);
+            let loops = ir.is(first, &kernel::FOR) && ir.is(*second, &kernel::FOR);
+            let global = both.contains(&None);
+            if loops
+                && !global
+                && disjoint::continues(ir, first, *second, |m| both.contains(&Some(m)))
+            {
+                before.join(next);
+                // No chains: a third loop might reach back to the first where the second is empty.
+                last = None;
+                continue;
+            }
+        }
+        last = match &event {
+            Event::Access(op, _) => Some(*op),
+            _ => None,
+        };
+        joined.push(event);
+    }
+    joined
 }
 
 /// The shared buffers that `op` and what it holds read and write.
