@@ -8,6 +8,7 @@ pub mod compile;
 pub mod driver;
 pub mod run;
 pub mod session;
+pub mod translate;
 
 use fuser_ir::diag::CodeDef;
 use fuser_pass::Catalog;

@@ -8,8 +8,8 @@
 //! the sizes that its entry block computes.
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr, Step,
-    Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr,
+    Step, Target, TensorSpec,
 };
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;

@@ -1,0 +1,221 @@
+//! The command line of `fuser-translate`. One table serves parsing, help and suggestions.
+
+use fuser_ir::suggest::nearest;
+
+use crate::compile::Target;
+
+/// What to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Emit {
+    /// The kernel dialect.
+    Kernel,
+    /// LLVM IR, optimized.
+    LlvmIr,
+    /// The target's assembly.
+    Asm,
+    /// PTX.
+    Ptx,
+    /// The whole artifact as JSON.
+    Artifact,
+}
+
+const EMITS: &[(&str, Emit)] = &[
+    ("kernel", Emit::Kernel),
+    ("llvm-ir", Emit::LlvmIr),
+    ("asm", Emit::Asm),
+    ("ptx", Emit::Ptx),
+    ("artifact", Emit::Artifact),
+];
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Program text, `-` for stdin.
+    pub file: String,
+    /// Where the result goes, `-` for stdout.
+    pub output: String,
+    /// What to write.
+    pub emit: Emit,
+    /// For which machine.
+    pub target: Target,
+    /// Which program.
+    pub entry: Option<String>,
+    /// Passes instead of the usual ones, up to `schedule`.
+    pub passes: Option<String>,
+}
+
+/// A command line, read.
+pub enum Parsed {
+    /// Work to do.
+    Translate(Config),
+    /// A text to print.
+    Tell(String),
+}
+
+const FLAGS: &[(&str, &str, &str)] = &[
+    (
+        "emit",
+        "kernel|llvm-ir|asm|ptx|artifact",
+        "what to write (kernel)",
+    ),
+    (
+        "target",
+        "cpu|cuda:sm_90",
+        "for which machine (cpu; --emit=ptx alone means cuda:sm_80)",
+    ),
+    (
+        "output",
+        "FILE",
+        "where to write it, '-' for stdout; also -o",
+    ),
+    (
+        "entry",
+        "NAME",
+        "the program to translate, where the module has several; also -e",
+    ),
+    (
+        "passes",
+        "PIPELINE",
+        "elements of a task.program(...) pipeline to run before 'schedule' instead of the usual ones",
+    ),
+    ("help", "", "this text; also -h"),
+    ("version", "", "the version"),
+];
+
+/// Reads a command line: the work, or one line for each mistake.
+pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
+    let mut errors = Vec::new();
+    let mut values: Vec<(&'static str, String)> = Vec::new();
+    let mut files = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if arg.len() > 1 && arg.starts_with('-') {
+            match flag(arg, &mut rest) {
+                Ok(pair) => values.push(pair),
+                Err(message) => errors.push(message),
+            }
+        } else {
+            files.push(arg.clone());
+        }
+    }
+    if values.iter().any(|(name, _)| *name == "help") {
+        return Ok(Parsed::Tell(help()));
+    }
+    if values.iter().any(|(name, _)| *name == "version") {
+        return Ok(Parsed::Tell(format!(
+            "fuser-translate {}\n",
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    let config = config(values, files, &mut errors);
+    if errors.is_empty() {
+        Ok(Parsed::Translate(config))
+    } else {
+        Err(errors)
+    }
+}
+
+fn flag(
+    arg: &str,
+    rest: &mut std::slice::Iter<'_, String>,
+) -> Result<(&'static str, String), String> {
+    let body = arg
+        .strip_prefix("--")
+        .or_else(|| arg.strip_prefix('-'))
+        .unwrap_or(arg);
+    let (name, value) = match body.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_string())),
+        None => (body, None),
+    };
+    let name = match name {
+        "o" => "output",
+        "e" => "entry",
+        "h" => "help",
+        name => name,
+    };
+    let Some((known, takes, _)) = FLAGS.iter().find(|(n, ..)| *n == name) else {
+        let names = FLAGS.iter().map(|f| f.0);
+        let hint = nearest(name, names)
+            .map(|n| format!("; did you mean '--{n}'?"))
+            .unwrap_or_default();
+        return Err(format!("unknown flag '{arg}'{hint}"));
+    };
+    if takes.is_empty() {
+        return Ok((known, String::new()));
+    }
+    let value = value.or_else(|| rest.next().cloned());
+    value
+        .map(|v| (*known, v))
+        .ok_or_else(|| format!("'--{known}' needs a value: {takes}"))
+}
+
+fn config(
+    values: Vec<(&'static str, String)>,
+    files: Vec<String>,
+    errors: &mut Vec<String>,
+) -> Config {
+    let mut config = Config {
+        file: files.first().cloned().unwrap_or_else(|| "-".into()),
+        output: "-".into(),
+        emit: Emit::Kernel,
+        target: Target::Host,
+        entry: None,
+        passes: None,
+    };
+    if files.len() > 1 {
+        errors.push(format!(
+            "one program at a time: '{}' and '{}' were given",
+            files[0], files[1]
+        ));
+    }
+    let mut target = None;
+    for (name, value) in values {
+        match name {
+            "emit" => match EMITS.iter().find(|(n, _)| *n == value) {
+                Some((_, emit)) => config.emit = *emit,
+                None => {
+                    let names: Vec<&str> = EMITS.iter().map(|e| e.0).collect();
+                    errors.push(format!("'--emit={value}': there are {}", names.join(", ")));
+                }
+            },
+            "target" => match Target::parse(&value) {
+                Ok(t) => target = Some(t),
+                Err(found) => errors.extend(found.items.into_iter().map(|d| {
+                    let help = d
+                        .helps
+                        .first()
+                        .map(|h| format!(": {h}"))
+                        .unwrap_or_default();
+                    format!("{}{help}", d.message)
+                })),
+            },
+            "output" => config.output = value,
+            "entry" => config.entry = Some(value),
+            "passes" => config.passes = Some(value),
+            _ => {}
+        }
+    }
+    config.target = target.unwrap_or(match config.emit {
+        Emit::Ptx => Target::Cuda("sm_80".into()),
+        _ => Target::Host,
+    });
+    if config.emit == Emit::Ptx && config.target == Target::Host {
+        errors.push("'--emit=ptx' needs a GPU target: '--target=cuda:sm_90'".into());
+    }
+    config
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "usage: fuser-translate FILE.fir [flags]\n\nWrites a program as something else.\n\n",
+    );
+    for (name, takes, doc) in FLAGS {
+        let value = if takes.is_empty() {
+            String::new()
+        } else {
+            format!("={takes}")
+        };
+        text += &format!("  --{name}{value}\n      {doc}\n");
+    }
+    text
+}

@@ -1,0 +1,192 @@
+//! `fuser-translate`: a program as something else: kernels, LLVM IR, assembly, PTX, an artifact.
+//!
+//! Runs the same pipeline as `fuser-run` and stops where `--emit` says. Text goes to stdout or `-o`, everything else to
+//! stderr; a file is written whole or not at all. Works on any machine: emitting PTX needs no GPU.
+
+mod args;
+
+use std::sync::Arc;
+
+use fuser_ir::parse::{self, ParseOptions};
+use fuser_ir::print::{self, PrintOptions};
+use fuser_ir::render::{RenderOptions, render_one};
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
+
+use crate::compile::{self, CompileOptions, Target};
+use crate::driver::source::Sources;
+use crate::driver::{Exit, output};
+use args::{Config, Emit, Parsed};
+
+/// Runs `fuser-translate` with these arguments, without the program's name.
+pub fn run(args: &[String]) -> Exit {
+    match args::parse(args) {
+        Ok(Parsed::Translate(config)) => guarded(&config),
+        Ok(Parsed::Tell(text)) => finish(output::write("-", &text)),
+        Err(errors) => {
+            for error in errors {
+                output::say(&format!("fuser-translate: error: {error}\n"));
+            }
+            output::say("fuser-translate: 'fuser-translate --help' lists all flags\n");
+            Exit::Usage
+        }
+    }
+}
+
+/// A panic is a bug of ours and says so; nothing has been written by then.
+fn guarded(config: &Config) -> Exit {
+    let work = std::panic::AssertUnwindSafe(|| file(config));
+    std::panic::catch_unwind(work).unwrap_or_else(|_| {
+        output::say(
+            "error: [FIR0699] internal error: this is a bug in Fuser; nothing was written\n",
+        );
+        Exit::Internal
+    })
+}
+
+fn file(config: &Config) -> Exit {
+    let limit = fuser_ir::limits::Limits::default().source_bytes as u64;
+    let text = match output::read(&config.file, limit) {
+        Ok(text) => text,
+        Err(message) => return finish(Err(message)),
+    };
+    let mut sources = Sources::default();
+    let text: Arc<str> = text.into();
+    let id = sources.add(&config.file, text.clone());
+    match translate(config, id, &text) {
+        Ok((result, warnings)) => {
+            tell(&sources, &warnings);
+            finish(output::write(&config.output, &result))
+        }
+        Err(found) => {
+            tell(&sources, &found);
+            Exit::Diagnostics
+        }
+    }
+}
+
+fn finish(written: Result<(), String>) -> Exit {
+    match written {
+        Ok(()) => Exit::Ok,
+        Err(message) => {
+            output::say(&format!("fuser-translate: error: {message}\n"));
+            Exit::Diagnostics
+        }
+    }
+}
+
+fn tell(sources: &Sources, found: &Diagnostics) {
+    for diagnostic in &found.items {
+        output::say(&render_one(
+            diagnostic,
+            &sources.map,
+            RenderOptions::default(),
+        ));
+    }
+}
+
+fn translate(config: &Config, id: u32, text: &str) -> Result<(String, Diagnostics), Diagnostics> {
+    let mut ir = Ir::new(fuser_dialects::registry());
+    let options = ParseOptions {
+        file_name: config.file.clone(),
+        ..ParseOptions::default()
+    };
+    let parsed = parse::parse(&mut ir, id, text, &options);
+    let Some(module) = parsed.module.filter(|_| !parsed.diagnostics.has_errors()) else {
+        return Err(parsed.diagnostics);
+    };
+    let found = fuser_ir::verify(&mut ir, module);
+    if found.has_errors() {
+        return Err(found);
+    }
+    let options = CompileOptions {
+        target: config.target.clone(),
+        program: config.entry.clone(),
+        passes: config.passes.clone(),
+    };
+    emit(&mut ir, module, config, &options)
+}
+
+fn emit(
+    ir: &mut Ir,
+    module: Op,
+    config: &Config,
+    options: &CompileOptions,
+) -> Result<(String, Diagnostics), Diagnostics> {
+    if config.emit == Emit::Artifact {
+        return artifact(ir, module, options);
+    }
+    let lowered = lower_if_needed(ir, module, options)?;
+    let text = match config.emit {
+        Emit::Kernel => print::print(ir, module, &PrintOptions::default()),
+        other => code(ir, module, other, &options.target)?,
+    };
+    Ok((text, lowered))
+}
+
+/// A module that holds kernels already is taken as it is, so that `--emit=kernel` can be edited and fed back.
+fn lower_if_needed(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+) -> Result<Diagnostics, Diagnostics> {
+    let has_kernels = ir
+        .children(module)
+        .iter()
+        .any(|&op| ir.is(op, &fuser_dialects::kernel::FUNC));
+    if has_kernels {
+        return Ok(Diagnostics::default());
+    }
+    compile::lower(ir, module, options).map(|l| l.diagnostics)
+}
+
+#[cfg(feature = "codegen")]
+fn artifact(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+) -> Result<(String, Diagnostics), Diagnostics> {
+    let compiled = compile::compile(ir, module, options)?;
+    let json = compiled
+        .artifact
+        .to_json()
+        .map_err(|e| no_plan(e.to_string()))?;
+    Ok((json, compiled.diagnostics))
+}
+
+#[cfg(feature = "codegen")]
+fn no_plan(message: String) -> Diagnostics {
+    let place = fuser_ir::Place::Unknown;
+    Diagnostics {
+        items: vec![Diagnostic::error(&compile::NO_PLAN, place, message)],
+    }
+}
+
+#[cfg(feature = "codegen")]
+fn code(ir: &Ir, module: Op, emit: Emit, target: &Target) -> Result<String, Diagnostics> {
+    use fuser_codegen::lower::Emission;
+    let what = if emit == Emit::LlvmIr {
+        Emission::LlvmIr
+    } else {
+        Emission::Assembly
+    };
+    compile::emit(ir, module, target, what)
+}
+
+#[cfg(not(feature = "codegen"))]
+fn artifact(_: &mut Ir, _: Op, _: &CompileOptions) -> Result<(String, Diagnostics), Diagnostics> {
+    Err(without_code())
+}
+
+#[cfg(not(feature = "codegen"))]
+fn code(_: &Ir, _: Op, _: Emit, _: &Target) -> Result<String, Diagnostics> {
+    Err(without_code())
+}
+
+#[cfg(not(feature = "codegen"))]
+fn without_code() -> Diagnostics {
+    let message = "unsupported: this build has no code generation";
+    let error = Diagnostic::error(&compile::UNKNOWN_TARGET, fuser_ir::Place::Unknown, message);
+    Diagnostics {
+        items: vec![error.help("build it with the feature 'codegen', or use --emit=kernel")],
+    }
+}
