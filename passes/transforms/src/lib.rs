@@ -34,6 +34,7 @@ pub static PASSES: &[&PassDef] = &[
     // Simplify before grouping.
     &preseg::REMOVE_EMPTY,
     &preseg::CANCEL_SLICE_CAT,
+    &preseg::DROP_COPIES,
     &preseg::FOLD_CASTS,
     &preseg::SWAP_CASTS,
     &preseg::COMPOSE_BROADCASTS,

@@ -6,6 +6,7 @@
 
 mod cancel_slice_cat;
 mod compose_broadcasts;
+mod drop_copies;
 mod fold_casts;
 mod remove_empty;
 mod swap_casts;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use cancel_slice_cat::CANCEL_SLICE_CAT;
 pub use compose_broadcasts::COMPOSE_BROADCASTS;
+pub use drop_copies::DROP_COPIES;
 pub use fold_casts::FOLD_CASTS;
 pub use remove_empty::REMOVE_EMPTY;
 pub use swap_casts::SWAP_CASTS;
@@ -30,10 +32,10 @@ pub static PIPELINE: PipelineDef = PipelineDef {
     name: "preseg",
     summary: "what simplifies before ops are grouped",
     anchor: "task.program",
-    // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again vanish before
-    // casts look for neighbours. Casts move to where fewer bytes are, which brings shape ops side by side; then those
+    // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again, and copies,
+    // vanish before casts look for neighbours. Casts move to where fewer bytes are, which brings shape ops side by side; then those
     // compose, and casts that met fold. What is equal now merges, what nothing needs goes.
-    text: "remove-empty,cancel-slice-cat,fold-casts,swap-casts,compose-broadcasts,fold-casts,canonicalize,cse,dce",
+    text: "remove-empty,cancel-slice-cat,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,canonicalize,cse,dce",
 };
 
 /// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.
