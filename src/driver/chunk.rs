@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Ir, Op, Place};
 use fuser_pass::context::EmittedFile;
 use fuser_pass::pipeline::PipelineBuilder;
@@ -127,6 +128,17 @@ impl<'a> Compiler<'a> {
         let (mut ir, module, found) = self.reader.read(file, name, first_line, text);
         self.timing.end();
         outcome.diagnostics.extend(found);
+        if self.config.no_implicit_module && module.is_some_and(|m| ir.spans[m].is_none()) {
+            let message = "the file does not write its module out";
+            let place = Place::Span {
+                file,
+                span: Span::default(),
+            };
+            let error = Diagnostic::error(&codes::NO_MODULE, place, message);
+            outcome
+                .diagnostics
+                .push(error.help("write 'module { ... }' around the ops"));
+        }
         let failed = outcome.diagnostics.iter().any(Diagnostic::is_error);
         let root = module.filter(|_| !failed)?;
         self.timing.begin("(V) verifier");

@@ -181,7 +181,7 @@ fn replayed(
         return Ok(config);
     }
     let stated = reproducer::parse(text).map_err(|error| {
-        Teller::new(&config).all(&Sources::default(), &[error]);
+        Teller::new(&config).all(&Sources::default(), &[*error]);
         Exit::Diagnostics
     })?;
     let mut all = stated.options;

@@ -72,15 +72,12 @@ fn options(config: &Config) -> Vec<String> {
 }
 
 /// Reads the header of a reproducer.
-pub fn parse(text: &str) -> Result<Reproducer, Diagnostic> {
+pub fn parse(text: &str) -> Result<Reproducer, Box<Diagnostic>> {
     let mut lines = text.lines();
     if lines.next() != Some(MAGIC) {
         let message = format!("the file does not begin with '{MAGIC}'");
-        return Err(Diagnostic::error(
-            &codes::REPRODUCER,
-            Place::Unknown,
-            message,
-        ));
+        let error = Diagnostic::error(&codes::REPRODUCER, Place::Unknown, message);
+        return Err(Box::new(error));
     }
     let mut found = Reproducer::default();
     for line in lines.take_while(|l| l.starts_with("// ")) {

@@ -25,7 +25,7 @@ impl Statistics {
     }
     /// The report for people: by pass, sorted by name, or by step in the order of the pipeline.
     pub fn text(&self, by_step: bool) -> String {
-        let bar = format!("===-{}-===\n", "-".repeat(73));
+        let bar = format!("==={}===\n", "-".repeat(74));
         let title = format!("{:>53}\n", "... Pass statistics report ...");
         let mut text = format!("{bar}{title}{bar}");
         for (pass, counts) in self.rows(by_step) {

@@ -57,11 +57,11 @@ impl Timing {
     pub fn text(&self, tree: bool) -> String {
         let total = self.zero.elapsed();
         let rows = if tree { self.tree() } else { self.list() };
-        let bar = format!("===-{}-===\n", "-".repeat(73));
-        let mut text = format!("{bar}{:^79}\n{bar}", "... Execution time report ...");
-        text = text.replace("report ...  ", "report ...");
+        let bar = format!("==={}===\n", "-".repeat(74));
+        let title = format!("{:>53}\n", "... Execution time report ...");
+        let mut text = format!("{bar}{title}{bar}");
         text += &format!(
-            "  Total Execution Time: {:.4} seconds\n\n",
+            "  Total Execution Time: {:.6} seconds\n\n",
             total.as_secs_f64()
         );
         text += "  ----Wall Time----  ----Name----\n";
@@ -164,7 +164,7 @@ fn line(length: Duration, total: Duration, name: &str) -> String {
         0.0 => 0.0,
         total => 100.0 * length.as_secs_f64() / total,
     };
-    format!("  {:9.4} ({share:5.1}%)  {name}\n", length.as_secs_f64())
+    format!("  {:9.6} ({share:5.1}%)  {name}\n", length.as_secs_f64())
 }
 
 impl Instrument for Timing {
@@ -182,11 +182,21 @@ impl Instrument for Timing {
         Vec::new()
     }
     fn pass_failed(&mut self, _: &Ir, run: PassRun<'_>, _: &Failure) {
-        // A later instrument may have failed the pass after this one closed it.
-        let open = self.open.last().map(|&i| self.intervals[i].name.as_str());
-        if open == Some(run.step.pass.name) {
+        // A panic leaves what was open inside of the pass; a later instrument may have failed it after it was closed.
+        let name = run.step.pass.name;
+        let is_pass = |&i: &usize| self.intervals[i].name == name;
+        let Some(depth) = self.open.iter().rposition(is_pass) else {
+            return;
+        };
+        while self.open.len() > depth {
             self.end();
         }
+    }
+    fn before_analysis(&mut self, name: &'static str) {
+        self.begin(format!("(A) {name}"));
+    }
+    fn after_analysis(&mut self, _: &'static str) {
+        self.end();
     }
     fn before_verify(&mut self) {
         self.begin("(V) verifier");

@@ -139,6 +139,11 @@ fn is_limit(error: &InterpError) -> bool {
 
 fn case(ir: &Ir, program: Op, number: u32) -> Result<Case, String> {
     let inputs = inputs(ir, program, number)?;
+    // Running out of fuel takes as long as using it up, so what is clearly too much is not tried.
+    let largest = inputs.iter().map(Tensor::stored_len).max().unwrap_or(0) as u64;
+    if largest.saturating_mul(ir.walk(program).len() as u64) > FUEL {
+        return Err("it is too large to be interpreted".into());
+    }
     let outputs = interpret(ir, program, &inputs, &options(true)).map_err(|e| e.to_string())?;
     Ok(Case {
         inputs,
@@ -192,17 +197,13 @@ impl Maker<'_> {
             Extent::Static(n) => usize::try_from(n).ok(),
             Extent::Unknown => Some(UNKNOWN),
             Extent::Symbolic(id) => {
-                let value = self
-                    .ir
-                    .extent_expr(id)
-                    .terms
-                    .iter()
-                    .try_fold(0_i64, |sum, term| {
-                        let factors = term.0.iter().map(|&name| self.extent(name));
-                        let term = factors.fold(Some(term.1), |p, f| p?.checked_mul(f));
-                        sum.checked_add(term?)
-                    });
-                value.and_then(|v| usize::try_from(v).ok())
+                let terms = &self.ir.extent_expr(id).terms;
+                let sum = terms.iter().try_fold(0_i64, |sum, (names, coefficient)| {
+                    let mut factors = names.iter().map(|&name| self.extent(name));
+                    let term = factors.try_fold(*coefficient, i64::checked_mul)?;
+                    sum.checked_add(term)
+                });
+                sum.and_then(|v| usize::try_from(v).ok())
             }
         };
         Ok(Axis {

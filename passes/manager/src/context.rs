@@ -52,6 +52,7 @@ pub(crate) trait Host {
     fn debug_enabled(&self, tag: &str) -> bool;
     fn debug(&mut self, tag: &str, text: &str);
     fn wanted(&self, kind: &str) -> bool;
+    fn analysis(&mut self, name: &'static str, begins: bool);
 }
 
 /// Handed to a pass's function.
@@ -86,11 +87,17 @@ impl PassContext<'_> {
     }
     /// The analysis `A` of the op that the pass runs on.
     pub fn analysis<A: Analysis>(&mut self) -> Rc<A> {
-        self.analyses.get(self.ir, self.op)
+        self.analysis_of(self.op)
     }
     /// The analysis `A` of an op inside.
     pub fn analysis_of<A: Analysis>(&mut self, op: Op) -> Rc<A> {
-        self.analyses.get(self.ir, op)
+        if let Some(cached) = self.analyses.cached(op) {
+            return cached;
+        }
+        self.host.analysis(A::NAME, true);
+        let made = self.analyses.get(self.ir, op);
+        self.host.analysis(A::NAME, false);
+        made
     }
     /// Says that the pass keeps `A` true.
     pub fn preserve<A: Analysis>(&mut self) {

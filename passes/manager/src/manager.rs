@@ -347,6 +347,12 @@ impl Host for Collector<'_, '_> {
         self.instruments.iter_mut().for_each(|i| i.file(&file));
         self.report.files.push(file);
     }
+    fn analysis(&mut self, name: &'static str, begins: bool) {
+        self.instruments.iter_mut().for_each(|i| match begins {
+            true => i.before_analysis(name),
+            false => i.after_analysis(name),
+        });
+    }
     fn wanted(&self, kind: &str) -> bool {
         self.instruments.iter().any(|i| i.wants_file(kind))
     }
