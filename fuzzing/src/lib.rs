@@ -13,6 +13,7 @@
 pub mod campaign;
 pub mod generate;
 pub mod oracle;
+pub mod reduce;
 pub mod soak;
 pub mod source;
 pub mod stats;

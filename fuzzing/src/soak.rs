@@ -10,7 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::generate::Tier;
+use crate::generate::{Case, Tier};
+use crate::oracle::Finding;
 use crate::generate::fusion::Config;
 use crate::{Source, Stats, campaign};
 
@@ -24,6 +25,7 @@ pub const USAGE: &str = "usage: soak [options]
   --ops A,B      only these ops: fusion.add,fusion.sum
   --no-templates single ops only
   --out DIR      where failures are written (fuzz-failures)
+  --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";
 
 /// How to soak.
@@ -37,6 +39,7 @@ pub struct Options {
     ops: Vec<&'static str>,
     templates: bool,
     out: PathBuf,
+    reduce: bool,
     verbose: bool,
 }
 
@@ -52,12 +55,14 @@ impl Options {
             ops: Vec::new(),
             templates: true,
             out: "fuzz-failures".into(),
+            reduce: false,
             verbose: false,
         };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
             match name.as_str() {
                 "--no-templates" => options.templates = false,
+                "--reduce" => options.reduce = true,
                 "--verbose" => options.verbose = true,
                 _ => {
                     let value = rest
@@ -170,7 +175,7 @@ fn work(options: &Options, shared: &Shared, end: Instant) {
 fn case(options: &Options, shared: &Shared, seed: u64) {
     let mut stats = Stats::default();
     let (case, found) =
-        campaign::fusion(&mut Source::seed(seed), &options.config(seed), &mut stats);
+        campaign::fusion(&mut Source::seed(seed), seed, &options.config(seed), &mut stats);
     if let Ok(mut all) = shared.stats.lock() {
         all.merge(&stats);
     }
@@ -186,9 +191,23 @@ fn case(options: &Options, shared: &Shared, seed: u64) {
         let first = entry.0 == 1;
         drop(all);
         if first && let Some(case) = &case {
-            write(options, seed, finding, case);
+            match options.reduce {
+                true => write(options, seed, finding, &reduced(case, seed, finding)),
+                false => write(options, seed, finding, case),
+            }
         }
     }
+}
+
+/// A smaller case that goes wrong in the same way.
+fn reduced(case: &Case, seed: u64, finding: &Finding) -> Case {
+    let shape = campaign::shape_of(&finding.to_string());
+    let same = |case: &Case| {
+        let mut source = campaign::source_of_oracles(seed);
+        let found = campaign::executed(case, &mut source, &mut Stats::default());
+        found.iter().any(|f| campaign::shape_of(&f.to_string()) == shape)
+    };
+    crate::reduce::reduce(case, same)
 }
 
 fn write(

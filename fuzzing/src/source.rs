@@ -35,7 +35,7 @@ impl Source {
     /// A sequence of its own, whose length does not shift the choices after it.
     pub fn fork(&mut self) -> Self {
         match &self.origin {
-            Origin::Seed(_) => Self::seed(self.next()),
+            Origin::Seed(_) => Self::seed(self.word()),
             Origin::Bytes { .. } => {
                 let length = self.below(64) as usize;
                 let bytes: Vec<u8> = (0..length).map(|_| self.byte()).collect();
@@ -51,7 +51,7 @@ impl Source {
         }
     }
     /// 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         match &mut self.origin {
             Origin::Seed(state) => splitmix(state),
             Origin::Bytes { .. } => (0..8).fold(0, |word, _| word << 8 | u64::from(self.byte())),
@@ -77,7 +77,7 @@ impl Source {
             Origin::Bytes { .. } if limit <= 1 << 16 => {
                 u64::from(self.byte()) << 8 | u64::from(self.byte())
             }
-            _ => self.next(),
+            _ => self.word(),
         };
         word % limit
     }
@@ -90,7 +90,7 @@ impl Source {
         let width = high.wrapping_sub(low) as u64;
         match width.checked_add(1) {
             Some(count) => low.wrapping_add(self.below(count) as i64),
-            None => self.next() as i64,
+            None => self.word() as i64,
         }
     }
     /// True in `times` of `out_of` cases; false at the end of the bytes.
@@ -138,8 +138,8 @@ mod tests {
     fn splitmix_is_splitmix() {
         // The reference implementation's first values for state 1234567.
         let mut source = Source::seed(1234567);
-        assert_eq!(source.next(), 6457827717110365317);
-        assert_eq!(source.next(), 3203168211198807973);
+        assert_eq!(source.word(), 6457827717110365317);
+        assert_eq!(source.word(), 3203168211198807973);
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         assert!(source.chance(1, 3) == (255 % 3 >= 2));
         assert!(source.is_spent());
         assert_eq!((source.below(10), source.chance(9, 10)), (0, false));
-        assert_eq!(source.next(), 0);
+        assert_eq!(source.word(), 0);
     }
 
     #[test]

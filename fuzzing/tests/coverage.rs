@@ -110,7 +110,7 @@ fn a_seed_is_a_case() {
 fn bytes_are_a_case_whatever_they_are() {
     for length in 0..300u64 {
         let mut source = Source::seed(length);
-        let bytes: Vec<u8> = (0..length).map(|_| source.next() as u8).collect();
+        let bytes: Vec<u8> = (0..length).map(|_| source.word() as u8).collect();
         let mut case = fusion::generate(&mut Source::bytes(&bytes), &Config::new(Tier::Exact));
         assert_eq!(fault(&mut case), None, "{length} bytes");
     }

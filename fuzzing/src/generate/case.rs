@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fuser_ir::{DType, Ir, Op};
+use fuser_ir::{AttrKind, DType, Ir, Op, Value};
 
 /// What may be said of the results of two correct executions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,48 +54,48 @@ pub struct Case {
     pub tier: Tier,
 }
 
-/// The program as text, until the printer is there.
+/// The program as text, with its inputs in comments.
 pub fn dump(case: &Case) -> String {
     use fuser_ir::describe;
     let ir = &case.ir;
-    let name = |v| {
-        ir.value_name(v)
-            .map_or_else(|| format!("{v:?}"), str::to_owned)
-    };
+    let name = |v: Value| ir.value_name(v).map_or_else(|| format!("%{}", fuser_ir::entity::Entity::index(v)), |n| format!("%{n}"));
+    let names = |list: &[Value]| list.iter().map(|v| name(*v)).collect::<Vec<_>>().join(", ");
+    let types = |list: &[Value]| list.iter().map(|v| describe::ty(ir, ir.value_type(*v))).collect::<Vec<_>>().join(", ");
     let mut text = String::new();
-    let Some(body) = ir.body(case.program, 0) else {
-        return text;
-    };
-    for (arg, input) in ir.args(body).iter().zip(&case.inputs) {
-        let ty = describe::ty(ir, ir.value_type(*arg));
-        text += &format!(
-            "// %{}: {ty} {} bytes {:?}\n",
-            name(*arg),
-            input.bytes.len(),
-            &input.bytes[..input.bytes.len().min(16)]
-        );
+    let Some(body) = ir.body(case.program, 0) else { return text };
+    for input in &case.inputs {
+        text += &format!("// input {} {:?}: {:?}\n", input.dtype.name(), input.axes, &input.bytes[..input.bytes.len().min(32)]);
     }
+    text += &format!("// extents {:?}\n", case.extents);
+    let parameters = ir.args(body).iter().map(|v| format!("{}: {}", name(*v), types(&[*v])));
+    let parameters: Vec<String> = parameters.collect();
+    let results = ir.last_op(body).map(|op| ir.operands(op).collect::<Vec<_>>()).unwrap_or_default();
+    text += &format!("task.program @f({}) -> ({}) {{\n", parameters.join(", "), types(&results));
     for op in ir.block_ops(body) {
-        let results: Vec<String> = ir.results(op).iter().map(|v| name(*v)).collect();
-        let operands: Vec<String> = ir.operands(op).map(name).collect();
-        let types: Vec<String> = ir
-            .results(op)
-            .iter()
-            .map(|v| describe::ty(ir, ir.value_type(*v)))
-            .collect();
-        let attrs: Vec<String> = ir
-            .attrs(op)
-            .iter()
-            .map(|(k, a)| format!("{} {:?}", ir.str(*k), ir.attr_kind(*a)))
-            .collect();
-        text += &format!(
-            "{} = {} {} {} : {}\n",
-            results.join(", "),
-            ir.name(op),
-            operands.join(", "),
-            attrs.join(" "),
-            types.join(", ")
-        );
+        let results = ir.results(op);
+        let operands: Vec<Value> = ir.operands(op).collect();
+        let equals = if results.is_empty() { "" } else { " = " };
+        text += &format!("  {}{equals}{} {}", names(results), ir.name(op), names(&operands));
+        for (key, attr) in ir.attrs(op) {
+            text += &format!(" {} {}", ir.str(*key), attr_text(ir, ir.attr_kind(*attr)));
+        }
+        let colon = if results.is_empty() { "" } else { " : " };
+        text += &format!("{colon}{}\n", types(results));
     }
-    text + &format!("// {:?}\n", case.extents)
+    text + "}\n"
+}
+
+fn attr_text(ir: &Ir, attr: &AttrKind) -> String {
+    use fuser_ir::describe;
+    match attr {
+        AttrKind::Unit => String::new(),
+        AttrKind::Bool(b) => b.to_string(),
+        AttrKind::Int { value, .. } => value.to_string(),
+        AttrKind::Float { bits, .. } => format!("{:?}", f64::from_bits(*bits)),
+        AttrKind::String(s) => ir.str(*s).to_owned(),
+        AttrKind::Type(t) => describe::ty(ir, *t),
+        AttrKind::I64Array(v) => format!("{v:?}"),
+        AttrKind::Extents(d) => describe::dims(ir, d),
+        other => format!("{other:?}"),
+    }
 }

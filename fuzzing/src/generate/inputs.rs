@@ -113,7 +113,7 @@ fn integers(source: &mut Source, dtype: DType) -> Values {
 
 /// Makes the data.
 pub fn fill(plan: &Plan, source: &mut Source) -> Input {
-    let mut source = Source::seed(source.next());
+    let mut source = Source::seed(source.word());
     let count = super::case::stored(&plan.axes);
     let mut bytes = Vec::with_capacity((count * plan.dtype.bytes()) as usize);
     for _ in 0..count {
@@ -131,7 +131,7 @@ fn element(plan: &Plan, source: &mut Source, bytes: &mut Vec<u8>) {
         let word = match plan.values {
             Values::Small(most) if plan.dtype.is_signed() => source.range(-most, most),
             Values::Small(most) => source.range(0, most),
-            _ => source.next() as i64,
+            _ => source.word() as i64,
         };
         let size = plan.dtype.bytes() as usize;
         bytes.extend(&word.to_le_bytes()[..size]);

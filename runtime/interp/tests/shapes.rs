@@ -201,6 +201,8 @@ fn folds_along_any_axes() {
     check(&y[0], &[], &[0.0]);
     let y = apply("sum", &[C::Ints("dims", &[])], &[x]);
     assert_eq!(y[0].shape(), [2, 3, 4]);
+    let zero = apply("sum", &[C::Ints("dims", &[])], &[f32s(&[1], &[-0.0])]);
+    assert!(values(&zero[0])[0].is_sign_negative());
 }
 
 #[test]
