@@ -111,7 +111,8 @@ fn fault(tier: Tier, index: usize, got: &Tensor, wanted: &Tensor) -> Option<Stri
         Tier::Exact => compare_exact(got, wanted),
         Tier::Bounded => compare(got, wanted),
     };
-    if report.ok {
+    // Beside a broadcast axis of extent 0 elements are stored that no index reads.
+    if report.ok || (report.mismatch.is_none() && wanted.logical_len() == 0) {
         return None;
     }
     let detail = match (&report.mismatch, &report.worst) {

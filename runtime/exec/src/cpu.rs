@@ -185,7 +185,11 @@ impl Run<'_> {
 
     /// Compares the outputs of the guarded runs with each other and with those of the lean run.
     fn compare(&self, guarded: &[Frame; 2], lean: &Frame) -> Result<(), CheckError> {
-        for (output, bytes) in self.output_sizes() {
+        for ((output, bytes), axes) in self.output_sizes().zip(&self.plan.outputs) {
+            // Beside a broadcast axis of extent 0 elements are stored that no index reads: nobody need write them.
+            if axes.iter().any(|axis| axis.extent == 0) {
+                continue;
+            }
             let buffer = output.buffer as usize;
             let size = output.dtype.bytes();
             let runs = guarded

@@ -28,6 +28,7 @@ pub fn arrange(
     let mut walks = walks(ir, plan, axes);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
     place(ir, segment, &mut walks);
+    drop_dead(ir, segment, &walks);
     let count = walks.len();
     for walk in walks {
         let loops = choose(ir, segment, &walk, axes, tuning)?;
@@ -59,28 +60,44 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     walks
 }
 
-/// Ops on accumulated results, grouped by the space that they walk; a group that uses another stands after it because the
-/// ops are in program order and a smaller space never feeds a larger one inside an epilogue.
+/// A walk of an epilogue before its roles are known: its space and its ops.
+type Group = (Vec<AxisId>, Vec<Op>);
+
+/// Ops on accumulated results, grouped by the space that they walk. A group stands after those whose results it uses.
 fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
-    let mut groups: Vec<(Vec<AxisId>, Vec<Op>)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut group_of: FxHashMap<Op, usize> = FxHashMap::default();
     for &op in ops {
-        let mut space: Vec<AxisId> = ir
-            .results(op)
-            .iter()
-            .flat_map(|&v| axes.stored(v))
-            .collect();
-        space.sort();
-        space.dedup();
-        match groups.iter_mut().find(|(s, _)| *s == space) {
-            Some((_, members)) => members.push(op),
-            None => groups.push((space, vec![op])),
-        }
+        let sources = ir.operands(op).filter_map(|v| ir.def_op(v));
+        let first = sources.filter_map(|d| group_of.get(&d)).max();
+        let number = join_group(&mut groups, first.copied().unwrap_or(0), space(ir, op, axes));
+        groups[number].1.push(op);
+        group_of.insert(op, number);
     }
-    let walk = |(space, ops): (Vec<AxisId>, Vec<Op>)| Walk {
+    let walk = |(space, ops): Group| Walk {
         roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
         phases: vec![ops],
     };
     groups.into_iter().map(walk).collect()
+}
+
+/// The first group from `first` on that walks `space`, or a new one.
+fn join_group(groups: &mut Vec<Group>, first: usize, space: Vec<AxisId>) -> usize {
+    let mut later = groups.iter().enumerate().skip(first);
+    if let Some((number, _)) = later.find(|(_, (own, _))| *own == space) {
+        return number;
+    }
+    groups.push((space, Vec::new()));
+    groups.len() - 1
+}
+
+/// The axes that the results of an op are stored on.
+fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
+    let results = ir.results(op).iter();
+    let mut space: Vec<AxisId> = results.flat_map(|&v| axes.stored(v)).collect();
+    space.sort();
+    space.dedup();
+    space
 }
 
 fn convert(role: cost::Role) -> Role {
@@ -112,6 +129,20 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
             copied.extend(results.zip(ir.results(copy).to_vec()));
             redirect(ir, copy, &copied);
             *slot = copy;
+        }
+    }
+}
+
+/// Removes ops that no walk has: nothing that leaves the segment depends on them, and they may stand before what they use.
+fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
+    let placed = walks.iter().flat_map(|w| w.phases.iter().flatten());
+    let placed: FxHashSet<Op> = placed.copied().collect();
+    let mut left = ir.children(segment);
+    left.retain(|op| !placed.contains(op) && !ir.is(*op, &task::YIELD));
+    // From the last on: what only dead ops use is dead in its turn.
+    for op in left.into_iter().rev() {
+        if ir.results(op).iter().all(|v| ir.is_unused(*v)) {
+            ir.erase(op);
         }
     }
 }
