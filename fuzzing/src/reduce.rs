@@ -14,7 +14,9 @@ use crate::{Source, oracle};
 /// The smallest case found for which `fails` still holds.
 pub fn reduce(case: &Case, fails: impl Fn(&Case) -> bool) -> Case {
     let mut best = case.clone();
-    let holds = |case: &mut Case| oracle::verify::check(&mut case.ir, case.module, "").is_none() && fails(case);
+    let holds = |case: &mut Case| {
+        oracle::verify::check(&mut case.ir, case.module, "").is_none() && fails(case)
+    };
     while let Some(smaller) = steps(&best).into_iter().find_map(|step| {
         let mut copy = best.clone();
         apply(&mut copy, step)?;
@@ -50,8 +52,13 @@ fn steps(case: &Case) -> Vec<Step> {
     if results > 1 {
         steps.extend((0..results).map(Step::DropResult));
     }
-    let Some(body) = ir.body(case.program, 0) else { return steps };
-    let ops: Vec<Op> = ir.block_ops(body).filter(|op| !ir.is(*op, &task::RETURN)).collect();
+    let Some(body) = ir.body(case.program, 0) else {
+        return steps;
+    };
+    let ops: Vec<Op> = ir
+        .block_ops(body)
+        .filter(|op| !ir.is(*op, &task::RETURN))
+        .collect();
     // The middle first: what halves the program is worth most.
     let middle = ops.len() / 2;
     let order = (0..ops.len()).flat_map(|i| [middle.checked_sub(i), Some(middle + 1 + i)]);
@@ -84,7 +91,9 @@ fn apply(case: &mut Case, step: Step) -> Option<()> {
         }
         Step::Bypass(op, index) => {
             let operand = case.ir.operand(op, index);
-            let &[result] = case.ir.results(op) else { return None };
+            let &[result] = case.ir.results(op) else {
+                return None;
+            };
             if case.ir.value_type(operand) != case.ir.value_type(result) {
                 return None;
             }
@@ -107,7 +116,8 @@ fn new_input(case: &mut Case, value: Value) -> Option<Value> {
     let axes = names.axes(&case.ir, &dims)?;
     let seed = case.inputs.len() as u64;
     let plan = Plan::draw(&mut Source::bytes(&[]), Tier::Exact, &axes, dtype);
-    case.inputs.push(inputs::fill(&plan, &mut Source::seed(seed)));
+    case.inputs
+        .push(inputs::fill(&plan, &mut Source::seed(seed)));
     let body = case.ir.body(case.program, 0)?;
     let ty = case.ir.value_type(value);
     let name = case.ir.sym(&format!("c{seed}"));
@@ -116,10 +126,14 @@ fn new_input(case: &mut Case, value: Value) -> Option<Value> {
 
 /// Removes what nothing uses, but for inputs that give a named extent its value, and mends the signature.
 fn tidy(case: &mut Case) {
-    let Some(body) = case.ir.body(case.program, 0) else { return };
+    let Some(body) = case.ir.body(case.program, 0) else {
+        return;
+    };
     let ops: Vec<Op> = case.ir.block_ops(body).collect();
     for op in ops.into_iter().rev() {
-        if !case.ir.results(op).is_empty() && case.ir.results(op).iter().all(|v| case.ir.is_unused(*v)) {
+        if !case.ir.results(op).is_empty()
+            && case.ir.results(op).iter().all(|v| case.ir.is_unused(*v))
+        {
             case.ir.erase(op);
         }
     }
@@ -131,8 +145,13 @@ fn tidy(case: &mut Case) {
         }
     }
     let types = |ir: &Ir, list: &[Value]| list.iter().map(|v| ir.value_type(*v)).collect();
-    let results: Vec<Value> = terminator(case).map(|op| case.ir.operands(op).collect()).unwrap_or_default();
-    let (inputs, outputs) = (types(&case.ir, case.ir.args(body)), types(&case.ir, &results));
+    let results: Vec<Value> = terminator(case)
+        .map(|op| case.ir.operands(op).collect())
+        .unwrap_or_default();
+    let (inputs, outputs) = (
+        types(&case.ir, case.ir.args(body)),
+        types(&case.ir, &results),
+    );
     let signature = case.ir.function_type(inputs, outputs);
     let signature = case.ir.attr(AttrKind::Type(signature));
     case.ir.set_attr(case.program, "function_type", signature);
@@ -140,5 +159,9 @@ fn tidy(case: &mut Case) {
 
 fn names_nothing(case: &Case, value: Value) -> bool {
     let tensor = case.ir.value_kind(value).as_tensor();
-    tensor.is_none_or(|t| t.dims.iter().all(|d| !matches!(d.extent, fuser_ir::Extent::Symbolic(_))))
+    tensor.is_none_or(|t| {
+        t.dims
+            .iter()
+            .all(|d| !matches!(d.extent, fuser_ir::Extent::Symbolic(_)))
+    })
 }

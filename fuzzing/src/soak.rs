@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::generate::fusion::Config;
 use crate::generate::{Case, Tier};
 use crate::oracle::Finding;
-use crate::generate::fusion::Config;
 use crate::{Source, Stats, campaign};
 
 /// What `soak` takes.
@@ -174,8 +174,12 @@ fn work(options: &Options, shared: &Shared, end: Instant) {
 
 fn case(options: &Options, shared: &Shared, seed: u64) {
     let mut stats = Stats::default();
-    let (case, found) =
-        campaign::fusion(&mut Source::seed(seed), seed, &options.config(seed), &mut stats);
+    let (case, found) = campaign::fusion(
+        &mut Source::seed(seed),
+        seed,
+        &options.config(seed),
+        &mut stats,
+    );
     if let Ok(mut all) = shared.stats.lock() {
         all.merge(&stats);
     }
@@ -205,7 +209,9 @@ fn reduced(case: &Case, seed: u64, finding: &Finding) -> Case {
     let same = |case: &Case| {
         let mut source = campaign::source_of_oracles(seed);
         let found = campaign::executed(case, &mut source, &mut Stats::default());
-        found.iter().any(|f| campaign::shape_of(&f.to_string()) == shape)
+        found
+            .iter()
+            .any(|f| campaign::shape_of(&f.to_string()) == shape)
     };
     crate::reduce::reduce(case, same)
 }

@@ -58,24 +58,56 @@ pub struct Case {
 pub fn dump(case: &Case) -> String {
     use fuser_ir::describe;
     let ir = &case.ir;
-    let name = |v: Value| ir.value_name(v).map_or_else(|| format!("%{}", fuser_ir::entity::Entity::index(v)), |n| format!("%{n}"));
+    let name = |v: Value| {
+        ir.value_name(v).map_or_else(
+            || format!("%{}", fuser_ir::entity::Entity::index(v)),
+            |n| format!("%{n}"),
+        )
+    };
     let names = |list: &[Value]| list.iter().map(|v| name(*v)).collect::<Vec<_>>().join(", ");
-    let types = |list: &[Value]| list.iter().map(|v| describe::ty(ir, ir.value_type(*v))).collect::<Vec<_>>().join(", ");
+    let types = |list: &[Value]| {
+        list.iter()
+            .map(|v| describe::ty(ir, ir.value_type(*v)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let mut text = String::new();
-    let Some(body) = ir.body(case.program, 0) else { return text };
+    let Some(body) = ir.body(case.program, 0) else {
+        return text;
+    };
     for input in &case.inputs {
-        text += &format!("// input {} {:?}: {:?}\n", input.dtype.name(), input.axes, &input.bytes[..input.bytes.len().min(32)]);
+        text += &format!(
+            "// input {} {:?}: {:?}\n",
+            input.dtype.name(),
+            input.axes,
+            &input.bytes[..input.bytes.len().min(32)]
+        );
     }
     text += &format!("// extents {:?}\n", case.extents);
-    let parameters = ir.args(body).iter().map(|v| format!("{}: {}", name(*v), types(&[*v])));
+    let parameters = ir
+        .args(body)
+        .iter()
+        .map(|v| format!("{}: {}", name(*v), types(&[*v])));
     let parameters: Vec<String> = parameters.collect();
-    let results = ir.last_op(body).map(|op| ir.operands(op).collect::<Vec<_>>()).unwrap_or_default();
-    text += &format!("task.program @f({}) -> ({}) {{\n", parameters.join(", "), types(&results));
+    let results = ir
+        .last_op(body)
+        .map(|op| ir.operands(op).collect::<Vec<_>>())
+        .unwrap_or_default();
+    text += &format!(
+        "task.program @f({}) -> ({}) {{\n",
+        parameters.join(", "),
+        types(&results)
+    );
     for op in ir.block_ops(body) {
         let results = ir.results(op);
         let operands: Vec<Value> = ir.operands(op).collect();
         let equals = if results.is_empty() { "" } else { " = " };
-        text += &format!("  {}{equals}{} {}", names(results), ir.name(op), names(&operands));
+        text += &format!(
+            "  {}{equals}{} {}",
+            names(results),
+            ir.name(op),
+            names(&operands)
+        );
         for (key, attr) in ir.attrs(op) {
             text += &format!(" {} {}", ir.str(*key), attr_text(ir, ir.attr_kind(*attr)));
         }

@@ -160,7 +160,10 @@ mod tests {
             Err(OrderMatters)
         );
         assert_eq!(fold(&fusion::SUM, DType::F32, None, 2), Err(OrderMatters));
-        assert_eq!(fold(&fusion::PROD, DType::F32, Some(2), 25), Err(OrderMatters));
+        assert_eq!(
+            fold(&fusion::PROD, DType::F32, Some(2), 25),
+            Err(OrderMatters)
+        );
         assert_eq!(fold(&fusion::MAX, DType::F16, None, 5), Ok(None));
         // 8 * 100,000 is no f16.
         assert_eq!(fold(&fusion::SUM, DType::F16, Some(8), 100_000), Ok(None));

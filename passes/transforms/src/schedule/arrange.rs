@@ -70,7 +70,11 @@ fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
     for &op in ops {
         let sources = ir.operands(op).filter_map(|v| ir.def_op(v));
         let first = sources.filter_map(|d| group_of.get(&d)).max();
-        let number = join_group(&mut groups, first.copied().unwrap_or(0), space(ir, op, axes));
+        let number = join_group(
+            &mut groups,
+            first.copied().unwrap_or(0),
+            space(ir, op, axes),
+        );
         groups[number].1.push(op);
         group_of.insert(op, number);
     }
