@@ -6,6 +6,7 @@
 
 pub mod compile;
 pub mod driver;
+pub mod reduce;
 pub mod run;
 pub mod session;
 pub mod translate;

@@ -1,0 +1,231 @@
+//! The predicates that run commands: the user's own test, and the built-in ones for crashes and wrong results.
+//!
+//! A built-in predicate learns from the first program, the original, what exactly is wrong, and takes only programs that show
+//! the same: reduction must not slip from one bug to another.
+
+use std::process::ExitStatus;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::predicate::{Predicate, Verdict};
+use super::shell::{Ended, ShellCommand};
+
+/// What our tools exit with when they caught a bug of theirs.
+const INTERNAL_ERROR: i32 = 3;
+/// The shell's status for a command that it did not find, or may not run.
+const NOT_RUN: [i32; 2] = [126, 127];
+/// The code under which `fuser-opt --validate` reports a changed result.
+const CHANGED_RESULT: &str = "[FIR0651]";
+
+/// `--test`: the command exits with 0.
+#[derive(Debug)]
+pub struct Succeeds(pub ShellCommand);
+
+/// `--crash`: the command exits with 3 or dies of a signal, with the same message each time.
+#[derive(Debug)]
+pub struct Crashes(Alike);
+
+/// `--miscompile`: passes change what the program computes, the same pass each time.
+#[derive(Debug)]
+pub struct Miscompiles(Alike);
+
+impl Succeeds {
+    /// The command, as the user wrote it.
+    pub fn new(command: &str, timeout: Duration) -> Self {
+        Self(ShellCommand::new(command, timeout))
+    }
+}
+
+impl Crashes {
+    /// The command, as the user wrote it.
+    pub fn new(command: &str, timeout: Duration) -> Self {
+        Self(Alike::new(command, timeout))
+    }
+}
+
+impl Miscompiles {
+    /// The passes, as flags of `fuser-opt`.
+    pub fn new(passes: &str, timeout: Duration) -> Self {
+        let command = format!("fuser-opt {passes} --validate");
+        Self(Alike::new(&command, timeout))
+    }
+}
+
+impl Predicate for Succeeds {
+    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+        match run(&self.0, text, cancelled)? {
+            Ended::Done { status, .. } => Ok(interesting(status.success())),
+            ended => Ok(unfinished(&ended)),
+        }
+    }
+}
+
+impl Predicate for Crashes {
+    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+        self.0.test(text, cancelled, crash)
+    }
+}
+
+impl Predicate for Miscompiles {
+    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+        self.0.test(text, cancelled, changed_result)
+    }
+}
+
+/// A command whose symptom must stay the one that the first program showed.
+#[derive(Debug)]
+struct Alike {
+    command: ShellCommand,
+    first: OnceLock<String>,
+}
+
+impl Alike {
+    fn new(command: &str, timeout: Duration) -> Self {
+        Self {
+            command: ShellCommand::new(command, timeout).beside_this_program(),
+            first: OnceLock::new(),
+        }
+    }
+    fn test(
+        &self,
+        text: &str,
+        cancelled: &(dyn Fn() -> bool + Sync),
+        symptom: fn(ExitStatus, &str) -> Option<String>,
+    ) -> Result<Verdict, String> {
+        match run(&self.command, text, cancelled)? {
+            Ended::Done { status, stderr } => {
+                let found = symptom(status, &stderr);
+                let same = found.is_some_and(|f| *self.first.get_or_init(|| f.clone()) == f);
+                Ok(interesting(same))
+            }
+            ended => Ok(unfinished(&ended)),
+        }
+    }
+}
+
+fn run(
+    command: &ShellCommand,
+    text: &str,
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> Result<Ended, String> {
+    let ended = command.run(text, cancelled).map_err(|e| e.to_string())?;
+    match &ended {
+        Ended::Done { status, stderr } if NOT_RUN.iter().any(|c| status.code() == Some(*c)) => {
+            Err(stderr
+                .lines()
+                .next()
+                .unwrap_or("no such command")
+                .to_owned())
+        }
+        _ => Ok(ended),
+    }
+}
+
+fn interesting(yes: bool) -> Verdict {
+    if yes {
+        Verdict::Interesting
+    } else {
+        Verdict::Boring
+    }
+}
+
+fn unfinished(ended: &Ended) -> Verdict {
+    match ended {
+        Ended::TimedOut => Verdict::TimedOut,
+        _ => Verdict::Cancelled,
+    }
+}
+
+/// What kind of crash it is: the signal or 3, and the head of the message.
+fn crash(status: ExitStatus, stderr: &str) -> Option<String> {
+    let kind = match (status.code(), signal(status)) {
+        (Some(INTERNAL_ERROR), _) => "internal error".to_owned(),
+        (_, Some(signal)) => format!("signal {signal}"),
+        _ => return None,
+    };
+    let words = ["internal error", "panicked", "error"];
+    let line = |word: &&str| stderr.lines().find(|l| l.contains(*word));
+    let line = words.iter().find_map(line).or(stderr.lines().next());
+    Some(format!("{kind}: {}", head(line.unwrap_or_default())))
+}
+
+/// Which pass changed the result: how, and of which program, changes as the program shrinks.
+fn changed_result(_status: ExitStatus, stderr: &str) -> Option<String> {
+    let line = stderr.lines().find(|l| l.contains(CHANGED_RESULT))?;
+    let pass = line.split_once("' changed").map_or(line, |(pass, _)| pass);
+    Some(head(pass))
+}
+
+/// A message without what changes as the program shrinks: the place before it, symbols, and all numbers.
+fn head(line: &str) -> String {
+    let from = line.find("error").unwrap_or(0);
+    let mut words = Vec::new();
+    for word in line[from..]
+        .split_whitespace()
+        .filter(|w| !w.starts_with('@'))
+    {
+        words.push(word.replace(|c: char| c.is_ascii_digit(), ""));
+    }
+    words.join(" ")
+}
+
+/// The signal that a command died of. A shell reports that of the last command of a list as 128 and its number.
+fn signal(status: ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    let own = std::os::unix::process::ExitStatusExt::signal(&status);
+    #[cfg(not(unix))]
+    let own: Option<i32> = None;
+    let told = status.code().filter(|c| (129..160).contains(c));
+    own.or(told.map(|c| c - 128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(predicate: &dyn Predicate, text: &str) -> Result<Verdict, String> {
+        predicate.test(text, &|| false)
+    }
+    const TIMEOUT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn zero_is_interesting() {
+        let test = Succeeds::new("grep -q needle", TIMEOUT);
+        assert_eq!(verdict(&test, "needle"), Ok(Verdict::Interesting));
+        assert_eq!(verdict(&test, "hay"), Ok(Verdict::Boring));
+    }
+    #[test]
+    fn a_command_that_is_not_there_is_an_error() {
+        let test = Succeeds::new("fuser-no-such-tool", TIMEOUT);
+        assert!(
+            verdict(&test, "x")
+                .unwrap_err()
+                .contains("fuser-no-such-tool")
+        );
+    }
+    #[test]
+    fn a_crash_stays_the_same_crash() {
+        let script = "f() { cat \"$1\" >&2; exit 3; }; f";
+        let test = Crashes::new(script, TIMEOUT);
+        let first = "x.fir:1:2: error: [FIR0606] internal error: pass 'p' on @f: index 7 of 5";
+        let same = "x.fir:9:9: error: [FIR0606] internal error: pass 'p' on @g: index 1 of 0";
+        let other = "x.fir:1:2: error: [FIR0606] internal error: pass 'q' on @f: index 7 of 5";
+        assert_eq!(verdict(&test, first), Ok(Verdict::Interesting));
+        assert_eq!(verdict(&test, same), Ok(Verdict::Interesting));
+        assert_eq!(verdict(&test, other), Ok(Verdict::Boring));
+    }
+    #[test]
+    fn a_diagnostic_is_no_crash_and_a_signal_is() {
+        let refused = Crashes::new("exit 1; true", TIMEOUT);
+        assert_eq!(verdict(&refused, ""), Ok(Verdict::Boring));
+        let killed = Crashes::new("kill -s SEGV $$; true", TIMEOUT);
+        assert_eq!(verdict(&killed, ""), Ok(Verdict::Interesting));
+        let by_shell = Crashes::new("sh -c 'kill -s ABRT $$'", TIMEOUT);
+        assert_eq!(verdict(&by_shell, ""), Ok(Verdict::Interesting));
+    }
+    #[test]
+    fn time_runs_out() {
+        let test = Succeeds::new("sleep 60; true", Duration::from_millis(50));
+        assert_eq!(verdict(&test, ""), Ok(Verdict::TimedOut));
+    }
+}

@@ -1,0 +1,73 @@
+//! A program under reduction: the IR, and the text that stands for it.
+//!
+//! The text is the IR as printed, and the IR is that text as parsed: what a test saw is what is written in the end. Never
+//! keeps places of the source, which no candidate shares with it.
+
+use fuser_ir::parse::{self, ParseOptions};
+use fuser_ir::print::{self, PrintOptions};
+use fuser_ir::{Diagnostic, Ir, Op, verify};
+
+/// What a program must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// It need not verify (it must parse all the same).
+    pub allow_invalid: bool,
+    /// Locations are printed, and so kept.
+    pub locations: bool,
+}
+
+/// A program and its text.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The storage.
+    pub ir: Ir,
+    /// The module.
+    pub module: Op,
+    /// The module as printed.
+    pub text: String,
+}
+
+impl Program {
+    /// Reads and checks `text`; the errors if it is no program.
+    pub fn read(file: &str, text: &str, rules: Rules) -> Result<Self, Vec<Diagnostic>> {
+        let mut ir = Ir::new(fuser_dialects::registry());
+        let options = ParseOptions {
+            file_name: file.to_owned(),
+            allow_unregistered: true,
+            ..ParseOptions::default()
+        };
+        let parsed = parse::parse(&mut ir, 0, text, &options);
+        let Some(module) = parsed.module else {
+            return Err(parsed.diagnostics.items);
+        };
+        let found = verify(&mut ir, module);
+        if found.has_errors() && !rules.allow_invalid {
+            return Err(found.items);
+        }
+        ir.spans.clear();
+        let text = text_of(&ir, module, rules);
+        Ok(Self { ir, module, text })
+    }
+    /// Number of ops, the module not counted.
+    pub fn ops(&self) -> usize {
+        self.ir.walk(self.module).len() - 1
+    }
+}
+
+/// An edited module as a program of its own, if it is one.
+pub fn rebuilt(mut ir: Ir, module: Op, rules: Rules) -> Option<Program> {
+    // Before printing: an edit may have left a value without a definition.
+    if !rules.allow_invalid && verify(&mut ir, module).has_errors() {
+        return None;
+    }
+    let text = text_of(&ir, module, rules);
+    Program::read("candidate.fir", &text, rules).ok()
+}
+
+fn text_of(ir: &Ir, module: Op, rules: Rules) -> String {
+    let options = PrintOptions {
+        debuginfo: rules.locations,
+        ..PrintOptions::default()
+    };
+    print::print(ir, module, &options)
+}

@@ -1,0 +1,53 @@
+//! Arguments of programs go where nothing uses them, or where another one of the same type can serve.
+
+use fuser_ir::{Ir, Op, Value};
+
+use crate::reduce::edit;
+use crate::reduce::strategy::{Site, Strategy};
+
+/// `arguments`
+pub static ARGUMENTS: Strategy = Strategy {
+    name: "arguments",
+    doc: "drop arguments of programs and kernels; an earlier one of the same type takes the place of one that is used",
+    sites,
+    apply: drop_arguments,
+};
+
+fn sites(ir: &Ir, module: Op) -> Vec<Site> {
+    let with_signature = |op: &Op| edit::syntax(ir, *op).signature;
+    let count = |op| ir.body(op, 0).map_or(0, |b| ir.args(b).len());
+    let parts = |op| (0..count(op)).map(move |i| Site::Part(op, i));
+    let ops = ir.walk(module).into_iter().filter(with_signature);
+    ops.flat_map(parts).collect()
+}
+
+fn drop_arguments(ir: &mut Ir, _module: Op, sites: &[Site]) {
+    // The last first: indices before it stay what they are.
+    for site in sites.iter().rev() {
+        if let Site::Part(op, index) = *site
+            && free(ir, op, index)
+        {
+            edit::drop_argument(ir, op, index);
+        }
+    }
+}
+
+/// Makes sure that nothing uses argument `index`.
+fn free(ir: &mut Ir, op: Op, index: usize) -> bool {
+    let Some(body) = ir.body(op, 0) else {
+        return false;
+    };
+    let args: Vec<Value> = ir.args(body).to_vec();
+    let Some((&arg, earlier)) = args.get(index).zip(args.get(..index)) else {
+        return false;
+    };
+    if ir.is_unused(arg) {
+        return true;
+    }
+    let same_type = |other: &&Value| ir.value_type(**other) == ir.value_type(arg);
+    let Some(&other) = earlier.iter().find(same_type) else {
+        return false;
+    };
+    ir.replace_all_uses(arg, other);
+    true
+}

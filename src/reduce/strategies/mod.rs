@@ -1,0 +1,10 @@
+//! The strategies, one story per file. Each keeps use lists whole and leaves meaning to the search.
+
+pub mod arguments;
+pub mod attributes;
+pub mod constants;
+pub mod extents;
+pub mod ops;
+pub mod programs;
+pub mod results;
+pub mod tasks;

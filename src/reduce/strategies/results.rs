@@ -1,0 +1,58 @@
+//! Results of programs, tasks, loops and branches go; what fed them dies with them.
+
+use fuser_ir::{Ir, Op, Traits};
+
+use crate::reduce::edit::{self, StandIn};
+use crate::reduce::strategy::{Site, Strategy};
+
+/// `results`
+pub static RESULTS: Strategy = Strategy {
+    name: "results",
+    doc: "drop results of programs and regions; inside, an argument takes the place of a result that is used",
+    sites,
+    apply: drop_results,
+};
+
+fn sites(ir: &Ir, module: Op) -> Vec<Site> {
+    let parts = |op: Op| (0..result_count(ir, op)).map(move |i| Site::Part(op, i));
+    ir.walk(module).into_iter().flat_map(parts).collect()
+}
+
+/// Results that can be dropped.
+fn result_count(ir: &Ir, op: Op) -> usize {
+    if edit::syntax(ir, op).signature {
+        let end = ir.body(op, 0).and_then(|b| ir.terminator(b));
+        return end.map_or(0, |end| ir.operand_count(end));
+    }
+    match edit::yields_results(ir, op) && !ir.has(op, Traits::ISOLATED) {
+        true => ir.results(op).len(),
+        false => 0,
+    }
+}
+
+fn drop_results(ir: &mut Ir, _module: Op, sites: &[Site]) {
+    // The last first: users before what they use, and indices before a dropped one stay what they are.
+    for site in sites.iter().rev() {
+        let Site::Part(op, index) = *site else {
+            continue;
+        };
+        if edit::syntax(ir, op).signature {
+            edit::drop_returned(ir, op, index);
+        } else if unused(ir, op, index) {
+            edit::drop_yielded(ir, op, index);
+        }
+    }
+}
+
+/// Makes sure that nothing uses result `index`.
+fn unused(ir: &mut Ir, op: Op, index: usize) -> bool {
+    let result = ir.result(op, index);
+    if ir.is_unused(result) {
+        return true;
+    }
+    let to = edit::stand_in(ir, op, ir.value_type(result), StandIn::Argument);
+    if let Some(to) = to {
+        ir.replace_all_uses(result, to);
+    }
+    to.is_some()
+}

@@ -1,0 +1,73 @@
+//! Strategies: the ways in which a program can become smaller, as a table.
+//!
+//! A [`Strategy`] lists sites of a program, places where it can do its one thing, and does it at any subset of them at once.
+//! The search chooses subsets; a strategy knows nothing of tests. What it leaves need not verify: the search looks.
+//!
+//! Every strategy lessens something that no other increases (ops, then operands, arguments, attributes, extents), so that
+//! going round the table ends.
+
+use fuser_ir::{AttrId, Ir, Op, Sym};
+
+use super::strategies::{arguments, attributes, constants, extents, ops, programs, results, tasks};
+
+/// A place at which a strategy can do its thing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Site {
+    /// An op.
+    Op(Op),
+    /// A numbered part of an op: a result, an argument, an operand.
+    Part(Op, usize),
+    /// An attribute of an op.
+    Attr(Op, Sym),
+    /// A static extent, wherever it stands.
+    Extent(u64),
+    /// A named extent, wherever it stands.
+    Name(Sym),
+    /// A layout of tensors, wherever it stands.
+    Layout(AttrId),
+}
+
+/// One way to make a program smaller.
+#[derive(Debug)]
+pub struct Strategy {
+    /// Name, as `--strategies` takes it.
+    pub name: &'static str,
+    /// One sentence: what becomes of a site.
+    pub doc: &'static str,
+    /// The sites of a program, in program order.
+    pub sites: fn(&Ir, Op) -> Vec<Site>,
+    /// Does it at the given sites, which are some of those listed, in that order.
+    pub apply: fn(&mut Ir, Op, &[Site]),
+}
+
+/// All strategies. The order is that of a round: what removes most comes first, as it makes the rest cheap.
+pub static STRATEGIES: &[&Strategy] = &[
+    &programs::PROGRAMS,
+    &results::RESULTS,
+    &ops::TO_OPERANDS,
+    &ops::TO_ARGUMENTS,
+    &tasks::INLINE,
+    &tasks::UNNEST,
+    &ops::TO_FRESH,
+    &ops::TO_CONSTANTS,
+    &ops::OPERANDS,
+    &arguments::ARGUMENTS,
+    &attributes::ATTRIBUTES,
+    &attributes::LAYOUTS,
+    // Extents last: they change nothing about the others, and every test is cheaper on a small program.
+    &extents::NAMES_TO_1,
+    &extents::NAMES_TO_2,
+    &extents::NAMES_TO_3,
+    &extents::TO_1,
+    &extents::TO_2,
+    &extents::TO_3,
+    &extents::DIVIDE,
+    &extents::HALVE,
+    &constants::TO_ZERO,
+    &constants::TO_ONE,
+];
+
+/// The strategy called `name`.
+pub fn find(name: &str) -> Option<&'static Strategy> {
+    STRATEGIES.iter().find(|s| s.name == name).copied()
+}
