@@ -26,7 +26,6 @@ pub mod strategy;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -40,6 +39,7 @@ use predicate::{Predicate, Verdict};
 use program::{Program, Rules};
 use search::{Config, Outcome, Statistics, Stop};
 
+use crate::driver::output;
 use crate::run::say as files;
 
 /// Exit statuses, those of all our tools.
@@ -60,7 +60,7 @@ pub fn run(args: &[String]) -> u8 {
         Some(Print::Strategies) => args::list_strategies(),
         None => return reduce(&arguments).unwrap_or_else(refused),
     };
-    files::print(&text).map_or_else(refused, |()| DONE)
+    output::write("-", &text).map_or_else(refused, |()| DONE)
 }
 
 fn usage(mistakes: &[String]) -> u8 {
@@ -77,8 +77,7 @@ fn refused(message: String) -> u8 {
 }
 
 fn say(message: &str) {
-    // A closed stderr is nobody's mistake.
-    let _ = writeln!(io::stderr().lock(), "fuser-reduce: {message}");
+    output::say(&format!("fuser-reduce: {message}\n"));
 }
 
 /// Reads, searches, writes.
@@ -105,7 +104,7 @@ fn reduce(arguments: &Arguments) -> Result<u8, String> {
     };
     let mut outcome = search::search(program, predicate.as_ref(), &config, &interrupt, &mut say);
     outcome.statistics.steps += tests;
-    files::write(&arguments.output, &outcome.program.text)?;
+    output::write(&arguments.output, &outcome.program.text)?;
     if !arguments.quiet {
         say(&summary(before, &outcome));
     }

@@ -1,8 +1,9 @@
-//! Arguments of programs go where nothing uses them, or where another one of the same type can serve.
+//! Arguments of programs go where nothing uses them, or where another one of the same type can serve; the rest become plain.
 
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{Ir, Op, TypeKind, Value};
 
 use crate::reduce::edit;
+use crate::reduce::retype;
 use crate::reduce::strategy::{Site, Strategy};
 
 /// `arguments`
@@ -12,6 +13,44 @@ pub static ARGUMENTS: Strategy = Strategy {
     sites,
     apply: drop_arguments,
 };
+
+/// `plain-arguments`
+pub static PLAIN: Strategy = Strategy {
+    name: "plain-arguments",
+    doc: "make broadcast axes of arguments plain ones",
+    sites: |ir, module| {
+        let mut found = sites(ir, module);
+        found.retain(|site| argument(ir, *site).is_some_and(|v| has_broadcast_axes(ir, v)));
+        found
+    },
+    apply: make_plain,
+};
+
+fn argument(ir: &Ir, site: Site) -> Option<Value> {
+    match site {
+        Site::Part(op, index) => ir.args(ir.body(op, 0)?).get(index).copied(),
+        _ => None,
+    }
+}
+
+fn has_broadcast_axes(ir: &Ir, value: Value) -> bool {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.is_some_and(|t| t.dims.iter().any(|d| d.broadcast))
+}
+
+fn make_plain(ir: &mut Ir, module: Op, sites: &[Site]) {
+    for site in sites {
+        let Some(value) = argument(ir, *site) else {
+            continue;
+        };
+        if let TypeKind::Tensor(mut tensor) = ir.value_kind(value).clone() {
+            tensor.dims.iter_mut().for_each(|d| d.broadcast = false);
+            let ty = ir.type_id(TypeKind::Tensor(tensor));
+            ir.set_value_type(value, ty);
+        }
+    }
+    retype::infer_again(ir, module);
+}
 
 fn sites(ir: &Ir, module: Op) -> Vec<Site> {
     let with_signature = |op: &Op| edit::syntax(ir, *op).signature;

@@ -1,6 +1,6 @@
 //! Results of programs, tasks, loops and branches go; what fed them dies with them.
 
-use fuser_ir::{Ir, Op, Traits};
+use fuser_ir::{Ir, Op, Traits, Value};
 
 use crate::reduce::edit::{self, StandIn};
 use crate::reduce::strategy::{Site, Strategy};
@@ -12,6 +12,55 @@ pub static RESULTS: Strategy = Strategy {
     sites,
     apply: drop_results,
 };
+
+/// `return-first-operand`
+pub static TO_FIRST_OPERAND: Strategy = Strategy {
+    name: "return-first-operand",
+    doc: "return the first operand of the op that makes a result of a program, instead of the result",
+    sites: returned,
+    apply: |ir, _, sites| return_operands(ir, sites, |values| values.first().copied()),
+};
+/// `return-last-operand`
+pub static TO_LAST_OPERAND: Strategy = Strategy {
+    name: "return-last-operand",
+    doc: "return the last operand of the op that makes a result of a program, instead of the result",
+    sites: returned,
+    apply: |ir, _, sites| return_operands(ir, sites, |values| values.last().copied()),
+};
+
+/// Results of programs that an op makes. The end of a chain whose types change along it goes this way only.
+fn returned(ir: &Ir, module: Op) -> Vec<Site> {
+    let mut found = sites(ir, module);
+    found.retain(|site| matches!(*site, Site::Part(op, i) if maker(ir, op, i).is_some()));
+    found
+}
+
+/// The op with operands that makes returned value `index`, and the terminator.
+fn maker(ir: &Ir, owner: Op, index: usize) -> Option<(Op, Op)> {
+    if !edit::syntax(ir, owner).signature {
+        return None;
+    }
+    let end = ir.body(owner, 0).and_then(|b| ir.terminator(b))?;
+    let value = ir.operands(end).nth(index)?;
+    let maker = ir.def_op(value)?;
+    (ir.operand_count(maker) > 0).then_some((maker, end))
+}
+
+fn return_operands(ir: &mut Ir, sites: &[Site], choose: fn(&[Value]) -> Option<Value>) {
+    for site in sites {
+        let Site::Part(owner, index) = *site else {
+            continue;
+        };
+        let Some((maker, end)) = maker(ir, owner, index) else {
+            continue;
+        };
+        let operands: Vec<Value> = ir.operands(maker).collect();
+        if let Some(value) = choose(&operands) {
+            ir.set_operand(end, index, value);
+            edit::refresh_signature(ir, owner);
+        }
+    }
+}
 
 fn sites(ir: &Ir, module: Op) -> Vec<Site> {
     let parts = |op: Op| (0..result_count(ir, op)).map(move |i| Site::Part(op, i));
