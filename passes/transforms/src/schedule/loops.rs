@@ -232,35 +232,31 @@ impl Draft<'_> {
     /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
     fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, tuning: &Tuning) {
         let resident = loops.iter().any(|l| l.role == Role::Tile);
-        let others: Vec<AxisId> = self
-            .memory
-            .iter()
-            .filter_map(|&v| self.innermost(v))
-            .collect();
+        let crossed = self.crossed_axes(lanes_along);
         for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
             let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
-            let crossing = axis.axes.iter().any(|a| others.contains(a));
             if along {
-                axis.tile = if resident {
+                axis.tile = if resident || !crossed.is_empty() {
                     tuning.narrow_tile
                 } else {
                     tuning.tile
                 };
-            }
-            if crossing && (!along || self.transposes(lanes_along)) {
+            } else if axis.axes.iter().any(|a| crossed.contains(a)) {
                 axis.tile = tuning.narrow_tile;
             }
         }
     }
-    /// Whether some value in memory varies along the lanes but is contiguous along another axis.
-    fn transposes(&self, lanes_along: Option<AxisId>) -> bool {
-        let Some(axis) = lanes_along else {
-            return false;
+    /// Axes along which some value in memory is contiguous that varies along the lanes too: a transposition.
+    fn crossed_axes(&self, lanes_along: Option<AxisId>) -> Vec<AxisId> {
+        let Some(lanes) = lanes_along else {
+            return Vec::new();
         };
-        let crossed = |v: &&Value| {
-            self.axes.stored(**v).any(|a| a == axis) && self.innermost(**v) != Some(axis)
-        };
-        self.memory.iter().any(|v| crossed(&v))
+        let varies = |v: &&Value| self.axes.stored(**v).any(|a| a == lanes);
+        let memory = self.memory.iter().filter(varies);
+        memory
+            .filter_map(|&v| self.innermost(v))
+            .filter(|&a| a != lanes)
+            .collect()
     }
     fn lanes(&self, tuning: &Tuning) -> u64 {
         let all = self
