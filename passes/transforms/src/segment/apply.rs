@@ -19,18 +19,20 @@ pub struct Draw {
     pub ops: Vec<Op>,
 }
 
-/// Draws `segments`, given in run order, before the terminator of `block`. Gives the segment ops.
-pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &FxHashSet<Op>) -> Vec<Op> {
+/// Draws `segments`, given in run order, before the terminator of `block`. Ops in `shared`, given in program order, belong
+/// to no segment: each gets a copy. Gives the segment ops.
+pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<Op> {
+    let copied: FxHashSet<Op> = shared.iter().copied().collect();
     let mut owned = FxHashSet::default();
     let mut drawn = Vec::with_capacity(segments.len());
     let bodies: Vec<Block> = segments
         .iter()
-        .map(|segment| fill(ir, segment, shared, &mut owned))
+        .map(|segment| fill(ir, segment, &copied, &mut owned))
         .collect();
     for (segment, body) in segments.iter().zip(bodies) {
         drawn.push(close(ir, block, segment, body));
     }
-    for &op in shared {
+    for &op in shared.iter().rev() {
         if ir.results(op).iter().all(|&r| ir.is_unused(r)) {
             ir.erase(op);
         }

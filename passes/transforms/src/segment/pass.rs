@@ -4,7 +4,6 @@ use fuser_dialects::task;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Block, Diagnostics, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
-use rustc_hash::FxHashSet;
 
 use super::apply::{Draw, draw};
 use super::borders::Hint;
@@ -205,7 +204,7 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
     Ok(())
 }
 
-fn free_ops(graph: &Graph) -> FxHashSet<Op> {
+fn free_ops(graph: &Graph) -> Vec<Op> {
     let all = graph.ops.iter().zip(&graph.free);
     all.filter(|(_, free)| **free).map(|(&op, _)| op).collect()
 }

@@ -192,7 +192,7 @@ fn drawing_moves_ops_and_copies_what_is_shared() {
             ops: vec![b.ops[0], b.ops[2]],
         },
     ];
-    let shared = [b.ops[0]].into_iter().collect();
+    let shared = [b.ops[0]];
     let segments = draw(&mut b.ir, b.block, &draws, &shared);
     assert!(b.ir.is_erased(b.ops[0]));
     let names: Vec<Vec<&str>> = segments
