@@ -2,29 +2,15 @@
 
 use crate::def::{DTypes, Shape, TypeConstraint};
 use crate::ir::Ir;
-use crate::types::{DType, Dim, Extent, ExtentExpr, TypeId, TypeKind};
+use crate::print;
+use crate::types::{DType, Dim, Extent, ExtentExpr, TypeId};
 
-/// `[2*B*S+1]` without the brackets.
+/// Longest type that a message quotes whole.
+const LONGEST: usize = 200;
+
+/// `2*B*S+1`
 pub fn expr(ir: &Ir, expr: &ExtentExpr) -> String {
-    let mut text = String::new();
-    for (names, coefficient) in &expr.terms {
-        if *coefficient < 0 {
-            text.push('-');
-        } else if !text.is_empty() {
-            text.push('+');
-        }
-        text.push_str(&term(ir, names, coefficient.unsigned_abs()));
-    }
-    if text.is_empty() { "0".into() } else { text }
-}
-
-fn term(ir: &Ir, names: &[crate::Sym], coefficient: u64) -> String {
-    let names: Vec<&str> = names.iter().map(|n| ir.str(*n)).collect();
-    match (names.is_empty(), coefficient) {
-        (true, c) => c.to_string(),
-        (false, 1) => names.join("*"),
-        (false, c) => format!("{c}*{}", names.join("*")),
-    }
+    print::print_expr(ir, expr)
 }
 
 /// `1024`, `[B]` or `?`.
@@ -48,42 +34,14 @@ pub fn dims(ir: &Ir, dims: &[Dim]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// A type. Nested types beyond functions are named by their kind.
+/// A type, as it prints; a very long one is cut.
 pub fn ty(ir: &Ir, id: TypeId) -> String {
-    match ir.ty(id) {
-        TypeKind::None => "none".into(),
-        TypeKind::Scalar(d) => d.name().into(),
-        TypeKind::Integer { width, signed } => {
-            let prefix = ["i", "ui", "si"][signed.map_or(0, |s| 1 + s as usize)];
-            format!("{prefix}{width}")
-        }
-        TypeKind::Tensor(t) => {
-            let dims = t.dims.iter().map(|d| dim(ir, *d));
-            let layout = if t.encoding.is_some() { ", #..." } else { "" };
-            format!("tensor<{}{layout}>", shaped(dims, t.dtype))
-        }
-        TypeKind::UnrankedTensor(d) => format!("tensor<*x{}>", d.name()),
-        TypeKind::Vector { shape, dtype } => {
-            format!(
-                "vector<{}>",
-                shaped(shape.iter().map(u64::to_string), *dtype)
-            )
-        }
-        TypeKind::MemRef { dims, dtype, space } => {
-            let dims = dims.iter().map(|d| extent(ir, *d));
-            format!("memref<{}, {}>", shaped(dims, *dtype), space.name())
-        }
-        TypeKind::Function { inputs, results } => {
-            format!("a function of {} to {}", inputs.len(), results.len())
-        }
-        TypeKind::Tuple(items) => format!("a tuple of {}", items.len()),
-        TypeKind::Opaque { text } => format!("!{}", ir.str(*text)),
+    let mut text = print::print_type(ir, id);
+    if text.len() > LONGEST {
+        let cut = text.floor_char_boundary(LONGEST);
+        text.truncate(cut);
+        text.push_str("...");
     }
-}
-
-fn shaped(dims: impl Iterator<Item = String>, dtype: DType) -> String {
-    let mut text: String = dims.map(|d| d + "x").collect();
-    text.push_str(dtype.name());
     text
 }
 

@@ -319,9 +319,9 @@ pub enum TypeKind {
     },
     /// `tuple<T, T>`
     Tuple(Vec<TypeId>),
-    /// A type of a dialect that is not known here, kept as text: `!dialect.body`.
+    /// A type that is carried but not looked into, kept as text: `!dialect.body`, `complex<f32>`, `tensor<4xi16>`.
     Opaque {
-        /// Everything after `!`.
+        /// Everything, with the leading `!` where there was one.
         text: Sym,
     },
 }

@@ -22,6 +22,7 @@ use crate::loc::LocId;
 use crate::types::TypeId;
 
 pub use text::{is_bare_name, quote};
+pub use types::expr as print_expr;
 
 /// How to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
