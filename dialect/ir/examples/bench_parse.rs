@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fuser_ir::check;
-use fuser_ir::def::{DTypes, DialectDef, Shape, Syntax, TypeConstraint, operand, operands, region, result};
+use fuser_ir::def::{
+    DTypes, DialectDef, Shape, Syntax, TypeConstraint, operand, operands, region, result,
+};
 use fuser_ir::def::{OpError, OpParts, ResultTypes};
 use fuser_ir::parse::{ParseOptions, parse};
 use fuser_ir::print::{PrintOptions, print};
@@ -85,10 +87,16 @@ fn main() -> ExitCode {
 fn generic(ops: usize) -> String {
     let mut text = String::from("module {\n");
     for function in 0..ops / OPS_PER_FUNCTION {
-        let _ = writeln!(text, "  \"func.func\"() ({{\n  ^bb0(%arg0: f32, %arg1: f32):");
+        let _ = writeln!(
+            text,
+            "  \"func.func\"() ({{\n  ^bb0(%arg0: f32, %arg1: f32):"
+        );
         for op in 0..OPS_PER_FUNCTION - 2 {
             let (a, b) = operand_names(op);
-            let _ = writeln!(text, "    %{op} = \"arith.addf\"({a}, {b}) : (f32, f32) -> f32");
+            let _ = writeln!(
+                text,
+                "    %{op} = \"arith.addf\"({a}, {b}) : (f32, f32) -> f32"
+            );
         }
         let last = OPS_PER_FUNCTION - 3;
         let _ = writeln!(text, "    \"func.return\"(%{last}) : (f32) -> ()");
@@ -104,7 +112,10 @@ fn custom(ops: usize) -> String {
     let ty = "tensor<[B]x1024xf32>";
     let mut text = String::from("module {\n");
     for function in 0..ops / OPS_PER_FUNCTION {
-        let _ = writeln!(text, "  bench.func @f{function}(%arg0: {ty}, %arg1: {ty}) -> {ty} {{");
+        let _ = writeln!(
+            text,
+            "  bench.func @f{function}(%arg0: {ty}, %arg1: {ty}) -> {ty} {{"
+        );
         for op in 0..OPS_PER_FUNCTION - 2 {
             let (a, b) = operand_names(op);
             let _ = writeln!(text, "    %{op} = bench.add {a}, {b} : {ty}");

@@ -36,13 +36,11 @@ pub fn dims(ir: &Ir, dims: &[Dim]) -> String {
 
 /// A type, as it prints; a very long one is cut.
 pub fn ty(ir: &Ir, id: TypeId) -> String {
-    let mut text = print::print_type(ir, id);
-    if text.len() > LONGEST {
-        let cut = text.floor_char_boundary(LONGEST);
-        text.truncate(cut);
-        text.push_str("...");
+    let text = print::print_type(ir, id);
+    match text.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}...", &text[..cut]),
+        None => text,
     }
-    text
 }
 
 /// What a constraint asks for: `a tensor of f64, f32, f16 or bf16`.

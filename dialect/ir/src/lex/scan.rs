@@ -9,7 +9,11 @@ pub fn balanced(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
+        let compares = bytes.get(at + 1) == Some(&b'=');
         match byte {
+            // `<=` and `>=` in the conditions of an affine set.
+            b'<' if compares => {}
+            b'>' if compares && open.last() != Some(&b'<') => {}
             b'<' | b'(' | b'[' | b'{' => open.push(byte),
             b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
             b'>' | b')' | b']' | b'}' => {
@@ -72,6 +76,7 @@ mod tests {
         assert_eq!(balanced("<(d0) -> (d0)> x"), Some(14));
         assert_eq!(balanced(r#"<"a>b">"#), Some(7));
         assert_eq!(balanced(r#"<"a\"">"#), Some(7));
+        assert_eq!(balanced("<(d0) : (d0 >= 0, d0 <= 4)>"), Some(27));
         assert_eq!(balanced("<[>]"), None);
         assert_eq!(balanced("<"), None);
         assert_eq!(balanced("<\"a\n\">"), None);

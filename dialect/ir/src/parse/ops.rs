@@ -283,6 +283,7 @@ impl<'i> Parser<'i> {
             let id = self.names.id(text);
             if let Some(Bound::Forward(forward)) = self.names.lookup_mut(id).map(|b| &mut b.bound) {
                 forward.untyped.push(*span);
+                break;
             }
         }
         None

@@ -56,16 +56,27 @@ enum Statement {
     Other,
 }
 
+/// A bracket that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    bracket: Bracket,
+    at: usize,
+    /// Of a region: the brackets of the statement around it.
+    outer: usize,
+}
+
 struct Scan<'a> {
     tokens: &'a mut Vec<Token>,
     source: &'a str,
     registry: &'a Registry,
     limits: &'a Limits,
-    open: Vec<(Bracket, usize)>,
+    open: Vec<Open>,
     /// Brackets opened since the innermost region.
     depth: usize,
     regions: usize,
     statement: Statement,
+    /// Brackets of this statement nest too deep, which was noted.
+    too_deep: bool,
     /// Where the op's name stands.
     name: usize,
     alias: Option<usize>,
@@ -88,6 +99,7 @@ pub fn outline(
         depth: 0,
         regions: 0,
         statement: Statement::None,
+        too_deep: false,
         name: 0,
         alias: None,
         out: Outline::default(),
@@ -121,7 +133,7 @@ impl Scan<'_> {
     fn begin(&mut self, at: usize, statement: Statement) {
         self.end_alias(at);
         self.tokens[at].first = true;
-        self.statement = statement;
+        (self.statement, self.too_deep) = (statement, false);
     }
     fn end_alias(&mut self, at: usize) {
         if let Some(start) = self.alias.take() {
@@ -151,7 +163,7 @@ impl Scan<'_> {
     }
     fn opened_by(&self, kind: Tok) -> bool {
         let last = self.open.last();
-        last.is_some_and(|(_, at)| self.kind(*at) == Some(kind))
+        last.is_some_and(|open| self.kind(open.at) == Some(kind))
     }
     /// A token outside all brackets of its statement.
     fn flat(&mut self, at: usize, kind: Tok) {
@@ -235,31 +247,35 @@ impl Scan<'_> {
     }
 
     fn push(&mut self, bracket: Bracket, at: usize) {
-        self.open.push((bracket, at));
+        let outer = 0;
+        self.open.push(Open { bracket, at, outer });
         self.depth += 1;
-        if self.depth > self.limits.nesting {
-            // The brackets stay unmatched: the statement is lost, and said to be.
-            self.open.pop();
-            self.depth -= 1;
-            if self.kind(at) != Some(Tok::Error) {
-                self.out.faults.push(Fault::Nesting(self.tokens[at].span()));
-                self.set(at, Tok::Error);
-            }
+        if self.depth > self.limits.nesting && !std::mem::replace(&mut self.too_deep, true) {
+            // The statement is lost, and said to be.
+            self.out.faults.push(Fault::Nesting(self.tokens[at].span()));
+            self.set(at, Tok::Error);
         }
+    }
+    /// How many brackets the innermost `bracket` of this statement and what was left open inside it are. Looks no further
+    /// than brackets may nest, so that wrong closers cost no more than right ones.
+    fn innermost(&self, bracket: Bracket) -> Option<usize> {
+        let inner = self.open.iter().rev().take(self.depth);
+        let mut inner = inner.take(self.limits.nesting.saturating_add(1));
+        inner
+            .position(|open| open.bracket == bracket)
+            .map(|n| n + 1)
     }
     /// Closes the innermost `bracket` of this statement and what was left open inside it; nothing if there is none.
     fn pop(&mut self, bracket: Bracket) {
-        let inner = &self.open[self.open.len() - self.depth..];
-        let Some(place) = inner.iter().rposition(|(b, _)| *b == bracket) else {
+        let Some(closed) = self.innermost(bracket) else {
             return;
         };
-        let whole = place + 1 == inner.len();
-        let (_, start) = inner[place];
-        let closed = inner.len() - place;
-        self.open.truncate(self.open.len() - closed);
+        let start = self.open.len() - closed;
+        let at = self.open[start].at;
+        self.open.truncate(start);
         self.depth -= closed;
-        if bracket == Bracket::Square && whole && self.depth == 0 {
-            self.list(start);
+        if bracket == Bracket::Square && closed == 1 && self.depth == 0 {
+            self.list(at);
         }
     }
     /// `[...]` of a clause becomes one token.
@@ -301,35 +317,31 @@ impl Scan<'_> {
             return false;
         }
         self.set(at, Tok::RegionOpen);
-        self.open.push((Bracket::Region, at));
+        self.open.push(Open {
+            bracket: Bracket::Region,
+            at,
+            outer: self.depth,
+        });
         self.depth = 0;
         self.statement = Statement::None;
         true
     }
     fn close_brace(&mut self, at: usize) {
-        let inner = &self.open[self.open.len() - self.depth..];
-        if inner.iter().any(|(b, _)| *b == Bracket::Dict) {
+        if self.innermost(Bracket::Dict).is_some() {
             return self.pop(Bracket::Dict);
         }
         self.open.truncate(self.open.len() - self.depth);
         self.end_alias(at);
-        match self.open.pop() {
-            Some(_) => {
-                self.set(at, Tok::RegionClose);
-                self.regions -= 1;
-                self.statement = Statement::Other;
-            }
-            None => {
-                self.out.faults.push(Fault::Stray(self.tokens[at].span()));
-                self.tokens[at].inside = true;
-            }
+        let closed = self.open.pop();
+        self.depth = closed.map_or(0, |region| region.outer);
+        if closed.is_some() {
+            self.set(at, Tok::RegionClose);
+            self.regions -= 1;
+            self.statement = Statement::Other;
+        } else {
+            self.out.faults.push(Fault::Stray(self.tokens[at].span()));
+            self.tokens[at].inside = true;
         }
-        self.depth = self.brackets_on_top();
-    }
-    /// Brackets above the innermost region: the `(` of a generic op's region list, mostly.
-    fn brackets_on_top(&self) -> usize {
-        let above = self.open.iter().rev();
-        above.take_while(|(b, _)| *b != Bracket::Region).count()
     }
 
     fn is_region(&self, at: usize) -> bool {
@@ -337,13 +349,17 @@ impl Scan<'_> {
         if self.depth > 0 {
             let listed =
                 previous == Some(Tok::Comma) && self.before(at, 2) == Some(Tok::RegionClose);
-            let in_parens = matches!(self.open.last(), Some((Bracket::Paren, _)));
+            let in_parens = self
+                .open
+                .last()
+                .is_some_and(|o| o.bracket == Bracket::Paren);
             return in_parens && (previous == Some(Tok::LParen) || listed);
         }
         match previous {
             Some(Tok::Less) => false,
             Some(Tok::RegionClose) => true,
             Some(Tok::Word) if self.before(at, 2) == Some(Tok::RegionClose) => true,
+            Some(Tok::Word) if self.text(at - 1) == "attributes" => false,
             _ => match self.statement {
                 Statement::Generic | Statement::Alias => false,
                 Statement::Other if previous == Some(Tok::RParen) => false,
@@ -377,14 +393,17 @@ impl Scan<'_> {
     fn finish(&mut self) {
         self.end_alias(self.tokens.len());
         let end = self.source.len() as u32;
-        let innermost = self.open.iter().rev().find(|(b, _)| *b == Bracket::Region);
-        if let Some((_, at)) = innermost {
+        let regions = || {
+            let open = self.open.iter();
+            open.filter(|o| o.bracket == Bracket::Region)
+        };
+        let (innermost, missing) = (regions().next_back().map(|o| o.at), regions().count());
+        let cut = matches!(self.out.faults.last(), Some(Fault::Regions(_)));
+        if let Some(at) = innermost.filter(|_| !cut) {
             self.out
                 .faults
-                .push(Fault::Unclosed(self.tokens[*at].span()));
+                .push(Fault::Unclosed(self.tokens[at].span()));
         }
-        let regions = self.open.iter().filter(|(b, _)| *b == Bracket::Region);
-        let missing = regions.count();
         let close = Token {
             kind: Tok::RegionClose,
             first: false,

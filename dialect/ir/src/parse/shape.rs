@@ -55,6 +55,10 @@ impl<'a> Reader<'a> {
     pub fn shaped(&mut self) -> Result<Option<TypeId>> {
         let keyword = self.word();
         self.eat(b'<');
+        // `vector<[4]xf32>` is a vector of a multiple of 4 lanes in MLIR.
+        if keyword == "vector" && self.text.contains('[') {
+            return Ok(None);
+        }
         let kind = match keyword {
             "tensor" => self.tensor()?,
             "vector" => self.vector()?,

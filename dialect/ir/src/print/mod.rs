@@ -35,7 +35,7 @@ pub struct PrintOptions {
     pub types: bool,
     /// Number all values instead of printing their names.
     pub anonymous: bool,
-    /// Leave out the elements of dense attributes that have more than so many. The text then parses, but not to the same.
+    /// Leave out the elements of dense attributes that have more than so many. Such text is for reading.
     pub elide: Option<usize>,
     /// Write nested locations in place instead of as aliases at the end.
     pub local_scope: bool,

@@ -5,7 +5,7 @@
 //! A value that is used before its definition has its name reserved from the first use on, so that nothing in between can
 //! take it. What the parser makes of the text is therefore the same program.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::def::Traits;
 use crate::entity::Entity;
@@ -30,6 +30,7 @@ pub struct Names {
     names: Vec<Name>,
     texts: Vec<Box<str>>,
     blocks: FxHashMap<Block, Box<str>>,
+    early: FxHashSet<Op>,
 }
 
 struct Scope {
@@ -50,6 +51,8 @@ struct Namer<'a> {
     suffixes: FxHashMap<(u32, u32), u32>,
     scopes: Vec<Scope>,
     open: FxHashMap<Region, usize>,
+    /// Values that were used and are not defined yet.
+    waiting: FxHashSet<Value>,
     epochs: u32,
 }
 
@@ -60,6 +63,7 @@ impl Names {
             names: Vec::new(),
             texts: Vec::new(),
             blocks: FxHashMap::default(),
+            early: FxHashSet::default(),
         }
     }
     /// Names for everything in `root`.
@@ -74,6 +78,7 @@ impl Names {
             suffixes: FxHashMap::default(),
             scopes: Vec::new(),
             open: FxHashMap::default(),
+            waiting: FxHashSet::default(),
             epochs: 0,
         };
         namer.out.names = vec![Name::None; ir.value_slots()];
@@ -110,6 +115,10 @@ impl Names {
             _ => self.write(&mut text, value),
         }
         text
+    }
+    /// Whether an operand of `op` is defined further down in the text.
+    pub fn is_early(&self, op: Op) -> bool {
+        self.early.contains(&op)
     }
     /// The name of a block, without `^`.
     pub fn block(&self, block: Block) -> &str {
@@ -156,6 +165,10 @@ impl Namer<'_> {
         for operand in self.ir.operands(op) {
             if self.out.get(operand) == Name::None {
                 self.reserve(operand);
+                self.waiting.insert(operand);
+            }
+            if !self.waiting.is_empty() && self.waiting.contains(&operand) {
+                self.out.early.insert(op);
             }
         }
         if self.ir.op_regions(op).is_empty() {
@@ -220,6 +233,7 @@ impl Namer<'_> {
         let results = self.ir.results(op);
         let packed = is_packed(self.ir, op, self.anonymous);
         for (index, &value) in results.iter().enumerate() {
+            self.waiting.remove(&value);
             if packed && index > 0 {
                 self.out.names[value.index()] = Name::Element(results[0], index as u32);
             } else {
@@ -228,6 +242,7 @@ impl Namer<'_> {
         }
     }
     fn define(&mut self, value: Value) {
+        self.waiting.remove(&value);
         if self.out.get(value) == Name::None {
             let depth = self.scopes.len() - 1;
             self.give(value, depth);
@@ -316,7 +331,7 @@ impl Namer<'_> {
         }
     }
     fn name_blocks(&mut self, region: Region) {
-        let mut taken = rustc_hash::FxHashSet::default();
+        let mut taken = FxHashSet::default();
         for (index, block) in self.ir.region_blocks(region).enumerate() {
             let hint = self
                 .ir

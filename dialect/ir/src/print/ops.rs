@@ -634,7 +634,7 @@ impl<'a> Printer<'a> {
         let (Some(scratch), Some(def)) = (&self.scratch, self.ir.def(op)) else {
             return false;
         };
-        let Some(infer) = def.infer else {
+        let Some(infer) = def.infer.filter(|_| !self.names.is_early(op)) else {
             return false;
         };
         let operands = self.plain_operands(op);
