@@ -486,11 +486,15 @@ impl<'i> Parser<'i> {
     /// Poisons one name.
     pub fn poison(&mut self, span: Span) {
         let id = self.names.id(self.text(span));
-        self.names.poison(id, span);
+        // What used the name before this place failed in silence, to be told by this definition. Two definitions that
+        // wait for each other would both be passed over, and their text lost without an error.
+        if let Rebound::Resolved(forward) = self.names.poison(id, span) {
+            self.untyped_uses(&forward, span);
+        }
     }
     /// Points early uses at their definition.
-    fn resolve(&mut self, forward: Forward, values: &[Value], definition: Span) {
-        for early in forward.uses {
+    fn resolve(&mut self, mut forward: Forward, values: &[Value], definition: Span) {
+        for early in std::mem::take(&mut forward.uses) {
             let index = early.number.unwrap_or(0) as usize;
             let Some(&value) = values.get(index) else {
                 let message = format!("there are {} results, counted from 0", values.len());
@@ -506,7 +510,11 @@ impl<'i> Parser<'i> {
                 self.ir.erase(op);
             }
         }
-        for span in forward.untyped {
+        self.untyped_uses(&forward, definition);
+    }
+    /// Reports uses before the definition whose type was needed.
+    fn untyped_uses(&mut self, forward: &Forward, definition: Span) {
+        for &span in &forward.untyped {
             let name = self.text(span);
             let message =
                 format!("`{name}` is used before its definition, so its type is not known here");
