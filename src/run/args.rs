@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fuser_ir::suggest::nearest;
-use fuser_runtime::{Explicit, Generator, InputSpec};
+use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use crate::compile::{CompileOptions, Target};
 use crate::session::Signature;
@@ -87,6 +87,13 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Threads and memory.
+    pub fn runtime(&self) -> RuntimeConfig {
+        RuntimeConfig {
+            threads: self.threads,
+            memory_limit: self.memory,
+        }
+    }
     /// How to compile.
     pub fn compile_options(&self) -> CompileOptions {
         CompileOptions {

@@ -11,8 +11,9 @@ pub mod outputs;
 pub mod say;
 pub mod table;
 
+use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Ir};
-use fuser_runtime::{CopyTime, Inputs, RuntimeConfig, copy_bandwidth};
+use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 
 use crate::session::{Check, Execution, Loaded, Session, SessionError};
 use args::{Config, Device, Parsed};
@@ -69,38 +70,33 @@ fn all(config: &Config) -> Exit {
         Ok(text) => text,
         Err(message) => return say::file_error(&message),
     };
-    let session = match Session::new(RuntimeConfig {
-        threads: config.threads,
-        memory_limit: config.memory,
-    }) {
+    let name = if config.file == "-" {
+        "<stdin>"
+    } else {
+        &config.file
+    };
+    let mut sources = SourceMap::default();
+    let file = sources.add(name, text.as_str());
+    let nothing = Ir::new(fuser_dialects::registry());
+    let told = |ir: &Ir, error: SessionError| say::diagnostics(&sources, error.diagnostics(ir));
+    let session = match Session::new(config.runtime()) {
         Ok(session) => session,
-        Err(error) => return failed(config, "", &session_free_ir(), error),
+        Err(error) => return told(&nothing, error),
     };
-    let mut ir = session.empty_ir();
-    let (module, diagnostics) = say::parse(&mut ir, &config.file, &text);
-    let Some(module) = module else {
-        return say::diagnostics(&config.file, &text, &diagnostics);
+    let (ir, module, warnings) = match session.parse(file, name, &text) {
+        Ok(parsed) => parsed,
+        Err(errors) => return told(&nothing, errors.into()),
     };
-    say::diagnostics(&config.file, &text, &diagnostics);
-    let keep = ir.clone();
+    say::diagnostics(&sources, warnings.items);
     let loaded = match session.load(ir, module, config.entry.as_deref()) {
         Ok(loaded) => loaded,
-        Err(error) => return failed(config, &text, &keep, error),
+        Err(error) => return told(&nothing, error),
     };
     match work(&session, config, &loaded) {
         Ok(exit) => exit,
-        Err(Failure::Session(error)) => failed(config, &text, &loaded.ir, error),
+        Err(Failure::Session(error)) => told(&loaded.ir, error),
         Err(Failure::File(message)) => say::file_error(&message),
     }
-}
-
-fn session_free_ir() -> Ir {
-    Ir::new(fuser_dialects::registry())
-}
-
-fn failed(config: &Config, text: &str, ir: &Ir, error: SessionError) -> Exit {
-    let list: Vec<Diagnostic> = error.diagnostics(ir);
-    say::diagnostics(&config.file, text, &list)
 }
 
 enum Failure {

@@ -1,9 +1,11 @@
 //! Reading and writing streams and files, and telling mistakes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
-use fuser_ir::{Diagnostic, Ir, Op};
+use fuser_ir::render::{RenderOptions, render};
+use fuser_ir::source::SourceMap;
+use fuser_ir::{Diagnostic, Diagnostics, Place};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +39,8 @@ pub fn usage(errors: &[String]) -> Exit {
 
 /// Tells that a file cannot be used.
 pub fn file_error(message: &str) -> Exit {
-    complain(&format!(
-        "error: [{}] {message}\n",
-        crate::session::error::FILE.code
-    ));
-    Exit::Diagnostics
+    let error = Diagnostic::error(&crate::session::error::FILE, Place::Unknown, message);
+    diagnostics(&SourceMap::default(), vec![error])
 }
 
 /// Tells of a bug.
@@ -97,28 +96,15 @@ pub fn write(path: &str, text: &str) -> Result<(), String> {
         .map_err(|e| failed(e.error))
 }
 
-/// Parses and verifies a module.
-pub fn parse(_ir: &mut Ir, _file: &str, _text: &str) -> (Option<Op>, Vec<Diagnostic>) {
-    (None, Vec::new())
-}
-
 /// Tells diagnostics; the exit code that they mean.
-pub fn diagnostics(_file: &str, _text: &str, list: &[Diagnostic]) -> Exit {
-    for diagnostic in list {
-        let code = match diagnostic.code {
-            "" => String::new(),
-            code => format!("[{code}] "),
-        };
-        complain(&format!(
-            "{}: {code}{}\n",
-            diagnostic.severity.name(),
-            diagnostic.message
-        ));
-        for help in &diagnostic.helps {
-            complain(&format!("  help: {help}\n"));
-        }
-    }
-    match list.iter().any(Diagnostic::is_error) {
+pub fn diagnostics(sources: &SourceMap, list: Vec<Diagnostic>) -> Exit {
+    let list = Diagnostics { items: list };
+    let options = RenderOptions {
+        color: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        ..RenderOptions::default()
+    };
+    complain(&render(&list, sources, options));
+    match list.has_errors() {
         true => Exit::Diagnostics,
         false => Exit::Ok,
     }

@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use fuser_interp::{MathUlps, Options, Tensor, interpret};
 use fuser_ir::def::Registry;
+use fuser_ir::parse::ParseOptions;
 use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_passes::report::{self, Report};
 use fuser_runtime::{Explicit, HostTensor, InputSpec, Inputs, RunReport, Runtime, RuntimeConfig};
@@ -78,6 +79,32 @@ impl Session {
     /// An empty program that knows all dialects.
     pub fn empty_ir(&self) -> Ir {
         Ir::new(self.registry.clone())
+    }
+    /// Parses and verifies text, file number `file` of a source map. Warnings come with the module.
+    pub fn parse(
+        &self,
+        file: u32,
+        name: &str,
+        text: &str,
+    ) -> std::result::Result<(Ir, Op, Diagnostics), Diagnostics> {
+        let mut ir = self.empty_ir();
+        let options = ParseOptions {
+            file_name: name.into(),
+            ..ParseOptions::default()
+        };
+        let parsed = fuser_ir::parse::parse(&mut ir, file, text, &options);
+        let mut diagnostics = parsed.diagnostics;
+        let module = match parsed.module {
+            Some(module) if !diagnostics.has_errors() => module,
+            _ => return Err(diagnostics),
+        };
+        diagnostics
+            .items
+            .extend(fuser_ir::verify(&mut ir, module).items);
+        match diagnostics.has_errors() {
+            true => Err(diagnostics),
+            false => Ok((ir, module, diagnostics)),
+        }
     }
     /// Chooses the program `name` of a module, or its only one.
     pub fn load(&self, ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {

@@ -70,20 +70,9 @@ pub fn add(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
         return result;
     }
     if both_exact(a, b) {
-        let own = if rules.is_double() {
-            0.0
-        } else {
-            cut_off(a.v, b.v, v)
-        };
-        return rules.known(v, own);
+        return rules.known(v);
     }
     rules.rounded(v, a.e + b.e, CORRECT)
-}
-
-/// What `v = a + b` lost (Knuth's two-sum).
-fn cut_off(a: f64, b: f64, v: f64) -> f64 {
-    let part = v - a;
-    ((a - (v - part)) + (b - part)).abs()
 }
 
 /// `a - b`
@@ -100,8 +89,7 @@ pub fn mul(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
         return result;
     }
     if both_exact(a, b) {
-        // The product of two 24-bit significands fits an f64.
-        return rules.known(v, 0.0);
+        return rules.known(v);
     }
     let spread = a.v.abs() * b.e + b.v.abs() * a.e + a.e * b.e;
     rules.rounded(v, spread, CORRECT)
@@ -117,8 +105,8 @@ pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     if b.v == 0.0 {
         return Bounded::exact(v);
     }
-    if both_exact(a, b) && (rules.is_double() || (rules.holds(v) && v * b.v == a.v)) {
-        return rules.known(v, 0.0);
+    if both_exact(a, b) {
+        return rules.known(v);
     }
     let spread = (a.e + v.abs() * b.e) / (b.v.abs() - b.e);
     rules.rounded(v, spread, CORRECT)
@@ -132,7 +120,7 @@ pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
         return result;
     }
     if both_exact(a, b) {
-        return rules.known(v, 0.0);
+        return rules.known(v);
     }
     let least = ((a.v.abs() - a.e) / (b.v.abs() + b.e)).trunc();
     let most = ((a.v.abs() + a.e) / (b.v.abs() - b.e)).trunc();
@@ -206,13 +194,13 @@ pub fn lipschitz(
 pub fn step(x: Bounded, rules: &Rules, f: impl Fn(f64) -> f64) -> Bounded {
     let v = f(x.v);
     if x.e == 0.0 {
-        return rules.known(v, 0.0);
+        return rules.known(v);
     }
     let (low, high) = x.ends();
     if x.is_undecided() || f(low) != f(high) {
         return Bounded::undecided(v);
     }
-    rules.known(v, 0.0)
+    rules.known(v)
 }
 
 /// The tangent: monotone between its poles.
@@ -228,8 +216,8 @@ pub fn tan(x: Bounded, rules: &Rules, ulps: f64) -> Bounded {
 /// A square root, correctly rounded.
 pub fn sqrt(x: Bounded, rules: &Rules) -> Bounded {
     let v = x.v.sqrt();
-    if x.e == 0.0 && (rules.is_double() || (rules.holds(v) && v * v == x.v)) {
-        return rules.known(v, 0.0);
+    if x.e == 0.0 {
+        return rules.known(v);
     }
     monotone(x, rules, CORRECT, f64::sqrt, None)
 }

@@ -122,7 +122,7 @@ impl Number for f64 {
         float_to_int(self, to)
     }
     fn to_bounded(self, _: DType, rules: &Rules) -> Bounded {
-        rules.known(self, 0.0)
+        rules.known_conversion(self)
     }
 }
 
@@ -169,7 +169,7 @@ impl Number for f32 {
         float_to_int(self.into(), to)
     }
     fn to_bounded(self, _: DType, rules: &Rules) -> Bounded {
-        rules.known(self.into(), 0.0)
+        rules.known_conversion(self.into())
     }
 }
 
@@ -236,17 +236,10 @@ impl Number for Int {
         self.join(self, v)
     }
     fn to_bounded(self, _: DType, rules: &Rules) -> Bounded {
-        let v = self.v as f64;
         if self.unsure {
-            return Bounded::undecided(v);
+            return Bounded::undecided(self.v as f64);
         }
-        let rounded = round::int_to_dtype(self.v, rules.dtype);
-        if rounded.is_infinite() {
-            return Bounded::exact(rounded);
-        }
-        let own = (v as i128 - i128::from(self.v)).abs() as f64;
-        let own = if rules.is_double() { 0.0 } else { own };
-        Bounded::new(v, (rounded - v).abs() + own)
+        Bounded::exact(round::int_to_dtype(self.v, rules.dtype))
     }
 }
 

@@ -113,10 +113,6 @@ impl Rules {
     pub fn unit(&self) -> f64 {
         self.compute.unit
     }
-    /// Whether arithmetic is in f64, as the reference's own is.
-    pub fn is_double(&self) -> bool {
-        self.compute.unit == F64.unit
-    }
     /// From where on a value of the computing type is infinite.
     pub fn overflow(&self) -> f64 {
         self.compute.overflow
@@ -135,20 +131,12 @@ impl Rules {
     }
     /// A value that the computing type holds, or overflows to infinity: exact.
     pub fn known_in_compute(&self, v: f64) -> Bounded {
-        match v.abs() >= self.compute.overflow {
-            true => Bounded::exact(f64::INFINITY.copysign(v)),
-            false => Bounded::exact(v),
-        }
+        Bounded::exact(round::to_dtype(v, self.dtype.compute()))
     }
     /// A value of the computing type off by up to `e`, all roundings counted.
     pub fn unrounded(&self, v: f64, e: f64) -> Bounded {
         overflow(v, e, self.compute)
     }
-    /// Whether `x` is a value of the computing type.
-    pub fn holds(&self, x: f64) -> bool {
-        self.is_double() || f64::from(x as f32) == x
-    }
-
     /// A result `v` that operands' errors move by up to `spread`, computed within `ulps` units and then stored.
     pub fn rounded(&self, v: f64, spread: f64, ulps: f64) -> Bounded {
         let Format { unit, tiny, .. } = self.compute;
@@ -161,31 +149,26 @@ impl Rules {
             None => computed,
         }
     }
-    /// A correctly rounded result of exact operands, `v` up to `own`, the reference's own error: mostly zero, and then
-    /// the compiled program's error is known, not only bounded.
-    pub fn known(&self, v: f64, own: f64) -> Bounded {
-        if !v.is_finite() {
-            return Bounded::exact(v);
-        }
-        if own != 0.0 {
-            return self.rounded(v, own, CORRECT);
-        }
+    /// The result `v` of a correctly rounded operation on exact operands, computed in f64: there is one result only, and
+    /// this is it. Rounding the f64 once more is what the operation itself would give, for sums, products, quotients and
+    /// roots of narrower types (f64 has more than twice their digits, and two to spare).
+    pub fn known(&self, v: f64) -> Bounded {
         let computed = round::to_dtype(v, self.dtype.compute());
-        let stored = round::to_dtype(computed, self.dtype);
-        if stored.is_infinite() {
-            return Bounded::exact(stored);
-        }
-        Bounded::new(v, (stored - v).abs())
+        Bounded::exact(round::to_dtype(computed, self.dtype))
     }
     /// A value of type `from`, converted to this type.
     pub fn converted(&self, x: Bounded, from: DType) -> Bounded {
         if x.e == 0.0 {
-            return self.known(x.v, 0.0);
+            return self.known_conversion(x.v);
         }
         if widens(from, self.dtype) || x.is_undecided() {
             return x;
         }
         stored(x, self.store.unwrap_or(self.compute))
+    }
+    /// An exact value, converted: rounded once, whatever the types.
+    pub fn known_conversion(&self, v: f64) -> Bounded {
+        Bounded::exact(round::to_dtype(v, self.dtype))
     }
     /// A unit in the last place of the stored type at `v`, or more.
     pub fn ulp(&self, v: f64) -> f64 {
