@@ -73,14 +73,6 @@ fn session() -> Session {
     Session::new(config).unwrap_or_else(|_| panic!("no session"))
 }
 
-/// Passes before scheduling that every pipeline has.
-fn options() -> CompileOptions {
-    CompileOptions {
-        passes: Some("canonicalize,cse,decompose,segment".into()),
-        ..CompileOptions::default()
-    }
-}
-
 fn shape(rows: i64) -> Explicit {
     [("B".to_string(), rows)].into_iter().collect()
 }
@@ -122,7 +114,9 @@ fn compiled_outputs_are_within_the_references_bounds() {
         let inputs = session
             .resolve(&loaded, &BTreeMap::new(), &shape(rows))
             .unwrap();
-        let mut done = session.run_cpu(&loaded, &inputs, &options(), 1).unwrap();
+        let mut done = session
+            .run_cpu(&loaded, &inputs, &CompileOptions::default(), 1)
+            .unwrap();
         let check = session.check(&loaded, &inputs, &done.outputs).unwrap();
         assert!(check.ok, "{check:?}");
         let elements = done.outputs[1].stored_elements();
@@ -146,7 +140,9 @@ fn the_report_has_bytes_for_these_extents() {
     let inputs = session
         .resolve(&loaded, &BTreeMap::new(), &shape(10))
         .unwrap();
-    let report = session.report(&loaded, &inputs, Some(&options())).unwrap();
+    let report = session
+        .report(&loaded, &inputs, Some(&CompileOptions::default()))
+        .unwrap();
     let text = serde_json::to_value(&report).unwrap();
     assert_eq!(text["read_bytes"], 10 * 33 * 4);
     assert_eq!(text["write_bytes"], 10 * 33 * 2 + 10 * 4);

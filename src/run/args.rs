@@ -11,6 +11,10 @@ use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 use crate::compile::{CompileOptions, Target};
 use crate::session::Signature;
 
+/// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
+/// are exact in f32.
+const WHOLE: i64 = 4;
+
 /// Where a program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Device {
@@ -101,6 +105,18 @@ impl Config {
             program: self.entry.clone(),
             passes: self.passes.clone(),
         }
+    }
+    /// A rule for every input: what was said, else small whole numbers.
+    pub fn whole_specs(&self, signature: &Signature) -> BTreeMap<String, InputSpec> {
+        let made = signature.inputs.iter().map(|input| {
+            let range = input.dtype.is_float().then_some((-WHOLE, WHOLE));
+            let seed = self.seed;
+            let spec = InputSpec::Generate(Generator::Ints { seed, range });
+            (input.name.clone(), spec)
+        });
+        let mut specs: BTreeMap<String, InputSpec> = made.collect();
+        specs.extend(self.inputs.clone());
+        specs
     }
     /// A rule for every input: what was said, else random numbers of the seed.
     pub fn specs(&self, signature: &Signature) -> BTreeMap<String, InputSpec> {

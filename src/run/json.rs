@@ -12,7 +12,12 @@ pub fn render(findings: &Findings<'_>) -> Value {
         add_run(fields, findings);
         add_segments(fields, findings);
         if let Some(check) = &findings.check {
-            fields.insert("check".into(), check_value(check));
+            let mut value = check_value(check);
+            if let Some(whole) = &findings.whole {
+                value["whole"] = check_value(whole);
+                value["ok"] = json!(check.ok && whole.ok);
+            }
+            fields.insert("check".into(), value);
         }
     }
     report
@@ -82,6 +87,7 @@ fn output_value(output: &OutputCheck) -> Value {
         "type": output.shape,
         "ok": report.ok,
         "elements": report.compared,
+        "exact": report.exact,
         "undecided": report.undecided,
         "failures": report.failures,
         "error": 0.0,

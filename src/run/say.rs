@@ -103,7 +103,8 @@ pub fn diagnostics(sources: &SourceMap, list: Vec<Diagnostic>) -> Exit {
         color: io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
         ..RenderOptions::default()
     };
-    complain(&render(&list, sources, options));
+    // What has no place in the program needs no word for that.
+    complain(&render(&list, sources, options).replace("<unknown>: ", ""));
     match list.has_errors() {
         true => Exit::Diagnostics,
         false => Exit::Ok,

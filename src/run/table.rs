@@ -13,7 +13,7 @@ pub fn render(findings: &Findings<'_>) -> String {
         text += &kernels(findings, run);
     }
     match &findings.check {
-        Some(check) => text += &checks(check),
+        Some(check) => text += &checks(check, findings.whole.as_ref()),
         None => text += &outputs(findings),
     }
     text
@@ -147,24 +147,46 @@ fn grouped(value: i64) -> String {
     if value < 0 { format!("-{text}") } else { text }
 }
 
-fn checks(check: &Check) -> String {
+fn checks(check: &Check, whole: Option<&Check>) -> String {
     let head = [
         "output",
         "type",
         "check",
         "max error",
-        "its bound",
+        "allowed",
         "at",
         "undecided",
+        "on whole numbers",
     ];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    rows.extend(check.outputs.iter().map(checked));
-    let verdict = match check.ok {
+    let columns_wanted = head.len() - usize::from(whole.is_none());
+    let mut rows = vec![
+        head[..columns_wanted]
+            .iter()
+            .map(|h| h.to_string())
+            .collect(),
+    ];
+    for (i, output) in check.outputs.iter().enumerate() {
+        let mut row = checked(output);
+        row.extend(whole.and_then(|w| w.outputs.get(i)).map(exactness));
+        rows.push(row);
+    }
+    let all = || [Some(check), whole].into_iter().flatten();
+    let verdict = match all().all(|check| check.ok) {
         true => "all outputs agree with the reference",
         false => "CHECK FAILED",
     };
-    let details: String = check.outputs.iter().filter_map(failure).collect();
+    let details: String = all().flat_map(|c| &c.outputs).filter_map(failure).collect();
     format!("{}{details}  {verdict}\n", columns(&rows))
+}
+
+/// How many elements are the only possible ones.
+fn exactness(output: &OutputCheck) -> String {
+    let report = &output.report;
+    match (report.ok, report.compared) {
+        (false, _) => "FAILED".into(),
+        (true, all) if all == report.exact => "ok, all exact".into(),
+        (true, all) => format!("ok, {}% exact", 100 * report.exact / all.max(1)),
+    }
 }
 
 fn checked(output: &OutputCheck) -> Vec<String> {

@@ -3,7 +3,7 @@
 use fuser_interp::InterpError;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Place};
-use fuser_runtime::RuntimeError;
+use fuser_runtime::{NpyError, RuntimeError};
 
 /// An input that cannot be used.
 pub const INPUT: CodeDef = CodeDef {
@@ -68,6 +68,13 @@ pub enum SessionError {
     Diagnostics(Diagnostics),
     /// Inputs, memory, devices.
     Runtime(RuntimeError),
+    /// The file of an input.
+    File {
+        /// The input's name.
+        input: String,
+        /// What is wrong with the file.
+        error: NpyError,
+    },
     /// The interpreter.
     Interp(InterpError),
 }
@@ -101,6 +108,10 @@ impl SessionError {
         match self {
             Self::Diagnostics(diagnostics) => diagnostics.items,
             Self::Runtime(error) => vec![runtime(&error)],
+            Self::File { input, error } => {
+                let message = format!("input `{input}`: {error}");
+                vec![Diagnostic::error(&INPUT, Place::Unknown, message)]
+            }
             Self::Interp(error) => vec![interp(ir, &error)],
         }
     }

@@ -22,7 +22,9 @@ use fuser_ir::def::Registry;
 use fuser_ir::parse::ParseOptions;
 use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_passes::report::{self, Report};
-use fuser_runtime::{Explicit, HostTensor, InputSpec, Inputs, RunReport, Runtime, RuntimeConfig};
+use fuser_runtime::{
+    Explicit, HostTensor, InputSpec, Inputs, RunReport, Runtime, RuntimeConfig, RuntimeError,
+};
 
 use crate::compile::{self, CompileOptions};
 
@@ -128,9 +130,7 @@ impl Session {
             extents, inputs, ..
         } = &loaded.signature;
         let heap = self.runtime.heap();
-        Ok(fuser_runtime::resolve(
-            heap, extents, inputs, specs, explicit,
-        )?)
+        fuser_runtime::resolve(heap, extents, inputs, specs, explicit).map_err(|e| named(e, specs))
     }
 
     /// Runs the program with the interpreter, exactly as its ops are defined.
@@ -244,6 +244,19 @@ impl Session {
         let mut model = fuser_passes::cost::Model::default();
         model.bindings.named = named.collect();
         Ok(report::report(&ir, loaded.program, &model))
+    }
+}
+
+/// The error of a file with the name of the input that it is for.
+fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionError {
+    let RuntimeError::Npy(error) = error else {
+        return error.into();
+    };
+    let is_file = |spec: &InputSpec| matches!(spec, InputSpec::File(path) if *path == error.path);
+    let input = specs.iter().find(|(_, spec)| is_file(spec));
+    match input.map(|(name, _)| name.clone()) {
+        Some(input) => SessionError::File { input, error },
+        None => RuntimeError::Npy(error).into(),
     }
 }
 

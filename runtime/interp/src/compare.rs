@@ -35,6 +35,8 @@ pub struct Report {
     pub ok: bool,
     /// Elements compared.
     pub compared: usize,
+    /// Those of them for which the reference allows nothing: there is one result only.
+    pub exact: usize,
     /// Elements about which the reference says nothing, because an operand lay within its error of a discontinuity.
     pub undecided: usize,
     /// Elements beyond their bound.
@@ -150,6 +152,7 @@ fn scan(
                 continue;
             };
             report.compared += 1;
+            report.exact += usize::from(verdict.allowed == 0.0);
             report.failures += usize::from(verdict.error > verdict.allowed);
             if verdict.error > 0.0
                 && worst

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../docs/schemas/report.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../docs/schemas/report.schema.json")).unwrap()
 }
 
 fn has_type(value: &Value, name: &str) -> bool {
@@ -65,7 +65,7 @@ fn faults(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec
     }
 }
 
-fn check(value: &Value) -> Vec<String> {
+pub fn check(value: &Value) -> Vec<String> {
     let (schema, mut found) = (schema(), Vec::new());
     faults(&schema, &schema, value, "report", &mut found);
     found
