@@ -111,7 +111,7 @@ pub fn pipeline_text(options: &CompileOptions) -> String {
     let front = options.passes.as_deref().unwrap_or(FRONT);
     let family = options.target.family();
     format!(
-        "builtin.module(task.program({front},schedule{{target={family}}}),lower-to-kernel{{target={family}}})"
+        "builtin.module(task.program({front},schedule{{target={family}}}),lower-to-kernel{{target={family}}},cse)"
     )
 }
 

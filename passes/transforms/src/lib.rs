@@ -72,8 +72,9 @@ static FUSE: PipelineDef = PipelineDef {
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
     // Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
-    // once nothing can simplify any more; what they hand to each other is cut again by `remat`, which leaves equal ops.
-    text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule),lower-to-kernel",
+    // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Lowering writes the same index
+    // arithmetic at every access; `cse` leaves one of each.
+    text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule),lower-to-kernel,cse",
 };
 
 /// The diagnostic codes of this crate: FIR07xx.

@@ -109,7 +109,7 @@ pub fn emit(
     check(ir, &funcs, target)?;
     let mut text = String::new();
     for (&func, symbol) in funcs.iter().zip(names) {
-        text += &with_module(
+        let kernel = with_module(
             ir,
             func,
             &symbol,
@@ -120,8 +120,20 @@ pub fn emit(
                 Emission::Assembly => target::emit_assembly(&emit.module, machine),
             },
         )?;
+        let follows = target.is_gpu() && what == Emission::Assembly && !text.is_empty();
+        text += if follows {
+            without_header(&kernel)
+        } else {
+            &kernel
+        };
     }
     Ok(text)
+}
+
+/// A PTX module without its version and target, so that it can follow another one in a file.
+fn without_header(ptx: &str) -> &str {
+    const LAST: &str = ".address_size 64\n";
+    ptx.find(LAST).map_or(ptx, |at| &ptx[at + LAST.len()..])
 }
 
 fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
