@@ -99,7 +99,7 @@ fn reduce(arguments: &Arguments) -> Result<u8, String> {
         strategies: &arguments.strategies,
         rules,
         jobs: arguments.jobs,
-        max_steps: arguments.max_steps,
+        max_steps: arguments.max_steps.saturating_sub(tests),
         verbose: arguments.verbose,
     };
     let mut outcome = search::search(program, predicate.as_ref(), &config, &interrupt, &mut say);
@@ -200,6 +200,7 @@ fn summary(before: usize, outcome: &Outcome) -> String {
     let end = match &outcome.stop {
         None => String::new(),
         Some(Stop::Steps) => "; stopped at --max-steps".into(),
+        Some(Stop::Rounds) => "; stopped, as rounds did not end".into(),
         Some(Stop::Interrupted) => "; interrupted, this is the best so far".into(),
         Some(Stop::Test(why)) => format!("; stopped, as the test cannot be run: {why}"),
     };

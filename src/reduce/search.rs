@@ -2,7 +2,8 @@
 //!
 //! For each strategy it lists the sites once and tries to change them in chunks: all at once, then halves, quarters, down to
 //! single ones (the chunks of delta debugging). A chunk that leaves the program interesting stays changed for good. Where `k`
-//! of `n` sites matter, that takes about `2 k log n` tests, never more than `2 n` and those of later rounds.
+//! of `n` sites matter, that takes about `2 k log n` tests, and never more than `2 n` in a round. The first round stops at
+//! coarse chunks: what one strategy can do nothing about, another may remove as a whole.
 //!
 //! ```text
 //! sites  0 1 2 3 4 5 6 7      what matters: 5
@@ -25,6 +26,12 @@ use super::strategy::{Site, Strategy};
 /// Rounds over all strategies. Two or three settle it; a strategy that undid another's work would go on for ever.
 pub const MAX_ROUNDS: u32 = 32;
 
+/// The least part of all sites that the first round tries to change at once.
+const FIRST_ROUND_PARTS: usize = 32;
+/// Candidates that are looked at in one go, and more than enough for all threads. A longer list would be set up anew after
+/// each success.
+const WINDOW: usize = 1024;
+
 /// How to search.
 #[derive(Clone, Copy, Debug)]
 pub struct Config<'a> {
@@ -45,6 +52,8 @@ pub struct Config<'a> {
 pub enum Stop {
     /// The limit of steps was reached.
     Steps,
+    /// Strategies still found something in the last of [`MAX_ROUNDS`].
+    Rounds,
     /// Somebody asked for it.
     Interrupted,
     /// The test cannot be run.
@@ -163,19 +172,21 @@ impl Search<'_> {
             self.statistics.rounds += 1;
             let before = fingerprint(&self.best.text);
             for strategy in self.config.strategies {
-                self.run(strategy);
+                while self.run(strategy) && strategy.again && self.stop.is_none() {}
                 if self.stop.is_some() {
                     return;
                 }
             }
-            if fingerprint(&self.best.text) == before {
+            let first = self.statistics.rounds == 1;
+            if fingerprint(&self.best.text) == before && !first {
                 return;
             }
         }
+        self.stop = Some(Stop::Rounds);
     }
 
-    /// Halves, quarters, ... down to single sites.
-    fn run(&mut self, strategy: &'static Strategy) {
+    /// All sites, halves, quarters, ... down to the finest chunks; says whether any could be changed.
+    fn run(&mut self, strategy: &'static Strategy) -> bool {
         let base = self.best.clone();
         let sites = (strategy.sites)(&base.ir, base.module);
         let mut left: Vec<usize> = (0..sites.len()).collect();
@@ -185,12 +196,17 @@ impl Search<'_> {
             sites: &sites,
             changed: Vec::new(),
         };
+        let finest = match self.statistics.rounds {
+            1 => sites.len().div_ceil(FIRST_ROUND_PARTS),
+            _ => 1,
+        };
         let mut size = left.len();
         while size > 0 && self.stop.is_none() {
             left = self.pass(&mut job, &left, size);
-            let smaller = if size == 1 { 0 } else { size.div_ceil(2) };
+            let smaller = if size <= finest { 0 } else { size.div_ceil(2) };
             size = smaller.min(left.len());
         }
+        !job.changed.is_empty()
     }
 
     /// Tries each chunk of `size` sites once; returns the sites that had to stay.
@@ -215,7 +231,8 @@ impl Search<'_> {
     fn scan(&mut self, job: &Job<'_>, chunks: &[&[usize]]) -> (usize, Option<Program>) {
         // A candidate takes one test at most, so this many may be looked at.
         let remaining = self.config.max_steps - self.statistics.steps;
-        let count = usize::try_from(remaining).map_or(chunks.len(), |r| r.min(chunks.len()));
+        let count = usize::try_from(remaining).unwrap_or(usize::MAX);
+        let count = count.min(chunks.len()).min(WINDOW);
         let attempts = {
             let (this, jobs) = (&*self, self.config.jobs);
             let (tested, predicate, rules) = (&this.tested, this.predicate, this.config.rules);

@@ -38,16 +38,18 @@ pub struct Strategy {
     pub sites: fn(&Ir, Op) -> Vec<Site>,
     /// Does it at the given sites, which are some of those listed, in that order.
     pub apply: fn(&mut Ir, Op, &[Site]),
+    /// Whether doing it opens the way to doing it again, so that it goes on until it fails before others get their turn.
+    pub again: bool,
 }
 
 /// All strategies. The order is that of a round: what removes most comes first, as it makes the rest cheap.
 pub static STRATEGIES: &[&Strategy] = &[
     &programs::PROGRAMS,
     &results::RESULTS,
-    &ops::TO_OPERANDS,
-    &ops::TO_ARGUMENTS,
     &tasks::INLINE,
     &tasks::UNNEST,
+    &ops::TO_OPERANDS,
+    &ops::TO_ARGUMENTS,
     &ops::TO_FRESH,
     &ops::TO_CONSTANTS,
     &ops::OPERANDS,

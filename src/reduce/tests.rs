@@ -98,6 +98,39 @@ fn a_chain_that_matters_stays_connected() {
 }
 
 #[test]
+fn types_that_change_along_a_chain_do_not_keep_it() {
+    let mut text = String::from("task.program @f(%x: f32) -> f32 {\n  %v0 = fusion.exp %x\n");
+    for i in 1..=40 {
+        let to = ["f32", "f64", "bf16"][i % 3];
+        text.push_str(&format!("  %v{i} = fusion.cast %v{} to {to}\n", i - 1));
+    }
+    text.push_str("  %y = fusion.cast %v40 to f32\n  task.return %y\n}\n");
+    let returned = |text: &str| text.contains("fusion.exp") && !text.contains("f(%x: f32) {");
+    let found = reduced(&text, returned);
+    assert_eq!(found.program.ops(), 3, "{}", found.program.text);
+    assert!(found.statistics.rounds <= 4, "{:?}", found.statistics);
+}
+
+#[test]
+fn depth_does_not_matter() {
+    let depth = 600;
+    let mut text = String::from("task.program @f(%x: f32) -> f32 {\n");
+    for i in 0..depth {
+        text.push_str(&format!("%v{i} = task.pattern @p {{\n"));
+    }
+    text.push_str("%e = fusion.exp %x\n task.yield %e\n}\n");
+    for i in (1..depth).rev() {
+        text.push_str(&format!("task.yield %v{i}\n}}\n"));
+    }
+    text.push_str("task.return %v0\n}\n");
+    let inside = |text: &str| text.contains("fusion.exp") && text.contains("task.pattern");
+    let found = reduced(&text, inside);
+    assert_eq!(found.statistics.panics, [""; 0]);
+    // The program, one pattern, its op and its end, and the end of the program.
+    assert_eq!(found.program.ops(), 5, "{}", found.program.text);
+}
+
+#[test]
 fn the_number_of_jobs_does_not_show() {
     let text = long_program(120, "fusion.exp");
     let results = [1, 2, 7].map(|jobs| {
@@ -164,6 +197,7 @@ fn a_panic_of_a_strategy_is_told_and_nothing_is_lost() {
         doc: "panics",
         sites: |_, module| vec![Site::Op(module)],
         apply: |_, _, _| panic!("a test of panics"),
+        again: true,
     };
     static LIST: [&Strategy; 2] = [&BROKEN, &super::strategies::ops::TO_OPERANDS];
     let found = run(&long_program(20, "fusion.exp"), &config(&LIST), |_| true);

@@ -12,6 +12,7 @@ pub static ARGUMENTS: Strategy = Strategy {
     doc: "drop arguments of programs and kernels; an earlier one of the same type takes the place of one that is used",
     sites,
     apply: drop_arguments,
+    again: false,
 };
 
 /// `plain-arguments`
@@ -24,6 +25,7 @@ pub static PLAIN: Strategy = Strategy {
         found
     },
     apply: make_plain,
+    again: false,
 };
 
 fn argument(ir: &Ir, site: Site) -> Option<Value> {

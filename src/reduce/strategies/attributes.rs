@@ -20,6 +20,7 @@ pub static ATTRIBUTES: Strategy = Strategy {
             }
         }
     },
+    again: false,
 };
 /// `layouts`
 pub static LAYOUTS: Strategy = Strategy {
@@ -39,6 +40,7 @@ pub static LAYOUTS: Strategy = Strategy {
         }
         change.apply(ir, module);
     },
+    again: false,
 };
 
 fn sites(ir: &Ir, module: Op) -> Vec<Site> {

@@ -12,6 +12,7 @@ pub static TO_ZERO: Strategy = Strategy {
     doc: "make constants 0",
     sites: odd_constants,
     apply: |ir, _, sites| set(ir, sites, 0),
+    again: false,
 };
 /// `constants-to-1`
 pub static TO_ONE: Strategy = Strategy {
@@ -19,6 +20,7 @@ pub static TO_ONE: Strategy = Strategy {
     doc: "make constants 1",
     sites: odd_constants,
     apply: |ir, _, sites| set(ir, sites, 1),
+    again: false,
 };
 
 /// Constants that are neither 0 nor 1.

@@ -11,26 +11,27 @@ use crate::reduce::retype::{self, Change};
 use crate::reduce::strategy::{Site, Strategy};
 
 macro_rules! strategies {
-    ($($ident:ident $name:literal $doc:literal $sites:expr, $change:expr;)*) => {$(
+    ($($ident:ident $name:literal $doc:literal $sites:expr, $change:expr, $again:expr;)*) => {$(
         #[doc = concat!("`", $name, "`")]
         pub static $ident: Strategy = Strategy {
             name: $name,
             doc: $doc,
             sites: $sites,
             apply: |ir, module, sites| apply(ir, module, sites, $change),
+            again: $again,
         };
     )*};
 }
 
 strategies! {
-    NAMES_TO_1 "names-to-1" "make named extents 1" names, |change, site| set(change, site, 1);
-    NAMES_TO_2 "names-to-2" "make named extents 2" names, |change, site| set(change, site, 2);
-    NAMES_TO_3 "names-to-3" "make named extents 3" names, |change, site| set(change, site, 3);
-    TO_1 "extents-to-1" "make static extents 1" |ir, m| beyond(ir, m, 1), |change, site| set(change, site, 1);
-    TO_2 "extents-to-2" "make static extents 2" |ir, m| beyond(ir, m, 2), |change, site| set(change, site, 2);
-    TO_3 "extents-to-3" "make static extents 3" |ir, m| beyond(ir, m, 3), |change, site| set(change, site, 3);
-    DIVIDE "divide-extents" "divide all multiples of an extent by it" |ir, m| beyond(ir, m, 1), divide;
-    HALVE "halve-extents" "halve static extents, rounding down" |ir, m| beyond(ir, m, 3), halve;
+    NAMES_TO_1 "names-to-1" "make named extents 1" names, |change, site| set(change, site, 1), false;
+    NAMES_TO_2 "names-to-2" "make named extents 2" names, |change, site| set(change, site, 2), false;
+    NAMES_TO_3 "names-to-3" "make named extents 3" names, |change, site| set(change, site, 3), false;
+    TO_1 "extents-to-1" "make static extents 1" |ir, m| beyond(ir, m, 1), |change, site| set(change, site, 1), false;
+    TO_2 "extents-to-2" "make static extents 2" |ir, m| beyond(ir, m, 2), |change, site| set(change, site, 2), false;
+    TO_3 "extents-to-3" "make static extents 3" |ir, m| beyond(ir, m, 3), |change, site| set(change, site, 3), false;
+    DIVIDE "divide-extents" "divide all multiples of an extent by it" |ir, m| beyond(ir, m, 1), divide, false;
+    HALVE "halve-extents" "halve static extents, rounding down" |ir, m| beyond(ir, m, 3), halve, true;
 }
 
 /// The static extents beyond `least`, ascending.

@@ -17,6 +17,7 @@ pub static TO_OPERANDS: Strategy = Strategy {
     doc: "remove ops; an operand of the same type takes the place of a result, else an argument of the program",
     sites: removable,
     apply: |ir, module, sites| remove(ir, module, sites, true, StandIn::Argument),
+    again: false,
 };
 /// `ops-to-arguments`
 pub static TO_ARGUMENTS: Strategy = Strategy {
@@ -24,6 +25,7 @@ pub static TO_ARGUMENTS: Strategy = Strategy {
     doc: "remove ops; an argument of the program takes the place of a result, a new one if none has the type",
     sites: removable,
     apply: |ir, module, sites| remove(ir, module, sites, false, StandIn::Argument),
+    again: false,
 };
 /// `ops-to-fresh-arguments`
 pub static TO_FRESH: Strategy = Strategy {
@@ -31,6 +33,7 @@ pub static TO_FRESH: Strategy = Strategy {
     doc: "remove ops; a new argument of the program takes the place of each result",
     sites: removable,
     apply: |ir, module, sites| remove(ir, module, sites, false, StandIn::Fresh),
+    again: false,
 };
 /// `ops-to-constants`
 pub static TO_CONSTANTS: Strategy = Strategy {
@@ -42,6 +45,7 @@ pub static TO_CONSTANTS: Strategy = Strategy {
         sites
     },
     apply: |ir, module, sites| remove(ir, module, sites, false, StandIn::Constant),
+    again: false,
 };
 /// `operands`
 pub static OPERANDS: Strategy = Strategy {
@@ -49,6 +53,7 @@ pub static OPERANDS: Strategy = Strategy {
     doc: "drop operands of ops that take any number of them",
     sites: optional_operands,
     apply: drop_operands,
+    again: false,
 };
 
 /// All ops below the programs but terminators, which a block cannot be without.

@@ -10,6 +10,7 @@ pub static PROGRAMS: Strategy = Strategy {
     doc: "remove what stands directly in the module: programs, kernels, modules",
     sites: |ir, module| ir.children(module).into_iter().map(Site::Op).collect(),
     apply: remove,
+    again: false,
 };
 
 fn remove(ir: &mut Ir, _module: Op, sites: &[Site]) {

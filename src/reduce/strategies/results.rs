@@ -11,6 +11,7 @@ pub static RESULTS: Strategy = Strategy {
     doc: "drop results of programs and regions; inside, an argument takes the place of a result that is used",
     sites,
     apply: drop_results,
+    again: false,
 };
 
 /// `return-first-operand`
@@ -19,6 +20,7 @@ pub static TO_FIRST_OPERAND: Strategy = Strategy {
     doc: "return the first operand of the op that makes a result of a program, instead of the result",
     sites: returned,
     apply: |ir, _, sites| return_operands(ir, sites, |values| values.first().copied()),
+    again: true,
 };
 /// `return-last-operand`
 pub static TO_LAST_OPERAND: Strategy = Strategy {
@@ -26,6 +28,7 @@ pub static TO_LAST_OPERAND: Strategy = Strategy {
     doc: "return the last operand of the op that makes a result of a program, instead of the result",
     sites: returned,
     apply: |ir, _, sites| return_operands(ir, sites, |values| values.last().copied()),
+    again: true,
 };
 
 /// Results of programs that an op makes. The end of a chain whose types change along it goes this way only.

@@ -17,6 +17,7 @@ pub static INLINE: Strategy = Strategy {
         ops.into_iter().map(Site::Op).collect()
     },
     apply: dissolve,
+    again: false,
 };
 /// `unnest`
 pub static UNNEST: Strategy = Strategy {
@@ -24,6 +25,7 @@ pub static UNNEST: Strategy = Strategy {
     doc: "put the first region of a loop, branch or module in the place of the op: one iteration, the first alternative",
     sites: nests,
     apply: unnest,
+    again: false,
 };
 
 fn dissolve(ir: &mut Ir, _module: Op, sites: &[Site]) {
