@@ -27,7 +27,7 @@ pub static CONSTANT: OpDef = OpDef {
     doc: "Every element is `value`, or the elements are those of `value dense<...>`, row-major. The written result type says \
           what it is; without one, the value's own type does (`0.5 : f32`).\n\n\
           A number is converted to the element type once, to nearest even. Integers must be in range; an integer may \
-          stand for a float, never the reverse; `true` and `false` are `i1`.",
+          stand for a float, never the reverse; `true` and `false` are `i1`. Every extent is known.",
     example: "%0 = fusion.constant value 0.5 : f32\n%1 = fusion.constant value dense<[1, 2, 3]> : tensor<3xi32>",
     clauses: &[clause(
         "value",
@@ -122,7 +122,11 @@ fn infer_constant(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpErro
         return Err(OpError::at(At::Clause("value"), text).code(&BAD_CONSTANT));
     }
     holds(ir, ty, value)?;
-    shape::one(ty)
+    let dims = ir.ty(ty).as_tensor().map_or(&[][..], |t| &t.dims);
+    match dims.iter().position(|d| d.extent == Extent::Unknown) {
+        Some(axis) => Err(shape::unknown(At::Result(0), axis)),
+        None => shape::one(ty),
+    }
 }
 
 fn own_type(ir: &mut Ir, value: AttrId) -> TypeId {

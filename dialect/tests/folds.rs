@@ -407,6 +407,14 @@ fn zeros_and_order() {
 }
 
 #[test]
+fn no_constant_has_an_extent_that_nobody_named() {
+    let (mut p, _, y) = with_constant(t(&["?"], DType::I32), &AND, 0.0, false);
+    assert_eq!(fold(&mut p, y), None);
+    let (mut p, _, y) = with_constant(t(&["N"], DType::I32), &AND, 0.0, false);
+    assert!(to_number(&mut p, y).is_some());
+}
+
+#[test]
 fn constants_are_seen_through_their_attributes() {
     let mut p = Program::new(&[]);
     let ty = p.ir.scalar(DType::BF16);

