@@ -2,54 +2,84 @@
 //!
 //! The same function serves tests, soak and fuzz targets: a case in, findings out.
 
+use std::fmt;
+
 use fuser::compile::{CompileOptions, Target, pipeline_text};
 use fuser_pass::Pipeline;
 
 use crate::generate::fusion::{self, Config};
 use crate::generate::{Case, Tier};
-use crate::oracle::{Finding, compiled, execute, guard, passes, verify};
+use crate::oracle::{Finding, compiled, execute, guard, passes, text, verify};
 use crate::{Source, Stats};
 
-/// What stands for the `segment` of the usual pipeline: as it is, nothing fused, and other ways to decide.
-pub const SEGMENTATIONS: [&str; 5] = [
-    "segment",
-    "segment{max-ops=1}",
-    "segment{top-down=false}",
-    "segment{max-sweeps=1}",
-    "segment{objective=kernels}",
-];
-
-/// The usual pipeline of a target, up to and with lowering.
-pub fn pipeline(target: &Target, segmentation: &str) -> Result<Pipeline, Finding> {
-    let options = CompileOptions {
-        target: target.clone(),
-        passes: Some(front(segmentation)),
-        program: None,
-    };
-    let text = pipeline_text(&options);
-    let catalog = fuser::catalog();
-    let parsed = fuser_pass::pipeline::parse(&text, 0, &catalog);
-    parsed.map(|p| p.pipeline).map_err(|items| {
-        let messages: Vec<String> = items.into_iter().map(|d| d.message).collect();
-        Finding::new("pipeline", messages.join("; "))
-    })
+/// How a program is cut into kernels and their sweeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variant {
+    /// Options of `segment`, besides the machine.
+    pub segmentation: &'static str,
+    /// The machine for which the program is cut and scheduled; on a tiny one small tensors are walked as huge ones are.
+    pub machine: &'static str,
 }
 
-/// What runs before scheduling, with another segmentation.
-pub fn front(segmentation: &str) -> String {
-    let text = pipeline_text(&CompileOptions::default());
-    let passes = text
-        .split_once("task.program(")
-        .map_or("", |(_, rest)| rest);
-    let passes = passes
-        .split_once(",schedule")
-        .map_or("", |(front, _)| front);
-    let known = |name: &&str| fuser::catalog().pass(name).is_some();
-    let passes = passes.split(',').filter(known);
-    let passes: Vec<&str> = passes
-        .map(|p| if p == "segment" { segmentation } else { p })
-        .collect();
-    passes.join(",")
+/// As a user gets it.
+pub const USUAL: Variant = Variant {
+    segmentation: "",
+    machine: "cpu",
+};
+/// Options of `segment`: as it is, nothing fused, and other ways to decide.
+const SEGMENTATIONS: [&str; 6] = [
+    "",
+    "max-ops=1",
+    "max-ops=3",
+    "top-down=false",
+    "max-sweeps=1",
+    "objective=kernels",
+];
+/// Machines that programs are cut for.
+const MACHINES: [&str; 3] = ["cpu", "tiny", "h100"];
+
+impl Variant {
+    fn draw(source: &mut Source) -> Self {
+        Self {
+            segmentation: source.one(&SEGMENTATIONS),
+            machine: source.one(&MACHINES),
+        }
+    }
+    /// What runs on the program, up to and with scheduling.
+    pub fn front(&self, target: &Target) -> String {
+        let usual = pipeline_text(&CompileOptions::default());
+        let front = usual.split_once("task.program(").map_or("", |(_, rest)| rest);
+        let front = front.split_once(",schedule").map_or("", |(front, _)| front);
+        let (options, machine) = (self.segmentation, self.machine);
+        let passes = front.split(',').map(|pass| match pass {
+            "segment" => format!("segment{{{options} machine={machine}}}"),
+            "remat" => format!("remat{{machine={machine}}}"),
+            pass => pass.into(),
+        });
+        let passes: Vec<String> = passes.collect();
+        let family = target.family();
+        format!("{},schedule{{target={family} machine={machine}}}", passes.join(","))
+    }
+    /// The whole pipeline of a target.
+    pub fn pipeline(&self, target: &Target) -> Result<Pipeline, Finding> {
+        let options = CompileOptions {
+            target: target.clone(),
+            passes: Some(self.front(target)),
+            program: None,
+        };
+        let text = pipeline_text(&options);
+        let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser::catalog());
+        parsed.map(|p| p.pipeline).map_err(|items| {
+            let messages: Vec<String> = items.into_iter().map(|d| d.message).collect();
+            Finding::new("pipeline", messages.join("; "))
+        })
+    }
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "segment{{{} machine={}}}", self.segmentation, self.machine)
+    }
 }
 
 /// A random fusion through everything that executes.
@@ -100,31 +130,34 @@ pub fn executed(case: &Case, source: &mut Source, stats: &mut Stats) -> Vec<Find
         Ok(Ok(expected)) => expected,
     };
     let mut findings = Vec::new();
-    let segmentation = source.one(&SEGMENTATIONS);
+    findings.extend(round_trip(case, stats));
+    let variant = Variant::draw(source);
     for target in [Target::Host, Target::Cuda("sm_80".into())] {
-        findings.extend(through_passes(
-            case,
-            &expected,
-            &target,
-            segmentation,
-            stats,
-        ));
+        findings.extend(through_passes(case, &expected, &target, variant, stats));
     }
-    for segmentation in [SEGMENTATIONS[0], segmentation] {
-        findings.extend(through_code(case, &expected, segmentation, stats));
+    for variant in [USUAL, variant] {
+        findings.extend(through_code(case, &expected, variant, stats));
     }
     findings
+}
+
+/// Text and back, in every form.
+fn round_trip(case: &Case, stats: &mut Stats) -> Vec<Finding> {
+    match guard::run("text", || text::check(&case.ir, case.module, stats)) {
+        Ok(findings) => findings,
+        Err(finding) => vec![finding],
+    }
 }
 
 fn through_passes(
     case: &Case,
     expected: &execute::Expected,
     target: &Target,
-    segmentation: &str,
+    variant: Variant,
     stats: &mut Stats,
 ) -> Vec<Finding> {
     let family = target.family();
-    let pipeline = match pipeline(target, segmentation) {
+    let pipeline = match variant.pipeline(target) {
         Ok(pipeline) => pipeline,
         Err(finding) => return vec![finding],
     };
@@ -140,10 +173,7 @@ fn through_passes(
         None => stats.count("lowered", format!("{family}: yes")),
     }
     let told = |finding: Finding| {
-        Finding::new(
-            format!("{family} {segmentation} {}", finding.stage),
-            finding.what,
-        )
+        Finding::new(format!("{family} {variant} {}", finding.stage), finding.what)
     };
     verdict.findings.into_iter().map(told).collect()
 }
@@ -151,14 +181,14 @@ fn through_passes(
 fn through_code(
     case: &Case,
     expected: &execute::Expected,
-    segmentation: &str,
+    variant: Variant,
     stats: &mut Stats,
 ) -> Option<Finding> {
-    let passes = front(segmentation);
-    match compiled::check(case, expected, Some(&passes)) {
+    let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
+    match compiled::check(case, expected, &variant.to_string(), passes) {
         compiled::Verdict::Agrees { kernels } => {
             stats.count("compiled", "agrees");
-            stats.add("kernels", segmentation, kernels as u64);
+            stats.add("kernels", variant.to_string(), kernels as u64);
             None
         }
         compiled::Verdict::Refused(reason) => {
@@ -183,7 +213,7 @@ pub fn shape_of(message: &str) -> String {
                 quoted = !quoted;
                 shape.push(c);
             }
-            _ if quoted && !message.contains("FIR0850") => {}
+            _ if quoted => {}
             '0'..='9' if shape.contains(' ') => {
                 if !shape.ends_with('#') {
                     shape.push('#');

@@ -224,7 +224,7 @@ fn write(
 ) {
     let text = format!(
         "// seed {seed}\n// {finding}\n{}",
-        crate::generate::case::dump(case)
+        crate::generate::case::file(case)
     );
     let path = options.out.join(format!("seed-{seed}.fir"));
     let written = std::fs::create_dir_all(&options.out).and_then(|()| std::fs::write(&path, text));

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fuser_ir::{AttrKind, DType, Ir, Op, Value};
+use fuser_ir::print::{PrintOptions, print};
+use fuser_ir::{DType, Ir, Op};
 
 /// What may be said of the results of two correct executions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,80 +55,17 @@ pub struct Case {
     pub tier: Tier,
 }
 
-/// The program as text, with its inputs in comments.
-pub fn dump(case: &Case) -> String {
-    use fuser_ir::describe;
-    let ir = &case.ir;
-    let name = |v: Value| {
-        ir.value_name(v).map_or_else(
-            || format!("%{}", fuser_ir::entity::Entity::index(v)),
-            |n| format!("%{n}"),
-        )
-    };
-    let names = |list: &[Value]| list.iter().map(|v| name(*v)).collect::<Vec<_>>().join(", ");
-    let types = |list: &[Value]| {
-        list.iter()
-            .map(|v| describe::ty(ir, ir.value_type(*v)))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+/// The program as a file, with its inputs in comments.
+pub fn file(case: &Case) -> String {
     let mut text = String::new();
-    let Some(body) = ir.body(case.program, 0) else {
-        return text;
-    };
-    for input in &case.inputs {
-        text += &format!(
-            "// input {} {:?}: {:?}\n",
-            input.dtype.name(),
-            input.axes,
-            &input.bytes[..input.bytes.len().min(32)]
-        );
+    for (index, input) in case.inputs.iter().enumerate() {
+        let shown = &input.bytes[..input.bytes.len().min(SHOWN_BYTES)];
+        let dtype = input.dtype.name();
+        text += &format!("// input {index}: {dtype} {:?} begins {shown:?}\n", input.axes);
     }
     text += &format!("// extents {:?}\n", case.extents);
-    let parameters = ir
-        .args(body)
-        .iter()
-        .map(|v| format!("{}: {}", name(*v), types(&[*v])));
-    let parameters: Vec<String> = parameters.collect();
-    let results = ir
-        .last_op(body)
-        .map(|op| ir.operands(op).collect::<Vec<_>>())
-        .unwrap_or_default();
-    text += &format!(
-        "task.program @f({}) -> ({}) {{\n",
-        parameters.join(", "),
-        types(&results)
-    );
-    for op in ir.block_ops(body) {
-        let results = ir.results(op);
-        let operands: Vec<Value> = ir.operands(op).collect();
-        let equals = if results.is_empty() { "" } else { " = " };
-        text += &format!(
-            "  {}{equals}{} {}",
-            names(results),
-            ir.name(op),
-            names(&operands)
-        );
-        for (key, attr) in ir.attrs(op) {
-            text += &format!(" {} {}", ir.str(*key), attr_text(ir, ir.attr_kind(*attr)));
-        }
-        let colon = if results.is_empty() { "" } else { " : " };
-        text += &format!("{colon}{}\n", types(results));
-    }
-    text + "}\n"
+    text + &print(&case.ir, case.module, &PrintOptions::default())
 }
 
-fn attr_text(ir: &Ir, attr: &AttrKind) -> String {
-    use fuser_ir::describe;
-    match attr {
-        AttrKind::Unit => String::new(),
-        AttrKind::Bool(b) => b.to_string(),
-        AttrKind::Int { value, .. } => value.to_string(),
-        AttrKind::Float { bits, .. } => format!("{:?}", f64::from_bits(*bits)),
-        AttrKind::String(s) => ir.str(*s).to_owned(),
-        AttrKind::Type(t) => describe::ty(ir, *t),
-        AttrKind::I64Array(v) => format!("{v:?}"),
-        AttrKind::Extents(d) => describe::dims(ir, d),
-        other => format!("{other:?}"),
-    }
-}
+/// Bytes of an input that stand in the comment.
+const SHOWN_BYTES: usize = 32;

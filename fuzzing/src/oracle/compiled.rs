@@ -12,7 +12,7 @@ use fuser_runtime::{
 };
 
 use super::execute::{Expected, data};
-use super::{Finding, guard, is_internal, text};
+use super::{Finding, guard, is_internal, summary};
 use crate::generate::{Case, Input};
 
 /// Bytes that a run may hold.
@@ -34,23 +34,20 @@ pub enum Verdict {
     Found(Finding),
 }
 
-/// Compiles and runs a copy of the case. `passes` replaces what runs before scheduling.
-pub fn check(case: &Case, expected: &Expected, passes: Option<&str>) -> Verdict {
-    let stage = match passes {
-        Some(passes) => format!("compiled[{passes}]"),
-        None => "compiled".into(),
-    };
+/// Compiles and runs a copy of the case. `passes` replaces what runs before scheduling; `name` says what it is.
+pub fn check(case: &Case, expected: &Expected, name: &str, passes: Option<String>) -> Verdict {
+    let stage = format!("compiled {name}");
     let options = CompileOptions {
-        passes: passes.map(str::to_owned),
+        passes,
         ..CompileOptions::default()
     };
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
         Err(finding) => return Verdict::Found(finding),
         Ok(Err(diagnostics)) if is_internal(&diagnostics) => {
-            return Verdict::Found(Finding::new(stage, text(&diagnostics)));
+            return Verdict::Found(Finding::new(stage, summary(&diagnostics)));
         }
-        Ok(Err(diagnostics)) => return Verdict::Refused(text(&diagnostics)),
+        Ok(Err(diagnostics)) => return Verdict::Refused(summary(&diagnostics)),
         Ok(Ok(compiled)) => compiled,
     };
     let kernels = compiled.artifact.kernels.len();

@@ -6,6 +6,7 @@
 //! | `execute` | the interpreter runs it; what all other comparisons refer to |
 //! | `passes` | after every pass the program verifies and means the same |
 //! | `compiled` | compiled code computes what the interpreter does, on any number of threads, within its buffers |
+//! | `text` | printed and parsed again it is the same program, in every form |
 //! | `guard` | nothing panics |
 //!
 //! A refusal with a diagnostic is no finding: not every program can be compiled. An internal error is.
@@ -14,6 +15,7 @@ pub mod compiled;
 pub mod execute;
 pub mod guard;
 pub mod passes;
+pub mod text;
 pub mod verify;
 
 use std::fmt;
@@ -44,7 +46,7 @@ impl fmt::Display for Finding {
 }
 
 /// The first lines of diagnostics, with codes.
-pub fn text(diagnostics: &Diagnostics) -> String {
+pub fn summary(diagnostics: &Diagnostics) -> String {
     let lines = diagnostics.items.iter().take(3);
     let lines: Vec<String> = lines.map(|d| format!("{} {}", d.code, d.message)).collect();
     lines.join("; ")

@@ -7,7 +7,7 @@ use fuser_ir::{Diagnostic, Ir, Op};
 use fuser_pass::{Failure, Instrument, Manager, PassRun, Pipeline};
 
 use super::execute::{Expected, exact};
-use super::{Finding, text};
+use super::{Finding, summary};
 use crate::Stats;
 use crate::generate::{Case, Input};
 
@@ -37,7 +37,7 @@ pub fn check(case: &Case, expected: &Expected, pipeline: &Pipeline, stats: &mut 
     let refused = match &report.failure {
         None => None,
         Some(Failure::Diagnostics { pass }) => {
-            Some(format!("{pass}: {}", text(&report.diagnostics)))
+            Some(format!("{pass}: {}", summary(&report.diagnostics)))
         }
         Some(Failure::Internal { pass, message, .. }) => {
             findings.push(Finding::new(format!("passes: {pass}"), message.clone()));

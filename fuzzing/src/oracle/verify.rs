@@ -2,12 +2,12 @@
 
 use fuser_ir::{Ir, Op};
 
-use super::{Finding, text};
+use super::{Finding, summary};
 
 /// Verifies a module.
 pub fn check(ir: &mut Ir, module: Op, stage: &str) -> Option<Finding> {
     let found = fuser_ir::verify(ir, module);
     found
         .has_errors()
-        .then(|| Finding::new(stage, text(&found)))
+        .then(|| Finding::new(stage, summary(&found)))
 }

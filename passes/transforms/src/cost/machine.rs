@@ -51,6 +51,16 @@ pub static MACHINES: &[Machine] = &[
         launch_ns: 4_000,
         wait_ns: 2_000,
     },
+    Machine {
+        name: "tiny",
+        // For tests: so little fast memory that small tensors are walked as huge ones are on a real machine.
+        tile_bytes: 512,
+        workers: 3,
+        bytes_per_us: 1_000,
+        flops_per_us: 1_000,
+        launch_ns: 1_000,
+        wait_ns: 1_000,
+    },
 ];
 
 impl Machine {
