@@ -23,9 +23,11 @@ pub(super) fn apply(ir: &mut Ir, extract: &Extract, solution: &Solution) -> Vec<
     for &old in &extract.segments {
         for index in 0..ir.results(old).len() {
             let result = ir.result(old, index);
-            if let Some(&value) = memory.get(&extract.class[&result]) {
-                ir.replace_all_uses(result, value);
-            }
+            let class = extract.class[&result];
+            // What no kernel writes is an input that the segment only handed on.
+            let input = extract.sample[class as usize];
+            let value = memory.get(&class).copied().unwrap_or(input);
+            ir.replace_all_uses(result, value);
         }
     }
     for &old in extract.segments.iter().rev() {
