@@ -374,10 +374,18 @@ impl Scan<'_> {
             (Some(Tok::Word | Tok::Dotted | Tok::Str), Some(Tok::Equal | Tok::Comma)) => false,
             (Some(Tok::Word | Tok::Str), Some(Tok::RBrace)) => false,
             (Some(Tok::Dotted), Some(Tok::RBrace)) => {
-                self.op_has_regions() || self.registry.op(self.text(at + 1)).is_some()
+                self.op_has_regions()
+                    || self.registry.op(self.text(at + 1)).is_some()
+                    || self.breaks_line(at)
             }
             _ => true,
         }
+    }
+    /// Whether the next token stands on another line: people break lines in regions, not in short dictionaries.
+    fn breaks_line(&self, at: usize) -> bool {
+        let end = |at: usize| self.tokens.get(at).map_or(0, |t| t.end as usize);
+        let between = self.source.get(end(at)..end(at + 1)).unwrap_or("");
+        between.contains('\n')
     }
     fn op_has_regions(&self) -> bool {
         let name = match self.text(self.name) {

@@ -312,7 +312,15 @@ impl<'a> Reader<'a> {
             return self.unexpected("an extent or the element type");
         }
         let message = format!("unknown element type `{word}`");
-        self.error(start, start + word.len(), message, Some(dtype_help(word)))
+        // `BxSxf32`: a name without brackets.
+        let named = word
+            .rsplit_once('x')
+            .filter(|(_, ty)| DType::from_name(ty).is_some());
+        let help = match named.and_then(|(names, _)| names.split('x').next()) {
+            Some(name) => format!("a named extent stands in brackets: `[{name}]`"),
+            None => dtype_help(word),
+        };
+        self.error(start, start + word.len(), message, Some(help))
     }
 
     fn close(&mut self) -> Result<()> {
