@@ -1,14 +1,17 @@
-//! Drops copies that change nothing.
+//! Drops copies that change nothing, and borders that stand twice.
 //!
 //! ```text
 //! %1 = fusion.copy %0
 //! %2 = fusion.exp %1       =>    %2 = fusion.exp %0
 //! ```
 //!
+//! Two `segment_set` of one value are one border: the value is stored once, whoever reads it.
+//!
 //! A copy whose result has the operand's type is the identity on values; frontends emit them freely, and they hide from
 //! each other the shape ops that would compose. A copy that the program returns stays: its user wants memory of its own. So
-//! does one with a hint, and `segment_set`.
+//! does one with a hint.
 
+use fuser_dialects::fusion;
 use fuser_ir::Traits;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op};
@@ -20,12 +23,13 @@ use super::{is_free, run_patterns};
 pub static DROP_COPIES: PassDef = PassDef {
     name: "drop-copies",
     summary: "drops copies that change nothing",
-    doc: "A `copy` whose result has the type of its operand, and which the program does not return, is its operand.",
+    doc: "A `copy` whose result has the type of its operand, and which the program does not return, is its operand. A second \
+          `segment_set` of one value is the first.",
     statistics: &[StatDef {
         name: "rewrites",
         doc: "copies dropped",
     }],
-    run: |ctx| run_patterns(ctx, &[&IDENTITY_COPY]),
+    run: |ctx| run_patterns(ctx, &[&IDENTITY_COPY, &SAME_BORDER]),
     ..PassDef::EMPTY
 };
 
@@ -36,6 +40,30 @@ static IDENTITY_COPY: Pattern = Pattern {
     benefit: 1,
     rewrite: identity_copy,
 };
+
+static SAME_BORDER: Pattern = Pattern {
+    name: "same-border",
+    summary: "segment_set(x), segment_set(x) => one",
+    roots: &["fusion.segment_set"],
+    benefit: 1,
+    rewrite: same_border,
+};
+
+fn same_border(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir_mut();
+    let source = ir.operand(op, 0);
+    let plain = |ir: &Ir, op: Op| ir.is(op, &fusion::SEGMENT_SET) && ir.attrs(op).is_empty();
+    let beside = |&u: &Op| u != op && plain(ir, u) && ir.parent_block(u) == ir.parent_block(op);
+    let Some(first) = ir.users(source).find(beside).filter(|_| plain(ir, op)) else {
+        return false;
+    };
+    let (kept, gone) = (ir.result(first, 0), ir.result(op, 0));
+    if !ir.is_before(first, op) || ir.value_type(kept) != ir.value_type(gone) {
+        return false;
+    }
+    rw.replace(op, &[kept]);
+    true
+}
 
 fn identity_copy(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();

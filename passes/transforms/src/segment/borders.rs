@@ -9,7 +9,7 @@ use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits};
 
-use super::graph::{Graph, Index};
+use super::graph::{Edge, Graph, Index};
 use crate::axes::{Axes, AxisId};
 
 /// The hint of an op.
@@ -53,8 +53,11 @@ struct Border {
 
 /// The groups of the top-down phase, each ascending, in order of their first op.
 pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
-    let borders = borders(ir, graph);
+    let mut borders = borders(ir, graph);
     let mut levels = levels(graph, &borders);
+    if add_crossing_names(ir, graph, &mut borders, &levels) {
+        levels = self::levels(graph, &borders);
+    }
     delay(graph, &borders, &mut levels);
     let mut sets = Sets::new(graph.len());
     let class = |op: Index| (levels[op as usize], borders[op as usize].view);
@@ -107,37 +110,70 @@ fn after(ir: &Ir, op: Op) -> bool {
         || results.iter().any(|r| r.placement == Placement::Memory)
 }
 
-/// The ops that only rename the memory of a value that lies there anyway, for the program's results and for nobody else.
+/// The ops that only rename the memory of a value that lies there anyway, and whose own users are the program's results or
+/// stand behind a border.
 fn final_views(ir: &Ir, graph: &Graph) -> Vec<bool> {
-    let mut views = vec![false; graph.len()];
+    let mut renames = vec![false; graph.len()];
     for place in (0..graph.len()).rev() {
-        views[place] = only_returned(ir, graph, place as Index, &views);
+        renames[place] = only_renames(ir, graph, place as Index, &renames);
     }
+    let mut views = renames.clone();
     for place in 0..graph.len() {
         let source = graph.reads[place]
             .first()
             .map(|&e| &graph.edges[e as usize]);
-        let in_memory = |source: &super::graph::Edge| match source.maker {
+        let in_memory = |source: &Edge| match source.maker {
             None => true,
-            Some(maker) => source.escapes || views[maker as usize],
+            Some(maker) => {
+                // Of several names for one value one is stored: so is the value itself, and all names are views.
+                let names = source.readers.iter().filter(|&&r| renames[r as usize]);
+                source.escapes
+                    || views[maker as usize]
+                    || after(ir, graph.ops[maker as usize])
+                    || names.count() > 1
+            }
         };
-        views[place] = views[place] && source.is_some_and(in_memory);
+        views[place] = renames[place] && source.is_some_and(in_memory);
     }
     views
 }
 
-/// Whether the op keeps memory as it is, and nothing but such ops and the program's results use it.
-fn only_returned(ir: &Ir, graph: &Graph, place: Index, later: &[bool]) -> bool {
+/// Makes views of the ops that rename a value which somebody behind a border reads as well. Says whether there were any.
+fn add_crossing_names(ir: &Ir, graph: &Graph, borders: &mut [Border], levels: &[u32]) -> bool {
+    let mut renames = vec![false; graph.len()];
+    for place in (0..graph.len()).rev() {
+        renames[place] = only_renames(ir, graph, place as Index, &renames);
+    }
+    let mut found = false;
+    for place in 0..graph.len() {
+        let source = graph.reads[place]
+            .first()
+            .map(|&e| &graph.edges[e as usize]);
+        let crosses = source.is_some_and(|source| {
+            let level = source.maker.map_or(0, |m| levels[m as usize]);
+            let mut others = source.readers.iter().filter(|&&r| r as usize != place);
+            others.any(|&r| levels[r as usize] > level)
+        });
+        if renames[place] && crosses && !borders[place].view {
+            borders[place].view = true;
+            found = true;
+        }
+    }
+    found
+}
+
+/// Whether the op keeps memory as it is, and nothing that shares its kernel uses it.
+fn only_renames(ir: &Ir, graph: &Graph, place: Index, later: &[bool]) -> bool {
     let op = graph.ops[place as usize];
-    let shape = ir.def(op).is_some_and(|d| d.class == OpClass::Shape);
-    if !shape || ir.has(op, Traits::BARRIER) {
+    if ir.def(op).is_none_or(|d| d.class != OpClass::Shape) {
         return false;
     }
     let mut written = graph.writes[place as usize].iter();
     let escapes = written.any(|&e| graph.edges[e as usize].escapes);
     let mut readers = graph.consumers(place).map(|(r, _)| r).peekable();
     let used = escapes || readers.peek().is_some();
-    used && readers.all(|r| later[r as usize]) && is_in_place(ir, op)
+    let leaves = after(ir, op) || readers.all(|r| later[r as usize]);
+    used && leaves && is_in_place(ir, op)
 }
 
 /// Whether the result's elements lie in memory as the operand's do.

@@ -1,17 +1,24 @@
 //! Why the segments are what they are, in words and numbers.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use fuser_ir::Ir;
 
-use super::graph::Graph;
+use super::borders::separated;
+use super::graph::{Edge, Graph};
 use super::record::name_of;
-use super::search::Segmentation;
+use super::search::{Group, Segmentation};
 use super::verdict::Planner;
 use crate::axes::value_text;
 
 /// The segments with their price; for each cut between two, what crosses it and why they are not one; then all records.
-pub(super) fn render(ir: &Ir, graph: &Graph, result: &Segmentation, planner: &Planner) -> String {
+pub(super) fn render(
+    ir: &Ir,
+    graph: &Graph,
+    result: &Segmentation,
+    planner: &mut Planner,
+) -> String {
     let mut text = String::new();
     for (number, group) in result.groups.iter().enumerate() {
         let last = group.members.last().and_then(|&m| name_of(ir, graph, m));
@@ -37,7 +44,7 @@ pub(super) fn render(ir: &Ir, graph: &Graph, result: &Segmentation, planner: &Pl
             let _ = writeln!(text, "  better, but refused: {}", refusal.render(ir));
         }
     }
-    cuts(ir, graph, result, &mut text);
+    cuts(ir, graph, result, planner, &mut text);
     let total = result.cost(graph, planner);
     let _ = writeln!(
         text,
@@ -52,33 +59,79 @@ pub(super) fn render(ir: &Ir, graph: &Graph, result: &Segmentation, planner: &Pl
     text
 }
 
-/// What crosses from segment to segment.
-fn cuts(ir: &Ir, graph: &Graph, result: &Segmentation, text: &mut String) {
+/// Each pair of segments between which values cross: which, and what one kernel for both would cost or break.
+fn cuts(ir: &Ir, graph: &Graph, result: &Segmentation, planner: &mut Planner, text: &mut String) {
+    for ((from, to), edges) in crossing(graph, result) {
+        let bytes = edges
+            .iter()
+            .fold(0u64, |sum, e| sum.saturating_add(e.bytes));
+        let names: Vec<String> = edges.iter().map(|e| value_text(ir, e.value)).collect();
+        let names = names.join(" ");
+        let _ = writeln!(
+            text,
+            "cut @s{from} -> @s{to}: {names}, {bytes} bytes written and read"
+        );
+        let reason = why(ir, graph, result, planner, from, to);
+        let _ = writeln!(text, "  {reason}");
+    }
+}
+
+type Cut = (usize, usize);
+
+/// The values between segments, by pair.
+fn crossing<'g>(graph: &'g Graph, result: &Segmentation) -> BTreeMap<Cut, Vec<&'g Edge>> {
     let mut of_op = vec![None; graph.len()];
     for (number, group) in result.groups.iter().enumerate() {
         for &op in &group.members {
             of_op[op as usize] = Some(number);
         }
     }
+    let mut cuts = BTreeMap::<Cut, Vec<&Edge>>::new();
     for edge in &graph.edges {
         let Some(from) = edge.maker.and_then(|m| of_op[m as usize]) else {
             continue;
         };
-        let mut readers: Vec<usize> = edge
-            .readers
-            .iter()
-            .filter_map(|&r| of_op[r as usize])
-            .filter(|&r| r != from)
-            .collect();
-        readers.sort_unstable();
-        readers.dedup();
+        let readers = edge.readers.iter().filter_map(|&r| of_op[r as usize]);
+        let readers: BTreeSet<usize> = readers.filter(|&r| r != from).collect();
         for to in readers {
-            let value = value_text(ir, edge.value);
-            let _ = writeln!(
-                text,
-                "cut @s{from} -> @s{to}: {value}, {} bytes",
-                edge.bytes
-            );
+            cuts.entry((from, to)).or_default().push(edge);
+        }
+    }
+    cuts
+}
+
+/// Why two segments are not one.
+fn why(
+    ir: &Ir,
+    graph: &Graph,
+    result: &Segmentation,
+    planner: &mut Planner,
+    from: usize,
+    to: usize,
+) -> String {
+    let (a, b) = (&result.groups[from], &result.groups[to]);
+    let mut members = [a.members.as_slice(), b.members.as_slice()].concat();
+    members.sort_unstable();
+    let border = members.iter().any(|&reader| {
+        let own = graph.ops[reader as usize];
+        let makers = graph.producers(reader).map(|(m, _)| m);
+        let mut crossing = makers.filter(|m| a.members.contains(m) && b.members.contains(&reader));
+        crossing.any(|m| separated(ir, graph.ops[m as usize], own))
+    });
+    if border {
+        return "a border of the user, or a placement that an op demands, lies between".into();
+    }
+    match planner.ask(ir, graph, &members) {
+        Err(refusal) => format!("one kernel is refused: {}", refusal.render(ir)),
+        Ok(verdict) => {
+            let cost = |g: &Group| g.verdict.as_ref().map(|v| v.cost);
+            let apart = cost(a).zip(cost(b)).map(|(a, b)| a.plus(&b));
+            let apart = apart.map_or("?".into(), |c| c.bytes().to_string());
+            format!(
+                "one kernel would move {} bytes in {} sweeps, two move {apart}",
+                verdict.cost.bytes(),
+                verdict.sweeps
+            )
         }
     }
 }

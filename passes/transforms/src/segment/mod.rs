@@ -15,7 +15,8 @@
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
-//! `bottom_up.rs`, `refine.rs`, `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
+//! `bottom_up.rs`, `refine.rs`, `exact.rs` (the
+//! yardstick), `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
@@ -25,6 +26,7 @@
 mod apply;
 mod borders;
 mod bottom_up;
+mod exact;
 mod explain;
 mod forced;
 mod graph;

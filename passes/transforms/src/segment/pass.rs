@@ -86,6 +86,12 @@ pub static SEGMENT: PassDef = PassDef {
             doc: "begin with whole components",
         },
         OptionDef {
+            name: "search",
+            kind: OptionKind::Choice(&["greedy", "exact"]),
+            default: "greedy",
+            doc: "exact: the optimum of components of up to 12 ops, the yardstick of the search",
+        },
+        OptionDef {
             name: "max-ops",
             kind: OptionKind::COUNT,
             default: "1024",
@@ -160,9 +166,10 @@ fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), D
     let options = Options {
         evaluations: ctx.limits.segment_evaluations,
         top_down: ctx.options.bool("top-down"),
+        exact: ctx.options.text("search") == "exact",
     };
     let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
-    tell(ctx, &graph, &result, &planner);
+    tell(ctx, &graph, &result, &mut planner);
     if let Some(errors) = broken(ctx, &graph, &result) {
         return Err(errors);
     }
@@ -288,7 +295,7 @@ fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
 }
 
 /// Records as statistics and remarks.
-fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner: &Planner) {
+fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner: &mut Planner) {
     let merged = |r: &&Record| r.action == Action::Merge && r.refusal.is_none();
     ctx.count(
         "merges",

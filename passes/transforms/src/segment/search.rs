@@ -4,6 +4,7 @@ use fuser_ir::{Block, Ir};
 
 use super::borders::{self, Hint};
 use super::bottom_up::{BottomUp, opaque_cost};
+use super::exact;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::verdict::{Planner, Verdict};
@@ -16,6 +17,8 @@ pub struct Options {
     pub evaluations: u64,
     /// Begin with whole components; without it, the search is bottom-up from single ops.
     pub top_down: bool,
+    /// Find the optimum of components of few ops.
+    pub exact: bool,
 }
 
 impl Default for Options {
@@ -23,6 +26,7 @@ impl Default for Options {
         Self {
             evaluations: 64,
             top_down: true,
+            exact: false,
         }
     }
 }
@@ -80,7 +84,7 @@ pub fn segment(
         groups = search.run(budget);
     }
     result.groups = groups;
-    check_hints(ir, &graph, &mut result);
+    check_hints(ir, &graph, planner, &mut result);
     (graph, result)
 }
 
@@ -93,6 +97,12 @@ fn component_groups(
     component: &[Index],
     result: &mut Segmentation,
 ) -> Vec<Group> {
+    let optimum = options
+        .exact
+        .then(|| exact::optimum(ir, graph, planner, component));
+    if let Some(groups) = optimum.flatten() {
+        return groups;
+    }
     let whole = options.top_down.then(|| planner.ask(ir, graph, component));
     if let Some(verdict) = &whole {
         result.records.push(Record {
@@ -194,8 +204,8 @@ fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Index, Vec<Inde
     names.into_values().filter_map(split).collect()
 }
 
-/// Notes the ops whose `together` hint was not kept.
-fn check_hints(ir: &Ir, graph: &Graph, result: &mut Segmentation) {
+/// Notes the ops whose `together` hint was not kept, and why: the reason against one kernel for all from one to the other.
+fn check_hints(ir: &Ir, graph: &Graph, planner: &mut Planner, result: &mut Segmentation) {
     let all: Vec<Index> = (0..graph.len() as Index).collect();
     let mut group_of = vec![usize::MAX; graph.len()];
     for (number, group) in result.groups.iter().enumerate() {
@@ -206,15 +216,13 @@ fn check_hints(ir: &Ir, graph: &Graph, result: &mut Segmentation) {
     for (first, others) in together(ir, graph, &all) {
         let apart = |&&o: &&Index| group_of[o as usize] != group_of[first as usize];
         if let Some(&other) = others.iter().find(apart) {
-            let refusal = why_apart(&result.records).unwrap_or(Refusal::Unrelated);
-            result.broken_hints.push((other, refusal));
+            let between = (first..=other).filter(|&o| !graph.free[o as usize]);
+            let between: Vec<Index> = between.collect();
+            let why = planner.ask(ir, graph, &between).err();
+            let why = why.unwrap_or(Refusal::Unrelated);
+            result.broken_hints.push((other, why));
         }
     }
-}
-
-/// The first reason against the whole, as the answer to who wanted it whole.
-fn why_apart(records: &[Record]) -> Option<Refusal> {
-    records.iter().find_map(|r| r.refusal.clone())
 }
 
 fn budget(options: &Options, ops: usize) -> u64 {
