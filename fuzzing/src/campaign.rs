@@ -48,7 +48,9 @@ impl Variant {
     /// What runs on the program, up to and with scheduling.
     pub fn front(&self, target: &Target) -> String {
         let usual = pipeline_text(&CompileOptions::default());
-        let front = usual.split_once("task.program(").map_or("", |(_, rest)| rest);
+        let front = usual
+            .split_once("task.program(")
+            .map_or("", |(_, rest)| rest);
         let front = front.split_once(",schedule").map_or("", |(front, _)| front);
         let (options, machine) = (self.segmentation, self.machine);
         let passes = front.split(',').map(|pass| match pass {
@@ -58,7 +60,10 @@ impl Variant {
         });
         let passes: Vec<String> = passes.collect();
         let family = target.family();
-        format!("{},schedule{{target={family} machine={machine}}}", passes.join(","))
+        format!(
+            "{},schedule{{target={family} machine={machine}}}",
+            passes.join(",")
+        )
     }
     /// The whole pipeline of a target.
     pub fn pipeline(&self, target: &Target) -> Result<Pipeline, Finding> {
@@ -78,7 +83,11 @@ impl Variant {
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "segment{{{} machine={}}}", self.segmentation, self.machine)
+        write!(
+            f,
+            "segment{{{} machine={}}}",
+            self.segmentation, self.machine
+        )
     }
 }
 
@@ -173,7 +182,10 @@ fn through_passes(
         None => stats.count("lowered", format!("{family}: yes")),
     }
     let told = |finding: Finding| {
-        Finding::new(format!("{family} {variant} {}", finding.stage), finding.what)
+        Finding::new(
+            format!("{family} {variant} {}", finding.stage),
+            finding.what,
+        )
     };
     verdict.findings.into_iter().map(told).collect()
 }

@@ -61,7 +61,10 @@ pub fn file(case: &Case) -> String {
     for (index, input) in case.inputs.iter().enumerate() {
         let shown = &input.bytes[..input.bytes.len().min(SHOWN_BYTES)];
         let dtype = input.dtype.name();
-        text += &format!("// input {index}: {dtype} {:?} begins {shown:?}\n", input.axes);
+        text += &format!(
+            "// input {index}: {dtype} {:?} begins {shown:?}\n",
+            input.axes
+        );
     }
     text += &format!("// extents {:?}\n", case.extents);
     text + &print(&case.ir, case.module, &PrintOptions::default())

@@ -63,7 +63,10 @@ fn fault(ir: &Ir, module: Op, options: &PrintOptions) -> Option<String> {
         types: true,
         ..canonical
     };
-    let (wanted, got) = (print(ir, module, &canonical), print(&fresh, parsed, &canonical));
+    let (wanted, got) = (
+        print(ir, module, &canonical),
+        print(&fresh, parsed, &canonical),
+    );
     if let Some(difference) = first_difference(&wanted, &got) {
         return Some(format!("is another program, {difference}"));
     }

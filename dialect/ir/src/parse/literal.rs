@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use crate::float;
+use crate::lex::scan;
 use crate::types::DType;
 
 /// What is wrong with a literal.
@@ -291,19 +292,20 @@ pub fn i64_item(text: &str) -> Result<i64, Wrong> {
 pub fn items(text: &str) -> Vec<(usize, &str)> {
     let end = text.len().saturating_sub(1);
     let mut pieces = Vec::new();
-    let (mut start, mut depth, mut in_string) = (1, 0usize, false);
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '"' if !text[..at].ends_with('\\') => in_string = !in_string,
-            _ if in_string => {}
-            '[' => depth += 1,
-            ']' if at < end => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
+    let (mut start, mut depth) = (1, 0usize);
+    let mut at = 1;
+    while let Some(&byte) = text.as_bytes()[..end].get(at) {
+        match byte {
+            b'"' => at += scan::string(&text[at..end]).map_or(0, |length| length - 1),
+            b'[' => depth += 1,
+            b']' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
                 pieces.push((start, &text[start..at]));
                 start = at + 1;
             }
             _ => {}
         }
+        at += 1;
     }
     let last = text.get(start..end).unwrap_or("");
     if !pieces.is_empty() || !last.trim().is_empty() {
@@ -372,5 +374,6 @@ mod tests {
         assert_eq!(texts("[]"), [""; 0]);
         assert_eq!(texts("[1,]"), ["1", ""]);
         assert_eq!(texts(r#"["a, b", "c"]"#), [r#""a, b""#, r#""c""#]);
+        assert_eq!(texts(r#"["a\\", "\","]"#), [r#""a\\""#, r#""\",""#]);
     }
 }

@@ -20,10 +20,13 @@ mod literal;
 mod names;
 mod ops;
 mod outline;
+mod recover;
 mod regions;
 mod report;
 mod shape;
 mod types;
+mod typing;
+mod values;
 
 #[allow(clippy::all, clippy::pedantic, missing_docs, unused_imports)]
 mod grammar {

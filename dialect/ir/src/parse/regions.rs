@@ -8,13 +8,11 @@ use smallvec::SmallVec;
 
 use super::actions::{Parser, Statement};
 use super::ops::Header;
-use super::report::SyntaxError;
 use crate::attr::AttrKind;
 use crate::codes;
 use crate::def::{OpDef, Traits};
 use crate::diag::Diagnostic;
 use crate::ir::{Block, NewOp, Op, Region};
-use crate::lex::Tok;
 use crate::loc::LocId;
 use crate::span::Span;
 use crate::suggest;
@@ -23,7 +21,8 @@ use crate::types::TypeId;
 /// An operation whose regions are being read.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOp {
-    statement: Statement,
+    /// What was read of it.
+    pub(super) statement: Statement,
     header: Header,
     regions: SmallVec<[Region; 1]>,
 }
@@ -98,7 +97,7 @@ impl<'i> Parser<'i> {
         };
         self.start_region(Box::new(open));
     }
-    fn start_region(&mut self, open: Box<OpenOp>) {
+    pub(super) fn start_region(&mut self, open: Box<OpenOp>) {
         let isolated = self.is_isolated(&open);
         self.names.enter(isolated);
         let first = open.regions.is_empty();
@@ -223,7 +222,7 @@ impl<'i> Parser<'i> {
         self.statement.clear();
     }
     /// Leaves the innermost region and adds it to its operation.
-    fn end_region(&mut self, close: Span) -> Option<Box<OpenOp>> {
+    pub(super) fn end_region(&mut self, close: Span) -> Option<Box<OpenOp>> {
         // Mistakes of the region are not those of the statement that follows it.
         let failed = std::mem::take(&mut self.statement.failed);
         if self.frames.len() > 1 {
@@ -336,103 +335,6 @@ impl<'i> Parser<'i> {
                 ..NewOp::default()
             },
         )
-    }
-
-    // --- what could not be read
-
-    /// A statement that is no operation, label or alias.
-    pub fn failed_statement(&mut self, error: SyntaxError) {
-        let at = error_place(&error);
-        self.syntax_error(error);
-        self.lose(at);
-        self.statement.clear();
-        if let Some(frame) = self.frames.last_mut() {
-            frame.last_failed = true;
-        }
-    }
-    /// A header that could not be read, before `{`.
-    pub fn failed_header(&mut self, error: SyntaxError) {
-        let at = error_place(&error);
-        self.syntax_error(error);
-        let mut open = OpenOp::default();
-        open.statement.failed = true;
-        open.statement.results = self.definitions(at).into_iter().map(|s| (s, 1)).collect();
-        self.statement.clear();
-        self.start_region(Box::new(open));
-        self.names.blind();
-    }
-    /// The rest of an operation after its last `}` could not be read.
-    pub fn failed_tail(&mut self, close: Span, error: SyntaxError) {
-        self.syntax_error(error);
-        if let Some(open) = self.end_region(close) {
-            self.note(&open.statement, None);
-        }
-        self.statement.clear();
-    }
-    /// What stands between `}` and `{` could not be read.
-    pub fn failed_between(&mut self, close: Span, error: SyntaxError) {
-        self.syntax_error(error);
-        if let Some(mut open) = self.end_region(close) {
-            open.statement.failed = true;
-            self.statement.clear();
-            self.start_region(open);
-            self.names.blind();
-        }
-    }
-    /// The names that a lost statement would have defined are poison.
-    fn lose(&mut self, at: u32) {
-        for name in self.definitions(at) {
-            self.poison(name);
-        }
-        let start = self.statement_start(at);
-        let label = self.tokens.get(start).is_some_and(|t| t.kind == Tok::Label);
-        if label {
-            self.names.blind();
-        }
-    }
-    /// The first token of the statement around byte `at`.
-    fn statement_start(&self, at: u32) -> usize {
-        let mut index = self
-            .tokens
-            .partition_point(|t| t.start <= at)
-            .saturating_sub(1);
-        while index > 0 && !self.tokens[index].first {
-            let before = self.tokens[index - 1].kind;
-            if matches!(before, Tok::RegionOpen | Tok::RegionClose) {
-                break;
-            }
-            index -= 1;
-        }
-        index
-    }
-    fn definitions(&self, at: u32) -> Vec<Span> {
-        let start = self.statement_start(at);
-        let tokens = self.tokens[start.min(self.tokens.len())..].iter();
-        let header = tokens
-            .enumerate()
-            .take_while(|(index, t)| *index == 0 || !t.first)
-            .map(|(_, t)| t)
-            .take_while(|t| matches!(t.kind, Tok::DefId | Tok::Comma | Tok::Colon | Tok::Int));
-        header
-            .filter(|t| t.kind == Tok::DefId)
-            .map(|t| t.span())
-            .collect()
-    }
-}
-
-fn error_place(error: &SyntaxError) -> u32 {
-    match error {
-        SyntaxError::UnrecognizedToken { token, .. } | SyntaxError::ExtraToken { token } => {
-            match token.1.kind {
-                // The end stands behind the last token.
-                Tok::End => token.0.saturating_sub(1),
-                _ => token.0,
-            }
-        }
-        SyntaxError::UnrecognizedEof { location, .. } | SyntaxError::InvalidToken { location } => {
-            *location
-        }
-        SyntaxError::User { .. } => 0,
     }
 }
 

@@ -8,6 +8,7 @@
 //! Never fails, never changes the IR.
 
 mod attrs;
+mod custom;
 mod locs;
 mod names;
 mod ops;

@@ -1,0 +1,191 @@
+//! Values by name: uses, definitions, early uses and what becomes of them.
+
+use smallvec::SmallVec;
+
+use super::actions::{Parser, Statement};
+use super::names::{Bound, EarlyUse, Forward, Rebound};
+use crate::codes;
+use crate::diag::Diagnostic;
+use crate::intern::Sym;
+use crate::ir::{NewOp, Op, Value};
+use crate::span::Span;
+use crate::suggest;
+use crate::types::TypeKind;
+
+/// How many names are compared to find what an unknown one may have meant.
+const MOST_COMPARED: usize = 10_000;
+
+impl Parser<'_> {
+    /// The value that a use names; `None` for poison.
+    pub fn use_value(&mut self, span: Span) -> Option<Value> {
+        let (name, number) = split_number(self.text(span));
+        let id = self.names.id(name);
+        let blind = self.names.is_blind();
+        match self.names.lookup(id).map(|b| &b.bound) {
+            Some(&Bound::Values { first, count }) => {
+                let index = number.unwrap_or(0);
+                if index < count {
+                    return Some(self.names.values(first, count)[index as usize]);
+                }
+                let message = format!("`{name}` has {count} results, counted from 0");
+                self.error(&codes::RESULT_NUMBER, span, message);
+                None
+            }
+            Some(Bound::Poison) => None,
+            None if blind => None,
+            Some(Bound::Forward(_)) | None => Some(self.early_use(id, number, span)),
+        }
+    }
+    fn early_use(&mut self, id: u32, number: Option<u32>, span: Span) -> Value {
+        self.check_identifier(span);
+        let none = self.ir.type_id(TypeKind::None);
+        let new = NewOp {
+            results: SmallVec::from_slice(&[(none, None)]),
+            ..NewOp::default()
+        };
+        let op = self.ir.create(self.placeholder, new);
+        let placeholder = self.ir.result(op, 0);
+        let early = EarlyUse {
+            number,
+            placeholder,
+            span,
+        };
+        self.names.defer(id, early);
+        placeholder
+    }
+    pub(super) fn is_placeholder(&self, value: Value) -> bool {
+        let op = self.ir.def_op(value);
+        op.is_some_and(|op| self.ir.name_id(op) == self.placeholder)
+    }
+    /// One name hint for each result.
+    pub(super) fn result_names(
+        &mut self,
+        statement: &Statement,
+        count: usize,
+    ) -> Option<SmallVec<[Option<Sym>; 2]>> {
+        let named: usize = statement.results.iter().map(|r| r.1 as usize).sum();
+        if named != count && !statement.results.is_empty() {
+            let span = statement.results.first().map_or(statement.name, |r| r.0);
+            let op = self.text(statement.name);
+            let message = format!("{named} result names, but `{op}` has {count} results");
+            self.error(&codes::RESULT_NAMES, span, message);
+            return None;
+        }
+        let mut names = SmallVec::new();
+        for &(span, packed) in &statement.results {
+            names.push(self.name_hint(span));
+            names.extend((1..packed).map(|_| None));
+        }
+        names.resize(count, None);
+        Some(names)
+    }
+    /// The name to keep; numbers are given anew when printing.
+    pub fn name_hint(&mut self, span: Span) -> Option<Sym> {
+        let name = self.text(span).strip_prefix('%')?;
+        match name.as_bytes().first() {
+            Some(b) if !b.is_ascii_digit() => Some(self.ir.sym(name)),
+            _ => None,
+        }
+    }
+    pub(super) fn name_results(&mut self, statement: &Statement, op: Op) {
+        let mut from = 0;
+        for &(span, count) in &statement.results {
+            let to = from + count as usize;
+            let values: SmallVec<[Value; 2]> = SmallVec::from_slice(&self.ir.results(op)[from..to]);
+            self.define(span, &values);
+            from = to;
+        }
+    }
+    /// Binds the name at `span`.
+    pub fn define(&mut self, span: Span, values: &[Value]) {
+        let id = self.names.id(self.text(span));
+        match self.names.define(id, values, span) {
+            Rebound::Fresh => {}
+            Rebound::Resolved(forward) => self.resolve(*forward, values, span),
+            Rebound::Clash(earlier) => {
+                let message = format!("`{}` is defined twice", self.text(span));
+                let found = Diagnostic::error(&codes::REDEFINITION, self.place(span), message);
+                let earlier = self.place(earlier);
+                self.report(found.note(earlier, "defined here before"));
+            }
+        }
+    }
+    /// Poisons the names of a failed definition.
+    pub fn poison_results(&mut self, statement: &Statement) {
+        for &(span, _) in &statement.results {
+            self.poison(span);
+        }
+    }
+    /// Poisons one name.
+    pub fn poison(&mut self, span: Span) {
+        let id = self.names.id(self.text(span));
+        // What used the name before this place failed in silence, to be told by this definition. Two definitions that
+        // wait for each other would both be passed over, and their text lost without an error.
+        if let Rebound::Resolved(forward) = self.names.poison(id, span) {
+            self.untyped_uses(&forward, span);
+        }
+    }
+    /// Points early uses at their definition.
+    fn resolve(&mut self, mut forward: Forward, values: &[Value], definition: Span) {
+        for early in std::mem::take(&mut forward.uses) {
+            let index = early.number.unwrap_or(0) as usize;
+            let Some(&value) = values.get(index) else {
+                let message = format!("there are {} results, counted from 0", values.len());
+                self.error(&codes::RESULT_NUMBER, early.span, message);
+                continue;
+            };
+            let written = self.ir.value_type(early.placeholder);
+            if !self.is_untyped(written) {
+                self.check_operand_type(value, written, early.span);
+            }
+            self.ir.replace_all_uses(early.placeholder, value);
+            if let Some(op) = self.ir.def_op(early.placeholder) {
+                self.ir.erase(op);
+            }
+        }
+        self.untyped_uses(&forward, definition);
+    }
+    /// Reports uses before the definition whose type was needed.
+    fn untyped_uses(&mut self, forward: &Forward, definition: Span) {
+        for &span in &forward.untyped {
+            let name = self.text(span);
+            let message =
+                format!("`{name}` is used before its definition, so its type is not known here");
+            let found = Diagnostic::error(&codes::EARLY_USE, self.place(span), message)
+                .help("write the result types of this operation: `: T`")
+                .note(self.place(definition), "defined here");
+            self.report(found);
+        }
+    }
+    /// Reports names that nothing defines, each once.
+    pub fn undefined(&mut self, id: u32, forward: &Forward) {
+        let Some(first) = forward.uses.first() else {
+            return;
+        };
+        let name = self.names.text(id);
+        let message = format!("`{name}` is not defined here");
+        let found = Diagnostic::error(&codes::UNDEFINED_VALUE, self.place(first.span), message);
+        let near = suggest::nearest(name, self.names.visible(MOST_COMPARED));
+        let found = match near {
+            Some(near) => found.help(format!("did you mean `{near}`?")),
+            None => found,
+        };
+        let further = forward.uses.len() - 1;
+        let found = match forward.uses.get(1) {
+            Some(second) => found.note(
+                self.place(second.span),
+                format!("used here too ({further} further uses)"),
+            ),
+            None => found,
+        };
+        self.report(found);
+    }
+}
+
+/// `%r#1` as `%r` and 1.
+pub fn split_number(text: &str) -> (&str, Option<u32>) {
+    match text.split_once('#') {
+        Some((name, number)) => (name, Some(number.parse().unwrap_or(u32::MAX))),
+        None => (text, None),
+    }
+}
