@@ -98,10 +98,12 @@ pub fn all() -> Vec<&'static CodeDef> {
         .chain(core)
         .chain(fuser_dialects::codes())
         .chain(fuser_passes::codes())
-        .chain(fuser_ir::verify::codes::CODES)
         .chain(crate::compile::CODES)
+        .chain(crate::session::error::CODES)
         .chain([&crate::INTERNAL])
         .collect();
+    #[cfg(feature = "codegen")]
+    all.extend(fuser_codegen::lower::codes::CODES);
     all.sort_by_key(|c| c.code);
     all
 }
