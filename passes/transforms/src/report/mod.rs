@@ -15,18 +15,16 @@
 //!
 //! Never needs data, never edits the IR.
 
-mod pass;
 mod quantity;
-#[cfg(test)]
-mod tests;
+mod segment_report;
 
 use fuser_dialects::task;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-pub use pass::{SEGMENT_REPORT, emit};
 pub use quantity::Quantity;
+pub use segment_report::{SEGMENT_REPORT, emit};
 
 use crate::axes::{Axes, value_text};
 use crate::cost::{Bindings, Model, boundary, plan};

@@ -1,1 +1,0 @@
-//! Bytes of small programs.
