@@ -54,12 +54,16 @@ impl LoadedCode for Functions {
 }
 
 /// The elements of a launch's buffer.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe fn elements<'a>(buffers: *const *mut u8, index: usize, len: usize) -> &'a [f32] {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe { from_raw_parts((*buffers.add(index)).cast(), len) }
 }
 
 /// Row `row` of a launch's buffer, to write to.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe fn row<'a>(buffers: *const *mut u8, index: usize, row: i64) -> &'a mut [f32] {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe {
         let start = (*buffers.add(index)).cast::<f32>();
         from_raw_parts_mut(start.add(row as usize * ROW), ROW)
@@ -67,6 +71,7 @@ unsafe fn row<'a>(buffers: *const *mut u8, index: usize, row: i64) -> &'a mut [f
 }
 
 /// Buffers `x`, `y`: each row of `y` is twice that of `x`, by way of scratch.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn double(
     b: *const *mut u8,
     e: *const i64,
@@ -74,6 +79,7 @@ unsafe extern "C" fn double(
     end: i64,
     scratch: *mut u8,
 ) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe {
         assert!(begin >= 0 && end <= *e);
         assert_eq!(scratch as usize % 64, 0);
@@ -87,19 +93,25 @@ unsafe extern "C" fn double(
 }
 
 /// Buffers `x`, `sums`: one sum per row.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn row_sums(b: *const *mut u8, _: *const i64, begin: i64, end: i64, _: *mut u8) {
     for index in begin..end {
+        // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
         unsafe { *(*b.add(1)).cast::<f32>().add(index as usize) = row(b, 0, index).iter().sum() }
     }
 }
 
 /// Buffers `sums`, `total`: adds up; the grid is 1.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn total(b: *const *mut u8, e: *const i64, _: i64, _: i64, _: *mut u8) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe { *(*b.add(1)).cast::<f32>() = elements(b, 0, *e as usize).iter().sum() }
 }
 
 /// Writes one element after `y`.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn after(b: *const *mut u8, e: *const i64, begin: i64, end: i64, s: *mut u8) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe {
         double(b, e, begin, end, s);
         *(*b.add(1)).cast::<f32>().add(*e as usize * ROW) = 1.0;
@@ -107,7 +119,9 @@ unsafe extern "C" fn after(b: *const *mut u8, e: *const i64, begin: i64, end: i6
 }
 
 /// Writes one byte before `y`.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn before(b: *const *mut u8, e: *const i64, begin: i64, end: i64, s: *mut u8) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe {
         double(b, e, begin, end, s);
         *(*b.add(1)).sub(1) = 1;
@@ -115,12 +129,16 @@ unsafe extern "C" fn before(b: *const *mut u8, e: *const i64, begin: i64, end: i
 }
 
 /// Leaves the last row out.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn lazy(b: *const *mut u8, e: *const i64, begin: i64, end: i64, s: *mut u8) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe { double(b, e, begin, end.min(*e - 1), s) }
 }
 
 /// Writes to `x`.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn spoil(b: *const *mut u8, e: *const i64, begin: i64, end: i64, s: *mut u8) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe {
         double(b, e, begin, end, s);
         *(*b).cast::<f32>().add(1) += 1.0;
@@ -128,8 +146,10 @@ unsafe extern "C" fn spoil(b: *const *mut u8, e: *const i64, begin: i64, end: i6
 }
 
 /// Adds to `y` what was in it before.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn unread(b: *const *mut u8, _: *const i64, begin: i64, end: i64, _: *mut u8) {
     for index in begin..end {
+        // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
         unsafe {
             row(b, 1, index)
                 .iter_mut()
@@ -139,15 +159,19 @@ unsafe extern "C" fn unread(b: *const *mut u8, _: *const i64, begin: i64, end: i
 }
 
 /// Writes to each row of `y` where the call's range begins.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn ordered(b: *const *mut u8, _: *const i64, begin: i64, end: i64, _: *mut u8) {
     for index in begin..end {
+        // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
         unsafe { row(b, 1, index).fill(begin as f32) }
     }
 }
 
 /// Writes the element after the temporary `x` to all of `y`.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn overread(b: *const *mut u8, e: *const i64, begin: i64, end: i64, _: *mut u8) {
     for index in begin..end {
+        // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
         unsafe {
             let value = *(*b).cast::<f32>().add(*e as usize * ROW);
             row(b, 1, index).fill(value);
@@ -156,6 +180,7 @@ unsafe extern "C" fn overread(b: *const *mut u8, e: *const i64, begin: i64, end:
 }
 
 /// Writes the byte after its scratch.
+// SAFETY: the caller hands over buffers as the ABI says.
 unsafe extern "C" fn scratch_overrun(
     b: *const *mut u8,
     e: *const i64,
@@ -163,6 +188,7 @@ unsafe extern "C" fn scratch_overrun(
     end: i64,
     s: *mut u8,
 ) {
+    // SAFETY: the tests' artifacts give buffers, extents and scratch of these sizes.
     unsafe {
         double(b, e, begin, end, s);
         *s.add(64) = 1;
