@@ -46,7 +46,7 @@ pub static PASSES: &[&PassDef] = &[
     // Code.
     &decompose::DECOMPOSE,
     &schedule::SCHEDULE,
-    &lower::pass::LOWER_TO_KERNEL,
+    &lower::lower_to_kernel::LOWER_TO_KERNEL,
     // For the tests of the tool.
     &test_passes::test_crash::TEST_CRASH,
     &test_passes::test_miscompile::TEST_MISCOMPILE,
@@ -83,7 +83,7 @@ pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
         test_passes::test_crash::CODES,
         segment::CODES,
         schedule::CODES,
-        lower::pass::CODES,
+        lower::lower_to_kernel::CODES,
     ];
     tables.into_iter().flatten()
 }

@@ -7,7 +7,7 @@
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `nest.rs` (tile
 //! loops), `pure.rs` and `reduce.rs` (what stands in them), `stage.rs`
 //! (transposition through tile memory), `launch.rs` (one
-//! sweep to one function), `pass.rs` (the pass).
+//! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
 //! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
 //! chooses a schedule: everything it needs stands in the clauses of the sweep.
@@ -17,8 +17,8 @@ pub mod build;
 pub mod combine;
 mod effects;
 pub mod launch;
+pub mod lower_to_kernel;
 pub mod nest;
-pub mod pass;
 mod pure;
 mod reduce;
 pub mod spec;
