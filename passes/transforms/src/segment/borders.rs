@@ -63,9 +63,11 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     let class = |op: Index| (levels[op as usize], borders[op as usize].view);
     for edge in &graph.edges {
         let maker = edge.maker.filter(|&m| !graph.free[m as usize]);
-        // A value without bytes (a scalar) is no reason to share a kernel.
+        // Reading the same value without bytes (a scalar, an empty tensor) is no reason to share a kernel. Where an op makes it,
+        // maker and readers join all the same: a group that left one of them out could come both before and after it.
         let mut last = std::collections::BTreeMap::new();
-        let readers = edge.readers.iter().filter(|_| edge.bytes > 0);
+        let shared = edge.bytes > 0 || maker.is_some();
+        let readers = edge.readers.iter().filter(|_| shared);
         for op in maker.into_iter().chain(readers.copied()) {
             let joins = !borders[op as usize].alone;
             if let Some(other) = joins.then(|| last.insert(class(op), op)).flatten() {
