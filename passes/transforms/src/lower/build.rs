@@ -329,6 +329,7 @@ impl KernelBuilder<'_> {
     pub fn alloc(&mut self, sizes: &[Idx], dtype: DType) -> Value {
         let here = std::mem::replace(&mut self.block, self.entry);
         let size = sizes.iter().fold(Idx::Const(1), |a, &b| self.mul(a, b));
+        let size = staggered(size, dtype);
         let (extent, operands) = match size {
             Idx::Const(c) => (fuser_ir::Extent::Static(c.max(0) as u64), vec![]),
             Idx::Value(v) => (fuser_ir::Extent::Unknown, vec![v]),
@@ -404,5 +405,19 @@ impl KernelBuilder<'_> {
             TypeKind::Vector { shape, .. } => shape.first().copied(),
             _ => None,
         }
+    }
+}
+
+/// A size that keeps the allocation after it from lying a multiple of 4 KiB behind this one: processors compare loads with
+/// earlier stores by the low twelve bits of the address, and equal rows of two such buffers would wait for each other.
+fn staggered(size: Idx, dtype: DType) -> Idx {
+    const PAGE: i64 = 4096;
+    const SHIFT: i64 = 192;
+    let element = dtype.bytes() as i64;
+    match size {
+        Idx::Const(n) if n > 0 && n.saturating_mul(element) % PAGE == 0 => {
+            Idx::Const(n + SHIFT / element)
+        }
+        other => other,
     }
 }
