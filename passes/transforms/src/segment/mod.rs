@@ -4,7 +4,7 @@
 //! placement that an op's table demands) is one group, and the cost model is asked whether the group runs as one kernel
 //! that moves no byte twice. What does is kept and not asked again. Only what fails is taken apart, into single ops, and
 //! put together bottom-up: the best merge first, siblings too, under an acyclic order of groups that is kept up to date.
-//! Last, ops at the borders move where the total falls. The better of the two answers wins.
+//! The better of the two answers wins. Single ops are not yet moved or copied across the borders that result.
 //!
 //! ```text
 //! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {
@@ -15,8 +15,7 @@
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
-//! `bottom_up.rs`, `refine.rs`, `exact.rs` (the
-//! yardstick), `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
+//! `bottom_up.rs` (merges), `exact.rs` (the yardstick), `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
