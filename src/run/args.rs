@@ -210,8 +210,8 @@ static FLAGS: &[Flag] = &[
     Flag {
         names: &["memory"],
         value: Some("BYTES"),
-        doc: "memory that may be used (what is free)",
-        set: |config, value| number(value).map(|n| config.memory = Some(n)),
+        doc: "memory that may be used (what is free); also 512MiB, 2GiB",
+        set: |config, value| bytes(value).map(|n| config.memory = Some(n)),
     },
     Flag {
         names: &["repeat"],
@@ -253,6 +253,27 @@ fn device(value: &str) -> Result<Device, String> {
 
 fn number(value: &str) -> Result<u64, String> {
     value.parse().map_err(|_| format!("'{value}' is no number"))
+}
+
+/// Units of bytes, as powers of 1024; the short forms are what most tools take.
+const UNITS: [(&str, u32); 8] = [
+    ("KiB", 10),
+    ("MiB", 20),
+    ("GiB", 30),
+    ("TiB", 40),
+    ("K", 10),
+    ("M", 20),
+    ("G", 30),
+    ("T", 40),
+];
+
+fn bytes(value: &str) -> Result<u64, String> {
+    let unit = UNITS.iter().find(|(unit, _)| value.ends_with(unit));
+    let (unit, power) = unit.copied().unwrap_or(("", 0));
+    let count = value.strip_suffix(unit).map(str::parse::<u64>);
+    let count = count.and_then(Result::ok);
+    let size = count.and_then(|count| count.checked_mul(1 << power));
+    size.ok_or_else(|| format!("'{value}' is no number of bytes (1000000, 512MiB, 2GiB)"))
 }
 
 fn positive(value: &str) -> Result<usize, String> {
@@ -426,6 +447,18 @@ mod tests {
         );
         assert_eq!(c.shapes.len(), 2);
         assert_eq!(config("-").file, "-");
+    }
+
+    #[test]
+    fn memory_has_units() {
+        let memory = |text: &str| config(&format!("x.fir --memory {text}")).memory;
+        assert_eq!(memory("1000"), Some(1000));
+        assert_eq!(memory("512MiB"), Some(512 << 20));
+        assert_eq!(memory("2G"), Some(2 << 30));
+        for bad in ["", "MiB", "-1", "1.5GiB", "2GB", "99999999TiB"] {
+            let told = errors(&format!("x.fir --memory={bad}"));
+            assert!(told.starts_with("--memory: "), "{told}");
+        }
     }
 
     #[test]
