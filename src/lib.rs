@@ -1,7 +1,8 @@
 //! Fuser as a library: what the programs in `bin/` are made of.
 //!
 //! `driver` is `fuser-opt`; `compile` turns a module into an artifact; `session` loads, runs and checks programs; `run` is the
-//! program `fuser-run`. Files, arguments and the environment are read here and in no other crate.
+//! program `fuser-run`; `split` takes a program apart into its segments and runs them as the whole. Files, arguments and the
+//! environment are read here and in no other crate.
 #![forbid(unsafe_code)]
 
 pub mod compile;
@@ -9,6 +10,7 @@ pub mod driver;
 pub mod reduce;
 pub mod run;
 pub mod session;
+pub mod split;
 pub mod translate;
 
 use fuser_ir::diag::CodeDef;

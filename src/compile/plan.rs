@@ -54,12 +54,16 @@ pub fn plan_program(
     Ok(planner.artifact)
 }
 
+/// The attribute of a program that names extents which no input has: the caller gives their values.
+pub const GIVEN_EXTENTS: &str = "task.extents";
+
+/// The named extents of a program: those of its inputs' types, and those that its callers give.
 pub fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
     let args = ir
         .body(program, 0)
         .map(|b| ir.args(b).to_vec())
         .unwrap_or_default();
-    let mut names = Vec::new();
+    let mut names = given_extents(ir, program);
     for arg in args {
         let TypeKind::Tensor(tensor) = ir.value_kind(arg) else {
             continue;
@@ -77,6 +81,16 @@ pub fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
         }
     }
     names
+}
+
+fn given_extents(ir: &Ir, program: Op) -> Vec<String> {
+    let Some(AttrKind::Array(items)) = ir.attr_of(program, GIVEN_EXTENTS) else {
+        return Vec::new();
+    };
+    let names = items
+        .iter()
+        .filter_map(|&item| ir.attr_kind(item).as_string());
+    names.map(|name| ir.str(name).to_string()).collect()
 }
 
 struct Planner<'a> {
@@ -135,7 +149,7 @@ impl Planner<'_> {
             None => self.error(
                 op,
                 format!("an extent of '%{name}' is not a function of the program's inputs"),
-                "name it and let it occur in the type of an input",
+                "let it occur in the type of an input, or in the program's 'task.extents'",
             ),
         }
     }
@@ -312,7 +326,7 @@ impl Planner<'_> {
             None => self.error(
                 op,
                 "an extent is not known",
-                "let it occur in the type of a program input",
+                "let it occur in the type of an input, or in the program's 'task.extents'",
             ),
         }
     }

@@ -100,6 +100,7 @@ pub fn all() -> Vec<&'static CodeDef> {
         .chain(fuser_passes::codes())
         .chain(crate::compile::CODES)
         .chain(crate::session::error::CODES)
+        .chain(crate::split::CODES)
         .chain([&crate::INTERNAL])
         .collect();
     #[cfg(feature = "codegen")]

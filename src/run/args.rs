@@ -380,8 +380,8 @@ fn unknown(arg: &str, name: &str) -> String {
 
 fn help() -> String {
     let mut text = String::from(
-        "usage: fuser-run FILE.fir [flags]\n\n\
-         Compiles a program and runs it, on inputs from files or made up, and prints what each kernel moved and took.\n\n",
+        "usage: fuser-run FILE.fir|DIR [flags]\n\n\
+         Compiles a program, or the folder that fuser-translate --split-segments wrote, and runs it, on inputs from files or made up, and prints what each kernel moved and took.\n\n",
     );
     for flag in FLAGS {
         let names: Vec<String> = flag.names.iter().map(|n| spelled(n)).collect();

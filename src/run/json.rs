@@ -62,6 +62,9 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
         let Value::Object(segment) = segment else {
             continue;
         };
+        if let Some(frees) = frees(findings, segment.get("name")) {
+            segment.insert("frees".into(), frees);
+        }
         let name = segment
             .get("name")
             .and_then(Value::as_str)
@@ -73,6 +76,17 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
             segment.insert("copy_ms".into(), number(copy.time_ms));
         }
     }
+}
+
+/// The values that were freed behind a segment of a folder.
+fn frees(findings: &Findings<'_>, name: Option<&Value>) -> Option<Value> {
+    let map = &findings.parts?.map;
+    let segment = map
+        .segments
+        .iter()
+        .find(|s| Some(s.name.as_str()) == name.and_then(Value::as_str))?;
+    let names = segment.frees.iter().filter_map(|&v| map.values.get(v));
+    Some(names.map(|v| json!(v.name)).collect())
 }
 
 fn check_value(check: &Check) -> Value {

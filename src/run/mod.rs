@@ -1,4 +1,4 @@
-//! `fuser-run`: compiles and runs a program, and checks it.
+//! `fuser-run`: compiles and runs a program, or a folder of its segments, and checks it.
 //!
 //! Reading order: `args` (what the command line says), this file (the order of things), `table` (for people), `json` (for
 //! programs), `outputs` (files).
@@ -16,6 +16,7 @@ use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 
 use crate::session::{Check, Execution, Loaded, Session, SessionError};
+use crate::split::{Parts, Text};
 use args::{Config, Device, Parsed};
 use say::Exit;
 
@@ -44,6 +45,8 @@ pub struct Findings<'a> {
     pub segment_copies: Vec<Option<CopyTime>>,
     /// Worker threads.
     pub threads: usize,
+    /// The parts, where a folder of segments was run.
+    pub parts: Option<&'a Parts>,
 }
 
 /// Runs `fuser-run` with these arguments, without the program's name.
@@ -68,6 +71,9 @@ fn guarded(config: &Config) -> Exit {
 }
 
 fn all(config: &Config) -> Exit {
+    if std::path::Path::new(&config.file).is_dir() {
+        return folder(config);
+    }
     let text = match say::read(&config.file) {
         Ok(text) => text,
         Err(message) => return say::file_error(&message),
@@ -94,10 +100,88 @@ fn all(config: &Config) -> Exit {
         Ok(loaded) => loaded,
         Err(error) => return told(&nothing, error),
     };
-    match work(&session, config, &loaded) {
+    end(
+        &sources,
+        &loaded,
+        work(&session, config, Subject::Program(&loaded)),
+    )
+}
+
+/// Runs a folder of segments.
+fn folder(config: &Config) -> Exit {
+    let mut sources = SourceMap::default();
+    let nothing = Ir::new(fuser_dialects::registry());
+    let session = match Session::new(config.runtime()) {
+        Ok(session) => session,
+        Err(error) => return say::diagnostics(&sources, error.diagnostics(&nothing)),
+    };
+    let read = &mut |file: &str| {
+        let path = std::path::Path::new(&config.file).join(file);
+        let name = path.to_string_lossy();
+        say::read(&name).map(|text| Text::new(&mut sources, &name, text))
+    };
+    let parts = match Parts::read(&session, read) {
+        Ok(parts) => parts,
+        Err(errors) => return say::diagnostics(&sources, errors.items),
+    };
+    if let Some(entry) = config.entry.as_ref().filter(|e| **e != parts.map.program) {
+        let message = format!(
+            "the folder holds the program '@{}', not '@{entry}'",
+            parts.map.program
+        );
+        return say::usage(&[message]);
+    }
+    say::diagnostics(&sources, parts.warnings.items.clone());
+    end(
+        &sources,
+        &parts.original,
+        work(&session, config, Subject::Parts(&parts)),
+    )
+}
+
+fn end(sources: &SourceMap, loaded: &Loaded, done: Result<Exit, Failure>) -> Exit {
+    match done {
         Ok(exit) => exit,
-        Err(Failure::Session(error)) => told(&loaded.ir, error),
+        Err(Failure::Session(error)) => say::diagnostics(sources, error.diagnostics(&loaded.ir)),
         Err(Failure::File(message)) => say::file_error(&message),
+    }
+}
+
+/// What is run.
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    Program(&'a Loaded),
+    Parts(&'a Parts),
+}
+
+impl<'a> Subject<'a> {
+    fn loaded(self) -> &'a Loaded {
+        match self {
+            Self::Program(loaded) => loaded,
+            Self::Parts(parts) => &parts.original,
+        }
+    }
+    /// Runs it; the inputs come back, though without tensors where they were not to be kept.
+    fn execute(
+        self,
+        session: &Session,
+        config: &Config,
+        inputs: Inputs,
+        keep: bool,
+    ) -> Result<(Execution, Inputs), SessionError> {
+        match self {
+            Self::Program(loaded) => {
+                let done = execute(session, config, loaded, &inputs)?;
+                Ok((done, inputs))
+            }
+            Self::Parts(parts) => {
+                let how = &mut |loaded: &Loaded, inputs: &Inputs| {
+                    execute(session, config, loaded, inputs)
+                };
+                let done = parts.run(session, inputs, keep, how)?;
+                Ok((done.execution, done.inputs))
+            }
+        }
     }
 }
 
@@ -112,22 +196,26 @@ impl<E: Into<SessionError>> From<E> for Failure {
     }
 }
 
-fn work(session: &Session, config: &Config, loaded: &Loaded) -> Result<Exit, Failure> {
+fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit, Failure> {
+    let loaded = subject.loaded();
     outputs::check_folder(config).map_err(Failure::File)?;
     let specs = config.specs(&loaded.signature);
     let inputs = session.resolve(loaded, &specs, &config.shapes)?;
-    let execution = execute(session, config, loaded, &inputs)?;
+    let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
     let check = match config.check {
         true => Some(session.check(loaded, &inputs, &execution.outputs)?),
         false => None,
     };
     let whole = match config.check && config.inputs.len() < specs.len() {
-        true => Some(check_whole(session, config, loaded, &inputs)?),
+        true => Some(check_whole(session, config, subject, &inputs)?),
         false => None,
     };
     let compiled = config.device != Device::Interp;
     let options = compiled.then(|| config.compile_options());
-    let report = session.report(loaded, &inputs, options.as_ref())?;
+    let report = match subject {
+        Subject::Program(loaded) => session.report(loaded, &inputs, options.as_ref())?,
+        Subject::Parts(parts) => parts.report(session, &inputs, options.as_ref())?,
+    };
     let (copy, segment_copies) = copies(session, &execution)?;
     let findings = Findings {
         config,
@@ -140,6 +228,10 @@ fn work(session: &Session, config: &Config, loaded: &Loaded) -> Result<Exit, Fai
         copy,
         segment_copies,
         threads: session.runtime().workers().count(),
+        parts: match subject {
+            Subject::Program(_) => None,
+            Subject::Parts(parts) => Some(parts),
+        },
     };
     outputs::write(&findings).map_err(Failure::File)?;
     say::print(&table::render(&findings)).map_err(Failure::File)?;
@@ -155,9 +247,10 @@ fn work(session: &Session, config: &Config, loaded: &Loaded) -> Result<Exit, Fai
 fn check_whole(
     session: &Session,
     config: &Config,
-    loaded: &Loaded,
+    subject: Subject<'_>,
     inputs: &Inputs,
 ) -> Result<Check, SessionError> {
+    let loaded = subject.loaded();
     let extents = loaded.signature.extents.iter().cloned();
     let shapes = extents.zip(inputs.extents.iter().copied()).collect();
     let specs = config.whole_specs(&loaded.signature);
@@ -166,7 +259,7 @@ fn check_whole(
         repeat: 1,
         ..config.clone()
     };
-    let execution = execute(session, &once, loaded, &inputs)?;
+    let (execution, inputs) = subject.execute(session, &once, inputs, true)?;
     session.check(loaded, &inputs, &execution.outputs)
 }
 

@@ -5,10 +5,14 @@ use fuser_runtime::{CopyTime, RunReport, SegmentReport};
 
 use super::Findings;
 use crate::session::{Check, OutputCheck};
+use crate::split::Parts;
 
 /// Tables of kernels and of outputs.
 pub fn render(findings: &Findings<'_>) -> String {
     let mut text = headline(findings);
+    if let Some(parts) = findings.parts {
+        text += &of_parts(findings, parts);
+    }
     if let Some(run) = &findings.execution.run {
         text += &kernels(findings, run);
     }
@@ -43,6 +47,28 @@ fn headline(findings: &Findings<'_>) -> String {
     let time = findings.execution.time_ms;
     let program = &findings.report.program;
     format!("@{program}{extents} on {device}, {threads} threads{compile}, {time:.3} ms\n")
+}
+
+/// How many segments of a folder ran, which of them somebody edited, and the memory that all of it took.
+fn of_parts(findings: &Findings<'_>, parts: &Parts) -> String {
+    let edited = parts.segments.iter().filter(|part| part.edited);
+    let edited: Vec<&str> = edited.map(|part| part.name.as_str()).collect();
+    let edited = match edited.is_empty() {
+        true => String::new(),
+        false => format!(", edited: {}", edited.join(", ")),
+    };
+    let peak = findings.execution.run.as_ref();
+    let peak = peak.map_or(String::new(), |run| {
+        format!(
+            ", {} bytes of memory at the peak",
+            grouped(run.peak_bytes as i64)
+        )
+    });
+    let count = parts.segments.len();
+    format!(
+        "  {count} segments from '{}'{edited}{peak}\n",
+        findings.config.file
+    )
 }
 
 /// Rows padded to columns: the first column to the left, the others to the right.

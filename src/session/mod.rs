@@ -27,6 +27,7 @@ use fuser_runtime::{
 };
 
 use crate::compile::{self, CompileOptions};
+use crate::split::{self, Split};
 
 pub use check::{Check, OutputCheck};
 pub use error::SessionError;
@@ -137,7 +138,12 @@ impl Session {
     pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
         let start = Instant::now();
         let given = tensors::to_interpreter(&inputs.tensors)?;
-        let outputs = interpret(&loaded.ir, loaded.program, &given, &self.options(false))?;
+        let outputs = interpret(
+            &loaded.ir,
+            loaded.program,
+            &given,
+            &self.options(loaded, inputs, false),
+        )?;
         let heap = self.runtime.heap();
         let outputs = outputs
             .values
@@ -153,7 +159,12 @@ impl Session {
     /// Runs the program as reference, with a bound for each element of the outputs.
     pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
         let given = tensors::to_interpreter(&inputs.tensors)?;
-        let outputs = interpret(&loaded.ir, loaded.program, &given, &self.options(true))?;
+        let outputs = interpret(
+            &loaded.ir,
+            loaded.program,
+            &given,
+            &self.options(loaded, inputs, true),
+        )?;
         Ok(outputs.values)
     }
     /// Compares outputs with the reference's.
@@ -161,7 +172,7 @@ impl Session {
         let reference = self.reference(loaded, inputs)?;
         check::outputs(&loaded.signature.output_names, outputs, &reference)
     }
-    fn options(&self, reference: bool) -> Options {
+    fn options(&self, loaded: &Loaded, inputs: &Inputs, reference: bool) -> Options {
         let heap = self.runtime.heap();
         Options {
             reference,
@@ -169,6 +180,13 @@ impl Session {
             memory: heap.limit().saturating_sub(heap.in_use()),
             threads: self.runtime.workers().count(),
             math: promised_ulps(),
+            extents: loaded
+                .signature
+                .extents
+                .iter()
+                .cloned()
+                .zip(inputs.extents.iter().copied())
+                .collect(),
         }
     }
 
@@ -223,6 +241,16 @@ impl Session {
     fn explicit(&self, loaded: &Loaded, inputs: &Inputs) -> Explicit {
         let names = loaded.signature.extents.iter().cloned();
         names.zip(inputs.extents.iter().copied()).collect()
+    }
+
+    /// The program as its segments, ready to be written to files; made from shapes alone. One that has no segments is
+    /// segmented first, as `options` say.
+    pub fn split(
+        &self,
+        loaded: &Loaded,
+        options: &CompileOptions,
+    ) -> std::result::Result<Split, Diagnostics> {
+        split::split(&loaded.ir, loaded.program, options)
     }
 
     /// What the program moves, segment by segment, once the passes before scheduling have run; without `options`, as it

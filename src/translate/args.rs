@@ -42,6 +42,8 @@ pub struct Config {
     pub entry: Option<String>,
     /// Passes instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
+    /// The folder for the segments, each as a program.
+    pub split: Option<String>,
 }
 
 /// A command line, read.
@@ -77,6 +79,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "passes",
         "PIPELINE",
         "elements of a task.program(...) pipeline to run before 'schedule' instead of the usual ones",
+    ),
+    (
+        "split-segments",
+        "DIR",
+        "write each segment as a program of its own into DIR, with map.json, instead of anything else (docs/segmentation.md)",
     ),
     ("help", "", "this text; also -h"),
     ("version", "", "the version"),
@@ -161,6 +168,7 @@ fn config(
         target: Target::Host,
         entry: None,
         passes: None,
+        split: None,
     };
     if files.len() > 1 {
         errors.push(format!(
@@ -169,6 +177,12 @@ fn config(
         ));
     }
     let mut target = None;
+    let other = values.iter().find(|(n, _)| matches!(*n, "emit" | "output"));
+    if let Some((other, _)) = other.filter(|_| values.iter().any(|(n, _)| *n == "split-segments")) {
+        errors.push(format!(
+            "'--split-segments' writes programs into its folder; '--{other}' does not go with it"
+        ));
+    }
     for (name, value) in values {
         match name {
             "emit" => match EMITS.iter().find(|(n, _)| *n == value) {
@@ -192,6 +206,7 @@ fn config(
             "output" => config.output = value,
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),
+            "split-segments" => config.split = Some(value),
             _ => {}
         }
     }

@@ -1,10 +1,12 @@
 //! `fuser-translate`: a program as something else: kernels, LLVM IR, assembly, PTX, an artifact.
 //!
 //! Runs the same pipeline as `fuser-run` and stops where `--emit` says. Text goes to stdout or `-o`, everything else to
-//! stderr; a file is written whole or not at all. Works on any machine: emitting PTX needs no GPU.
+//! stderr; a file is written whole or not at all. With `--split-segments` the result is a folder of programs. Works on any machine: emitting PTX needs no GPU.
 
 mod args;
+mod folder;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use fuser_ir::parse::{self, ParseOptions};
@@ -52,6 +54,9 @@ fn file(config: &Config) -> Exit {
     let mut sources = Sources::default();
     let text: Arc<str> = text.into();
     let id = sources.add(&config.file, text.clone());
+    if let Some(folder) = &config.split {
+        return split(config, &sources, id, &text, Path::new(folder));
+    }
     match translate(config, id, &text) {
         Ok((result, warnings)) => {
             tell(&sources, &warnings);
@@ -84,7 +89,24 @@ fn tell(sources: &Sources, found: &Diagnostics) {
     }
 }
 
-fn translate(config: &Config, id: u32, text: &str) -> Result<(String, Diagnostics), Diagnostics> {
+/// Writes the parts of the program, if all is well with it and with the folder.
+fn split(config: &Config, sources: &Sources, id: u32, text: &str, folder: &Path) -> Exit {
+    let parts = load(config, id, text).and_then(|(ir, module)| {
+        let options = options(config);
+        let program = compile::find_program(&ir, module, options.program.as_deref())?;
+        let split = crate::split::split(&ir, program, &options)?;
+        folder::check(folder).map(|()| split)
+    });
+    match parts {
+        Ok(split) => finish(folder::write(folder, &split)),
+        Err(found) => {
+            tell(sources, &found);
+            Exit::Diagnostics
+        }
+    }
+}
+
+fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
     let mut ir = Ir::new(fuser_dialects::registry());
     let options = ParseOptions {
         file_name: config.file.clone(),
@@ -95,14 +117,23 @@ fn translate(config: &Config, id: u32, text: &str) -> Result<(String, Diagnostic
         return Err(parsed.diagnostics);
     };
     let found = fuser_ir::verify(&mut ir, module);
-    if found.has_errors() {
-        return Err(found);
+    match found.has_errors() {
+        true => Err(found),
+        false => Ok((ir, module)),
     }
-    let options = CompileOptions {
+}
+
+fn options(config: &Config) -> CompileOptions {
+    CompileOptions {
         target: config.target.clone(),
         program: config.entry.clone(),
         passes: config.passes.clone(),
-    };
+    }
+}
+
+fn translate(config: &Config, id: u32, text: &str) -> Result<(String, Diagnostics), Diagnostics> {
+    let (mut ir, module) = load(config, id, text)?;
+    let options = options(config);
     emit(&mut ir, module, config, &options)
 }
 

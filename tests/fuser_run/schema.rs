@@ -1,9 +1,14 @@
-//! What `fuser-run --report` and `--segment-report` write follows docs/schemas/report.schema.json.
+//! What the tools write for programs follows the schemas of docs/schemas.
 
 use serde_json::{Value, json};
 
-fn schema() -> Value {
-    serde_json::from_str(include_str!("../../docs/schemas/report.schema.json")).unwrap()
+/// The schema called `name`.
+fn schema(name: &str) -> Value {
+    let path = format!(
+        "{}/docs/schemas/{name}.schema.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 fn has_type(value: &Value, name: &str) -> bool {
@@ -65,9 +70,15 @@ fn faults(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec
     }
 }
 
+/// The faults of a report.
 pub fn check(value: &Value) -> Vec<String> {
-    let (schema, mut found) = (schema(), Vec::new());
-    faults(&schema, &schema, value, "report", &mut found);
+    against("report", value)
+}
+
+/// The faults of `value` by the schema called `name`.
+pub fn against(name: &str, value: &Value) -> Vec<String> {
+    let (schema, mut found) = (schema(name), Vec::new());
+    faults(&schema, &schema, value, name, &mut found);
     found
 }
 

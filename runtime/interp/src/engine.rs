@@ -65,11 +65,16 @@ pub(crate) struct Repeat {
     pub step: i64,
 }
 
+/// Who says what extents are that the caller gives, for messages.
+const GIVEN: &str = "the caller";
+
 /// One run.
 pub(crate) struct Engine<'a> {
     pub ir: &'a Ir,
     pub machine: Machine<'a>,
     pub extents: Extents,
+    /// Extents as the caller gives them.
+    given: &'a std::collections::BTreeMap<String, i64>,
     pub memory: Memory,
     values: Vec<Option<Slot>>,
     uses: SecondaryMap<Value, usize>,
@@ -86,6 +91,7 @@ impl<'a> Engine<'a> {
             ir,
             machine: Machine::new(options),
             extents: Extents::default(),
+            given: &options.extents,
             memory: Memory::default(),
             values: vec![None; ir.value_slots()],
             uses: SecondaryMap::default(),
@@ -325,6 +331,12 @@ impl<'a> Engine<'a> {
                 expected: parameters.len(),
                 given: inputs.len(),
             }));
+        }
+        for (name, value) in self.given {
+            // A name that the program does not know binds nothing.
+            if let Some(name) = self.ir.strings.lookup(name) {
+                self.extents.bind_name(self.ir, name, *value, GIVEN)?;
+            }
         }
         let names: Vec<String> = (0..parameters.len())
             .map(|i| self.input_name(parameters, i))

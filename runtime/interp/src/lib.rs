@@ -54,6 +54,8 @@ pub struct Options {
     pub threads: usize,
     /// Reference mode: what the compiled program's functions promise.
     pub math: MathUlps,
+    /// Values of named extents that no input gives. Those that inputs give must agree.
+    pub extents: BTreeMap<String, i64>,
 }
 
 impl Default for Options {
@@ -64,6 +66,7 @@ impl Default for Options {
             memory: 16 << 30,
             threads: 1,
             math: MathUlps::default(),
+            extents: BTreeMap::new(),
         }
     }
 }

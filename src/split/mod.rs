@@ -1,0 +1,70 @@
+//! A program in parts: each segment as a program of its own, the map between their values and the original's, and running
+//! the parts as the whole.
+//!
+//! ```text
+//! original ──passes up to schedule──> segments ──split──> s0.fir, s1.fir, ..., map.json ──Parts──> outputs
+//! ```
+//!
+//! Reading order: `map` (what `map.json` holds), `number` (numbers and names of values), `cut` (from segments to programs),
+//! `check` (whether files still fit the map), `parts` (running them).
+//!
+//! Guarantees: made from shapes alone, without data; every value that crosses a border has one number; a program of one
+//! segment is its own only part. Edited files are taken as they are, as long as they read and give what the map says. Knows
+//! no files: texts come in and go out.
+
+mod check;
+mod cut;
+pub mod map;
+mod number;
+mod parts;
+#[cfg(test)]
+mod tests;
+
+use fuser_ir::diag::CodeDef;
+
+pub use cut::{ORIGINAL, Split, split};
+pub use map::Map;
+pub use parts::{Part, Parts, PartsRun, Text};
+
+/// The file with the map.
+pub const MAP: &str = "map.json";
+
+/// The program has ops between its segments.
+pub const LOOSE_OP: CodeDef = CodeDef {
+    code: "FIR1010",
+    title: "an op outside of all segments",
+    explanation: "Splitting a program writes each of its segments to a file. Once it has a segment, every op must be in one: \
+                  an op between them would be in no file. Put it into a segment, or take the borders away with \
+                  `--inline-tasks`; a program without segments is segmented first.",
+    example: "fuser-translate --split-segments=parts half_segmented.fir",
+};
+/// A map that cannot be used.
+pub const BAD_MAP: CodeDef = CodeDef {
+    code: "FIR1011",
+    title: "the map of a split program cannot be used",
+    explanation: "`map.json` says which file is which segment and which value of it is which of the original. It must be there, \
+                  be of the form that docs/segmentation.md describes, agree with itself, and belong to the original program \
+                  that lies beside it. Write the folder anew with `fuser-translate --split-segments`.",
+    example: "fuser-run parts   # with another original.fir",
+};
+/// A part that does not fit.
+pub const BAD_PART: CodeDef = CodeDef {
+    code: "FIR1012",
+    title: "the file of a segment does not fit the map",
+    explanation: "The file of a segment may be edited: another schedule, other ops. What it takes and gives must stay: inputs \
+                  of the same names and types, results of the same types in the same order. The message names the file and \
+                  the value.",
+    example: "fuser-run parts   # with an input of s1.fir renamed",
+};
+/// Files that somebody edited.
+pub const EDITED: CodeDef = CodeDef {
+    code: "FIR1013",
+    title: "a folder holds edited segments",
+    explanation: "Splitting into a folder that holds a split program replaces its files. Where one of them is not as it was \
+                  written, nothing is replaced: somebody scheduled that segment by hand. Give another folder, or remove this \
+                  one.",
+    example: "fuser-translate --split-segments=parts x.fir   # after parts/s0.fir was edited",
+};
+
+/// The codes of split programs.
+pub static CODES: &[CodeDef] = &[LOOSE_OP, BAD_MAP, BAD_PART, EDITED];

@@ -1,0 +1,86 @@
+//! Numbers and names of values: inputs first, then the results of ops in program order.
+//!
+//! Borders (segments, sweeps, phases, patterns) make no values: what they give is what an op inside of them made. Names are
+//! made unique and every value gets one, so that text, map and reports call it the same.
+
+use fuser_dialects::task::outline::is_border;
+use fuser_ir::{Def, Ir, Op, Traits, Value};
+use rustc_hash::FxHashSet;
+
+/// The arguments of `program` and the results of its ops, in order.
+pub fn values(ir: &Ir, program: Op) -> Vec<Value> {
+    let body = ir.body(program, 0);
+    let mut values: Vec<Value> = body.map_or(Vec::new(), |b| ir.args(b).to_vec());
+    values.extend(made(ir, ir.children(program)));
+    values
+}
+
+/// The results of `ops` and of the ops inside of borders among them, in order.
+pub fn made(ir: &Ir, mut ops: Vec<Op>) -> Vec<Value> {
+    let mut values = Vec::new();
+    ops.reverse();
+    while let Some(op) = ops.pop() {
+        if is_border(ir, op) {
+            ops.extend(ir.children(op).into_iter().rev());
+        } else {
+            values.extend_from_slice(ir.results(op));
+        }
+    }
+    values
+}
+
+/// The value that an op made, or that came from outside, behind the results of borders.
+pub fn source(ir: &Ir, mut value: Value) -> Value {
+    while let Def::Result(op, index) = ir.value_def(value) {
+        let end = ir.body(op, 0).filter(|_| is_border(ir, op));
+        let end = end.and_then(|b| ir.terminator(b));
+        match end.filter(|&e| (index as usize) < ir.operand_count(e)) {
+            Some(end) => value = ir.operand(end, index as usize),
+            None => break,
+        }
+    }
+    value
+}
+
+/// Gives each value of `program` a name of its own, and the results of borders the names of what they give.
+pub fn name(ir: &mut Ir, program: Op) {
+    let mut taken = FxHashSet::default();
+    for (number, value) in values(ir, program).into_iter().enumerate() {
+        let hint = ir.value_name(value).map(clean);
+        let base = hint.unwrap_or_else(|| format!("v{number}"));
+        let mut name = base.clone();
+        let mut suffix = 0;
+        while !taken.insert(name.clone()) {
+            suffix += 1;
+            name = format!("{base}_{suffix}");
+        }
+        let name = ir.sym(&name);
+        ir.set_value_name(value, Some(name));
+    }
+    for op in ir.walk(program) {
+        if is_border(ir, op) {
+            for result in ir.results(op).to_vec() {
+                let name = ir.value_name_sym(source(ir, result));
+                ir.set_value_name(result, name);
+            }
+        }
+    }
+}
+
+/// A name as text can have it.
+fn clean(hint: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
+    let kept = hint.chars().map(|c| if allowed(c) { c } else { '_' });
+    let text: String = kept.collect();
+    match text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() {
+        true => format!("_{text}"),
+        false => text,
+    }
+}
+
+/// What a program returns.
+pub fn returned(ir: &Ir, program: Op) -> Vec<Value> {
+    let end = ir.body(program, 0).and_then(|b| ir.last_op(b));
+    let end = end.filter(|&op| ir.has(op, Traits::TERMINATOR));
+    end.map_or(Vec::new(), |op| ir.operands(op).collect())
+}
