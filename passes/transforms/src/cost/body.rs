@@ -3,7 +3,7 @@
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::plan::Limits;
@@ -79,6 +79,7 @@ impl Body {
         axes: &Axes,
         bindings: &Bindings,
         limits: &Limits,
+        hidden: &FxHashSet<Value>,
     ) -> Result<Self, Refusal> {
         check_limits(ops.len(), axes.len(), limits)?;
         let extents = axes.ids().map(|a| axes.extent(a));
@@ -87,7 +88,7 @@ impl Body {
             extents: extents.collect(),
             ..Self::default()
         };
-        let (inputs, outputs) = boundary(ir, ops);
+        let (inputs, outputs) = boundary_hiding(ir, ops, hidden);
         body.inputs = inputs
             .iter()
             .map(|&value| Input {
@@ -113,7 +114,7 @@ impl Body {
         let inputs = self.inputs.iter().zip(0u32..);
         let mut sources: FxHashMap<Value, Source> =
             inputs.map(|(i, n)| (i.value, Source::Input(n))).collect();
-        let outputs: rustc_hash::FxHashSet<Value> = self.outputs.iter().copied().collect();
+        let outputs: FxHashSet<Value> = self.outputs.iter().copied().collect();
         let sum_bytes = |values: &mut dyn Iterator<Item = Value>| {
             let bytes = values.map(|v| bindings.bytes(ir, v));
             bytes.fold(0, u64::saturating_add)
@@ -188,8 +189,17 @@ impl Body {
 
 /// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.
 pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
-    let inside: rustc_hash::FxHashSet<Op> = ops.iter().copied().collect();
-    let mut seen = rustc_hash::FxHashSet::default();
+    boundary_hiding(ir, ops, &FxHashSet::default())
+}
+
+/// The same without the values `hidden`, which whoever reads them outside computes again.
+pub(super) fn boundary_hiding(
+    ir: &Ir,
+    ops: &[Op],
+    hidden: &FxHashSet<Value>,
+) -> (Vec<Value>, Vec<Value>) {
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    let mut seen = FxHashSet::default();
     let mut inputs = Vec::new();
     let mut outputs = Vec::new();
     for &op in ops {
@@ -203,7 +213,7 @@ pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
         let made = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
         let leaves =
             |user: Op| !inside.contains(&user) && (!made || ir.has(user, Traits::TERMINATOR));
-        let used_outside = |&&v: &&Value| ir.users(v).any(leaves);
+        let used_outside = |&&v: &&Value| !hidden.contains(&v) && ir.users(v).any(leaves);
         outputs.extend(ir.results(op).iter().filter(used_outside));
     }
     (inputs, outputs)

@@ -29,7 +29,7 @@ mod units;
 
 pub use body::boundary;
 pub use machine::{MACHINES, Machine};
-pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan};
+pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_hiding};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};

@@ -3,6 +3,7 @@
 use fuser_ir::def::OpClass;
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashSet;
 
 use super::body::{Body, Mask, Source};
 use super::machine::Machine;
@@ -174,10 +175,21 @@ const VIEW_NS: u64 = 100;
 
 /// Plans `ops`, given in program order, as one kernel; `axes` is their axis analysis.
 pub fn plan(ir: &Ir, ops: &[Op], axes: &Axes, model: &Model) -> Result<Plan, Refusal> {
+    plan_hiding(ir, ops, axes, model, &FxHashSet::default())
+}
+
+/// The same where the values `hidden` are not written, though an op outside reads them: it has a copy of its own.
+pub fn plan_hiding(
+    ir: &Ir,
+    ops: &[Op],
+    axes: &Axes,
+    model: &Model,
+    hidden: &FxHashSet<Value>,
+) -> Result<Plan, Refusal> {
     let (machine, limits) = (&model.machine, &model.limits);
-    let body = Body::build(ir, ops, axes, &model.bindings, limits)?;
+    let body = Body::build(ir, ops, axes, &model.bindings, limits, hidden)?;
     if is_view(&body) {
-        return Ok(view(ir, ops));
+        return Ok(view(ir, ops, hidden));
     }
     let mut choices: Vec<Choice> = tiles(&body)
         .into_iter()
@@ -359,8 +371,8 @@ fn is_view(body: &Body) -> bool {
     body.nodes.iter().all(in_place)
 }
 
-fn view(ir: &Ir, ops: &[Op]) -> Plan {
-    let (inputs, outputs) = super::body::boundary(ir, ops);
+fn view(ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Plan {
+    let (inputs, outputs) = super::body::boundary_hiding(ir, ops, hidden);
     Plan {
         kind: Kind::View,
         inputs,

@@ -215,7 +215,7 @@ impl Extract {
 }
 
 /// Whether the op is computed in its own kernel only.
-fn is_pinned(ir: &Ir, op: Op) -> bool {
+pub(crate) fn is_pinned(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir.def(op) else { return true };
     let in_memory = def
         .operands

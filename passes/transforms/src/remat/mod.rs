@@ -28,6 +28,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use extract::is_pinned;
 pub use pass::REMAT;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};

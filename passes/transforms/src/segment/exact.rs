@@ -62,6 +62,7 @@ pub(super) fn optimum(
             members: members(component, group),
             verdict: verdicts[group].clone(),
             settled: true,
+            ..Group::default()
         });
         at &= !group;
     }

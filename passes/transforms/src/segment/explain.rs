@@ -80,19 +80,21 @@ type Cut = (usize, usize);
 
 /// The values between segments, by pair.
 fn crossing<'g>(graph: &'g Graph, result: &Segmentation) -> BTreeMap<Cut, Vec<&'g Edge>> {
-    let mut of_op = vec![None; graph.len()];
+    // The groups that compute each op: the first writes, the others have a copy.
+    let mut homes = vec![Vec::new(); graph.len()];
     for (number, group) in result.groups.iter().enumerate() {
-        for &op in &group.members {
-            of_op[op as usize] = Some(number);
+        for op in group.computed() {
+            homes[op as usize].push(number);
         }
     }
     let mut cuts = BTreeMap::<Cut, Vec<&Edge>>::new();
     for edge in &graph.edges {
-        let Some(from) = edge.maker.and_then(|m| of_op[m as usize]) else {
+        let made = edge.maker.map_or(&[][..], |m| &homes[m as usize]);
+        let Some(&from) = made.first() else {
             continue;
         };
-        let readers = edge.readers.iter().filter_map(|&r| of_op[r as usize]);
-        let readers: BTreeSet<usize> = readers.filter(|&r| r != from).collect();
+        let readers = edge.readers.iter().flat_map(|&r| &homes[r as usize]);
+        let readers: BTreeSet<usize> = readers.filter(|r| !made.contains(r)).copied().collect();
         for to in readers {
             cuts.entry((from, to)).or_default().push(edge);
         }
@@ -110,8 +112,9 @@ fn why(
     to: usize,
 ) -> String {
     let (a, b) = (&result.groups[from], &result.groups[to]);
-    let mut members = [a.members.as_slice(), b.members.as_slice()].concat();
+    let mut members = [a.computed(), b.computed()].concat();
     members.sort_unstable();
+    members.dedup();
     let border = members.iter().any(|&reader| {
         let own = graph.ops[reader as usize];
         let makers = graph.producers(reader).map(|(m, _)| m);

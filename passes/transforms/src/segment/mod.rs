@@ -4,7 +4,7 @@
 //! placement that an op's table demands) is one group, and the cost model is asked whether the group runs as one kernel
 //! that moves no byte twice. What does is kept and not asked again. Only what fails is taken apart, into single ops, and
 //! put together bottom-up: the best merge first, siblings too, under an acyclic order of groups that is kept up to date.
-//! The better of the two answers wins. Single ops are not yet moved or copied across the borders that result.
+//! The better of the two answers wins. Then single ops move, or are copied, across the cuts that are left.
 //!
 //! ```text
 //! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {
@@ -15,12 +15,12 @@
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
-//! `bottom_up.rs` (merges), `exact.rs` (the yardstick), `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
+//! `bottom_up.rs` (merges), `refine.rs` (moves and copies), `exact.rs` (the yardstick), `search.rs` (all of it together), `record.rs` (why), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
-//! is an action; the same program gives the same groups. Never rewrites an op; creation ops are copied into each group
-//! that uses them.
+//! is an action; the same program gives the same groups. Never rewrites an op; creation ops, and what is
+//! cheaper to compute again than to load, are copied into each group that uses them.
 
 mod apply;
 mod borders;
@@ -32,6 +32,7 @@ mod graph;
 mod order;
 mod pass;
 mod record;
+mod refine;
 mod search;
 #[cfg(test)]
 mod tests;

@@ -54,8 +54,8 @@ pub static SEGMENT: PassDef = PassDef {
     name: "segment",
     summary: "decides which ops share a kernel",
     doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no border separates, as one \
-          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first. Each \
-          group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
+          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first; then \
+          cheap ops move, or are copied, across the cuts that are left where the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
           into each segment that uses them. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
           (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
           as it is.",
@@ -84,6 +84,12 @@ pub static SEGMENT: PassDef = PassDef {
             kind: OptionKind::Bool,
             default: "true",
             doc: "begin with whole components",
+        },
+        OptionDef {
+            name: "refine",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "move and copy ops across the cuts that merging leaves",
         },
         OptionDef {
             name: "search",
@@ -122,6 +128,18 @@ pub static SEGMENT: PassDef = PassDef {
         StatDef {
             name: "merges",
             doc: "merges of the bottom-up phase",
+        },
+        StatDef {
+            name: "moves",
+            doc: "moves and copies across cuts",
+        },
+        StatDef {
+            name: "refinements",
+            doc: "moves and copies that were looked at",
+        },
+        StatDef {
+            name: "refined-ops",
+            doc: "ops in the groups that were asked about for them",
         },
         StatDef {
             name: "questions",
@@ -167,6 +185,7 @@ fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), D
         evaluations: ctx.limits.segment_evaluations,
         top_down: ctx.options.bool("top-down"),
         exact: ctx.options.text("search") == "exact",
+        refine: ctx.options.bool("refine"),
     };
     let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
     tell(ctx, &graph, &result, &mut planner);
@@ -180,7 +199,7 @@ fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), D
         .map(|(number, group)| Draw {
             name: format!("s{number}"),
             kind: group.verdict.as_ref().map_or("kernel", |v| v.kind.name()),
-            ops: graph.ops_at(&graph.with_free(&group.members)),
+            ops: graph.ops_at(&graph.with_free(&group.computed())),
         })
         .collect();
     let kernels = draws.iter().filter(|d| d.kind == Kind::Kernel.name());
@@ -301,6 +320,11 @@ fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner
         "merges",
         result.records.iter().filter(merged).count() as u64,
     );
+    let moved =
+        |r: &&Record| matches!(r.action, Action::Move | Action::Copy) && r.refusal.is_none();
+    ctx.count("moves", result.records.iter().filter(moved).count() as u64);
+    ctx.count("refinements", planner.refinements);
+    ctx.count("refined-ops", planner.refined_ops);
     ctx.count("questions", planner.questions);
     ctx.count("plans", planner.plans);
     ctx.count("planned-ops", planner.planned_ops);
@@ -323,6 +347,7 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
         Action::Whole => "Whole",
         Action::Merge => "Merge",
         Action::Move => "Move",
+        Action::Copy => "Copy",
     };
     let op = record.parts.last().and_then(|&v| ctx.ir.def_op(v));
     let place = op.map_or(fuser_ir::Place::Unknown, |op| ctx.place(op));

@@ -13,8 +13,10 @@ pub enum Action {
     Whole,
     /// Two groups into one.
     Merge,
-    /// An op from one group to another.
+    /// Ops from one group to another.
     Move,
+    /// Ops of one group in others as well.
+    Copy,
 }
 
 impl Action {
@@ -24,6 +26,7 @@ impl Action {
             Action::Whole => "whole",
             Action::Merge => "merge",
             Action::Move => "move",
+            Action::Copy => "copy",
         }
     }
 }
@@ -33,7 +36,7 @@ impl Action {
 pub struct Record {
     /// What was considered.
     pub action: Action,
-    /// A value that names each part: the last one that it makes.
+    /// A value that names each part, the last one that it makes: the groups, or the ops and the groups that they go to.
     pub parts: Vec<Value>,
     /// Ops concerned.
     pub ops: usize,
@@ -64,10 +67,14 @@ impl Record {
             (None, Some(a)) => format!(" bytes {} launches {}", a.bytes(), a.launches),
             _ => String::new(),
         };
+        let between = match self.action {
+            Action::Whole | Action::Merge => " + ",
+            Action::Move | Action::Copy => " -> ",
+        };
         format!(
             "{} {} {verdict}{change}",
             self.action.name(),
-            parts.join(" + ")
+            parts.join(between)
         )
     }
 }

@@ -1,4 +1,4 @@
-//! The whole search: top-down, bottom-up where that fails, and a last look across the borders of components.
+//! The whole search: top-down, bottom-up where that fails, a look across the borders of components, and then at each cut.
 
 use fuser_ir::{Block, Ir};
 
@@ -7,6 +7,7 @@ use super::bottom_up::{BottomUp, opaque_cost};
 use super::exact;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
+use super::refine::refine;
 use super::verdict::{Planner, Verdict};
 use crate::cost::{Cost, Refusal};
 
@@ -19,6 +20,8 @@ pub struct Options {
     pub top_down: bool,
     /// Find the optimum of components of few ops.
     pub exact: bool,
+    /// Move and copy ops across the cuts that merging leaves.
+    pub refine: bool,
 }
 
 impl Default for Options {
@@ -27,6 +30,7 @@ impl Default for Options {
             evaluations: 64,
             top_down: true,
             exact: false,
+            refine: true,
         }
     }
 }
@@ -36,6 +40,8 @@ impl Default for Options {
 pub struct Group {
     /// The ops, by place in the graph, ascending.
     pub members: Vec<Index>,
+    /// Ops of earlier groups that this one computes again, ascending.
+    pub copies: Vec<Index>,
     /// What the model says; `None` for an op that it does not understand.
     pub verdict: Option<Verdict>,
     /// Kept by the top-down phase.
@@ -51,6 +57,15 @@ pub struct Segmentation {
     pub records: Vec<Record>,
     /// Hints that could not be kept: the op's place and the reason.
     pub broken_hints: Vec<(Index, Refusal)>,
+}
+
+impl Group {
+    /// All that it computes, ascending: its ops and copies of others.
+    pub fn computed(&self) -> Vec<Index> {
+        let mut all = [self.members.as_slice(), &self.copies].concat();
+        all.sort_unstable();
+        all
+    }
 }
 
 impl Segmentation {
@@ -82,6 +97,10 @@ pub fn segment(
         let budget = budget(options, groups_in_order.len());
         let search = BottomUp::new(ir, &graph, planner, &mut result.records, groups_in_order);
         groups = search.run(budget);
+    }
+    if options.refine && !options.exact {
+        let ops = options.evaluations.saturating_mul(graph.len() as u64);
+        groups = refine(ir, &graph, planner, &mut result.records, groups, ops);
     }
     result.groups = groups;
     check_hints(ir, &graph, planner, &mut result);
@@ -123,6 +142,7 @@ fn component_groups(
         members: component.to_vec(),
         verdict: Some(verdict),
         settled: true,
+        ..Group::default()
     };
     if let Some(verdict) = whole.clone().filter(|v| v.tight) {
         return vec![settled(verdict)];
@@ -153,7 +173,7 @@ fn grow(
     let single = |&op: &Index| Group {
         members: vec![op],
         verdict: planner.ask(ir, graph, &[op]).ok(),
-        settled: false,
+        ..Group::default()
     };
     let singles: Vec<Group> = near_first(graph, component).iter().map(single).collect();
     let budget = budget(options, component.len());

@@ -215,6 +215,120 @@ fn drawing_moves_ops_and_copies_what_is_shared() {
     assert_eq!(b.ir.operand(b.ops[2], 0), b.ir.result(segments[0], 0));
 }
 
+/// Refines `given`, lists of ops by number; copies are told by a star.
+fn refined(b: &mut Builder, outputs: &[Value], given: &[&[u32]]) -> (String, Vec<Record>) {
+    b.ret(outputs);
+    let mut planner = Planner::new(Model::default());
+    let graph = Graph::build(&b.ir, b.block, &planner.model.bindings);
+    let groups = given.iter().map(|members| Group {
+        members: members.to_vec(),
+        verdict: planner.ask(&b.ir, &graph, members).ok(),
+        ..Group::default()
+    });
+    let groups = groups.collect();
+    let mut records = Vec::new();
+    let groups = refine::refine(&b.ir, &graph, &mut planner, &mut records, groups, 10_000);
+    let name = |op: u32| b.ir.value_name(b.ir.result(graph.ops[op as usize], 0));
+    let text = |group: &Group| {
+        let computed = group.computed().into_iter().map(|op| {
+            let star = if group.copies.contains(&op) { "*" } else { "" };
+            format!("{}{star}", name(op).unwrap_or("_"))
+        });
+        computed.collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<String> = groups.iter().map(text).collect();
+    (texts.join(" | "), records)
+}
+
+/// A cut that must stay: a sum of a square and its transpose has no single iteration space.
+fn square(b: &mut Builder, x: Value, wide: &str) -> (Value, Value) {
+    let w = b.pw("w", &[x], wide);
+    let p = b.op(&PERMUTE, "p", &[w], &[1, 0], wide);
+    (w, p)
+}
+
+#[test]
+fn a_wide_value_is_computed_on_both_sides_rather_than_stored() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xbf16");
+    let (w, p) = square(&mut b, x, "512x512xf32");
+    let y = b.pw("y", &[w, p], "512x512xf32");
+    let (text, records) = refined(&mut b, &[y], &[&[0, 1], &[2]]);
+    assert_eq!(text, "w p | w* y");
+    let accepted: Vec<&Record> = records.iter().filter(|r| r.refusal.is_none()).collect();
+    assert_eq!(
+        accepted[0].render(&b.ir),
+        "copy %w -> %y accepted bytes 5767168 -> 4194304 launches 2 -> 2"
+    );
+}
+
+#[test]
+fn an_op_moves_to_the_side_where_less_crosses() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xf32");
+    let (w, p) = square(&mut b, x, "512x512xf32");
+    let n = b.pw("n", &[p], "512x512xbf16");
+    let y = b.pw("y", &[x, n], "512x512xf32");
+    // As if merging had left the transpose of a result before the cut, and, next, the widening of one.
+    let (text, _) = refined(&mut b, &[y, w], &[&[0, 1], &[2, 3]]);
+    assert_eq!(text, "w | p n y");
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xbf16");
+    let h = b.pw("h", &[x, x], "512x512xbf16");
+    let p = b.op(&PERMUTE, "p", &[h], &[1, 0], "512x512xbf16");
+    let w = b.pw("w", &[p], "512x512xf32");
+    let y = b.pw("y", &[h, w], "512x512xf32");
+    let (text, _) = refined(&mut b, &[y], &[&[0, 1, 2], &[3]]);
+    assert!(text.ends_with("w y"), "{text}");
+}
+
+#[test]
+fn a_row_of_ops_moves_together() {
+    // Each step alone leaves as many bytes between; all three together leave half.
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xbf16");
+    let h = b.pw("h", &[x, x], "512x512xbf16");
+    let p = b.op(&PERMUTE, "p", &[h], &[1, 0], "512x512xbf16");
+    let w = b.pw("w", &[p], "512x512xf32");
+    let e = b.pw("e", &[w], "512x512xf32");
+    let f = b.pw("f", &[e], "512x512xf32");
+    let z = b.input("z", "512x512xf32");
+    let y = b.pw("y", &[z, f, h], "512x512xf32");
+    let (text, _) = refined(&mut b, &[y], &[&[0, 1, 2, 3, 4], &[5]]);
+    assert!(text.ends_with("w e f y"), "{text}");
+}
+
+#[test]
+fn what_hints_or_borders_hold_does_not_move() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xbf16");
+    let (w, p) = square(&mut b, x, "512x512xf32");
+    b.hint("together:a");
+    let y = b.pw("y", &[w, p], "512x512xf32");
+    // `w` may be copied, `p` may not.
+    let (text, _) = refined(&mut b, &[y], &[&[0, 1], &[2]]);
+    assert_eq!(text, "w p | w* y");
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xbf16");
+    let w = b.pw("w", &[x], "512x512xf32");
+    let s = b.op(&SET, "s", &[w], &[], "512x512xf32");
+    let y = b.pw("y", &[s], "512x512xf32");
+    let (text, _) = refined(&mut b, &[y], &[&[0, 1], &[2]]);
+    assert_eq!(text, "w s | y");
+}
+
+#[test]
+fn a_reduction_is_never_copied() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xf32");
+    let s = b.op(&SUM, "s", &[x], &[1], "512xf32");
+    let p = b.op(&PERMUTE, "p", &[x], &[1, 0], "512x512xf32");
+    let y = b.pw("y", &[p], "512x512xf32");
+    let z = b.pw("z", &[s], "512xf32");
+    let (text, _) = refined(&mut b, &[y, z, p], &[&[0, 1, 2], &[3]]);
+    assert!(!text.contains("s*"), "{text}");
+}
+
 /// Layers of a transformer without its products: normalize rows, scale, add, keep.
 fn layers(count: usize) -> Builder {
     let mut b = Builder::default();

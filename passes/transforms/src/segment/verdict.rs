@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
 use crate::axes::Axes;
-use crate::cost::{Cost, Kind, Model, Plan, Refusal, plan};
+use crate::cost::{Cost, Kind, Model, Plan, Refusal, plan_hiding};
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +23,8 @@ pub struct Verdict {
     pub cost: Cost,
     /// Walks over slow memory.
     pub sweeps: usize,
+    /// Bytes of each input once and of each output once.
+    pub least_bytes: u64,
     /// Whether no input is read and no output written more than once.
     pub tight: bool,
     /// Tiles that would have been better and do not fit.
@@ -40,6 +42,10 @@ pub struct Planner {
     pub plans: u64,
     /// Ops in those plans: the measure of the work done.
     pub planned_ops: u64,
+    /// Changes at cuts that were looked at.
+    pub refinements: u64,
+    /// Ops in the groups that were asked about for them.
+    pub refined_ops: u64,
     known: FxHashMap<Vec<u32>, Verdict>,
 }
 
@@ -51,12 +57,25 @@ impl Planner {
             questions: 0,
             plans: 0,
             planned_ops: 0,
+            refinements: 0,
+            refined_ops: 0,
             known: FxHashMap::default(),
         }
     }
 
     /// What the ops at `members` cost as one group, with the free ops that they use.
     pub fn ask(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Result<Verdict, Refusal> {
+        self.ask_hiding(ir, graph, members, &FxHashSet::default())
+    }
+
+    /// The same, where the values `hidden` are not written though an op outside reads them: it has a copy of its own.
+    pub fn ask_hiding(
+        &mut self,
+        ir: &Ir,
+        graph: &Graph,
+        members: &[Index],
+        hidden: &FxHashSet<Value>,
+    ) -> Result<Verdict, Refusal> {
         self.questions += 1;
         let limit = self.model.limits.ops;
         if members.len() > limit {
@@ -64,12 +83,12 @@ impl Planner {
             return Err(Refusal::TooManyOps { ops, limit });
         }
         let ops = graph.ops_at(&graph.with_free(members));
-        let key = structure(ir, &ops);
+        let key = structure(ir, &ops, hidden);
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
         let verdict = self
-            .plan(ir, &ops)
+            .plan(ir, &ops, hidden)
             .map(|plan| verdict(ir, &plan, &self.model));
         if let Ok(verdict) = &verdict {
             self.known.insert(key, verdict.clone());
@@ -77,12 +96,11 @@ impl Planner {
         verdict
     }
 
-    /// The whole plan of a group.
-    pub fn plan(&mut self, ir: &Ir, ops: &[Op]) -> Result<Plan, Refusal> {
+    fn plan(&mut self, ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Result<Plan, Refusal> {
         self.plans += 1;
         self.planned_ops += ops.len() as u64;
         let axes = Axes::build(ir, ops).map_err(Refusal::Axes)?;
-        plan(ir, ops, &axes, &self.model)
+        plan_hiding(ir, ops, &axes, &self.model, hidden)
     }
 }
 
@@ -97,13 +115,14 @@ fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
         kind: plan.kind,
         cost: plan.cost,
         sweeps: plan.sweeps.len(),
+        least_bytes: least,
         tight: moved <= least && plan.cost.waits == 0,
         rejected: plan.rejected.clone().into(),
     }
 }
 
 /// The structure of a group as numbers.
-fn structure(ir: &Ir, ops: &[Op]) -> Vec<u32> {
+fn structure(ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Vec<u32> {
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
     let mut numbers = FxHashMap::<Value, u32>::default();
     let mut key = Vec::with_capacity(ops.len() * 8);
@@ -122,7 +141,8 @@ fn structure(ir: &Ir, ops: &[Op]) -> Vec<u32> {
         for &value in ir.results(op) {
             let next = numbers.len() as u32;
             numbers.insert(value, next);
-            let outside = ir.users(value).any(|user| !inside.contains(&user));
+            let outside =
+                !hidden.contains(&value) && ir.users(value).any(|user| !inside.contains(&user));
             key.extend([ir.value_type(value).index() as u32, u32::from(outside)]);
         }
         key.push(u32::MAX);
