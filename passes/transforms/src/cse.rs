@@ -16,12 +16,11 @@
 
 use std::hash::{Hash, Hasher};
 
+use fuser_dialects::task::outline::is_border;
 use fuser_ir::{Ir, Op, Region, Traits, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-
-use crate::inline_tasks::is_border;
 
 /// `cse`
 pub static CSE: PassDef = PassDef {

@@ -11,18 +11,24 @@
 //! }
 //! ```
 //!
-//! Never changes, adds or reorders an op that is not a border. Linear; does not recurse.
+//! Ops that were gathered or copied when the borders were drawn remember their place in the program (`places.rs`): once all
+//! borders around them are gone they stand in that order again, each once, and the program is what it was before.
+//!
+//! Never changes or adds an op that is not a border. Linear; does not recurse.
 
-use fuser_dialects::task;
-use fuser_ir::{Ir, Op, Value};
+pub use fuser_dialects::task::outline::{dissolve, is_border};
+use fuser_ir::{Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+
+use crate::places;
 
 /// `inline-tasks`
 pub static INLINE_TASKS: PassDef = PassDef {
     name: "inline-tasks",
     summary: "dissolve segments, sweeps and phases",
     doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Inner tasks of other \
-          kinds stay, as ops of the outer one. Patterns are dissolved only if `kinds` says so.",
+          kinds stay, as ops of the outer one. What drawing the borders gathered or copied goes back to its place. Patterns \
+          are dissolved only if `kinds` says so.",
     options: &[OptionDef {
         name: "kinds",
         kind: OptionKind::List,
@@ -40,14 +46,6 @@ pub static INLINE_TASKS: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// Whether `op` only draws a border around its ops: a segment, sweep, phase or pattern.
-pub fn is_border(ir: &Ir, op: Op) -> bool {
-    BORDERS.iter().any(|def| ir.is(op, def))
-}
-
-static BORDERS: [&fuser_ir::OpDef; 4] =
-    [&task::SEGMENT, &task::SWEEP, &task::PHASE, &task::PATTERN];
-
 fn run(ctx: &mut PassContext<'_>) {
     let kinds = ctx.options.list("kinds");
     let wanted = |ir: &Ir, op: Op| {
@@ -61,26 +59,10 @@ fn run(ctx: &mut PassContext<'_>) {
         }
     }
     ctx.count("dissolved", dissolved);
+    if dissolved > 0 {
+        places::restore(ctx.ir, ctx.op);
+    }
     if dissolved == 0 {
         ctx.preserve_all();
     }
-}
-
-/// Moves the ops of `task` before it and erases it; `false` where it has no body that ends in a yield.
-pub fn dissolve(ir: &mut Ir, task: Op) -> bool {
-    let Some(body) = ir.body(task, 0) else {
-        return false;
-    };
-    let Some(end) = ir.terminator(body) else {
-        return false;
-    };
-    let yielded: Vec<Value> = ir.operands(end).collect();
-    ir.erase(end);
-    ir.inline_block_before(body, task);
-    let results = ir.results(task).to_vec();
-    for (from, to) in results.into_iter().zip(yielded) {
-        ir.replace_all_uses(from, to);
-    }
-    ir.erase(task);
-    true
 }

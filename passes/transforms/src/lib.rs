@@ -13,6 +13,7 @@ pub mod dce;
 pub mod decompose;
 pub mod inline_tasks;
 pub mod lower;
+mod places;
 pub mod preseg;
 pub mod remat;
 pub mod report;

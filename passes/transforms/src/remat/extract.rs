@@ -102,9 +102,12 @@ impl Extract {
         self.operands.insert(op, reads.iter().copied().collect());
         let pinned = is_pinned(ir, op);
         let results = ir.results(op).iter().copied();
+        // Where an op stood says nothing about what it computes.
+        let place = ir.strings.lookup(crate::places::PLACE);
+        let said = |attr: &(Sym, AttrId)| Some(attr.0) != place;
         let key: Key = (
             ir.name_id(op).index() as u32,
-            ir.attrs(op).to_vec(),
+            ir.attrs(op).iter().copied().filter(said).collect(),
             reads.clone(),
             results.clone().map(|v| ir.value_type(v)).collect(),
         );

@@ -17,11 +17,12 @@
 //! where it does not, that kernel keeps what it had.
 //!
 //! Reading order: `problem.rs` (the choice as plain data, and its price), `cut.rs` (the inner problem, a minimum cut),
-//! `search.rs` (the outer one), `extract.rs` (from IR), `apply.rs` (to IR), `pass.rs`.
+//! `search.rs` (the outer one), `extract.rs` (from IR), `apply.rs` (to IR), `improve.rs` (all of it), `pass.rs`.
 
 mod apply;
 mod cut;
 mod extract;
+mod improve;
 mod pass;
 mod problem;
 mod search;
@@ -29,6 +30,7 @@ mod search;
 mod tests;
 
 pub(crate) use extract::is_pinned;
+pub(crate) use improve::{Config, improve, plan_of};
 pub use pass::REMAT;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};

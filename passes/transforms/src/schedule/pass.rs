@@ -9,6 +9,7 @@ use super::arrange::arrange;
 use super::loops::{TUNINGS, Tuning};
 use crate::axes::Axes;
 use crate::cost::{self, Kind, Machine, Model};
+use crate::places;
 
 /// The codes of scheduling.
 pub static CODES: &[CodeDef] = &[NO_SCHEDULE];
@@ -62,11 +63,13 @@ pub static SCHEDULE: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let tuning = Tuning::by_name(ctx.options.text("target")).unwrap_or(&TUNINGS[0]);
     let machine = Machine::by_name(ctx.options.text("machine")).unwrap_or(&cost::MACHINES[0]);
+    places::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !has_sweeps(ctx, segment) {
             schedule_segment(ctx, segment, tuning, machine);
         }
     }
+    places::settle(ctx.ir, ctx.op);
     Ok(())
 }
 

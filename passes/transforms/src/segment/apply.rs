@@ -8,6 +8,9 @@ use fuser_ir::clone::Mapping;
 use fuser_ir::{Block, Ir, NewOp, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::graph::Graph;
+use super::search::Group;
+
 /// One segment to draw.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Draw {
@@ -19,16 +22,30 @@ pub struct Draw {
     pub ops: Vec<Op>,
 }
 
+impl Draw {
+    /// What to draw for each of `groups`, given in run order.
+    pub(super) fn all(graph: &Graph, groups: &[Group]) -> Vec<Self> {
+        let draw = |(number, group): (usize, &Group)| Self {
+            name: format!("s{number}"),
+            kind: group.verdict.as_ref().map_or("kernel", |v| v.kind.name()),
+            ops: graph.ops_at(&graph.with_free(&group.computed())),
+        };
+        groups.iter().enumerate().map(draw).collect()
+    }
+}
+
 /// Draws `segments`, given in run order, before the terminator of `block`. Ops in `shared`, given in program order, belong
 /// to no segment: each gets a copy. Gives the segment ops.
 pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<Op> {
     let copied: FxHashSet<Op> = shared.iter().copied().collect();
     let mut owned = FxHashSet::default();
     let mut drawn = Vec::with_capacity(segments.len());
-    let bodies: Vec<Block> = segments
+    // All copies first: a copy is taken of an op that still reads what it read.
+    let contents: Vec<Content> = segments
         .iter()
-        .map(|segment| fill(ir, segment, &copied, &mut owned))
+        .map(|segment| Content::of(ir, segment, &copied, &mut owned))
         .collect();
+    let bodies: Vec<Block> = contents.into_iter().map(|c| c.fill(ir)).collect();
     for (segment, body) in segments.iter().zip(bodies) {
         drawn.push(close(ir, block, segment, body));
     }
@@ -40,29 +57,47 @@ pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<
     drawn
 }
 
-/// A detached body with the ops of a segment.
-fn fill(ir: &mut Ir, segment: &Draw, shared: &FxHashSet<Op>, owned: &mut FxHashSet<Op>) -> Block {
-    let region = ir.new_region();
-    let body = ir.append_block(region);
-    let mut map = Mapping::default();
-    let mut copied = FxHashMap::<Value, Value>::default();
-    for &op in &segment.ops {
-        if !shared.contains(&op) && owned.insert(op) {
-            ir.move_to_end(op, body);
-            redirect(ir, op, &copied);
-            continue;
+/// What a segment holds.
+#[derive(Default)]
+struct Content {
+    /// In order; with whether it is a copy.
+    ops: Vec<(Op, bool)>,
+    /// What stands for the results of the ops that were copied.
+    copied: FxHashMap<Value, Value>,
+}
+
+impl Content {
+    fn of(ir: &mut Ir, segment: &Draw, shared: &FxHashSet<Op>, owned: &mut FxHashSet<Op>) -> Self {
+        let mut content = Self::default();
+        let mut map = Mapping::default();
+        for &op in &segment.ops {
+            if !shared.contains(&op) && owned.insert(op) {
+                content.ops.push((op, false));
+                continue;
+            }
+            let copy = ir.clone_op(op, &mut map);
+            content.ops.push((copy, true));
+            let results = ir.results(op).iter().copied();
+            let pairs = results.zip(ir.results(copy).iter().copied());
+            content.copied.extend(pairs);
         }
-        let copy = ir.clone_op(op, &mut map);
-        ir.append_op(body, copy);
-        let pairs: Vec<(Value, Value)> = ir
-            .results(op)
-            .iter()
-            .copied()
-            .zip(ir.results(copy).iter().copied())
-            .collect();
-        copied.extend(pairs);
+        content
     }
-    body
+
+    /// A detached body with the ops.
+    fn fill(self, ir: &mut Ir) -> Block {
+        let region = ir.new_region();
+        let body = ir.append_block(region);
+        for (op, is_copy) in self.ops {
+            if is_copy {
+                ir.append_op(body, op);
+            } else {
+                ir.move_to_end(op, body);
+                redirect(ir, op, &self.copied);
+            }
+        }
+        body
+    }
 }
 
 fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {

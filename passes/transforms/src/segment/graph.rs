@@ -176,6 +176,11 @@ impl Graph {
         all.sort_unstable();
         all
     }
+    /// The ops that belong to no group.
+    pub fn free_ops(&self) -> Vec<Op> {
+        let all = self.ops.iter().zip(&self.free);
+        all.filter(|(_, free)| **free).map(|(&op, _)| op).collect()
+    }
     /// The IR ops at the given places.
     pub fn ops_at(&self, places: &[Index]) -> Vec<Op> {
         places.iter().map(|&p| self.ops[p as usize]).collect()

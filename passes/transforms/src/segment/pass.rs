@@ -10,9 +10,11 @@ use super::borders::Hint;
 use super::forced;
 use super::graph::Graph;
 use super::record::{Action, Record};
+use super::rounds::rounds;
 use super::search::{Options, Segmentation, segment};
 use super::verdict::Planner;
 use crate::cost::{Bindings, Kind, Limits, Machine, Model, Objective};
+use crate::places;
 
 /// The codes of segmentation.
 pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_OPTION];
@@ -55,7 +57,8 @@ pub static SEGMENT: PassDef = PassDef {
     summary: "decides which ops share a kernel",
     doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no border separates, as one \
           kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first; then \
-          cheap ops move, or are copied, across the cuts that are left where the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
+          cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
+          is rematerialized and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
           into each segment that uses them. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
           (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
           as it is.",
@@ -96,6 +99,12 @@ pub static SEGMENT: PassDef = PassDef {
             kind: OptionKind::Choice(&["greedy", "exact"]),
             default: "greedy",
             doc: "exact: the optimum of components of up to 12 ops, the yardstick of the search",
+        },
+        OptionDef {
+            name: "rounds",
+            kind: OptionKind::COUNT,
+            default: "4",
+            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; for programs of up to 4096 ops",
         },
         OptionDef {
             name: "max-ops",
@@ -140,6 +149,10 @@ pub static SEGMENT: PassDef = PassDef {
         StatDef {
             name: "refined-ops",
             doc: "ops in the groups that were asked about for them",
+        },
+        StatDef {
+            name: "rounds",
+            doc: "turns of rematerialization and merging that were kept",
         },
         StatDef {
             name: "questions",
@@ -192,21 +205,42 @@ fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), D
     if let Some(errors) = broken(ctx, &graph, &result) {
         return Err(errors);
     }
-    let draws: Vec<Draw> = result
-        .groups
-        .iter()
-        .enumerate()
-        .map(|(number, group)| Draw {
-            name: format!("s{number}"),
-            kind: group.verdict.as_ref().map_or("kernel", |v| v.kind.name()),
-            ops: graph.ops_at(&graph.with_free(&group.computed())),
-        })
-        .collect();
-    let kernels = draws.iter().filter(|d| d.kind == Kind::Kernel.name());
-    ctx.count("kernels", kernels.count() as u64);
-    ctx.count("segments", draws.len() as u64);
-    draw(ctx.ir, block, &draws, &free_ops(&graph));
+    places::note(ctx.ir, ctx.op);
+    draw(
+        ctx.ir,
+        block,
+        &Draw::all(&graph, &result.groups),
+        &graph.free_ops(),
+    );
+    let turns = ctx.options.count("rounds");
+    let records = rounds(ctx.ir, ctx.op, &mut planner, &options, turns);
+    places::settle(ctx.ir, ctx.op);
+    count(ctx, &planner, &records);
     Ok(())
+}
+
+/// Statistics of what is drawn, and the remarks of the rounds.
+fn count(ctx: &mut PassContext<'_>, planner: &Planner, rounds: &[Record]) {
+    let kept = rounds.iter().filter(|r| r.refusal.is_none());
+    ctx.count("rounds", kept.count() as u64);
+    ctx.count("questions", planner.questions);
+    ctx.count("plans", planner.plans);
+    ctx.count("planned-ops", planner.planned_ops);
+    for record in rounds {
+        let remark = remark(ctx, record);
+        ctx.remark(remark);
+    }
+    let children = ctx.ir.children(ctx.op).into_iter();
+    let segments: Vec<Op> = children
+        .filter(|&op| ctx.ir.is(op, &task::SEGMENT))
+        .collect();
+    let kernel = Kind::Kernel.name();
+    let kernels = segments
+        .iter()
+        .filter(|&&s| ctx.ir.str_of(s, "kind") == Some(kernel));
+    let kernels = kernels.count() as u64;
+    ctx.count("kernels", kernels);
+    ctx.count("segments", segments.len() as u64);
 }
 
 fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
@@ -226,13 +260,10 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
         .collect();
     ctx.count("kernels", draws.len() as u64);
     ctx.count("segments", draws.len() as u64);
-    draw(ctx.ir, block, &draws, &free_ops(&graph));
+    places::note(ctx.ir, ctx.op);
+    draw(ctx.ir, block, &draws, &graph.free_ops());
+    places::settle(ctx.ir, ctx.op);
     Ok(())
-}
-
-fn free_ops(graph: &Graph) -> Vec<Op> {
-    let all = graph.ops.iter().zip(&graph.free);
-    all.filter(|(_, free)| **free).map(|(&op, _)| op).collect()
 }
 
 /// The model that the options describe.
@@ -325,9 +356,6 @@ fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner
     ctx.count("moves", result.records.iter().filter(moved).count() as u64);
     ctx.count("refinements", planner.refinements);
     ctx.count("refined-ops", planner.refined_ops);
-    ctx.count("questions", planner.questions);
-    ctx.count("plans", planner.plans);
-    ctx.count("planned-ops", planner.planned_ops);
     for record in &result.records {
         let remark = remark(ctx, record);
         ctx.remark(remark);
@@ -348,6 +376,7 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
         Action::Merge => "Merge",
         Action::Move => "Move",
         Action::Copy => "Copy",
+        Action::Round => "Round",
     };
     let op = record.parts.last().and_then(|&v| ctx.ir.def_op(v));
     let place = op.map_or(fuser_ir::Place::Unknown, |op| ctx.place(op));

@@ -17,6 +17,8 @@ pub enum Action {
     Move,
     /// Ops of one group in others as well.
     Copy,
+    /// A turn of rematerialization and of merging what it leaves.
+    Round,
 }
 
 impl Action {
@@ -27,6 +29,7 @@ impl Action {
             Action::Merge => "merge",
             Action::Move => "move",
             Action::Copy => "copy",
+            Action::Round => "round",
         }
     }
 }
@@ -69,13 +72,11 @@ impl Record {
         };
         let between = match self.action {
             Action::Whole | Action::Merge => " + ",
-            Action::Move | Action::Copy => " -> ",
+            Action::Move | Action::Copy | Action::Round => " -> ",
         };
-        format!(
-            "{} {} {verdict}{change}",
-            self.action.name(),
-            parts.join(between)
-        )
+        let parts = parts.join(between);
+        let gap = if parts.is_empty() { "" } else { " " };
+        format!("{}{gap}{parts} {verdict}{change}", self.action.name())
     }
 }
 

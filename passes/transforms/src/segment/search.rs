@@ -245,7 +245,7 @@ fn check_hints(ir: &Ir, graph: &Graph, planner: &mut Planner, result: &mut Segme
     }
 }
 
-fn budget(options: &Options, ops: usize) -> u64 {
+pub(super) fn budget(options: &Options, ops: usize) -> u64 {
     let doublings = u64::from(ops.max(2).ilog2());
     options
         .evaluations

@@ -124,11 +124,13 @@ fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
 /// The structure of a group as numbers.
 fn structure(ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Vec<u32> {
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    // Where an op stood says nothing about its price.
+    let place = ir.strings.lookup(crate::places::PLACE);
     let mut numbers = FxHashMap::<Value, u32>::default();
     let mut key = Vec::with_capacity(ops.len() * 8);
     for &op in ops {
         key.push(ir.name_id(op).index() as u32);
-        for &(name, attr) in ir.attrs(op) {
+        for &(name, attr) in ir.attrs(op).iter().filter(|a| Some(a.0) != place) {
             key.extend([name.index() as u32, attr.index() as u32]);
         }
         key.push(u32::MAX);
