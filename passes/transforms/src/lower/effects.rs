@@ -76,7 +76,8 @@ impl SweepLowering<'_> {
                 if outputs.contains(&value) {
                     add(loops.clone(), Effect::Store(value));
                 }
-                if !loops.is_empty() && self.needed_after(value, phase) && !self.is_cheap(value) {
+                let worth = |s: &Self| s.is_hoisted(phase) || !s.is_cheap(value);
+                if !loops.is_empty() && self.needed_after(value, phase) && worth(self) {
                     add(loops, Effect::Keep(value));
                 }
             }

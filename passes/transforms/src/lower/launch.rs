@@ -18,7 +18,8 @@ use smallvec::smallvec;
 
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
-use super::spec::{Role, SweepSpec};
+use super::hoisted::Outside;
+use super::spec::{Role, SweepSpec, strings};
 use super::sweep::{FlatSweep, Flavor, SweepLowering, Unsupported};
 use crate::axes::Axes;
 
@@ -59,10 +60,12 @@ pub fn lower_sweep(
 fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
     let mut ops = Vec::new();
     let mut outputs = Vec::new();
+    let mut before = Vec::new();
     let body: Vec<Op> = ir.children(sweep);
     let mut phase = 0;
     for op in body {
         if ir.is(op, &task::PHASE) {
+            before.push(strings(ir, op, "before"));
             ops.extend(
                 dissolve_phase(ir, op)
                     .into_iter()
@@ -81,6 +84,7 @@ fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
         op: sweep,
         ops,
         outputs,
+        before,
     })
 }
 
@@ -290,6 +294,8 @@ impl Job<'_> {
             pending: Vec::new(),
             accumulators: Vec::new(),
             order: FxHashMap::default(),
+            hoisted: Vec::new(),
+            outside: Outside::default(),
         };
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);

@@ -4,7 +4,7 @@
 //! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
 //!
 //! Reading order: `spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
-//! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `nest.rs` (tile
+//! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
 //! loops), `pure.rs` and `reduce.rs` (what stands in them), `stage.rs`
 //! (transposition through tile memory), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
@@ -16,6 +16,7 @@ mod accumulate;
 pub mod build;
 pub mod combine;
 mod effects;
+mod hoisted;
 pub mod launch;
 pub mod lower_to_kernel;
 pub mod nest;

@@ -16,11 +16,12 @@ pub(super) type Scopes = Vec<FxHashMap<Value, Value>>;
 impl SweepLowering<'_> {
     /// Emits all phases of the current step.
     pub fn emit_phases(&mut self) -> Result<(), Unsupported> {
-        self.scalars.clear();
-        self.resident.clear();
+        self.begin_step();
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
         for phase in 0..phases {
-            self.emit_phase(phase)?;
+            if !self.is_hoisted(phase) {
+                self.emit_phase(phase)?;
+            }
         }
         self.store_inputs_yielded()
     }

@@ -54,6 +54,11 @@ impl LoopAxis {
     pub fn has_inner(&self) -> bool {
         self.role == Role::Tile || self.tile > 1
     }
+    /// The name in the `axes` clause: `a0`, or `a0*a1` for axes walked as one.
+    pub fn name(&self) -> String {
+        let names: Vec<String> = self.axes.iter().map(|&a| axis_name(a)).collect();
+        names.join("*")
+    }
     /// Whether there is a loop around the step.
     pub fn has_outer(&self) -> bool {
         self.role != Role::Tile
@@ -140,6 +145,41 @@ impl SweepSpec {
         }
         Ok(())
     }
+    /// Loops around the steps, outermost first: grid, then stream.
+    pub fn outer(&self) -> Vec<usize> {
+        let with = |role| (0..self.loops.len()).filter(move |&i| self.loops[i].role == role);
+        with(Role::Grid).chain(with(Role::Stream)).collect()
+    }
+    /// How many of them are spread over workers.
+    pub fn grid_count(&self) -> usize {
+        self.loops.iter().filter(|l| l.role == Role::Grid).count()
+    }
+    /// The place among the outer loops that stands before exactly those called `names`. Workers share the loops of the grid
+    /// as one, so that there is no place between them.
+    pub fn place_before(&self, names: &[String]) -> Result<usize, SpecError> {
+        let order = self.outer();
+        let place = order.len().checked_sub(names.len());
+        let same = |p: &usize| {
+            order[*p..]
+                .iter()
+                .map(|&l| self.loops[l].name())
+                .eq(names.iter().cloned())
+        };
+        match place.filter(same) {
+            Some(place) if place == 0 || place >= self.grid_count() => Ok(place),
+            Some(_) => Err(format!(
+                "a phase before '{}' would run inside the grid",
+                names.join(", ")
+            )),
+            None => {
+                let loops: Vec<String> = order.iter().map(|&l| self.loops[l].name()).collect();
+                let (names, loops) = (names.join(", "), loops.join(", "));
+                Err(format!(
+                    "a phase before '{names}': the last of the outer loops ({loops}) are others"
+                ))
+            }
+        }
+    }
     /// The loop axis that walks `axis`.
     pub fn loop_of(&self, axis: AxisId) -> Option<usize> {
         self.loops.iter().position(|l| l.axes.contains(&axis))
@@ -179,7 +219,8 @@ impl SweepSpec {
     }
 }
 
-fn strings(ir: &Ir, op: Op, name: &str) -> Vec<String> {
+/// The strings of a clause; none where it is left out.
+pub fn strings(ir: &Ir, op: Op, name: &str) -> Vec<String> {
     let Some(fuser_ir::AttrKind::Array(items)) = ir.attr_of(op, name) else {
         return Vec::new();
     };

@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
+use super::hoisted::{HoistedPhase, Outside};
 use super::spec::{Along, SweepSpec};
 use crate::axes::Axes;
 
@@ -50,6 +51,8 @@ pub struct FlatSweep {
     pub ops: Vec<(Op, usize)>,
     /// Values that it yields, without repeats, in order.
     pub outputs: Vec<Value>,
+    /// The `before` clause of each phase; empty for a phase inside all loops.
+    pub before: Vec<Vec<String>>,
 }
 
 /// Memory that holds a value for the rest of the step.
@@ -123,6 +126,10 @@ pub struct SweepLowering<'a> {
     pub accumulators: Vec<Accumulator>,
     /// Position of each op in the sweep.
     pub order: FxHashMap<Op, usize>,
+    /// Phases that run before outer loops.
+    pub hoisted: Vec<HoistedPhase>,
+    /// What they made: it stays through the loops.
+    pub outside: Outside,
 }
 
 impl<'a> SweepLowering<'a> {
@@ -139,6 +146,7 @@ impl<'a> SweepLowering<'a> {
             .map(|(i, (op, _))| (*op, i))
             .collect();
         self.allocate_accumulators()?;
+        self.place_hoisted()?;
         self.emit_grid()
     }
     /// A refusal at `op`.
@@ -182,17 +190,10 @@ impl<'a> SweepLowering<'a> {
 
     /// Loops around the steps, outermost first: grid, then stream.
     pub fn outer_order(&self) -> Vec<usize> {
-        use super::spec::Role;
-        let with =
-            |role| (0..self.spec.loops.len()).filter(move |&i| self.spec.loops[i].role == role);
-        with(Role::Grid).chain(with(Role::Stream)).collect()
+        self.spec.outer()
     }
     pub(super) fn grid_count(&self) -> usize {
-        self.spec
-            .loops
-            .iter()
-            .filter(|l| l.role == super::spec::Role::Grid)
-            .count()
+        self.spec.grid_count()
     }
     /// Loop axes along which `value` varies.
     pub fn varies(&self, value: Value) -> Vec<usize> {
@@ -332,6 +333,9 @@ impl<'a> SweepLowering<'a> {
         if self.accumulators.iter().any(|a| a.cross_grid) {
             return self.emit_cells(&grid, &steps, total);
         }
+        if !grid.is_empty() {
+            self.emit_hoisted(0)?;
+        }
         self.for_loop([Idx::ZERO, total, Idx::Const(1)], Map::Grid, |s, iv| {
             s.decode(&grid, &steps, iv);
             s.emit_outer(grid.len())
@@ -348,6 +352,7 @@ impl<'a> SweepLowering<'a> {
         self.for_loop([Idx::ZERO, cells, Idx::Const(1)], Map::Grid, |s, cell| {
             s.cell = cell;
             s.init_accumulators(|a| a.cross_grid)?;
+            s.emit_hoisted(0)?;
             let from = s.k.mul(cell, share);
             let end = s.k.add(from, share);
             let end = s.k.min(end, total);
@@ -383,6 +388,7 @@ impl<'a> SweepLowering<'a> {
             return self.emit_phases();
         };
         self.init_accumulators(|a| a.start == position && !a.cross_grid)?;
+        self.emit_hoisted(position)?;
         let count = self
             .k
             .ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));

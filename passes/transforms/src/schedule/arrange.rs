@@ -4,42 +4,92 @@ use fuser_dialects::task;
 use fuser_dialects::task::outline::outline;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
+use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops, Tuning};
 use crate::axes::{Axes, AxisId};
 use crate::cost::{self, Plan};
-use crate::lower::spec::{Role, axis_name};
+use crate::lower::spec::{LoopAxis, Role};
 
 /// One sweep to be: ops by phase, and roles by axis of the segment.
 struct Walk {
     phases: Vec<Vec<Op>>,
     roles: Vec<(AxisId, Role)>,
+    /// Fast memory that its plan fills.
+    tile_bytes: u64,
 }
 
-/// Draws the sweeps and phases of `plan` inside `segment`. Returns how many sweeps there are, or why a sweep has no loops.
+/// What was drawn, and what was decided on the way.
+#[derive(Debug, Default)]
+pub struct Arranged {
+    /// How many sweeps there are.
+    pub sweeps: usize,
+    /// The values that are computed before loops, each with the names of those loops.
+    pub hoisted: Vec<(Kept, String)>,
+}
+
+/// Draws the sweeps and phases of `plan` inside `segment`, or says why a sweep has no loops. A worker has `fast_bytes` of
+/// fast memory.
 pub fn arrange(
     ir: &mut Ir,
     segment: Op,
     plan: &Plan,
     axes: &Axes,
     tuning: &Tuning,
-) -> Result<usize, String> {
+    fast_bytes: u64,
+) -> Result<Arranged, String> {
     let mut walks = walks(ir, plan, axes);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
     place(ir, segment, &mut walks);
     drop_dead(ir, segment, &walks);
-    let count = walks.len();
+    let mut arranged = Arranged::default();
     for walk in walks {
-        let loops = choose(ir, segment, &walk, axes, tuning)?;
+        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, tuning, fast_bytes)?;
+        let phases = bring_forward(ir, &walk, &hoisted);
+        if !hoisted.is_empty() {
+            let early = hoisted.iter().map(|h| &h.ops);
+            let ops: Vec<Op> = early.chain(&phases).flatten().copied().collect();
+            renumber(ir, &local, &ops, &mut loops)?;
+        }
         let mut members = Vec::new();
-        for phase in walk.phases.iter().filter(|p| !p.is_empty()) {
-            members.push(enclose(ir, phase, &task::PHASE)?);
+        for phase in hoisted {
+            let member = enclose(ir, &phase.ops, &task::PHASE)?;
+            let before: Vec<String> = phase
+                .before
+                .iter()
+                .map(|&l| loops.loops[l].name())
+                .collect();
+            write_strings(ir, member, "before", &before);
+            let kept = phase.kept.into_iter().map(|k| (k, before.join(", ")));
+            arranged.hoisted.extend(kept);
+            members.push(member);
+        }
+        for phase in phases {
+            members.push(enclose(ir, &phase, &task::PHASE)?);
         }
         let sweep = enclose(ir, &members, &task::SWEEP)?;
         write_clauses(ir, sweep, &loops);
+        arranged.sweeps += 1;
     }
-    Ok(count)
+    Ok(arranged)
+}
+
+/// Moves hoisted ops before the others of their walk, whose phases are returned: what is left of them.
+fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
+    let early: FxHashSet<Op> = hoisted.iter().flat_map(|h| h.ops.iter().copied()).collect();
+    let mut phases = walk.phases.clone();
+    phases
+        .iter_mut()
+        .for_each(|p| p.retain(|op| !early.contains(op)));
+    phases.retain(|p| !p.is_empty());
+    if let Some(&first) = phases.first().and_then(|p| p.first()) {
+        for &op in hoisted.iter().flat_map(|h| &h.ops) {
+            ir.move_before(op, first);
+        }
+    }
+    phases
 }
 
 /// The sweeps of a plan, each epilogue a walk of its own over its small space.
@@ -54,45 +104,63 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
         walks.push(Walk {
             phases: sweep.phases.clone(),
             roles,
+            tile_bytes: sweep.tile_bytes,
         });
         walks.extend(epilogues(ir, &sweep.epilogue, axes));
     }
     walks
 }
 
-/// A walk of an epilogue before its roles are known: its space and its ops.
-type Group = (Vec<AxisId>, Vec<Op>);
+/// A walk of an epilogue before its roles are known: its space, what its values are connected with, and its ops.
+type Group = (Vec<AxisId>, usize, Vec<Op>);
 
-/// Ops on accumulated results, grouped by the space that they walk. A group stands after those whose results it uses.
+/// Ops on accumulated results, grouped by the space that they walk. A group stands after those whose results it uses. Ops
+/// that no value connects are walks of their own: alone, the analysis would give each of them axes of its own, and one walk
+/// over the product of their spaces would be as long as the two spaces multiplied.
 fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of: FxHashMap<Op, usize> = FxHashMap::default();
-    for &op in ops {
+    let components = components(ir, ops, axes);
+    for (&op, component) in ops.iter().zip(components) {
         let sources = ir.operands(op).filter_map(|v| ir.def_op(v));
         let first = sources.filter_map(|d| group_of.get(&d)).max();
         let number = join_group(
             &mut groups,
             first.copied().unwrap_or(0),
-            space(ir, op, axes),
+            (space(ir, op, axes), component),
         );
-        groups[number].1.push(op);
+        groups[number].2.push(op);
         group_of.insert(op, number);
     }
-    let walk = |(space, ops): Group| Walk {
+    let walk = |(space, _, ops): Group| Walk {
         roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
         phases: vec![ops],
+        tile_bytes: 0,
     };
     groups.into_iter().map(walk).collect()
 }
 
-/// The first group from `first` on that walks `space`, or a new one.
-fn join_group(groups: &mut Vec<Group>, first: usize, space: Vec<AxisId>) -> usize {
+/// The first group from `first` on that walks `space` over connected values, or a new one.
+fn join_group(groups: &mut Vec<Group>, first: usize, key: (Vec<AxisId>, usize)) -> usize {
     let mut later = groups.iter().enumerate().skip(first);
-    if let Some((number, _)) = later.find(|(_, (own, _))| *own == space) {
+    if let Some((number, _)) = later.find(|(_, g)| g.0 == key.0 && g.1 == key.1) {
         return number;
     }
-    groups.push((space, Vec::new()));
+    groups.push((key.0, key.1, Vec::new()));
     groups.len() - 1
+}
+
+/// For each op the number of its component: ops that touch a common value with axes are connected.
+fn components(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<usize> {
+    let mut union = UnionFind::<usize>::new(ops.len());
+    let mut first_with: FxHashMap<Value, usize> = FxHashMap::default();
+    for (index, &op) in ops.iter().enumerate() {
+        let touched = ir.operands(op).chain(ir.results(op).iter().copied());
+        for value in touched.filter(|v| axes.logical(*v).next().is_some()) {
+            union.union(index, *first_with.entry(value).or_insert(index));
+        }
+    }
+    (0..ops.len()).map(|index| union.find_mut(index)).collect()
 }
 
 /// The axes that the results of an op are stored on.
@@ -160,14 +228,28 @@ fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {
     }
 }
 
-/// Chooses the loops of a walk whose ops stand in place.
+/// Axes are numbered in the order in which the ops meet them: gives the loops the numbers that follow from `ops`.
+fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(), String> {
+    let after = Axes::build(ir, ops).map_err(|r| r.render(ir))?;
+    let mut number: FxHashMap<AxisId, AxisId> = FxHashMap::default();
+    for &value in before.values() {
+        number.extend(before.logical(value).zip(after.logical(value)));
+    }
+    for axis in loops.loops.iter_mut().flat_map(|l| &mut l.axes) {
+        *axis = number.get(axis).copied().unwrap_or(*axis);
+    }
+    Ok(())
+}
+
+/// Chooses the loops of a walk whose ops stand in place, and what runs before them.
 fn choose(
     ir: &Ir,
     segment: Op,
     walk: &Walk,
     whole: &Axes,
     tuning: &Tuning,
-) -> Result<Loops, String> {
+    fast_bytes: u64,
+) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
     let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
     let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
     let (inputs, outputs) = cost::boundary(ir, &ops);
@@ -184,7 +266,16 @@ fn choose(
             ir.symbol_name(segment).unwrap_or("?")
         )
     };
-    draft.choose(tuning).ok_or_else(unknown)
+    let loops = draft.choose(tuning).ok_or_else(unknown)?;
+    let hoisted = hoist(&Candidates {
+        ir,
+        axes: &axes,
+        loops: &loops,
+        ops: &ops,
+        tuning,
+        room: fast_bytes.saturating_sub(walk.tile_bytes),
+    });
+    Ok((axes, loops, hoisted))
 }
 
 /// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment: its axis
@@ -234,19 +325,14 @@ fn enclose(ir: &mut Ir, ops: &[Op], kind: &'static OpDef) -> Result<Op, String> 
     outline(ir, ops, kind, None).map_err(|r| r.to_string())
 }
 
+fn write_strings(ir: &mut Ir, op: Op, clause: &str, texts: &[String]) {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let attr = ir.string_array_attr(&texts);
+    ir.set_attr(op, clause, attr);
+}
+
 fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
-    let names: Vec<String> = loops
-        .loops
-        .iter()
-        .map(|l| {
-            l.axes
-                .iter()
-                .map(|&a| axis_name(a))
-                .collect::<Vec<_>>()
-                .join("*")
-        })
-        .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names: Vec<String> = loops.loops.iter().map(LoopAxis::name).collect();
     let roles: Vec<&str> = loops.loops.iter().map(|l| l.role.name()).collect();
     let tiles: Vec<i64> = loops.loops.iter().map(|l| l.tile).collect();
     let extents: Option<Vec<Dim>> = loops
@@ -254,10 +340,9 @@ fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
         .iter()
         .map(|l| ir.extent(l.extent.clone()).map(Dim::new))
         .collect();
-    let names = ir.string_array_attr(&names);
+    write_strings(ir, sweep, "axes", &names);
     let roles = ir.string_array_attr(&roles);
     let tiles = ir.i64_array_attr(&tiles);
-    ir.set_attr(sweep, "axes", names);
     if let Some(extents) = extents {
         let extents = ir.attr(AttrKind::Extents(extents));
         ir.set_attr(sweep, "extents", extents);

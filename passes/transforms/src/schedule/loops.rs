@@ -31,11 +31,17 @@ pub struct Tuning {
     pub whole: u64,
     /// Workers that keep partial sums.
     pub cells: i64,
+    /// Operations beyond the first that rounding to a 16-bit float takes.
+    pub narrowing: u32,
+    /// A value that no step changes is kept where computing it takes more operations than this.
+    pub hoist_above: u32,
 }
 
 /// The targets, the default first.
 pub static TUNINGS: &[Tuning] = &[
     // Sixteen f32 lanes are one AVX-512 register, two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level cache.
+    // Rounding to bf16 is six integer operations and a choice. A load takes as long as two operations, and a store in each
+    // of many steps is saved or not: from four on it pays.
     Tuning {
         name: "cpu",
         vector_bytes: 64,
@@ -45,8 +51,11 @@ pub static TUNINGS: &[Tuning] = &[
         narrow_tile: 64,
         whole: 1 << 16,
         cells: 64,
+        narrowing: 6,
+        hoist_above: 3,
     },
-    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit.
+    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit. Rounding is one
+    // instruction. Shared memory takes as long to read as some eight operations, and blocks compete for it.
     Tuning {
         name: "cuda",
         vector_bytes: 16,
@@ -56,6 +65,8 @@ pub static TUNINGS: &[Tuning] = &[
         narrow_tile: 32,
         whole: 1 << 13,
         cells: 256,
+        narrowing: 0,
+        hoist_above: 8,
     },
 ];
 
@@ -291,7 +302,8 @@ impl Draft<'_> {
     }
 }
 
-fn static_value(expr: &ExtentExpr) -> Option<u64> {
+/// The value of an extent that names nothing.
+pub(super) fn static_value(expr: &ExtentExpr) -> Option<u64> {
     expr.as_constant().and_then(|n| u64::try_from(n).ok())
 }
 

@@ -19,6 +19,7 @@
 //! segment that has sweeps already, nor one that is a view.
 
 mod arrange;
+mod hoist;
 pub mod loops;
 mod pass;
 

@@ -3,11 +3,11 @@
 use fuser_dialects::task;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostics, Op};
-use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 
-use super::arrange::arrange;
+use super::arrange::{Arranged, arrange};
 use super::loops::{TUNINGS, Tuning};
-use crate::axes::Axes;
+use crate::axes::{Axes, value_text};
 use crate::cost::{self, Kind, Machine, Model};
 use crate::places;
 
@@ -55,6 +55,10 @@ pub static SCHEDULE: PassDef = PassDef {
             name: "sweeps",
             doc: "sweeps written",
         },
+        StatDef {
+            name: "hoisted",
+            doc: "values computed once before loops that do not change them",
+        },
     ],
     run,
     ..PassDef::EMPTY
@@ -98,18 +102,38 @@ fn schedule_segment(ctx: &mut PassContext<'_>, segment: Op, tuning: &Tuning, mac
             plan.map(|p| (axes, p)).map_err(|r| r.render(ctx.ir))
         });
     let result = planned.and_then(|(axes, plan)| match plan.kind {
-        Kind::View => Ok(0),
-        Kind::Kernel => arrange(ctx.ir, segment, &plan, &axes, tuning),
+        Kind::View => Ok(Arranged::default()),
+        Kind::Kernel => arrange(ctx.ir, segment, &plan, &axes, tuning, machine.tile_bytes),
     });
     match result {
-        Ok(sweeps) => {
+        Ok(arranged) => {
             ctx.count("segments", 1);
-            ctx.count("sweeps", sweeps as u64);
+            ctx.count("sweeps", arranged.sweeps as u64);
+            ctx.count("hoisted", arranged.hoisted.len() as u64);
+            tell(ctx, segment, &arranged);
         }
         Err(reason) => {
             let message = format!("the segment has no schedule: {reason}");
             let diagnostic = ctx.error_at(segment, &NO_SCHEDULE, message);
             ctx.report(diagnostic.help("split the segment, or let '--segment' draw segments"));
         }
+    }
+}
+
+/// A remark for each value that is computed before loops.
+fn tell(ctx: &mut PassContext<'_>, segment: Op, arranged: &Arranged) {
+    for (kept, before) in &arranged.hoisted {
+        let place = ctx.place(ctx.ir.def_op(kept.value).unwrap_or(segment));
+        let text = format!(
+            "{} is computed once before the loops along {before}",
+            value_text(ctx.ir, kept.value)
+        );
+        let reason = format!(
+            "they do not change it, and it takes {} operations against one load",
+            kept.work
+        );
+        let remark = Remark::new(RemarkKind::Passed, "Hoist", place, text).reason(reason);
+        let bytes = i64::try_from(kept.bytes).unwrap_or(i64::MAX);
+        ctx.remark(remark.int("Work", kept.work.into()).int("TileBytes", bytes));
     }
 }
