@@ -102,7 +102,11 @@ fn round_to_odd<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// The f32 of a 16-bit float that is held as its bits; exact.
 pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     match elem {
-        Elem::Bf16 => bits.zext_or_trunc(32).shift_left(16).bits_as(Elem::F32),
+        Elem::Bf16 => {
+            let wide = bits.loaded_to_upper_halves();
+            let wide = wide.unwrap_or_else(|| bits.zext_or_trunc(32).shift_left(16));
+            wide.bits_as(Elem::F32)
+        }
         // Every target that we accept converts this natively (F16C, NEON, PTX).
         _ => bits.bits_as(Elem::F16).extend(Elem::F32),
     }

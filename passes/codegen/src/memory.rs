@@ -6,7 +6,7 @@
 use inkwell::types::BasicType;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, PointerValue};
 
-use crate::expr::{Elem, Emit, Val};
+use crate::expr::{Elem, Emit, PART, Val};
 
 /// The address of element `index` (signed, in elements of `elem`) from `base`.
 #[allow(unsafe_code)]
@@ -48,6 +48,21 @@ pub fn load<'e, 'ctx>(
             emit.val(ty.const_zero())
         }
     }
+}
+
+/// As [`load`] of `2 * PART` elements, but in two loads, which an operation on each part alone finds again.
+pub fn load_in_parts<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    address: PointerValue<'ctx>,
+    elem: Elem,
+    align: u32,
+) -> Val<'e, 'ctx> {
+    let bytes = element_bytes(elem);
+    let from = emit.constant_int(64, None, i64::from(PART));
+    let low = load(emit, address, elem, Some(PART), align);
+    let next = element(emit, address, elem, from);
+    let high = load(emit, next, elem, Some(PART), align.min(PART * bytes));
+    low.concat(high)
 }
 
 /// Stores a scalar or a vector to an address that `align` divides.

@@ -97,6 +97,12 @@ impl Target {
         }
     }
 
+    /// Whether this is an x86 processor whose widest vectors have 32 bytes.
+    pub fn is_avx2(&self) -> bool {
+        let x86 = matches!(self, Target::Cpu { triple, .. } if triple.starts_with("x86_64"));
+        x86 && self.vector_bytes() == 32
+    }
+
     fn check(&self) -> Result<(), CodegenError> {
         match self {
             Target::Cuda { sm } if GPU_TARGETS.contains(&sm.as_str()) => Ok(()),

@@ -946,3 +946,61 @@ fn stores_outside_thread_loops_are_made_by_one_thread() {
     assert!(ptx(build, 128, "sm_80").contains("%tid.x"));
     assert!(!ptx(build, 1, "sm_80").contains("%tid.x"));
 }
+
+/// Every bf16, widened sixteen at a time from loads.
+#[test]
+fn bf16_widens_from_loads_to_the_same_bits() {
+    let mut program = Program::new();
+    program.kernel(
+        "widen",
+        &[Buffer(DType::BF16), Buffer(F32), Size],
+        |b, args| {
+            let [x, y, vectors] = args.try_into().unwrap();
+            let grid = counted(b, vectors, 1, "grid")?;
+            b.for_loop(grid, |b, i| {
+                let lanes = b.constant_index(16)?;
+                let at = b.mul(i[0], lanes)?;
+                let narrow = b.load_vector(x, at, 16)?;
+                let wide = b.cast(narrow, F32)?;
+                b.store(wide, y, at)?;
+                Ok(vec![])
+            })?;
+            Ok(())
+        },
+    );
+    let target = Target::x86_64_v3();
+    let text = emit(
+        &program.ir,
+        program.module,
+        &target,
+        Options::default(),
+        Emission::Assembly,
+    );
+    let text = text.unwrap();
+    assert!(
+        text.contains("vpshufb") && !text.contains("vpmovzxwd"),
+        "{text}"
+    );
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    let wanted: Vec<u32> = all.iter().map(|&bits| u32::from(bits) << 16).collect();
+    let mut out = vec![0u8; 4 * all.len()];
+    program.run(&mut [&mut bytes_of(&all), &mut out], &[4096], 4096);
+    let found: Vec<u32> = values_of::<i32>(&out)
+        .iter()
+        .map(|&bits| bits as u32)
+        .collect();
+    assert!(found == wanted);
+    if cfg!(target_arch = "x86_64") {
+        let (library, symbols) = program.library_for(&target);
+        let mut again = vec![0u8; out.len()];
+        call(
+            &library,
+            &symbols[0],
+            &mut [&mut bytes_of(&all), &mut again],
+            &[4096],
+            0,
+            4096,
+        );
+        assert!(again == out);
+    }
+}

@@ -10,6 +10,7 @@ mod float;
 mod lanes;
 mod operators;
 mod val;
+mod x86;
 
 use std::cell::RefCell;
 
@@ -22,6 +23,7 @@ use inkwell::types::{BasicTypeEnum, FloatType, IntType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, PhiValue, ValueKind};
 
 use crate::error::CodegenError;
+pub use x86::PART;
 
 /// The element type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +61,8 @@ pub struct Emit<'ctx> {
     pub builder: Builder<'ctx>,
     /// Whether the module is for NVPTX, where a few operations are spelled differently.
     pub gpu: bool,
+    /// Whether the module is for an x86 processor whose vectors have 32 bytes: see `x86`.
+    pub avx2: bool,
     failure: RefCell<Option<CodegenError>>,
 }
 
@@ -101,6 +105,7 @@ impl<'ctx> Emit<'ctx> {
             module,
             builder,
             gpu,
+            avx2: false,
             failure: RefCell::new(None),
         }
     }

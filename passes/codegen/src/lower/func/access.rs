@@ -1,5 +1,6 @@
 //! Memory of a kernel: loads, stores, and where allocations lie.
 
+use fuser_dialects::kernel;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Op, Value};
 use inkwell::AddressSpace;
@@ -8,7 +9,7 @@ use inkwell::values::PointerValue;
 use super::{Lowering, SCRATCH_ALIGN, malformed};
 use crate::convert::{Format, convert};
 use crate::error::CodegenError;
-use crate::expr::{Elem, Val};
+use crate::expr::{Elem, PART, Val};
 use crate::lower::reduce;
 use crate::lower::types::{Shape, stored};
 use crate::memory;
@@ -51,13 +52,25 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         result: Shape,
     ) -> Result<Val<'a, 'ctx>, CodegenError> {
         let (address, elem, align) = self.address(op, 0)?;
-        let loaded = memory::load(self.emit, address, elem, result.lanes, align);
+        let loaded = if self.is_widened(op, result) {
+            memory::load_in_parts(self.emit, address, elem, align)
+        } else {
+            memory::load(self.emit, address, elem, result.lanes, align)
+        };
         // Any byte but zero is true.
         Ok(if result.dtype == DType::I1 {
             loaded.ne(0)
         } else {
             loaded
         })
+    }
+
+    /// Whether a load of bf16 is better made in parts: something computes with it, in f32.
+    fn is_widened(&self, op: Op, result: Shape) -> bool {
+        let whole = result.dtype == DType::BF16 && result.lanes == Some(2 * PART);
+        let stored = |user: Op| self.ir.is(user, &kernel::STORE);
+        let value = self.ir.results(op).first();
+        self.emit.avx2 && whole && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
     }
 
     pub(in crate::lower) fn store(&mut self, op: Op) -> Result<(), CodegenError> {

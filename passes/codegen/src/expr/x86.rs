@@ -1,0 +1,107 @@
+//! Sequences for x86 processors with vectors of 32 bytes.
+//!
+//! Widening bf16 crosses the halves of a register: LLVM's choice is one lane-crossing move and one shift for eight elements. A
+//! load that puts sixteen bytes into both halves costs nothing more than another load, and one byte shuffle then brings each
+//! element to its place with zeros below it. So loads that are to be widened come in parts of eight elements.
+
+use inkwell::types::VectorType;
+use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue};
+
+use super::{Elem, Val};
+
+/// Elements of a part: sixteen bytes of them.
+pub const PART: u32 = 8;
+
+impl<'e, 'ctx> Val<'e, 'ctx> {
+    /// The lanes of two vectors of one type, this one's first.
+    pub fn concat(self, other: Val<'e, 'ctx>) -> Self {
+        let (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) =
+            (self.raw, other.raw)
+        else {
+            return self;
+        };
+        let lanes = 2 * a.get_type().get_size();
+        let mask = self.lane_numbers(0..lanes);
+        let result = self.emit.builder.build_shuffle_vector(a, b, mask, "");
+        self.emit.built(result.map(Into::into), self.raw)
+    }
+
+    /// Elements of 16 bits in the upper halves of elements of 32, zeros below, where these were loaded in parts.
+    pub fn loaded_to_upper_halves(self) -> Option<Self> {
+        let parts = self.loaded_parts()?;
+        let mut widened = parts.into_iter().map(|part| part.part_to_upper_halves());
+        let first = widened.next()??;
+        widened.try_fold(first, |all, next| Some(all.concat(next?)))
+    }
+
+    /// The parts that this vector was loaded in, if it was.
+    fn loaded_parts(self) -> Option<Vec<Self>> {
+        if !self.emit.avx2 || self.elem() != Elem::Int(16) {
+            return None;
+        }
+        let made_by = instruction(self.raw)?;
+        if self.lanes() == Some(PART) && made_by.get_opcode() == InstructionOpcode::Load {
+            return Some(vec![self]);
+        }
+        if self.lanes() != Some(2 * PART)
+            || made_by.get_opcode() != InstructionOpcode::ShuffleVector
+        {
+            return None;
+        }
+        let part = |index| {
+            let value = made_by.get_operand(index)?.value()?;
+            let loaded = instruction(value)?.get_opcode() == InstructionOpcode::Load;
+            let part = self.emit.val(value);
+            (loaded && part.lanes() == Some(PART)).then_some(part)
+        };
+        Some(vec![part(0)?, part(1)?])
+    }
+
+    fn part_to_upper_halves(self) -> Option<Self> {
+        let BasicValueEnum::VectorValue(part) = self.raw else {
+            return None;
+        };
+        let twice = self.lane_numbers((0..PART).chain(0..PART));
+        let poison = part.get_type().get_poison();
+        let result = self
+            .emit
+            .builder
+            .build_shuffle_vector(part, poison, twice, "");
+        let both = self.emit.built(result.map(Into::into), self.raw);
+        let bytes = self.emit.shaped_type(Elem::Int(8), Some(4 * PART));
+        let moved = self.emit.intrinsic(
+            "llvm.x86.avx2.pshuf.b",
+            &[],
+            &[both.reinterpret(bytes), self.emit.val(self.byte_places())],
+        )?;
+        let words = self.emit.shaped_type(Elem::Int(32), Some(PART));
+        Some(self.emit.val(moved).reinterpret(words))
+    }
+
+    /// For each byte of the result the byte that comes there, within its half: the lower half takes elements 0 to 3, the upper
+    /// one 4 to 7, each behind two zero bytes.
+    fn byte_places(self) -> BasicValueEnum<'ctx> {
+        const ZERO: u64 = 0x80;
+        let byte = self.emit.context.i8_type();
+        let places: Vec<_> = (0..u64::from(PART))
+            .flat_map(|element| [ZERO, ZERO, 2 * element, 2 * element + 1])
+            .map(|place| byte.const_int(place, false))
+            .collect();
+        VectorType::const_vector(&places).into()
+    }
+
+    fn lane_numbers(self, lanes: impl Iterator<Item = u32>) -> inkwell::values::VectorValue<'ctx> {
+        let word = self.emit.context.i32_type();
+        let lanes: Vec<_> = lanes
+            .map(|lane| word.const_int(u64::from(lane), false))
+            .collect();
+        VectorType::const_vector(&lanes)
+    }
+}
+
+fn instruction(value: BasicValueEnum<'_>) -> Option<InstructionValue<'_>> {
+    match value {
+        BasicValueEnum::VectorValue(vector) => vector.as_instruction(),
+        _ => None,
+    }
+}
