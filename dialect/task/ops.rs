@@ -51,8 +51,9 @@ pub static PROGRAM: OpDef = OpDef {
           a tensor of rank 0.\n\n\
           Named extents in argument types are bound by the inputs at run time; the same name is the same number everywhere in \
           the program. A result attribute `{alias = i : i64}` says that the result overwrites argument `i`, which has its type; \
-          every read of the argument sees the old contents. An attribute `{task.extents = [\"B\"]}` names extents that no \
-          argument has and that the caller gives.",
+          every read of the argument sees the old contents. The pass `protect-updates` adds `in_place` where the kernel that \
+          makes the result writes straight into the argument; elsewhere the result is copied there at the end. An attribute \
+          `{task.extents = [\"B\"]}` names extents that no argument has and that the caller gives.",
     example: "task.program @f(%x: tensor<[B]x8xf32>, %s: f32) -> tensor<[B]x8xf32> {\n  %y = fusion.mul %x, %s\n  task.return %y\n}",
     regions: BODY,
     syntax: Syntax {

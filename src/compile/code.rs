@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fuser_artifact::{Artifact, KernelCode};
+use fuser_artifact::{Artifact, KernelCode, Step};
 use fuser_codegen::load::Library;
 use fuser_codegen::lower::{self as codegen, Emission, Options};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
@@ -20,7 +20,11 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
     } = super::lower(ir, module, options)?;
     let target = backend(&options.target)?;
     artifact.target = describe(&target);
-    artifact.kernels = codegen::compile_kernels(ir, module, &target, Options::default())?;
+    let codegen = Options {
+        noalias: !artifact.steps.iter().any(is_in_place),
+        ..Options::default()
+    };
+    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen)?;
     check(&artifact)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
     Ok(Compiled {
@@ -28,6 +32,16 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
         diagnostics,
         compile_ms,
     })
+}
+
+/// Whether a launch has one buffer twice: it writes over what it reads.
+fn is_in_place(step: &Step) -> bool {
+    let Step::Launch { buffers, .. } = step else {
+        return false;
+    };
+    let mut sorted = buffers.clone();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// The kernels of a lowered module as text.

@@ -111,7 +111,7 @@ pub fn pipeline_text(options: &CompileOptions) -> String {
     let front = options.passes.as_deref().unwrap_or(FRONT);
     let family = options.target.family();
     format!(
-        "builtin.module(task.program({front},schedule{{target={family}}}),lower-to-kernel{{target={family}}},cse)"
+        "builtin.module(task.program({front},schedule{{target={family}}},protect-updates),lower-to-kernel{{target={family}}},cse)"
     )
 }
 
@@ -182,7 +182,7 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         fuser_pass::pipeline::parse(&text, 0, &catalog).map_err(|items| Diagnostics { items })?;
     let front = parsed
         .pipeline
-        .up_to("schedule")
+        .up_to("protect-updates")
         .unwrap_or_else(Pipeline::empty);
     let mut diagnostics = run_pipeline(ir, module, &front)?.diagnostics;
     let segments = segments::describe(ir, program);

@@ -1,8 +1,11 @@
 //! The launch plan of a lowered program: buffers, steps, lifetimes.
 //!
 //! Reads a `task.program` whose segments hold `kernel.launch` ops and views, and writes the parts of an artifact that are
-//! not machine code. A view (an op that leaves the stored elements as they are) shares the buffer of its operand; a value
-//! that is returned twice, or is an input, is copied.
+//! not machine code. A view (an op that leaves the stored elements as they are) shares the buffer of its operand, also where
+//! both are returned, or where the operand is an input: a result that is a view costs no step and no byte.
+//!
+//! A result that overwrites an input lives in that input's buffer. Marked `in_place` (see `protect-updates`), its kernel
+//! writes there; else it is copied there by the last steps, after whatever is returned of the old contents has been saved.
 //!
 //! Guarantees: steps stand in program order; buffers in the order in which values appear. Never looks into a kernel but for
 //! the sizes that its entry block computes.
@@ -12,8 +15,9 @@ use fuser_artifact::{
     Step, Target, TensorSpec,
 };
 use fuser_dialects::{kernel, task};
-use fuser_ir::def::OpClass;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value};
+use fuser_passes::cost::keeps_memory;
+use fuser_passes::protect_updates;
 use rustc_hash::FxHashMap;
 
 use super::size::{ExtentTable, kernel_sizes};
@@ -44,11 +48,13 @@ pub fn plan_program(
         extents: ExtentTable::new(extent_names(ir, program)),
         artifact: Artifact::new(name, target),
         buffer_of: FxHashMap::default(),
+        placed: FxHashMap::default(),
         segment: 0,
     };
     planner.artifact.extents = planner.extents.names();
     planner.artifact.segments = segments;
     planner.inputs(program)?;
+    planner.place(program);
     planner.body(program)?;
     planner.lifetimes();
     Ok(planner.artifact)
@@ -99,6 +105,8 @@ struct Planner<'a> {
     extents: ExtentTable,
     artifact: Artifact,
     buffer_of: FxHashMap<Value, u32>,
+    /// The buffers of values that launches write over an input.
+    placed: FxHashMap<Value, u32>,
     segment: u32,
 }
 
@@ -123,6 +131,50 @@ impl Planner<'_> {
             self.artifact.inputs.push(spec);
         }
         Ok(())
+    }
+    /// Gives what is written in place the buffers of the inputs that it overwrites.
+    fn place(&mut self, program: Op) {
+        let Some(end) = self.ir.body(program, 0).and_then(|b| self.ir.terminator(b)) else {
+            return;
+        };
+        for (index, value) in self.ir.operands(end).enumerate() {
+            let argument = protect_updates::argument(self.ir, program, index);
+            let input = argument.and_then(|a| self.artifact.inputs.get(a));
+            let Some(buffer) = input.map(|input| input.buffer) else {
+                continue;
+            };
+            let marked = protect_updates::is_in_place(self.ir, program, index);
+            let made = self.source(value);
+            let launched = self
+                .ir
+                .def_op(made)
+                .is_some_and(|op| self.ir.is(op, &kernel::LAUNCH));
+            if marked && launched && !self.placed.contains_key(&made) {
+                self.placed.insert(made, buffer);
+                self.artifact.updates.extend(argument.map(|a| a as u32));
+            }
+        }
+    }
+    /// The value whose memory `value` is, looking through segments and views.
+    fn source(&self, mut value: Value) -> Value {
+        while let Some(op) = self.ir.def_op(value) {
+            let through = if self.ir.is(op, &task::SEGMENT) {
+                let index = self.ir.results(op).iter().position(|&r| r == value);
+                let end = self.ir.body(op, 0).and_then(|b| self.ir.terminator(b));
+                index
+                    .zip(end)
+                    .and_then(|(i, end)| self.ir.operands(end).nth(i))
+            } else if keeps_memory(self.ir, op) {
+                Some(self.ir.operand(op, 0))
+            } else {
+                None
+            };
+            match through {
+                Some(next) => value = next,
+                None => break,
+            }
+        }
+        value
     }
     fn name_of(&self, value: Value, fallback: &str) -> String {
         self.ir.value_name(value).unwrap_or(fallback).to_string()
@@ -188,7 +240,7 @@ impl Planner<'_> {
                 next_segment += 1;
                 self.segment(op)?;
             } else if self.ir.is(op, &task::RETURN) {
-                self.outputs(op)?;
+                self.outputs(program, op)?;
             } else {
                 self.step(op)?;
             }
@@ -223,8 +275,7 @@ impl Planner<'_> {
         if self.ir.is(op, &kernel::LAUNCH) {
             return self.launch(op);
         }
-        let class = self.ir.def(op).map(|d| d.class);
-        if class == Some(OpClass::Shape) && !self.moves_elements(op) {
+        if keeps_memory(self.ir, op) {
             let buffer = self.buffer(op, self.ir.operand(op, 0))?;
             self.buffer_of.insert(self.ir.result(op, 0), buffer);
             return Ok(());
@@ -235,25 +286,6 @@ impl Planner<'_> {
             format!("'{name}' is not part of any kernel"),
             "run --segment --schedule --lower-to-kernel",
         )
-    }
-    /// Whether a shape op changes the order or the number of stored elements.
-    fn moves_elements(&self, op: Op) -> bool {
-        let stored = |v: Value| match self.ir.value_kind(v) {
-            TypeKind::Tensor(t) => {
-                let plain = t.dims.iter().filter(|d| !d.broadcast);
-                let extents = plain.map(|d| self.ir.extent_as_expr(d.extent));
-                extents
-                    .reduce(|a, b| a?.mul(&b?))
-                    .unwrap_or(Some(fuser_ir::types::ExtentExpr::constant(1)))
-            }
-            _ => Some(fuser_ir::types::ExtentExpr::constant(1)),
-        };
-        let same = stored(self.ir.operand(op, 0)) == stored(self.ir.result(op, 0));
-        !same
-            || self
-                .ir
-                .def(op)
-                .is_some_and(|d| d.axes == fuser_ir::def::AxisRule::Permute)
     }
     fn launch(&mut self, op: Op) -> Result<(), PlanError> {
         let callee = match self.ir.attr_of(op, "callee") {
@@ -280,6 +312,11 @@ impl Planner<'_> {
         }
         let here = self.artifact.steps.len() as u32;
         for (i, &result) in self.ir.results(op).iter().enumerate() {
+            if let Some(&buffer) = self.placed.get(&result) {
+                self.buffer_of.insert(result, buffer);
+                buffers.push(buffer);
+                continue;
+            }
             let name = self.name_of(result, &format!("{callee}.{i}"));
             buffers.push(self.new_buffer(
                 op,
@@ -330,22 +367,87 @@ impl Planner<'_> {
             ),
         }
     }
-    fn outputs(&mut self, ret: Op) -> Result<(), PlanError> {
+    fn outputs(&mut self, program: Op, ret: Op) -> Result<(), PlanError> {
         let operands: Vec<Value> = self.ir.operands(ret).collect();
-        for (index, value) in operands.into_iter().enumerate() {
+        let targets: Vec<Option<u32>> = (0..operands.len())
+            .map(|index| self.overwritten(program, index))
+            .collect();
+        // Inputs whose old contents last until the copies at the end.
+        let mut late = Vec::new();
+        for (&value, target) in operands.iter().zip(&targets) {
+            let from = self.buffer(ret, value)?;
+            late.extend(target.filter(|&to| to != from));
+        }
+        for (index, (&value, target)) in operands.iter().zip(&targets).enumerate() {
             let name = self.name_of(value, &format!("out{index}"));
             let from = self.buffer(ret, value)?;
-            let kind = BufferKind::Output(index as u32);
-            let buffer = match self.artifact.buffers[from as usize].kind {
-                BufferKind::Temp { .. } => {
-                    self.artifact.buffers[from as usize].kind = kind;
-                    from
-                }
-                _ => self.copy_out(ret, value, &name, from, kind)?,
+            let buffer = match target {
+                Some(to) => *to,
+                None => self.home(ret, value, &name, from, index, &late)?,
             };
             let spec = self.tensor_spec(ret, value, name, buffer)?;
             self.artifact.outputs.push(spec);
         }
+        self.overwrite(ret, &operands, &targets, &late)
+    }
+    /// The buffer of the input that a result overwrites.
+    fn overwritten(&self, program: Op, index: usize) -> Option<u32> {
+        let argument = protect_updates::argument(self.ir, program, index)?;
+        self.artifact.inputs.get(argument).map(|i| i.buffer)
+    }
+    /// Where a result without an alias lives: where its value is, unless that is about to be overwritten.
+    fn home(
+        &mut self,
+        ret: Op,
+        value: Value,
+        name: &str,
+        from: u32,
+        index: usize,
+        late: &[u32],
+    ) -> Result<u32, PlanError> {
+        let kind = BufferKind::Output(index as u32);
+        match self.artifact.buffers[from as usize].kind {
+            BufferKind::Temp { .. } => self.artifact.buffers[from as usize].kind = kind,
+            BufferKind::Input(_) if late.contains(&from) => {
+                return self.copy_out(ret, value, name, from, kind);
+            }
+            _ => {}
+        }
+        Ok(from)
+    }
+    /// Copies results over the inputs that they overwrite, first saving what the copies themselves would destroy.
+    fn overwrite(
+        &mut self,
+        ret: Op,
+        operands: &[Value],
+        targets: &[Option<u32>],
+        late: &[u32],
+    ) -> Result<(), PlanError> {
+        let mut copies = Vec::new();
+        for (&value, target) in operands.iter().zip(targets) {
+            let mut from = self.buffer(ret, value)?;
+            let Some(to) = target.filter(|&to| to != from) else {
+                continue;
+            };
+            let name = self.name_of(value, "update");
+            if late.contains(&from) {
+                let here = self.artifact.steps.len() as u32;
+                let kind = BufferKind::Temp {
+                    first: here,
+                    last: here,
+                };
+                from = self.copy_out(ret, value, &name, from, kind)?;
+            }
+            copies.push((name, from, to));
+        }
+        for (name, from, to) in copies {
+            self.copy(&name, from, to);
+            if let BufferKind::Input(input) = self.artifact.buffers[to as usize].kind {
+                self.artifact.updates.push(input);
+            }
+        }
+        self.artifact.updates.sort_unstable();
+        self.artifact.updates.dedup();
         Ok(())
     }
     fn copy_out(
@@ -358,15 +460,18 @@ impl Planner<'_> {
     ) -> Result<u32, PlanError> {
         let buffer = self.new_buffer(ret, value, name, kind)?;
         self.buffer_of.insert(value, from);
-        let elements = self.artifact.buffers[buffer as usize].elements.clone();
-        let segment = self.copy_segment(name, buffer);
+        self.copy(name, from, buffer);
+        Ok(buffer)
+    }
+    fn copy(&mut self, name: &str, from: u32, to: u32) {
+        let elements = self.artifact.buffers[to as usize].elements.clone();
+        let segment = self.copy_segment(name, to);
         self.artifact.steps.push(Step::Copy {
             segment,
             from,
-            to: buffer,
+            to,
             elements,
         });
-        Ok(buffer)
     }
     /// A copy that no segment of the program asked for is a segment of its own in reports.
     fn copy_segment(&mut self, name: &str, buffer: u32) -> u32 {

@@ -15,6 +15,7 @@ pub mod inline_tasks;
 pub mod lower;
 mod places;
 pub mod preseg;
+pub mod protect_updates;
 pub mod remat;
 pub mod report;
 pub mod schedule;
@@ -47,6 +48,7 @@ pub static PASSES: &[&PassDef] = &[
     // Code.
     &decompose::DECOMPOSE,
     &schedule::SCHEDULE,
+    &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
     // For the tests of the tool.
     &test_passes::test_crash::TEST_CRASH,
@@ -73,9 +75,10 @@ static FUSE: PipelineDef = PipelineDef {
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
     // Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
-    // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Lowering writes the same index
+    // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Once sweeps say who
+    // reads what when, `protect-updates` decides which results overwrite their argument directly. Lowering writes the same index
     // arithmetic at every access; `cse` leaves one of each.
-    text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule),lower-to-kernel,cse",
+    text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule,protect-updates),lower-to-kernel,cse",
 };
 
 /// The diagnostic codes of this crate: FIR07xx.

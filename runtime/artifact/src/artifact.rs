@@ -25,6 +25,9 @@ pub struct Artifact {
     /// What a run does, in order.
     pub steps: Vec<Step>,
     pub segments: Vec<SegmentInfo>,
+    /// The inputs that a run overwrites, ascending. An output lives in the buffer of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<u32>,
 }
 
 impl Artifact {
@@ -41,12 +44,18 @@ impl Artifact {
             kernels: Vec::new(),
             steps: Vec::new(),
             segments: Vec::new(),
+            updates: Vec::new(),
         }
     }
 
-    /// Whether a run writes to the memory of an input: where an output lives in the input's buffer (an in-place update).
+    /// Whether a run writes to the memory of an input (an in-place update). An output that lives in the buffer of another
+    /// input is a view of that.
     pub fn updates_buffer(&self, buffer: u32) -> bool {
-        self.outputs.iter().any(|output| output.buffer == buffer)
+        let inputs = self
+            .updates
+            .iter()
+            .filter_map(|&i| self.inputs.get(i as usize));
+        inputs.into_iter().any(|input| input.buffer == buffer)
     }
 }
 
@@ -71,7 +80,7 @@ pub struct TensorSpec {
     pub name: String,
     pub dtype: DType,
     pub dims: Vec<DimSpec>,
-    /// Where it lives. An input has a buffer of its own; outputs may share one.
+    /// Where it lives. An input has a buffer of its own; outputs may share one, also one of an input.
     pub buffer: u32,
 }
 
@@ -128,7 +137,7 @@ impl BufferSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BufferKind {
-    /// The program's input of that number. Steps write to it only where an output names the buffer as its own.
+    /// The program's input of that number. Steps write to it only where the artifact lists it among `updates`.
     Input(u32),
     /// The program's output of that number.
     Output(u32),

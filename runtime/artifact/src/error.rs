@@ -26,6 +26,7 @@ pub enum Place {
     Kernel(usize),
     Step(usize),
     Segment(usize),
+    Update(usize),
 }
 
 /// What is wrong at a place.
@@ -88,6 +89,10 @@ pub enum Problem {
     WritesInput {
         buffer: u32,
     },
+    /// An input that is overwritten, and no output lives in its buffer.
+    NoUpdate {
+        buffer: u32,
+    },
 }
 
 impl fmt::Display for ArtifactError {
@@ -117,6 +122,7 @@ impl fmt::Display for Place {
             Place::Kernel(index) => write!(f, "kernels[{index}]"),
             Place::Step(index) => write!(f, "steps[{index}]"),
             Place::Segment(index) => write!(f, "segments[{index}]"),
+            Place::Update(index) => write!(f, "updates[{index}]"),
         }
     }
 }
@@ -163,6 +169,9 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
+            Problem::NoUpdate { buffer } => {
+                write!(f, "no output lives in buffers[{buffer}]")
+            }
             Problem::WritesInput { buffer } => {
                 write!(
                     f,

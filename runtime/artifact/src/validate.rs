@@ -2,7 +2,7 @@
 //!
 //! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
 //! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
-//! suits the target; that a temporary is used only while it lives.
+//! suits the target; that a temporary is used only while it lives; that an output lives where an input is overwritten.
 //!
 //! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
 //! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
@@ -33,7 +33,20 @@ impl Artifact {
         let check_step = |(i, s)| at(Place::Step(i), self.check_step(i, s));
         self.steps.iter().enumerate().try_for_each(check_step)?;
         let check_segment = |(i, s)| at(Place::Segment(i), self.check_segment(s));
-        self.segments.iter().enumerate().try_for_each(check_segment)
+        self.segments
+            .iter()
+            .enumerate()
+            .try_for_each(check_segment)?;
+        let homes: BTreeSet<u32> = self.outputs.iter().map(|output| output.buffer).collect();
+        let check_update =
+            |(i, u): (usize, &u32)| at(Place::Update(i), self.check_update(*u, &homes));
+        self.updates.iter().enumerate().try_for_each(check_update)
+    }
+
+    fn check_update(&self, input: u32, homes: &BTreeSet<u32>) -> Result<(), Problem> {
+        let buffer = lookup(&self.inputs, "inputs", input)?.buffer;
+        let there = homes.contains(&buffer);
+        there.then_some(()).ok_or(Problem::NoUpdate { buffer })
     }
 
     fn check_names(&self) -> Result<(), ArtifactError> {
@@ -425,6 +438,25 @@ pub(crate) mod tests {
             }
         });
         assert_eq!(text, "segments[1] of 1");
+    }
+
+    #[test]
+    fn what_is_overwritten_must_be_an_output() {
+        let text = refused(|a| a.updates.push(7));
+        assert_eq!(text, "invalid artifact: updates[0]: inputs[7] of 1");
+        let text = refused(|a| a.updates.push(0));
+        assert_eq!(
+            text,
+            "invalid artifact: updates[0]: no output lives in buffers[0]"
+        );
+        let mut view = sample();
+        view.outputs[0].buffer = 0;
+        view.buffers[2].kind = BufferKind::Temp { first: 2, last: 2 };
+        assert_eq!(view.validate(), Ok(()));
+        assert!(!view.updates_buffer(0));
+        view.updates.push(0);
+        assert_eq!(view.validate(), Ok(()));
+        assert!(view.updates_buffer(0));
     }
 
     #[test]

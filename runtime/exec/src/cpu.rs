@@ -1,9 +1,13 @@
 //! Runs artifacts on the CPU.
 //!
 //! A launch's grid is cut into ranges, which the workers take one after the other. The ABI makes the result independent of
-//! where the cuts are, and so of the number of threads. Inputs are only read, unless an output updates one: then that output
-//! is made from a copy, and the caller's tensor stays as it is.
+//! where the cuts are, and so of the number of threads.
+//!
+//! [`CpuProgram::run`] borrows its inputs and leaves them as they are: an output that updates an input is made from a copy, and
+//! one that is a view of an input, or of another output, is handed out as a tensor of its own. [`CpuProgram::update`] takes
+//! its inputs: what updates one, or is a view of one, is that very memory, and nothing is copied.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use fuser_artifact::abi::CpuEntry;
@@ -106,17 +110,46 @@ impl CpuProgram {
         if let Some(guarded) = guarded {
             run.compare(&guarded, &frame)?;
         }
-        let outputs = run.outputs(&mut frame)?;
-        let (segments, total_ms) = summarise(&plan.segments, &samples);
-        let names = self.artifact.extents.iter().cloned();
-        let report = RunReport {
-            segments,
-            total_ms,
-            peak_bytes: plan.input_bytes.saturating_add(allocated),
-            arena_bytes: plan.arena_bytes as u64,
-            threads: runtime.workers().count(),
-            extents: names.zip(extents).collect(),
+        let outputs = run.outputs(&mut frame, Vec::new())?;
+        let report = run.report(&extents, &samples, allocated);
+        Ok(RunResult { outputs, report })
+    }
+
+    /// Runs the program once on inputs that are given away. An output that updates an input, or is a view of one, is that
+    /// input's memory; where several outputs share memory, the last of them has it and the others are copies.
+    pub fn update(
+        &self,
+        runtime: &Runtime,
+        inputs: Vec<HostTensor>,
+        explicit: &Explicit,
+    ) -> Result<RunResult, RuntimeError> {
+        let (names, tensors) = (&self.artifact.extents, &self.artifact.inputs);
+        let extents = bind_tensors(names, tensors, &inputs, explicit)?;
+        let plan = RunPlan::new(&self.artifact, &extents)?;
+        let converted = as_declared(runtime.heap(), &self.artifact, &extents, &inputs)?;
+        let owned = inputs.into_iter().zip(converted);
+        let owned: Vec<HostTensor> = owned.map(|(given, other)| other.unwrap_or(given)).collect();
+        let allocated = plan.allocated_bytes(runtime.workers().count())?;
+        runtime
+            .heap()
+            .check(allocated.saturating_sub(plan.updated_bytes()))?;
+        let inputs: Vec<&HostTensor> = owned.iter().collect();
+        let run = Run {
+            program: self,
+            runtime,
+            plan: &plan,
+            inputs: &inputs,
         };
+        let mut frame = run.frame(Mode::Updating)?;
+        let times = run.execute(&mut frame, Order::Parallel)?;
+        let run = Run {
+            program: self,
+            runtime,
+            plan: &plan,
+            inputs: &[],
+        };
+        let outputs = run.outputs(&mut frame, owned.into_iter().map(Some).collect())?;
+        let report = run.report(&extents, &[times], allocated);
         Ok(RunResult { outputs, report })
     }
 }
@@ -197,7 +230,9 @@ impl Run<'_> {
                 .map(|frame| frame.contents(buffer, bytes));
             compare_patterns(&output.name, runs, size)?;
             let [first, _] = runs;
-            if let Some(element) = first_difference(first, lean.contents(buffer, bytes), size) {
+            if let Some(element) =
+                first_difference(first, self.contents(lean, &[], buffer, bytes), size)
+            {
                 let output = output.name.clone();
                 return Err(CheckError::Layout { output, element });
             }
@@ -237,28 +272,76 @@ impl Run<'_> {
         })
     }
 
-    /// The outputs as tensors: the run's own memory where an output is all that a buffer holds, else a copy.
-    fn outputs(&self, frame: &mut Frame) -> Result<Vec<HostTensor>, RuntimeError> {
+    /// The input that a buffer is, or begins as.
+    fn input_of(&self, buffer: usize) -> Option<usize> {
+        match self.plan.buffers.get(buffer)?.home {
+            Home::Input(input) => Some(input),
+            Home::Own { update_of } => update_of,
+            Home::Arena(_) => None,
+        }
+    }
+
+    /// A buffer's bytes: the frame's own, else those of the input that the buffer is.
+    fn contents<'b>(
+        &'b self,
+        frame: &'b Frame,
+        given: &'b [Option<HostTensor>],
+        buffer: usize,
+        bytes: usize,
+    ) -> &'b [u8] {
+        let own = frame.contents(buffer, bytes);
+        let Some(input) = self.input_of(buffer).filter(|_| own.is_empty()) else {
+            return own;
+        };
+        let borrowed = self.inputs.get(input).copied();
+        let tensor = given.get(input).and_then(Option::as_ref).or(borrowed);
+        let stored = tensor.and_then(|tensor| tensor.bytes().get(..bytes));
+        stored.unwrap_or_default()
+    }
+
+    /// The outputs as tensors: the run's own memory where an output is all that a buffer holds, that of an input that was
+    /// given away, else a copy.
+    fn outputs(
+        &self,
+        frame: &mut Frame,
+        mut given: Vec<Option<HostTensor>>,
+    ) -> Result<Vec<HostTensor>, RuntimeError> {
         let sizes: Vec<_> = self.output_sizes().collect();
+        let numbered = sizes.iter().enumerate();
+        let last: BTreeMap<u32, usize> = numbered.map(|(i, (o, _))| (o.buffer, i)).collect();
         let mut outputs = Vec::with_capacity(sizes.len());
         for (index, (output, bytes)) in sizes.iter().enumerate() {
             let buffer = output.buffer as usize;
-            let later = sizes.iter().skip(index + 1);
-            let last = later
-                .clone()
-                .all(|(other, _)| other.buffer != output.buffer);
             let axes = self.plan.outputs.get(index).cloned().unwrap_or_default();
-            let taken = last.then(|| frame.take(buffer, *bytes)).flatten();
-            let tensor = match taken {
+            let whole = |tensor: &mut HostTensor| tensor.bytes().len() == *bytes;
+            let take = || match self.input_of(buffer).and_then(|i| given.get_mut(i)) {
+                Some(slot) => slot.take_if(whole).map(HostTensor::into_memory),
+                None => frame.take(buffer, *bytes),
+            };
+            let is_last = last.get(&output.buffer) == Some(&index);
+            let tensor = match is_last.then(take).flatten() {
                 Some(memory) => HostTensor::from_memory(output.dtype, axes, memory),
                 None => {
-                    let contents = frame.contents(buffer, *bytes);
+                    let contents = self.contents(frame, &given, buffer, *bytes);
                     HostTensor::from_bytes(self.runtime.heap(), output.dtype, &axes, contents)
                 }
             };
             outputs.push(tensor.map_err(|error| RuntimeError::Plan(error.into()))?);
         }
         Ok(outputs)
+    }
+
+    fn report(&self, extents: &[i64], samples: &[Times], allocated: u64) -> RunReport {
+        let (segments, total_ms) = summarise(&self.plan.segments, samples);
+        let names = self.program.artifact.extents.iter().cloned();
+        RunReport {
+            segments,
+            total_ms,
+            peak_bytes: self.plan.input_bytes.saturating_add(allocated),
+            arena_bytes: self.plan.arena_bytes as u64,
+            threads: self.runtime.workers().count(),
+            extents: names.zip(extents.iter().copied()).collect(),
+        }
     }
 }
 

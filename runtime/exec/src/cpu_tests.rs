@@ -413,6 +413,7 @@ fn an_input_that_is_updated_in_place_stays_as_it_is_for_the_caller() {
     let mut artifact = one_kernel("double");
     // `x = double x`: the output lives in the input's buffer.
     artifact.outputs[0].buffer = 0;
+    artifact.updates.push(0);
     artifact.buffers.pop();
     artifact.steps[0] = launch(0, &[0, 0], rows());
     let runtime = Runtime::with_heap(Some(2), Heap::with_limit(1 << 20)).unwrap();
@@ -430,6 +431,69 @@ fn an_input_that_is_updated_in_place_stays_as_it_is_for_the_caller() {
     let doubled: Vec<f64> = inputs[0].values().map(|x| 2.0 * x).collect();
     assert_eq!(values(&result.outputs[0]), doubled);
     assert_eq!(inputs[0].bytes(), before);
+}
+
+/// `x = double x`, and `flat`, a view of `x`.
+fn updating() -> Artifact {
+    let mut artifact = one_kernel("double");
+    artifact.outputs[0].buffer = 0;
+    artifact.updates.push(0);
+    artifact.buffers.pop();
+    artifact.steps[0] = launch(0, &[0, 0], rows());
+    artifact
+}
+
+#[test]
+fn an_input_that_is_given_away_is_updated_where_it_lies() {
+    for rows in [0, 1, 5, 129] {
+        let runtime = Runtime::with_heap(Some(2), Heap::with_limit(1 << 20)).unwrap();
+        let program = CpuProgram::load(updating(), &Functions).unwrap();
+        let x = input(runtime.heap(), rows);
+        let (address, doubled) = (x.address(), x.values().map(|x| 2.0 * x).collect::<Vec<_>>());
+        runtime.heap().reset_peak();
+        let before = runtime.heap().in_use();
+        let result = program.update(&runtime, vec![x], &Explicit::new()).unwrap();
+        assert_eq!(values(&result.outputs[0]), doubled);
+        assert_eq!(result.outputs[0].address(), address);
+        // Scratch for two workers, and nothing else.
+        assert_eq!(runtime.heap().peak(), before + 2 * 64);
+    }
+}
+
+#[test]
+fn of_outputs_that_share_an_input_the_last_one_has_its_memory() {
+    let mut artifact = updating();
+    let flat = |name| tensor(name, 0, vec![DimSpec::stored(matrix())]);
+    artifact.outputs.extend([flat("flat"), flat("again")]);
+    let runtime = Runtime::with_heap(Some(2), Heap::with_limit(1 << 20)).unwrap();
+    let program = CpuProgram::load(artifact, &Functions).unwrap();
+    let x = input(runtime.heap(), 3);
+    let address = x.address();
+    let result = program.update(&runtime, vec![x], &Explicit::new()).unwrap();
+    let outputs = &result.outputs;
+    assert_eq!(outputs[2].address(), address);
+    assert_eq!(outputs[1].extents(), [24]);
+    assert_eq!(outputs[0].bytes(), outputs[2].bytes());
+    assert_eq!(outputs[1].bytes(), outputs[2].bytes());
+}
+
+#[test]
+fn a_view_of_an_input_costs_no_step() {
+    let mut artifact = one_kernel("double");
+    artifact
+        .outputs
+        .push(tensor("flat", 0, vec![DimSpec::stored(matrix())]));
+    let result = run(artifact.clone(), 13, 2, &checked()).unwrap();
+    let runtime = Runtime::with_heap(Some(1), Heap::with_limit(1 << 20)).unwrap();
+    let x = input(runtime.heap(), 13);
+    assert_eq!(values(&result.outputs[1]), values(&x));
+    assert_eq!(result.outputs[1].extents(), [13 * ROW]);
+    // Given away, the input is the view's memory.
+    let (address, before) = (x.address(), values(&x));
+    let program = CpuProgram::load(artifact, &Functions).unwrap();
+    let result = program.update(&runtime, vec![x], &Explicit::new()).unwrap();
+    assert_eq!(result.outputs[1].address(), address);
+    assert_eq!(values(&result.outputs[1]), before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The memory of one run.
 //!
 //! A frame gives every buffer of a plan an address. Lean, it uses the inputs' own memory and lets temporaries share an
-//! arena. Guarded, every buffer, the inputs too, has memory of its own between two red zones, and all that no input fills
+//! arena; an input that is updated has a copy, but for a frame that may write over it. Guarded, every buffer, the inputs too, has memory of its own between two red zones, and all that no input fills
 //! begins as a pattern: that is what the checks look at.
 
 use crate::checks::{CheckError, REDZONE, Side};
@@ -18,14 +18,30 @@ const CANARY: u8 = 0xc5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Lean,
-    Guarded { pattern: u8 },
+    /// As lean, and inputs that are updated are written to: nobody else may hold them.
+    Updating,
+    Guarded {
+        pattern: u8,
+    },
 }
 
 impl Mode {
     fn redzone(self) -> usize {
         match self {
-            Mode::Lean => 0,
+            Mode::Lean | Mode::Updating => 0,
             Mode::Guarded { .. } => REDZONE,
+        }
+    }
+
+    fn is_guarded(self) -> bool {
+        matches!(self, Mode::Guarded { .. })
+    }
+
+    /// Whether a buffer gets memory of its own.
+    fn allocates(self, home: Home) -> bool {
+        match home {
+            Home::Own { update_of } => self != Mode::Updating || update_of.is_none(),
+            Home::Input(_) | Home::Arena(_) => self.is_guarded(),
         }
     }
 }
@@ -51,26 +67,29 @@ impl Frame {
         workers: usize,
         mode: Mode,
     ) -> Result<Frame, RuntimeError> {
-        let guarded = mode != Mode::Lean;
+        let guarded = mode.is_guarded();
         let arena = heap.allocate(if guarded { 0 } else { plan.arena_bytes })?;
         let mut own = Vec::with_capacity(plan.buffers.len());
         for buffer in &plan.buffers {
-            let has_own = guarded || matches!(buffer.home, Home::Own { .. });
             let allocate = || allocate(heap, buffer.bytes, mode);
-            own.push(has_own.then(allocate).transpose()?);
+            own.push(mode.allocates(buffer.home).then(allocate).transpose()?);
         }
         let scratch_stride = match mode {
-            Mode::Lean => plan.scratch_bytes,
+            Mode::Lean | Mode::Updating => plan.scratch_bytes,
             Mode::Guarded { .. } => plan.scratch_bytes + 2 * REDZONE,
         };
         let scratch = heap.allocate_elements(workers, scratch_stride, "the workers' scratch")?;
         let address = |(buffer, own): (&PlannedBuffer, &Option<Memory>)| match (own, buffer.home) {
             (Some(memory), _) => memory.address().wrapping_add(mode.redzone()),
-            (None, Home::Input(input)) => {
-                inputs.get(input).map_or(arena.address(), |t| t.address())
-            }
+            (
+                None,
+                Home::Input(input)
+                | Home::Own {
+                    update_of: Some(input),
+                },
+            ) => inputs.get(input).map_or(arena.address(), |t| t.address()),
             (None, Home::Arena(offset)) => arena.address().wrapping_add(offset),
-            (None, Home::Own { .. }) => arena.address(),
+            (None, Home::Own { update_of: None }) => arena.address(),
         };
         let addresses = plan.buffers.iter().zip(&own).map(address).collect();
         Ok(Frame {
@@ -139,7 +158,7 @@ impl Frame {
     pub fn take(&mut self, buffer: usize, bytes: usize) -> Option<Memory> {
         let slot = self.own.get_mut(buffer)?;
         let exact = slot.as_ref().is_some_and(|memory| memory.len() == bytes);
-        slot.take_if(|_| exact && self.mode == Mode::Lean)
+        slot.take_if(|_| exact && !self.mode.is_guarded())
     }
 
     /// Refuses red zones that somebody wrote to; `step` and `kernel` say after what.
@@ -149,7 +168,7 @@ impl Frame {
         step: usize,
         kernel: Option<&str>,
     ) -> Result<(), CheckError> {
-        if self.mode == Mode::Lean {
+        if !self.mode.is_guarded() {
             return Ok(());
         }
         let found = |buffer: &str, side| CheckError::Overwritten {
@@ -175,7 +194,7 @@ fn allocate(heap: &Heap, bytes: usize, mode: Mode) -> Result<Memory, RuntimeErro
         what: "a guarded buffer".to_string(),
     };
     match mode {
-        Mode::Lean => Ok(heap.allocate(bytes)?),
+        Mode::Lean | Mode::Updating => Ok(heap.allocate(bytes)?),
         Mode::Guarded { .. } => {
             let total = padded(bytes).and_then(|bytes| bytes.checked_add(2 * REDZONE));
             Ok(heap.allocate(total.ok_or_else(too_large)?)?)

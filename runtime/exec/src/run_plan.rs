@@ -106,7 +106,7 @@ impl From<TensorError> for PlanError {
 pub enum Home {
     /// The input's own memory, which is only read.
     Input(usize),
-    /// Memory of its own; where it updates an input, it begins as a copy of that.
+    /// Memory of its own; where it updates an input, it begins as a copy of that, unless the input itself is given away.
     Own { update_of: Option<usize> },
     /// At this offset of the arena that temporaries share.
     Arena(usize),
@@ -202,6 +202,18 @@ impl RunPlan {
         let sum =
             scratch.and_then(|scratch| scratch.checked_add(arena)?.checked_add(self.own_bytes));
         sum.ok_or(PlanError::TooLarge)
+    }
+}
+
+impl RunPlan {
+    /// What a run does not allocate if it may write over the inputs that it updates.
+    pub fn updated_bytes(&self) -> u64 {
+        let updated = self
+            .buffers
+            .iter()
+            .filter(|buffer| matches!(buffer.home, Home::Own { update_of: Some(_) }));
+        let bytes = updated.map(|buffer| buffer.bytes as u64);
+        bytes.fold(0, u64::saturating_add)
     }
 }
 

@@ -175,6 +175,11 @@ impl HostTensor {
         Ok(HostTensor { dtype, axes, data })
     }
 
+    /// The memory alone.
+    pub(crate) fn into_memory(self) -> Memory {
+        self.data
+    }
+
     pub fn dtype(&self) -> DType {
         self.dtype
     }

@@ -11,13 +11,14 @@
 //! - Bytes are stored bytes: an axis that is broadcast counts once.
 //!
 //! Reading order: `machine.rs` (what memory and arithmetic cost), `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
-//! group as a dense graph), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `roles.rs` (grid,
+//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `roles.rs` (grid,
 //! stream, tile), `plan.rs` (the choice).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
 mod body;
 mod machine;
+mod memory_view;
 mod plan;
 mod refusal;
 mod render;
@@ -29,7 +30,8 @@ mod units;
 
 pub use body::boundary;
 pub use machine::{MACHINES, Machine};
-pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_hiding};
+pub use memory_view::keeps_memory;
+pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_hiding, plan_ops};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};

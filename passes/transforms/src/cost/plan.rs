@@ -1,12 +1,12 @@
 //! The choice of a plan: for each set of axes that could be resident, the sweeps that follow and what they cost.
 
-use fuser_ir::def::OpClass;
 use fuser_ir::entity::Entity;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{Ir, Op, Traits, Value};
 use rustc_hash::FxHashSet;
 
 use super::body::{Body, Mask, Source};
 use super::machine::Machine;
+use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
 use super::roles::{self, Role};
 use super::sizes::Bindings;
@@ -173,6 +173,29 @@ const MAX_ENUMERATED: usize = 4;
 /// What a view costs the host: enough that it joins a kernel where that moves no more bytes.
 const VIEW_NS: u64 = 100;
 
+/// Plans `ops`, given in program order, as one kernel or as a view, which needs no common iteration space. The values `hidden`
+/// are not written, though an op outside reads them: it has a copy of its own.
+pub fn plan_ops(
+    ir: &Ir,
+    ops: &[Op],
+    model: &Model,
+    hidden: &FxHashSet<Value>,
+) -> Result<Plan, Refusal> {
+    if is_view(ir, ops) {
+        return Ok(view(ir, ops, hidden));
+    }
+    let axes = Axes::build(ir, ops).map_err(Refusal::Axes)?;
+    plan_hiding(ir, ops, &axes, model, hidden)
+}
+
+/// Whether each output is the memory of an input under another shape, and no border lies inside.
+fn is_view(ir: &Ir, ops: &[Op]) -> bool {
+    let borders = ops.iter().filter(|&&op| ir.has(op, Traits::BARRIER));
+    let mut made = borders.flat_map(|&op| ir.results(op));
+    let crossed = |v: &Value| ir.users(*v).any(|user| ops.contains(&user));
+    ops.iter().all(|&op| keeps_memory(ir, op)) && !made.any(crossed)
+}
+
 /// Plans `ops`, given in program order, as one kernel; `axes` is their axis analysis.
 pub fn plan(ir: &Ir, ops: &[Op], axes: &Axes, model: &Model) -> Result<Plan, Refusal> {
     plan_hiding(ir, ops, axes, model, &FxHashSet::default())
@@ -188,7 +211,7 @@ pub fn plan_hiding(
 ) -> Result<Plan, Refusal> {
     let (machine, limits) = (&model.machine, &model.limits);
     let body = Body::build(ir, ops, axes, &model.bindings, limits, hidden)?;
-    if is_view(&body) {
+    if is_view(ir, ops) {
         return Ok(view(ir, ops, hidden));
     }
     let mut choices: Vec<Choice> = tiles(&body)
@@ -357,18 +380,6 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {
         stores: stores.filter(|v| body.outputs.contains(v)).collect(),
         tile_bytes: draft.tile_bytes,
     }
-}
-
-/// Whether each output is the memory of an input under another shape: only shapes change, and no stored axis moves.
-fn is_view(body: &Body) -> bool {
-    let in_place = |node: &super::body::Node| {
-        let source = node.sources.first().map(|s| match *s {
-            Source::Input(i) => &body.inputs[i as usize].order,
-            Source::Node(n) => &body.nodes[n as usize].order,
-        });
-        node.class == OpClass::Shape && source == Some(&node.order)
-    };
-    body.nodes.iter().all(in_place)
 }
 
 fn view(ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Plan {

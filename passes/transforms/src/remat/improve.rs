@@ -7,8 +7,7 @@ use super::apply::apply;
 use super::extract::{Extract, Prices};
 use super::problem::Solution;
 use super::search::{Search, solve};
-use crate::axes::Axes;
-use crate::cost::{Cost, Kind, Model, Plan, plan};
+use crate::cost::{Cost, Kind, Model, Plan, plan_ops};
 
 /// Rounds in which kernels that the cost model refuses are closed to foreign ops; then all are.
 const MAX_ROUNDS: usize = 4;
@@ -109,8 +108,7 @@ fn prices(model: &Model, config: &Config) -> Prices {
 pub(crate) fn plan_of(ir: &Ir, segment: Op, model: &Model) -> Option<Plan> {
     let ops = ir.children(segment).into_iter();
     let ops: Vec<Op> = ops.filter(|&op| !ir.is(op, &task::YIELD)).collect();
-    let axes = Axes::build(ir, &ops).ok()?;
-    plan(ir, &ops, &axes, model).ok()
+    plan_ops(ir, &ops, model, &Default::default()).ok()
 }
 
 fn costs(ir: &Ir, segments: &[Op], model: &Model) -> Vec<Option<Cost>> {

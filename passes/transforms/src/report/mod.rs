@@ -26,8 +26,8 @@ use serde::Serialize;
 pub use quantity::Quantity;
 pub use segment_report::{SEGMENT_REPORT, emit};
 
-use crate::axes::{Axes, value_text};
-use crate::cost::{Bindings, Model, boundary, plan};
+use crate::axes::value_text;
+use crate::cost::{Bindings, Model, boundary, plan_ops};
 
 /// The report of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -169,9 +169,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Value>> {
         .into_iter()
         .filter(|&op| !ir.is(op, &task::YIELD))
         .collect();
-    let planned = Axes::build(ir, &ops).ok();
-    let planned = planned.and_then(|axes| plan(ir, &ops, &axes, model).ok());
-    let Some(plan) = planned else {
+    let Ok(plan) = plan_ops(ir, &ops, model, &Default::default()) else {
         return vec![boundary(ir, &ops).0];
     };
     let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();

@@ -91,6 +91,10 @@ fn schedule_segment(ctx: &mut PassContext<'_>, segment: Op, tuning: &Tuning, mac
         .into_iter()
         .filter(|&op| !ctx.ir.is(op, &task::YIELD))
         .collect();
+    if ops.iter().all(|&op| cost::keeps_memory(ctx.ir, op)) {
+        ctx.count("segments", 1);
+        return;
+    }
     let planned = Axes::build(ctx.ir, &ops)
         .map_err(|r| r.render(ctx.ir))
         .and_then(|axes| {

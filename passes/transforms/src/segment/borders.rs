@@ -6,11 +6,10 @@
 //! construction.
 
 use fuser_ir::def::{OpClass, Placement};
-use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits};
 
 use super::graph::{Edge, Graph, Index};
-use crate::axes::{Axes, AxisId};
+use crate::cost::keeps_memory;
 
 /// The hint of an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -175,17 +174,7 @@ fn only_renames(ir: &Ir, graph: &Graph, place: Index, later: &[bool]) -> bool {
     let mut readers = graph.consumers(place).map(|(r, _)| r).peekable();
     let used = escapes || readers.peek().is_some();
     let leaves = after(ir, op) || readers.all(|r| later[r as usize]);
-    used && leaves && is_in_place(ir, op)
-}
-
-/// Whether the result's elements lie in memory as the operand's do.
-fn is_in_place(ir: &Ir, op: Op) -> bool {
-    let Ok(axes) = Axes::build(ir, &[op]) else {
-        return false;
-    };
-    let order = |v| axes.stored(v).map(AxisId::index).collect::<Vec<_>>();
-    let operand = ir.operands(op).next().map(order);
-    operand.is_some() && operand == ir.results(op).first().copied().map(order)
+    used && leaves && keeps_memory(ir, op)
 }
 
 fn levels(graph: &Graph, borders: &[Border]) -> Vec<u32> {

@@ -11,8 +11,7 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
-use crate::axes::Axes;
-use crate::cost::{Cost, Kind, Model, Plan, Refusal, plan_hiding};
+use crate::cost::{Cost, Kind, Model, Plan, Refusal, plan_ops};
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,8 +98,7 @@ impl Planner {
     fn plan(&mut self, ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Result<Plan, Refusal> {
         self.plans += 1;
         self.planned_ops += ops.len() as u64;
-        let axes = Axes::build(ir, ops).map_err(Refusal::Axes)?;
-        plan_hiding(ir, ops, &axes, &self.model, hidden)
+        plan_ops(ir, ops, &self.model, hidden)
     }
 }
 

@@ -1,0 +1,322 @@
+//! In-place updates: which results are written straight into the argument that they overwrite.
+//!
+//! A result with `{alias = i}` overwrites argument `i`, and every read of the argument sees the old contents. Where all that
+//! reads the argument has read it by the time the result is written, the result is made in the argument's own memory: the
+//! pass marks it `in_place`. Elsewhere it is made in memory of its own and copied at the very end, and a remark says why.
+//!
+//! ```text
+//! task.program @f(%x: tensor<8xf32>) -> (tensor<8xf32> {alias = 0 : i64})    =>    {alias = 0 : i64, in_place}
+//! ```
+//!
+//! Who has read when is known only once sweeps are drawn, so the pass stands behind `schedule`. A segment that writes too
+//! early moves behind the last reader where it does not feed that reader; what depends on it moves along.
+//!
+//! Reading order: `readers.rs` (who reads which argument), `place.rs` (whether one kernel may read and write the same
+//! memory), this file (the decision and the order of segments).
+//!
+//! Never rewrites an op and never trusts a mark that was there before. Takes time in the size of the program, and for each
+//! segment that moves in the stretch that it moves over.
+
+mod place;
+mod readers;
+
+use std::collections::BTreeSet;
+
+use fuser_dialects::task;
+use fuser_dialects::task::verify::alias;
+use fuser_ir::attr::AttrKind;
+use fuser_ir::{Diagnostics, Ir, Op, Value};
+use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
+use rustc_hash::FxHashMap;
+
+use place::Places;
+use readers::{Program, Root};
+
+/// `protect-updates`
+pub static PROTECT_UPDATES: PassDef = PassDef {
+    name: "protect-updates",
+    summary: "decides which results are written straight into the argument that they overwrite",
+    doc: "A result `{alias = i}` whose kernel may write into the memory of argument `i`, because everyone has read it by then, is \
+          marked `in_place`; segments move behind readers where that makes it so. The others are copied at the end of the \
+          program. Runs after `schedule`; each decision is a remark with its reason.",
+    anchor: &["task.program"],
+    statistics: &[
+        StatDef {
+            name: "in-place",
+            doc: "results written in place",
+        },
+        StatDef {
+            name: "copied",
+            doc: "results made elsewhere and copied over their argument",
+        },
+        StatDef {
+            name: "moved",
+            doc: "segments moved behind readers",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+/// The key of the mark in a result's attributes.
+pub const MARK: &str = "in_place";
+
+/// Why a result is not written in place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Conflict {
+    /// No sweep makes it: it is another argument, or the program is not scheduled.
+    NotMade,
+    /// It overwrites another argument already.
+    Taken,
+    /// The program also returns the old contents.
+    Returned,
+    /// A segment that needs the new value reads the old one.
+    ReadLater {
+        /// Which.
+        segment: String,
+    },
+    /// A later sweep of its own segment reads the old contents.
+    LaterSweep {
+        /// The segment.
+        segment: String,
+    },
+    /// Its kernel reads the argument elsewhere, or later, than where it writes.
+    OtherElements {
+        /// The segment.
+        segment: String,
+    },
+}
+
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Conflict::NotMade => write!(f, "no kernel of this program makes it"),
+            Conflict::Taken => write!(f, "it is written over another argument already"),
+            Conflict::Returned => write!(f, "the program also returns the old contents"),
+            Conflict::ReadLater { segment } => {
+                write!(f, "@{segment} needs the result and reads the old contents")
+            }
+            Conflict::LaterSweep { segment } => {
+                write!(f, "a later sweep of @{segment} reads the old contents")
+            }
+            Conflict::OtherElements { segment } => write!(
+                f,
+                "the kernel of @{segment} still reads elements of the argument after it has written them"
+            ),
+        }
+    }
+}
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let Some(program) = Program::read(ctx.ir, ctx.op) else {
+        ctx.preserve_all();
+        return Ok(());
+    };
+    let updates: Vec<(usize, usize)> = (0..program.returned.len())
+        .filter_map(|result| Some((result, argument(ctx.ir, ctx.op, result)?)))
+        .collect();
+    if updates.is_empty() {
+        ctx.preserve_all();
+        return Ok(());
+    }
+    let mut decider = Decider {
+        order: (0..program.tops.len()).collect(),
+        position: (0..program.tops.len()).collect(),
+        places: Places::default(),
+        written: FxHashMap::default(),
+        follows: FxHashMap::default(),
+        moved: 0,
+        program,
+    };
+    let mut marks = Vec::with_capacity(updates.len());
+    for &(result, argument) in &updates {
+        let decision = decider.decide(ctx.ir, result, argument);
+        tell(ctx, result, argument, decision.as_ref().err());
+        marks.push((result, decision.is_ok()));
+    }
+    ctx.count("moved", decider.moved);
+    if decider.moved > 0 {
+        decider.reorder(ctx.ir);
+    }
+    for (result, in_place) in marks {
+        mark(ctx.ir, ctx.op, result, in_place);
+    }
+    Ok(())
+}
+
+/// The argument that a result overwrites.
+pub fn argument(ir: &Ir, program: Op, result: usize) -> Option<usize> {
+    usize::try_from(alias(ir, program, result)?).ok()
+}
+
+/// Whether a result carries the mark.
+pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
+    entries(ir, program, result).is_some_and(|entries| {
+        let mut keys = entries.iter().map(|(key, _)| ir.str(*key));
+        keys.any(|key| key == MARK)
+    })
+}
+
+fn entries(ir: &Ir, program: Op, result: usize) -> Option<&[(fuser_ir::Sym, fuser_ir::AttrId)]> {
+    let AttrKind::Array(items) = ir.attr_of(program, "res_attrs")? else {
+        return None;
+    };
+    match ir.attr_kind(*items.get(result)?) {
+        AttrKind::Dict(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+/// Sets or removes the mark of a result.
+fn mark(ir: &mut Ir, program: Op, result: usize, in_place: bool) {
+    let Some(mut entries) = entries(ir, program, result).map(<[_]>::to_vec) else {
+        return;
+    };
+    let key = ir.sym(MARK);
+    entries.retain(|(k, _)| *k != key);
+    if in_place {
+        let unit = ir.attr(AttrKind::Unit);
+        entries.push((key, unit));
+        entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
+    }
+    let dict = ir.attr(AttrKind::Dict(entries));
+    let Some(AttrKind::Array(items)) = ir.attr_of(program, "res_attrs") else {
+        return;
+    };
+    let mut items = items.clone();
+    if let Some(item) = items.get_mut(result) {
+        *item = dict;
+    }
+    let items = ir.attr(AttrKind::Array(items));
+    ir.set_attr(program, "res_attrs", items);
+}
+
+fn tell(ctx: &mut PassContext<'_>, result: usize, argument: usize, conflict: Option<&Conflict>) {
+    let place = ctx.place(ctx.op);
+    let remark = match conflict {
+        None => {
+            ctx.count("in-place", 1);
+            let text = format!("result {result} is written in place of argument {argument}");
+            Remark::new(RemarkKind::Passed, "InPlace", place, text)
+        }
+        Some(conflict) => {
+            ctx.count("copied", 1);
+            let text = format!("result {result} is copied over argument {argument} at the end");
+            Remark::new(RemarkKind::Missed, "InPlace", place, text).reason(conflict.to_string())
+        }
+    };
+    ctx.remark(remark);
+}
+
+/// What is decided so far.
+struct Decider {
+    program: Program,
+    places: Places,
+    /// The ops of the program, by number, in the order in which they will run.
+    order: Vec<usize>,
+    /// Where each number stands in `order`.
+    position: Vec<usize>,
+    /// The values that have a place already.
+    written: FxHashMap<Value, usize>,
+    /// For the op that writes in place: the ops that must have run before it.
+    follows: FxHashMap<usize, BTreeSet<usize>>,
+    moved: u64,
+}
+
+impl Decider {
+    /// Whether result `result` may be written over `argument`.
+    fn decide(&mut self, ir: &Ir, result: usize, argument: usize) -> Result<(), Conflict> {
+        let root = self.program.root(self.program.returned[result]);
+        let made = match root {
+            // It is there already.
+            Some(Root::Argument(a)) if a == argument => return Ok(()),
+            Some(Root::Made(value)) => value,
+            _ => return Err(Conflict::NotMade),
+        };
+        if self.written.contains_key(&made) {
+            return Err(Conflict::Taken);
+        }
+        if self.program.is_returned(argument) {
+            return Err(Conflict::Returned);
+        }
+        let writer = self.program.number_of(ir, made).ok_or(Conflict::NotMade)?;
+        self.check_kernel(ir, writer, made, argument)?;
+        let readers = self.program.readers(argument);
+        let readers: BTreeSet<usize> = readers.filter(|&r| r != writer).collect();
+        self.run_after(ir, writer, &readers)?;
+        self.follows.entry(writer).or_default().extend(readers);
+        self.written.insert(made, argument);
+        Ok(())
+    }
+
+    /// Whether the segment that makes the value allows it.
+    fn check_kernel(
+        &mut self,
+        ir: &Ir,
+        writer: usize,
+        made: Value,
+        argument: usize,
+    ) -> Result<(), Conflict> {
+        let segment = self.program.tops[writer];
+        let name = || ir.symbol_name(segment).unwrap_or_default().to_owned();
+        let (sweep, index) = readers::maker(ir, segment, made).ok_or(Conflict::NotMade)?;
+        let old = |v: Value| self.program.root(v) == Some(Root::Argument(argument));
+        let mut later = ir
+            .children(segment)
+            .into_iter()
+            .skip_while(|&op| op != sweep);
+        if later.any(|op| op != sweep && ir.is(op, &task::SWEEP) && readers::reads(ir, op, old)) {
+            return Err(Conflict::LaterSweep { segment: name() });
+        }
+        let alone = !readers::reads(ir, sweep, old);
+        match alone || self.places.same(ir, sweep, index, old) {
+            true => Ok(()),
+            false => Err(Conflict::OtherElements { segment: name() }),
+        }
+    }
+
+    /// Orders `writer` behind all of `readers`.
+    fn run_after(
+        &mut self,
+        ir: &Ir,
+        writer: usize,
+        readers: &BTreeSet<usize>,
+    ) -> Result<(), Conflict> {
+        let start = self.position[writer];
+        let last = readers.iter().map(|&r| self.position[r]).max();
+        let Some(last) = last.filter(|&last| last > start) else {
+            return Ok(());
+        };
+        let (mut stay, mut later) = (Vec::new(), vec![writer]);
+        let mut tainted = BTreeSet::from([writer]);
+        for &number in &self.order[start + 1..=last] {
+            let before = self.follows.get(&number);
+            let bound = before.is_some_and(|b| !b.is_disjoint(&tainted));
+            if !bound && self.program.needs[number].is_disjoint(&tainted) {
+                stay.push(number);
+                continue;
+            }
+            if readers.contains(&number) {
+                let name = ir.symbol_name(self.program.tops[number]);
+                let segment = name.unwrap_or_default().to_owned();
+                return Err(Conflict::ReadLater { segment });
+            }
+            tainted.insert(number);
+            later.push(number);
+        }
+        self.moved += later.len() as u64;
+        stay.append(&mut later);
+        for (at, number) in (start..).zip(stay) {
+            self.order[at] = number;
+            self.position[number] = at;
+        }
+        Ok(())
+    }
+
+    fn reorder(&self, ir: &mut Ir) {
+        let Some(end) = self.program.end else { return };
+        for &number in &self.order {
+            ir.move_before(self.program.tops[number], end);
+        }
+    }
+}
