@@ -25,12 +25,17 @@ struct Outcome {
     before: u64,
     after: u64,
     best: u64,
+    /// Whether the least may be out of reach: the cost model refused a kernel as it would become (it has no common
+    /// iteration space, say), or a segment is a view, which moves no bytes though the exhaustive search counts some.
+    bound: bool,
 }
 
 /// Gaps to the optimum over many programs.
 #[derive(Default)]
 struct Gaps {
     all: Vec<f64>,
+    /// Of programs whose least can be reached.
+    free: Vec<f64>,
     improved: usize,
     improvable: usize,
 }
@@ -54,28 +59,36 @@ impl Gaps {
             );
             gaps.improvable += usize::from(outcome.best < outcome.before);
             gaps.improved += usize::from(outcome.after < outcome.before);
-            gaps.all
-                .push(outcome.after as f64 / outcome.best.max(1) as f64 - 1.0);
+            let gap = outcome.after as f64 / outcome.best.max(1) as f64 - 1.0;
+            gaps.all.push(gap);
+            gaps.free.extend((!outcome.bound).then_some(gap));
         }
         gaps.all.sort_by(f64::total_cmp);
+        gaps.free.sort_by(f64::total_cmp);
         gaps
     }
-    fn at(&self, percent: usize) -> f64 {
-        self.all[(self.all.len() - 1) * percent / 100]
-    }
     fn tell(&self) {
-        println!(
-            "gap to the least bytes: median {:.4}, 99th percentile {:.4}, worst {:.4}; above it {} of {}; {} of {} that can fall fell",
-            self.at(50),
-            self.at(99),
-            self.at(100),
-            self.all.iter().filter(|g| **g > 0.0).count(),
-            self.all.len(),
-            self.improved,
-            self.improvable,
-        );
+        for (what, gaps) in [
+            ("all programs", &self.all),
+            ("where it can be reached", &self.free),
+        ] {
+            println!(
+                "gap to the least bytes, {what}: median {:.4}, 99th percentile {:.4}, worst {:.4}; above it {} of {}",
+                at(gaps, 50),
+                at(gaps, 99),
+                at(gaps, 100),
+                gaps.iter().filter(|g| **g > 0.0).count(),
+                gaps.len(),
+            );
+        }
+        let (fell, can) = (self.improved, self.improvable);
+        println!("{fell} of {can} that can fall fell");
         println!("count: {} random programs rematerialized", self.all.len());
     }
+}
+
+fn at(sorted: &[f64], percent: usize) -> f64 {
+    sorted[(sorted.len() - 1) * percent / 100]
 }
 
 #[test]
@@ -83,7 +96,8 @@ fn a_sample_of_random_programs() {
     let gaps = Gaps::run(0..300);
     gaps.tell();
     assert!(gaps.improvable > 100, "the programs leave nothing to do");
-    assert!(gaps.at(50) <= 0.0 && gaps.at(95) <= 0.0, "too often above");
+    assert!(at(&gaps.all, 50) <= 0.0 && at(&gaps.free, 99) <= 0.0);
+    assert!(gaps.free.len() * 10 >= gaps.all.len() * 9);
 }
 
 #[test]
@@ -91,7 +105,7 @@ fn a_sample_of_random_programs() {
 fn ten_thousand_random_programs() {
     let gaps = Gaps::run(0..10_000);
     gaps.tell();
-    assert!(gaps.at(50) <= 0.0 && gaps.at(99) <= 0.02 && gaps.at(100) <= 0.5);
+    assert!(at(&gaps.all, 50) <= 0.0 && at(&gaps.free, 99) <= 0.0 && at(&gaps.free, 100) < 0.5);
 }
 
 /// The exhaustive search on cases whose least is known by hand.
@@ -139,15 +153,17 @@ fn the_yardstick_knows_the_known_cases() {
 fn check(seed: u64) -> Outcome {
     let program = Program::random(seed);
     let (mut ir, module) = parsed(&program.text, seed);
-    let grouping = format!("from='{}'", program.grouping());
+    // Little fast memory: these small tensors are walked as large ones are on a real machine.
+    let grouping = format!("machine=tiny from='{}'", program.grouping());
     run(&mut ir, module, "segment", &grouping, seed);
     let (inputs, expected) = interpreted(&ir, module, None, seed);
     let (before, _) = traffic(&ir, module);
-    run(
+    let views = has_view(&ir, module);
+    let closed = run(
         &mut ir,
         module,
         "remat",
-        "launch-bytes=0 arithmetic=0",
+        "machine=tiny launch-bytes=0 arithmetic=0",
         seed,
     );
     let (after, pinned) = traffic(&ir, module);
@@ -168,6 +184,7 @@ fn check(seed: u64) -> Outcome {
         before,
         after,
         best: exact::least(&program.case),
+        bound: closed > 0 || views || has_view(&ir, module),
     }
 }
 
@@ -183,7 +200,8 @@ fn parsed(text: &str, seed: u64) -> (Ir, Op) {
     )
 }
 
-fn run(ir: &mut Ir, module: Op, pass: &str, options: &str, seed: u64) {
+/// Runs a pass; gives how many kernels it closed, if it says so.
+fn run(ir: &mut Ir, module: Op, pass: &str, options: &str, seed: u64) -> u64 {
     let catalog = Catalog {
         passes: fuser_passes::PASSES,
         pipelines: fuser_passes::PIPELINES,
@@ -199,6 +217,23 @@ fn run(ir: &mut Ir, module: Op, pass: &str, options: &str, seed: u64) {
     let messages = report.diagnostics.items.iter().map(|d| d.message.clone());
     let messages: Vec<String> = messages.collect();
     assert!(messages.is_empty(), "seed {seed}: {messages:?}");
+    let closed = def.statistics.iter().position(|s| s.name == "closed");
+    closed.map_or(0, |at| report.statistics[0][at])
+}
+
+fn has_view(ir: &Ir, module: Op) -> bool {
+    let children = ir.children(program_of(ir, module)).into_iter();
+    let mut kinds = children.filter_map(|op| ir.str_of(op, "kind"));
+    // A forced grouping calls all of them kernels; what only renames memory is told by its ops.
+    kinds.any(|kind| kind == "view") || only_renames(ir, module)
+}
+
+fn only_renames(ir: &Ir, module: Op) -> bool {
+    ir.children(program_of(ir, module)).into_iter().any(|s| {
+        let ops = ir.children(s).into_iter();
+        let mut inner = ops.filter(|&op| ir.name(op) != "task.yield").peekable();
+        inner.peek().is_some() && inner.all(|op| ir.name(op) == "fusion.broadcast")
+    })
 }
 
 fn program_of(ir: &Ir, module: Op) -> Op {

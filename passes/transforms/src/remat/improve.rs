@@ -36,7 +36,7 @@ impl Default for Config {
 /// What came of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Whether something became cheaper; without it nothing else below but `cuts` is filled, and the program is as before.
+    /// Whether something became cheaper; without it only `cuts` and `closed` below are filled, and the program is as before.
     pub changed: bool,
     /// Bytes read and written before.
     pub bytes_before: u64,
@@ -48,6 +48,8 @@ pub(crate) struct Outcome {
     pub vanished: u64,
     /// Minimum cuts solved.
     pub cuts: u64,
+    /// Kernels that the cost model refused as they would become: they computed nothing foreign after that.
+    pub closed: u64,
 }
 
 /// Rematerializes the segments of `program`.
@@ -88,9 +90,14 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
             return outcome;
         }
         let all = round + 1 >= MAX_ROUNDS;
-        for kernel in 0..extract.problem.closed.len() {
-            extract.problem.closed[kernel] |= all || refused.contains(&kernel);
+        for closed in extract.problem.closed.iter_mut().filter(|_| all) {
+            *closed = true;
         }
+        for kernel in refused {
+            extract.problem.closed[kernel] = true;
+        }
+        let closed = extract.problem.closed.iter().filter(|c| **c);
+        outcome.closed = closed.count() as u64;
     }
     outcome
 }

@@ -72,6 +72,10 @@ pub static REMAT: PassDef = PassDef {
             name: "cuts",
             doc: "minimum cuts solved",
         },
+        StatDef {
+            name: "closed",
+            doc: "segments that the cost model refused as they would become, and that got nothing to recompute",
+        },
     ],
     run,
     ..PassDef::EMPTY
@@ -103,6 +107,7 @@ fn improved(ctx: &mut PassContext<'_>, model: &Model) -> bool {
     let outcome = improve(ctx.ir, ctx.op, model, &config);
     places::settle(ctx.ir, ctx.op);
     ctx.count("cuts", outcome.cuts);
+    ctx.count("closed", outcome.closed);
     if outcome.changed {
         tell(ctx, &outcome);
     }

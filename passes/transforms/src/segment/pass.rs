@@ -104,7 +104,7 @@ pub static SEGMENT: PassDef = PassDef {
             name: "rounds",
             kind: OptionKind::COUNT,
             default: "4",
-            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; for programs of up to 4096 ops",
+            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; for programs of up to 1024 ops",
         },
         OptionDef {
             name: "max-ops",

@@ -23,7 +23,9 @@ use crate::cost::{Cost, Refusal, boundary};
 use crate::remat::{Config, improve, plan_of};
 
 /// The most ops: beyond, the search over what is written costs more than a segmentation should.
-const MAX_OPS: usize = 4096;
+const MAX_OPS: usize = 1024;
+/// Steps of that search in a turn: it only looks ahead, the `remat` pass searches further.
+const STEPS: u64 = 256;
 
 /// Takes turns on the drawn segments of `program`, at most `most` times; gives a record of each turn.
 pub(super) fn rounds(
@@ -38,7 +40,11 @@ pub(super) fn rounds(
     if most == 0 || !several || ir.walk(program).len() > MAX_OPS {
         return records;
     }
-    let (config, objective) = (Config::default(), planner.model.objective);
+    let objective = planner.model.objective;
+    let config = Config {
+        steps: STEPS,
+        ..Config::default()
+    };
     let mut state = ir.clone();
     if !improve(&mut state, program, &planner.model, &config).changed {
         return records;
