@@ -128,7 +128,7 @@ impl<'a> Compiler<'a> {
         let (mut ir, module, found) = self.reader.read(file, name, first_line, text);
         self.timing.end();
         outcome.diagnostics.extend(found);
-        if self.config.no_implicit_module && module.is_some_and(|m| ir.spans[m].is_none()) {
+        if self.config.no_implicit_module && module.is_some_and(|m| ir.spans.get(m).is_none()) {
             let message = "the file does not write its module out";
             let place = Place::Span {
                 file,

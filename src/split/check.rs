@@ -145,8 +145,10 @@ pub(super) fn part(
         segment,
         loaded,
         text,
-        header: loaded.ir.spans[loaded.program]
-            .as_ref()
+        header: loaded
+            .ir
+            .spans
+            .get(loaded.program)
             .map_or(0, |s| s.name.start as usize),
     };
     let mut errors = part.extents(map);

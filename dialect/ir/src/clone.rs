@@ -59,7 +59,7 @@ impl Ir {
             ..NewOp::default()
         };
         let copy = self.create(self.name_id(op), new);
-        self.spans[copy] = self.spans[op].clone();
+        self.spans.share(op, copy);
         for index in 0..self.results(op).len() {
             map.insert(self.result(op, index), self.result(copy, index));
         }
@@ -94,8 +94,7 @@ impl Ir {
     }
     fn copy_operands(&mut self, from: Op, to: Op, map: &Mapping) {
         let successors = self.successors(from);
-        let handed: usize = successors.iter().map(|(_, args)| args.len()).sum();
-        let own = self.operand_count(from) - handed;
+        let own = self.plain_operand_count(from);
         for index in 0..own {
             let value = map.get(self.operand(from, index));
             self.push_operand(to, value);

@@ -19,15 +19,22 @@ pub trait Entity: Copy + Eq + Ord + std::hash::Hash + std::fmt::Debug {
 macro_rules! entities {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub struct $name(u32);
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(std::num::NonZeroU32);
         impl $crate::entity::Entity for $name {
             fn from_index(index: usize) -> Self {
-                // Ids are handed out by `PrimaryMap::push`, which stops at `u32::MAX`.
-                Self(index as u32)
+                // The slot's number from 1, so that an absent entity takes no room of its own. Ids are handed out by
+                // `PrimaryMap::push`, and limits stop a program long before `u32::MAX`.
+                Self(std::num::NonZeroU32::MIN.saturating_add(index as u32))
             }
             fn index(self) -> usize {
-                self.0 as usize
+                (self.0.get() - 1) as usize
+            }
+        }
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let index = $crate::entity::Entity::index(*self);
+                write!(f, concat!(stringify!($name), "({})"), index)
             }
         }
     )*};
@@ -117,6 +124,12 @@ impl<K: Entity, V: Clone> SecondaryMap<K, V> {
     /// Forgets all entries.
     pub fn clear(&mut self) {
         self.items.clear();
+    }
+    /// Resets one entry; makes no room for it.
+    pub fn reset(&mut self, key: K) {
+        if let Some(item) = self.items.get_mut(key.index()) {
+            *item = self.default.clone();
+        }
     }
 }
 

@@ -1,24 +1,86 @@
 //! Interning: equal things get equal ids, so types, attributes and strings compare by one integer.
 //!
-//! Ids are handed out in order of first use, so they are a function of the input alone.
+//! Each thing stands once, in an arena in order of first use; the table that finds it again holds a hash and an id for each,
+//! eight bytes, so a program of a million ops with as many places stays small and growing moves little. Ids are a function of
+//! the input alone.
 
-use rustc_hash::FxHashMap;
-use std::hash::Hash;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 use crate::entity::{Entity, PrimaryMap};
+
+/// Slots of the first table.
+const LEAST_SLOTS: usize = 16;
+
+/// One slot of a [`Finder`]: the low half of the hash, and the index plus one (0: free).
+type Slot = (u32, u32);
+
+/// Finds indices by hash: open addressing, linear probing, at most three quarters full. Nothing is ever removed.
+#[derive(Clone, Debug, Default)]
+struct Finder {
+    slots: Vec<Slot>,
+    used: usize,
+}
+
+impl Finder {
+    /// The index with this hash for which `is` holds.
+    fn find(&self, hash: u32, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = hash as usize & mask;
+        loop {
+            match self.slots[at] {
+                (_, 0) => return None,
+                (known, next) if known == hash && is(next as usize - 1) => {
+                    return Some(next as usize - 1);
+                }
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+    /// Adds an index that is not there.
+    fn insert(&mut self, hash: u32, index: usize) {
+        if self.used * 4 >= self.slots.len() * 3 {
+            self.grow();
+        }
+        self.used += 1;
+        self.put((hash, index as u32 + 1));
+    }
+    fn put(&mut self, slot: Slot) {
+        let mask = self.slots.len() - 1;
+        let mut at = slot.0 as usize & mask;
+        while self.slots[at].1 != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+    fn grow(&mut self) {
+        let size = (self.slots.len() * 2).max(LEAST_SLOTS);
+        let old = std::mem::replace(&mut self.slots, vec![(0, 0); size]);
+        old.into_iter()
+            .filter(|s| s.1 != 0)
+            .for_each(|s| self.put(s));
+    }
+}
+
+fn hash_of<T: Hash + ?Sized>(item: &T) -> u32 {
+    let mut hasher = FxHasher::default();
+    item.hash(&mut hasher);
+    hasher.finish() as u32
+}
 
 /// A table in which each distinct `T` stands once.
 #[derive(Clone, Debug)]
 pub struct Interner<K: Entity, T: Clone + Eq + Hash> {
     items: PrimaryMap<K, T>,
-    ids: FxHashMap<T, K>,
+    finder: Finder,
 }
 
 impl<K: Entity, T: Clone + Eq + Hash> Default for Interner<K, T> {
     fn default() -> Self {
         Self {
             items: PrimaryMap::default(),
-            ids: FxHashMap::default(),
+            finder: Finder::default(),
         }
     }
 }
@@ -26,16 +88,21 @@ impl<K: Entity, T: Clone + Eq + Hash> Default for Interner<K, T> {
 impl<K: Entity, T: Clone + Eq + Hash> Interner<K, T> {
     /// The id of `item`, new or old.
     pub fn intern(&mut self, item: T) -> K {
-        if let Some(&id) = self.ids.get(&item) {
+        let hash = hash_of(&item);
+        if let Some(id) = self.find(hash, &item) {
             return id;
         }
-        let id = self.items.push(item.clone());
-        self.ids.insert(item, id);
+        let id = self.items.push(item);
+        self.finder.insert(hash, id.index());
         id
     }
     /// The id of `item` if it was interned before.
     pub fn lookup(&self, item: &T) -> Option<K> {
-        self.ids.get(item).copied()
+        self.find(hash_of(item), item)
+    }
+    fn find(&self, hash: u32, item: &T) -> Option<K> {
+        let is = |index| self.items[K::from_index(index)] == *item;
+        self.finder.find(hash, is).map(K::from_index)
     }
     /// What `id` stands for.
     pub fn get(&self, id: K) -> &T {
@@ -56,29 +123,67 @@ crate::entities! {
     Sym,
 }
 
-/// Interned strings.
+/// Interned strings, one behind the other in one text.
 #[derive(Clone, Debug, Default)]
 pub struct Strings {
-    items: PrimaryMap<Sym, Box<str>>,
-    ids: FxHashMap<Box<str>, Sym>,
+    text: String,
+    places: PrimaryMap<Sym, Range<usize>>,
+    finder: Finder,
 }
 
 impl Strings {
     /// The symbol of `text`, new or old.
     pub fn intern(&mut self, text: &str) -> Sym {
-        if let Some(&sym) = self.ids.get(text) {
+        let hash = hash_of(text);
+        if let Some(sym) = self.find(hash, text) {
             return sym;
         }
-        let sym = self.items.push(text.into());
-        self.ids.insert(text.into(), sym);
+        let start = self.text.len();
+        self.text.push_str(text);
+        let sym = self.places.push(start..self.text.len());
+        self.finder.insert(hash, sym.index());
         sym
     }
     /// The symbol of `text` if it was interned before.
     pub fn lookup(&self, text: &str) -> Option<Sym> {
-        self.ids.get(text).copied()
+        self.find(hash_of(text), text)
+    }
+    fn find(&self, hash: u32, text: &str) -> Option<Sym> {
+        let is = |index| self.get(Sym::from_index(index)) == text;
+        self.finder.find(hash, is).map(Sym::from_index)
     }
     /// The text of `sym`.
     pub fn get(&self, sym: Sym) -> &str {
-        &self.items[sym]
+        &self.text[self.places[sym].clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_things_get_equal_ids_however_many_there_are() {
+        let mut strings = Strings::default();
+        let all: Vec<String> = (0..10_000).map(|n| format!("name{n}")).collect();
+        let ids: Vec<Sym> = all.iter().map(|t| strings.intern(t)).collect();
+        for (text, &id) in all.iter().zip(&ids) {
+            assert_eq!(strings.intern(text), id);
+            assert_eq!(strings.lookup(text), Some(id));
+            assert_eq!(strings.get(id), text);
+        }
+        assert_eq!(strings.lookup("other"), None);
+        assert_eq!(ids.last().map(|id| id.index()), Some(9_999));
+    }
+    #[test]
+    fn things_of_one_hash_are_told_apart() {
+        let mut finder = Finder::default();
+        for index in 0..100 {
+            assert_eq!(finder.find(7, |i| i == index), None);
+            finder.insert(7, index);
+        }
+        for index in 0..100 {
+            assert_eq!(finder.find(7, |i| i == index), Some(index));
+        }
     }
 }

@@ -9,6 +9,9 @@ impl Ir {
         let mut stack = vec![root];
         while let Some(op) = stack.pop() {
             order.push(op);
+            if self.op_regions(op).is_empty() {
+                continue;
+            }
             let children = self.children(op);
             stack.extend(children.into_iter().rev());
         }

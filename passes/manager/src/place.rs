@@ -4,7 +4,7 @@ use fuser_ir::{Ir, Op, Place, check};
 
 /// The source text of `op` where it was parsed, else what its location says.
 pub fn place_of(ir: &Ir, op: Op) -> Place {
-    match &ir.spans[op] {
+    match ir.spans.get(op) {
         Some(spans) => Place::Span {
             file: spans.file,
             span: spans.name,

@@ -17,6 +17,7 @@
 use std::hash::{Hash, Hasher};
 
 use fuser_dialects::task::outline::is_border;
+use fuser_ir::entity::SecondaryMap;
 use fuser_ir::{Ir, Op, Region, Traits, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -76,11 +77,14 @@ enum Step {
     },
 }
 
-type Table = FxHashMap<u64, SmallVec<[Op; 1]>>;
+/// The last op with each hash. Those before it with the same hash follow through [`Merger::earlier`].
+type Table = FxHashMap<u64, Op>;
 
 struct Merger {
     across: bool,
     tables: Vec<Table>,
+    /// The op with the same hash that stood in the table before; mostly none.
+    earlier: SecondaryMap<Op, Option<Op>>,
     /// Hashes in order of insertion, so that a scope can be undone.
     log: Vec<u64>,
     merged: u64,
@@ -92,6 +96,7 @@ impl Merger {
         Self {
             across,
             tables: vec![Table::default()],
+            earlier: SecondaryMap::default(),
             log: Vec::new(),
             merged: 0,
             seen: 0,
@@ -134,17 +139,19 @@ impl Merger {
         }
     }
     fn leave(&mut self, mark: usize, fresh: bool) {
-        let undone = self.log.split_off(mark);
         if fresh {
+            self.log.truncate(mark);
             self.tables.pop();
             return;
         }
         let Some(table) = self.tables.last_mut() else {
             return;
         };
-        for hash in undone {
-            if let Some(list) = table.get_mut(&hash) {
-                list.pop();
+        for hash in self.log.drain(mark..).rev() {
+            let last = table.remove(&hash);
+            let earlier = last.and_then(|op| self.earlier[op]);
+            if let Some(op) = earlier {
+                table.insert(hash, op);
             }
         }
     }
@@ -153,22 +160,27 @@ impl Merger {
         if !ir.op_regions(op).is_empty() {
             return self.push_regions(ir, op, stack);
         }
-        let (merged, barrier) = (Traits::PURE, Traits::BARRIER);
-        if !ir.has(op, merged) || ir.has(op, barrier) || ir.has(op, Traits::TERMINATOR) {
+        let traits = ir.def(op).map_or(Traits::empty(), |def| def.traits);
+        let kept = Traits::BARRIER.union(Traits::TERMINATOR);
+        if !traits.contains(Traits::PURE) || traits.intersects(kept) {
             return;
         }
         let hash = hash_of(ir, op);
         let Some(table) = self.tables.last_mut() else {
             return;
         };
-        let list = table.entry(hash).or_default();
-        match list.iter().find(|&&known| same(ir, known, op)) {
-            Some(&known) => {
+        let last = table.get(&hash).copied();
+        let mut candidates = std::iter::successors(last, |&op| self.earlier[op]);
+        match candidates.find(|&known| same(ir, known, op)) {
+            Some(known) => {
                 replace(ir, op, known);
                 self.merged += 1;
             }
             None => {
-                list.push(op);
+                if last.is_some() {
+                    self.earlier[op] = last;
+                }
+                table.insert(hash, op);
                 self.log.push(hash);
             }
         }

@@ -12,7 +12,7 @@ use super::codes::OP_RULE;
 pub fn diagnostic(
     ir: &Ir,
     op_name: &str,
-    spans: Option<&OpSpans>,
+    spans: Option<OpSpans<'_>>,
     loc: LocId,
     error: OpError,
 ) -> Diagnostic {
@@ -32,7 +32,7 @@ pub fn diagnostic(
     }
 }
 
-fn part_span(ir: &Ir, spans: &OpSpans, at: At) -> Span {
+fn part_span(ir: &Ir, spans: OpSpans<'_>, at: At) -> Span {
     let part = match at {
         At::Operand(index) => spans.operands.get(index).copied(),
         At::Result(index) => spans.types.or(spans.results.get(index).copied()),

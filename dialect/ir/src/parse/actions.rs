@@ -14,6 +14,7 @@ use super::grammar::StartParser;
 use super::names::Names;
 use super::regions::Frame;
 use crate::attr::AttrId;
+use crate::def::OpDef;
 use crate::diag::Diagnostic;
 use crate::intern::Sym;
 use crate::ir::{Ir, OpName};
@@ -57,6 +58,17 @@ pub struct Item {
     pub word: Span,
     /// The value and its place.
     pub value: Option<(ItemValue, Span)>,
+}
+
+/// The name of an operation that was looked up before.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownName {
+    /// Its id.
+    pub name: OpName,
+    /// Its table.
+    pub def: Option<&'static OpDef>,
+    /// Whether it may stand here: it has a table, or is the module.
+    pub known: bool,
 }
 
 /// A parameter of a signature.
@@ -133,6 +145,10 @@ impl Statement {
         self.types.clear();
         (self.types_span, self.loc, self.failed) = (None, None, false);
     }
+    /// Number of results that are named.
+    pub fn named_results(&self) -> usize {
+        self.results.iter().map(|r| r.1 as usize).sum()
+    }
     /// Where it begins: the first result or the name.
     pub fn start(&self) -> u32 {
         self.results.first().map_or(self.name.start, |r| r.0.start)
@@ -158,12 +174,14 @@ pub struct Parser<'i> {
     pub(super) options: &'i ParseOptions,
     pub(super) tokens: &'i [Token],
     pub(super) stop: &'i Cell<bool>,
-    pub(super) statement: Statement,
+    pub(super) statement: Box<Statement>,
+    /// A statement that is not in use: its lists keep their memory.
+    pub(super) spare: Option<Box<Statement>>,
     pub(super) names: Names<'i>,
     pub(super) frames: Vec<Frame<'i>>,
     pub(super) aliases: Aliases<'i>,
     pub(super) shapes: FxHashMap<&'i str, TypeId>,
-    pub(super) op_names: FxHashMap<&'i str, OpName>,
+    pub(super) op_names: FxHashMap<&'i str, KnownName>,
     pub(super) lines: Lines<'i>,
     pub(super) found: Vec<Diagnostic>,
     pub(super) errors: usize,
@@ -193,7 +211,8 @@ impl<'i> Parser<'i> {
             options,
             tokens,
             stop,
-            statement: Statement::default(),
+            statement: Box::default(),
+            spare: None,
             names: Names::default(),
             frames: Vec::new(),
             aliases: Aliases::default(),
@@ -233,8 +252,7 @@ impl<'i> Parser<'i> {
             Some(span) => self.result_count(span),
         };
         self.statement.results.push((name, count));
-        let total: usize = self.statement.results.iter().map(|r| r.1 as usize).sum();
-        self.check_count(total, "results", name);
+        self.check_count(self.statement.named_results(), "results", name);
     }
     fn result_count(&mut self, span: Span) -> u32 {
         let count: usize = self.text(span).parse().unwrap_or(usize::MAX);
@@ -307,15 +325,22 @@ impl<'i> Parser<'i> {
             self.check_count(self.statement.dict.len(), "attributes", last.span);
         }
     }
+    /// The type of an operand.
+    pub fn input_type(&mut self, ty: TypeId) {
+        self.statement.inputs.push(ty);
+    }
+    /// The type of a result.
+    pub fn output_type(&mut self, ty: TypeId) {
+        self.statement.types.push(ty);
+    }
     /// `: T, T`
-    pub fn result_types(&mut self, span: Span, types: Vec<TypeId>) {
-        self.statement.types = types;
+    pub fn result_types(&mut self, span: Span) {
         self.statement.types_span = Some(span);
     }
     /// `: (T) -> T`
-    pub fn function_types(&mut self, span: Span, inputs: Vec<TypeId>, outputs: Vec<TypeId>) {
-        (self.statement.inputs, self.statement.generic) = (inputs, true);
-        self.result_types(span, outputs);
+    pub fn function_types(&mut self, span: Span) {
+        self.statement.generic = true;
+        self.result_types(span);
     }
     /// `loc(...)` after an operation.
     pub fn location(&mut self, loc: LocId) {
@@ -349,7 +374,7 @@ pub struct Lines<'i> {
 
 impl<'i> Lines<'i> {
     fn new(source: &'i str, first: u32) -> Self {
-        let ends = source.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let ends = source.match_indices('\n');
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1));
         Self {
             source,

@@ -14,12 +14,15 @@ use crate::codes;
 use crate::def::{ClauseDef, ClauseKind, OpDef};
 use crate::intern::Sym;
 use crate::ir::Value;
-use crate::span::{OpSpans, Span};
+use crate::span::Span;
 use crate::suggest;
 use crate::types::{DType, TypeId, TypeKind};
 
 /// Attributes of an operation in the making.
 pub type Attrs = SmallVec<[(Sym, AttrId); 4]>;
+
+/// Names of attributes, and where their values stand.
+pub type ClauseSpans = SmallVec<[(Sym, Span); 4]>;
 
 /// What a number's type depends on.
 pub struct Context<'a> {
@@ -36,7 +39,7 @@ impl Parser<'_> {
         statement: &Statement,
         def: Option<&'static OpDef>,
         context: &Context<'_>,
-        spans: &mut OpSpans,
+        spans: &mut ClauseSpans,
     ) -> Attrs {
         let mut attrs = Attrs::new();
         if let (false, Some(def)) = (statement.generic, def) {
@@ -51,7 +54,7 @@ impl Parser<'_> {
                 continue;
             }
             attrs.push((entry.key, entry.value));
-            spans.clauses.push((entry.key, entry.span));
+            spans.push((entry.key, entry.span));
         }
         attrs
     }
@@ -113,7 +116,7 @@ impl Parser<'_> {
         def: &'static OpDef,
         context: &Context<'_>,
         attrs: &mut Attrs,
-        spans: &mut OpSpans,
+        spans: &mut ClauseSpans,
     ) {
         let mut items = statement.items.iter().copied().peekable();
         while let Some(item) = items.next() {
@@ -136,7 +139,7 @@ impl Parser<'_> {
             };
             let span = value.span(item.word);
             let key = self.ir.sym(clause.name);
-            spans.clauses.push((key, span));
+            spans.push((key, span));
             if attrs.iter().any(|(k, _)| *k == key) {
                 self.duplicate(key, item.word);
             } else if let Some(attr) = self.clause(clause, value, item.word, context) {

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::actions::{Parser, Statement};
-use super::custom::Context;
+use super::actions::{KnownName, Parser, Statement};
+use super::custom::{ClauseSpans, Context};
 use crate::codes;
 use crate::def::{OpDef, OpParts};
 use crate::ir::{Block, NewOp, Op, OpName, Region, Value};
@@ -30,12 +30,16 @@ pub struct Header {
 impl<'i> Parser<'i> {
     /// The end of an operation without regions.
     pub fn finish_op(&mut self) {
-        let mut statement = std::mem::take(&mut self.statement);
+        let fresh = self.spare.take().unwrap_or_default();
+        let mut statement = std::mem::replace(&mut self.statement, fresh);
         let header = self.header(&statement);
         let made = self.make(&statement, header, SmallVec::new());
         self.note(&statement, made);
         statement.clear();
-        self.statement = statement;
+        // What went wrong while the op was made concerns no later statement.
+        let mut spare = std::mem::replace(&mut self.statement, statement);
+        spare.failed = false;
+        self.spare = Some(spare);
     }
     /// Puts a made op into its block and names its results; poisons them if it was not made.
     pub fn note(&mut self, statement: &Statement, made: Option<Op>) {
@@ -58,32 +62,42 @@ impl<'i> Parser<'i> {
             return Header::default();
         }
         let name = self.lookup_op(statement);
-        let operands = statement.operands.iter();
-        let operands: SmallVec<[Option<Value>; 4]> = operands.map(|s| self.use_value(*s)).collect();
+        // All are looked up, so that each unknown name is reported.
+        let mut operands = Some(Operands::new());
+        for &span in &statement.operands {
+            operands = match (operands, self.use_value(span)) {
+                (Some(mut list), Some(value)) => {
+                    list.push(value);
+                    Some(list)
+                }
+                _ => None,
+            };
+        }
         let targets = statement.targets.iter();
         let targets: Vec<Option<Vec<Value>>> = targets
             .map(|t| t.values.iter().map(|s| self.use_value(*s)).collect())
             .collect();
         Header {
             name,
-            operands: operands.into_iter().collect(),
+            operands,
             targets: targets.into_iter().collect(),
         }
     }
     fn lookup_op(&mut self, statement: &Statement) -> Option<Name> {
         let text = self.text(statement.name);
-        let name = match self.op_names.get(text) {
-            Some(&name) => name,
+        let found = match self.op_names.get(text) {
+            Some(&found) => found,
             None => {
                 let name = self.full_name(statement, text);
-                self.op_names.insert(text, name);
-                name
+                let def = self.ir.name_def(name);
+                let known = def.is_some() || self.ir.op_name("builtin.module") == name;
+                let found = KnownName { name, def, known };
+                self.op_names.insert(text, found);
+                found
             }
         };
-        let def = self.ir.name_def(name);
-        let module = self.text(statement.name).trim_matches('"') == "builtin.module";
-        if def.is_some() || module || text == "module" {
-            return Some((name, def));
+        if found.known {
+            return Some((found.name, found.def));
         }
         if !statement.generic {
             self.unknown_op(statement.name, text);
@@ -95,7 +109,7 @@ impl<'i> Parser<'i> {
             self.error_with_help(&codes::UNREGISTERED, statement.name, message, help);
             return None;
         }
-        Some((name, None))
+        Some((found.name, None))
     }
     fn full_name(&mut self, statement: &Statement, text: &'i str) -> OpName {
         if statement.generic {
@@ -142,16 +156,25 @@ impl<'i> Parser<'i> {
         let operands = header.operands?;
         let targets = header.targets?;
         self.count_op(statement.name);
-        let mut spans = self.spans(statement);
+        let mut clauses = ClauseSpans::new();
         let errors = self.errors;
         let context = Context {
             operands: &operands,
             types: &statement.types,
         };
-        let attrs = self.attributes(statement, def, &context, &mut spans);
+        let attrs = self.attributes(statement, def, &context, &mut clauses);
         if self.errors > errors {
             return None;
         }
+        let named: SmallVec<[Span; 4]> = statement.results.iter().map(|r| r.0).collect();
+        let spans = OpSpans {
+            file: self.file,
+            name: statement.name,
+            operands: &statement.operands,
+            results: &named,
+            clauses: &clauses,
+            types: statement.types_span,
+        };
         let loc = self.op_loc(statement);
         let types = match def {
             Some(def) if !statement.generic => {
@@ -161,21 +184,21 @@ impl<'i> Parser<'i> {
                     regions: &regions,
                     stated: statement.types_span.map(|_| statement.types.as_slice()),
                 };
-                self.custom_types(statement, def, parts, &spans, loc)?
+                self.custom_types(statement, def, parts, spans, loc)?
             }
             _ => self.generic_types(statement, &operands)?,
         };
-        let names = self.result_names(statement, types.len())?;
+        let results = self.named_results(statement, &types)?;
         let new = NewOp {
             operands,
-            results: types.into_iter().zip(names).collect(),
+            results,
             attrs,
             regions,
             successors: self.successors(targets),
             loc: Some(loc),
         };
         let op = self.ir.create(name, new);
-        self.ir.spans[op] = Some(Box::new(spans));
+        self.ir.spans.insert(op, spans);
         self.note_targets(statement, op);
         Some(op)
     }
@@ -186,29 +209,6 @@ impl<'i> Parser<'i> {
             let message = format!("more than {limit} operations");
             self.error(&codes::LIMIT_OPS, span, message);
             self.stop.set(true);
-        }
-    }
-    fn spans(&self, statement: &Statement) -> OpSpans {
-        let last = statement.operands.last().copied();
-        let ends = [
-            last,
-            statement.types_span,
-            statement.dict.last().map(|e| e.span),
-        ];
-        let ends = ends.into_iter().flatten().map(|s| s.end);
-        let items = statement
-            .items
-            .last()
-            .map(|i| i.value.map_or(i.word, |v| v.1).end);
-        let end = ends.chain(items).max().unwrap_or(0).max(statement.name.end);
-        OpSpans {
-            file: self.file,
-            whole: Span::new(statement.start(), end),
-            name: statement.name,
-            operands: SmallVec::from_slice(&statement.operands),
-            results: statement.results.iter().map(|r| r.0).collect(),
-            clauses: SmallVec::new(),
-            types: statement.types_span,
         }
     }
     fn op_loc(&mut self, statement: &Statement) -> LocId {

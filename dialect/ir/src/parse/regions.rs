@@ -22,7 +22,7 @@ use crate::types::TypeId;
 #[derive(Clone, Debug, Default)]
 pub struct OpenOp {
     /// What was read of it.
-    pub(super) statement: Statement,
+    pub(super) statement: Box<Statement>,
     header: Header,
     regions: SmallVec<[Region; 1]>,
 }
@@ -111,7 +111,10 @@ impl<'i> Parser<'i> {
     fn is_isolated(&self, open: &OpenOp) -> bool {
         match open.header.name {
             Some((_, Some(def))) => def.traits.contains(Traits::ISOLATED),
-            Some((name, None)) => self.op_names.get("module") == Some(&name),
+            Some((name, None)) => {
+                let module = self.op_names.get("module");
+                module.is_some_and(|known| known.name == name)
+            }
             None => false,
         }
     }

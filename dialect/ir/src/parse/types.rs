@@ -22,8 +22,14 @@ impl Parser<'_> {
     /// `f32`, `index`, `i16`, `none`
     pub fn word_type(&mut self, span: Span) -> TypeId {
         let word = self.text(span);
+        if let Some(&ty) = self.shapes.get(word) {
+            return ty;
+        }
         match self.type_of_word(word) {
-            Some(ty) => ty,
+            Some(ty) => {
+                self.shapes.insert(word, ty);
+                ty
+            }
             None => {
                 let message = format!("unknown type `{word}`");
                 let help = shape::dtype_help(word);

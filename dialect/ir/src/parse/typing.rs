@@ -19,7 +19,7 @@ impl Parser<'_> {
         statement: &Statement,
         def: &'static OpDef,
         parts: OpParts<'_>,
-        spans: &OpSpans,
+        spans: OpSpans<'_>,
         loc: LocId,
     ) -> Option<ResultTypes> {
         if self.names.pending > 0 && parts.operands.iter().any(|v| self.is_placeholder(*v)) {
@@ -134,7 +134,7 @@ impl Parser<'_> {
         let Def::Result(op, index) = self.ir.value_def(value) else {
             return None;
         };
-        let spans = self.ir.spans[op].as_ref()?;
+        let spans = self.ir.spans.get(op)?;
         let results = spans.results.get(index as usize);
         Some(
             results

@@ -10,7 +10,7 @@ use crate::intern::Sym;
 use crate::ir::{NewOp, Op, Value};
 use crate::span::Span;
 use crate::suggest;
-use crate::types::TypeKind;
+use crate::types::{TypeId, TypeKind};
 
 /// How many names are compared to find what an unknown one may have meant.
 const MOST_COMPARED: usize = 10_000;
@@ -57,13 +57,13 @@ impl Parser<'_> {
         let op = self.ir.def_op(value);
         op.is_some_and(|op| self.ir.name_id(op) == self.placeholder)
     }
-    /// One name hint for each result.
-    pub(super) fn result_names(
+    /// The types of the results with their names; an error where the numbers differ.
+    pub(super) fn named_results(
         &mut self,
         statement: &Statement,
-        count: usize,
-    ) -> Option<SmallVec<[Option<Sym>; 2]>> {
-        let named: usize = statement.results.iter().map(|r| r.1 as usize).sum();
+        types: &[TypeId],
+    ) -> Option<SmallVec<[(TypeId, Option<Sym>); 2]>> {
+        let (named, count) = (statement.named_results(), types.len());
         if named != count && !statement.results.is_empty() {
             let span = statement.results.first().map_or(statement.name, |r| r.0);
             let op = self.text(statement.name);
@@ -71,13 +71,14 @@ impl Parser<'_> {
             self.error(&codes::RESULT_NAMES, span, message);
             return None;
         }
-        let mut names = SmallVec::new();
+        let mut results: SmallVec<[(TypeId, Option<Sym>); 2]> = SmallVec::with_capacity(count);
+        results.extend(types.iter().map(|ty| (*ty, None)));
+        let mut at = 0;
         for &(span, packed) in &statement.results {
-            names.push(self.name_hint(span));
-            names.extend((1..packed).map(|_| None));
+            results[at].1 = self.name_hint(span);
+            at += packed as usize;
         }
-        names.resize(count, None);
-        Some(names)
+        Some(results)
     }
     /// The name to keep; numbers are given anew when printing.
     pub fn name_hint(&mut self, span: Span) -> Option<Sym> {
@@ -91,7 +92,7 @@ impl Parser<'_> {
         let mut from = 0;
         for &(span, count) in &statement.results {
             let to = from + count as usize;
-            let values: SmallVec<[Value; 2]> = SmallVec::from_slice(&self.ir.results(op)[from..to]);
+            let values: SmallVec<[Value; 4]> = SmallVec::from_slice(&self.ir.results(op)[from..to]);
             self.define(span, &values);
             from = to;
         }

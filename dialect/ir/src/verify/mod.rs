@@ -300,7 +300,7 @@ impl<'a> Verifier<'a> {
             At::Operand(index) if index < ir.operand_count(op) => Some(ir.operand(op, index)),
             _ => None,
         };
-        let spans = ir.spans[op].as_deref();
+        let spans = ir.spans.get(op);
         let diagnostic = check::diagnostic(ir, ir.name(op), spans, ir.op_loc(op), error);
         match operand {
             Some(value) => {
@@ -340,7 +340,7 @@ fn tables_around(ir: &Ir, root: Op) -> Vec<(Option<Region>, FxHashMap<Sym, Op>)>
 
 /// Where an op stands: its name in the source, or what its location says.
 pub fn op_place(ir: &Ir, op: Op) -> Place {
-    match ir.spans[op].as_deref() {
+    match ir.spans.get(op) {
         Some(spans) => Place::Span {
             file: spans.file,
             span: spans.name,
@@ -358,8 +358,9 @@ pub fn value_place(ir: &Ir, value: Value) -> Place {
     let Some(op) = op else {
         return Place::Unknown;
     };
-    let span = ir.spans[op]
-        .as_deref()
+    let span = ir
+        .spans
+        .get(op)
         .and_then(|s| s.results.get(index).map(|r| (s.file, *r)));
     match span {
         Some((file, span)) => Place::Span { file, span },

@@ -82,7 +82,7 @@ pub fn finding(
     help: &str,
 ) -> Diagnostic {
     let error = OpError::at(at, message).code(code).help(help);
-    let spans = ir.spans[op].as_deref();
+    let spans = ir.spans.get(op);
     check::diagnostic(ir, ir.name(op), spans, ir.op_loc(op), error)
 }
 

@@ -1,0 +1,344 @@
+//! Reading ops, values, blocks and regions, and setting what concerns one of them alone.
+
+use super::{Block, Def, Ir, Op, OpName, Region, Use, Value};
+use crate::attr::{AttrId, AttrKind};
+use crate::def::{OpDef, Traits};
+use crate::intern::Sym;
+use crate::loc::LocId;
+use crate::types::{TypeId, TypeKind};
+
+impl Ir {
+    // --- operations ------------------------------------------------------------------------------------------------
+
+    /// The full name, `fusion.add`.
+    pub fn name(&self, op: Op) -> &str {
+        self.str(self.names[self.ops[op].name].sym)
+    }
+    /// The interned name.
+    pub fn name_id(&self, op: Op) -> OpName {
+        self.ops[op].name
+    }
+    /// The table of a name, if a known dialect has it.
+    pub fn name_def(&self, name: OpName) -> Option<&'static OpDef> {
+        self.names[name].def
+    }
+    /// The op's table, if a known dialect has it.
+    pub fn def(&self, op: Op) -> Option<&'static OpDef> {
+        self.names[self.ops[op].name].def
+    }
+    /// Whether `op` is of table `def`.
+    pub fn is(&self, op: Op, def: &'static OpDef) -> bool {
+        self.def(op).is_some_and(|d| std::ptr::eq(d, def))
+    }
+    /// Whether `op` has all of `traits` (an unknown op has none).
+    pub fn has(&self, op: Op, traits: Traits) -> bool {
+        self.def(op).is_some_and(|d| d.traits.contains(traits))
+    }
+    /// Number of operands, successor arguments included.
+    pub fn operand_count(&self, op: Op) -> usize {
+        self.ops[op].operands.len()
+    }
+    /// Operand `index`.
+    pub fn operand(&self, op: Op, index: usize) -> Value {
+        self.uses[self.ops[op].operands[index]].value
+    }
+    /// All operands, successor arguments last.
+    pub fn operands(
+        &self,
+        op: Op,
+    ) -> impl ExactSizeIterator<Item = Value> + DoubleEndedIterator + '_ {
+        self.ops[op].operands.iter().map(|&u| self.uses[u].value)
+    }
+    /// The use entities of the operands.
+    pub fn operand_uses(&self, op: Op) -> &[Use] {
+        &self.ops[op].operands
+    }
+    /// All results.
+    pub fn results(&self, op: Op) -> &[Value] {
+        &self.ops[op].results
+    }
+    /// Result `index`.
+    pub fn result(&self, op: Op, index: usize) -> Value {
+        self.ops[op].results[index]
+    }
+    /// All attributes, sorted by the text of their names.
+    pub fn attrs(&self, op: Op) -> &[(Sym, AttrId)] {
+        &self.ops[op].attrs
+    }
+    /// The attribute `name`.
+    pub fn get_attr(&self, op: Op, name: &str) -> Option<AttrId> {
+        // Lists are short: comparing texts, mostly of other lengths, is less than hashing one.
+        let attrs = self.ops[op].attrs.iter();
+        let mut found = attrs.filter(|(key, _)| self.str(*key) == name);
+        found.next().map(|(_, a)| *a)
+    }
+    /// The attribute `name`, looked into.
+    pub fn attr_of(&self, op: Op, name: &str) -> Option<&AttrKind> {
+        self.get_attr(op, name).map(|a| self.attr_kind(a))
+    }
+    /// The integer attribute `name`.
+    pub fn int_of(&self, op: Op, name: &str) -> Option<i64> {
+        self.attr_of(op, name)?.as_int()?.try_into().ok()
+    }
+    /// The string attribute `name`.
+    pub fn str_of(&self, op: Op, name: &str) -> Option<&str> {
+        self.attr_of(op, name)?.as_string().map(|s| self.str(s))
+    }
+    /// The integers of attribute `name`.
+    pub fn i64s_of(&self, op: Op, name: &str) -> Option<&[i64]> {
+        self.attr_of(op, name)?.as_i64_array()
+    }
+    /// The symbol that `op` declares (`sym_name`).
+    pub fn symbol_name(&self, op: Op) -> Option<&str> {
+        self.str_of(op, "sym_name")
+    }
+    /// Sets or replaces an attribute.
+    pub fn set_attr(&mut self, op: Op, name: &str, value: AttrId) {
+        let sym = self.sym(name);
+        let strings = &self.strings;
+        let attrs = &mut self.ops[op].attrs;
+        match attrs.binary_search_by(|(key, _)| strings.get(*key).cmp(name)) {
+            Ok(at) => attrs[at].1 = value,
+            Err(at) => attrs.insert(at, (sym, value)),
+        }
+    }
+    /// Removes an attribute.
+    pub fn remove_attr(&mut self, op: Op, name: &str) {
+        if let Some(sym) = self.strings.lookup(name) {
+            self.ops[op].attrs.retain(|(key, _)| *key != sym);
+        }
+    }
+    /// Regions.
+    pub fn op_regions(&self, op: Op) -> &[Region] {
+        self.ops[op].nested.as_deref().map_or(&[], |n| &n.regions)
+    }
+    /// Successor blocks with the operands handed to each.
+    pub fn successors(&self, op: Op) -> Vec<(Block, Vec<Value>)> {
+        let data = &self.ops[op];
+        let targets = self.targets(op);
+        let handed: usize = targets.iter().map(|s| s.1 as usize).sum();
+        let mut at = data.operands.len() - handed;
+        let mut list = Vec::with_capacity(targets.len());
+        for &(block, count) in targets {
+            let slots = &data.operands[at..at + count as usize];
+            list.push((block, slots.iter().map(|&u| self.uses[u].value).collect()));
+            at += count as usize;
+        }
+        list
+    }
+    fn targets(&self, op: Op) -> &[(Block, u32)] {
+        self.ops[op]
+            .nested
+            .as_deref()
+            .map_or(&[], |n| &n.successors)
+    }
+    /// Number of operands that are no arguments of successors.
+    pub fn plain_operand_count(&self, op: Op) -> usize {
+        let handed: usize = self.targets(op).iter().map(|s| s.1 as usize).sum();
+        self.operand_count(op) - handed
+    }
+    /// Number of successors.
+    pub fn successor_count(&self, op: Op) -> usize {
+        self.targets(op).len()
+    }
+    /// Points successor `index` at `block`.
+    pub fn set_successor(&mut self, op: Op, index: usize, block: Block) {
+        let nested = self.ops[op].nested.as_mut();
+        if let Some(target) = nested.and_then(|n| n.successors.get_mut(index)) {
+            target.0 = block;
+        }
+    }
+    /// Location.
+    pub fn op_loc(&self, op: Op) -> LocId {
+        self.ops[op].loc
+    }
+    /// Sets the location.
+    pub fn set_loc(&mut self, op: Op, loc: LocId) {
+        self.ops[op].loc = loc;
+    }
+    /// The block that holds `op`.
+    pub fn parent_block(&self, op: Op) -> Option<Block> {
+        self.ops[op].parent
+    }
+    /// The op whose region holds `op`.
+    pub fn parent_op(&self, op: Op) -> Option<Op> {
+        self.block_parent_op(self.ops[op].parent?)
+    }
+    /// The op before `op` in its block.
+    pub fn prev_op(&self, op: Op) -> Option<Op> {
+        self.ops[op].prev
+    }
+    /// The op after `op` in its block.
+    pub fn next_op(&self, op: Op) -> Option<Op> {
+        self.ops[op].next
+    }
+    /// Whether `op` was erased.
+    pub fn is_erased(&self, op: Op) -> bool {
+        self.ops[op].erased
+    }
+    /// Number of op slots ever made: a bound for side tables.
+    pub fn op_slots(&self) -> usize {
+        self.ops.len()
+    }
+    /// Number of value slots ever made.
+    pub fn value_slots(&self) -> usize {
+        self.values.len()
+    }
+
+    // --- values ----------------------------------------------------------------------------------------------------
+
+    /// The type.
+    pub fn value_type(&self, value: Value) -> TypeId {
+        self.values[value].ty
+    }
+    /// The type, looked into.
+    pub fn value_kind(&self, value: Value) -> &TypeKind {
+        self.ty(self.values[value].ty)
+    }
+    /// Changes the type.
+    pub fn set_value_type(&mut self, value: Value, ty: TypeId) {
+        self.values[value].ty = ty;
+    }
+    /// Where the value comes from.
+    pub fn value_def(&self, value: Value) -> Def {
+        self.values[value].def
+    }
+    /// The op that makes the value, if it is a result.
+    pub fn def_op(&self, value: Value) -> Option<Op> {
+        match self.values[value].def {
+            Def::Result(op, _) => Some(op),
+            Def::Arg(..) => None,
+        }
+    }
+    /// The block in which the value is defined.
+    pub fn def_block(&self, value: Value) -> Option<Block> {
+        match self.values[value].def {
+            Def::Result(op, _) => self.parent_block(op),
+            Def::Arg(block, _) => Some(block),
+        }
+    }
+    /// The name hint, without `%`.
+    pub fn value_name(&self, value: Value) -> Option<&str> {
+        self.values[value].name.map(|s| self.str(s))
+    }
+    /// The interned name hint.
+    pub fn value_name_sym(&self, value: Value) -> Option<Sym> {
+        self.values[value].name
+    }
+    /// Sets the name hint.
+    pub fn set_value_name(&mut self, value: Value, name: Option<Sym>) {
+        self.values[value].name = name;
+    }
+
+    // --- blocks and regions ----------------------------------------------------------------------------------------
+
+    /// Arguments of a block.
+    pub fn args(&self, block: Block) -> &[Value] {
+        &self.blocks[block].args
+    }
+    /// Removes argument `index` (unused) of `block`; the later ones move up.
+    pub fn remove_arg(&mut self, block: Block, index: usize) {
+        self.blocks[block].args.remove(index);
+        for (i, arg) in self.blocks[block].args.clone().into_iter().enumerate() {
+            self.values[arg].def = Def::Arg(block, i as u32);
+        }
+    }
+    /// First op of a block.
+    pub fn first_op(&self, block: Block) -> Option<Op> {
+        self.blocks[block].first
+    }
+    /// Last op of a block.
+    pub fn last_op(&self, block: Block) -> Option<Op> {
+        self.blocks[block].last
+    }
+    /// The last op, if it ends the block.
+    pub fn terminator(&self, block: Block) -> Option<Op> {
+        self.last_op(block)
+            .filter(|&op| self.has(op, Traits::TERMINATOR))
+    }
+    /// The ops of a block, in order. Do not edit the block while iterating: collect first.
+    pub fn block_ops(&self, block: Block) -> impl Iterator<Item = Op> + '_ {
+        std::iter::successors(self.blocks[block].first, |&op| self.ops[op].next)
+    }
+    /// The name hint of a block, without `^`.
+    pub fn block_name(&self, block: Block) -> Option<&str> {
+        self.blocks[block].name.map(|s| self.str(s))
+    }
+    /// The interned name hint of a block.
+    pub fn block_name_sym(&self, block: Block) -> Option<Sym> {
+        self.blocks[block].name
+    }
+    /// Sets the name hint of a block.
+    pub fn set_block_name(&mut self, block: Block, name: Option<Sym>) {
+        self.blocks[block].name = name;
+    }
+    /// The region of a block.
+    pub fn block_region(&self, block: Block) -> Option<Region> {
+        self.blocks[block].parent
+    }
+    /// The op whose region holds `block`.
+    pub fn block_parent_op(&self, block: Block) -> Option<Op> {
+        self.regions[self.blocks[block].parent?].parent
+    }
+    /// Number of block slots ever made.
+    pub fn block_slots(&self) -> usize {
+        self.blocks.len()
+    }
+    /// The blocks of a region, in order.
+    pub fn region_blocks(&self, region: Region) -> impl Iterator<Item = Block> + '_ {
+        std::iter::successors(self.regions[region].first, |&b| self.blocks[b].next)
+    }
+    /// The first block of a region.
+    pub fn entry_block(&self, region: Region) -> Option<Block> {
+        self.regions[region].first
+    }
+    /// The op that owns a region.
+    pub fn region_parent(&self, region: Region) -> Option<Op> {
+        self.regions[region].parent
+    }
+    /// The entry block of region `index` of `op`.
+    pub fn body(&self, op: Op, index: usize) -> Option<Block> {
+        self.entry_block(*self.op_regions(op).get(index)?)
+    }
+    /// The block after `block` in its region.
+    pub fn next_block(&self, block: Block) -> Option<Block> {
+        self.blocks[block].next
+    }
+    /// Adds a region to an existing op.
+    pub fn push_region(&mut self, op: Op, region: Region) {
+        self.regions[region].parent = Some(op);
+        let nested = self.ops[op].nested.get_or_insert_default();
+        nested.regions.push(region);
+    }
+    /// Moves all ops of `from` to before `anchor`.
+    pub fn inline_block_before(&mut self, from: Block, anchor: Op) {
+        while let Some(op) = self.blocks[from].first {
+            self.detach(op);
+            self.insert_before(anchor, op);
+        }
+    }
+    /// Whether `a` stands before `b` in their common block. Amortised constant.
+    pub fn is_before(&mut self, a: Op, b: Op) -> bool {
+        if let Some(block) = self.ops[a].parent
+            && !self.blocks[block].order_valid
+        {
+            self.renumber(block);
+        }
+        self.ops[a].order < self.ops[b].order
+    }
+    /// Numbers the ops of a block in order.
+    pub fn renumber(&mut self, block: Block) {
+        let mut next = self.blocks[block].first;
+        let mut order = 0;
+        while let Some(op) = next {
+            self.ops[op].order = order;
+            order += 1;
+            next = self.ops[op].next;
+        }
+        self.blocks[block].order_valid = true;
+    }
+    /// The number that [`Ir::renumber`] gave; meaningless after an insertion.
+    pub fn op_order(&self, op: Op) -> u32 {
+        self.ops[op].order
+    }
+}

@@ -1,0 +1,273 @@
+//! Making, linking and erasing ops, blocks and regions.
+
+use smallvec::SmallVec;
+
+use super::{
+    Block, BlockData, Def, Ir, Nested, NewOp, Op, OpData, OpName, Region, RegionData, Value,
+    ValueData,
+};
+use crate::attr::AttrId;
+use crate::def::OpDef;
+use crate::intern::Sym;
+use crate::types::TypeId;
+
+impl Ir {
+    // --- creating --------------------------------------------------------------------------------------------------
+
+    /// Makes an operation, attached to no block.
+    pub fn create(&mut self, name: OpName, new: NewOp) -> Op {
+        let loc = match new.loc {
+            Some(loc) => loc,
+            None => self.unknown_loc(),
+        };
+        let mut attrs: SmallVec<[(Sym, AttrId); 2]> = SmallVec::from_slice(&new.attrs);
+        if attrs.len() > 1 {
+            let strings = &self.strings;
+            attrs.sort_by(|a, b| strings.get(a.0).cmp(strings.get(b.0)));
+        }
+        let nested = (!new.regions.is_empty()).then(|| {
+            Box::new(Nested {
+                regions: SmallVec::from_slice(&new.regions),
+                ..Nested::default()
+            })
+        });
+        let op = self.ops.push(OpData {
+            name,
+            operands: SmallVec::new(),
+            results: SmallVec::new(),
+            attrs,
+            nested,
+            loc,
+            parent: None,
+            prev: None,
+            next: None,
+            order: 0,
+            erased: false,
+        });
+        for region in new.regions {
+            self.regions[region].parent = Some(op);
+        }
+        for (index, (ty, name)) in new.results.into_iter().enumerate() {
+            let def = Def::Result(op, index as u32);
+            let value = self.values.push(ValueData {
+                ty,
+                def,
+                name,
+                first_use: None,
+                last_use: None,
+            });
+            self.ops[op].results.push(value);
+        }
+        for value in new.operands {
+            self.push_operand(op, value);
+        }
+        for (block, args) in new.successors {
+            self.push_successor(op, block, &args);
+        }
+        op
+    }
+    /// Makes an operation of a table.
+    pub fn create_op(&mut self, def: &'static OpDef, new: NewOp) -> Op {
+        let name = self.op_name(def.name);
+        self.create(name, new)
+    }
+    /// Makes an empty region that belongs to no operation yet.
+    pub fn new_region(&mut self) -> Region {
+        self.regions.push(RegionData::default())
+    }
+    /// Makes a block at the end of `region`.
+    pub fn append_block(&mut self, region: Region) -> Block {
+        let last = self.regions[region].last;
+        let block = self.blocks.push(BlockData {
+            args: SmallVec::new(),
+            first: None,
+            last: None,
+            parent: Some(region),
+            prev: last,
+            next: None,
+            name: None,
+            order_valid: true,
+            erased: false,
+        });
+        match last {
+            Some(last) => self.blocks[last].next = Some(block),
+            None => self.regions[region].first = Some(block),
+        }
+        self.regions[region].last = Some(block);
+        block
+    }
+    /// Adds an argument to `block`.
+    pub fn append_arg(&mut self, block: Block, ty: TypeId, name: Option<Sym>) -> Value {
+        let def = Def::Arg(block, self.blocks[block].args.len() as u32);
+        let value = self.values.push(ValueData {
+            ty,
+            def,
+            name,
+            first_use: None,
+            last_use: None,
+        });
+        self.blocks[block].args.push(value);
+        value
+    }
+    /// Adds a result to `op`.
+    pub fn append_result(&mut self, op: Op, ty: TypeId, name: Option<Sym>) -> Value {
+        let def = Def::Result(op, self.ops[op].results.len() as u32);
+        let value = self.values.push(ValueData {
+            ty,
+            def,
+            name,
+            first_use: None,
+            last_use: None,
+        });
+        self.ops[op].results.push(value);
+        value
+    }
+    /// Removes result `index` (unused) of `op`; the later ones move up.
+    pub fn remove_result(&mut self, op: Op, index: usize) {
+        self.ops[op].results.remove(index);
+        for (i, result) in self.ops[op].results.clone().into_iter().enumerate() {
+            self.values[result].def = Def::Result(op, i as u32);
+        }
+    }
+    /// Puts a detached `op` at the end of `block`.
+    pub fn append_op(&mut self, block: Block, op: Op) {
+        let last = self.blocks[block].last;
+        self.link(block, op, last, None);
+    }
+    /// Puts a detached `op` at the start of `block`.
+    pub fn prepend_op(&mut self, block: Block, op: Op) {
+        let first = self.blocks[block].first;
+        self.link(block, op, None, first);
+    }
+    /// Puts a detached `op` before `anchor`.
+    pub fn insert_before(&mut self, anchor: Op, op: Op) {
+        if let Some(block) = self.ops[anchor].parent {
+            let prev = self.ops[anchor].prev;
+            self.link(block, op, prev, Some(anchor));
+        }
+    }
+    /// Puts a detached `op` after `anchor`.
+    pub fn insert_after(&mut self, anchor: Op, op: Op) {
+        if let Some(block) = self.ops[anchor].parent {
+            let next = self.ops[anchor].next;
+            self.link(block, op, Some(anchor), next);
+        }
+    }
+    fn link(&mut self, block: Block, op: Op, prev: Option<Op>, next: Option<Op>) {
+        debug_assert!(
+            self.ops[op].parent.is_none(),
+            "linking an op that is in a block"
+        );
+        let order = match (prev, next) {
+            (None, _) => 0,
+            (Some(p), None) => self.ops[p].order.saturating_add(1),
+            (Some(p), Some(_)) => self.ops[p].order,
+        };
+        let data = &mut self.ops[op];
+        (data.parent, data.prev, data.next, data.order) = (Some(block), prev, next, order);
+        match prev {
+            Some(p) => self.ops[p].next = Some(op),
+            None => self.blocks[block].first = Some(op),
+        }
+        match next {
+            Some(n) => {
+                self.ops[n].prev = Some(op);
+                self.blocks[block].order_valid = false;
+            }
+            None => self.blocks[block].last = Some(op),
+        }
+    }
+    /// Takes `op` out of its block; it keeps operands, results and regions.
+    pub fn detach(&mut self, op: Op) {
+        let (parent, prev, next) = (self.ops[op].parent, self.ops[op].prev, self.ops[op].next);
+        let Some(block) = parent else { return };
+        match prev {
+            Some(p) => self.ops[p].next = next,
+            None => self.blocks[block].first = next,
+        }
+        match next {
+            Some(n) => self.ops[n].prev = prev,
+            None => self.blocks[block].last = prev,
+        }
+        let data = &mut self.ops[op];
+        (data.parent, data.prev, data.next) = (None, None, None);
+    }
+    /// Moves `op` before `anchor`.
+    pub fn move_before(&mut self, op: Op, anchor: Op) {
+        if op != anchor {
+            self.detach(op);
+            self.insert_before(anchor, op);
+        }
+    }
+    /// Moves `op` to the end of `block`.
+    pub fn move_to_end(&mut self, op: Op, block: Block) {
+        self.detach(op);
+        self.append_op(block, op);
+    }
+
+    // --- erasing ---------------------------------------------------------------------------------------------------
+
+    /// Erases `op` and everything in its regions. Uses of its results elsewhere keep pointing to erased values, which the
+    /// verifier reports: replace them first.
+    pub fn erase(&mut self, op: Op) {
+        self.detach(op);
+        let mut stack = vec![op];
+        while let Some(op) = stack.pop() {
+            self.drop_operands(op);
+            let nested = self.ops[op].nested.take().unwrap_or_default();
+            for region in nested.regions {
+                let mut block = self.regions[region].first;
+                while let Some(b) = block {
+                    let mut inner = self.blocks[b].first;
+                    while let Some(i) = inner {
+                        stack.push(i);
+                        inner = self.ops[i].next;
+                    }
+                    self.blocks[b].erased = true;
+                    block = self.blocks[b].next;
+                }
+            }
+            self.ops[op].erased = true;
+            self.spans.forget(op);
+        }
+    }
+    /// Erases a block and its ops, and takes it out of its region.
+    pub fn erase_block(&mut self, block: Block) {
+        while let Some(op) = self.blocks[block].last {
+            self.erase(op);
+        }
+        let (parent, prev, next) = (
+            self.blocks[block].parent,
+            self.blocks[block].prev,
+            self.blocks[block].next,
+        );
+        match prev {
+            Some(p) => self.blocks[p].next = next,
+            None => {
+                if let Some(r) = parent {
+                    self.regions[r].first = next;
+                }
+            }
+        }
+        match next {
+            Some(n) => self.blocks[n].prev = prev,
+            None => {
+                if let Some(r) = parent {
+                    self.regions[r].last = prev;
+                }
+            }
+        }
+        let data = &mut self.blocks[block];
+        (data.parent, data.prev, data.next, data.erased) = (None, None, None, true);
+    }
+    pub(super) fn drop_operands(&mut self, op: Op) {
+        let operands = std::mem::take(&mut self.ops[op].operands);
+        for slot in operands {
+            self.unlink_use(slot);
+            self.free_uses.push(slot);
+        }
+        if let Some(nested) = &mut self.ops[op].nested {
+            nested.successors.clear();
+        }
+    }
+}
