@@ -19,12 +19,15 @@ pub struct Variant {
     pub segmentation: &'static str,
     /// The machine for which the program is cut and scheduled; on a tiny one small tensors are walked as huge ones are.
     pub machine: &'static str,
+    /// 0: the passes before `segment` run as usual; else the seed of another order of some of them.
+    pub order: u64,
 }
 
 /// As a user gets it.
 pub const USUAL: Variant = Variant {
     segmentation: "",
     machine: "cpu",
+    order: 0,
 };
 /// Options of `segment`: as it is, nothing fused, and other ways to decide.
 const SEGMENTATIONS: [&str; 6] = [
@@ -38,32 +41,42 @@ const SEGMENTATIONS: [&str; 6] = [
 /// Machines that programs are cut for.
 const MACHINES: [&str; 3] = ["cpu", "tiny", "h100"];
 
+/// How much is spent on a case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Element operations of one execution after a pass.
+    pub fuel: u64,
+}
+
+/// For tests.
+pub const QUICK: Effort = Effort { fuel: 1 << 16 };
+/// For the soak.
+pub const THOROUGH: Effort = Effort { fuel: 1 << 22 };
+
 impl Variant {
     fn draw(source: &mut Source) -> Self {
         Self {
             segmentation: source.one(&SEGMENTATIONS),
             machine: source.one(&MACHINES),
+            order: match source.chance(1, 2) {
+                true => source.below(1 << 16),
+                false => 0,
+            },
         }
     }
     /// What runs on the program, up to and with scheduling.
     pub fn front(&self, target: &Target) -> String {
-        let usual = pipeline_text(&CompileOptions::default());
-        let front = usual
-            .split_once("task.program(")
-            .map_or("", |(_, rest)| rest);
-        let front = front.split_once(",schedule").map_or("", |(front, _)| front);
         let (options, machine) = (self.segmentation, self.machine);
-        let passes = front.split(',').map(|pass| match pass {
-            "segment" => format!("segment{{{options} machine={machine}}}"),
-            "remat" => format!("remat{{machine={machine}}}"),
-            pass => pass.into(),
-        });
-        let passes: Vec<String> = passes.collect();
+        let mut before = passes_before("segment");
+        if self.order != 0 {
+            before = reordered(before, &mut Source::seed(self.order));
+        }
         let family = target.family();
-        format!(
-            "{},schedule{{target={family} machine={machine}}}",
-            passes.join(",")
-        )
+        let mut passes: Vec<String> = before.into_iter().map(Into::into).collect();
+        passes.push(format!("segment{{{options} machine={machine}}}"));
+        passes.push(format!("remat{{machine={machine}}}"));
+        passes.push(format!("schedule{{target={family} machine={machine}}}"));
+        passes.join(",")
     }
     /// The whole pipeline of a target.
     pub fn pipeline(&self, target: &Target) -> Result<Pipeline, Finding> {
@@ -81,13 +94,37 @@ impl Variant {
     }
 }
 
+/// The passes that run on a program before `last`, by their names.
+fn passes_before(last: &str) -> Vec<&'static str> {
+    let text = pipeline_text(&CompileOptions::default());
+    let Ok(parsed) = fuser_pass::pipeline::parse(&text, 0, &fuser::catalog()) else {
+        return Vec::new();
+    };
+    let steps = parsed.pipeline.passes();
+    let names = steps.iter().map(|step| step.pass.name);
+    names.take_while(|name| *name != last).collect()
+}
+
+/// Most of the passes in some order; `decompose`, without which little can be compiled, stays and is the last.
+fn reordered(mut passes: Vec<&'static str>, source: &mut Source) -> Vec<&'static str> {
+    const LAST: &str = "decompose";
+    passes.retain(|pass| *pass != LAST && source.chance(3, 4));
+    source.shuffle(&mut passes);
+    passes.push(LAST);
+    passes
+}
+
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "segment{{{} machine={}}}",
             self.segmentation, self.machine
-        )
+        )?;
+        match self.order {
+            0 => Ok(()),
+            order => write!(f, " after order {order}"),
+        }
     }
 }
 
@@ -96,6 +133,7 @@ pub fn fusion(
     source: &mut Source,
     oracles: u64,
     config: &Config,
+    effort: Effort,
     stats: &mut Stats,
 ) -> (Option<Case>, Vec<Finding>) {
     stats.count("case", tier_name(config.tier));
@@ -106,7 +144,7 @@ pub fn fusion(
     stats.program(&case.ir, case.program);
     let findings = match verify::check(&mut case.ir, case.module, "verify") {
         Some(finding) => vec![finding],
-        None => executed(&case, &mut source_of_oracles(oracles), stats),
+        None => executed(&case, &mut source_of_oracles(oracles), effort, stats),
     };
     stats.count("outcome", if findings.is_empty() { "ok" } else { "found" });
     (Some(case), findings)
@@ -126,7 +164,12 @@ pub fn source_of_oracles(seed: u64) -> Source {
 }
 
 /// Execution before and after each pass for both targets, and compiled for this machine.
-pub fn executed(case: &Case, source: &mut Source, stats: &mut Stats) -> Vec<Finding> {
+pub fn executed(
+    case: &Case,
+    source: &mut Source,
+    effort: Effort,
+    stats: &mut Stats,
+) -> Vec<Finding> {
     let expected = match guard::run("interpreter", || execute::expected(case)) {
         Err(finding) => return vec![finding],
         Ok(Err(error)) => {
@@ -142,7 +185,13 @@ pub fn executed(case: &Case, source: &mut Source, stats: &mut Stats) -> Vec<Find
     findings.extend(round_trip(case, stats));
     let variant = Variant::draw(source);
     for target in [Target::Host, Target::Cuda("sm_80".into())] {
-        findings.extend(through_passes(case, &expected, &target, variant, stats));
+        findings.extend(through_passes(
+            case,
+            &expected,
+            &target,
+            (variant, effort),
+            stats,
+        ));
     }
     for variant in [USUAL, variant] {
         findings.extend(through_code(case, &expected, variant, stats));
@@ -162,7 +211,7 @@ fn through_passes(
     case: &Case,
     expected: &execute::Expected,
     target: &Target,
-    variant: Variant,
+    (variant, effort): (Variant, Effort),
     stats: &mut Stats,
 ) -> Vec<Finding> {
     let family = target.family();
@@ -170,7 +219,8 @@ fn through_passes(
         Ok(pipeline) => pipeline,
         Err(finding) => return vec![finding],
     };
-    let verdict = match guard::run("passes", || passes::check(case, expected, &pipeline, stats)) {
+    let run = || passes::check(case, expected, &pipeline, effort.fuel, stats);
+    let verdict = match guard::run("passes", run) {
         Ok(verdict) => verdict,
         Err(finding) => return vec![finding],
     };

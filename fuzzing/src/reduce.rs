@@ -112,6 +112,7 @@ fn new_input(case: &mut Case, value: Value) -> Option<Value> {
     };
     let names = crate::generate::fusion::shapes::Names {
         values: case.extents.clone(),
+        ..Default::default()
     };
     let axes = names.axes(&case.ir, &dims)?;
     let seed = case.inputs.len() as u64;

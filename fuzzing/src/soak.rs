@@ -10,10 +10,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::campaign::{self, Effort, QUICK, THOROUGH};
 use crate::generate::fusion::Config;
 use crate::generate::{Case, Tier};
 use crate::oracle::Finding;
-use crate::{Source, Stats, campaign};
+use crate::{Source, Stats};
 
 /// What `soak` takes.
 pub const USAGE: &str = "usage: soak [options]
@@ -22,9 +23,11 @@ pub const USAGE: &str = "usage: soak [options]
   --jobs N       threads (2)
   --seed N       the first seed (0)
   --tier T       exact, bounded or both (both)
+  --small        small cases, as tests run them
   --ops A,B      only these ops: fusion.add,fusion.sum
   --no-templates single ops only
   --out DIR      where failures are written (fuzz-failures)
+  --find TEXT    a refusal whose diagnostic, without numbers and names, contains TEXT counts as a failure too
   --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";
 
@@ -38,6 +41,8 @@ pub struct Options {
     tiers: Vec<Tier>,
     ops: Vec<&'static str>,
     templates: bool,
+    small: bool,
+    find: Option<String>,
     out: PathBuf,
     reduce: bool,
     verbose: bool,
@@ -54,6 +59,8 @@ impl Options {
             tiers: vec![Tier::Exact, Tier::Bounded],
             ops: Vec::new(),
             templates: true,
+            small: false,
+            find: None,
             out: "fuzz-failures".into(),
             reduce: false,
             verbose: false,
@@ -62,6 +69,7 @@ impl Options {
         while let Some(name) = rest.next() {
             match name.as_str() {
                 "--no-templates" => options.templates = false,
+                "--small" => options.small = true,
                 "--reduce" => options.reduce = true,
                 "--verbose" => options.verbose = true,
                 _ => {
@@ -85,6 +93,7 @@ impl Options {
             "--cases" => self.cases = number()?,
             "--jobs" => self.jobs = number()?.max(1),
             "--seed" => self.seed = number()?,
+            "--find" => self.find = Some(value.into()),
             "--out" => self.out = value.into(),
             "--tier" => {
                 self.tiers = match value {
@@ -109,12 +118,29 @@ impl Options {
         }
         Ok(())
     }
+    /// Refusals that are looked for.
+    fn refusals(&self, stats: &Stats) -> Vec<Finding> {
+        let Some(text) = &self.find else {
+            return Vec::new();
+        };
+        let refusals = stats.entries("refusal").filter(|r| r.contains(text));
+        refusals.map(|r| Finding::new("refused", r)).collect()
+    }
+    fn effort(&self) -> Effort {
+        match self.small {
+            true => QUICK,
+            false => THOROUGH,
+        }
+    }
     fn config(&self, seed: u64) -> Config {
         let tier = self.tiers[seed as usize % self.tiers.len()];
         Config {
             allowed: self.ops.clone(),
             templates: self.templates,
-            ..Config::new(tier)
+            ..match self.small {
+                true => Config::small(tier),
+                false => Config::new(tier),
+            }
         }
     }
 }
@@ -174,12 +200,14 @@ fn work(options: &Options, shared: &Shared, end: Instant) {
 
 fn case(options: &Options, shared: &Shared, seed: u64) {
     let mut stats = Stats::default();
-    let (case, found) = campaign::fusion(
+    let (case, mut found) = campaign::fusion(
         &mut Source::seed(seed),
         seed,
         &options.config(seed),
+        options.effort(),
         &mut stats,
     );
+    found.extend(options.refusals(&stats));
     if let Ok(mut all) = shared.stats.lock() {
         all.merge(&stats);
     }
@@ -196,7 +224,12 @@ fn case(options: &Options, shared: &Shared, seed: u64) {
         drop(all);
         if first && let Some(case) = &case {
             match options.reduce {
-                true => write(options, seed, finding, &reduced(case, seed, finding)),
+                true => write(
+                    options,
+                    seed,
+                    finding,
+                    &reduced(options, case, seed, finding),
+                ),
                 false => write(options, seed, finding, case),
             }
         }
@@ -204,14 +237,14 @@ fn case(options: &Options, shared: &Shared, seed: u64) {
 }
 
 /// A smaller case that goes wrong in the same way.
-fn reduced(case: &Case, seed: u64, finding: &Finding) -> Case {
+fn reduced(options: &Options, case: &Case, seed: u64, finding: &Finding) -> Case {
     let shape = campaign::shape_of(&finding.to_string());
     let same = |case: &Case| {
         let mut source = campaign::source_of_oracles(seed);
-        let found = campaign::executed(case, &mut source, &mut Stats::default());
-        found
-            .iter()
-            .any(|f| campaign::shape_of(&f.to_string()) == shape)
+        let mut stats = Stats::default();
+        let found = campaign::executed(case, &mut source, options.effort(), &mut stats);
+        let mut found = found.into_iter().chain(options.refusals(&stats));
+        found.any(|f| campaign::shape_of(&f.to_string()) == shape)
     };
     crate::reduce::reduce(case, same)
 }

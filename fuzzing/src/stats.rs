@@ -33,6 +33,11 @@ impl Stats {
         let group = self.counts.get(group);
         group.and_then(|g| g.get(entry)).copied().unwrap_or(0)
     }
+    /// What was counted in a group.
+    pub fn entries(&self, group: &str) -> impl Iterator<Item = &str> {
+        let group = self.counts.get(group).into_iter().flatten();
+        group.map(|(entry, _)| entry.as_str())
+    }
     /// The sum over a group.
     pub fn total(&self, group: &str) -> u64 {
         self.counts.get(group).map_or(0, |g| g.values().sum())

@@ -7,15 +7,15 @@ use half::{bf16, f16};
 
 use crate::generate::{Case, Input, Tier};
 
-/// Element operations of one execution, a large multiple of what any case needs.
+/// Element operations of the execution of a case as it is, a large multiple of what any case needs.
 const FUEL: u64 = 1 << 28;
 /// Bytes held by one execution.
 const MEMORY: u64 = 1 << 30;
 
-fn options(reference: bool) -> Options {
+fn options(reference: bool, fuel: u64) -> Options {
     Options {
         reference,
-        fuel: FUEL,
+        fuel,
         memory: MEMORY,
         ..Options::default()
     }
@@ -34,16 +34,21 @@ pub struct Expected {
 pub fn expected(case: &Case) -> Result<Expected, InterpError> {
     let inputs = tensors(&case.inputs);
     let reference = case.tier == Tier::Bounded;
-    let outputs = interpret(&case.ir, case.program, &inputs, &options(reference))?;
+    let outputs = interpret(&case.ir, case.program, &inputs, &options(reference, FUEL))?;
     Ok(Expected {
         tier: case.tier,
         results: outputs.values,
     })
 }
 
-/// Executes some later form of a case exactly as its ops are defined.
-pub fn exact(ir: &Ir, program: Op, inputs: &[Input]) -> Result<Vec<Tensor>, InterpError> {
-    let outputs = interpret(ir, program, &tensors(inputs), &options(false))?;
+/// Executes some later form of a case exactly as its ops are defined, if `fuel` is enough.
+pub fn exact(
+    ir: &Ir,
+    program: Op,
+    inputs: &[Input],
+    fuel: u64,
+) -> Result<Vec<Tensor>, InterpError> {
+    let outputs = interpret(ir, program, &tensors(inputs), &options(false, fuel))?;
     Ok(outputs.values)
 }
 

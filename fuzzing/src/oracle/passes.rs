@@ -1,8 +1,11 @@
 //! After every pass the program verifies, and executes to the same results.
 //!
 //! Exact cases must stay equal bit for bit. Bounded ones are executed exactly as their ops are defined after each pass, and
-//! must lie within the bounds that the interpreter derived for the program as it was generated.
+//! must lie within the bounds that the interpreter derived for the program as it was generated. What a pass left as it was
+//! is not executed again. Loops take long to interpret, so there is fuel; what runs out of it is counted, and is no finding.
 
+use fuser_interp::ErrorKind;
+use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Diagnostic, Ir, Op};
 use fuser_pass::{Failure, Instrument, Manager, PassRun, Pipeline};
 
@@ -20,14 +23,22 @@ pub struct Verdict {
     pub refused: Option<String>,
 }
 
-/// Runs `pipeline` on a copy of the case.
-pub fn check(case: &Case, expected: &Expected, pipeline: &Pipeline, stats: &mut Stats) -> Verdict {
+/// Runs `pipeline` on a copy of the case; each execution may take `fuel` element operations.
+pub fn check(
+    case: &Case,
+    expected: &Expected,
+    pipeline: &Pipeline,
+    fuel: u64,
+    stats: &mut Stats,
+) -> Verdict {
     let mut ir = case.ir.clone();
     let mut watcher = Watcher {
         program: case.program,
         inputs: &case.inputs,
         expected,
         stats,
+        fuel,
+        text: print(&ir, case.module, &PrintOptions::default()),
         findings: Vec::new(),
     };
     let mut manager = Manager::new(fuser_ir::verify);
@@ -52,13 +63,22 @@ struct Watcher<'a> {
     inputs: &'a [Input],
     expected: &'a Expected,
     stats: &'a mut Stats,
+    fuel: u64,
+    /// The module after the last pass.
+    text: String,
     findings: Vec<Finding>,
 }
 
 impl Instrument for Watcher<'_> {
     fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
         let pass = run.step.pass.name;
-        self.stats.count("pass executed", pass);
+        self.stats.count("pass run", pass);
+        let text = print(ir, run.root, &PrintOptions::default());
+        if text == self.text {
+            return Vec::new();
+        }
+        self.text = text;
+        self.stats.count("pass changed", pass);
         // What is wrong once stays wrong: only the pass that broke it is at fault.
         if self.findings.is_empty()
             && let Some(what) = self.fault(ir)
@@ -71,9 +91,16 @@ impl Instrument for Watcher<'_> {
 }
 
 impl Watcher<'_> {
-    fn fault(&self, ir: &Ir) -> Option<String> {
-        match exact(ir, self.program, self.inputs) {
-            Ok(results) => self.expected.fault(&results),
+    fn fault(&mut self, ir: &Ir) -> Option<String> {
+        match exact(ir, self.program, self.inputs, self.fuel) {
+            Ok(results) => {
+                self.stats.count("execution", "compared");
+                self.expected.fault(&results)
+            }
+            Err(error) if matches!(error.kind, ErrorKind::OutOfFuel(_)) => {
+                self.stats.count("execution", "out of fuel");
+                None
+            }
             Err(error) => {
                 let op = error.op.map_or("", |op| ir.name(op));
                 Some(format!("the interpreter fails at `{op}`: {:?}", error.kind))

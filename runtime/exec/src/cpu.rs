@@ -14,7 +14,7 @@ use fuser_artifact::abi::CpuEntry;
 use fuser_artifact::{Artifact, Target};
 
 use crate::bind::Explicit;
-use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference};
+use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference, first_other_value};
 use crate::error::RuntimeError;
 use crate::execute::{Machine, Order};
 use crate::frame::{Frame, Mode};
@@ -224,15 +224,14 @@ impl Run<'_> {
                 continue;
             }
             let buffer = output.buffer as usize;
-            let size = output.dtype.bytes();
+            let dtype = output.dtype;
             let runs = guarded
                 .each_ref()
                 .map(|frame| frame.contents(buffer, bytes));
-            compare_patterns(&output.name, runs, size)?;
+            compare_patterns(&output.name, runs, dtype)?;
             let [first, _] = runs;
-            if let Some(element) =
-                first_difference(first, self.contents(lean, &[], buffer, bytes), size)
-            {
+            let lean = self.contents(lean, &[], buffer, bytes);
+            if let Some(element) = first_other_value(first, lean, dtype) {
                 let output = output.name.clone();
                 return Err(CheckError::Layout { output, element });
             }

@@ -67,9 +67,12 @@ impl<'s> Maker<'s> {
         ir.append_op(top, program);
         Self {
             source,
-            config,
             ir,
-            names: Names::default(),
+            names: Names {
+                lengths: config.lengths,
+                ..Names::default()
+            },
+            config,
             slots: Vec::new(),
             module,
             program,

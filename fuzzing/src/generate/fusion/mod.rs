@@ -11,6 +11,7 @@
 //! mistake here or in the tables, and the tests say so.
 
 pub mod facts;
+pub mod halves;
 pub mod maker;
 pub mod operands;
 pub mod ops;
@@ -41,7 +42,12 @@ pub struct Config {
     pub templates: bool,
     /// Whether extents `?` occur.
     pub unknown: bool,
+    /// Lengths of new axes beside 0; none for all of [`shapes::EXTENTS`].
+    pub lengths: &'static [u64],
 }
+
+/// Lengths of small cases: one, odd, around a vector and around a tile.
+pub const FEW_LENGTHS: &[u64] = &[3, 1, 31, 32, 33, 1025];
 
 impl Config {
     /// The defaults of a tier.
@@ -54,6 +60,17 @@ impl Config {
             allowed: Vec::new(),
             templates: true,
             unknown: true,
+            lengths: &[],
+        }
+    }
+    /// Cases so small that a test can run many.
+    pub fn small(tier: Tier) -> Self {
+        Self {
+            ops: 16,
+            elements: 1 << 11,
+            work: 1 << 14,
+            lengths: FEW_LENGTHS,
+            ..Self::new(tier)
         }
     }
 }

@@ -39,11 +39,13 @@ pub fn dims(axes: &[Axis]) -> Vec<Dim> {
     axes.iter().map(|a| a.dim).collect()
 }
 
-/// The values of named extents, made up when they are first used.
+/// The values of named extents, made up when they are first used, and the lengths that there may be.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// By name.
     pub values: BTreeMap<String, u64>,
+    /// Ascending but for the first; none for all of [`EXTENTS`].
+    pub lengths: &'static [u64],
 }
 
 impl Names {
@@ -72,12 +74,16 @@ impl Names {
 }
 
 /// A length of at most `most`.
-pub fn length(source: &mut Source, most: u64) -> u64 {
+pub fn length(source: &mut Source, names: &Names, most: u64) -> u64 {
     if source.chance(1, 48) {
         return 0;
     }
-    let fitting = EXTENTS.iter().take_while(|_| true);
-    let fitting: Vec<u64> = fitting.copied().filter(|e| *e <= most.max(1)).collect();
+    let lengths = match names.lengths {
+        [] => &EXTENTS[..],
+        lengths => lengths,
+    };
+    let fitting = lengths.iter().copied();
+    let fitting: Vec<u64> = fitting.filter(|e| *e <= most.max(1)).collect();
     source.pick(&fitting).copied().unwrap_or(1)
 }
 
@@ -86,7 +92,7 @@ pub fn axis(source: &mut Source, ir: &mut Ir, names: &mut Names, most: u64) -> A
     if source.chance(1, 4) {
         return named(source, ir, names, most);
     }
-    let length = length(source, most);
+    let length = length(source, names, most);
     let dim = Dim::fixed(length);
     Axis { dim, length }
 }
@@ -95,10 +101,10 @@ fn named(source: &mut Source, ir: &mut Ir, names: &mut Names, most: u64) -> Axis
     let name = source.one(&["B", "S", "H", "N"]);
     let value = match names.values.get(name) {
         Some(value) => *value,
-        None => length(source, most.min(129)),
+        None => length(source, names, most.min(129)),
     };
     if value > most {
-        let length = length(source, most);
+        let length = length(source, names, most);
         let dim = Dim::fixed(length);
         return Axis { dim, length };
     }

@@ -8,7 +8,9 @@ use fuser_dialects::fusion::{
 };
 use fuser_ir::DType;
 use fuser_ir::def::OpDef;
+use fuser_ir::types::Dim;
 
+use super::halves;
 use super::maker::Maker;
 use super::ops::{permute_to, reduce_axes};
 use super::shapes::{self, Axis};
@@ -31,6 +33,13 @@ pub const TEMPLATES: &[(&str, Template)] = &[
     ("diamond", diamond),
     ("long_skip", long_skip),
     ("cast_chain", cast_chain),
+    ("cast_shapes", cast_shapes),
+    ("broadcast_chain", broadcast_chain),
+    ("parts", halves::parts),
+    ("rope", halves::rope),
+    ("batch_norm", batch_norm),
+    ("attention", attention),
+    ("residual_backward", residual_backward),
 ];
 
 /// One of them.
@@ -39,10 +48,12 @@ pub fn any(maker: &mut Maker<'_>) -> Option<usize> {
     template(maker)
 }
 
-fn binary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, y: usize) -> Option<usize> {
+/// An elementwise op of two operands.
+pub fn binary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, y: usize) -> Option<usize> {
     maker.pointwise(def, &[x, y], &[])
 }
-fn unary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize) -> Option<usize> {
+/// An elementwise op of one operand.
+pub fn unary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize) -> Option<usize> {
     maker.pointwise(def, &[x], &[])
 }
 
@@ -107,7 +118,7 @@ fn softmax(maker: &mut Maker<'_>) -> Option<usize> {
 }
 
 /// The value in a storage type, as a model would store it.
-fn stored(maker: &mut Maker<'_>, x: usize) -> Option<usize> {
+pub fn stored(maker: &mut Maker<'_>, x: usize) -> Option<usize> {
     let to = maker.source.one(&[DType::BF16, DType::F32, DType::F16]);
     maker.cast(x, to)
 }
@@ -278,4 +289,166 @@ fn cast_chain(maker: &mut Maker<'_>) -> Option<usize> {
         x = maker.cast(x, to)?;
     }
     Some(x)
+}
+
+/// Shape ops between a widening and a narrowing cast.
+fn cast_shapes(maker: &mut Maker<'_>) -> Option<usize> {
+    let (mut x, _) = computed(maker)?;
+    for _ in 0..1 + maker.source.below(2) {
+        let mut order: Vec<usize> = (0..maker.slots[x].axes.len()).collect();
+        maker.source.shuffle(&mut order);
+        x = permute_to(maker, x, &order)?;
+        if maker.source.chance(1, 2) {
+            x = unary(maker, &fusion::NEG, x)?;
+        }
+    }
+    stored(maker, x)
+}
+
+/// An axis of extent 1.
+fn unit() -> Axis {
+    Axis {
+        dim: Dim::fixed(1),
+        length: 1,
+    }
+}
+
+/// Broadcasts one after another, and axes of extent 1 that come and go, as frontends emit them for weights and means.
+fn broadcast_chain(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = activation(maker)?;
+    let axes = maker.slots[x].axes.clone();
+    let dtype = maker.slots[x].dtype;
+    let w = maker.input(vec![super::operands::plain(axes[last])], dtype, false);
+    let narrow = [unit(), axes[last]];
+    let wide = maker.broadcast(w, &[1], &narrow)?;
+    let wide = match maker.source.below(3) {
+        0 => {
+            let dims = maker.ints_clause("dims", &[0]);
+            let fact = maker.slots[wide].fact;
+            let back = maker.emit(&fusion::SQUEEZE, &[wide], &[dims], None, fact)?;
+            maker.broadcast(back, &[last], &axes)?
+        }
+        1 if axes.len() == 2 => {
+            let shape = maker.plain_clause("shape", &axes);
+            let fact = maker.slots[wide].fact;
+            maker.emit(&fusion::EXPAND, &[wide], &[shape], None, fact)?
+        }
+        _ => {
+            let one = maker.broadcast(w, &[0], &[axes[last], unit()])?;
+            let dims = maker.ints_clause("dims", &[1]);
+            let fact = maker.slots[one].fact;
+            let back = maker.emit(&fusion::SQUEEZE, &[one], &[dims], None, fact)?;
+            maker.broadcast(back, &[last], &axes)?
+        }
+    };
+    binary(maker, &ADD, x, wide)
+}
+
+/// Statistics over all axes but one, which is in the middle where there are three.
+fn batch_norm(maker: &mut Maker<'_>) -> Option<usize> {
+    let (x, last) = computed(maker)?;
+    let axes = maker.slots[x].axes.clone();
+    let channel = last.min(1);
+    let folded: Vec<i64> = (0..axes.len())
+        .filter(|i| *i != channel)
+        .map(|i| i as i64)
+        .collect();
+    let var = plain_reduce(maker, &VAR_MEAN, x, &folded)?;
+    let mean = maker.broadcast(var + 1, &[channel], &axes)?;
+    let d = binary(maker, &SUB, x, mean)?;
+    let eps = maker.constant(maker.slots[x].dtype, None)?;
+    let eps = maker.pointwise(&fusion::ABS, &[eps], &[])?;
+    let v = binary(maker, &ADD, var, eps)?;
+    let r = unary(maker, &RSQRT, v)?;
+    let r = maker.broadcast(r, &[channel], &axes)?;
+    let n = binary(maker, &MUL, d, r)?;
+    let w = weight(maker, n, channel)?;
+    let b = weight(maker, n, channel)?;
+    let y = binary(maker, &MUL, n, w)?;
+    let y = binary(maker, &ADD, y, b)?;
+    stored(maker, y)
+}
+
+/// A reduction that does not keep the axes.
+fn plain_reduce(
+    maker: &mut Maker<'_>,
+    def: &'static OpDef,
+    x: usize,
+    folded: &[i64],
+) -> Option<usize> {
+    let made = reduce_axes(maker, def, x, folded)?;
+    let rank = maker.slots[x].axes.len() - folded.len();
+    (maker.slots[made].axes.len() == rank).then_some(made)
+}
+
+/// Scores, a causal mask by indices, softmax, and the weighted sum, as products that are spread and folded.
+fn attention(maker: &mut Maker<'_>) -> Option<usize> {
+    let dtype = maker.source.one(&[DType::F32, DType::F64]);
+    let mut axis = |most| shapes::axis(maker.source, &mut maker.ir, &mut maker.names, most);
+    let (rows, columns, width) = (axis(8), axis(33), axis(4));
+    let all = [rows, columns, width];
+    let q = maker.input(vec![rows, width], dtype, false);
+    let k = maker.input(vec![columns, width], dtype, false);
+    let q = maker.broadcast(q, &[0, 2], &all)?;
+    let k = maker.broadcast(k, &[1, 2], &all)?;
+    let products = binary(maker, &MUL, q, k)?;
+    let scores = plain_reduce(maker, &SUM, products, &[2])?;
+    let at = |maker: &mut Maker<'_>, dim: i64| {
+        let dim = ("dim", maker.ir.int_attr(dim));
+        let of = maker.dtype_clause("of", DType::I32);
+        let shape = maker.plain_clause("shape", &[rows, columns]);
+        maker.emit(&fusion::IOTA, &[], &[dim, shape, of], None, Some(64))
+    };
+    let (i, j) = (at(maker, 0)?, at(maker, 1)?);
+    let order = ("predicate", maker.ir.string_attr("ge"));
+    let mask = maker.pointwise(&fusion::COMPARE, &[i, j], &[order])?;
+    let low = maker.constant(dtype, None)?;
+    let masked = maker.pointwise(&fusion::WHERE, &[mask, scores, low], &[])?;
+    let m = folded(maker, &MAX, masked, 1)?;
+    let d = binary(maker, &SUB, masked, m)?;
+    let e = unary(maker, &EXP, d)?;
+    let s = folded(maker, &SUM, e, 1)?;
+    let p = binary(maker, &DIV, e, s)?;
+    let p = maker.broadcast(p, &[0, 1], &all)?;
+    let v = maker.input(vec![columns, width], dtype, false);
+    let v = maker.broadcast(v, &[1, 2], &all)?;
+    let weighted = binary(maker, &MUL, p, v)?;
+    plain_reduce(maker, &SUM, weighted, &[1])
+}
+
+/// A residual block's backward pass: dropout, layer norm and several sums over the outer axes beside a sum over the last one.
+fn residual_backward(maker: &mut Maker<'_>) -> Option<usize> {
+    let mut axis = |most| shapes::axis(maker.source, &mut maker.ir, &mut maker.names, most);
+    let axes = vec![axis(4), axis(8), axis(64)];
+    let dtype = maker.source.one(&[DType::BF16, DType::F16, DType::F32]);
+    let wide = dtype.compute();
+    let input = |maker: &mut Maker<'_>, axes: Vec<Axis>, of: DType| {
+        let slot = maker.input(axes, of, false);
+        maker.cast(slot, wide)
+    };
+    let dy = input(maker, axes.clone(), dtype)?;
+    let x = input(maker, axes.clone(), dtype)?;
+    let mask = maker.input(axes.clone(), DType::I1, false);
+    let mask = maker.cast(mask, wide)?;
+    let mean = input(maker, axes[..2].to_vec(), wide)?;
+    let rstd = input(maker, axes[..2].to_vec(), wide)?;
+    let mean = maker.broadcast(mean, &[0, 1], &axes)?;
+    let rstd = maker.broadcast(rstd, &[0, 1], &axes)?;
+    let d = binary(maker, &SUB, x, mean)?;
+    let n = binary(maker, &MUL, d, rstd)?;
+    let w = weight(maker, n, 2)?;
+    let dn = binary(maker, &MUL, dy, w)?;
+    let gamma = binary(maker, &MUL, dy, n)?;
+    reduce_axes(maker, &SUM, gamma, &[0, 1])?;
+    reduce_axes(maker, &SUM, dy, &[0, 1])?;
+    let inner = binary(maker, &MUL, dn, n)?;
+    let a = folded(maker, &SUM, inner, 2)?;
+    let b = folded(maker, &SUM, dn, 2)?;
+    let na = binary(maker, &MUL, n, a)?;
+    let t = binary(maker, &SUB, dn, na)?;
+    let t = binary(maker, &SUB, t, b)?;
+    let dx = binary(maker, &MUL, t, rstd)?;
+    let dropped = binary(maker, &MUL, dx, mask)?;
+    reduce_axes(maker, &SUM, dropped, &[0, 1])?;
+    stored(maker, dropped)
 }

@@ -67,6 +67,7 @@ pub struct StoredAxis {
 #[derive(Clone, Debug, Default)]
 pub struct Axes {
     extents: Vec<Option<ExtentExpr>>,
+    walked: Vec<bool>,
     order: Vec<Value>,
     values: FxHashMap<Value, Vec<DimAxes>>,
     reduced: FxHashMap<Op, AxisList>,
@@ -105,7 +106,17 @@ impl Axes {
             let list = list.collect();
             axes.reduced.insert(op, list);
         }
+        axes.mark_walked();
         Ok(axes)
+    }
+
+    fn mark_walked(&mut self) {
+        self.walked = vec![false; self.extents.len()];
+        let dims = self.values.values().flatten().filter(|d| !d.broadcast);
+        let stored = dims.flat_map(|d| &d.axes);
+        for &axis in stored.chain(self.reduced.values().flatten()) {
+            self.walked[fuser_ir::entity::Entity::index(axis)] = true;
+        }
     }
 
     fn number<'a>(
@@ -174,6 +185,11 @@ impl Axes {
     pub fn stored(&self, value: Value) -> impl Iterator<Item = AxisId> + '_ {
         let dims = self.value(value).iter().filter(|d| !d.broadcast);
         dims.flat_map(|d| d.axes.iter().copied())
+    }
+    /// Whether somebody must walk `axis`: a value differs along it, or an op reduces it. Along the others, which only
+    /// broadcasts have, there is nothing to do.
+    pub fn is_walked(&self, axis: AxisId) -> bool {
+        self.walked[fuser_ir::entity::Entity::index(axis)]
     }
     /// The stored axes of `value`, outermost first, with their strides in a dense row-major buffer.
     pub fn strides(&self, value: Value) -> Vec<StoredAxis> {

@@ -136,7 +136,8 @@ impl SweepSpec {
                 .flat_map(|l| &l.axes)
                 .filter(|a| **a == axis)
                 .count();
-            if count != 1 {
+            // Along an axis that need not be walked every index computes and stores the same.
+            if count != 1 && (count != 0 || axes.is_walked(axis)) {
                 return Err(format!(
                     "axis '{}' of the sweep is walked by {count} loops, not by one",
                     axis_name(axis)

@@ -253,18 +253,22 @@ fn choose(
     let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
     let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
     let (inputs, outputs) = cost::boundary(ir, &ops);
+    let unknown = || {
+        format!(
+            "an extent of segment '{}' is not known",
+            ir.symbol_name(segment).unwrap_or("?")
+        )
+    };
+    // Of an axis that is not walked too: results have it.
+    if axes.ids().any(|axis| axes.extent(axis).is_none()) {
+        return Err(unknown());
+    }
     let draft = Draft {
         ir,
         axes: &axes,
         roles: local_roles(&axes, whole, walk),
         ops: &ops,
         memory: inputs.into_iter().chain(outputs).collect(),
-    };
-    let unknown = || {
-        format!(
-            "an extent of segment '{}' is not known",
-            ir.symbol_name(segment).unwrap_or("?")
-        )
     };
     let loops = draft.choose(tuning).ok_or_else(unknown)?;
     let hoisted = hoist(&Candidates {
@@ -279,11 +283,12 @@ fn choose(
 }
 
 /// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment: its axis
-/// is resident if one of the segment's factors is.
+/// is resident if one of the segment's factors is. An axis along which nothing is stored and nothing is reduced has none: to
+/// walk it is to compute the same again.
 fn local_roles(axes: &Axes, whole: &Axes, walk: &Walk) -> Vec<(AxisId, Role)> {
     let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
     let mut list: Vec<(usize, AxisId, Role)> = Vec::new();
-    for axis in axes.ids() {
+    for axis in axes.ids().filter(|&a| axes.is_walked(a)) {
         let known: Vec<usize> = counterparts(axes, whole, axis)
             .into_iter()
             .filter_map(position)

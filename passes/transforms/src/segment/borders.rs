@@ -196,7 +196,8 @@ fn levels(graph: &Graph, borders: &[Border]) -> Vec<u32> {
 fn delay(graph: &Graph, borders: &[Border], levels: &mut [u32]) {
     for place in (0..graph.len()).rev() {
         let (own, op) = (&borders[place], place as Index);
-        if own.alone || own.after || own.view {
+        // Free ops are copied to each of their readers, whose levels do not follow from theirs.
+        if graph.free[place] || own.alone || own.after || own.view {
             continue;
         }
         let bytes = |edges: &[u32]| {

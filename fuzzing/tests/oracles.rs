@@ -1,0 +1,75 @@
+//! Fixed seeds of random programs through every oracle: text and back, the verifier and the interpreter after each pass,
+//! compiled code on several threads against the interpreter.
+//!
+//! Exact programs are compared bit for bit, bounded ones within the bound that the interpreter derives. A failure is repeated
+//! by the command that the message shows. The tests fail too where the campaign goes blind: a pass of the pipeline that never
+//! changes a program, too few programs that are compiled.
+
+use fuser::compile::Target;
+use fuser_fuzzing::campaign::{self, QUICK, USUAL};
+use fuser_fuzzing::generate::Tier;
+use fuser_fuzzing::generate::fusion::Config;
+use fuser_fuzzing::{Source, Stats};
+
+/// Cases of each test.
+const CASES: u64 = 160;
+/// Per cent of the compiles that must succeed.
+const COMPILED: u64 = 60;
+
+fn campaign(tier: Tier) -> (Stats, Vec<String>) {
+    let mut stats = Stats::default();
+    let mut faults = Vec::new();
+    for seed in 0..CASES {
+        let config = Config::small(tier);
+        let (_, found) =
+            campaign::fusion(&mut Source::seed(seed), seed, &config, QUICK, &mut stats);
+        let name = campaign::tier_name(tier);
+        let repeat = format!("soak --small --tier {name} --cases 1 --seed {seed}");
+        faults.extend(found.iter().map(|f| format!("`{repeat}`: {f}")));
+    }
+    (stats, faults)
+}
+
+fn check(tier: Tier) -> Stats {
+    let (stats, faults) = campaign(tier);
+    let name = campaign::tier_name(tier);
+    println!("{stats}");
+    println!("count: {CASES} random programs through all oracles, {name}");
+    let agrees = stats.of("compiled", "agrees");
+    println!("count: {agrees} compiled programs that agree with the interpreter, {name}");
+    assert_eq!(faults, Vec::<String>::new());
+    assert!(stats.percent("compiled", "agrees") >= COMPILED, "{stats}");
+    assert_eq!(stats.missing_dtypes(), Vec::<&str>::new());
+    let extents = ["0", "1", "3-4", "17-32", "33-64", "1025-2048", "b", "named"];
+    assert_eq!(stats.missing("extent", extents), Vec::<&str>::new());
+    stats
+}
+
+/// The passes of the pipelines.
+fn passes() -> Vec<&'static str> {
+    let targets = [Target::Host, Target::Cuda("sm_80".into())];
+    let pipelines = targets.iter().map(|target| USUAL.pipeline(target));
+    let pipelines = pipelines.map(|p| p.expect("the usual pipeline parses"));
+    pipelines
+        .flat_map(|p| {
+            p.passes()
+                .iter()
+                .map(|step| step.pass.name)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[test]
+fn random_programs_agree_whatever_is_done_to_them() {
+    let mut stats = Stats::default();
+    std::thread::scope(|scope| {
+        let exact = scope.spawn(|| check(Tier::Exact));
+        stats.merge(&check(Tier::Bounded));
+        match exact.join() {
+            Ok(exact) => stats.merge(&exact),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    assert_eq!(stats.missing("pass changed", passes()), Vec::<&str>::new());
+}
