@@ -77,7 +77,7 @@ impl<'a> Compiler<'a> {
             bisect: config.bisect_limit.map(Bisect::new),
             debug: Debug::new(&config.debug),
             files: Files {
-                kinds: config.reports.iter().map(|r| r.0).collect(),
+                kinds: kinds(config),
             },
         }
     }
@@ -260,6 +260,12 @@ impl<'a> Compiler<'a> {
         let report = manager.run(&mut ir, root, &self.pipeline);
         (report.executed == ordinal).then(|| reproducer_ir(&ir, root))
     }
+}
+
+/// The kinds of files that passes are to leave.
+fn kinds(config: &Config) -> Vec<&'static str> {
+    let compared = config.compare.iter().map(|_| "segment-report");
+    config.reports.iter().map(|r| r.0).chain(compared).collect()
 }
 
 impl Config {

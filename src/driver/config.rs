@@ -252,6 +252,12 @@ pub struct Config {
     pub generate_reproducer: Option<PathBuf>,
     /// Reads the pipeline from a reproducer.
     pub run_reproducer: bool,
+    /// `--segments-from`: the file of a grouping.
+    pub segments_from: Option<String>,
+    /// `--explain=%a,%b`: the names.
+    pub explain_pair: Option<String>,
+    /// `--compare-segmentations`: two files, and whether JSON is wanted.
+    pub compare: Option<([String; 2], bool)>,
     /// Files offered by passes: kind and path (`-`: stderr).
     pub reports: Vec<(&'static str, String)>,
     /// Limits of passes.
@@ -297,6 +303,9 @@ impl Default for Config {
             crash_reproducer: None,
             generate_reproducer: None,
             run_reproducer: false,
+            segments_from: None,
+            explain_pair: None,
+            compare: None,
             reports: Vec::new(),
             limits: Limits::default(),
             source_limits: SourceLimits::default(),

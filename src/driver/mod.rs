@@ -9,6 +9,7 @@
 pub mod args;
 pub mod chunk;
 pub mod codes;
+pub mod compare;
 pub mod config;
 pub mod expect;
 pub mod flags;
@@ -38,6 +39,7 @@ use fuser_pass::Catalog;
 use fuser_pass::context::EmittedFile;
 
 use chunk::{Compiler, Input, Outcome};
+use compare::Comparison;
 use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat};
 use source::Sources;
 use text::Reader;
@@ -147,6 +149,13 @@ fn compile(
             return Exit::Usage;
         }
     };
+    let comparison = match pipeline::comparison(&config, &pipeline) {
+        Ok(comparison) => comparison,
+        Err(errors) => {
+            Teller::new(&config).all(&sources, &errors);
+            return Exit::Diagnostics;
+        }
+    };
     if config.dump_pipeline {
         output::say(&format!("{pipeline}\n"));
     }
@@ -155,6 +164,7 @@ fn compile(
     let mut session = Session {
         config: &config,
         compiler,
+        comparison,
         teller: Teller::new(&config),
         sources,
         outputs: Vec::new(),
@@ -278,10 +288,14 @@ fn says_pass(diagnostic: &Diagnostic, pass: &str) -> bool {
     diagnostic.is_error() && !diagnostic.message.contains(&format!("'{pass}'"))
 }
 
+/// Files that are data: of several programs they become a list. Others are text.
+const JSON_KINDS: [&str; 2] = ["segment-report", "explain-json"];
+
 /// One run over all chunks.
 struct Session<'a> {
     config: &'a Config,
     compiler: Compiler<'a>,
+    comparison: Option<Comparison>,
     teller: Teller<'a>,
     sources: Sources,
     outputs: Vec<String>,
@@ -304,7 +318,10 @@ impl Session<'_> {
             first_line: lines as u32 + 1,
             text: part.text,
         };
-        let mut outcome = self.compiler.compile(input);
+        let mut outcome = match &self.comparison {
+            Some(comparison) => compare::compile(&mut self.compiler, input, comparison),
+            None => self.compiler.compile(input),
+        };
         if outcome.internal {
             self.panic_place(&mut outcome);
         }
@@ -415,10 +432,11 @@ impl Session<'_> {
         match last.as_slice() {
             [] => String::new(),
             [one] => one.content.clone(),
-            several => {
+            several if JSON_KINDS.contains(&kind) => {
                 let texts: Vec<&str> = several.iter().map(|f| f.content.trim_end()).collect();
                 format!("[{}]\n", texts.join(",\n"))
             }
+            several => several.iter().map(|f| f.content.as_str()).collect(),
         }
     }
     fn measurements(&self) -> Result<(), String> {

@@ -4,14 +4,118 @@ use fuser_ir::Diagnostic;
 use fuser_pass::pipeline::{self, PipelineBuilder};
 use fuser_pass::{Catalog, PassOptions, Pipeline};
 
+use super::compare::Comparison;
 use super::config::{Config, Requested};
+use super::output;
 use super::source::Sources;
 
 /// The pipeline used by `--pipeline-to` where no other is given.
 const DEFAULT: &str = "fuse";
 
-/// The pipeline and warnings, or what is wrong with it.
+/// The pass that groupings, explanations and comparisons are about.
+const SEGMENT: &str = "segment";
+
+/// The pipeline with what flags say about segmentation. Where no pass is asked for, `segment` runs.
 pub fn build(
+    config: &Config,
+    catalog: &Catalog<'_>,
+    sources: &mut Sources,
+) -> Result<(Pipeline, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (mut pipeline, warnings) = requested(config, catalog, sources)?;
+    let Some(flag) = about_segments(config) else {
+        return Ok((pipeline, warnings));
+    };
+    if pipeline.passes().is_empty()
+        && let Some(pass) = catalog.pass(SEGMENT)
+    {
+        let mut builder = PipelineBuilder::new(*catalog);
+        builder.pass(pass, PassOptions::defaults(pass));
+        pipeline = builder.finish();
+    }
+    if pipeline.passes().iter().all(|p| p.pass.name != SEGMENT) {
+        let mut error = not_in_pipeline(SEGMENT, &pipeline, sources);
+        error.place = fuser_ir::Place::Unknown;
+        return Err(vec![error.help(format!("'--{flag}' is about that pass"))]);
+    }
+    if let Some(path) = &config.segments_from {
+        let text = grouping(path, config).map_err(|e| vec![*e])?;
+        set(&mut pipeline, "from", &text);
+    }
+    if let Some(names) = &config.explain_pair {
+        set(&mut pipeline, "explain", names);
+    }
+    Ok((pipeline, warnings))
+}
+
+/// The first flag that is of use with `segment` only.
+fn about_segments(config: &Config) -> Option<&'static str> {
+    let explains = config
+        .reports
+        .iter()
+        .any(|(kind, _)| kind.starts_with("explain"));
+    let flags = [
+        (config.segments_from.is_some(), "segments-from"),
+        (config.compare.is_some(), "compare-segmentations"),
+        (explains, "explain"),
+    ];
+    flags
+        .into_iter()
+        .find(|(given, _)| *given)
+        .map(|(_, flag)| flag)
+}
+
+/// Any text is a value of the options that are set here.
+fn set(pipeline: &mut Pipeline, option: &str, value: &str) {
+    let _ = pipeline.set_option(SEGMENT, option, value);
+}
+
+/// A grouping from its file, on one line, so that it can be an option.
+fn grouping(path: &str, config: &Config) -> Result<String, Box<Diagnostic>> {
+    let code = &fuser_passes::segment::GROUPING;
+    let limit = config.source_limits.source_bytes as u64;
+    let text = output::read(path, limit)
+        .map_err(|message| Box::new(Diagnostic::error(code, fuser_ir::Place::Unknown, message)))?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|e| {
+        let place = fuser_ir::Place::Line {
+            file: path.to_owned(),
+            line: u32::try_from(e.line()).unwrap_or(1),
+            column: u32::try_from(e.column()).unwrap_or(1),
+        };
+        Box::new(Diagnostic::error(
+            code,
+            place,
+            format!("the grouping is not understood: {e}"),
+        ))
+    })?;
+    Ok(json.to_string())
+}
+
+/// What `--compare-segmentations` compares: the pipeline with each grouping.
+pub fn comparison(
+    config: &Config,
+    pipeline: &Pipeline,
+) -> Result<Option<Comparison>, Vec<Diagnostic>> {
+    let Some((names, json)) = &config.compare else {
+        return Ok(None);
+    };
+    let side = |name: &String| {
+        let mut pipeline = pipeline.clone();
+        if name != "-" {
+            let text = grouping(name, config).map_err(|e| vec![*e])?;
+            set(&mut pipeline, "from", &text);
+        }
+        Ok::<_, Vec<Diagnostic>>(pipeline)
+    };
+    let [before, after] = names;
+    Ok(Some(Comparison {
+        names: names.clone(),
+        pipelines: [side(before)?, side(after)?],
+        json: *json,
+    }))
+}
+
+/// The pipeline and warnings, or what is wrong with it.
+fn requested(
     config: &Config,
     catalog: &Catalog<'_>,
     sources: &mut Sources,

@@ -103,3 +103,31 @@ fn another_entry_is_refused() {
         "{text}"
     );
 }
+
+/// Runs `fuser-opt` on the chain; its output.
+fn opt(folder: &tempfile::TempDir, args: &str) -> String {
+    std::fs::write(folder.path().join("p.fir"), CHAIN).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fuser-opt"));
+    let command = command.current_dir(folder.path()).arg("p.fir");
+    let done = command.args(args.split_whitespace()).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn explanations_and_comparisons_follow_their_schemas() {
+    let folder = folder();
+    opt(
+        &folder,
+        "--segment=search=exact --explain=json:e.json -o /dev/null",
+    );
+    let text = std::fs::read_to_string(folder.path().join("e.json")).unwrap();
+    let explained: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(schema::against("explain", &explained), [] as [String; 0]);
+    assert_eq!(explained["cuts"].as_array().unwrap().len(), 4);
+    opt(&folder, "--segment --segment-report=r.json -o /dev/null");
+    let compared = opt(&folder, "--compare-segmentations=json:r.json,-");
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(schema::against("comparison", &compared), [] as [String; 0]);
+    assert_eq!(compared["same"], true);
+}

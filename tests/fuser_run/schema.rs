@@ -45,12 +45,9 @@ fn faults(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec
     if !types.is_empty() && !types.iter().any(|t| has_type(value, t)) {
         found.push(format!("{at}: {value} is no {}", types.join(" or ")));
     }
-    for name in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    // What is no object has no fields to require.
+    let required = schema.get("required").filter(|_| value.is_object());
+    for name in required.and_then(Value::as_array).into_iter().flatten() {
         if value.get(name.as_str().unwrap()).is_none() {
             found.push(format!("{at}: {name} is missing"));
         }

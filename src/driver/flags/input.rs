@@ -67,6 +67,17 @@ pub static FLAGS: &[Flag] = &[
         },
     ),
     flag(
+        "segments-from",
+        &[],
+        Value("FILE"),
+        G::Passes,
+        "'segment' takes the grouping of FILE, which may be a segment report, instead of searching one",
+        |c, v| {
+            c.segments_from = Some(text(v));
+            Ok(())
+        },
+    ),
+    flag(
         "pass-pipeline",
         &["p"],
         Value("TEXT"),

@@ -258,12 +258,41 @@ pub static FLAGS: &[Flag] = &[
     flag(
         "explain",
         &[],
-        Maybe("FILE"),
+        Maybe("FILE|json:FILE|%a,%b"),
         G::Reports,
-        "why values are in different segments; to stderr without FILE",
-        |c, v| {
-            c.reports.push(("explain", v.unwrap_or("-").to_owned()));
-            Ok(())
-        },
+        "why segments are what they are, to stderr or FILE; as data; why two values are in different segments",
+        |c, v| explain(c, v.unwrap_or("-")),
+    ),
+    flag(
+        "compare-segmentations",
+        &[],
+        Value("[json:]A,B"),
+        G::Reports,
+        "instead of the program, what differs between two groupings of it; '-' is the compiler's own",
+        |c, v| compare(c, &text(v)),
     ),
 ];
+
+fn explain(c: &mut Config, value: &str) -> Result<(), String> {
+    if let Some(path) = value.strip_prefix("json:") {
+        c.reports.push(("explain-json", path.to_owned()));
+    } else if value.starts_with('%') {
+        if value.split(',').count() != 2 {
+            return Err(format!("'{value}' is not of the form %a,%b"));
+        }
+        c.explain_pair = Some(value.to_owned());
+        c.reports.push(("explain-pair", "-".to_owned()));
+    } else {
+        c.reports.push(("explain", value.to_owned()));
+    }
+    Ok(())
+}
+
+fn compare(c: &mut Config, value: &str) -> Result<(), String> {
+    let files = value.strip_prefix("json:");
+    let pair = files.unwrap_or(value).split_once(',');
+    let pair = pair.filter(|(a, b)| !a.is_empty() && !b.is_empty() && !b.contains(','));
+    let (a, b) = pair.ok_or_else(|| format!("'{value}' is not of the form A,B"))?;
+    c.compare = Some(([a.to_owned(), b.to_owned()], files.is_some()));
+    Ok(())
+}

@@ -102,6 +102,22 @@ impl Pipeline {
         }
         found
     }
+    /// Sets an option of every pass called `name`: whether there is one, or what is wrong with the value.
+    pub fn set_option(&mut self, name: &str, option: &str, value: &str) -> Result<bool, String> {
+        let mut found = false;
+        let mut stack: Vec<&mut Step> = self.steps.iter_mut().collect();
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Pass(pass) if pass.pass.name == name => {
+                    pass.options.set_value(option, value)?;
+                    found = true;
+                }
+                Step::Pass(_) => {}
+                Step::Nest(inner) => stack.extend(inner.steps.iter_mut()),
+            }
+        }
+        Ok(found)
+    }
     /// Gives each step its number.
     pub(crate) fn number(mut self) -> Self {
         let mut next = 0;

@@ -2,15 +2,18 @@
 //!
 //! An op is named by its first result, as in reports, with or without `%`; an unnamed one by its place, `#7`. An op may
 //! stand in several segments: it stays in the first and is copied into the others. Every op that is not made from nothing
-//! must stand somewhere. A segment report has this form, so it can be edited and fed back in.
+//! must stand somewhere. A segment report has this form, so it can be edited and fed back in. Of several reports in a list the one
+//! of the program counts.
 //!
 //! Guarantees: an illegal grouping is refused as a whole, with the op or the path of segments at fault.
 
-use fuser_ir::{Ir, Op};
+use fuser_ir::suggest::nearest;
+use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value as Json;
 
 use super::graph::{Graph, Index};
+use crate::axes::value_text;
 
 /// What is wrong with a grouping.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +26,8 @@ pub enum GroupingError {
         name: String,
         /// The segment that lists it.
         segment: String,
+        /// A name that is near.
+        near: Option<String>,
     },
     /// An op in no segment.
     Missing(Op),
@@ -32,7 +37,18 @@ pub enum GroupingError {
         path: Vec<String>,
         /// An op of the first of them.
         at: Option<Op>,
+        /// For each step a value, the op that reads it, and the names of the two segments.
+        steps: Vec<Step>,
     },
+}
+
+/// A segment reads what another one makes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    value: Value,
+    reader: Op,
+    from: String,
+    to: String,
 }
 
 impl GroupingError {
@@ -40,16 +56,46 @@ impl GroupingError {
     pub fn message(&self, ir: &Ir) -> String {
         match self {
             Self::Form(text) => format!("the grouping is not understood: {text}"),
-            Self::UnknownOp { name, segment } => {
+            Self::UnknownOp { name, segment, .. } => {
                 format!("segment '{segment}' lists '{name}', which no op of the program makes")
             }
-            Self::Missing(op) => format!("'{}' is in no segment of the grouping", ir.name(*op)),
+            Self::Missing(op) => {
+                let made = ir.results(*op).first();
+                let made = made.map_or(String::new(), |&v| {
+                    format!(", which makes {},", value_text(ir, v))
+                });
+                format!("'{}'{made} is in no segment of the grouping", ir.name(*op))
+            }
             Self::Cycle { path, .. } => {
                 format!(
                     "the segments need each other in a cycle: {}",
                     path.join(" -> ")
                 )
             }
+        }
+    }
+    /// Why the segments of a cycle need each other: for each step the op that reads, and a sentence.
+    pub fn steps(&self, ir: &Ir) -> Vec<(Op, String)> {
+        let Self::Cycle { steps, .. } = self else {
+            return Vec::new();
+        };
+        let steps = steps.iter().map(|step| {
+            let value = value_text(ir, step.value);
+            let text = format!("'{}' reads {value} of '{}' here", step.to, step.from);
+            (step.reader, text)
+        });
+        steps.collect()
+    }
+    /// What to do.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::UnknownOp {
+                near: Some(near), ..
+            } => Some(format!("did you mean '%{near}'?")),
+            Self::Cycle { .. } => Some(
+                "merge the segments of the cycle, or let one of them compute a value again".into(),
+            ),
+            _ => None,
         }
     }
     /// The op at fault.
@@ -72,9 +118,22 @@ pub struct Forced {
 }
 
 /// Reads a grouping of `graph`; gives the segments in run order and the ops that are copied.
-pub fn read(ir: &Ir, graph: &Graph, text: &str) -> Result<Vec<Forced>, GroupingError> {
+pub fn read(
+    ir: &Ir,
+    graph: &Graph,
+    program: &str,
+    text: &str,
+) -> Result<Vec<Forced>, GroupingError> {
     let json: Json = serde_json::from_str(text).map_err(|e| GroupingError::Form(e.to_string()))?;
     let form = |what: &str| GroupingError::Form(what.to_owned());
+    let own = |item: &&Json| item.get("program").and_then(Json::as_str) == Some(program);
+    let json = match &json {
+        Json::Array(list) => {
+            let missing = || form(&format!("it is a list without a report of '@{program}'"));
+            list.iter().find(own).ok_or_else(missing)?
+        }
+        one => one,
+    };
     let list = json.get("segments").and_then(Json::as_array);
     let list = list.ok_or_else(|| form("there is no list 'segments'"))?;
     let names = op_names(ir, graph);
@@ -93,6 +152,7 @@ pub fn read(ir: &Ir, graph: &Graph, text: &str) -> Result<Vec<Forced>, GroupingE
             let unknown = || GroupingError::UnknownOp {
                 name: text.to_owned(),
                 segment: name.clone(),
+                near: nearest_name(&names, text),
             };
             members.push(*place.ok_or_else(unknown)?);
         }
@@ -105,15 +165,21 @@ pub fn read(ir: &Ir, graph: &Graph, text: &str) -> Result<Vec<Forced>, GroupingE
     in_run_order(graph, segments)
 }
 
+fn nearest_name(names: &FxHashMap<String, Index>, text: &str) -> Option<String> {
+    let mut known: Vec<&str> = names.keys().map(String::as_str).collect();
+    known.sort_unstable();
+    nearest(text.trim_start_matches('%'), known.into_iter()).map(String::from)
+}
+
 /// How each op is called in groupings and reports, without `%`.
 fn op_names(ir: &Ir, graph: &Graph) -> FxHashMap<String, Index> {
     let mut names = FxHashMap::default();
     for (&op, place) in graph.ops.iter().zip(0..) {
         names.insert(format!("#{place}"), place);
         for &result in ir.results(op) {
-            if let Some(name) = ir.value_name(result) {
-                names.entry(name.to_owned()).or_insert(place);
-            }
+            let name = value_text(ir, result);
+            let name = name.trim_start_matches('%').to_owned();
+            names.entry(name).or_insert(place);
         }
     }
     names
@@ -184,9 +250,33 @@ fn cycle(graph: &Graph, segments: &[Forced], needs: &[Vec<usize>], done: &[bool]
         .collect();
     names.extend(names.first().cloned());
     names.reverse();
+    let around = path[from..].iter().zip(path[from..].iter().cycle().skip(1));
+    // Each waits for the next of the path.
+    let steps = around.filter_map(|(&to, &from)| step(graph, segments, from, to));
+    let steps: Vec<Step> = steps.collect();
     let first = path.get(from).and_then(|&s| segments[s].members.first());
     GroupingError::Cycle {
         path: names,
         at: first.map(|&m| graph.ops[m as usize]),
+        steps: steps.into_iter().rev().collect(),
     }
+}
+
+/// The first value that segment `to` reads of segment `from`.
+fn step(graph: &Graph, segments: &[Forced], from: usize, to: usize) -> Option<Step> {
+    let inside: FxHashSet<Index> = segments[to].members.iter().copied().collect();
+    let made: FxHashSet<Index> = segments[from].members.iter().copied().collect();
+    let mut reads = segments[to].members.iter().flat_map(|&m| {
+        graph
+            .producers(m)
+            .map(move |(maker, edge)| (m, maker, edge))
+    });
+    let (reader, _, edge) =
+        reads.find(|(_, maker, _)| made.contains(maker) && !inside.contains(maker))?;
+    Some(Step {
+        value: edge.value,
+        reader: graph.ops[reader as usize],
+        from: segments[from].name.clone(),
+        to: segments[to].name.clone(),
+    })
 }

@@ -16,8 +16,8 @@
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
-//! `bottom_up.rs` (merges), `refine.rs` (moves and copies), `exact.rs` (the yardstick), `search.rs` (all of it together), `rounds.rs` (turns with
-//! rematerialization), `record.rs` (why), `forced.rs` (groups from a file),
+//! `bottom_up.rs` (merges), `refine.rs` (moves and copies), `exact.rs` (the yardstick), `search.rs` (all of it together),
+//! `rounds.rs` (turns with rematerialization), `record.rs` (why), `explain` (why, in words), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
@@ -45,7 +45,7 @@ pub use apply::{Draw, draw};
 pub use forced::{Forced, GroupingError};
 pub use graph::Graph;
 pub(crate) use pass::bindings;
-pub use pass::{CODES, SEGMENT};
+pub use pass::{CODES, GROUPING, SEGMENT};
 pub use record::{Action, Record};
 pub use search::{Group, Options, Segmentation, segment};
 pub use verdict::{Planner, Verdict};

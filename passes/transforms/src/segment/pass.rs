@@ -7,6 +7,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind
 
 use super::apply::{Draw, draw};
 use super::borders::Hint;
+use super::explain;
 use super::forced;
 use super::graph::Graph;
 use super::record::{Action, Record};
@@ -17,7 +18,13 @@ use crate::cost::{Bindings, Kind, Limits, Machine, Model, Objective};
 use crate::places;
 
 /// The codes of segmentation.
-pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_OPTION];
+pub static CODES: &[CodeDef] = &[
+    BROKEN_HINT,
+    UNKNOWN_HINT,
+    GROUPING,
+    UNKNOWN_OPTION,
+    UNKNOWN_VALUE,
+];
 
 /// A hint that cannot be kept.
 pub const BROKEN_HINT: CodeDef = CodeDef {
@@ -49,6 +56,15 @@ pub const UNKNOWN_OPTION: CodeDef = CodeDef {
     title: "a value of an option is not understood",
     explanation: "`machine` is one of the known machine descriptions; `shape` is a list of `NAME=LENGTH`.",
     example: "",
+};
+
+/// A value to explain that is not there.
+pub const UNKNOWN_VALUE: CodeDef = CodeDef {
+    code: "FIR0714",
+    title: "a value to explain is not in the program",
+    explanation: "`--explain=%a,%b` asks about two values by their names. Passes that run before segmentation may merge or \
+                  remove values: ask about one that is still there, or run fewer passes.",
+    example: "fuser-opt x.fir --segment --explain=%no_such,%value",
 };
 
 /// `segment`
@@ -124,6 +140,12 @@ pub static SEGMENT: PassDef = PassDef {
             default: "",
             doc: "a grouping to apply instead of searching one: the text of a segment report",
         },
+        OptionDef {
+            name: "explain",
+            kind: OptionKind::List,
+            default: "",
+            doc: "two values, %a,%b: why they are in different segments; --explain=%a,%b shows the answer",
+        },
     ],
     statistics: &[
         StatDef {
@@ -180,19 +202,24 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .ir
         .block_ops(block)
         .any(|op| ctx.ir.is(op, &task::SEGMENT));
+    let mut records = Vec::new();
     if drawn {
         ctx.preserve_all();
     } else if ctx.options.text("from").is_empty() {
         check_hints(ctx, block)?;
-        search(ctx, block, model.clone())?;
+        records = search(ctx, block, model.clone())?;
     } else {
         force(ctx, block, &model)?;
     }
     crate::report::emit(ctx, &model);
-    Ok(())
+    explain::emit(ctx, &model, &records)
 }
 
-fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), Diagnostics> {
+fn search(
+    ctx: &mut PassContext<'_>,
+    block: Block,
+    model: Model,
+) -> Result<Vec<Record>, Diagnostics> {
     let mut planner = Planner::new(model);
     let options = Options {
         evaluations: ctx.limits.segment_evaluations,
@@ -201,7 +228,7 @@ fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), D
         refine: ctx.options.bool("refine"),
     };
     let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
-    tell(ctx, &graph, &result, &mut planner);
+    tell(ctx, &result, &planner);
     if let Some(errors) = broken(ctx, &graph, &result) {
         return Err(errors);
     }
@@ -213,10 +240,12 @@ fn search(ctx: &mut PassContext<'_>, block: Block, model: Model) -> Result<(), D
         &graph.free_ops(),
     );
     let turns = ctx.options.count("rounds");
-    let records = rounds(ctx.ir, ctx.op, &mut planner, &options, turns);
+    let turned = rounds(ctx.ir, ctx.op, &mut planner, &options, turns);
     places::settle(ctx.ir, ctx.op);
-    count(ctx, &planner, &records);
-    Ok(())
+    count(ctx, &planner, &turned);
+    let mut records = result.records;
+    records.extend(turned);
+    Ok(records)
 }
 
 /// Statistics of what is drawn, and the remarks of the rounds.
@@ -246,24 +275,64 @@ fn count(ctx: &mut PassContext<'_>, planner: &Planner, rounds: &[Record]) {
 fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
     let graph = Graph::build(ctx.ir, block, &model.bindings);
     let text = ctx.options.text("from").to_owned();
-    let segments = forced::read(ctx.ir, &graph, &text).map_err(|error| {
+    let program = ctx.function().unwrap_or_default();
+    let segments = forced::read(ctx.ir, &graph, &program, &text).map_err(|error| {
         let message = error.message(ctx.ir);
-        one(ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message))
+        let mut told = ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message);
+        for (op, text) in error.steps(ctx.ir) {
+            told = told.note(ctx.place(op), text);
+        }
+        one(match error.help() {
+            Some(help) => told.help(help),
+            None => told,
+        })
     })?;
+    let kinds = kinds(ctx, &graph, &segments, model)?;
+    let kernels = kinds.iter().filter(|k| **k == Kind::Kernel.name()).count();
     let draws: Vec<Draw> = segments
         .into_iter()
-        .map(|segment| Draw {
+        .zip(kinds)
+        .map(|(segment, kind)| Draw {
             name: segment.name,
-            kind: Kind::Kernel.name(),
+            kind,
             ops: graph.ops_at(&graph.with_free(&segment.members)),
         })
         .collect();
-    ctx.count("kernels", draws.len() as u64);
+    ctx.count("kernels", kernels as u64);
     ctx.count("segments", draws.len() as u64);
     places::note(ctx.ir, ctx.op);
     draw(ctx.ir, block, &draws, &graph.free_ops());
     places::settle(ctx.ir, ctx.op);
     Ok(())
+}
+
+/// What each segment of a file becomes; those that cannot be one kernel are errors. An op that the model does not know stands
+/// alone.
+fn kinds(
+    ctx: &PassContext<'_>,
+    graph: &Graph,
+    segments: &[forced::Forced],
+    model: &Model,
+) -> Result<Vec<&'static str>, Diagnostics> {
+    let mut planner = Planner::new(model.clone());
+    let mut errors = Diagnostics::default();
+    let mut kinds = Vec::with_capacity(segments.len());
+    for segment in segments {
+        match planner.ask(ctx.ir, graph, &segment.members) {
+            Ok(verdict) => kinds.push(verdict.kind.name()),
+            Err(refusal) if segment.members.len() > 1 => {
+                let last = segment.members.last().map(|&m| graph.ops[m as usize]);
+                let reason = refusal.render(ctx.ir);
+                let message = format!("segment '{}' cannot be one kernel: {reason}", segment.name);
+                errors.push(ctx.error_at(last.unwrap_or(ctx.op), &GROUPING, message));
+            }
+            Err(_) => kinds.push(Kind::Kernel.name()),
+        }
+    }
+    match errors.has_errors() {
+        true => Err(errors),
+        false => Ok(kinds),
+    }
 }
 
 /// The model that the options describe.
@@ -345,7 +414,7 @@ fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
 }
 
 /// Records as statistics and remarks.
-fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner: &mut Planner) {
+fn tell(ctx: &mut PassContext<'_>, result: &Segmentation, planner: &Planner) {
     let merged = |r: &&Record| r.action == Action::Merge && r.refusal.is_none();
     ctx.count(
         "merges",
@@ -359,10 +428,6 @@ fn tell(ctx: &mut PassContext<'_>, graph: &Graph, result: &Segmentation, planner
     for record in &result.records {
         let remark = remark(ctx, record);
         ctx.remark(remark);
-    }
-    if ctx.wants_file("explain") {
-        let text = super::explain::render(ctx.ir, graph, result, planner);
-        ctx.emit_file("explain", text);
     }
 }
 
