@@ -32,7 +32,9 @@ pub fn build(
         builder.pass(pass, PassOptions::defaults(pass));
         pipeline = builder.finish();
     }
-    if pipeline.passes().iter().all(|p| p.pass.name != SEGMENT) {
+    // A plain explanation may come from any pass.
+    let needed = flag != "explain";
+    if needed && pipeline.passes().iter().all(|p| p.pass.name != SEGMENT) {
         let mut error = not_in_pipeline(SEGMENT, &pipeline, sources);
         error.place = fuser_ir::Place::Unknown;
         return Err(vec![error.help(format!("'--{flag}' is about that pass"))]);
@@ -49,14 +51,13 @@ pub fn build(
 
 /// The first flag that is of use with `segment` only.
 fn about_segments(config: &Config) -> Option<&'static str> {
-    let explains = config
-        .reports
-        .iter()
-        .any(|(kind, _)| kind.starts_with("explain"));
+    let wants = |kind: &str| config.reports.iter().any(|(k, _)| *k == kind);
     let flags = [
         (config.segments_from.is_some(), "segments-from"),
         (config.compare.is_some(), "compare-segmentations"),
-        (explains, "explain"),
+        (wants("explain-pair"), "explain=%a,%b"),
+        (wants("explain-json"), "explain=json"),
+        (wants("explain"), "explain"),
     ];
     flags
         .into_iter()
