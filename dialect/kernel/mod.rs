@@ -8,7 +8,8 @@ use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
 pub use ops::{
-    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, REDUCE, RETURN, SPLAT, STORE, YIELD,
+    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, REDUCE, RETURN, SPLAT, STORE,
+    TABLE, YIELD,
 };
 
 /// The dialect.
@@ -22,8 +23,8 @@ pub static DIALECT: DialectDef = DialectDef {
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
           The compiler makes no such kernel.",
     ops: &[
-        &FUNC, &LAUNCH, &FOR, &IF, &ALLOC, &LOAD, &STORE, &BARRIER, &SPLAT, &IOTA, &EXTRACT,
-        &REDUCE, &RETURN, &YIELD,
+        &FUNC, &LAUNCH, &FOR, &IF, &ALLOC, &TABLE, &LOAD, &STORE, &BARRIER, &SPLAT, &IOTA,
+        &EXTRACT, &REDUCE, &RETURN, &YIELD,
     ],
 };
 

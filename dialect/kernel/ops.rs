@@ -176,6 +176,24 @@ pub static ALLOC: OpDef = OpDef {
     ..MEMORY
 };
 
+/// `kernel.table`
+pub static TABLE: OpDef = OpDef {
+    name: "kernel.table",
+    summary: "a constant as a buffer",
+    doc: "The elements of a `fusion.constant`, row-major, in `global` memory that the kernel brings along. The extent is static and \
+          the number of elements. Nothing stores to it.",
+    example: "%c = fusion.constant value dense<[1.0, 2.0, 4.0]> : tensor<3xf32>\n%m = kernel.table %c : memref<3xf32, global>",
+    operands: &[operand(
+        "elements",
+        TypeConstraint::new(Shape::Tensor, DTypes::ANY),
+        "the constant",
+    )],
+    results: &[result("memory", MEMREF, "the buffer")],
+    traits: Traits::PURE,
+    verify: Some(verify::table),
+    ..MEMORY
+};
+
 /// `kernel.load`
 pub static LOAD: OpDef = OpDef {
     name: "kernel.load",

@@ -5,8 +5,9 @@ use fuser_ir::def::{At, DTypes, OpError, Shape, TypeConstraint};
 use fuser_ir::types::{Extent, MemSpace};
 use fuser_ir::{Block, Ir, Op, TypeId, TypeKind, Value, describe};
 
-use super::ops::{COMBINERS, FOR, FUNC, MAPS, is_flat, lanes};
+use super::ops::{COMBINERS, FOR, FUNC, MAPS, STORE, is_flat, lanes};
 use super::{ACCESS, ALLOCATION, CARRIED, LANES, MAPPING, SIGNATURE};
+use crate::fusion::CONSTANT;
 use crate::task::verify::{signature, strings};
 
 /// `kernel.func`: buffers, then extents; no results; one grid loop at most.
@@ -173,6 +174,49 @@ pub fn alloc(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         );
         errors.push(OpError::new(text).code(&ALLOCATION));
     }
+}
+
+/// `kernel.table`: a constant's elements, all of them, and nobody stores there.
+pub fn table(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let (source, Some(&result)) = (ir.operand(op, 0), ir.results(op).first()) else {
+        return;
+    };
+    if !ir.def_op(source).is_some_and(|d| ir.is(d, &CONSTANT)) {
+        let text = "must be a `fusion.constant`";
+        errors.push(OpError::at(At::Operand(0), text).code(&ALLOCATION));
+    }
+    let (from, to) = (ir.value_type(source), ir.value_type(result));
+    let elements = elements(ir, from);
+    let fits = match ir.ty(to) {
+        TypeKind::MemRef { dims, dtype, space } => {
+            *space == MemSpace::Global
+                && Some(*dtype) == ir.ty(from).dtype()
+                && elements.is_some_and(|n| dims[..] == [Extent::Static(n)])
+        }
+        _ => false,
+    };
+    if !fits {
+        let (from, to) = (describe::ty(ir, from), describe::ty(ir, to));
+        let text = format!("is a `{to}`, which does not hold the elements of a `{from}`");
+        errors.push(OpError::at(At::Result(0), text).code(&ALLOCATION));
+    }
+    let stores = |user: &Op| ir.is(*user, &STORE) && ir.operands(*user).nth(1) == Some(result);
+    if ir.users(result).any(|user| stores(&user)) {
+        let text = "is stored to, but is a constant";
+        errors.push(OpError::at(At::Result(0), text).code(&ALLOCATION));
+    }
+}
+
+/// Stored elements of a tensor of static extents.
+fn elements(ir: &Ir, ty: TypeId) -> Option<u64> {
+    let dims = &ir.ty(ty).as_tensor()?.dims;
+    let stored = dims.iter().filter(|d| !d.broadcast);
+    stored
+        .map(|d| d.extent)
+        .try_fold(1u64, |n, extent| match extent {
+            Extent::Static(size) => n.checked_mul(size),
+            _ => None,
+        })
 }
 
 /// `kernel.load`

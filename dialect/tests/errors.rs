@@ -409,6 +409,16 @@ const CASES: &[Case] = &[
         "%m = kernel.alloc : memref<4x4xf32, tile>",
     ),
     (
+        "kernel.table",
+        "FIR0506",
+        "// %c: tensor<3xf32>\n%m = kernel.table %c : memref<3xf32, global>",
+    ),
+    (
+        "kernel.table",
+        "FIR0506",
+        "%c = fusion.constant value dense<[1.0, 2.0]> : tensor<2xf32>\n%m = kernel.table %c : memref<3xf32, global>",
+    ),
+    (
         "kernel.load",
         "FIR0218",
         "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i : f64",

@@ -3,6 +3,8 @@
 //! Address arithmetic is the one thing that inkwell calls unsafe, since a wrong element type crashes LLVM; it is confined
 //! to [`element`], where the type is built from the same [`Elem`] as the index's scale.
 
+use inkwell::AddressSpace;
+use inkwell::module::Linkage;
 use inkwell::types::BasicType;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, PointerValue};
 
@@ -85,6 +87,25 @@ fn align_to<'ctx>(emit: &Emit<'ctx>, instruction: Option<InstructionValue<'ctx>>
     if let Err(error) = instruction.set_alignment(align) {
         emit.fail(crate::error::CodegenError::internal(error));
     }
+}
+
+/// Bytes that belong to the module and that nobody writes, at a multiple of 64 bytes.
+pub fn read_only<'ctx>(
+    emit: &Emit<'ctx>,
+    bytes: &[u8],
+    space: Option<AddressSpace>,
+) -> PointerValue<'ctx> {
+    let data = emit.context.const_string(bytes, false);
+    let number = emit.module.get_globals().count();
+    // Modules of several kernels may come to stand in one file of PTX: the kernel's name tells their tables apart.
+    let kernel = emit.module.get_name().to_string_lossy();
+    let name = format!("{kernel}_table_{number}");
+    let global = emit.module.add_global(data.get_type(), space, &name);
+    global.set_initializer(&data);
+    global.set_constant(true);
+    global.set_linkage(Linkage::Internal);
+    global.set_alignment(64);
+    global.as_pointer_value()
 }
 
 /// The bytes of one element in memory: an `i1` takes a whole byte.

@@ -15,6 +15,7 @@ pub(crate) enum Action {
     For,
     If,
     Alloc,
+    Table,
     Load,
     Store,
     Barrier,
@@ -31,6 +32,7 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "for" => Action::For,
         "if" => Action::If,
         "alloc" => Action::Alloc,
+        "table" => Action::Table,
         "load" => Action::Load,
         "store" => Action::Store,
         "barrier" => Action::Barrier,
@@ -58,6 +60,7 @@ impl Engine<'_> {
             Action::For => self.start_loop(op),
             Action::If => self.branch(op),
             Action::Alloc => self.alloc(op),
+            Action::Table => self.table(op),
             Action::Load => self.load(op),
             Action::Store => self.store(op),
             Action::Barrier => Ok(()),
@@ -240,6 +243,16 @@ impl Engine<'_> {
             Some(number) => number,
             None => self.memory.allocate(&mut self.machine, *dtype, length)?,
         };
+        self.set(result, Slot::Memory(number));
+        Ok(())
+    }
+
+    fn table(&mut self, op: Op) -> Result<()> {
+        let elements = self.operand(op, 0)?;
+        let missing = || InterpError::invalid("the table has no buffer");
+        let &result = self.ir.results(op).first().ok_or_else(missing)?;
+        let dtype = elements.dtype();
+        let number = self.memory.adopt(&mut self.machine, dtype, &elements, "")?;
         self.set(result, Slot::Memory(number));
         Ok(())
     }

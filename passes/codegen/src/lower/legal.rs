@@ -7,7 +7,7 @@
 //! fits a register; one block a region; the nesting of grid and thread loops; where memory is allocated and stored to;
 //! that all threads reach a barrier. Not checked: types against the op tables, which is the verifier's part.
 
-use fuser_dialects::kernel;
+use fuser_dialects::{fusion, kernel};
 use fuser_ir::check;
 use fuser_ir::def::{At, OpError};
 use fuser_ir::diag::{CodeDef, Diagnostic};
@@ -177,8 +177,9 @@ impl Checker<'_> {
 
     fn values(&mut self, op: Op) {
         for (index, &value) in self.ir.results(op).iter().enumerate() {
-            let memory = self.ir.is(op, &kernel::ALLOC) && is_flat(self.ir, value);
-            if shape(self.ir, value).is_none() && !memory {
+            let makes_memory = self.ir.is(op, &kernel::ALLOC) || self.ir.is(op, &kernel::TABLE);
+            let memory = makes_memory && is_flat(self.ir, value);
+            if shape(self.ir, value).is_none() && !memory && !is_table_data(self.ir, op, value) {
                 let ty = fuser_ir::describe::ty(self.ir, self.ir.value_type(value));
                 let help = "use scalars, or vectors with one axis of 1 to 1024 lanes";
                 self.report(
@@ -350,6 +351,12 @@ fn is_kernel_op(ir: &Ir, op: Op) -> bool {
         .iter()
         .filter(inside)
         .any(|def| ir.is(op, def))
+}
+
+/// Whether a value is only what tables hold: it needs no register.
+fn is_table_data(ir: &Ir, op: Op, value: Value) -> bool {
+    let mut users = ir.users(value);
+    ir.is(op, &fusion::CONSTANT) && users.all(|user| ir.is(user, &kernel::TABLE))
 }
 
 fn is_flat(ir: &Ir, value: Value) -> bool {

@@ -190,23 +190,15 @@ impl SweepLowering<'_> {
         }
         let lanes = self.lanes().filter(|_| contiguous);
         let map = if last { self.inner_map() } else { Map::Seq };
-        let mut start = Idx::ZERO;
-        for lanes in [lanes, None] {
-            let step = lanes.unwrap_or(1) as i64;
-            let rest = self.k.rem(count, Idx::Const(step));
-            let end = self.k.sub(count, rest);
-            if start == end {
-                continue;
-            }
-            self.for_loop([start, end, Idx::Const(step)], map, |s, iv| {
+        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+            self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(dim.axis, iv);
                 if last {
-                    s.flush_element(acc, memory, dtype, ivs, lanes)
+                    s.flush_element(acc, memory, dtype, ivs, part.lanes)
                 } else {
                     s.flush_dims(acc, memory, dtype, ivs, depth + 1)
                 }
             })?;
-            start = end;
         }
         self.base[dim.axis] = saved;
         Ok(())

@@ -64,6 +64,28 @@ pub struct OpenLoop {
     pub args: Vec<Value>,
 }
 
+/// A part of a range that is walked alike: vectors, or what is left over of them, one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Its first index.
+    pub from: Idx,
+    /// One past its last index.
+    pub to: Idx,
+    /// Lanes of a step; `None` for single elements.
+    pub lanes: Option<u64>,
+}
+
+impl Stretch {
+    /// The bounds of its loop.
+    pub fn bounds(self) -> [Idx; 3] {
+        [
+            self.from,
+            self.to,
+            Idx::Const(self.lanes.unwrap_or(1) as i64),
+        ]
+    }
+}
+
 /// A conditional whose body is being filled.
 pub struct OpenIf {
     region: Region,
@@ -291,6 +313,29 @@ impl KernelBuilder<'_> {
         let next = body(self, open.iv, &open.args)?;
         Ok(self.close_loop(open, &next, map, combine))
     }
+    /// Cuts `from..to` into as many whole vectors as there are and the rest. A stretch that is known to be empty is left out.
+    pub fn stretches(&mut self, from: Idx, to: Idx, lanes: Option<u64>) -> SmallVec<[Stretch; 2]> {
+        let mut list: SmallVec<[Stretch; 2]> = SmallVec::new();
+        let mut start = from;
+        if let Some(width) = lanes {
+            let count = self.sub(to, from);
+            let rest = self.rem(count, Idx::Const(width as i64));
+            let end = self.sub(to, rest);
+            list.push(Stretch {
+                from,
+                to: end,
+                lanes,
+            });
+            start = end;
+        }
+        list.push(Stretch {
+            from: start,
+            to,
+            lanes: None,
+        });
+        list.retain(|s| s.from != s.to);
+        list
+    }
     /// Opens the body of a `kernel.if` without results.
     pub fn open_if(&mut self) -> OpenIf {
         let region = self.ir.new_region();
@@ -340,6 +385,27 @@ impl KernelBuilder<'_> {
             space: MemSpace::Tile,
         });
         let memory = self.value(&kernel::ALLOC, &operands, &[], ty);
+        self.block = here;
+        memory
+    }
+    /// The elements of a constant of type `ty` as a buffer, made at the entry of the kernel.
+    pub fn table(&mut self, value: AttrId, ty: TypeId) -> Value {
+        let here = std::mem::replace(&mut self.block, self.entry);
+        let constant = self.value(&fusion::CONSTANT, &[], &[("value", value)], ty);
+        let tensor = self.ir.ty(ty);
+        let dtype = tensor.dtype().unwrap_or(DType::F32);
+        let dims = tensor.as_tensor().map_or(&[][..], |t| &t.dims);
+        let size = |d: &fuser_ir::Dim| match d.extent {
+            fuser_ir::Extent::Static(n) if !d.broadcast => n,
+            _ => 1,
+        };
+        let count = dims.iter().map(size).fold(1, u64::saturating_mul);
+        let ty = self.ir.type_id(TypeKind::MemRef {
+            dims: vec![fuser_ir::Extent::Static(count)],
+            dtype,
+            space: MemSpace::Global,
+        });
+        let memory = self.value(&kernel::TABLE, &[constant], &[], ty);
         self.block = here;
         memory
     }

@@ -77,7 +77,8 @@ impl SweepLowering<'_> {
                     add(loops.clone(), Effect::Store(value));
                 }
                 let worth = |s: &Self| s.is_hoisted(phase) || !s.is_cheap(value);
-                if !loops.is_empty() && self.needed_after(value, phase) && worth(self) {
+                let made = !loops.is_empty() && !self.is_table(op);
+                if made && self.needed_after(value, phase) && worth(self) {
                     add(loops, Effect::Keep(value));
                 }
             }
@@ -185,6 +186,10 @@ impl SweepLowering<'_> {
                 loads.push(value);
                 continue;
             };
+            if self.is_table(op) {
+                loads.push(value);
+                continue;
+            }
             if self.fold_of(op).is_some() {
                 return self.refuse(
                     op,

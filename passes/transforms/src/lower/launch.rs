@@ -294,6 +294,7 @@ impl Job<'_> {
             pending: Vec::new(),
             accumulators: Vec::new(),
             order: FxHashMap::default(),
+            layouts: FxHashMap::default(),
             hoisted: Vec::new(),
             outside: Outside::default(),
         };
@@ -491,16 +492,10 @@ impl Combining {
         let start = k.mul(Idx::Value(grid.iv), Idx::Const(COMBINE_BLOCK));
         let end = k.add(start, Idx::Const(COMBINE_BLOCK));
         let end = k.min(end, self.total);
-        let mut from = start;
-        for lanes in [self.lanes, None] {
-            let step = lanes.unwrap_or(1) as i64;
-            let count = k.sub(end, from);
-            let rest = k.rem(count, Idx::Const(step));
-            let until = k.sub(end, rest);
-            let open = k.open_loop([from, until, Idx::Const(step)], &[]);
-            self.element(k, Idx::Value(open.iv), lanes);
+        for part in k.stretches(start, end, self.lanes) {
+            let open = k.open_loop(part.bounds(), &[]);
+            self.element(k, Idx::Value(open.iv), part.lanes);
             k.close_loop(open, &[], self.map, &[]);
-            from = until;
         }
         k.close_loop(grid, &[], Map::Grid, &[]);
     }

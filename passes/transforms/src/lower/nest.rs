@@ -186,32 +186,21 @@ impl SweepLowering<'_> {
         } else {
             None
         };
-        let mut start = Idx::ZERO;
-        if let Some(lanes) = lanes {
-            let rest = self.k.rem(count, Idx::Const(lanes as i64));
-            let end = self.k.sub(count, rest);
-            if !end.is(0) {
-                state =
-                    self.emit_vector_loop(nest, depth, scopes, ivs, &inner, state, end, lanes)?;
-            }
-            start = end;
-        }
-        if start != count {
-            let map = if innermost {
-                self.inner_map()
-            } else {
-                Map::Seq
+        let map = if innermost {
+            self.inner_map()
+        } else {
+            Map::Seq
+        };
+        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+            state = match part.lanes {
+                Some(lanes) => {
+                    self.emit_vector_loop(nest, depth, scopes, ivs, &inner, state, part.to, lanes)?
+                }
+                None => {
+                    let range = [part.from, part.to];
+                    self.emit_scalar_loop(nest, depth, scopes, ivs, &inner, state, range, map)?
+                }
             };
-            state = self.emit_scalar_loop(
-                nest,
-                depth,
-                scopes,
-                ivs,
-                &inner,
-                state,
-                [start, count],
-                map,
-            )?;
         }
         self.close_reductions(nest, depth, ivs, &outer, &inner, state)
     }

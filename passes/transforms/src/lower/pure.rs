@@ -197,9 +197,32 @@ impl SweepLowering<'_> {
             "use the interpreter",
         )
     }
+    /// Whether `op` is a constant of several distinct elements: it is read from a table, as an input is from its buffer.
+    pub(super) fn is_table(&self, op: Op) -> bool {
+        let dense = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
+        self.ir().is(op, &fusion::CONSTANT) && self.ir().attr_of(op, "value").is_some_and(dense)
+    }
+    /// Makes the tables of all such constants.
+    pub(super) fn make_tables(&mut self) {
+        let ops = self.flat.ops.iter().map(|(op, _)| *op);
+        for op in ops.filter(|op| self.is_table(*op)).collect::<Vec<_>>() {
+            let value = self.ir().result(op, 0);
+            let ty = self.ir().value_type(value);
+            if let Some(attr) = self.ir().get_attr(op, "value") {
+                let memory = self.k.table(attr, ty);
+                self.global.insert(value, memory);
+            }
+        }
+    }
     pub(super) fn emit_constant(&mut self, op: Op) -> Result<Value, Unsupported> {
         let dtype = self.result_dtype(op);
-        match self.k.ir.attr_of(op, "value").cloned() {
+        let attr = self.k.ir.get_attr(op, "value");
+        let kind = attr.map(|a| self.k.ir.attr_kind(a).clone());
+        if let (Some(attr), Some(AttrKind::Dense { splat: true, .. })) = (attr, &kind) {
+            let ty = self.k.ir.scalar(dtype);
+            return Ok(self.k.value(&fusion::CONSTANT, &[], &[("value", attr)], ty));
+        }
+        match kind {
             Some(AttrKind::Float { bits, .. }) => {
                 Ok(self.k.float_constant(f64::from_bits(bits), dtype))
             }
@@ -213,8 +236,8 @@ impl SweepLowering<'_> {
             }
             _ => self.refuse(
                 op,
-                "a constant with more than one distinct element has no code generation",
-                "pass it as a program input",
+                "a constant of this kind has no code generation",
+                "write it as a number or a list of elements",
             ),
         }
     }

@@ -105,29 +105,35 @@ impl SweepLowering<'_> {
                 s.stage_level(value, resident, order, depth + 1, lanes, ivs)
             });
         }
-        let rest = self.k.rem(count, Idx::Const(lanes as i64));
-        let main = self.k.sub(count, rest);
         let map = self.inner_map();
-        self.for_loop([Idx::ZERO, main, Idx::Const(lanes as i64)], map, |s, iv| {
-            ivs.insert(axis, iv);
-            let vector = s.load_global(value, ivs, Some(lanes))?;
-            for lane in 0..lanes as i64 {
-                let at = s.k.add(iv, Idx::Const(lane));
-                ivs.insert(axis, at);
-                let element = s.extract(vector, lane);
-                s.store_resident(resident, ivs, element);
-            }
-            Ok(())
-        })?;
-        if rest.is(0) {
-            return Ok(());
+        for part in self.k.stretches(Idx::ZERO, count, Some(lanes)) {
+            self.for_loop(part.bounds(), map, |s, iv| {
+                ivs.insert(axis, iv);
+                let loaded = s.load_global(value, ivs, part.lanes)?;
+                s.stage_lanes(resident, axis, (iv, loaded), part.lanes, ivs);
+                Ok(())
+            })?;
         }
-        self.for_loop([main, count, Idx::Const(1)], map, |s, iv| {
-            ivs.insert(axis, iv);
-            let element = s.load_global(value, ivs, None)?;
-            s.store_resident(resident, ivs, element);
-            Ok(())
-        })
+        Ok(())
+    }
+    /// Writes what was loaded from index `at` of `axis` on to the tile, lane by lane.
+    fn stage_lanes(
+        &mut self,
+        resident: &Resident,
+        axis: usize,
+        (at, loaded): (Idx, Value),
+        lanes: Option<u64>,
+        ivs: &mut FxHashMap<usize, Idx>,
+    ) {
+        let Some(lanes) = lanes else {
+            return self.store_resident(resident, ivs, loaded);
+        };
+        for lane in 0..lanes as i64 {
+            let place = self.k.add(at, Idx::Const(lane));
+            ivs.insert(axis, place);
+            let element = self.extract(loaded, lane);
+            self.store_resident(resident, ivs, element);
+        }
     }
     fn store_resident(&mut self, resident: &Resident, ivs: &FxHashMap<usize, Idx>, element: Value) {
         let at = self.resident_index(resident, ivs);

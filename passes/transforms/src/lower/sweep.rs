@@ -126,6 +126,8 @@ pub struct SweepLowering<'a> {
     pub accumulators: Vec<Accumulator>,
     /// Position of each op in the sweep.
     pub order: FxHashMap<Op, usize>,
+    /// How each value lies along each loop axis.
+    pub layouts: FxHashMap<Value, Vec<Option<Along>>>,
     /// Phases that run before outer loops.
     pub hoisted: Vec<HoistedPhase>,
     /// What they made: it stays through the loops.
@@ -145,6 +147,8 @@ impl<'a> SweepLowering<'a> {
             .enumerate()
             .map(|(i, (op, _))| (*op, i))
             .collect();
+        self.layouts = self.lay_out();
+        self.make_tables();
         self.allocate_accumulators()?;
         self.place_hoisted()?;
         self.emit_grid()
@@ -248,24 +252,10 @@ impl<'a> SweepLowering<'a> {
         }
         let map = self.inner_map();
         let lanes = self.lanes();
-        let mut start = Idx::ZERO;
-        if let Some(lanes) = lanes {
-            let rest = self.k.rem(count, Idx::Const(lanes as i64));
-            let main = self.k.sub(count, rest);
-            self.k.for_loop(
-                [Idx::ZERO, main, Idx::Const(lanes as i64)],
-                &[],
-                map,
-                &[],
-                |k, iv, _| body(k, Idx::Value(iv), Some(lanes)).map(|()| vec![]),
-            )?;
-            start = main;
-        }
-        if start != count {
-            self.k
-                .for_loop([start, count, Idx::Const(1)], &[], map, &[], |k, iv, _| {
-                    body(k, Idx::Value(iv), None).map(|()| vec![])
-                })?;
+        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+            self.k.for_loop(part.bounds(), &[], map, &[], |k, iv, _| {
+                body(k, Idx::Value(iv), part.lanes).map(|()| vec![])
+            })?;
         }
         Ok(())
     }
@@ -419,6 +409,19 @@ impl<'a> SweepLowering<'a> {
 
     // --- addresses and guards -----------------------------------------------------------------------------------------
 
+    fn lay_out(&self) -> FxHashMap<Value, Vec<Option<Along>>> {
+        let loops = 0..self.spec.loops.len();
+        let layout = |v: Value| loops.clone().map(move |l| self.spec.along(self.axes, v, l));
+        let values = self.axes.values().iter();
+        values.map(|&v| (v, layout(v).collect())).collect()
+    }
+    /// How `value` lies along a loop axis; a value without axes is constant along all.
+    fn along(&self, value: Value, axis: usize) -> Option<&Along> {
+        match self.layouts.get(&value) {
+            Some(layout) => layout.get(axis)?.as_ref(),
+            None => Some(&Along::Constant),
+        }
+    }
     /// Element offset of `value` in its own memory at tile indices `ivs`.
     pub fn offset(
         &mut self,
@@ -427,12 +430,13 @@ impl<'a> SweepLowering<'a> {
     ) -> Result<Idx, Unsupported> {
         let mut sum = Idx::ZERO;
         for axis in 0..self.spec.loops.len() {
-            let Some(along) = self.spec.along(self.axes, value, axis) else {
-                return self
-                    .refuse_sweep("axes that are walked as one loop are not adjacent in memory");
-            };
-            let Along::Stride(stride) = along else {
-                continue;
+            let stride = match self.along(value, axis) {
+                Some(Along::Stride(stride)) => stride.clone(),
+                Some(Along::Constant) => continue,
+                None => {
+                    let reason = "axes that are walked as one loop are not adjacent in memory";
+                    return self.refuse_sweep(reason);
+                }
             };
             let stride = self.eval(&stride)?;
             let inner = ivs.get(&axis).copied().unwrap_or(Idx::ZERO);
@@ -444,7 +448,8 @@ impl<'a> SweepLowering<'a> {
     }
     /// Whether neighbours of `value` along a loop axis are neighbours in memory.
     pub fn stride_is_one(&self, value: Value, axis: usize) -> bool {
-        self.spec.along(self.axes, value, axis) == Some(Along::Stride(ExtentExpr::constant(1)))
+        let one = ExtentExpr::constant(1);
+        matches!(self.along(value, axis), Some(Along::Stride(stride)) if *stride == one)
     }
     /// Outer loops along which `value` does not vary, and which are not in `except`.
     pub fn missing_loops(&self, value: Value, except: &[usize]) -> Vec<usize> {

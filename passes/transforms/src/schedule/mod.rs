@@ -13,7 +13,7 @@
 //!
 //! Which axes are resident, and so how many sweeps and phases there are, is the cost model's plan (`cost`), the one on which
 //! the segmenter decided. What costs no bytes (order of loops, tiles, lanes, partial sums) is chosen in `loops.rs`. Both are
-//! written as clauses that a user may edit before `lower-to-kernel`.
+//! written as clauses that a user may edit before `lower-to-kernel`. What loops do not change is a phase before them (`hoist.rs`).
 //!
 //! Guarantees: no op is rewritten; an op that a later sweep recomputes is copied into it, as the plan says. Never touches a
 //! segment that has sweeps already, nor one that is a view.

@@ -1,6 +1,7 @@
 //! Memory of a kernel: loads, stores, and where allocations lie.
 
 use fuser_dialects::kernel;
+use fuser_ir::AttrKind;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Op, Value};
 use inkwell::AddressSpace;
@@ -10,8 +11,8 @@ use super::{Lowering, SCRATCH_ALIGN, malformed};
 use crate::convert::{Format, convert};
 use crate::error::CodegenError;
 use crate::expr::{Elem, PART, Val};
-use crate::lower::reduce;
 use crate::lower::types::{Shape, stored};
+use crate::lower::{GLOBAL_SPACE, reduce};
 use crate::memory;
 
 /// A `local` allocation of at most this many bytes lies on a CPU's stack, where the optimizer can turn it into registers;
@@ -148,6 +149,31 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 self.scratch(count * dtype.bytes() as i64)?
             }
         };
+        self.values.insert(result, pointer.into());
+        Ok(())
+    }
+
+    /// A constant's bytes as read-only data of the module.
+    pub(in crate::lower) fn table(&mut self, op: Op) -> Result<(), CodegenError> {
+        let result = *self
+            .ir
+            .results(op)
+            .first()
+            .ok_or_else(|| malformed("a result is missing"))?;
+        let source = self.ir.def_op(self.operand(op, 0)?);
+        let value = source.and_then(|source| self.ir.attr_of(source, "value"));
+        let Some(AttrKind::Dense { splat, bytes, .. }) = value else {
+            return Err(malformed("a table holds no elements"));
+        };
+        let TypeKind::MemRef { dims, .. } = self.ir.value_kind(result) else {
+            return Err(malformed("a table is no memref"));
+        };
+        let count = match (splat, dims.first()) {
+            (true, Some(Extent::Static(count))) => usize::try_from(*count).unwrap_or(0),
+            _ => 1,
+        };
+        let space = self.emit.gpu.then(|| AddressSpace::from(GLOBAL_SPACE));
+        let pointer = memory::read_only(self.emit, &bytes.repeat(count), space);
         self.values.insert(result, pointer.into());
         Ok(())
     }

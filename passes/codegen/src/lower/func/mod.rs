@@ -10,7 +10,7 @@
 mod access;
 mod control;
 
-use fuser_dialects::kernel;
+use fuser_dialects::{fusion, kernel};
 use fuser_ir::{Block, Ir, Op, Value};
 use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
@@ -278,6 +278,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         )
     }
 
+    /// A constant that fits no register: only tables hold it.
+    fn is_table_data(&self, op: Op) -> bool {
+        let result = self.ir.results(op).first();
+        self.ir.is(op, &fusion::CONSTANT) && result.is_some_and(|&v| shape(self.ir, v).is_none())
+    }
+
     fn op(&mut self, op: Op) -> Result<(), CodegenError> {
         let ir = self.ir;
         if self.waits.contains(&op) {
@@ -299,6 +305,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             Ok(())
         } else if ir.is(op, &kernel::ALLOC) {
             self.allocate(op)
+        } else if ir.is(op, &kernel::TABLE) {
+            self.table(op)
+        } else if self.is_table_data(op) {
+            Ok(())
         } else {
             let value = self.pure(op)?;
             self.define(op, value)
