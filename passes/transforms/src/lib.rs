@@ -36,6 +36,7 @@ pub static PASSES: &[&PassDef] = &[
     // Simplify before grouping.
     &preseg::REMOVE_EMPTY,
     &preseg::CANCEL_SLICE_CAT,
+    &preseg::REPEAT_TO_EXPAND,
     &preseg::DROP_COPIES,
     &preseg::FOLD_CASTS,
     &preseg::SWAP_CASTS,

@@ -1,27 +1,34 @@
-//! Cancels a `cat` of all slices of one tensor.
+//! Cancels a `cat` of all slices of one tensor, also where the same ops were done to each slice.
 //!
 //! ```text
 //! %a = fusion.slice %x starts [0, 0] shape [4, 3]
 //! %b = fusion.slice %x starts [0, 3] shape [4, 5]     =>     %x itself, where %x is tensor<4x8xf32>
 //! %y = fusion.cat %a, %b dim 1
+//!
+//! cat(exp(slice(x)), exp(slice(x)))                   =>     exp(x)
 //! ```
 //!
 //! The parts must be the whole tensor: of one tensor, in order, without a gap or an overlap along the axis, with step 1,
-//! and whole along all other axes. Extents along the axis must be static.
+//! and whole along all other axes. Extents along the axis must be static. Between a slice and the `cat` may stand elementwise
+//! ops of one operand, casts and `permute`, the same with the same clauses for each part, and read by nothing else: each
+//! works on every element by itself, so that doing it to the whole tensor gives the same bits. A `reshape` stops the search,
+//! as do ops with hints.
 
 use fuser_dialects::fusion;
+use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::Extent;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{AttrId, Ir, Op, OpDef, Traits, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, made_by, run_patterns};
+use super::{is_free, is_single, made_by, make, run_patterns};
 
 /// `cancel-slice-cat`
 pub static CANCEL_SLICE_CAT: PassDef = PassDef {
     name: "cancel-slice-cat",
     summary: "cancels a cat of all slices of one tensor",
-    doc: "A `cat` whose operands are slices of one tensor, in order and complete along the axis, is that tensor.",
+    doc: "A `cat` whose operands are slices of one tensor, in order and complete along the axis, is that tensor; where the same \
+          elementwise ops and permutations were done to each slice, it is what they make of that tensor.",
     statistics: &[StatDef {
         name: "rewrites",
         doc: "cats removed",
@@ -32,7 +39,7 @@ pub static CANCEL_SLICE_CAT: PassDef = PassDef {
 
 static CAT_OF_SLICES: Pattern = Pattern {
     name: "cat-of-slices",
-    summary: "cat(slice(x), slice(x)) => x",
+    summary: "cat(f(slice(x)), f(slice(x))) => f(x)",
     roots: &["fusion.cat"],
     benefit: 1,
     rewrite: cat_of_slices,
@@ -40,19 +47,72 @@ static CAT_OF_SLICES: Pattern = Pattern {
 
 fn cat_of_slices(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let Some(source) = whole(ir, op).filter(|_| is_free(ir, op)) else {
+    let Some((source, chain)) = whole(ir, op).filter(|_| is_free(ir, op)) else {
         return false;
     };
-    rw.replace(op, &[source]);
+    let wanted = ir.value_type(ir.result(op, 0));
+    let mut value = source;
+    for (step, (def, clauses)) in chain.iter().rev().enumerate() {
+        let clauses: Vec<(&str, AttrId)> = clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect();
+        let wanted = (step + 1 == chain.len()).then_some(wanted);
+        match make(rw, op, def, &[value], &clauses, wanted) {
+            Some(made) => value = made,
+            None => return false,
+        }
+    }
+    rw.replace(op, &[value]);
     true
 }
 
-/// The tensor that the operands of `cat` are all parts of, in order.
-fn whole(ir: &Ir, cat: Op) -> Option<Value> {
-    let dim = usize::try_from(ir.int_of(cat, "dim")?).ok()?;
+/// An op of a chain: its table and its clauses.
+type Link = (&'static OpDef, Vec<(String, AttrId)>);
+
+/// The tensor that the operands of `cat` are all parts of, in order, and the ops that were done to each, the last one first.
+fn whole(ir: &Ir, cat: Op) -> Option<(Value, Vec<Link>)> {
+    let mut dim = usize::try_from(ir.int_of(cat, "dim")?).ok()?;
+    let mut parts: Vec<Value> = ir.operands(cat).collect();
+    let mut chain = Vec::new();
+    while let Some((link, before)) = same_op(ir, &parts, cat) {
+        if std::ptr::eq(link.0, &fusion::PERMUTE) {
+            let dims = ir.i64s_of(ir.def_op(parts[0])?, "dims")?;
+            dim = usize::try_from(*dims.get(dim)?).ok()?;
+        }
+        chain.push(link);
+        parts = before;
+    }
+    let source = slices(ir, cat, &parts, dim)?;
+    // The very type: so nothing is missing, along no axis.
+    let is_it = !chain.is_empty() || ir.value_type(source) == ir.value_type(ir.result(cat, 0));
+    is_it.then_some((source, chain))
+}
+
+/// The op that makes each of `parts` in the same way, and what it makes them of.
+fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
+    let first = ir.def_op(*parts.first()?)?;
+    let def = ir.def(first)?;
+    let each = def.class == OpClass::Elementwise && def.traits.contains(Traits::PURE);
+    if !each && !std::ptr::eq(def, &fusion::PERMUTE) {
+        return None;
+    }
+    let mut before = Vec::with_capacity(parts.len());
+    for &part in parts {
+        let op = made_by(ir, part, def, cat)?;
+        let alike = ir.attrs(op) == ir.attrs(first) && ir.operand_count(op) == 1;
+        if !alike || !is_single(ir, part) || ir.results(op).len() != 1 {
+            return None;
+        }
+        before.push(ir.operand(op, 0));
+    }
+    let clauses = ir.attrs(first).iter();
+    let clauses = clauses.map(|(k, a)| (ir.str(*k).to_owned(), *a));
+    Some(((def, clauses.collect()), before))
+}
+
+/// The tensor that `parts` are slices of, complete and in order along axis `dim`, and whole along the others.
+fn slices(ir: &Ir, cat: Op, parts: &[Value], dim: usize) -> Option<Value> {
     let mut source = None;
     let mut at = 0i64;
-    for part in ir.operands(cat) {
+    for &part in parts {
         let slice = made_by(ir, part, &fusion::SLICE, cat)?;
         let from = ir.operand(slice, 0);
         let starts = ir.i64s_of(slice, "starts")?;
@@ -62,12 +122,27 @@ fn whole(ir: &Ir, cat: Op) -> Option<Value> {
         if *source.get_or_insert(from) != from || !in_order {
             return None;
         }
-        let extent = ir.value_kind(part).as_tensor()?.dims.get(dim)?.extent;
-        let Extent::Static(length) = extent else {
+        let dims = |v: Value| ir.value_kind(v).as_tensor().map(|t| t.dims.as_slice());
+        let (mine, all) = (dims(part)?, dims(from)?);
+        let others = mine.iter().zip(all).enumerate();
+        let mut others = others.filter(|(axis, _)| *axis != dim);
+        if mine.len() != all.len() || others.any(|(_, (m, a))| m != a) {
+            return None;
+        }
+        let Extent::Static(length) = mine.get(dim)?.extent else {
             return None;
         };
         at = at.checked_add(i64::try_from(length).ok()?)?;
     }
-    // The very type: so nothing is missing, along no axis.
-    source.filter(|&s| ir.value_type(s) == ir.value_type(ir.result(cat, 0)))
+    let source = source?;
+    // A result of another type than inference gives, with a layout or from a `b` axis, is left alone.
+    let dense = |v: Value| {
+        ir.value_kind(v)
+            .as_tensor()
+            .filter(|t| t.encoding.is_none())
+    };
+    let along = dense(source)?.dims.get(dim)?;
+    let all = along.extent == Extent::Static(u64::try_from(at).ok()?);
+    let plain = !along.broadcast && dense(ir.result(cat, 0)).is_some();
+    (all && plain).then_some(source)
 }

@@ -3,12 +3,19 @@
 //! No pass here changes a bit of a result (the payload of a NaN apart, which no op specifies), and none moves an op across
 //! a user's border. Where nvFuser's pass of the same purpose does change bits (it narrows `f64 -> f32 -> f16` to one
 //! rounding), ours keeps the ops.
+//!
+//! What nvFuser does here and we do elsewhere, or not: views are found by segmentation and cost nothing there; in-place
+//! updates are protected after scheduling, by `protect-updates`; extents need no merging, as two that meet in an op have one
+//! name or the verifier says so; layouts of results are dense unless a type says otherwise, and are not chosen; a maximum is
+//! never weakened to ignore NaN, as no reduction of ours does; a product over an axis of extent 1 and the motion of gathers
+//! wait for these ops.
 
 mod cancel_slice_cat;
 mod compose_broadcasts;
 mod drop_copies;
 mod fold_casts;
 mod remove_empty;
+mod repeat_to_expand;
 mod swap_casts;
 #[cfg(test)]
 mod tests;
@@ -18,6 +25,7 @@ pub use compose_broadcasts::COMPOSE_BROADCASTS;
 pub use drop_copies::DROP_COPIES;
 pub use fold_casts::FOLD_CASTS;
 pub use remove_empty::REMOVE_EMPTY;
+pub use repeat_to_expand::REPEAT_TO_EXPAND;
 pub use swap_casts::SWAP_CASTS;
 
 use fuser_ir::attr::AttrId;
@@ -32,10 +40,10 @@ pub static PIPELINE: PipelineDef = PipelineDef {
     name: "preseg",
     summary: "what simplifies before ops are grouped",
     anchor: "task.program",
-    // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again, and copies,
-    // vanish before casts look for neighbours. Casts move to where fewer bytes are, which brings shape ops side by side; then those
+    // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again vanish before a
+    // `cat` that is left is looked at for repeats; both, and copies, before casts look for neighbours. Casts move to where fewer bytes are, which brings shape ops side by side; then those
     // compose, and casts that met fold. What is equal now merges, what nothing needs goes.
-    text: "remove-empty,cancel-slice-cat,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,canonicalize,cse,dce",
+    text: "remove-empty,cancel-slice-cat,repeat-to-expand,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,canonicalize,cse,dce",
 };
 
 /// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.

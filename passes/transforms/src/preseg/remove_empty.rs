@@ -5,33 +5,46 @@
 //! ```
 //!
 //! A result with an axis of extent 0 becomes a constant of its type, so what fed it dies. A reduction over an axis of extent
-//! 0 becomes its neutral element: 0 for `sum`, 1 for `prod`. `cat` loses empty operands. Only extents that are 0 for every
+//! 0 becomes its neutral element: 0 for `sum`, 1 for `prod`. `cat` loses empty operands; one that is left alone is the result. A
+//! `pad` around nothing is all border. Only extents that are 0 for every
 //! input count: a named extent may be 0 at run time, and kernels handle that.
 //!
 //! Never touches `max`, `min` and `var_mean` of nothing, whose results the kernels give.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
+use fuser_ir::attr::AttrKind;
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
-use fuser_ir::types::Extent;
+use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Traits, TypeId, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, run_patterns};
+use super::{is_free, make, run_patterns};
 
 /// `remove-empty`
 pub static REMOVE_EMPTY: PassDef = PassDef {
     name: "remove-empty",
     summary: "replaces what has no elements by a constant",
     doc: "A pure op whose result has an axis of extent 0, and a `sum` or `prod` over one, becomes a constant; `cat` loses empty \
-          operands.",
+          operands; a `pad` around nothing becomes a `full`.",
     statistics: &[StatDef {
         name: "rewrites",
         doc: "ops replaced or shortened",
     }],
-    run: |ctx| run_patterns(ctx, &[&EMPTY_RESULT, &EMPTY_SUM, &EMPTY_PART]),
+    run: |ctx| {
+        run_patterns(
+            ctx,
+            &[
+                &EMPTY_RESULT,
+                &EMPTY_SUM,
+                &EMPTY_PAD,
+                &LONE_PART,
+                &EMPTY_PART,
+            ],
+        )
+    },
     ..PassDef::EMPTY
 };
 
@@ -48,6 +61,20 @@ static EMPTY_SUM: Pattern = Pattern {
     roots: &["fusion.sum", "fusion.prod"],
     benefit: 2,
     rewrite: empty_reduction,
+};
+static EMPTY_PAD: Pattern = Pattern {
+    name: "empty-pad",
+    summary: "pad(nothing, v) => full(v)",
+    roots: &["fusion.pad"],
+    benefit: 2,
+    rewrite: empty_pad,
+};
+static LONE_PART: Pattern = Pattern {
+    name: "lone-part",
+    summary: "cat(x) => x",
+    roots: &["fusion.cat"],
+    benefit: 2,
+    rewrite: lone_part,
 };
 static EMPTY_PART: Pattern = Pattern {
     name: "empty-part",
@@ -81,6 +108,43 @@ fn empty_reduction(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let neutral = i64::from(ir.is(op, &fusion::PROD));
     let ty = ir_type(rw, rw.ir().result(op, 0));
     constant(rw, op, neutral, ty)
+}
+
+fn empty_pad(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let wanted = ir.value_type(ir.result(op, 0));
+    let Some(tensor) = ir.ty(wanted).as_tensor() else {
+        return false;
+    };
+    let plain = tensor.encoding.is_none() && tensor.dims.iter().all(is_plain);
+    if !is_empty(ir, ir.operand(op, 0)) || !is_free(ir, op) || !plain {
+        return false;
+    }
+    let (value, dims) = (ir.operand(op, 1), tensor.dims.clone());
+    let shape = rw.ir_mut().attr(AttrKind::Extents(dims));
+    let clauses = [("shape", shape)];
+    match make(rw, op, &fusion::FULL, &[value], &clauses, Some(wanted)) {
+        Some(made) => {
+            rw.replace(op, &[made]);
+            true
+        }
+        None => false,
+    }
+}
+
+fn is_plain(dim: &Dim) -> bool {
+    !dim.broadcast && dim.extent != Extent::Unknown
+}
+
+fn lone_part(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let (part, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let alone = ir.operand_count(op) == 1 && ir.value_type(part) == ir.value_type(result);
+    if !alone || !is_free(ir, op) {
+        return false;
+    }
+    rw.replace(op, &[part]);
+    true
 }
 
 fn empty_part(rw: &mut Rewriter<'_>, op: Op) -> bool {
