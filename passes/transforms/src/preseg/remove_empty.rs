@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A result with an axis of extent 0 becomes a constant of its type, so what fed it dies. A reduction over an axis of extent
-//! 0 becomes its neutral element: 0 for `sum`, 1 for `prod`. `cat` loses empty operands; one that is left alone is the result. A
+//! 0 becomes its neutral element: 0 for `sum`, 1 for `prod`; so does one over a constant that is nothing but that. `cat` loses empty operands; one that is left alone is the result. A
 //! `pad` around nothing is all border. Only extents that are 0 for every
 //! input count: a named extent may be 0 at run time, and kernels handle that.
 //!
@@ -21,7 +21,7 @@ use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Traits, TypeId, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, make, run_patterns};
+use super::{is_free, made_by, make, run_patterns};
 
 /// `remove-empty`
 pub static REMOVE_EMPTY: PassDef = PassDef {
@@ -102,12 +102,24 @@ fn empty_result(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn empty_reduction(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    if !is_empty(ir, ir.operand(op, 0)) || !is_free(ir, op) {
+    let neutral = i64::from(ir.is(op, &fusion::PROD));
+    let operand = ir.operand(op, 0);
+    let changes_nothing = is_empty(ir, operand) || is_all(ir, operand, neutral, op);
+    if !changes_nothing || !is_free(ir, op) {
         return false;
     }
-    let neutral = i64::from(ir.is(op, &fusion::PROD));
     let ty = ir_type(rw, rw.ir().result(op, 0));
     constant(rw, op, neutral, ty)
+}
+
+/// Whether `value` is a constant of this one number, `+0` for 0.
+fn is_all(ir: &Ir, value: Value, number: i64, user: Op) -> bool {
+    let constant = made_by(ir, value, &fusion::CONSTANT, user);
+    match constant.and_then(|op| ir.attr_of(op, "value")) {
+        Some(AttrKind::Float { bits, .. }) => *bits == (number as f64).to_bits(),
+        Some(kind) => kind.as_int() == Some(number.into()),
+        None => false,
+    }
 }
 
 fn empty_pad(rw: &mut Rewriter<'_>, op: Op) -> bool {
