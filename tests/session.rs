@@ -148,3 +148,43 @@ fn the_report_has_bytes_for_these_extents() {
     assert_eq!(text["write_bytes"], 10 * 33 * 2 + 10 * 4);
     assert_eq!(text["crossing_bytes"], 0);
 }
+
+#[cfg(feature = "codegen")]
+#[test]
+fn parts_run_as_the_whole_and_give_inputs_back() {
+    let session = session();
+    let loaded = load(&session);
+    let options = CompileOptions {
+        passes: Some("segment{search=exact max-ops=2}".into()),
+        ..CompileOptions::default()
+    };
+    let split = session.split(&loaded, &options).unwrap();
+    assert!(split.map.segments.len() > 1, "{:?}", split.map.segments);
+    let parts = session.parts(&split).unwrap();
+    for rows in [0, 1, 5, 129] {
+        let inputs = session
+            .resolve(&loaded, &BTreeMap::new(), &shape(rows))
+            .unwrap();
+        let run = session
+            .run_parts(&parts, inputs, true, &CompileOptions::default(), 1)
+            .unwrap();
+        assert_eq!(run.inputs.tensors.len(), 1);
+        let check = session.check(&loaded, &run.inputs, &run.execution.outputs);
+        assert!(check.unwrap().ok);
+        let gone = session
+            .run_parts(&parts, run.inputs, false, &CompileOptions::default(), 1)
+            .unwrap();
+        assert!(gone.inputs.tensors.is_empty());
+    }
+}
+
+#[test]
+fn segments_are_known_from_shapes_alone() {
+    let session = session();
+    let loaded = load(&session);
+    let report = session
+        .segments(&loaded, &CompileOptions::default())
+        .unwrap();
+    assert_eq!(report.segments.len(), 1);
+    assert_eq!(report.read_bytes.text(), "132*B");
+}

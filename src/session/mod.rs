@@ -5,6 +5,47 @@
 //!                                                └──compile, run──> Execution ──check──> Check
 //! ```
 //!
+//! And the segments of a program: what they are ([`Session::segments`]), each as a program of its own with the map between their
+//! values ([`Session::split`]), and running those as the whole ([`Session::parts`], [`Parts::run`]):
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use fuser::compile::CompileOptions;
+//! use fuser::session::{Loaded, Session};
+//! use fuser_runtime::Inputs;
+//!
+//! let text = "task.program @f(%x: tensor<[B]x4xf32>) -> tensor<[B]xf32> {
+//!   %e = fusion.exp %x
+//!   %s = fusion.segment_set %e
+//!   %y = fusion.sum %s dims [1]
+//!   task.return %y
+//! }";
+//! let session = Session::new(Default::default()).unwrap();
+//! let (ir, module, _warnings) = session.parse(0, "f.fir", text).unwrap();
+//! let loaded = session.load(ir, module, None).unwrap();
+//! let options = CompileOptions::default();
+//!
+//! // From shapes alone; bytes are polynomials of the extents.
+//! let report = session.segments(&loaded, &options).unwrap();
+//! assert_eq!(report.segments.len(), 2);
+//! assert_eq!(report.crossing_bytes.text(), "16*B");
+//!
+//! // Which value of which segment is which of the original, and who reads it last.
+//! let split = session.split(&loaded, &options).unwrap();
+//! assert_eq!(split.map.values[2].name, "%s");
+//! assert_eq!(split.map.values[2].last_reader.as_deref(), Some("s1"));
+//!
+//! // The parts run as the whole does.
+//! let parts = session.parts(&split).unwrap();
+//! let shapes = [("B".to_string(), 3)].into();
+//! let inputs = session.resolve(&loaded, &BTreeMap::new(), &shapes).unwrap();
+//! let whole = session.interpret(&loaded, &inputs).unwrap();
+//! let how = &mut |part: &Loaded, inputs: &Inputs| session.interpret(part, inputs);
+//! let run = parts.run(&session, inputs, false, how).unwrap();
+//! assert_eq!(run.execution.outputs[0].bytes(), whole.outputs[0].bytes());
+//! ```
+//!
 //! A [`Session`] has its threads and its memory; two of them share nothing. Knows no arguments, no environment, and no
 //! files but the inputs that an [`InputSpec`] names.
 
@@ -20,6 +61,7 @@ use std::time::Instant;
 use fuser_interp::{MathUlps, Options, Tensor, interpret};
 use fuser_ir::def::Registry;
 use fuser_ir::parse::ParseOptions;
+use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_passes::report::{self, Report};
 use fuser_runtime::{
@@ -27,7 +69,9 @@ use fuser_runtime::{
 };
 
 use crate::compile::{self, CompileOptions};
-use crate::split::{self, Split};
+#[cfg(feature = "codegen")]
+use crate::split::PartsRun;
+use crate::split::{self, MAP, Parts, Split, Text};
 
 pub use check::{Check, OutputCheck};
 pub use error::SessionError;
@@ -251,6 +295,47 @@ impl Session {
         options: &CompileOptions,
     ) -> std::result::Result<Split, Diagnostics> {
         split::split(&loaded.ir, loaded.program, options)
+    }
+
+    /// What the program becomes and moves, segment by segment, from shapes alone: numbers of bytes are polynomials over the named
+    /// extents. One that has no segments is segmented first, as `options` say.
+    pub fn segments(
+        &self,
+        loaded: &Loaded,
+        options: &CompileOptions,
+    ) -> std::result::Result<Report, Diagnostics> {
+        let nothing = Inputs {
+            tensors: Vec::new(),
+            extents: Vec::new(),
+        };
+        self.report(loaded, &nothing, Some(options))
+    }
+    /// The parts of a split program, ready to run; no file is needed.
+    pub fn parts(&self, split: &Split) -> std::result::Result<Parts, Diagnostics> {
+        let mut sources = SourceMap::default();
+        let map = split.map.to_json();
+        Parts::read(self, &mut |name| {
+            let text = match name {
+                MAP => Some(&map),
+                name => split.files.iter().find(|(n, _)| n == name).map(|(_, t)| t),
+            };
+            let text = text.ok_or_else(|| format!("there is no '{name}'"))?;
+            Ok(Text::new(&mut sources, name, text.clone()))
+        })
+    }
+    /// Compiles the parts for the CPU and runs each `repeats` times; inputs come back where they are to be kept.
+    #[cfg(feature = "codegen")]
+    pub fn run_parts(
+        &self,
+        parts: &Parts,
+        inputs: Inputs,
+        keep: bool,
+        options: &CompileOptions,
+        repeats: u32,
+    ) -> Result<PartsRun> {
+        parts.run(self, inputs, keep, &mut |part, inputs| {
+            self.run_cpu(part, inputs, options, repeats)
+        })
     }
 
     /// What the program moves, segment by segment, once the passes before scheduling have run; without `options`, as it
