@@ -100,7 +100,8 @@ impl SweepLowering<'_> {
         &mut self,
         wanted: impl Fn(&Accumulator) -> bool,
     ) -> Result<(), Unsupported> {
-        for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
+        let begun = self.accumulators_where(wanted);
+        for acc in &begun {
             let identity = self.identity(acc.combine, acc.op);
             let size = acc
                 .dims
@@ -111,23 +112,34 @@ impl SweepLowering<'_> {
                 k.store(value, acc.memory, at);
                 Ok(())
             })?;
+        }
+        // Each has memory of its own: the threads wait once for all.
+        if !begun.is_empty() {
             self.barrier();
         }
         Ok(())
+    }
+    fn accumulators_where(&self, wanted: impl Fn(&Accumulator) -> bool) -> Vec<Accumulator> {
+        let all = self.accumulators.iter();
+        all.filter(|a| wanted(a)).cloned().collect()
     }
     pub(super) fn flush_accumulators(
         &mut self,
         wanted: impl Fn(&Accumulator) -> bool,
     ) -> Result<(), Unsupported> {
-        for acc in self.accumulators.clone().into_iter().filter(|a| wanted(a)) {
-            self.barrier();
-            if acc.cross_grid {
-                self.flush_partial(&acc)?
-            } else {
-                self.flush_result(&acc)?
-            }
-            self.barrier();
+        let complete = self.accumulators_where(wanted);
+        if complete.is_empty() {
+            return Ok(());
         }
+        self.barrier();
+        for acc in &complete {
+            if acc.cross_grid {
+                self.flush_partial(acc)?
+            } else {
+                self.flush_result(acc)?
+            }
+        }
+        self.barrier();
         Ok(())
     }
     pub(super) fn flush_partial(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {
