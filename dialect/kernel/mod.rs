@@ -8,8 +8,8 @@ use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
 pub use ops::{
-    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, REDUCE, RETURN, SPLAT, STORE,
-    TABLE, YIELD,
+    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, LOAD_WITHIN, REDUCE, RETURN, SPLAT,
+    STORE, TABLE, YIELD,
 };
 
 /// The dialect.
@@ -23,8 +23,22 @@ pub static DIALECT: DialectDef = DialectDef {
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
           The compiler makes no such kernel.",
     ops: &[
-        &FUNC, &LAUNCH, &FOR, &IF, &ALLOC, &TABLE, &LOAD, &STORE, &BARRIER, &SPLAT, &IOTA,
-        &EXTRACT, &REDUCE, &RETURN, &YIELD,
+        &FUNC,
+        &LAUNCH,
+        &FOR,
+        &IF,
+        &ALLOC,
+        &TABLE,
+        &LOAD,
+        &LOAD_WITHIN,
+        &STORE,
+        &BARRIER,
+        &SPLAT,
+        &IOTA,
+        &EXTRACT,
+        &REDUCE,
+        &RETURN,
+        &YIELD,
     ],
 };
 

@@ -216,6 +216,27 @@ pub static LOAD: OpDef = OpDef {
     ..MEMORY
 };
 
+/// `kernel.load_within`
+pub static LOAD_WITHIN: OpDef = OpDef {
+    name: "kernel.load_within",
+    summary: "reads those of consecutive elements that lie inside a range",
+    doc: "Lane `k` of the result is the element at `index + k` where `first <= k < end`, and lane `k` of `fill` elsewhere; a \
+          scalar is the one lane 0. Elements of lanes outside of the range are not touched, wherever they would lie. The result \
+          has the type of `fill`.",
+    example: "// %m: memref<?xf32>, %i: index, %f: vector<4xf32>, %a: index, %b: index\n%v = kernel.load_within %m, %i, %f, %a, %b : vector<4xf32>",
+    operands: &[
+        operand("memory", MEMREF, "the buffer"),
+        operand("index", INDEX, "the element of lane 0"),
+        operand("fill", DATA, "what the other lanes hold"),
+        operand("first", INDEX, "the first lane that is read"),
+        operand("end", INDEX, "one past the last lane that is read"),
+    ],
+    results: &[result("value", DATA, "the lanes")],
+    infer: Some(infer_load_within),
+    verify: Some(verify::load),
+    ..MEMORY
+};
+
 /// `kernel.store`
 pub static STORE: OpDef = OpDef {
     name: "kernel.store",
@@ -353,6 +374,12 @@ fn infer_load(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
         return Ok(smallvec![*stated]);
     }
     Ok(smallvec![ir.scalar(element)])
+}
+
+fn infer_load_within(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let fill = parts.operands.get(2);
+    let fill = fill.ok_or_else(|| OpError::at(At::Operand(2), "must be a vector or a scalar"))?;
+    Ok(smallvec![ir.value_type(*fill)])
 }
 
 fn infer_splat(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {

@@ -439,6 +439,16 @@ const CASES: &[Case] = &[
         "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i : vector<2x2xf32>",
     ),
     (
+        "kernel.load_within",
+        "FIR0504",
+        "// %m: memref<4x4xf32>, %i: index, %f: f32\n%v = kernel.load_within %m, %i, %f, %i, %i",
+    ),
+    (
+        "kernel.load_within",
+        "FIR0504",
+        "// %m: memref<?xf32>, %i: index, %f: f64\n%v = kernel.load_within %m, %i, %f, %i, %i",
+    ),
+    (
         "kernel.store",
         "FIR0504",
         "// %v: f64, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i",

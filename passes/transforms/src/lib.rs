@@ -41,6 +41,7 @@ pub static PASSES: &[&PassDef] = &[
     &preseg::FOLD_CASTS,
     &preseg::SWAP_CASTS,
     &preseg::COMPOSE_BROADCASTS,
+    &preseg::SINK_WINDOWS,
     // Borders.
     &inline_tasks::INLINE_TASKS,
     &segment::SEGMENT,

@@ -17,6 +17,7 @@ pub(crate) enum Action {
     Alloc,
     Table,
     Load,
+    LoadWithin,
     Store,
     Barrier,
     Splat,
@@ -34,6 +35,7 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "alloc" => Action::Alloc,
         "table" => Action::Table,
         "load" => Action::Load,
+        "load_within" => Action::LoadWithin,
         "store" => Action::Store,
         "barrier" => Action::Barrier,
         "splat" => Action::Splat,
@@ -62,6 +64,7 @@ impl Engine<'_> {
             Action::Alloc => self.alloc(op),
             Action::Table => self.table(op),
             Action::Load => self.load(op),
+            Action::LoadWithin => self.load_within(op),
             Action::Store => self.store(op),
             Action::Barrier => Ok(()),
             Action::Splat | Action::Iota => self.lanes(op, action),
@@ -263,6 +266,39 @@ impl Engine<'_> {
         let lanes = self.result_lanes(op);
         let value = self.memory.load(memory, index, lanes)?;
         self.machine.budget.burn(lanes.unwrap_or(1))?;
+        self.bind_results(op, vec![value])
+    }
+
+    /// Lane by lane: an element in the range, or the fill.
+    fn load_within(&mut self, op: Op) -> Result<()> {
+        let memory = self.memory_operand(op, 0)?;
+        let index = self.index_operand(op, 1)?;
+        let fill = self.operand(op, 2)?;
+        let (first, end) = (self.index_operand(op, 3)?, self.index_operand(op, 4)?);
+        let lanes = self.result_lanes(op);
+        let width = lanes.unwrap_or(1);
+        self.machine.budget.burn(width)?;
+        let fill = fill.with_axes(vec![Axis::plain(width)]);
+        let fill = fill.ok_or_else(|| InterpError::invalid("the fill has other lanes"))?;
+        let mut parts = Vec::with_capacity(width);
+        for lane in 0..width {
+            let number = lane as i64;
+            let part = if first <= number && number < end {
+                let at = index.checked_add(number);
+                let at = at.ok_or_else(|| InterpError::invalid("an address overflows"))?;
+                self.memory.load(memory, at, Some(1))?
+            } else {
+                self.machine.slice(&fill, &[lane], &[1], &[1])?
+            };
+            parts.push(part);
+        }
+        let all = self.machine.cat(&parts.iter().collect::<Vec<_>>(), 0)?;
+        let value = match lanes {
+            Some(_) => all,
+            None => all
+                .with_axes(Vec::new())
+                .ok_or_else(|| InterpError::invalid("the result has no lane"))?,
+        };
         self.bind_results(op, vec![value])
     }
 

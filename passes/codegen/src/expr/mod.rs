@@ -276,6 +276,50 @@ impl<'ctx> Emit<'ctx> {
         self.built(result, usually.raw)
     }
 
+    /// What `then` makes where `condition` (an `i1`) holds, else what `otherwise` makes, each in blocks of its own.
+    pub fn either<'e>(
+        &'e self,
+        condition: Val<'e, 'ctx>,
+        then: impl FnOnce() -> Val<'e, 'ctx>,
+        otherwise: impl FnOnce() -> Val<'e, 'ctx>,
+    ) -> Val<'e, 'ctx> {
+        let (Some(yes), Some(no), Some(done)) =
+            (self.block("then"), self.block("else"), self.block("merge"))
+        else {
+            return then();
+        };
+        let branch = self
+            .builder
+            .build_conditional_branch(condition.raw.into_int_value(), yes, no);
+        if let Err(error) = branch {
+            self.fail(error);
+        }
+        let (a, from_a) = self.arm(yes, done, then);
+        let (b, from_b) = self.arm(no, done, otherwise);
+        self.builder.position_at_end(done);
+        let phi = self.phi(a.raw.get_type()).map(|phi| {
+            phi.add_incoming(&[(&a.raw, from_a), (&b.raw, from_b)]);
+            phi.as_basic_value()
+        });
+        self.built(phi, a.raw)
+    }
+
+    /// Fills `block`, which goes on to `done`: what it makes, and the block where it ends.
+    fn arm<'e>(
+        &'e self,
+        block: BasicBlock<'ctx>,
+        done: BasicBlock<'ctx>,
+        make: impl FnOnce() -> Val<'e, 'ctx>,
+    ) -> (Val<'e, 'ctx>, BasicBlock<'ctx>) {
+        self.builder.position_at_end(block);
+        let value = make();
+        let end = self.builder.get_insert_block().unwrap_or(block);
+        if let Err(error) = self.builder.build_unconditional_branch(done) {
+            self.fail(error);
+        }
+        (value, end)
+    }
+
     /// A phi of this type at the builder's place.
     pub fn phi(&self, ty: BasicTypeEnum<'ctx>) -> Result<PhiValue<'ctx>, CodegenError> {
         Ok(self.builder.build_phi(ty, "")?)

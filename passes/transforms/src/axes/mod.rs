@@ -5,7 +5,9 @@
 //! `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension meet in
 //! their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and `[4, 6]`)
 //! the set has no single iteration space, and the analysis says so with both factorings. Extents are polynomials, so
-//! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list.
+//! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list. Slice, pad and cat
+//! open an axis for each dimension along which an index moves: operands are read there by index arithmetic (`window.rs`),
+//! and what only such reads want brings no axes of its own.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                 // %x: [0, 1]   %s: [0]      %s reduces [1]
@@ -25,10 +27,11 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod union;
+pub mod window;
 
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 pub use refusal::AxisRefusal;
@@ -36,6 +39,7 @@ pub use render::{expr_text, value_text};
 pub use union::{AxisUnion, Mark};
 
 use union::Node;
+pub use window::{Window, WindowRefusal};
 
 fuser_ir::entities! {
     /// An axis of an iteration space: a class of dimensions, or of factors of dimensions, that are walked together.
@@ -71,16 +75,72 @@ pub struct Axes {
     order: Vec<Value>,
     values: FxHashMap<Value, Vec<DimAxes>>,
     reduced: FxHashMap<Op, AxisList>,
+    windows: FxHashMap<Op, Window>,
+    unwalked: FxHashSet<Value>,
+}
+
+/// The values that only windows of `ops` read, directly or through changes of shape.
+fn unwalked(ir: &Ir, ops: &[Op]) -> FxHashSet<Value> {
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    let mut found = FxHashSet::default();
+    for &op in ops.iter().rev().filter(|&&op| window::is_link(ir, op)) {
+        let through = |user: Op| {
+            let passed = || ir.results(user).iter().all(|v| found.contains(v));
+            inside.contains(&user)
+                && (window::is_window(ir, user) || (window::is_link(ir, user) && passed()))
+        };
+        // A single element is computed where it is needed.
+        let single = |v: Value| {
+            let tensor = ir.value_kind(v).as_tensor();
+            tensor.is_none_or(|t| t.dims.is_empty())
+        };
+        let read = |&v: &Value| !single(v) && !ir.is_unused(v) && ir.users(v).all(through);
+        if ir.results(op).iter().all(read) {
+            found.extend(ir.results(op).iter().copied());
+        }
+    }
+    found
 }
 
 impl Axes {
     /// Analyses `ops`, given in program order.
     pub fn build(ir: &Ir, ops: &[Op]) -> Result<Self, AxisRefusal> {
         let mut union = AxisUnion::default();
+        let windowed = ops.iter().any(|&op| window::is_window(ir, op));
+        let unwalked = if windowed {
+            unwalked(ir, ops)
+        } else {
+            FxHashSet::default()
+        };
+        union.set_unwalked(unwalked.clone());
         for &op in ops {
             union.add(ir, op)?;
         }
-        Self::freeze(&union)
+        let mut axes = Self::freeze(&union)?;
+        if windowed {
+            axes.resolve_windows(ir, ops, unwalked)?;
+        }
+        Ok(axes)
+    }
+
+    fn resolve_windows(
+        &mut self,
+        ir: &Ir,
+        ops: &[Op],
+        unwalked: FxHashSet<Value>,
+    ) -> Result<(), AxisRefusal> {
+        let inside: FxHashSet<Op> = ops.iter().copied().collect();
+        let is_read = |op: Op| ir.results(op).iter().all(|v| unwalked.contains(v));
+        for &op in ops
+            .iter()
+            .filter(|&&op| window::is_window(ir, op) && !is_read(op))
+        {
+            let window = Window::resolve(ir, op, |o| inside.contains(&o));
+            self.windows
+                .insert(op, window.map_err(AxisRefusal::Window)?);
+        }
+        self.unwalked = unwalked;
+        Ok(())
     }
 
     /// The result of an incremental analysis.
@@ -144,6 +204,45 @@ impl Axes {
         Ok(())
     }
 
+    /// How the walk finds the elements of a slice, pad or cat; `None` for other ops, and for those that only other windows
+    /// read.
+    pub fn window(&self, op: Op) -> Option<&Window> {
+        self.windows.get(&op)
+    }
+    /// The elements of `value` that slices, pads and cats among `ops` touch; `None` where another op reads it.
+    pub fn touched(&self, ir: &Ir, ops: &[Op], value: Value) -> Option<ExtentExpr> {
+        let mut sum = ExtentExpr::constant(0);
+        for &op in ops {
+            let elsewhere = || ir.results(op).iter().all(|&v| self.is_unwalked(v));
+            let Some(window) = self.window(op) else {
+                if ir.operands(op).any(|v| v == value) && !elsewhere() {
+                    return None;
+                }
+                continue;
+            };
+            for (_, elements) in window.touched().into_iter().filter(|(v, _)| *v == value) {
+                sum = sum.add(&elements)?;
+            }
+        }
+        Some(sum)
+    }
+    /// Whether `op` may be walked along the neighbours `outer` and `inner` as one: it is no slice, pad or cat, or does not look
+    /// at the index along either.
+    pub fn window_joins(&self, ir: &Ir, op: Op, outer: AxisId, inner: AxisId) -> bool {
+        let Some(window) = self.window(op) else {
+            return true;
+        };
+        let dims = self.value(ir.result(op, 0));
+        let dim_of = |axis| dims.iter().position(|d| d.axes.contains(&axis));
+        match (dim_of(outer), dim_of(inner)) {
+            (Some(outer), Some(inner)) => outer == inner || window.joins(outer, inner),
+            _ => true,
+        }
+    }
+    /// Whether `value` is only read through windows: no point of the walk has it.
+    pub fn is_unwalked(&self, value: Value) -> bool {
+        self.unwalked.contains(&value)
+    }
     /// All axes, in order of first appearance.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = AxisId> + use<> {
         (0..self.extents.len()).map(fuser_ir::entity::Entity::from_index)

@@ -4,6 +4,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 
 use super::render::{expr_text, value_text};
+use super::window::WindowRefusal;
 
 /// A reason against one iteration space for a set of ops.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ pub enum AxisRefusal {
         /// The op.
         op: Op,
     },
+    /// The elements of a slice, pad or cat are not found by index arithmetic alone.
+    Window(WindowRefusal),
 }
 
 impl AxisRefusal {
@@ -46,6 +49,10 @@ impl AxisRefusal {
             Self::ExtentMismatch { .. } => "extent-mismatch",
             Self::SelfMapped { .. } => "self-mapped",
             Self::Unsupported { .. } => "unsupported-op",
+            Self::Window(WindowRefusal::Computed { .. }) => "window-of-computed",
+            Self::Window(WindowRefusal::TooManyPieces { .. }) => "too-many-pieces",
+            Self::Window(WindowRefusal::TooDeep { .. }) => "window-too-deep",
+            Self::Window(WindowRefusal::Unknown { .. }) => "window-of-unknown-extent",
         }
     }
 
@@ -66,8 +73,25 @@ impl AxisRefusal {
             ),
             Self::SelfMapped { value } => format!("value: {}", value_text(ir, *value)),
             Self::Unsupported { op } => format!("op: {}", ir.name(*op)),
+            Self::Window(refusal) => window_text(ir, refusal),
         };
         format!("{} {{ {details} }}", self.name())
+    }
+}
+
+fn window_text(ir: &Ir, refusal: &WindowRefusal) -> String {
+    match refusal {
+        WindowRefusal::Computed { op, value } => {
+            format!(
+                "at: {}, value: {}",
+                result_text(ir, *op),
+                value_text(ir, *value)
+            )
+        }
+        WindowRefusal::TooManyPieces { op, limit } | WindowRefusal::TooDeep { op, limit } => {
+            format!("at: {}, limit: {limit}", result_text(ir, *op))
+        }
+        WindowRefusal::Unknown { op } => format!("at: {}", result_text(ir, *op)),
     }
 }
 

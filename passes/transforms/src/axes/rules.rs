@@ -2,6 +2,7 @@
 //!
 //! Never trusts a clause: an index out of range is `Unsupported`, not a panic.
 
+use fuser_dialects::fusion;
 use fuser_ir::def::AxisRule;
 use fuser_ir::{Ir, Op, Value};
 use smallvec::SmallVec;
@@ -14,8 +15,13 @@ type Dims = SmallVec<[DimNode; 4]>;
 /// Adds the facts of `op`.
 pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let rule = ir.def(op).map_or(AxisRule::None, |def| def.axes);
+    let result = ir.results(op).first();
+    if rule != AxisRule::Window && result.is_some_and(|&v| union.is_unwalked(v)) {
+        return Ok(());
+    }
     match rule {
-        AxisRule::None | AxisRule::Window => Err(AxisRefusal::Unsupported { op }),
+        AxisRule::None => Err(AxisRefusal::Unsupported { op }),
+        AxisRule::Window => window(union, ir, op),
         AxisRule::Create => create(union, ir, op),
         AxisRule::Pointwise => pointwise(union, ir, op),
         AxisRule::Broadcast => broadcast(union, ir, op),
@@ -117,6 +123,49 @@ fn reshape(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let (from, to) = unary(union, ir, op)?;
     let nodes = |dims: &Dims| -> SmallVec<[Node; 4]> { dims.iter().map(|d| d.0).collect() };
     union.align(op, &nodes(&from), &nodes(&to))
+}
+
+/// Where no index moves, operand and result have one axis; elsewhere the result has one of its own.
+fn window(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
+    let refusal = AxisRefusal::Unsupported { op };
+    let result = *ir.results(op).first().ok_or(refusal.clone())?;
+    let to = union.tensor(ir, result).ok_or(refusal.clone())?;
+    let operands: SmallVec<[Value; 4]> = match ir.is(op, &fusion::CAT) {
+        true => ir.operands(op).collect(),
+        false => ir.operands(op).take(1).collect(),
+    };
+    for operand in operands {
+        let from = union.aside(ir, operand).ok_or(refusal.clone())?;
+        if from.len() != to.len() {
+            return Err(refusal);
+        }
+        for (dim, (&(a, _), &(b, _))) in from.iter().zip(&to).enumerate() {
+            if stays(ir, op, operand, result, dim) {
+                union.unify(op, a, b)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the index along `dim` is the same in operand and result of a window.
+fn stays(ir: &Ir, op: Op, operand: Value, result: Value, dim: usize) -> bool {
+    let entry = |name: &str, missing: i64| {
+        ir.i64s_of(op, name)
+            .map_or(missing, |l| l.get(dim).copied().unwrap_or(missing))
+    };
+    let extent = |value: Value| {
+        ir.value_kind(value)
+            .as_tensor()
+            .and_then(|t| Some(t.dims.get(dim)?.extent))
+    };
+    let moves = if ir.is(op, &fusion::CAT) {
+        ir.int_of(op, "dim") == Some(dim as i64)
+    } else {
+        (entry("starts", 0), entry("strides", 1)) != (0, 1)
+            || (entry("low", 0), entry("high", 0)) != (0, 0)
+    };
+    !moves && extent(operand) == extent(result)
 }
 
 /// The dimensions of the only tensor operand and of the first result.

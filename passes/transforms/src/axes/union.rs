@@ -7,7 +7,7 @@
 
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{Ir, Op, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::refusal::AxisRefusal;
@@ -34,6 +34,7 @@ enum State {
 #[derive(Clone, Debug)]
 enum Change {
     Set(Node, State),
+    Dims(Value),
     Value(Value),
     Reduction,
 }
@@ -51,6 +52,10 @@ pub struct AxisUnion {
     nodes: Vec<State>,
     dims: FxHashMap<Value, SmallVec<[DimNode; 4]>>,
     order: Vec<Value>,
+    /// The values of `order`.
+    walked: FxHashSet<Value>,
+    /// Values that are only read through windows: they are computed at no point of the walk and bring no axes.
+    unwalked: FxHashSet<Value>,
     reductions: Vec<(Op, Nodes)>,
     trail: Vec<Change>,
 }
@@ -79,8 +84,11 @@ impl AxisUnion {
         while self.trail.len() > mark.trail {
             match self.trail.pop() {
                 Some(Change::Set(node, state)) => self.nodes[node as usize] = state,
-                Some(Change::Value(value)) => {
+                Some(Change::Dims(value)) => {
                     self.dims.remove(&value);
+                }
+                Some(Change::Value(value)) => {
+                    self.walked.remove(&value);
                     self.order.pop();
                 }
                 Some(Change::Reduction) => {
@@ -125,8 +133,24 @@ impl AxisUnion {
 
     // --- what the rules of the ops write -----------------------------------------------------------------------------
 
-    /// The nodes of a tensor's dimensions, made on first sight; `None` for what is no tensor.
+    /// The values that later ops make only for windows to read.
+    pub(super) fn set_unwalked(&mut self, values: FxHashSet<Value>) {
+        self.unwalked = values;
+    }
+    pub(super) fn is_unwalked(&self, value: Value) -> bool {
+        self.unwalked.contains(&value)
+    }
+    /// The nodes of a tensor's dimensions, made on first sight; `None` for what is no tensor. The walk has its axes.
     pub(super) fn tensor(&mut self, ir: &Ir, value: Value) -> Option<SmallVec<[DimNode; 4]>> {
+        let dims = self.aside(ir, value)?;
+        if !self.is_unwalked(value) && self.walked.insert(value) {
+            self.order.push(value);
+            self.trail.push(Change::Value(value));
+        }
+        Some(dims)
+    }
+    /// The same for a tensor that is read through a window: its axes are those of the walk only where another op says so.
+    pub(super) fn aside(&mut self, ir: &Ir, value: Value) -> Option<SmallVec<[DimNode; 4]>> {
         if let Some(dims) = self.dims.get(&value) {
             return Some(dims.clone());
         }
@@ -137,8 +161,7 @@ impl AxisUnion {
             .map(|&dim| self.dimension(ir, dim))
             .collect();
         self.dims.insert(value, dims.clone());
-        self.order.push(value);
-        self.trail.push(Change::Value(value));
+        self.trail.push(Change::Dims(value));
         Some(dims)
     }
     fn dimension(&mut self, ir: &Ir, dim: Dim) -> DimNode {

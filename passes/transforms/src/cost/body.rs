@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::plan::Limits;
 use super::refusal::Refusal;
 use super::sizes::Bindings;
-use crate::axes::{Axes, AxisId};
+use crate::axes::{Axes, AxisId, window};
 
 /// A set of axes.
 pub(super) type Mask = u128;
@@ -49,6 +49,8 @@ pub(super) struct Node {
     pub class: OpClass,
     /// Arithmetic per element of its space.
     pub flops: u64,
+    /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches.
+    pub touches: Option<SmallVec<[(u32, u64); 2]>>,
 }
 
 /// A value from outside.
@@ -122,6 +124,8 @@ impl Body {
         for (&op, index) in ops.iter().zip(0u32..) {
             let results = ir.results(op);
             let stored = results.iter().fold(0, |m, &r| m | mask(axes.stored(r)));
+            // What is only read through windows is never made.
+            let unwalked = results.iter().any(|&r| axes.is_unwalked(r));
             let reduced = mask(axes.reduced(op).iter().copied());
             let node = Node {
                 op,
@@ -135,14 +139,19 @@ impl Body {
                     .first()
                     .map_or_else(SmallVec::new, |&r| order(axes, r)),
                 reduced,
-                bytes: sum_bytes(&mut results.iter().copied()),
+                bytes: sum_bytes(&mut results.iter().copied().filter(|_| !unwalked)),
                 output_bytes: sum_bytes(
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
                 is_output: results.iter().any(|r| outputs.contains(r)),
                 class: ir.def(op).map_or(OpClass::Structure, |d| d.class),
-                flops: ir.def(op).map_or(0, |d| u64::from(d.flops)),
+                flops: ir
+                    .def(op)
+                    .filter(|_| !unwalked)
+                    .map_or(0, |d| u64::from(d.flops)),
+                touches: touches(ir, op, axes, &sources, bindings)
+                    .or_else(|| unwalked.then(SmallVec::new)),
             };
             check_placement(ir, op, &node)?;
             sources.extend(results.iter().map(|&r| (r, Source::Node(index))));
@@ -209,10 +218,13 @@ pub(super) fn boundary_hiding(
                 inputs.push(value);
             }
         }
-        // Whoever needs what is made from nothing makes it again.
+        // Whoever needs what is made from nothing makes it again, but for a window that cannot.
         let made = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
-        let leaves =
-            |user: Op| !inside.contains(&user) && (!made || ir.has(user, Traits::TERMINATOR));
+        let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
+        let leaves = |user: Op| {
+            let stored = !made || ir.has(user, Traits::TERMINATOR) || windowed(user);
+            !inside.contains(&user) && stored
+        };
         let used_outside = |&&v: &&Value| !hidden.contains(&v) && ir.users(v).any(leaves);
         outputs.extend(ir.results(op).iter().filter(used_outside));
     }
@@ -229,6 +241,30 @@ fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal>
         return Err(Refusal::TooManyAxes { axes, limit });
     }
     Ok(())
+}
+
+/// What a slice, pad or cat touches of the inputs.
+fn touches(
+    ir: &Ir,
+    op: Op,
+    axes: &Axes,
+    sources: &FxHashMap<Value, Source>,
+    bindings: &Bindings,
+) -> Option<SmallVec<[(u32, u64); 2]>> {
+    let mut list = SmallVec::<[(u32, u64); 2]>::new();
+    for (value, elements) in axes.window(op)?.touched() {
+        let Some(&Source::Input(input)) = sources.get(&value) else {
+            continue;
+        };
+        let bytes = bindings
+            .eval(&elements)
+            .saturating_mul(element_bytes(ir, value));
+        match list.iter_mut().find(|(i, _)| *i == input) {
+            Some((_, sum)) => *sum = sum.saturating_add(bytes),
+            None => list.push((input, bytes)),
+        }
+    }
+    Some(list)
 }
 
 /// An operand that has to be in memory may not come from inside.

@@ -329,7 +329,7 @@ fn sweep_cost(body: &Body, draft: &Draft, machine: &Machine) -> Cost {
     };
     let (_, grid) = roles::assign(body, draft, machine);
     let partials = roles::partial_bytes(body, draft, grid, machine);
-    let loaded = sum(&mut draft.loads.iter().map(|&l| body.inputs[l as usize].bytes));
+    let loaded = sum(&mut draft.loads.iter().map(|&l| loaded_bytes(body, draft, l)));
     let between = bytes(&draft.fetches, false).saturating_add(bytes(&draft.keeps, false));
     let ops = draft.body.iter().chain(&draft.epilogue).map(node);
     let mut cost = Cost {
@@ -344,6 +344,24 @@ fn sweep_cost(body: &Body, draft: &Draft, machine: &Machine) -> Cost {
     let time = machine.time_ns(cost.bytes(), cost.flops);
     cost.time_ns = time.saturating_mul(machine.workers.max(1)) / busy;
     cost
+}
+
+/// Bytes of an input that a sweep loads: all of them, or where only windows read it, no more than they touch.
+fn loaded_bytes(body: &Body, draft: &Draft, input: u32) -> u64 {
+    let whole = body.inputs[input as usize].bytes;
+    let nodes = draft.body.iter().chain(&draft.epilogue);
+    let mut readers = nodes
+        .map(|&i| &body.nodes[i as usize])
+        .filter(|n| n.sources.contains(&Source::Input(input)));
+    if readers.any(|n| n.touches.is_none()) {
+        return whole;
+    }
+    let nodes = draft.body.iter().chain(&draft.epilogue);
+    let touched = nodes.flat_map(|&i| body.nodes[i as usize].touches.iter().flatten());
+    let mine = touched
+        .filter(|(i, _)| *i == input)
+        .map(|(_, bytes)| *bytes);
+    mine.fold(0u64, u64::saturating_add).min(whole)
 }
 
 fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {

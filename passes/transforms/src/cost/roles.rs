@@ -58,6 +58,8 @@ pub(super) fn assign(body: &Body, draft: &Draft, machine: &Machine) -> (Vec<(usi
 /// The axes of a sweep in the order of its largest operand or result, then the rest in order of appearance.
 fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
+    // What only windows read has no axes of the walk.
+    let loads = loads.filter(|i| i.stored != 0);
     let loads = loads.map(|i| (i.bytes, i.stored, &i.order));
     let ops = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let ops = ops.map(|n| (n.bytes, n.stored, &n.order));

@@ -160,6 +160,13 @@ impl KernelBuilder<'_> {
         });
         self.value(&fusion::CONSTANT, &[], &[("value", attr)], ty)
     }
+    /// Zero, or false.
+    pub fn zero(&mut self, dtype: DType) -> Value {
+        match dtype.is_float() {
+            true => self.float_constant(0.0, dtype),
+            false => self.int_constant(0, dtype),
+        }
+    }
     /// A float constant; `value` must be exact in `dtype`.
     pub fn float_constant(&mut self, value: f64, dtype: DType) -> Value {
         let ty = self.ir.scalar(dtype);
@@ -220,6 +227,13 @@ impl KernelBuilder<'_> {
         match (a, b) {
             (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.min(y)),
             _ => self.index_op(&fusion::MINIMUM, a, b),
+        }
+    }
+    /// The larger one.
+    pub fn max(&mut self, a: Idx, b: Idx) -> Idx {
+        match (a, b) {
+            (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.max(y)),
+            _ => self.index_op(&fusion::MAXIMUM, a, b),
         }
     }
     /// `ceil(a / b)` for `a >= 0`, `b > 0`.
@@ -362,9 +376,23 @@ impl KernelBuilder<'_> {
             return None;
         }
         let (a, b) = (self.index(a), self.index(b));
-        let ty = self.ir.scalar(DType::I1);
-        let eq = self.ir.string_attr("eq");
-        Some(self.value(&fusion::COMPARE, &[a, b], &[("predicate", eq)], ty))
+        Some(self.compare("eq", a, b))
+    }
+    /// `a predicate b`, splatting whichever is a scalar.
+    pub fn compare(&mut self, predicate: &str, a: Value, b: Value) -> Value {
+        let lanes = self.lanes_of(a).or(self.lanes_of(b));
+        let (a, b) = (self.splat(a, lanes), self.splat(b, lanes));
+        let ty = self.lane_type(DType::I1, lanes);
+        let predicate = self.ir.string_attr(predicate);
+        self.value(&fusion::COMPARE, &[a, b], &[("predicate", predicate)], ty)
+    }
+    /// `then` where `condition` holds, else `otherwise`; scalars among them count for every lane.
+    pub fn select(&mut self, condition: Value, then: Value, otherwise: Value) -> Value {
+        let all = [condition, then, otherwise];
+        let lanes = all.into_iter().find_map(|v| self.lanes_of(v));
+        let all = all.map(|v| self.splat(v, lanes));
+        let ty = self.ir.value_type(all[1]);
+        self.value(&fusion::WHERE, &all, &[], ty)
     }
 
     // --- memory ----------------------------------------------------------------------------------------------------
@@ -415,6 +443,24 @@ impl KernelBuilder<'_> {
         let ty = self.lane_type(dtype, lanes);
         let at = self.index(at);
         self.value(&kernel::LOAD, &[memory, at], &[], ty)
+    }
+    /// Loads the lanes from `first` to `end` of those that begin at element `at`; the others are those of `fill`.
+    pub fn load_within(
+        &mut self,
+        memory: Value,
+        at: Idx,
+        fill: Value,
+        [first, end]: [Idx; 2],
+    ) -> Value {
+        let ty = self.ir.value_type(fill);
+        let operands = [
+            memory,
+            self.index(at),
+            fill,
+            self.index(first),
+            self.index(end),
+        ];
+        self.value(&kernel::LOAD_WITHIN, &operands, &[], ty)
     }
     /// Stores a scalar, or a vector to consecutive elements.
     pub fn store(&mut self, value: Value, memory: Value, at: Idx) {

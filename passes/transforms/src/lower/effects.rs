@@ -198,7 +198,7 @@ impl SweepLowering<'_> {
                 );
             }
             ops.push(op);
-            stack.extend(self.ir().operands(op));
+            stack.extend(self.computed_operands(op));
         }
         ops.sort_by_key(|op| self.order[op]);
         ops.dedup();
@@ -230,6 +230,10 @@ impl SweepLowering<'_> {
                 _ => None,
             }));
         let contiguous = |v: Value| !self.varies(v).contains(&last) || self.stride_is_one(v, last);
+        let windows_ok = nest
+            .ops
+            .iter()
+            .all(|&op| self.is_contiguous_window(op, last));
         let memory = |r: &Resident| {
             r.dims.iter().all(|d| d.0 != last) || r.dims.last().is_some_and(|d| d.0 == last)
         };
@@ -254,7 +258,8 @@ impl SweepLowering<'_> {
             _ => true,
         });
         self.lanes()
-            .filter(|_| global.into_iter().all(contiguous) && resident_ok && accumulators_ok)
+            .filter(|_| global.into_iter().all(contiguous) && windows_ok)
+            .filter(|_| resident_ok && accumulators_ok)
     }
 }
 

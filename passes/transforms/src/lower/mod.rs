@@ -5,7 +5,7 @@
 //!
 //! Reading order: `spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
-//! loops), `pure.rs` and `reduce.rs` (what stands in them), `stage.rs`
+//! loops), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `stage.rs`
 //! (transposition through tile memory), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
@@ -25,3 +25,4 @@ mod reduce;
 pub mod spec;
 mod stage;
 pub mod sweep;
+mod window;

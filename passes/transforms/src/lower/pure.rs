@@ -112,6 +112,9 @@ impl SweepLowering<'_> {
         if def.axes == AxisRule::Create {
             return self.emit_creation(op, scopes, ivs, lanes);
         }
+        if def.axes == AxisRule::Window {
+            return self.emit_window(op, scopes, ivs, lanes);
+        }
         let mut operands = Vec::new();
         for operand in self.ir().operands(op).collect::<Vec<_>>() {
             operands.push(self.get(operand, scopes, ivs, lanes)?);

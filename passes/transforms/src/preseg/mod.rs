@@ -16,6 +16,7 @@ mod drop_copies;
 mod fold_casts;
 mod remove_empty;
 mod repeat_to_expand;
+mod sink_windows;
 mod swap_casts;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use drop_copies::DROP_COPIES;
 pub use fold_casts::FOLD_CASTS;
 pub use remove_empty::REMOVE_EMPTY;
 pub use repeat_to_expand::REPEAT_TO_EXPAND;
+pub use sink_windows::SINK_WINDOWS;
 pub use swap_casts::SWAP_CASTS;
 
 use fuser_ir::attr::AttrId;
@@ -41,9 +43,10 @@ pub static PIPELINE: PipelineDef = PipelineDef {
     summary: "what simplifies before ops are grouped",
     anchor: "task.program",
     // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again vanish before a
-    // `cat` that is left is looked at for repeats; both, and copies, before casts look for neighbours. Casts move to where fewer bytes are, which brings shape ops side by side; then those
-    // compose, and casts that met fold. What is equal now merges, what nothing needs goes.
-    text: "remove-empty,cancel-slice-cat,repeat-to-expand,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,canonicalize,cse,dce",
+    // `cat` that is left is looked at for repeats; both, and copies, before casts look for neighbours. Casts move to where fewer
+    // bytes are, which brings shape ops side by side; then those compose, and casts that met fold. Windows sink last: they copy
+    // what stands above them, which is as small as it gets by then. What is equal now merges, what nothing needs goes.
+    text: "remove-empty,cancel-slice-cat,repeat-to-expand,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,sink-windows,canonicalize,cse,dce",
 };
 
 /// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.

@@ -3,7 +3,8 @@
 //! It may where each element is read before it is written, and never again. A step of a sweep loads what a nest of loops
 //! needs before the nest stores, so it is enough that
 //! - the result varies along every loop of the sweep, so that each of its elements belongs to one point of the space;
-//! - the argument has that very element at that point: the same strides along every loop;
+//! - the argument has that very element at that point: the same strides along every loop, and no slice, pad or cat reads
+//!   another one;
 //! - nothing computed from the argument without a reduction between is needed in a later phase than the one that stores,
 //!   for it might be read again there.
 //!
@@ -73,6 +74,15 @@ fn same(
     }
     let operands = list.iter().flat_map(|&op| ir.operands(op));
     let forms: FxHashSet<Value> = operands.filter(|&v| old(v)).collect();
+    // A window reads other elements than that of the point.
+    let moved = |op: &Op| {
+        let unwalked = ir.results(*op).iter().any(|&v| axes.is_unwalked(v));
+        axes.window(*op).is_some() || unwalked
+    };
+    let reads = |op: &Op| ir.operands(*op).any(|v| forms.contains(&v));
+    if list.iter().any(|op| moved(op) && reads(op)) {
+        return Some(false);
+    }
     for l in 0..spec.loops.len() {
         let at = spec.along(&axes, result, l)?;
         let differs = |&v: &Value| spec.along(&axes, v, l).as_ref() != Some(&at);

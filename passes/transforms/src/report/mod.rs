@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A number of bytes is a JSON number where extents are static or bound, and else a string with a polynomial over their
-//! names, `"2048*B"`; `"?"` where an extent is `?`. A value that several sweeps of a segment read counts once per sweep.
+//! names, `"2048*B"`; `"?"` where an extent is `?`. Of a value that only slices, pads and cats read, what they touch counts. A
+//! value that several sweeps of a segment read counts once per sweep.
 //! Crossing values count once, though they are written and read.
 //!
 //! Never needs data, never edits the IR.
@@ -19,6 +20,7 @@ mod quantity;
 mod segment_report;
 
 use fuser_dialects::task;
+use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -26,7 +28,7 @@ use serde::Serialize;
 pub use quantity::Quantity;
 pub use segment_report::{SEGMENT_REPORT, emit};
 
-use crate::axes::value_text;
+use crate::axes::{Axes, value_text};
 use crate::cost::{Bindings, Model, boundary, plan_ops};
 
 /// The report of a program.
@@ -121,62 +123,96 @@ fn symbol(ir: &Ir, op: Op) -> String {
 
 fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
     let walks = walks(ir, segment, model);
+    let sweeps = if moves(ir, segment) { walks.len() } else { 0 };
     let bytes = |v: &Value| Quantity::bytes(ir, *v, &model.bindings);
     let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
-    let moves = kind != "view" && kind != "none";
-    let reads: Vec<Value> = walks.iter().flatten().copied().filter(|_| moves).collect();
+    let moves = moves(ir, segment);
+    let reads: Vec<Read> = walks.into_iter().flatten().filter(|_| moves).collect();
     let writes: Vec<Value> = ir
         .results(segment)
         .iter()
         .copied()
         .filter(|_| moves)
         .collect();
-    let value = |access: &'static str| {
-        move |v: &Value| ValueReport {
-            name: value_text(ir, *v),
-            access,
-            bytes: bytes(v),
-        }
+    let value = |access: &'static str, v: Value, bytes: Quantity| ValueReport {
+        name: value_text(ir, v),
+        access,
+        bytes,
     };
     let mut once = reads.clone();
     let mut seen = rustc_hash::FxHashSet::default();
-    once.retain(|v| seen.insert(*v));
-    let values = once.iter().map(value("read"));
+    once.retain(|(v, _)| seen.insert(*v));
+    let values = once.into_iter().map(|(v, bytes)| value("read", v, bytes));
+    let written = writes.iter().map(|v| value("write", *v, bytes(v)));
     SegmentReport {
         name: symbol(ir, segment),
         kind,
         ops: leaf_names(ir, segment),
-        sweeps: if moves { walks.len() } else { 0 },
-        read_bytes: reads.iter().map(bytes).sum(),
+        sweeps,
+        read_bytes: reads.into_iter().map(|(_, bytes)| bytes).sum(),
         write_bytes: writes.iter().map(bytes).sum(),
-        values: values.chain(writes.iter().map(value("write"))).collect(),
+        values: values.chain(written).collect(),
     }
+}
+
+/// Whether a segment runs a kernel.
+fn moves(ir: &Ir, segment: Op) -> bool {
+    !matches!(ir.str_of(segment, "kind"), Some("view" | "none"))
+}
+
+/// A value that a walk reads, and the bytes that it reads of it.
+type Read = (Value, Quantity);
+
+/// What the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they touch.
+fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
+    let whole = Quantity::bytes(ir, value, bindings);
+    let element = ir.value_kind(value).dtype().map_or(0, |d| d.bytes() as i64);
+    let touched = axes.and_then(|axes| axes.touched(ir, ops, value));
+    let touched = touched.and_then(|e| e.mul(&ExtentExpr::constant(element)));
+    let part = touched.map(|e| Quantity::of(ir, &e, bindings));
+    let less = |part: &Quantity| match (part.number(), whole.number()) {
+        (Some(part), Some(whole)) => part < whole,
+        _ => true,
+    };
+    (value, part.filter(less).unwrap_or(whole))
 }
 
 /// The values from outside, and outputs of earlier walks, that each walk of a segment reads: of its sweeps where it has
 /// some, else of the plan that it would get.
-fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Value>> {
+fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
     let children = ir.children(segment);
     let sweeps = children.iter().filter(|&&op| ir.is(op, &task::SWEEP));
     let sweeps: Vec<Op> = sweeps.copied().collect();
+    let bindings = &model.bindings;
     if !sweeps.is_empty() {
-        return sweeps
-            .iter()
-            .map(|&s| outside_reads(ir, s, segment))
-            .collect();
+        let reads = sweeps.iter().map(|&sweep| {
+            let leaf = |&op: &Op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD);
+            let ops: Vec<Op> = ir.walk(sweep).into_iter().filter(leaf).collect();
+            let axes = Axes::build(ir, &ops).ok();
+            let values = outside_reads(ir, sweep, segment).into_iter();
+            let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
+            reads.collect()
+        });
+        return reads.collect();
     }
     let ops: Vec<Op> = children
         .into_iter()
         .filter(|&op| !ir.is(op, &task::YIELD))
         .collect();
+    let axes = Axes::build(ir, &ops).ok();
     let Ok(plan) = plan_ops(ir, &ops, model, &Default::default()) else {
-        return vec![boundary(ir, &ops).0];
+        let inputs = boundary(ir, &ops).0.into_iter();
+        return vec![inputs.map(|v| read(ir, &ops, None, v, bindings)).collect()];
     };
     let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
     let sweeps = plan.sweeps.iter();
     let reads = sweeps.map(|sweep| {
         let written = sweep.fetches.iter().filter(|v| outputs.contains(v));
-        sweep.loads.iter().chain(written).copied().collect()
+        let phases = sweep.phases.iter().flatten();
+        let ops: Vec<Op> = phases.chain(&sweep.epilogue).copied().collect();
+        let values = sweep.loads.iter().chain(written);
+        let reads = values.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
+        reads.collect()
     });
     reads.collect()
 }

@@ -16,9 +16,13 @@ pub struct Quantity(Option<std::collections::BTreeMap<String, i128>>);
 impl Quantity {
     /// Stored bytes of `value`, with the names of `bindings` replaced by their lengths.
     pub fn bytes(ir: &Ir, value: Value, bindings: &Bindings) -> Self {
-        let Some(expr) = stored_bytes_expr(ir, value) else {
-            return Self(None);
-        };
+        match stored_bytes_expr(ir, value) {
+            Some(expr) => Self::of(ir, &expr, bindings),
+            None => Self(None),
+        }
+    }
+    /// A polynomial, with the names of `bindings` replaced by their lengths.
+    pub fn of(ir: &Ir, expr: &ExtentExpr, bindings: &Bindings) -> Self {
         let mut terms = std::collections::BTreeMap::new();
         for (names, coefficient) in &expr.terms {
             let mut factor = i128::from(*coefficient);

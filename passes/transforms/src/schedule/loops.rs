@@ -146,7 +146,9 @@ impl Draft<'_> {
     fn contiguous_axis(&self) -> Option<AxisId> {
         let mut weights: Vec<(AxisId, u64)> = Vec::new();
         // Outputs first: where loads and stores disagree, loads can be staged.
-        for &value in self.memory.iter().rev() {
+        let windows = self.ops.iter().filter(|&&op| self.is_contiguous_window(op));
+        let windows: Vec<Value> = windows.map(|&op| self.ir.result(op, 0)).collect();
+        for &value in self.memory.iter().rev().chain(&windows) {
             let Some(axis) = self.innermost(value) else {
                 continue;
             };
@@ -161,6 +163,14 @@ impl Draft<'_> {
             .into_iter()
             .find(|(_, w)| *w == best)
             .map(|(a, _)| a)
+    }
+    /// Whether a slice, pad or cat reads neighbours along its last axis as they lie in memory.
+    fn is_contiguous_window(&self, op: Op) -> bool {
+        let Some(window) = self.axes.window(op) else {
+            return false;
+        };
+        let last = window.extents.len().checked_sub(1);
+        last.is_some_and(|dim| window.is_contiguous(dim, &ExtentExpr::constant(1)))
     }
     fn innermost(&self, value: Value) -> Option<AxisId> {
         self.axes.stored(value).last()
@@ -238,6 +248,10 @@ impl Draft<'_> {
         let indexed = |op: &Op| self.ir.is(*op, &fuser_dialects::fusion::IOTA);
         self.axes.values().iter().all(adjacent)
             && self.ops.iter().all(alike)
+            && self
+                .ops
+                .iter()
+                .all(|&op| self.axes.window_joins(self.ir, op, before, axis))
             && !self.ops.iter().any(indexed)
     }
     /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.

@@ -5,6 +5,7 @@ use fuser_ir::{Block, Ir, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::axes::window;
 use crate::cost::Bindings;
 
 /// The bytes of the largest element: a value this small is cheaper to compute again than to store.
@@ -111,6 +112,13 @@ impl Graph {
         let edge = |e: &u32| &self.edges[*e as usize];
         let escapes = self.writes[place].iter().any(|e| edge(e).escapes);
         if escapes || !def.traits.contains(Traits::PURE) || def.traits.contains(Traits::BARRIER) {
+            return false;
+        }
+        // What is read through a window must lie in memory, unless index arithmetic leads through it.
+        let readers = |e: &u32| self.edges[*e as usize].readers.clone().into_iter();
+        let mut readers = self.writes[place].iter().flat_map(readers);
+        let windowed = readers.any(|r| window::is_window(ir, self.ops[r as usize]));
+        if windowed && !window::is_link(ir, op) {
             return false;
         }
         let given = |e: &Edge| match e.maker {

@@ -74,6 +74,47 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.emit.avx2 && whole && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
     }
 
+    /// The whole vector where all lanes are read, the fill where none is, and lane by lane at the ends of the range.
+    pub(in crate::lower) fn load_within(
+        &self,
+        op: Op,
+        result: Shape,
+    ) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let emit = self.emit;
+        let fill = self.operand_value(op, 2)?;
+        let (first, end) = (self.operand_value(op, 3)?, self.operand_value(op, 4)?);
+        let (address, elem, align) = self.address(op, 0)?;
+        let read = |address, lanes| {
+            let loaded = memory::load(emit, address, elem, lanes, align);
+            if result.dtype == DType::I1 {
+                loaded.ne(0)
+            } else {
+                loaded
+            }
+        };
+        let Some(lanes) = result.lanes else {
+            let inside = first.le(0).and(end.gt(0));
+            return Ok(emit.unless_rare(inside, fill, || read(address, None)));
+        };
+        let count = i64::from(lanes);
+        let some = first.lt(end).and(first.lt(count)).and(end.gt(0));
+        Ok(emit.unless_rare(some, fill, || {
+            let all = first.le(0).and(end.ge(count));
+            let one_by_one = || {
+                (0..lanes).fold(fill, |vector, lane| {
+                    let number = i64::from(lane);
+                    let inside = first.le(number).and(end.gt(number));
+                    emit.unless_rare(inside, vector, || {
+                        let offset = emit.constant_int(64, None, number);
+                        let element = memory::element(emit, address, elem, offset);
+                        vector.with_lane(lane, read(element, None))
+                    })
+                })
+            };
+            emit.either(all, || read(address, result.lanes), one_by_one)
+        }))
+    }
+
     pub(in crate::lower) fn store(&mut self, op: Op) -> Result<(), CodegenError> {
         let value = self.operand_value(op, 0)?;
         let dtype = self.shape(self.operand(op, 0)?)?.dtype;

@@ -321,6 +321,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let result = self.result_shape(op)?;
         if ir.is(op, &kernel::LOAD) {
             self.load(op, result)
+        } else if ir.is(op, &kernel::LOAD_WITHIN) {
+            self.load_within(op, result)
         } else if ir.is(op, &kernel::SPLAT) {
             Ok(self.operand_value(op, 0)?.splat(result.lanes))
         } else if ir.is(op, &kernel::IOTA) {

@@ -95,6 +95,12 @@ fn accesses(
     for op in ir.walk(range.op) {
         let (memory, value) = if ir.is(op, &kernel::LOAD) {
             (ir.operands(op).next()?, *ir.results(op).first()?)
+        } else if ir.is(op, &kernel::LOAD_WITHIN) {
+            // Its last operand is no address.
+            match shared(ir.operands(op).next()?) {
+                true => return None,
+                false => continue,
+            }
         } else if ir.is(op, &kernel::STORE) {
             (ir.operands(op).nth(1)?, ir.operands(op).next()?)
         } else {

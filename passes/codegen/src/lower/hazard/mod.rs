@@ -258,7 +258,7 @@ fn join_tails(ir: &Ir, events: Vec<Event>) -> Vec<Event> {
 fn touched(ir: &Ir, op: Op, noalias: bool) -> Touched {
     let mut touched = Touched::default();
     for inner in ir.walk(op) {
-        let (memory, set) = if ir.is(inner, &kernel::LOAD) {
+        let (memory, set) = if ir.is(inner, &kernel::LOAD) || ir.is(inner, &kernel::LOAD_WITHIN) {
             (ir.operands(inner).next(), &mut touched.read)
         } else if inner == op && ir.is(op, &kernel::STORE) {
             (ir.operands(inner).nth(1), &mut touched.written_by_first)
