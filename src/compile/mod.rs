@@ -25,7 +25,11 @@ pub const NO_PLAN: CodeDef = CodeDef {
     explanation: "Compiling ends with a plan: which kernels run in which order on which buffers, with sizes that follow from the \
                   extents of the inputs. The message names what is missing: an extent that no input has, or an op outside of \
                   every kernel.",
-    example: "",
+    example: "$ fuser-translate x.fir --emit=artifact --passes=canonicalize\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// The target is not known.
 pub const UNKNOWN_TARGET: CodeDef = CodeDef {
@@ -33,14 +37,20 @@ pub const UNKNOWN_TARGET: CodeDef = CodeDef {
     title: "the target is not known",
     explanation: "Targets are `cpu`, the machine that compiles, and `cuda:sm_80`, `cuda:sm_90` and the other NVIDIA \
                   architectures that the message lists.",
-    example: "",
+    example: "$ fuser-translate x.fir --target=cuda:sm_1\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                task.return %x\n\
+              }",
 };
 /// There is no such program.
 pub const NO_PROGRAM: CodeDef = CodeDef {
     code: "FIR0852",
     title: "there is no such program in the module",
     explanation: "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one.",
-    example: "",
+    example: "$ fuser-translate x.fir --entry=g\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                task.return %x\n\
+              }",
 };
 
 /// The codes of compiling.

@@ -29,6 +29,11 @@ pub fn parse(args: &[String], catalog: &Catalog<'_>) -> Result<Config, Vec<Strin
     reader.finish()
 }
 
+/// `-o`, `--color`
+fn dashed(name: &str) -> String {
+    format!("{}{name}", if name.len() == 1 { "-" } else { "--" })
+}
+
 struct Reader<'a> {
     config: Config,
     catalog: &'a Catalog<'a>,
@@ -83,17 +88,17 @@ impl Reader<'_> {
                 None => {
                     return self
                         .errors
-                        .push(format!("--{name} needs a value: --{name}={what}"));
+                        .push(format!("{0} needs a value: {0} {what}", dashed(name)));
                 }
             },
             (Takes::Switch, Some(v)) if !matches!(v, "true" | "false") => {
-                let message = format!("--{name} is 'true' or 'false', not '{v}'");
+                let message = format!("{} is 'true' or 'false', not '{v}'", dashed(name));
                 return self.errors.push(message);
             }
             (_, value) => value,
         };
         if let Err(message) = (flag.set)(&mut self.config, value) {
-            self.errors.push(format!("--{name}: {message}"));
+            self.errors.push(format!("{}: {message}", dashed(name)));
         }
     }
     fn unknown(&mut self, arg: &str, name: &str) {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use fuser_ir::span::Span;
+use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Ir, Op, Place};
 use fuser_pass::context::EmittedFile;
 use fuser_pass::pipeline::PipelineBuilder;
@@ -16,7 +17,7 @@ use super::text::{self, Reader};
 use super::timing::Timing;
 use super::validate::Validator;
 use super::watch::{Bisect, Debug, Files};
-use super::{codes, output, reproducer, roundtrip};
+use super::{codes, limits, output, reproducer, roundtrip};
 
 /// What a chunk gave.
 #[derive(Debug, Default)]
@@ -81,6 +82,17 @@ impl<'a> Compiler<'a> {
             },
         }
     }
+    /// Warns of debug tags that are no names of passes and under which nothing was said: they are mostly misspelt.
+    pub fn unheard_tags(&self) {
+        let names = || fuser_passes::PASSES.iter().map(|p| p.name);
+        for tag in self.debug.unheard().filter(|t| !names().any(|n| n == *t)) {
+            let near =
+                nearest(tag, names()).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+            output::say(&format!(
+                "fuser-opt: warning: nothing was said under the tag '{tag}'{near}\n"
+            ));
+        }
+    }
     /// Compiles one chunk.
     pub fn compile(&mut self, input: Input<'_>) -> Outcome {
         let caught = catch_unwind(AssertUnwindSafe(|| self.compile_here(input)));
@@ -127,6 +139,7 @@ impl<'a> Compiler<'a> {
         } = input;
         let (mut ir, module, found) = self.reader.read(file, name, first_line, text);
         self.timing.end();
+        let found = found.into_iter().map(limits::with_flag);
         outcome.diagnostics.extend(found);
         if self.config.no_implicit_module && module.is_some_and(|m| ir.spans.get(m).is_none()) {
             let message = "the file does not write its module out";
@@ -147,9 +160,12 @@ impl<'a> Compiler<'a> {
         let valid = !found.has_errors();
         outcome.diagnostics.extend(found.items);
         if valid && self.config.verify_roundtrip {
-            outcome
-                .diagnostics
-                .extend(roundtrip::check(&ir, root, &self.reader));
+            outcome.diagnostics.extend(roundtrip::check(
+                &ir,
+                root,
+                &self.reader,
+                self.config.lossy,
+            ));
         }
         let failed = outcome.diagnostics.iter().any(Diagnostic::is_error);
         (!failed).then_some((ir, root))

@@ -22,7 +22,11 @@ pub const ROUNDTRIP: CodeDef = CodeDef {
     explanation: "`--verify-roundtrip` prints the program in each form, parses the text in a fresh context and prints it \
                   again: in the generic form with locations, both prints must be the same. A difference is a bug of Fuser; \
                   the diff shows it.",
-    example: "fuser-opt --verify-roundtrip x.fir",
+    example: "$ fuser-opt x.fir --verify-roundtrip --test-lossy-printing\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// A pass changed what the program computes.
 pub const VALIDATE: CodeDef = CodeDef {
@@ -31,7 +35,11 @@ pub const VALIDATE: CodeDef = CodeDef {
     explanation: "`--validate` runs the reference interpreter on the program before and after each pass, on the same random \
                   inputs. On small integers results must be equal bit for bit; on reals they must agree within rounding. \
                   A difference is a bug of the pass.",
-    example: "fuser-opt --test-miscompile --validate x.fir",
+    example: "$ fuser-opt x.fir --test-miscompile --validate\n\
+              task.program @f(%x: tensor<8xf32>, %z: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.sub %x, %z\n  \
+              task.return %y\n\
+              }",
 };
 /// A comment expects what did not come.
 pub const EXPECTED_MISSING: CodeDef = CodeDef {
@@ -41,7 +49,12 @@ pub const EXPECTED_MISSING: CodeDef = CodeDef {
                   kind on that line whose message contains the text. `@+1`, `@-1`, `@above`, `@below` move the line, \
                   `@unknown` means a diagnostic without a place, `[FIR0203]` asks for a code, `-re` makes `{{...}}` inside \
                   the text a regular expression.",
-    example: "// expected-error {{no such message}}\ntask.program @f() { task.return }",
+    example: "$ fuser-opt x.fir --verify-diagnostics\n\
+              // expected-error@+1 {{no such message}}\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// A diagnostic that no comment expects.
 pub const UNEXPECTED: CodeDef = CodeDef {
@@ -49,7 +62,11 @@ pub const UNEXPECTED: CodeDef = CodeDef {
     title: "unexpected diagnostic",
     explanation: "With `--verify-diagnostics` every error, warning and remark must be expected by a comment on its line. \
                   `--verify-diagnostics=only-expected` admits others. Notes may be expected and need not be.",
-    example: "fuser-opt --verify-diagnostics wrong.fir",
+    example: "$ fuser-opt x.fir --verify-diagnostics\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.ex %x\n  \
+              task.return %y\n\
+              }",
 };
 /// A comment that looks like an expectation and is none.
 pub const EXPECT_SYNTAX: CodeDef = CodeDef {
@@ -57,7 +74,12 @@ pub const EXPECT_SYNTAX: CodeDef = CodeDef {
     title: "malformed expectation",
     explanation: "An expectation is written `expected-error {{text}}`, with `-re`, a code in brackets and `@` an offset \
                   between, and ends its line. Its regular expression must be one.",
-    example: "// expected-error-re {{a {{(}} b}}",
+    example: "$ fuser-opt x.fir --verify-diagnostics\n\
+              // expected-error-re {{a {{(}} b}}\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// A panic outside of passes.
 pub const INTERNAL: CodeDef = CodeDef {
@@ -72,14 +94,22 @@ pub const TOO_MANY: CodeDef = CodeDef {
     code: "FIR0656",
     title: "more diagnostics than are shown",
     explanation: "`--max-errors=N` sets how many are shown, 100 by default; 0 shows all.",
-    example: "fuser-opt --max-errors=1 wrong.fir",
+    example: "$ fuser-opt x.fir --max-errors=1\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.ex %x\n  \
+              task.retur %y\n\
+              }",
 };
 /// The file is no module.
 pub const NO_MODULE: CodeDef = CodeDef {
     code: "FIR0657",
     title: "no module",
     explanation: "With `--no-implicit-module` the file must write its module out: `module { ... }`.",
-    example: "fuser-opt --no-implicit-module x.fir",
+    example: "$ fuser-opt x.fir --no-implicit-module\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// No reproducer.
 pub const REPRODUCER: CodeDef = CodeDef {
@@ -87,7 +117,11 @@ pub const REPRODUCER: CodeDef = CodeDef {
     title: "not a reproducer",
     explanation: "`--run-reproducer` reads the pipeline and the options from the comment lines at the top of a file that an \
                   internal error or `--generate-reproducer` wrote: `// fuser-reproducer: 1` and what follows.",
-    example: "fuser-opt --run-reproducer x.fir",
+    example: "$ fuser-opt --run-reproducer x.fir\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 
 /// Every code of every crate, sorted.

@@ -220,6 +220,8 @@ pub struct Config {
     pub verify_each: bool,
     /// `--verify-roundtrip`
     pub verify_roundtrip: bool,
+    /// `--test-lossy-printing`: the roundtrip prints without names, so that it must fail.
+    pub lossy: bool,
     /// `--verify-diagnostics`
     pub expect: Option<Expect>,
     /// `--validate`: how many inputs.
@@ -287,6 +289,7 @@ impl Default for Config {
             no_implicit_module: false,
             verify_each: true,
             verify_roundtrip: false,
+            lossy: false,
             expect: None,
             validate: None,
             bisect_limit: None,

@@ -44,6 +44,7 @@ fn flag_line(flag: &Flag) -> String {
     let dashes = if flag.name.len() == 1 { "-" } else { "--" };
     let value = match flag.takes {
         Takes::Switch => String::new(),
+        Takes::Value(what) if flag.name.len() == 1 => format!(" {what}"),
         Takes::Value(what) => format!("={what}"),
         Takes::Maybe(what) => format!("[={what}]"),
     };
@@ -268,5 +269,12 @@ pub fn version() -> String {
     } else {
         on.join(", ")
     };
-    format!("fuser-opt {}\nfeatures: {on}\n", env!("CARGO_PKG_VERSION"))
+    #[cfg(feature = "codegen")]
+    let llvm = fuser_codegen::llvm_version();
+    #[cfg(not(feature = "codegen"))]
+    let llvm = "none";
+    format!(
+        "fuser-opt {}\nLLVM: {llvm}\nfeatures: {on}\n",
+        env!("CARGO_PKG_VERSION")
+    )
 }

@@ -10,7 +10,7 @@ use super::source::Sources;
 const VERSION: u32 = 1;
 
 /// One diagnostic as one line of JSON.
-pub fn json_line(sources: &Sources, diagnostic: &Diagnostic, function: Option<&str>) -> String {
+pub fn json_line(sources: &Sources, diagnostic: &Diagnostic, function: Option<String>) -> String {
     let labels: Vec<Value> = (diagnostic.notes.iter())
         .map(|n| json!({"at": at(sources, &n.place), "message": n.message}))
         .collect();

@@ -14,6 +14,7 @@ pub mod config;
 pub mod expect;
 pub mod flags;
 pub mod help;
+pub mod limits;
 pub mod machine;
 pub mod output;
 pub mod pipeline;
@@ -41,7 +42,7 @@ use fuser_pass::context::EmittedFile;
 use chunk::{Compiler, Input, Outcome};
 use compare::Comparison;
 use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat};
-use source::Sources;
+use source::{Functions, Sources};
 use text::Reader;
 
 /// How a run ended, worst last.
@@ -137,7 +138,7 @@ fn compile(
         }
     };
     let name = if name == "-" { "<stdin>" } else { &name };
-    let config = match replayed(args, config, catalog, &text) {
+    let config = match replayed(args, config, catalog, registry, &text) {
         Ok(config) => config,
         Err(exit) => return exit,
     };
@@ -145,7 +146,7 @@ fn compile(
     let (pipeline, warnings) = match pipeline::build(&config, catalog, &mut sources) {
         Ok(built) => built,
         Err(errors) => {
-            Teller::new(&config).all(&sources, &errors);
+            Teller::new(&config, registry).all(&sources, &errors);
             return Exit::Usage;
         }
     };
@@ -165,7 +166,7 @@ fn compile(
         config: &config,
         compiler,
         comparison,
-        teller: Teller::new(&config),
+        teller: Teller::new(&config, registry),
         sources,
         outputs: Vec::new(),
         remarks: String::new(),
@@ -185,13 +186,14 @@ fn replayed(
     args: &[String],
     config: Config,
     catalog: &Catalog<'_>,
+    registry: &Arc<Registry>,
     text: &str,
 ) -> Result<Config, Exit> {
     if !config.run_reproducer {
         return Ok(config);
     }
     let stated = reproducer::parse(text).map_err(|error| {
-        Teller::new(&config).all(&Sources::default(), &[*error]);
+        Teller::new(&config, registry).all(&Sources::default(), &[*error]);
         Exit::Diagnostics
     })?;
     let mut all = stated.options;
@@ -210,10 +212,11 @@ struct Teller<'a> {
     shown: usize,
     hidden: usize,
     kept: Vec<Diagnostic>,
+    functions: Functions,
 }
 
 impl<'a> Teller<'a> {
-    fn new(config: &'a Config) -> Self {
+    fn new(config: &'a Config, registry: &Arc<Registry>) -> Self {
         let color = match config.color {
             Color::Always => true,
             Color::Never => false,
@@ -230,6 +233,7 @@ impl<'a> Teller<'a> {
             shown: 0,
             hidden: 0,
             kept: Vec::new(),
+            functions: Functions::new(registry.clone()),
         }
     }
     fn some(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
@@ -248,7 +252,8 @@ impl<'a> Teller<'a> {
                     output::say(&self.text(sources, diagnostic));
                 }
                 DiagnosticsFormat::Json => {
-                    output::say(&machine::json_line(sources, diagnostic, None));
+                    let function = self.functions.around(sources, &diagnostic.place);
+                    output::say(&machine::json_line(sources, diagnostic, function));
                 }
                 DiagnosticsFormat::Sarif => self.kept.push(diagnostic.clone()),
             }
@@ -269,8 +274,9 @@ impl<'a> Teller<'a> {
     fn end(&mut self, sources: &Sources) {
         if self.hidden > 0 && self.config.diagnostics == DiagnosticsFormat::Text {
             let hidden = self.hidden;
+            let code = codes::TOO_MANY.code;
             output::say(&format!(
-                "{hidden} more not shown; --max-errors=0 shows all\n"
+                "[{code}] {hidden} more not shown; --max-errors=0 shows all\n"
             ));
         }
         if self.config.diagnostics == DiagnosticsFormat::Sarif {
@@ -372,6 +378,7 @@ impl Session<'_> {
         }
     }
     fn finish(mut self) -> Exit {
+        self.compiler.unheard_tags();
         self.teller.end(&self.sources);
         let mut writes = vec![self.output(), self.write_remarks()];
         writes.extend(self.write_files());

@@ -11,9 +11,10 @@ use super::print_ir::unified;
 use super::text::{self, Reader};
 
 /// The forms, with a name for messages.
-fn forms() -> [(&'static str, Printing); 4] {
+fn forms(lossy: bool) -> [(&'static str, Printing); 4] {
     let base = Printing {
         debuginfo: true,
+        anonymous: lossy,
         ..Printing::default()
     };
     [
@@ -36,9 +37,9 @@ fn forms() -> [(&'static str, Printing); 4] {
     ]
 }
 
-/// Every form that does not come back as it was.
-pub fn check(ir: &Ir, root: Op, reader: &Reader) -> Vec<Diagnostic> {
-    let found = forms().into_iter().filter_map(|(name, printing)| {
+/// Every form that does not come back as it was. `lossy` plants a mistake: names are not printed.
+pub fn check(ir: &Ir, root: Op, reader: &Reader, lossy: bool) -> Vec<Diagnostic> {
+    let found = forms(lossy).into_iter().filter_map(|(name, printing)| {
         let printed = text::print(ir, root, &printing);
         differs(ir, root, &printed, &printing, reader).map(|why| failure(name, &why))
     });

@@ -1,9 +1,13 @@
 //! Places as programs read them: lines, columns and bytes of the original file, also for the chunks of a split one.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use fuser_ir::Place;
+use fuser_ir::def::Registry;
+use fuser_ir::limits::Limits;
+use fuser_ir::parse::symbols::{SymbolSpan, symbols};
 use fuser_ir::source::SourceMap;
 
 /// The texts of a run; a [`Place`] names one by its index.
@@ -13,6 +17,39 @@ pub struct Sources {
     pub map: SourceMap,
     /// Bytes of the file before each text.
     bytes_before: Vec<usize>,
+}
+
+/// The functions of texts, found when they are first asked for.
+#[derive(Debug)]
+pub struct Functions {
+    registry: Arc<Registry>,
+    known: BTreeMap<u32, Vec<SymbolSpan>>,
+}
+
+impl Functions {
+    /// Nothing is known yet.
+    pub fn new(registry: Arc<Registry>) -> Self {
+        Self {
+            registry,
+            known: BTreeMap::new(),
+        }
+    }
+    /// The symbol of the program or kernel around a place: the outermost op with a symbol that is no module.
+    pub fn around(&mut self, sources: &Sources, place: &Place) -> Option<String> {
+        let Place::Span { file, span } = place else {
+            return None;
+        };
+        let text = sources.map.get(*file)?.text();
+        let list = self.known.entry(*file).or_insert_with(|| {
+            let found = symbols(text, &self.registry, &Limits::default()).into_iter();
+            found
+                .filter(|s| s.op != "module" && s.op != "builtin.module")
+                .collect()
+        });
+        let inside = list.iter().rev();
+        let mut inside = inside.filter(|s| s.span.start <= span.start && span.start <= s.span.end);
+        inside.next().map(|s| s.name.clone())
+    }
 }
 
 /// Lines and columns from one, columns in characters.

@@ -1,5 +1,7 @@
 //! Small instruments: bisection, debug output, which files are wanted.
 
+use std::collections::BTreeSet;
+
 use fuser_ir::{Ir, Op};
 use fuser_pass::{Instrument, PassRun, Pipeline};
 
@@ -55,6 +57,7 @@ pub struct Debug {
     /// Tags; `*` for all.
     pub tags: Vec<String>,
     pass: &'static str,
+    heard: BTreeSet<String>,
 }
 
 impl Debug {
@@ -63,7 +66,16 @@ impl Debug {
         Self {
             tags: tags.to_vec(),
             pass: "",
+            heard: BTreeSet::new(),
         }
+    }
+    /// Wanted tags under which nothing was said.
+    pub fn unheard(&self) -> impl Iterator<Item = &str> {
+        let tags = self
+            .tags
+            .iter()
+            .filter(|t| *t != "*" && !self.heard.contains(*t));
+        tags.map(String::as_str)
     }
 }
 
@@ -77,6 +89,7 @@ impl Instrument for Debug {
             .any(|t| t == "*" || t == tag || t == self.pass)
     }
     fn debug(&mut self, tag: &str, text: &str) {
+        self.heard.insert(tag.to_owned());
         text.lines()
             .for_each(|line| output::say(&format!("[{tag}] {line}\n")));
     }

@@ -11,7 +11,11 @@ pub const INPUT: CodeDef = CodeDef {
     title: "an input does not fit the program",
     explanation: "The program says what element type and shape each input has. A file must hold them; a made-up input must be \
                   one that the element type can hold. The message names the input, what was expected and what was given.",
-    example: "fuser-run x.fir --input x=@wrong_shape.npy",
+    example: "$ fuser-run x.fir --input x=@x.fir\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// Named extents without a value, or with two.
 pub const EXTENT: CodeDef = CodeDef {
@@ -19,7 +23,11 @@ pub const EXTENT: CodeDef = CodeDef {
     title: "an extent has no value, or two",
     explanation: "Named extents get their values from the shapes of inputs, or from `--shape NAME=VALUE`. All must agree, and \
                   each extent needs one.",
-    example: "fuser-run x.fir --shape B=4 --input x=@five_rows.npy",
+    example: "$ fuser-run x.fir --shape B=4 --shape B=5\n\
+              task.program @f(%x: tensor<[B]xf32>) -> tensor<[B]xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// Too little memory.
 pub const MEMORY: CodeDef = CodeDef {
@@ -27,7 +35,11 @@ pub const MEMORY: CodeDef = CodeDef {
     title: "too little memory",
     explanation: "What a run needs is known before it starts; it does not start where that is more than there is. The reference \
                   of `--check` needs 16 bytes for each element of each value that is alive.",
-    example: "fuser-run x.fir --memory 1000",
+    example: "$ fuser-run x.fir --memory 10\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// A device that is not there.
 pub const DEVICE: CodeDef = CodeDef {
@@ -41,7 +53,11 @@ pub const FILE: CodeDef = CodeDef {
     code: "FIR1005",
     title: "a file cannot be read or written",
     explanation: "The message names the file and says what the system said. Outputs are written whole or not at all.",
-    example: "fuser-run missing.fir",
+    example: "$ fuser-run missing.fir\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// The interpreter stopped.
 pub const INTERPRETER: CodeDef = CodeDef {

@@ -7,6 +7,7 @@
 
 mod crates;
 mod files;
+mod flags;
 mod hosts;
 mod passes;
 

@@ -22,3 +22,9 @@ pub use error::CodegenError;
 pub use load::Library;
 pub use lower::{Emission, Options, compile_kernels, emit};
 pub use target::Target;
+
+/// The release of LLVM that generates the code.
+pub fn llvm_version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{major}.{minor}.{patch}")
+}

@@ -515,7 +515,7 @@ fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
         },
         &host,
     );
-    assert_finding(&found, "FIR0703", "parameter 1");
+    assert_finding(&found, "FIR0813", "parameter 1");
     let found = findings(
         |p| {
             p.kernel("k", &[Size], |b, args| {
@@ -529,7 +529,7 @@ fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
         },
         &host,
     );
-    assert_finding(&found, "FIR0704", "directly in the function");
+    assert_finding(&found, "FIR0814", "directly in the function");
     let found = findings(
         |p| {
             p.kernel("k", &[Buffer(F32), Size], |b, args| {
@@ -541,7 +541,7 @@ fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
         },
         &host,
     );
-    assert_finding(&found, "FIR0705", "outside the grid loop");
+    assert_finding(&found, "FIR0815", "outside the grid loop");
     let found = findings(
         |p| {
             p.kernel("k", &[Size], |b, args| {
@@ -552,7 +552,7 @@ fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
         },
         &gpu,
     );
-    assert_finding(&found, "FIR0706", "another");
+    assert_finding(&found, "FIR0816", "another");
     let found = findings(
         |p| {
             p.kernel("k", &[Size], |b, args| {
@@ -563,7 +563,7 @@ fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
         },
         &host,
     );
-    assert_finding(&found, "FIR0705", "before the loops");
+    assert_finding(&found, "FIR0815", "before the loops");
     let found = findings(
         |p| {
             p.kernel("k", &[], |b, _| {
@@ -573,7 +573,7 @@ fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
         },
         &host,
     );
-    assert_finding(&found, "FIR0702", "1 to 1024 lanes");
+    assert_finding(&found, "FIR0812", "1 to 1024 lanes");
 }
 
 /// A GPU kernel as PTX, with a block of `threads`.

@@ -217,6 +217,28 @@ pub static FLAGS: &[Flag] = &[
             Ok(())
         },
     ),
+    flag(
+        "limit-expanded-parts",
+        &[],
+        Value("N"),
+        G::Limits,
+        "parts of a type or attribute with its aliases written out (default 1048576)",
+        |c, v| {
+            c.source_limits.expanded_parts = number(v)?;
+            Ok(())
+        },
+    ),
+    flag(
+        "limit-errors",
+        &[],
+        Value("N"),
+        G::Limits,
+        "errors after which the parser gives up (default 100)",
+        |c, v| {
+            c.source_limits.errors = number(v)?;
+            Ok(())
+        },
+    ),
     flag("help", &["h"], Switch, G::Help, "this text", |c, _| {
         c.action = Some(Action::Help(false));
         Ok(())

@@ -170,6 +170,17 @@ pub static FLAGS: &[Flag] = &[
             Ok(())
         },
     ),
+    hidden(flag(
+        "test-lossy-printing",
+        &[],
+        Switch,
+        G::Checks,
+        "for tests of --verify-roundtrip: it prints without names",
+        |c, v| {
+            c.lossy = is_on(v);
+            Ok(())
+        },
+    )),
     flag(
         "verify-diagnostics",
         &[],

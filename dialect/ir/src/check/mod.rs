@@ -204,10 +204,13 @@ fn unknown_clause(def: &OpDef, key: &str) -> OpError {
     let error = OpError::new(format!("has no clause or attribute `{key}`")).code(&CLAUSE_UNKNOWN);
     match suggest::nearest(key, known_attributes(def)) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
-        None if def.clauses.is_empty() => error,
         None => {
             let names: Vec<&str> = def.clauses.iter().map(|c| c.name).collect();
-            error.help(format!("its clauses are {}", names.join(", ")))
+            let own = format!("attributes of your own have a dot in their name: `my.{key}`");
+            error.help(match names.is_empty() {
+                true => own,
+                false => format!("its clauses are {}; {own}", names.join(", ")),
+            })
         }
     }
 }

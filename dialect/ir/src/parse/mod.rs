@@ -24,6 +24,7 @@ mod recover;
 mod regions;
 mod report;
 mod shape;
+pub mod symbols;
 mod types;
 mod typing;
 mod values;

@@ -127,16 +127,21 @@ impl<'i> Parser<'i> {
             return;
         }
         let parameters = open.statement.parameters.clone();
+        let failed = open.statement.failed;
         for parameter in parameters {
-            self.argument(parameter.name, parameter.ty);
+            self.argument(parameter.name, parameter.ty, failed);
         }
         self.block();
     }
-    fn argument(&mut self, name: Span, ty: TypeId) {
+    /// In a statement that failed, an argument without a type is one whose type was reported: what uses it is not.
+    fn argument(&mut self, name: Span, ty: TypeId, failed: bool) {
         let block = self.block();
         let hint = self.name_hint(name);
         let value = self.ir.append_arg(block, ty, hint);
-        self.define(name, &[value]);
+        match failed && self.is_untyped(ty) {
+            true => self.poison(name),
+            false => self.define(name, &[value]),
+        }
     }
 
     // --- blocks
@@ -162,7 +167,8 @@ impl<'i> Parser<'i> {
     }
     /// `%x: T` in a label.
     pub fn block_arg(&mut self, name: Span, ty: TypeId, _loc: Option<LocId>) {
-        self.argument(name, ty);
+        let failed = self.statement.failed;
+        self.argument(name, ty, failed);
         let block = self.block();
         self.check_count(self.ir.args(block).len(), "block arguments", name);
     }

@@ -350,7 +350,13 @@ impl<'a> Parser<'a> {
         }
         let message = format!("no op called '{name}' holds other ops");
         let near = nearest(name, self.catalog.anchors.iter().copied());
-        let help = near.map_or(String::new(), |n| format!("did you mean '{n}'?"));
+        let help = match near {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!(
+                "ops that hold others are {}; 'any' stands for each that is isolated",
+                self.catalog.anchors.join(", ")
+            ),
+        };
         self.error(&codes::ANCHOR, start, end, message, help);
     }
     fn check_pass_anchor(&mut self, pass: &PassDef, anchor: &str, start: usize, end: usize) {

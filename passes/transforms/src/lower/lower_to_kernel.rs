@@ -18,7 +18,17 @@ pub const NOT_LOWERED: CodeDef = CodeDef {
     explanation: "Lowering turns each `task.sweep` into loops. It stops at an op for which there is no code generation, at axes \
                   that are walked as one loop but are not adjacent in memory, and at clauses that contradict the ops. The \
                   message names the op and what to do instead; the interpreter runs every program.",
-    example: "",
+    example: "$ fuser-opt x.fir --lower-to-kernel\n\
+              task.program @axis(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = task.segment @s {\n    \
+                  %y = task.sweep axes [\"b\"] extents [8] roles [\"grid\"] {\n      \
+                    %y = fusion.exp %x\n      \
+                    task.yield %y\n    \
+                  }\n    \
+                  task.yield %y\n  \
+                }\n  \
+                task.return %y\n\
+              }",
 };
 
 /// `lower-to-kernel`

@@ -21,7 +21,14 @@ pub const NO_SCHEDULE: CodeDef = CodeDef {
     explanation: "Every segment becomes one or more walks over a single iteration space. A segment that was drawn by hand may \
                   have none: its ops factor an axis in two ways, or depend on an extent that nothing names. Split the segment, \
                   or run `--segment`, which draws only segments that have a schedule.",
-    example: "",
+    example: "$ fuser-opt x.fir --schedule\n\
+              task.program @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {\n  \
+              %y = task.segment @s {\n    \
+              %y = fusion.exp %x\n    \
+              task.yield %y\n  \
+              }\n  \
+              task.return %y\n\
+              }",
 };
 
 /// `schedule`

@@ -33,14 +33,24 @@ pub const BROKEN_HINT: CodeDef = CodeDef {
     explanation: "Ops with one `together:NAME` hint must share a kernel. Here they cannot: a border lies between them, they \
                   have no common iteration space, or a path leads from one to the other through a third kernel. The reason \
                   is in the message. Hints are kept or refused, never dropped.",
-    example: "",
+    example: "$ fuser-opt x.fir --segment\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %a = fusion.exp %x {fusion.hint = \"together:p\"}\n  \
+                %s = fusion.segment_set %a\n  \
+                %y = fusion.neg %s {fusion.hint = \"together:p\"}\n  \
+                task.return %y\n\
+              }",
 };
 /// A hint that is none.
 pub const UNKNOWN_HINT: CodeDef = CodeDef {
     code: "FIR0711",
     title: "unknown hint",
     explanation: "`fusion.hint` is `together:NAME`, `apart` or `barrier`.",
-    example: "",
+    example: "$ fuser-opt x.fir --segment\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = fusion.exp %x {fusion.hint = \"alone\"}\n  \
+                task.return %y\n\
+              }",
 };
 /// A grouping that is illegal.
 pub const GROUPING: CodeDef = CodeDef {
@@ -48,14 +58,22 @@ pub const GROUPING: CodeDef = CodeDef {
     title: "an illegal grouping",
     explanation: "A grouping given by a file lists every op in at least one segment, names only ops of the program, and its \
                   segments can run in some order. The message names the op or the path at fault.",
-    example: "",
+    example: "$ fuser-opt x.fir --segment='from={\"segments\":[]}'\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = fusion.exp %x\n  \
+                task.return %y\n\
+              }",
 };
 /// A value of an option that means nothing.
 pub const UNKNOWN_OPTION: CodeDef = CodeDef {
     code: "FIR0713",
     title: "a value of an option is not understood",
     explanation: "`machine` is one of the known machine descriptions; `shape` is a list of `NAME=LENGTH`.",
-    example: "",
+    example: "$ fuser-opt x.fir --segment='machine=abacus'\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = fusion.exp %x\n  \
+                task.return %y\n\
+              }",
 };
 
 /// A value to explain that is not there.
