@@ -37,9 +37,10 @@ pub const UNKNOWN_TARGET: CodeDef = CodeDef {
     title: "the target is not known",
     explanation: "Targets are `cpu`, the machine that compiles, and `cuda:sm_80`, `cuda:sm_90` and the other NVIDIA \
                   architectures that the message lists.",
-    example: "$ fuser-translate x.fir --target=cuda:sm_1\n\
+    example: "$ fuser-translate x.fir --target=cuda:sm_1 --emit=ptx\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-                task.return %x\n\
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
               }",
 };
 /// There is no such program.

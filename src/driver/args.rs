@@ -191,7 +191,7 @@ mod tests {
             [
                 "unknown flag '--cs'; did you mean '--cse'?",
                 "--color: 'red' is not one of auto, always, true, never, false",
-                "--o needs a value: --o=FILE"
+                "-o needs a value: -o FILE"
             ]
         );
         assert_eq!(

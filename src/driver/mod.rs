@@ -153,7 +153,7 @@ fn compile(
     let comparison = match pipeline::comparison(&config, &pipeline) {
         Ok(comparison) => comparison,
         Err(errors) => {
-            Teller::new(&config).all(&sources, &errors);
+            Teller::new(&config, registry).all(&sources, &errors);
             return Exit::Diagnostics;
         }
     };

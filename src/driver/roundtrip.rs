@@ -4,6 +4,7 @@
 //! without. The copy is parsed in a fresh context.
 
 use fuser_ir::{Diagnostic, Ir, Op, Place};
+use fuser_pass::place_of;
 
 use super::codes;
 use super::config::Printing;
@@ -41,7 +42,8 @@ fn forms(lossy: bool) -> [(&'static str, Printing); 4] {
 pub fn check(ir: &Ir, root: Op, reader: &Reader, lossy: bool) -> Vec<Diagnostic> {
     let found = forms(lossy).into_iter().filter_map(|(name, printing)| {
         let printed = text::print(ir, root, &printing);
-        differs(ir, root, &printed, &printing, reader).map(|why| failure(name, &why))
+        differs(ir, root, &printed, &printing, reader)
+            .map(|why| failure(name, &why, place_of(ir, root)))
     });
     found.collect()
 }
@@ -74,7 +76,7 @@ fn differs(
     (before != after).then(|| unified(&before, &after, "program", "printed and parsed"))
 }
 
-fn failure(form: &str, why: &str) -> Diagnostic {
+fn failure(form: &str, why: &str, place: Place) -> Diagnostic {
     let message = format!("the {form} does not come back as it was:\n{why}");
-    Diagnostic::error(&codes::ROUNDTRIP, Place::Unknown, message)
+    Diagnostic::error(&codes::ROUNDTRIP, place, message)
 }

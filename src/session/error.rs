@@ -23,8 +23,8 @@ pub const EXTENT: CodeDef = CodeDef {
     title: "an extent has no value, or two",
     explanation: "Named extents get their values from the shapes of inputs, or from `--shape NAME=VALUE`. All must agree, and \
                   each extent needs one.",
-    example: "$ fuser-run x.fir --shape B=4 --shape B=5\n\
-              task.program @f(%x: tensor<[B]xf32>) -> tensor<[B]xf32> {\n  \
+    example: "$ fuser-run x.fir\n\
+              task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]x8xf32> {\n  \
               %y = fusion.exp %x\n  \
               task.return %y\n\
               }",

@@ -36,7 +36,15 @@ pub const LOOSE_OP: CodeDef = CodeDef {
     explanation: "Splitting a program writes each of its segments to a file. Once it has a segment, every op must be in one: \
                   an op between them would be in no file. Put it into a segment, or take the borders away with \
                   `--inline-tasks`; a program without segments is segmented first.",
-    example: "fuser-translate --split-segments=parts half_segmented.fir",
+    example: "$ fuser-translate --split-segments=parts x.fir\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %a = task.segment @s {\n    \
+              %a = fusion.exp %x\n    \
+              task.yield %a\n  \
+              }\n  \
+              %y = fusion.neg %a\n  \
+              task.return %y\n\
+              }",
 };
 /// A map that cannot be used.
 pub const BAD_MAP: CodeDef = CodeDef {

@@ -18,6 +18,10 @@ use crate::types::TypeId;
 /// Bytes kept before they are handed on.
 const CHUNK: usize = 1 << 16;
 
+/// Regions inside each other that are indented. Deeper ones stand below each other: nobody sees the difference, and the text of
+/// deep programs stays in proportion to them.
+const MOST_INDENTED: usize = 64;
+
 /// A region that is being printed.
 struct Frame {
     op: Op,
@@ -107,10 +111,13 @@ impl<'a> Printer<'a> {
         }
         true
     }
-    fn indent(&mut self) {
-        for _ in 0..self.frames.len() {
+    fn indent_by(&mut self, depth: usize) {
+        for _ in 0..depth.min(MOST_INDENTED) {
             self.text("  ");
         }
+    }
+    fn indent(&mut self) {
+        self.indent_by(self.frames.len());
     }
     fn op(&mut self, op: Op) {
         let generic = self.options.generic || !self.fits_custom_form(op);
@@ -186,9 +193,7 @@ impl<'a> Printer<'a> {
         named || !self.ir.args(entry).is_empty() || (empty && (generic || !alone))
     }
     fn label(&mut self, block: Block) {
-        for _ in 1..self.frames.len() {
-            self.text("  ");
-        }
+        self.indent_by(self.frames.len().saturating_sub(1));
         self.text("^");
         let name = self.names.block(block).to_owned();
         self.text(&name);

@@ -19,21 +19,14 @@ pub static UNSUPPORTED_TYPE: CodeDef = CodeDef {
     code: "FIR0812",
     title: "a value that no register can hold",
     explanation: "Values in kernels are scalars, vectors with one axis of 1 to 1024 lanes, and one-dimensional memrefs.",
-    example: "$ fuser-translate x.fir --emit=llvm-ir\n\
-              kernel.func @k() {\n  \
-              %0 = fusion.constant value 0.0 : tensor<4xf32>\n  \
-              kernel.return\n\
-              }",
+    example: "kernel.func @k() { %0 = fusion.constant value 0.0 : vector<2000xf32> }",
 };
 /// FIR0813
 pub static BAD_SIGNATURE: CodeDef = CodeDef {
     code: "FIR0813",
     title: "a kernel that cannot be called",
     explanation: "A kernel takes buffers (`memref<?xT, global>`) first and `index` extents after them, and has one block.",
-    example: "$ fuser-translate x.fir --emit=llvm-ir\n\
-              kernel.func @k(%n: index, %x: memref<?xf32, global>) {\n  \
-              kernel.return\n\
-              }",
+    example: "kernel.func @k(%x: f32) { }",
 };
 /// FIR0814
 pub static BAD_NEST: CodeDef = CodeDef {
@@ -41,20 +34,7 @@ pub static BAD_NEST: CodeDef = CodeDef {
     title: "a loop mapping that the target cannot run",
     explanation: "One grid loop at most, directly in the function and without iteration arguments; no thread loop inside a \
                   thread loop; each iteration argument of a thread loop names its `combine`.",
-    example: "$ fuser-translate x.fir --emit=llvm-ir\n\
-              kernel.func @k(%n: index) {\n  \
-              %0 = fusion.constant value 0 : index\n  \
-              %1 = fusion.constant value 1 : index\n  \
-              kernel.for %0, %n, %1 map \"seq\" {\n  \
-              ^bb0(%i: index):\n    \
-              kernel.for %0, %n, %1 map \"grid\" {\n    \
-              ^bb0(%j: index):\n      \
-              kernel.yield\n    \
-              }\n    \
-              kernel.yield\n  \
-              }\n  \
-              kernel.return\n\
-              }",
+    example: "kernel.for %a, %b, %c map \"seq\" { kernel.for %a, %b, %c map \"grid\" { } }",
 };
 /// FIR0815
 pub static BAD_MEMORY: CodeDef = CodeDef {

@@ -82,7 +82,11 @@ pub const UNKNOWN_VALUE: CodeDef = CodeDef {
     title: "a value to explain is not in the program",
     explanation: "`--explain=%a,%b` asks about two values by their names. Passes that run before segmentation may merge or \
                   remove values: ask about one that is still there, or run fewer passes.",
-    example: "fuser-opt x.fir --segment --explain=%no_such,%value",
+    example: "$ fuser-opt x.fir --segment --explain=%no_such,%y\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 
 /// `segment`

@@ -32,7 +32,11 @@ const TEST_ERROR: CodeDef = CodeDef {
     code: "FIR0799",
     title: "error on request",
     explanation: "Reported by `test-crash=mode=error` only.",
-    example: "",
+    example: "$ fuser-opt x.fir --test-crash=mode=error\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 
 const ON: OptionDef = OptionDef {

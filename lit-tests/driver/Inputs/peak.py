@@ -1,0 +1,50 @@
+"""Runs a tool on generated text and compares the memory at its peak with the size of the text: peak.py FACTOR KIND COMMAND...
+
+The peak may be FACTOR times the text, besides what the process needs for an empty one.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+
+KINDS = {
+    "empty": "",
+    "ops": "module {\n" + '"a.b"() : () -> ()\n' * 200_000 + "}\n",
+    "uses": '%a = "a.b"() : () -> f32\n' + '"a.c"(%a, %a, %a, %a) : (f32, f32, f32, f32) -> ()\n' * 60_000,
+    "names": "".join(f'%n{i} = "a.b"() : () -> f32\n' for i in range(100_000)),
+    "attributes": "".join(f'"a.b"() {{k{i} = {i}}} : () -> ()\n' for i in range(80_000)),
+    "dense": '"a.b"() {k = dense<[' + "1, " * 1_500_000 + "1]> : tensor<1500001xi8>} : () -> ()\n",
+    "types": "".join(f'"a.b"() : () -> tensor<{i}x[N{i}]xf32>\n' for i in range(80_000)),
+    "regions": '"a.b"() ({\n' * 9_000 + "}) : () -> ()\n" * 9_000,
+    "errors": '"a.b"(%x) : (f32) -> ()\n' * 150_000,
+}
+
+
+def high_water(process):
+    """Bytes that the process had at most so far; nothing once it has ended."""
+    try:
+        lines = open(f"/proc/{process.pid}/status").read().splitlines()
+    except OSError:
+        return 0
+    return max((int(l.split()[1]) * 1024 for l in lines if l.startswith("VmHWM:")), default=0)
+
+
+def peak(command, text):
+    """Bytes that the process had at most, but for its last millisecond."""
+    with tempfile.NamedTemporaryFile("w", suffix=".fir") as file:
+        file.write(text)
+        file.flush()
+        null = subprocess.DEVNULL
+        process = subprocess.Popen(command + [file.name], stdout=null, stderr=null)
+        most = 0
+        while process.poll() is None:
+            most = max(most, high_water(process))
+            time.sleep(0.001)
+        return most
+
+
+factor, kind, command = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+text = KINDS[kind]
+ratio = (peak(command, text) - peak(command, "")) / len(text)
+print(f"{kind}: {'within' if ratio <= factor else 'beyond'} {factor:g} times the text ({ratio:.1f})")
