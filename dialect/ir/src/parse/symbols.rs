@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn custom_and_generic_forms_whole_and_broken() {
         let pair = |op: &str, name: &str| (op.to_owned(), name.to_owned());
-        let custom = "module @m { a.f @g() { a.x @h { } \n %1 = ( } }";
+        let custom = "module @m { a.f @g() { a.x @h { b.c %y } \n %1 = ( } }";
         let all = [pair("a.x", "h"), pair("a.f", "g"), pair("module", "m")];
         assert_eq!(names(custom), all);
         let generic = "\"a.f\"() ({ \"a.x\"() : () -> () }) {k, sym_name = \"g h\"} : () -> ()";
