@@ -15,7 +15,7 @@
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::{Ir, Op, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::axes::Axes;
 use crate::lower::spec::{Along, Role, SweepSpec};
@@ -24,14 +24,17 @@ use crate::lower::spec::{Along, Role, SweepSpec};
 #[derive(Debug, Default)]
 pub struct Places {
     copy: Option<Ir>,
+    /// The ops of the sweeps asked about so far, which have lost their phases in the copy.
+    flat: FxHashMap<Op, Vec<(Op, usize)>>,
 }
 
 impl Places {
     /// Whether result `index` of `sweep` may be written over the argument for whose names `old` holds.
     pub fn same(&mut self, ir: &Ir, sweep: Op, index: usize, old: impl Fn(Value) -> bool) -> bool {
         let copy = self.copy.get_or_insert_with(|| ir.clone());
-        let ops = flatten(copy, sweep);
-        same(copy, sweep, index, &ops, old).unwrap_or(false)
+        let flat = self.flat.entry(sweep);
+        let ops = flat.or_insert_with(|| flatten(copy, sweep));
+        same(copy, sweep, index, ops, old).unwrap_or(false)
     }
 }
 
