@@ -7,6 +7,7 @@ use fuser_dialects::task;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::{Ir, Op, TypeKind, Value};
 
+use crate::generate::case::{aliases, set_aliases};
 use crate::generate::inputs::{self, Plan};
 use crate::generate::{Case, Tier};
 use crate::{Source, oracle};
@@ -80,8 +81,11 @@ fn apply(case: &mut Case, step: Step) -> Option<()> {
         Step::DropResult(index) => {
             let op = terminator(case)?;
             let mut values: Vec<Value> = case.ir.operands(op).collect();
+            let mut aliases = aliases(&case.ir, case.program, values.len());
             values.remove(index);
+            aliases.remove(index);
             case.ir.set_operands(op, &values);
+            set_aliases(&mut case.ir, case.program, &aliases);
         }
         Step::Cut(op) => {
             for value in case.ir.results(op).to_vec() {
@@ -138,13 +142,19 @@ fn tidy(case: &mut Case) {
             case.ir.erase(op);
         }
     }
+    let results = terminator(case).map_or(0, |op| case.ir.operand_count(op));
+    let mut aliases = aliases(&case.ir, case.program, results);
     for index in (0..case.ir.args(body).len()).rev() {
         let arg = case.ir.args(body)[index];
-        if case.ir.is_unused(arg) && names_nothing(case, arg) {
+        let overwritten = aliases.contains(&Some(index));
+        if case.ir.is_unused(arg) && !overwritten && names_nothing(case, arg) {
+            let later = aliases.iter_mut().flatten().filter(|a| **a > index);
+            later.for_each(|a| *a -= 1);
             case.ir.remove_arg(body, index);
             case.inputs.remove(index);
         }
     }
+    set_aliases(&mut case.ir, case.program, &aliases);
     let types = |ir: &Ir, list: &[Value]| list.iter().map(|v| ir.value_type(*v)).collect();
     let results: Vec<Value> = terminator(case)
         .map(|op| case.ir.operands(op).collect())

@@ -31,6 +31,9 @@ pub const USAGE: &str = "usage: soak [options]
   --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";
 
+/// How often a thread says how far the soak is.
+const TOLD_EVERY: Duration = Duration::from_secs(300);
+
 /// How to soak.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -185,10 +188,16 @@ pub fn run(options: &Options) -> ExitCode {
 }
 
 fn work(options: &Options, shared: &Shared, end: Instant) {
+    let mut told = Instant::now();
     while Instant::now() < end {
         let number = shared.next.fetch_add(1, Ordering::Relaxed);
         if number >= options.cases {
             return;
+        }
+        if told.elapsed() > TOLD_EVERY {
+            told = Instant::now();
+            let found = shared.findings.lock().map_or(0, |all| all.len());
+            println!("{number} cases, {found} found");
         }
         let seed = options.seed.wrapping_add(number);
         if options.verbose {

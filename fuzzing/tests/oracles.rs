@@ -12,7 +12,7 @@ use fuser_fuzzing::generate::fusion::Config;
 use fuser_fuzzing::{Source, Stats};
 
 /// Cases of each test.
-const CASES: u64 = 160;
+const CASES: u64 = 200;
 /// Per cent of the compiles that must succeed.
 const COMPILED: u64 = 60;
 

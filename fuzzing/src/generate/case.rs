@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fuser_ir::print::{PrintOptions, print};
-use fuser_ir::{DType, Ir, Op};
+use fuser_ir::{AttrId, AttrKind, DType, Ir, Op};
 
 /// What may be said of the results of two correct executions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,6 +53,31 @@ pub struct Case {
     pub extents: BTreeMap<String, u64>,
     /// What may be compared how.
     pub tier: Tier,
+}
+
+/// The argument that each of `results` results overwrites.
+pub fn aliases(ir: &Ir, program: Op, results: usize) -> Vec<Option<usize>> {
+    let one = |index| {
+        let alias = fuser_dialects::task::verify::alias(ir, program, index)?;
+        usize::try_from(alias).ok()
+    };
+    (0..results).map(one).collect()
+}
+
+/// Says which argument each result overwrites.
+pub fn set_aliases(ir: &mut Ir, program: Op, aliases: &[Option<usize>]) {
+    if aliases.iter().all(Option::is_none) {
+        ir.remove_attr(program, "res_attrs");
+        return;
+    }
+    let key = ir.sym("alias");
+    let mut entries: Vec<AttrId> = Vec::new();
+    for alias in aliases {
+        let entry = alias.map(|index| (key, ir.int_attr(index as i64)));
+        entries.push(ir.attr(AttrKind::Dict(entry.into_iter().collect())));
+    }
+    let entries = ir.attr(AttrKind::Array(entries));
+    ir.set_attr(program, "res_attrs", entries);
 }
 
 /// The program as a file, with its inputs in comments.

@@ -9,5 +9,6 @@
 pub mod case;
 pub mod fusion;
 pub mod inputs;
+pub mod text;
 
 pub use case::{Case, Input, Tier};

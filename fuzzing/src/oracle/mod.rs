@@ -14,6 +14,7 @@
 pub mod compiled;
 pub mod execute;
 pub mod guard;
+pub mod parse;
 pub mod passes;
 pub mod text;
 pub mod verify;

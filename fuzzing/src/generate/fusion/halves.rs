@@ -55,9 +55,12 @@ fn joined(maker: &mut Maker<'_>, parts: &[usize], at: usize) -> Option<usize> {
     maker.emit(&fusion::CAT, parts, &[dim], None, fact)
 }
 
-/// Taken apart and put together again, in order or not, with something done to a part or not.
+/// Twice beside itself; or taken apart and put together again, in order or not, with something done to a part or not.
 pub fn parts(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, at) = divisible(maker)?;
+    if maker.source.chance(1, 3) {
+        return joined(maker, &[x, x], at);
+    }
     let mut parts = vec![half(maker, x, at, false)?, half(maker, x, at, true)?];
     if maker.source.chance(1, 3) {
         parts[0] = unary(maker, &fusion::RELU, parts[0])?;

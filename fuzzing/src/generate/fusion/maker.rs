@@ -14,7 +14,7 @@ use super::Config;
 use super::facts::Fact;
 use super::shapes::{self, Axis, Names};
 use crate::Source;
-use crate::generate::case::{Case, Tier};
+use crate::generate::case::{Case, Tier, set_aliases};
 use crate::generate::inputs::{self, Plan};
 
 /// The most results of a program.
@@ -224,6 +224,7 @@ impl<'s> Maker<'s> {
         // A terminator takes any values, so building it cannot fail.
         let _ = self.build().op(&task::RETURN, &values, &[]);
         self.sign(&values);
+        self.draw_aliases(&values);
         let mut source = self.source.fork();
         let plans = std::mem::take(&mut self.plans);
         let inputs = plans
@@ -260,6 +261,22 @@ impl<'s> Maker<'s> {
             results.push(self.input(Vec::new(), DType::F32, false));
         }
         results
+    }
+    /// Some results overwrite an argument of their type.
+    fn draw_aliases(&mut self, results: &[Value]) {
+        if !self.source.chance(1, 3) {
+            return;
+        }
+        let arguments = self.ir.args(self.body).to_vec();
+        let mut aliases: Vec<Option<usize>> = Vec::new();
+        for result in results {
+            let ty = self.ir.value_type(*result);
+            let fits =
+                |i: &usize| self.ir.value_type(arguments[*i]) == ty && !aliases.contains(&Some(*i));
+            let all: Vec<usize> = (0..arguments.len()).filter(fits).collect();
+            aliases.push(self.source.pick(&all).copied());
+        }
+        set_aliases(&mut self.ir, self.program, &aliases);
     }
     /// Every name must stand alone in the type of some input.
     fn bind_names(&mut self) {
