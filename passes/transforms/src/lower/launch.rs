@@ -285,6 +285,7 @@ impl Job<'_> {
             flat: self.flat,
             flavor: self.flavor,
             global,
+            tables: FxHashMap::default(),
             cell: Idx::ZERO,
             outer: Vec::new(),
             base: Vec::new(),

@@ -52,7 +52,8 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
-        let Some(&memory) = self.global.get(&value) else {
+        let tables = self.tables.get(&value);
+        let Some(&memory) = tables.or_else(|| self.global.get(&value)) else {
             return self.refuse_sweep("a value of another sweep was not kept in memory");
         };
         let at = self.offset(value, ivs)?;
@@ -213,7 +214,7 @@ impl SweepLowering<'_> {
             let ty = self.ir().value_type(value);
             if let Some(attr) = self.ir().get_attr(op, "value") {
                 let memory = self.k.table(attr, ty);
-                self.global.insert(value, memory);
+                self.tables.insert(value, memory);
             }
         }
     }

@@ -108,6 +108,8 @@ pub struct SweepLowering<'a> {
     pub flavor: Flavor,
     /// Global memory of inputs and outputs.
     pub global: FxHashMap<Value, Value>,
+    /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
+    pub tables: FxHashMap<Value, Value>,
     /// Element offset of the partial results of the current cell, per accumulator op.
     pub cell: Idx,
     /// Current index of each outer loop.
