@@ -3,9 +3,8 @@
 //! Candidates are pairs of groups with a value between them or an input in common. Each waits in a queue under an
 //! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front, and it
 //! goes back under its true gain. Of equal gains the smaller pair comes first, so groups grow evenly and the work stays
-//! near n log n.
+//! near n log n; few ops are worth other orders as well ([`Ties`]).
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use fuser_ir::Ir;
@@ -29,9 +28,9 @@ type Gain = [i128; 4];
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Candidate {
     gain: Gain,
-    /// Fewer ops first.
-    size: Reverse<usize>,
-    pair: Reverse<(GroupId, GroupId)>,
+    /// What decides between equal gains: by [`Ties`].
+    rank: [i64; 3],
+    pair: (GroupId, GroupId),
     versions: (u32, u32),
     /// The cost model's answer, once it was asked.
     verdict: Option<Box<Verdict>>,
@@ -39,13 +38,48 @@ struct Candidate {
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |c: &Self| (c.gain, c.size, c.pair);
+        let key = |c: &Self| (c.gain, c.rank);
         key(self).cmp(&key(other))
     }
 }
 impl PartialOrd for Candidate {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// Which of two merges of equal gain comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Ties {
+    /// The smaller, then the earlier: groups grow evenly, and the work stays near n log n.
+    #[default]
+    SmallEarly,
+    /// The smaller, then the later.
+    SmallLate,
+    /// The larger, then the earlier: one group grows until it can no more.
+    LargeEarly,
+    /// The larger, then the later.
+    LargeLate,
+}
+
+impl Ties {
+    /// All of them, the default first.
+    pub const ALL: [Self; 4] = [
+        Self::SmallEarly,
+        Self::SmallLate,
+        Self::LargeEarly,
+        Self::LargeLate,
+    ];
+
+    /// The greatest comes first.
+    fn rank(self, ops: usize, a: GroupId, b: GroupId) -> [i64; 3] {
+        let (ops, a, b) = (ops as i64, i64::from(a), i64::from(b));
+        match self {
+            Self::SmallEarly => [-ops, -a, -b],
+            Self::SmallLate => [-ops, a, b],
+            Self::LargeEarly => [ops, -a, -b],
+            Self::LargeLate => [ops, a, b],
+        }
     }
 }
 
@@ -68,6 +102,7 @@ pub(super) struct BottomUp<'a> {
     of_op: Vec<Option<GroupId>>,
     order: Order,
     queue: BinaryHeap<Candidate>,
+    ties: Ties,
     records: &'a mut Vec<Record>,
 }
 
@@ -105,8 +140,15 @@ impl<'a> BottomUp<'a> {
             of_op,
             order,
             queue: BinaryHeap::new(),
+            ties: Ties::default(),
             records,
         }
+    }
+
+    /// With another order of equal gains.
+    pub fn with_ties(mut self, ties: Ties) -> Self {
+        self.ties = ties;
+        self
     }
 
     /// Merges until nothing gains or `budget` questions were asked; gives the groups in run order.
@@ -163,14 +205,14 @@ impl<'a> BottomUp<'a> {
     }
 
     fn is_stale(&self, candidate: &Candidate) -> bool {
-        let Reverse((a, b)) = candidate.pair;
+        let (a, b) = candidate.pair;
         let (a, b) = (&self.states[a as usize], &self.states[b as usize]);
         !a.alive || !b.alive || (a.version, b.version) != candidate.versions
     }
 
     /// Asks the cost model about a candidate and queues it again under its true gain.
     fn judge(&mut self, mut candidate: Candidate) {
-        let Reverse((a, b)) = candidate.pair;
+        let (a, b) = candidate.pair;
         let before = self.cost(a).plus(&self.cost(b));
         let verdict = match self.between(a, b) {
             Err(conflict) => Err(self.conflict(conflict)),
@@ -201,7 +243,7 @@ impl<'a> BottomUp<'a> {
     }
 
     fn merge(&mut self, candidate: Candidate) {
-        let Reverse((a, b)) = candidate.pair;
+        let (a, b) = candidate.pair;
         let before = self.cost(a).plus(&self.cost(b));
         match self.between(a, b) {
             Err(conflict) => {
@@ -285,8 +327,8 @@ impl<'a> BottomUp<'a> {
             );
             self.queue.push(Candidate {
                 gain: self.optimistic(saved, objective),
-                size: Reverse(self.size(a) + self.size(b)),
-                pair: Reverse((a, b)),
+                rank: self.ties.rank(self.size(a) + self.size(b), a, b),
+                pair: (a, b),
                 versions,
                 verdict: None,
             });

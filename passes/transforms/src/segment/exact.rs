@@ -11,7 +11,7 @@ use super::verdict::{Planner, Verdict};
 use crate::cost::Cost;
 
 /// The most ops: there are 3^n pairs of a set and what to add.
-pub(super) const MAX_OPS: usize = 12;
+pub(super) const MAX_OPS: usize = 14;
 
 /// A set of ops of the component.
 type Set = usize;

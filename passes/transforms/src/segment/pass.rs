@@ -136,7 +136,7 @@ pub static SEGMENT: PassDef = PassDef {
             name: "search",
             kind: OptionKind::Choice(&["greedy", "exact"]),
             default: "greedy",
-            doc: "exact: the optimum of components of up to 12 ops, the yardstick of the search",
+            doc: "exact: the optimum of components of up to 14 ops, the yardstick of the search",
         },
         OptionDef {
             name: "rounds",

@@ -24,8 +24,9 @@ use crate::remat::{Config, improve, plan_of};
 
 /// The most ops: beyond, the search over what is written costs more than a segmentation should.
 const MAX_OPS: usize = 1024;
-/// Steps of that search in a turn: it only looks ahead, the `remat` pass searches further.
-const STEPS: u64 = 256;
+/// Steps of that search in a turn, times segments: each step may solve all of them. It only looks ahead; the `remat` pass
+/// searches further.
+const STEPS: u64 = 1024;
 
 /// Takes turns on the drawn segments of `program`, at most `most` times; gives a record of each turn.
 pub(super) fn rounds(
@@ -36,13 +37,13 @@ pub(super) fn rounds(
     most: u64,
 ) -> Vec<Record> {
     let mut records = Vec::new();
-    let several = segments(ir, program).len() > 1;
-    if most == 0 || !several || ir.walk(program).len() > MAX_OPS {
+    let count = segments(ir, program).len() as u64;
+    if most == 0 || count < 2 || ir.walk(program).len() > MAX_OPS {
         return records;
     }
     let objective = planner.model.objective;
     let config = Config {
-        steps: STEPS,
+        steps: (STEPS / count).max(8),
         ..Config::default()
     };
     let mut state = ir.clone();

@@ -3,7 +3,7 @@
 use fuser_ir::{Block, Ir};
 
 use super::borders::{self, Hint};
-use super::bottom_up::{BottomUp, opaque_cost};
+use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::exact;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
@@ -161,7 +161,11 @@ fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -
     total(graph, groups, planner).key(objective) < whole.key(objective)
 }
 
-/// Bottom-up from single ops, hints first.
+/// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
+/// break them is not always the best.
+const MAX_AGAIN: usize = 64;
+
+/// Bottom-up from single ops, hints first; small components under each order of equal gains: the best counts.
 fn grow(
     ir: &Ir,
     graph: &Graph,
@@ -170,6 +174,34 @@ fn grow(
     component: &[Index],
     result: &mut Segmentation,
 ) -> Vec<Group> {
+    let orders = match component.len() {
+        0..=MAX_AGAIN => &Ties::ALL[..],
+        _ => &Ties::ALL[..1],
+    };
+    let objective = planner.model.objective;
+    let mut best: Option<(Vec<Group>, Vec<Record>)> = None;
+    for &ties in orders {
+        let mut records = Vec::new();
+        let found = grow_once(ir, graph, planner, options, component, ties, &mut records);
+        let cost = |groups: &[Group]| total(graph, groups, planner).key(objective);
+        if best.as_ref().is_none_or(|(b, _)| cost(&found) < cost(b)) {
+            best = Some((found, records));
+        }
+    }
+    let (groups, records) = best.unwrap_or_default();
+    result.records.extend(records);
+    groups
+}
+
+fn grow_once(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    options: &Options,
+    component: &[Index],
+    ties: Ties,
+    records: &mut Vec<Record>,
+) -> Vec<Group> {
     let single = |&op: &Index| Group {
         members: vec![op],
         verdict: planner.ask(ir, graph, &[op]).ok(),
@@ -177,7 +209,8 @@ fn grow(
     };
     let singles: Vec<Group> = near_first(graph, component).iter().map(single).collect();
     let budget = budget(options, component.len());
-    let mut search = BottomUp::new(ir, graph, planner, &mut result.records, singles);
+    let search = BottomUp::new(ir, graph, planner, records, singles);
+    let mut search = search.with_ties(ties);
     for (first, others) in together(ir, graph, component) {
         for other in others {
             // What fails here is found and told by `check_hints`.

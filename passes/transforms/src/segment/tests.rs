@@ -329,6 +329,83 @@ fn a_reduction_is_never_copied() {
     assert!(!text.contains("s*"), "{text}");
 }
 
+/// Three stretches of ten ops with borders between.
+fn stretches() -> Builder {
+    let mut b = Builder::default();
+    let mut x = b.input("x", "512xf32");
+    for _ in 0..3 {
+        for _ in 0..9 {
+            x = b.pw("y", &[x], "512xf32");
+        }
+        x = b.op(&SET, "s", &[x], &[], "512xf32");
+    }
+    b.ret(&[x]);
+    b
+}
+
+#[test]
+fn what_is_accepted_whole_is_not_asked_about_again() {
+    let b = stretches();
+    let (_, result, planner) = with_model(&b, Model::default(), Options::default());
+    assert_eq!((result.groups.len(), planner.questions), (3, 3));
+    let bottom_up = Options {
+        top_down: false,
+        ..Options::default()
+    };
+    let (_, result, planner) = with_model(&b, Model::default(), bottom_up);
+    assert_eq!(result.groups.len(), 3);
+    assert!(planner.questions >= 30, "{} questions", planner.questions);
+}
+
+#[test]
+fn only_what_fails_is_taken_apart() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xf32");
+    let h = b.pw("h", &[x], "512x512xf32");
+    let s = b.op(&SET, "s", &[h], &[], "512x512xf32");
+    // A square and its transpose: no single iteration space.
+    let p = b.op(&PERMUTE, "p", &[s], &[1, 0], "512x512xf32");
+    let y = b.pw("y", &[s, p], "512x512xf32");
+    b.ret(&[y]);
+    let (text, result, _) = with_model(&b, Model::default(), Options::default());
+    assert_eq!(text, "h s | p | y");
+    let settled: Vec<bool> = result.groups.iter().map(|g| g.settled).collect();
+    assert_eq!(settled, [true, false, false]);
+    let whole = result.records.iter().filter(|r| r.action == Action::Whole);
+    let failed: Vec<bool> = whole.map(|r| r.refusal.is_some()).collect();
+    assert_eq!(failed, [false, true]);
+}
+
+#[test]
+fn the_objective_decides() {
+    // A column sum that a later op needs: one kernel walks the matrix twice, two walk it once each and exchange a row.
+    let program = || {
+        let mut b = Builder::default();
+        let x = b.input("x", "4096x1024xf32");
+        let z = b.input("z", "4096x1024xf32");
+        let s = b.op(&SUM, "s", &[x], &[0], "1024xf32");
+        let sb = b.op(&BROADCAST, "sb", &[s], &[1], "b4096x1024xf32");
+        let y = b.pw("y", &[z, sb], "4096x1024xf32");
+        b.ret(&[y]);
+        b
+    };
+    let cost = |objective| {
+        let b = program();
+        let model = Model {
+            objective,
+            ..Model::default()
+        };
+        let mut planner = Planner::new(model);
+        let (graph, result) = segment(&b.ir, b.block, &mut planner, &Options::default());
+        result.cost(&graph, &planner)
+    };
+    use crate::cost::Objective::{Bytes, Kernels, Time};
+    let (bytes, time, kernels) = (cost(Bytes), cost(Time), cost(Kernels));
+    assert!(bytes.bytes() <= time.bytes() && bytes.bytes() <= kernels.bytes());
+    assert!(time.time_ns <= bytes.time_ns && time.time_ns <= kernels.time_ns);
+    assert_eq!(kernels.launches, 1);
+}
+
 /// Layers of a transformer without its products: normalize rows, scale, add, keep.
 fn layers(count: usize) -> Builder {
     let mut b = Builder::default();
@@ -415,13 +492,13 @@ impl Random {
 }
 
 /// Sums, spreads, transposes, borders and elementwise ops on square tensors: transposes and borders force cuts.
-fn random(seed: u64) -> Builder {
+fn random(seed: u64, most: usize) -> Builder {
     let mut random = Random(seed);
     let mut b = Builder::default();
     let (full, row) = ("512x512xf32", "512xf32");
     let mut squares = vec![b.input("x", full), b.input("z", full)];
     let mut rows = vec![b.input("w", row)];
-    for _ in 0..3 + random.below(7) {
+    for _ in 0..3 + random.below(most - 2) {
         let (x, y) = (
             squares[random.below(squares.len())],
             squares[random.below(squares.len())],
@@ -448,12 +525,11 @@ fn random(seed: u64) -> Builder {
     b
 }
 
-#[test]
-fn the_search_is_near_the_optimum() {
-    let mut gaps = Vec::new();
-    for seed in 0..150 {
+/// How far the search is from the optimum over partitions, sorted. Copies can be better than any partition: those are below 0.
+fn gaps(programs: std::ops::Range<u64>, most: usize) -> Vec<f64> {
+    let gap = |seed: u64| {
         let cost = |exact: bool| {
-            let b = random(seed);
+            let b = random(seed, most);
             let options = Options {
                 exact,
                 ..Options::default()
@@ -463,11 +539,38 @@ fn the_search_is_near_the_optimum() {
             result.cost(&graph, &planner).bytes()
         };
         let (best, found) = (cost(true), cost(false));
-        gaps.push(found as f64 / best as f64 - 1.0);
-    }
+        let gap = found as f64 / best as f64 - 1.0;
+        if gap > 0.02 {
+            println!("seed {seed}: {found} bytes, {best} are possible");
+        }
+        gap
+    };
+    let mut gaps: Vec<f64> = programs.map(gap).collect();
     gaps.sort_by(f64::total_cmp);
-    let (median, late, worst) = (gaps[75], gaps[148], gaps[149]);
-    println!("gap to the optimum: median {median:.4}, 99th {late:.4}, worst {worst:.4}");
-    assert!(median <= 0.0, "median gap {median}");
-    assert!(worst < 0.5, "worst gap {worst}");
+    let at = |percent: usize| gaps[(gaps.len() - 1) * percent / 100].max(0.0);
+    println!(
+        "gap to the optimum: median {:.4}, 99th percentile {:.4}, worst {:.4}; above it {}, below it by copies {}, of {}",
+        at(50),
+        at(99),
+        at(100),
+        gaps.iter().filter(|g| **g > 0.0).count(),
+        gaps.iter().filter(|g| **g < 0.0).count(),
+        gaps.len()
+    );
+    println!("count: {} random programs segmented", gaps.len());
+    gaps
+}
+
+#[test]
+fn the_search_is_near_the_optimum() {
+    let gaps = gaps(0..150, 9);
+    assert!(gaps[75] <= 0.0 && gaps[147] <= 0.0 && gaps[149] <= 0.01);
+}
+
+/// `cargo test --release -p fuser-passes --lib -- --ignored --nocapture thousand`
+#[test]
+#[ignore = "minutes"]
+fn a_thousand_programs_of_up_to_14_ops_are_near_the_optimum() {
+    let gaps = gaps(0..1000, 14);
+    assert!(gaps[500] <= 0.0 && gaps[990] <= 0.01 && gaps[999] <= 0.2);
 }

@@ -1,0 +1,56 @@
+//! How the work of segmentation grows, by its own counters: never by the clock.
+
+#[allow(dead_code)]
+mod common;
+#[path = "common/programs.rs"]
+mod programs;
+
+use common::{Run, run};
+
+/// All that the pass counts as work.
+fn work(run: &Run) -> u64 {
+    assert_eq!(run.errors, Vec::<String>::new());
+    let counters = ["questions", "planned-ops", "refinements", "refined-ops"];
+    let counted = counters.map(|c| run.statistics[&format!("segment.{c}")]);
+    counted.iter().sum()
+}
+
+fn segmented(text: &str) -> Run {
+    run(text, &[("segment", "")])
+}
+
+#[test]
+fn twice_the_program_is_little_more_than_twice_the_work() {
+    for (name, family) in programs::FAMILIES {
+        // Beyond what one kernel may hold: up to there a chain is one question.
+        let mut before = work(&segmented(&family(4000)));
+        for ops in [8000, 16_000] {
+            let after = work(&segmented(&family(ops)));
+            assert!(
+                after * 10 <= before * 22,
+                "{name}, {ops} ops: {before} -> {after}"
+            );
+            before = after;
+        }
+    }
+}
+
+/// nvFuser took 0.3 s for 20 layers and 300 s for 30.
+#[test]
+fn there_is_no_cliff_between_20_and_30_layers() {
+    let counts: Vec<u64> = [10, 20, 30, 40]
+        .map(|count| work(&segmented(&programs::layers(count))))
+        .into();
+    let per_layer = |index: usize| counts[index] as f64 / (10 * (index + 1)) as f64;
+    for index in 1..counts.len() {
+        let (before, after) = (per_layer(index - 1), per_layer(index));
+        assert!(after <= before * 1.1, "{counts:?}");
+    }
+}
+
+#[test]
+fn a_hundred_equal_layers_pay_for_one() {
+    let plans = |count: usize| segmented(&programs::layers(count)).statistics["segment.plans"];
+    let (few, many) = (plans(5), plans(100));
+    assert_eq!(few, many, "plans for 5 layers and for 100");
+}
