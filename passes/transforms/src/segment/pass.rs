@@ -133,6 +133,12 @@ pub static SEGMENT: PassDef = PassDef {
             doc: "move and copy ops across the cuts that merging leaves",
         },
         OptionDef {
+            name: "restarts",
+            kind: OptionKind::Bool,
+            default: "false",
+            doc: "grow components of up to 64 ops under several orders of equal gains, and keep the best",
+        },
+        OptionDef {
             name: "search",
             kind: OptionKind::Choice(&["greedy", "exact"]),
             default: "greedy",
@@ -248,6 +254,7 @@ fn search(
         top_down: ctx.options.bool("top-down"),
         exact: ctx.options.text("search") == "exact",
         refine: ctx.options.bool("refine"),
+        restarts: ctx.options.bool("restarts"),
     };
     let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
     tell(ctx, &result, &planner);

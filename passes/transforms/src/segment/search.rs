@@ -22,6 +22,8 @@ pub struct Options {
     pub exact: bool,
     /// Move and copy ops across the cuts that merging leaves.
     pub refine: bool,
+    /// Grow small components under several orders of equal gains.
+    pub restarts: bool,
 }
 
 impl Default for Options {
@@ -31,6 +33,7 @@ impl Default for Options {
             top_down: true,
             exact: false,
             refine: true,
+            restarts: false,
         }
     }
 }
@@ -175,7 +178,7 @@ fn grow(
     result: &mut Segmentation,
 ) -> Vec<Group> {
     let orders = match component.len() {
-        0..=MAX_AGAIN => &Ties::ALL[..],
+        0..=MAX_AGAIN if options.restarts => &Ties::ALL[..],
         _ => &Ties::ALL[..1],
     };
     let objective = planner.model.objective;

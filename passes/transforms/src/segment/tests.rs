@@ -532,6 +532,7 @@ fn gaps(programs: std::ops::Range<u64>, most: usize) -> Vec<f64> {
             let b = random(seed, most);
             let options = Options {
                 exact,
+                restarts: true,
                 ..Options::default()
             };
             let mut planner = Planner::new(Model::default());
