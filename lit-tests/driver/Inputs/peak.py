@@ -16,7 +16,6 @@ KINDS = {
     "attributes": "".join(f'"a.b"() {{k{i} = {i}}} : () -> ()\n' for i in range(80_000)),
     "dense": '"a.b"() {k = dense<[' + "1, " * 1_500_000 + "1]> : tensor<1500001xi8>} : () -> ()\n",
     "types": "".join(f'"a.b"() : () -> tensor<{i}x[N{i}]xf32>\n' for i in range(80_000)),
-    "regions": '"a.b"() ({\n' * 9_000 + "}) : () -> ()\n" * 9_000,
     "errors": '"a.b"(%x) : (f32) -> ()\n' * 150_000,
 }
 
