@@ -2,6 +2,7 @@
 
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::entity::Entity;
+use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -71,6 +72,8 @@ pub(super) struct Body {
     pub outputs: Vec<Value>,
     /// Length of each axis.
     pub extents: Vec<u64>,
+    /// Axes that may have no index at all: those whose extent is not a constant above 0.
+    pub may_be_empty: Mask,
 }
 
 impl Body {
@@ -84,10 +87,16 @@ impl Body {
         hidden: &FxHashSet<Value>,
     ) -> Result<Self, Refusal> {
         check_limits(ops.len(), axes.len(), limits)?;
+        let may_be_empty = axes.ids().zip(0..).filter(|&(a, _)| {
+            let extent = axes.extent(a).and_then(ExtentExpr::as_constant);
+            extent.is_none_or(|length| length < 1)
+        });
+        let may_be_empty = may_be_empty.fold(0, |mask: Mask, (_, bit)| mask | 1 << bit);
         let extents = axes.ids().map(|a| axes.extent(a));
         let extents = extents.map(|e| e.map_or(bindings.nominal, |e| bindings.eval(e)));
         let mut body = Self {
             extents: extents.collect(),
+            may_be_empty,
             ..Self::default()
         };
         let (inputs, outputs) = boundary_hiding(ir, ops, hidden);

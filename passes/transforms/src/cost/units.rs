@@ -198,7 +198,8 @@ impl<'a> Units<'a> {
         sweeps
     }
 
-    /// The roots of a unit, together where their spaces outside the tile nest, with all that each group computes.
+    /// The roots of a unit, together where their spaces outside the tile nest, with all that each group computes. A root
+    /// does not join a walk of more axes than its own where one of those may be empty: nothing would be computed then.
     fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
         let content = &self.contents[unit as usize];
         let mut walked = rustc_hash::FxHashMap::<u32, Mask>::default();
@@ -215,7 +216,10 @@ impl<'a> Units<'a> {
         let mut groups: Vec<(Mask, Vec<u32>)> = Vec::new();
         for root in roots {
             let space = outer(&root);
-            match groups.iter_mut().find(|(all, _)| space & !*all == 0) {
+            let serves = |all: Mask| {
+                space & !all == 0 && all & !space & self.body.may_be_empty == 0
+            };
+            match groups.iter_mut().find(|(all, _)| serves(*all)) {
                 Some((_, members)) => members.push(root),
                 None => groups.push((space, vec![root])),
             }
