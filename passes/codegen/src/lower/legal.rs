@@ -355,8 +355,9 @@ fn is_kernel_op(ir: &Ir, op: Op) -> bool {
 
 /// Whether a value is only what tables hold: it needs no register.
 fn is_table_data(ir: &Ir, op: Op, value: Value) -> bool {
+    let tensor = matches!(ir.value_kind(value), TypeKind::Tensor(_));
     let mut users = ir.users(value);
-    ir.is(op, &fusion::CONSTANT) && users.all(|user| ir.is(user, &kernel::TABLE))
+    tensor && ir.is(op, &fusion::CONSTANT) && users.all(|user| ir.is(user, &kernel::TABLE))
 }
 
 fn is_flat(ir: &Ir, value: Value) -> bool {

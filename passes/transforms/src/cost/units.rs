@@ -216,9 +216,8 @@ impl<'a> Units<'a> {
         let mut groups: Vec<(Mask, Vec<u32>)> = Vec::new();
         for root in roots {
             let space = outer(&root);
-            let serves = |all: Mask| {
-                space & !all == 0 && all & !space & self.body.may_be_empty == 0
-            };
+            let serves =
+                |all: Mask| space & !all == 0 && all & !space & self.body.may_be_empty == 0;
             match groups.iter_mut().find(|(all, _)| serves(*all)) {
                 Some((_, members)) => members.push(root),
                 None => groups.push((space, vec![root])),
