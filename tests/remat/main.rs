@@ -36,6 +36,7 @@ struct Gaps {
     all: Vec<f64>,
     /// Of programs whose least can be reached.
     free: Vec<f64>,
+    illegal: usize,
     improved: usize,
     improvable: usize,
 }
@@ -44,7 +45,11 @@ impl Gaps {
     fn run(programs: std::ops::Range<u64>) -> Self {
         let mut gaps = Self::default();
         for seed in programs {
-            let outcome = check(seed);
+            // A grouping that is no kernel is refused before anything can be rematerialized.
+            let Some(outcome) = check(seed) else {
+                gaps.illegal += 1;
+                continue;
+            };
             assert!(
                 outcome.after <= outcome.before,
                 "seed {seed}: {} bytes became {}",
@@ -83,6 +88,10 @@ impl Gaps {
         }
         let (fell, can) = (self.improved, self.improvable);
         println!("{fell} of {can} that can fall fell");
+        println!(
+            "{} groupings have a segment that is no kernel",
+            self.illegal
+        );
         println!("count: {} random programs rematerialized", self.all.len());
     }
 }
@@ -103,7 +112,7 @@ fn a_sample_of_random_programs() {
 #[test]
 #[ignore = "minutes; see the head of the file"]
 fn ten_thousand_random_programs() {
-    let gaps = Gaps::run(0..10_000);
+    let gaps = Gaps::run(0..10_200);
     gaps.tell();
     assert!(at(&gaps.all, 50) <= 0.0 && at(&gaps.free, 99) <= 0.0 && at(&gaps.free, 100) < 0.5);
 }
@@ -150,22 +159,23 @@ fn the_yardstick_knows_the_known_cases() {
     assert_eq!(exact::least(&case), 384);
 }
 
-fn check(seed: u64) -> Outcome {
+/// `None` where the random grouping holds a segment that cannot be one kernel.
+fn check(seed: u64) -> Option<Outcome> {
     let program = Program::random(seed);
     let (mut ir, module) = parsed(&program.text, seed);
     // Little fast memory: these small tensors are walked as large ones are on a real machine.
     let grouping = format!("machine=tiny from='{}'", program.grouping());
-    run(&mut ir, module, "segment", &grouping, seed);
+    if let Err(messages) = run(&mut ir, module, "segment", &grouping) {
+        let illegal = messages.iter().all(|m| m.contains("cannot be one kernel"));
+        assert!(illegal, "seed {seed}: {messages:?}");
+        return None;
+    }
     let (inputs, expected) = interpreted(&ir, module, None, seed);
     let (before, _) = traffic(&ir, module);
     let views = has_view(&ir, module);
-    let closed = run(
-        &mut ir,
-        module,
-        "remat",
-        "machine=tiny launch-bytes=0 arithmetic=0",
-        seed,
-    );
+    let options = "machine=tiny launch-bytes=0 arithmetic=0";
+    let closed = run(&mut ir, module, "remat", options);
+    let closed = closed.unwrap_or_else(|m| panic!("seed {seed}: {m:?}"));
     let (after, pinned) = traffic(&ir, module);
     assert!(
         pinned.windows(2).all(|p| p[0] != p[1]),
@@ -180,12 +190,12 @@ fn check(seed: u64) -> Outcome {
         );
     }
     assert_eq!(actual.len(), expected.len());
-    Outcome {
+    Some(Outcome {
         before,
         after,
         best: exact::least(&program.case),
         bound: closed > 0 || views || has_view(&ir, module),
-    }
+    })
 }
 
 fn parsed(text: &str, seed: u64) -> (Ir, Op) {
@@ -200,8 +210,8 @@ fn parsed(text: &str, seed: u64) -> (Ir, Op) {
     )
 }
 
-/// Runs a pass; gives how many kernels it closed, if it says so.
-fn run(ir: &mut Ir, module: Op, pass: &str, options: &str, seed: u64) -> u64 {
+/// Runs a pass; gives how many kernels it closed, if it says so, or what it refuses.
+fn run(ir: &mut Ir, module: Op, pass: &str, options: &str) -> Result<u64, Vec<String>> {
     let catalog = Catalog {
         passes: fuser_passes::PASSES,
         pipelines: fuser_passes::PIPELINES,
@@ -216,9 +226,11 @@ fn run(ir: &mut Ir, module: Op, pass: &str, options: &str, seed: u64) -> u64 {
     let report = Manager::new(verify::verify).run(ir, module, &builder.finish());
     let messages = report.diagnostics.items.iter().map(|d| d.message.clone());
     let messages: Vec<String> = messages.collect();
-    assert!(messages.is_empty(), "seed {seed}: {messages:?}");
+    if !messages.is_empty() {
+        return Err(messages);
+    }
     let closed = def.statistics.iter().position(|s| s.name == "closed");
-    closed.map_or(0, |at| report.statistics[0][at])
+    Ok(closed.map_or(0, |at| report.statistics[0][at]))
 }
 
 fn has_view(ir: &Ir, module: Op) -> bool {
