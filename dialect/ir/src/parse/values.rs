@@ -12,6 +12,9 @@ use crate::span::Span;
 use crate::suggest;
 use crate::types::{TypeId, TypeKind};
 
+/// Types of results with their names, as [`NewOp`] takes them.
+type NamedTypes = SmallVec<[(TypeId, Option<Sym>); 2]>;
+
 /// How many names are compared to find what an unknown one may have meant.
 const MOST_COMPARED: usize = 10_000;
 
@@ -62,7 +65,7 @@ impl Parser<'_> {
         &mut self,
         statement: &Statement,
         types: &[TypeId],
-    ) -> Option<SmallVec<[(TypeId, Option<Sym>); 2]>> {
+    ) -> Option<NamedTypes> {
         let (named, count) = (statement.named_results(), types.len());
         if named != count && !statement.results.is_empty() {
             let span = statement.results.first().map_or(statement.name, |r| r.0);
@@ -71,7 +74,7 @@ impl Parser<'_> {
             self.error(&codes::RESULT_NAMES, span, message);
             return None;
         }
-        let mut results: SmallVec<[(TypeId, Option<Sym>); 2]> = SmallVec::with_capacity(count);
+        let mut results: NamedTypes = SmallVec::with_capacity(count);
         results.extend(types.iter().map(|ty| (*ty, None)));
         let mut at = 0;
         for &(span, packed) in &statement.results {
