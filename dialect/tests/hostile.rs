@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Replaces, removes or doubles a few tokens of `text`, with tokens of `pool` as replacements.
+/// Replaces, removes or doubles a few tokens of `text`; replacements are other tokens of it, or of `pool`.
 fn mutate(text: &str, pool: &[String], random: &mut Random) -> String {
     let mut tokens: Vec<&str> = lex(text).iter().map(|t| t.text(text)).collect();
     for _ in 0..=random.below(3) {
@@ -29,6 +29,7 @@ fn mutate(text: &str, pool: &[String], random: &mut Random) -> String {
         match random.below(4) {
             0 => drop(tokens.remove(at)),
             1 => tokens.insert(at, tokens[at]),
+            2 => tokens[at] = tokens[random.below(tokens.len())],
             _ => tokens[at] = &pool[random.below(pool.len())],
         }
         if tokens.is_empty() {
@@ -83,8 +84,9 @@ fn mutated_examples() {
         }
     }
     let cases = examples.len() * CASES as usize;
+    println!("{accepted} of {cases} are accepted");
     assert!(
-        accepted * 200 > cases,
+        accepted * 100 > cases,
         "only {accepted} of {cases} are accepted: nothing is tested"
     );
 }
