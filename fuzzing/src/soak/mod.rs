@@ -1,0 +1,272 @@
+//! The soak: generators and oracles for a given time, on several threads.
+//!
+//! Case number `n` of a soak with seed `s` is a function of `s + n` alone, so a failure is repeated by its seed, whatever
+//! the number of threads. A case is one of each of the [`KINDS`].
+//!
+//! Every minute a line says how far it is; at the end, signals included, come the statistics and what was found.
+
+mod options;
+mod progress;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::generate::{Case, text};
+use crate::oracle::{Finding, parse};
+use crate::{Source, Stats, campaign};
+pub use options::{Options, USAGE};
+use progress::Progress;
+
+/// How often the soak says how far it is.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
+/// How often it looks whether a minute is over.
+const GLANCE: Duration = Duration::from_millis(100);
+/// Texts of each sort for one program.
+const TEXTS: usize = 4;
+
+/// A kind of case.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// As `--only` takes it.
+    pub name: &'static str,
+    run: fn(&Options, u64, &mut Stats) -> Found,
+}
+
+/// What became of a case: the program, if it is one that can be made smaller, and what was found.
+struct Found {
+    case: Option<Case>,
+    /// What else a person needs to repeat it.
+    text: Option<String>,
+    findings: Vec<Finding>,
+}
+
+/// All kinds.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: "programs",
+        run: programs,
+    },
+    Kind {
+        name: "texts",
+        run: texts,
+    },
+];
+
+#[derive(Default)]
+struct Shared {
+    next: AtomicU64,
+    working: AtomicU64,
+    done: AtomicU64,
+    stats: Mutex<Stats>,
+    /// By what went wrong, without numbers: how often, and the first seed.
+    findings: Mutex<BTreeMap<String, (u64, u64, String)>>,
+}
+
+/// Soaks; the exit status is 1 if anything was found.
+pub fn run(options: &Options) -> ExitCode {
+    // Panics are findings: they are reported with their seed, not as they happen.
+    if !options.verbose {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    let progress = Progress::start(options.seconds);
+    if let Err(error) = progress.watch_signals() {
+        eprintln!("signals end the soak at once: {error}");
+    }
+    let shared = Shared::default();
+    shared.working.store(options.jobs, Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs {
+            scope.spawn(|| {
+                work(options, &shared, &progress);
+                shared.working.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        tell(&shared, &progress);
+    });
+    summary(&shared, &progress)
+}
+
+/// A line now and then, until the last thread is done.
+fn tell(shared: &Shared, progress: &Progress) {
+    let mut told = Instant::now();
+    while shared.working.load(Ordering::Relaxed) > 0 {
+        std::thread::sleep(GLANCE);
+        if told.elapsed() >= TOLD_EVERY {
+            told = Instant::now();
+            eprintln!("{}", line(shared, progress));
+        }
+    }
+}
+
+/// How far it is.
+fn line(shared: &Shared, progress: &Progress) -> String {
+    let done = shared.done.load(Ordering::Relaxed);
+    let found = shared.findings.lock().map_or(0, |all| all.len());
+    let mut line = format!("{}: {done} cases, {found} found", progress.cost());
+    if let Ok(stats) = shared.stats.lock() {
+        for group in ["case", "compiled", "execution", "parsed"] {
+            let entries: Vec<String> = stats
+                .entries(group)
+                .map(|entry| format!("{entry} {}", stats.of(group, entry)))
+                .collect();
+            line += &format!("; {group}: {}", entries.join(", "));
+        }
+    }
+    line
+}
+
+fn summary(shared: &Shared, progress: &Progress) -> ExitCode {
+    if let Ok(stats) = shared.stats.lock() {
+        println!("{stats}");
+    }
+    println!("{}", line(shared, progress));
+    let Ok(findings) = shared.findings.lock() else {
+        return ExitCode::FAILURE;
+    };
+    for (shape, (times, seed, text)) in findings.iter() {
+        println!("FOUND {times} times, first with seed {seed}: {shape}\n      {text}");
+    }
+    match findings.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn work(options: &Options, shared: &Shared, progress: &Progress) {
+    while !progress.is_over() {
+        let number = shared.next.fetch_add(1, Ordering::Relaxed);
+        if number >= options.cases {
+            return;
+        }
+        let seed = options.seed.wrapping_add(number);
+        if options.verbose {
+            eprintln!("seed {seed}");
+        }
+        for kind in KINDS.iter().filter(|k| options.kinds.contains(&k.name)) {
+            case(options, shared, progress, kind, seed);
+        }
+        shared.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn case(options: &Options, shared: &Shared, progress: &Progress, kind: &Kind, seed: u64) {
+    let mut stats = Stats::default();
+    let found = (kind.run)(options, seed, &mut stats);
+    if let Ok(mut all) = shared.stats.lock() {
+        all.merge(&stats);
+    }
+    for finding in &found.findings {
+        let Ok(mut all) = shared.findings.lock() else {
+            return;
+        };
+        let shape = campaign::shape_of(&finding.to_string());
+        let entry = all
+            .entry(shape)
+            .or_insert_with(|| (0, seed, finding.to_string()));
+        entry.0 += 1;
+        let first = entry.0 == 1;
+        drop(all);
+        if first {
+            eprintln!("FOUND with seed {seed}: {finding}");
+            write(
+                options,
+                seed,
+                finding,
+                &text_of(options, progress, &found, seed, finding),
+            );
+        }
+    }
+}
+
+/// A fusion through everything that executes.
+fn programs(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let (source, config) = (&mut Source::seed(seed), options.config(seed));
+    let (case, mut findings) = campaign::fusion(source, seed, &config, options.effort(), stats);
+    findings.extend(options.refusals(stats));
+    Found {
+        case,
+        text: None,
+        findings,
+    }
+}
+
+/// Texts through the parser.
+fn texts(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let source = &mut Source::seed(seed);
+    let words = text::words();
+    let config = options.config(seed);
+    for _ in 0..TEXTS {
+        let program = crate::generate::fusion::generate(source, &config);
+        let sorts = [
+            text::bytes(source),
+            text::soup(source, &words),
+            text::changed(&program, source, &words),
+        ];
+        for text in sorts {
+            let findings = parse::check(&text, stats);
+            if !findings.is_empty() {
+                return Found {
+                    case: None,
+                    text: Some(text),
+                    findings,
+                };
+            }
+        }
+    }
+    Found {
+        case: None,
+        text: None,
+        findings: Vec::new(),
+    }
+}
+
+/// The failing case as a file, small if that is wanted.
+fn text_of(
+    options: &Options,
+    progress: &Progress,
+    found: &Found,
+    seed: u64,
+    finding: &Finding,
+) -> String {
+    match (&found.case, options.reduce) {
+        (Some(case), true) => {
+            crate::generate::case::file(&reduced(options, progress, case, seed, finding))
+        }
+        (Some(case), false) => crate::generate::case::file(case),
+        (None, _) => found.text.clone().unwrap_or_default(),
+    }
+}
+
+/// A smaller case that goes wrong in the same way; at the end of the soak's time, the smallest so far.
+fn reduced(
+    options: &Options,
+    progress: &Progress,
+    case: &Case,
+    seed: u64,
+    finding: &Finding,
+) -> Case {
+    let shape = campaign::shape_of(&finding.to_string());
+    let same = |case: &Case| {
+        if progress.is_over() {
+            return false;
+        }
+        let mut source = campaign::source_of_oracles(seed);
+        let mut stats = Stats::default();
+        let found = campaign::executed(case, &mut source, options.effort(), &mut stats);
+        let mut found = found.into_iter().chain(options.refusals(&stats));
+        found.any(|f| campaign::shape_of(&f.to_string()) == shape)
+    };
+    crate::reduce::reduce(case, same)
+}
+
+fn write(options: &Options, seed: u64, finding: &Finding, text: &str) {
+    let text = format!("// seed {seed}\n// {finding}\n{text}");
+    let path = options.out.join(format!("seed-{seed}.fir"));
+    let written = std::fs::create_dir_all(&options.out).and_then(|()| std::fs::write(&path, text));
+    if let Err(error) = written {
+        eprintln!("cannot write {}: {error}", path.display());
+    }
+}
