@@ -147,6 +147,49 @@ impl Writer {
         dims.remove(at);
         self.emit(format!("sum %{} dims [{at}]", v.name), dims, v.dtype)
     }
+    /// A maximum, what may be NaN with it, and what is made of both: often a softmax, or nearly one.
+    fn extremum(&mut self, v: &Value) -> Value {
+        let at = self.random.below(v.dims.len());
+        let kind = self.random.one(&["max", "min"]);
+        let mut dims = v.dims.clone();
+        dims.remove(at);
+        let kept: Vec<usize> = (0..v.dims.len()).filter(|&i| i != at).collect();
+        let fold = |w: &mut Self, op: &str, x: &Value, at: usize| {
+            w.emit(
+                format!("{op} %{} dims [{at}]", x.name),
+                dims.clone(),
+                x.dtype,
+            )
+        };
+        let wide = |w: &mut Self, x: &Value| {
+            let mut dims = v.dims.clone();
+            dims[at].1 = true;
+            let text = format!("broadcast %{} dims {kept:?} shape [{}]", x.name, v.shape());
+            w.emit(text, dims, x.dtype)
+        };
+        let pair = |w: &mut Self, op: &str, x: &Value, y: &Value| {
+            w.emit(
+                format!("{op} %{}, %{}", x.name, y.name),
+                x.dims.clone(),
+                x.dtype,
+            )
+        };
+        let most = fold(self, kind, v, at);
+        let spread = wide(self, &most);
+        let less = pair(self, "sub", v, &spread);
+        if self.random.below(8) == 0 {
+            return less;
+        }
+        let repair = self.random.one(&["sum", "prod", "max", "min", "max_num"]);
+        let of = if self.random.below(2) == 0 { v } else { &less };
+        let total = fold(self, repair, of, at);
+        if self.random.below(2) == 0 {
+            let how = self.random.one(&["add", "sub", "maximum", "fmax"]);
+            return pair(self, how, &most, &total);
+        }
+        let spread = wide(self, &total);
+        pair(self, "mul", &less, &spread)
+    }
     fn repeat(&mut self, v: &Value) -> Value {
         let at = self.random.below(v.dims.len());
         let mut dims = v.dims.clone();
@@ -220,7 +263,8 @@ impl Writer {
         let fits = !v.dims.is_empty();
         let plain = fits && v.plain();
         let small = v.dims.iter().map(|d| d.0).product::<usize>() < 200 && v.dims.len() < 6;
-        let made = match self.random.below(12) {
+        let float = FLOATS.contains(&v.dtype);
+        let made = match self.random.below(14) {
             0..=2 => self.cast(&v),
             3 if fits => self.permute(&v),
             4 if plain => self.flatten(&v),
@@ -230,6 +274,7 @@ impl Writer {
             8 if plain && small => self.repeat(&v),
             9 | 10 if plain => self.split(&v),
             11 if fits => self.sum(&v),
+            12 | 13 if plain && float => self.extremum(&v),
             _ => self.unary(&v),
         };
         self.values.push(made);
@@ -318,7 +363,7 @@ fn no_pass_before_segmentation_changes_a_bit() {
         memory_limit: Some(1 << 26),
     };
     let session = Session::new(config).unwrap();
-    let (mut rewritten, mut compared) = (0, 0);
+    let (mut rewritten, mut compared, mut weakened) = (0, 0, 0);
     for seed in 0..PROGRAMS {
         let mut writer = Writer::new(seed);
         for _ in 0..3 + writer.random.below(8) {
@@ -332,6 +377,12 @@ fn no_pass_before_segmentation_changes_a_bit() {
         let run = |ir: &Ir| interpret(ir, program(ir, module), &inputs, &Options::default());
         let before = run(&ir).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         let ops = ir.walk(module).len();
+        let maxima = |ir: &Ir| {
+            let numbers = ["fusion.max_num", "fusion.min_num"];
+            let ops = ir.walk(module).into_iter();
+            ops.filter(|&op| numbers.contains(&ir.name(op))).count()
+        };
+        let written = maxima(&ir);
         run_passes(&mut ir, module, PASSES)
             .unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         let after = run(&ir).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
@@ -344,12 +395,71 @@ fn no_pass_before_segmentation_changes_a_bit() {
             compared += a.stored_len();
         }
         rewritten += usize::from(ir.walk(module).len() != ops);
+        weakened += usize::from(maxima(&ir) > written);
     }
     // A generator of programs that no pass touches would prove nothing.
     assert!(
         rewritten * 2 > PROGRAMS as usize,
         "only {rewritten} programs were rewritten"
     );
+    assert!(
+        weakened > 30,
+        "only {weakened} programs lost a maximum that keeps NaN"
+    );
     assert!(compared > 10_000, "only {compared} elements were compared");
     println!("count: {PROGRAMS} random programs unchanged by the passes before segmentation");
+}
+
+/// What the pass that ignores NaN believes of elementwise ops, asked of the interpreter.
+#[test]
+fn what_propagates_nan_does_so_from_every_operand() {
+    let config = RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(1 << 26),
+    };
+    let session = Session::new(config).unwrap();
+    let axis = |extent| Axis {
+        extent,
+        broadcast: false,
+    };
+    let numbers = [
+        0.0f32,
+        -0.0,
+        1.0,
+        -2.5,
+        f32::INFINITY,
+        -f32::INFINITY,
+        f32::NAN,
+    ];
+    let tensor = |list: Vec<f32>| {
+        let bytes: Vec<u8> = list.iter().flat_map(|x| x.to_le_bytes()).collect();
+        Tensor::from_bytes(DType::F32, vec![axis(list.len())], &bytes).unwrap()
+    };
+    for def in fuser_passes::preseg::PROPAGATES {
+        let operands = def.operands.len();
+        let n = numbers.len().pow(operands as u32);
+        let names: Vec<String> = (0..operands).map(|i| format!("%x{i}")).collect();
+        let parameters: Vec<String> = names
+            .iter()
+            .map(|x| format!("{x}: tensor<{n}xf32>"))
+            .collect();
+        let text = format!(
+            "task.program @f({}) -> tensor<{n}xf32> {{\n  %y = {} {}\n  task.return %y\n}}\n",
+            parameters.join(", "),
+            def.name,
+            names.join(", ")
+        );
+        let (ir, module, _) = session.parse(0, "one.fir", &text).unwrap();
+        let digit =
+            |row: usize, i: usize| numbers[row / numbers.len().pow(i as u32) % numbers.len()];
+        let column = |i: usize| tensor((0..n).map(|row| digit(row, i)).collect());
+        let inputs: Vec<Tensor> = (0..operands).map(column).collect();
+        let run = interpret(&ir, program(&ir, module), &inputs, &Options::default()).unwrap();
+        for row in 0..n {
+            if (0..operands).any(|i| digit(row, i).is_nan()) {
+                let y = run.values[0].data().float(row);
+                assert!(y.is_nan(), "{} on row {row}: {y}", def.name);
+            }
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub use binary::{
     ADD, AND, DIV, FMAX, FMIN, MAXIMUM, MINIMUM, MUL, OR, POW, REM, SHL, SHR, SUB, XOR,
 };
 pub use creation::{CONSTANT, FULL, IOTA, SIZE};
-pub use reduction::{MAX, MIN, PROD, SUM, VAR_MEAN};
+pub use reduction::{MAX, MAX_NUM, MIN, MIN_NUM, PROD, SUM, VAR_MEAN};
 pub use reshape::{BROADCAST, COPY, EXPAND, PERMUTE, RESHAPE, SEGMENT_SET, SQUEEZE};
 pub use select::{BITCAST, CAST, CLAMP, COMPARE, WHERE};
 pub use unary::{
@@ -120,6 +120,8 @@ pub static DIALECT: DialectDef = DialectDef {
         &PROD,
         &MAX,
         &MIN,
+        &MAX_NUM,
+        &MIN_NUM,
         &VAR_MEAN,
     ],
 };

@@ -75,6 +75,30 @@ pub static MIN: OpDef = OpDef {
     ..REDUCTION
 };
 
+/// `fusion.max_num`
+pub static MAX_NUM: OpDef = OpDef {
+    name: "fusion.max_num",
+    summary: "greatest element along axes, ignoring NaN",
+    doc: "The greatest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
+          NaN), `-inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmax` does it (IEEE 754-2019 \
+          `maximumNumber`), from `-inf` on.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.max_num %x dims [1] : tensor<4xf32>",
+    operands: FLOAT_IN,
+    ..REDUCTION
+};
+
+/// `fusion.min_num`
+pub static MIN_NUM: OpDef = OpDef {
+    name: "fusion.min_num",
+    summary: "smallest element along axes, ignoring NaN",
+    doc: "The smallest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
+          NaN), `+inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmin` does it (IEEE 754-2019 \
+          `minimumNumber`), from `+inf` on.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.min_num %x dims [1] : tensor<4xf32>",
+    operands: FLOAT_IN,
+    ..REDUCTION
+};
+
 /// `fusion.var_mean`
 pub static VAR_MEAN: OpDef = OpDef {
     name: "fusion.var_mean",

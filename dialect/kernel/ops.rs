@@ -14,7 +14,7 @@ use crate::task::ops::infer_yielded;
 /// How a loop's iterations are spread; `seq` where the clause is left out.
 pub const MAPS: &[&str] = &["seq", "grid", "thread"];
 /// How partial results are put together.
-pub const COMBINERS: &[&str] = &["add", "mul", "max", "min"];
+pub const COMBINERS: &[&str] = &["add", "mul", "max", "min", "max_num", "min_num"];
 
 const INDEX: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::INDEX);
 const MEMREF: TypeConstraint = TypeConstraint::new(Shape::MemRef, DTypes::ANY);
@@ -316,15 +316,16 @@ pub static EXTRACT: OpDef = OpDef {
 pub static REDUCE: OpDef = OpDef {
     name: "kernel.reduce",
     summary: "folds the lanes of a vector",
-    doc: "All lanes, put together by `combine`: `add`, `mul`, `max`, `min`, where `max` and `min` mean `fusion.maximum` and \
-          `fusion.minimum`. Floats fold as a balanced tree: halves are combined lane by lane until one is left (with an odd count \
+    doc: "All lanes, put together by `combine`: `add`, `mul`, `max`, `min`, `max_num`, `min_num`, where `max` and `min` mean \
+          `fusion.maximum` and `fusion.minimum`, `max_num` and `min_num` mean `fusion.fmax` and `fusion.fmin` (on integers \
+          all the same). Floats fold as a balanced tree: halves are combined lane by lane until one is left (with an odd count \
           the middle lane joins the lower half unchanged). Integers wrap in their own type; 16-bit floats round at every step.",
     example: "// %v: vector<4xf32>\n%x = kernel.reduce %v combine add : f32",
     operands: &[operand("vector", VECTOR, "the lanes")],
     clauses: &[clause(
         "combine",
         ClauseKind::Keyword(COMBINERS),
-        "add, mul, max or min",
+        "add, mul, max, min, max_num or min_num",
     )],
     results: &[result("value", SCALAR, "the fold")],
     traits: Traits::PURE,

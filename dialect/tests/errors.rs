@@ -44,7 +44,9 @@ const FLOAT_BINARY: &[&str] = &["pow", "fmax", "fmin"];
 /// Binary ops on integers: floats.
 const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr"];
 /// Reductions: an axis out of range, an axis twice, no axes, a misspelt clause.
-const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min"];
+const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min", "max_num", "min_num"];
+/// Reductions of floats: integers.
+const FLOAT_REDUCTIONS: &[&str] = &["max_num", "min_num"];
 
 const CASES: &[Case] = &[
     // fusion, elementwise
@@ -605,6 +607,11 @@ fn families() -> Vec<(String, &'static str, String)> {
         REDUCTIONS,
         "FIR0212",
         "// %x: tensor<4x5xf32>\n%0 = fusion.OP %x",
+    );
+    family(
+        FLOAT_REDUCTIONS,
+        "FIR0211",
+        "// %x: tensor<4xi32>\n%0 = fusion.OP %x dims [0]",
     );
     cases
 }

@@ -42,6 +42,7 @@ pub static PASSES: &[&PassDef] = &[
     &preseg::SWAP_CASTS,
     &preseg::COMPOSE_BROADCASTS,
     &preseg::SINK_WINDOWS,
+    &preseg::IGNORE_NAN,
     // Borders.
     &inline_tasks::INLINE_TASKS,
     &segment::SEGMENT,

@@ -350,6 +350,8 @@ impl Engine<'_> {
             Some("mul") => (Binary::Mul, "mul"),
             Some("max") => (Binary::Maximum, "maximum"),
             Some("min") => (Binary::Minimum, "minimum"),
+            Some("max_num") => (Binary::Fmax, "fmax"),
+            Some("min_num") => (Binary::Fmin, "fmin"),
             _ => return Err(InterpError::invalid("unknown way to combine lanes")),
         };
         let mut lanes = self.operand(op, 0)?;

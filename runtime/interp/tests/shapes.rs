@@ -231,7 +231,11 @@ fn empty_axes_fold_to_the_neutral_element() {
         (DType::I64, [0.0, 1.0, i64::MIN as f64, i64::MAX as f64]),
     ];
     for (dtype, expected) in cases {
-        for (op, expected) in ["sum", "prod", "max", "min"].into_iter().zip(expected) {
+        let float = dtype.is_float();
+        let [_, _, low, high] = expected;
+        let plain = ["sum", "prod", "max", "min"].into_iter().zip(expected);
+        let numbers = [("max_num", low), ("min_num", high)];
+        for (op, expected) in plain.chain(numbers.into_iter().filter(|_| float)) {
             let y = apply(op, &[C::Ints("dims", &[1])], &[tensor(dtype, &[2, 0], &[])]);
             assert_eq!(values(&y[0]), [expected; 2], "{op} {}", dtype.name());
             let y = refer(op, &[C::Ints("dims", &[1])], &[tensor(dtype, &[2, 0], &[])]);
@@ -254,6 +258,33 @@ fn maxima_and_minima_propagate_nan_and_order_zeros() {
         fold("min", &[-0.0, 0.0]).is_sign_negative()
             && fold("min", &[0.0, -0.0]).is_sign_negative()
     );
+}
+
+#[test]
+fn folds_that_ignore_nan_are_those_of_the_rest() {
+    let nan = f32::NAN;
+    let lists: [&[f32]; 7] = [
+        &[nan],
+        &[nan, nan, nan],
+        &[1.0, nan, 2.0],
+        &[nan, -0.0, 0.0, nan],
+        &[0.0, -0.0],
+        &[f32::NEG_INFINITY, nan],
+        &[nan, 3.0, f32::INFINITY],
+    ];
+    for list in lists {
+        let rest: Vec<f32> = list.iter().copied().filter(|x| !x.is_nan()).collect();
+        for (op, plain) in [("max_num", "max"), ("min_num", "min")] {
+            for run in [apply, refer] {
+                let dims = [C::Ints("dims", &[0])];
+                let bits = |op: &str, list: &[f32]| {
+                    let y = run(op, &dims, &[f32s(&[list.len()], list)]);
+                    values(&y[0])[0].to_bits()
+                };
+                assert_eq!(bits(op, list), bits(plain, &rest), "{op} {list:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -125,7 +125,9 @@ pub fn fold(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fact, O
         return Ok(Some(full_range(dtype)));
     }
     let magnitude = match (name, fact) {
-        ("max" | "min", fact) => return Ok(if count == 0 { None } else { fact }),
+        ("max" | "min" | "max_num" | "min_num", fact) => {
+            return Ok(if count == 0 { None } else { fact });
+        }
         (_, None) => return Err(OrderMatters),
         ("sum", Some(m)) => m.saturating_mul(count),
         (_, Some(m)) => power(m.max(1), count),

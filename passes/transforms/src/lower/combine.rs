@@ -6,7 +6,7 @@ use fuser_ir::{DType, Ir, Op, Value};
 
 use super::build::KernelBuilder;
 
-/// The four ways of putting elements together.
+/// The ways of putting elements together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Combine {
     /// Sum.
@@ -17,6 +17,10 @@ pub enum Combine {
     Max,
     /// Minimum, NaN wins.
     Min,
+    /// Maximum of what is not NaN.
+    MaxNum,
+    /// Minimum of what is not NaN.
+    MinNum,
 }
 
 impl Combine {
@@ -27,6 +31,8 @@ impl Combine {
             (&fusion::PROD, Combine::Mul),
             (&fusion::MAX, Combine::Max),
             (&fusion::MIN, Combine::Min),
+            (&fusion::MAX_NUM, Combine::MaxNum),
+            (&fusion::MIN_NUM, Combine::MinNum),
         ];
         table
             .into_iter()
@@ -40,6 +46,8 @@ impl Combine {
             Combine::Mul => "mul",
             Combine::Max => "max",
             Combine::Min => "min",
+            Combine::MaxNum => "max_num",
+            Combine::MinNum => "min_num",
         }
     }
     /// The elementwise op.
@@ -49,13 +57,15 @@ impl Combine {
             Combine::Mul => &fusion::MUL,
             Combine::Max => &fusion::MAXIMUM,
             Combine::Min => &fusion::MINIMUM,
+            Combine::MaxNum => &fusion::FMAX,
+            Combine::MinNum => &fusion::FMIN,
         }
     }
     /// The type in which elements of `dtype` accumulate.
     pub fn accumulator(self, dtype: DType) -> DType {
         match self {
             Combine::Add | Combine::Mul => dtype.accumulate(),
-            Combine::Max | Combine::Min => dtype.compute(),
+            _ => dtype.compute(),
         }
     }
     /// The neutral element, in the accumulator type of `dtype`.
@@ -67,8 +77,8 @@ impl Combine {
         let value = match self {
             Combine::Add => 0,
             Combine::Mul => 1,
-            Combine::Max => lowest(acc),
-            Combine::Min => highest(acc),
+            Combine::Max | Combine::MaxNum => lowest(acc),
+            Combine::Min | Combine::MinNum => highest(acc),
         };
         k.int_constant(value, acc)
     }
@@ -76,8 +86,8 @@ impl Combine {
         match self {
             Combine::Add => 0.0,
             Combine::Mul => 1.0,
-            Combine::Max => f64::NEG_INFINITY,
-            Combine::Min => f64::INFINITY,
+            Combine::Max | Combine::MaxNum => f64::NEG_INFINITY,
+            Combine::Min | Combine::MinNum => f64::INFINITY,
         }
     }
     /// `a` and `b` together.

@@ -6,7 +6,7 @@
 
 use super::bounded::{self, Bounded};
 use super::int::Int;
-use super::lanes::maximum;
+use super::lanes::{fmax, maximum};
 use super::math;
 use super::rules::Rules;
 use crate::ops::code::Reduce;
@@ -41,8 +41,8 @@ macro_rules! plain_fold {
                 match op {
                     Reduce::Sum => 0.0,
                     Reduce::Prod => 1.0,
-                    Reduce::Max => lowest,
-                    Reduce::Min => highest,
+                    Reduce::Max | Reduce::MaxNum => lowest,
+                    Reduce::Min | Reduce::MinNum => highest,
                 }
             }
             fn push(op: Reduce, state: &mut Self, x: Self) {
@@ -51,6 +51,8 @@ macro_rules! plain_fold {
                     Reduce::Prod => *state * x,
                     Reduce::Max => math::maximum((*state).into(), x.into()) as $lane,
                     Reduce::Min => math::minimum((*state).into(), x.into()) as $lane,
+                    Reduce::MaxNum => math::fmax((*state).into(), x.into()) as $lane,
+                    Reduce::MinNum => math::fmin((*state).into(), x.into()) as $lane,
                 };
             }
             fn end(_: Reduce, state: Self, _: &Rules) -> Self {
@@ -83,16 +85,16 @@ impl Fold for Int {
         match op {
             Reduce::Sum => Int::sure(0),
             Reduce::Prod => Int::sure(1),
-            Reduce::Max => lowest,
-            Reduce::Min => highest,
+            Reduce::Max | Reduce::MaxNum => lowest,
+            Reduce::Min | Reduce::MinNum => highest,
         }
     }
     fn push(op: Reduce, state: &mut Self, x: Self) {
         let v = match op {
             Reduce::Sum => state.v.wrapping_add(x.v),
             Reduce::Prod => state.v.wrapping_mul(x.v),
-            Reduce::Max => state.v.max(x.v),
-            Reduce::Min => state.v.min(x.v),
+            Reduce::Max | Reduce::MaxNum => state.v.max(x.v),
+            Reduce::Min | Reduce::MinNum => state.v.min(x.v),
         };
         *state = state.join(x, v);
     }
@@ -155,8 +157,8 @@ impl Fold for Bounded {
         let result = match op {
             Reduce::Sum => Bounded::exact(0.0),
             Reduce::Prod => Bounded::exact(1.0),
-            Reduce::Max => lowest,
-            Reduce::Min => highest,
+            Reduce::Max | Reduce::MaxNum => lowest,
+            Reduce::Min | Reduce::MinNum => highest,
         };
         BoundedState {
             result,
@@ -176,13 +178,15 @@ impl Fold for Bounded {
             Reduce::Prod => push_factor(state, x),
             Reduce::Max => state.result = maximum(state.result, x, 1.0),
             Reduce::Min => state.result = maximum(state.result, x, -1.0),
+            Reduce::MaxNum => state.result = fmax(state.result, x, 1.0),
+            Reduce::MinNum => state.result = fmax(state.result, x, -1.0),
         }
     }
     fn end(op: Reduce, state: BoundedState, rules: &Rules) -> Self {
         match op {
             Reduce::Sum => sum(state, rules),
             Reduce::Prod => product(state, rules),
-            Reduce::Max | Reduce::Min => state.result,
+            _ => state.result,
         }
     }
     fn sub(a: Self, b: Self, rules: &Rules) -> Self {

@@ -195,8 +195,8 @@ impl Number for Int {
             Binary::Mul => i64::wrapping_mul,
             Binary::Div => int::div,
             Binary::Rem => int::rem,
-            Binary::Maximum => i64::max,
-            Binary::Minimum => i64::min,
+            Binary::Maximum | Binary::Fmax => i64::max,
+            Binary::Minimum | Binary::Fmin => i64::min,
             Binary::And => |a, b| a & b,
             Binary::Or => |a, b| a | b,
             Binary::Xor => |a, b| a ^ b,
@@ -323,7 +323,8 @@ pub(crate) fn maximum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     }
 }
 
-fn fmax(a: Bounded, b: Bounded, sign: f64) -> Bounded {
+/// The greater (`sign` 1) or smaller (`sign` -1), the other where one is certainly NaN.
+pub(crate) fn fmax(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     match (a.v.is_nan(), b.v.is_nan()) {
         _ if a.is_undecided() || b.is_undecided() => Bounded::undecided(a.v),
         (true, _) => b,

@@ -45,6 +45,8 @@ pub(crate) enum Reduce {
     Prod,
     Max,
     Min,
+    MaxNum,
+    MinNum,
 }
 
 /// The op called `fusion.{name}`.
@@ -95,8 +97,10 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("log1p", Code::Unary(Unary::Log1p)),
     ("log2", Code::Unary(Unary::Log2)),
     ("max", Code::Reduce(Reduce::Max)),
+    ("max_num", Code::Reduce(Reduce::MaxNum)),
     ("maximum", Code::Binary(Binary::Maximum)),
     ("min", Code::Reduce(Reduce::Min)),
+    ("min_num", Code::Reduce(Reduce::MinNum)),
     ("minimum", Code::Binary(Binary::Minimum)),
     ("mul", Code::Binary(Binary::Mul)),
     ("neg", Code::Unary(Unary::Neg)),

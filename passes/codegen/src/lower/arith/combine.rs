@@ -3,7 +3,7 @@
 use fuser_ir::DType;
 
 use super::constant::float_constant;
-use super::numeric::{max_int, maximum, min_int, minimum};
+use super::numeric::{max_int, maximum, maximum_number, min_int, minimum, minimum_number};
 use super::{Rule, binary};
 use crate::expr::{Emit, Val};
 use crate::lower::types::Shape;
@@ -15,6 +15,8 @@ pub enum Combiner {
     Mul,
     Max,
     Min,
+    MaxNum,
+    MinNum,
 }
 
 impl Combiner {
@@ -25,6 +27,8 @@ impl Combiner {
             "mul" => Combiner::Mul,
             "max" => Combiner::Max,
             "min" => Combiner::Min,
+            "max_num" => Combiner::MaxNum,
+            "min_num" => Combiner::MinNum,
             _ => return None,
         })
     }
@@ -35,6 +39,8 @@ impl Combiner {
             Combiner::Mul => Rule::NumericPair(|a, b| a * b, |a, b, _| a * b),
             Combiner::Max => Rule::NumericPair(maximum, max_int),
             Combiner::Min => Rule::NumericPair(minimum, min_int),
+            Combiner::MaxNum => Rule::NumericPair(maximum_number, max_int),
+            Combiner::MinNum => Rule::NumericPair(minimum_number, min_int),
         }
     }
 
@@ -55,8 +61,8 @@ impl Combiner {
             let value = match self {
                 Combiner::Add => -0.0,
                 Combiner::Mul => 1.0,
-                Combiner::Max => f64::NEG_INFINITY,
-                Combiner::Min => f64::INFINITY,
+                Combiner::Max | Combiner::MaxNum => f64::NEG_INFINITY,
+                Combiner::Min | Combiner::MinNum => f64::INFINITY,
             };
             return float_constant(emit, value, shape);
         }
@@ -64,8 +70,8 @@ impl Combiner {
         let value = match self {
             Combiner::Add => 0,
             Combiner::Mul => 1,
-            Combiner::Max => least,
-            Combiner::Min => most,
+            Combiner::Max | Combiner::MaxNum => least,
+            Combiner::Min | Combiner::MinNum => most,
         };
         emit.constant_int(dtype.bits(), lanes, value)
     }

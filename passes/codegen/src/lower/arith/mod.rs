@@ -124,14 +124,8 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::POW, Rule::Math("pow")),
     (&fusion::MAXIMUM, Rule::NumericPair(maximum, max_int)),
     (&fusion::MINIMUM, Rule::NumericPair(minimum, min_int)),
-    (
-        &fusion::FMAX,
-        Rule::FloatPair(|a, b| number_first(a, b, maximum)),
-    ),
-    (
-        &fusion::FMIN,
-        Rule::FloatPair(|a, b| number_first(a, b, minimum)),
-    ),
+    (&fusion::FMAX, Rule::FloatPair(maximum_number)),
+    (&fusion::FMIN, Rule::FloatPair(minimum_number)),
     (&fusion::AND, Rule::BitsPair(|a, b, _| a.and(b))),
     (&fusion::OR, Rule::BitsPair(|a, b, _| a.or(b))),
     (&fusion::XOR, Rule::BitsPair(|a, b, _| a.xor(b))),

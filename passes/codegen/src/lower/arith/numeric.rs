@@ -2,7 +2,6 @@
 //!
 //! Every one is total: where LLVM's own instruction would be undefined or poison, the operands are changed first.
 
-use super::Binary;
 use crate::expr::Val;
 
 /// The greater; NaN if either is, and `-0 < +0`.
@@ -14,9 +13,13 @@ pub fn minimum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     a.intrinsic2("llvm.minimum", b)
 }
 
-/// `choose`, but where one operand is NaN the other.
-pub fn number_first<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, choose: Binary) -> Val<'e, 'ctx> {
-    choose(a, b).except(b.is_nan(), a).except(a.is_nan(), b)
+/// The greater, the other where one is NaN; `-0 < +0`.
+pub fn maximum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    a.intrinsic2("llvm.maximumnum", b)
+}
+
+pub fn minimum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    a.intrinsic2("llvm.minimumnum", b)
 }
 
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
