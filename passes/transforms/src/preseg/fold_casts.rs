@@ -1,7 +1,8 @@
 //! Folds chains of casts.
 //!
 //! `cast(cast(x to B) to C)` becomes `cast(x to C)`
-//! - where `B` holds every value of x's type: the inner cast changed nothing;
+//! - where `B` holds every value of x's type: the inner cast changed nothing. Not where an integer goes by way of a float to an
+//!   integer that does not hold it: from the float it saturates, directly it would keep low bits;
 //! - where all three are integers, none is `i1` in the middle or at the end, and `C` is not wider than `B`: both keep low
 //!   bits. Then only if nothing else uses the middle, as it may be narrower than x.
 //!
@@ -56,7 +57,8 @@ fn cast_of_cast(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let low_bits = keeps_low_bits(a, b, c) && is_single(ir, middle);
-    if !holds(b, a) && !low_bits {
+    let saturates = a.is_int() && b.is_float() && c.is_int() && c != DType::I1 && !holds(c, a);
+    if saturates || (!holds(b, a) && !low_bits) {
         return false;
     }
     if ir.value_type(source) == ir.value_type(result) {
