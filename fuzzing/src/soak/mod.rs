@@ -167,12 +167,13 @@ fn case(options: &Options, shared: &Shared, progress: &Progress, kind: &Kind, se
             .entry(shape)
             .or_insert_with(|| (0, seed, finding.to_string()));
         entry.0 += 1;
-        let first = entry.0 == 1;
+        let (first, number) = (entry.0 == 1, all.len());
         drop(all);
         if first {
             eprintln!("FOUND with seed {seed}: {finding}");
             write(
                 options,
+                number,
                 seed,
                 finding,
                 &text_of(options, progress, &found, seed, finding),
@@ -262,9 +263,9 @@ fn reduced(
     crate::reduce::reduce(case, same)
 }
 
-fn write(options: &Options, seed: u64, finding: &Finding, text: &str) {
+fn write(options: &Options, number: usize, seed: u64, finding: &Finding, text: &str) {
     let text = format!("// seed {seed}\n// {finding}\n{text}");
-    let path = options.out.join(format!("seed-{seed}.fir"));
+    let path = options.out.join(format!("{number}-seed-{seed}.fir"));
     let written = std::fs::create_dir_all(&options.out).and_then(|()| std::fs::write(&path, text));
     if let Err(error) = written {
         eprintln!("cannot write {}: {error}", path.display());
