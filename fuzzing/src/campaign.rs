@@ -9,7 +9,8 @@ use fuser_pass::Pipeline;
 
 use crate::generate::fusion::{self, Config};
 use crate::generate::{Case, Tier};
-use crate::oracle::{Finding, compiled, execute, guard, passes, text, verify};
+use crate::mutate::{self, Needs};
+use crate::oracle::{Finding, compiled, execute, guard, partner, passes, text, verify};
 use crate::{Source, Stats};
 
 /// How a program is cut into kernels and their sweeps.
@@ -170,16 +171,9 @@ pub fn executed(
     effort: Effort,
     stats: &mut Stats,
 ) -> Vec<Finding> {
-    let expected = match guard::run("interpreter", || execute::expected(case)) {
+    let expected = match expected(case) {
+        Ok(expected) => expected,
         Err(finding) => return vec![finding],
-        Ok(Err(error)) => {
-            let op = error.op.map_or("", |op| case.ir.name(op));
-            return vec![Finding::new(
-                "interpreter",
-                format!("at `{op}`: {:?}", error.kind),
-            )];
-        }
-        Ok(Ok(expected)) => expected,
     };
     let mut findings = Vec::new();
     findings.extend(round_trip(case, stats));
@@ -197,6 +191,74 @@ pub fn executed(
         findings.extend(through_code(case, &expected, variant, stats));
     }
     findings
+}
+
+/// What the interpreter gives.
+fn expected(case: &Case) -> Result<execute::Expected, Finding> {
+    match guard::run("interpreter", || execute::expected(case))? {
+        Ok(expected) => Ok(expected),
+        Err(error) => {
+            let op = error.op.map_or("", |op| case.ir.name(op));
+            let what = format!("at `{op}`: {:?}", error.kind);
+            Err(Finding::new("interpreter", what))
+        }
+    }
+}
+
+/// A random fusion and a partner of it; the seed chooses the first mutator.
+pub fn partners(
+    source: &mut Source,
+    oracles: u64,
+    config: &Config,
+    stats: &mut Stats,
+) -> (Option<Case>, Vec<Finding>) {
+    let config = match mutate::first(oracles).needs {
+        Needs::Pointwise => config.pointwise(),
+        Needs::Anything => config.clone(),
+    };
+    let case = match guard::run("generate", || fusion::generate(source, &config)) {
+        Ok(case) => case,
+        Err(finding) => return (None, vec![finding]),
+    };
+    let findings = partnered(&case, oracles, stats);
+    (Some(case), findings)
+}
+
+/// A partner of the case, interpreted and compiled.
+pub fn partnered(case: &Case, seed: u64, stats: &mut Stats) -> Vec<Finding> {
+    let expected = match expected(case) {
+        Ok(expected) => expected,
+        Err(finding) => return vec![finding],
+    };
+    let mut source = source_of_oracles(seed);
+    let variant = match source.chance(1, 2) {
+        true => Variant::draw(&mut source),
+        false => USUAL,
+    };
+    let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
+    match partner_of(case, seed, stats) {
+        Err(finding) => vec![finding],
+        Ok(None) => {
+            stats.count("partner", "none");
+            Vec::new()
+        }
+        Ok(Some(made)) => {
+            stats.count("partner", "made");
+            partner::check(case, &made, &expected, &variant.to_string(), passes, stats)
+        }
+    }
+}
+
+/// The partner that a seed makes of a case.
+pub fn partner_of(
+    case: &Case,
+    seed: u64,
+    stats: &mut Stats,
+) -> Result<Option<partner::Partner>, Finding> {
+    let mut source = source_of_oracles(seed).fork();
+    guard::run("mutate", || {
+        partner::make(case, mutate::first(seed), &mut source, stats)
+    })
 }
 
 /// Text and back, in every form.

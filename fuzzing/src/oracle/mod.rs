@@ -6,6 +6,7 @@
 //! | `execute` | the interpreter runs it; what all other comparisons refer to |
 //! | `passes` | after every pass the program verifies and means the same |
 //! | `compiled` | compiled code computes what the interpreter does, on any number of threads, within its buffers |
+//! | `partner` | a case changed without changing its meaning gives the same results |
 //! | `text` | printed and parsed again it is the same program, in every form |
 //! | `guard` | nothing panics |
 //!
@@ -15,6 +16,7 @@ pub mod compiled;
 pub mod execute;
 pub mod guard;
 pub mod parse;
+pub mod partner;
 pub mod passes;
 pub mod text;
 pub mod verify;

@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::generate::case::file;
 use crate::generate::{Case, text};
 use crate::oracle::{Finding, parse};
 use crate::{Source, Stats, campaign};
@@ -35,12 +36,21 @@ pub struct Kind {
     run: fn(&Options, u64, &mut Stats) -> Found,
 }
 
-/// What became of a case: the program, if it is one that can be made smaller, and what was found.
+/// What became of a case.
+#[derive(Default)]
 struct Found {
-    case: Option<Case>,
-    /// What else a person needs to repeat it.
-    text: Option<String>,
+    /// The program, if it is one, and how it is looked at again.
+    case: Option<(Case, Again)>,
+    /// What was read, if it was text.
+    text: String,
     findings: Vec<Finding>,
+}
+
+/// What a program of a kind is taken through, and how it is shown; the seed chooses what is done to it.
+#[derive(Clone, Copy)]
+struct Again {
+    findings: fn(&Options, &Case, u64) -> Vec<Finding>,
+    shown: fn(&Case, u64) -> String,
 }
 
 /// All kinds.
@@ -48,6 +58,10 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "programs",
         run: programs,
+    },
+    Kind {
+        name: "partners",
+        run: partners,
     },
     Kind {
         name: "texts",
@@ -107,7 +121,13 @@ fn line(shared: &Shared, progress: &Progress) -> String {
     let found = shared.findings.lock().map_or(0, |all| all.len());
     let mut line = format!("{}: {done} cases, {found} found", progress.cost());
     if let Ok(stats) = shared.stats.lock() {
-        for group in ["case", "compiled", "execution", "parsed"] {
+        for group in [
+            "case",
+            "compiled",
+            "partner compiled",
+            "execution",
+            "parsed",
+        ] {
             let entries: Vec<String> = stats
                 .entries(group)
                 .map(|entry| format!("{entry} {}", stats.of(group, entry)))
@@ -184,13 +204,43 @@ fn case(options: &Options, shared: &Shared, progress: &Progress, kind: &Kind, se
 
 /// A fusion through everything that executes.
 fn programs(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let again = Again {
+        findings: |options, case, seed| {
+            let mut stats = Stats::default();
+            let mut source = campaign::source_of_oracles(seed);
+            let mut found = campaign::executed(case, &mut source, options.effort(), &mut stats);
+            found.extend(options.refusals(&stats));
+            found
+        },
+        shown: |case, _| file(case),
+    };
     let (source, config) = (&mut Source::seed(seed), options.config(seed));
     let (case, mut findings) = campaign::fusion(source, seed, &config, options.effort(), stats);
     findings.extend(options.refusals(stats));
     Found {
-        case,
-        text: None,
+        case: case.map(|case| (case, again)),
         findings,
+        ..Found::default()
+    }
+}
+
+/// A fusion and a partner that must give the same results.
+fn partners(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let again = Again {
+        findings: |_, case, seed| campaign::partnered(case, seed, &mut Stats::default()),
+        shown: |case, seed| {
+            let partner = campaign::partner_of(case, seed, &mut Stats::default());
+            let partner = partner.ok().flatten();
+            let partner = partner.map_or(String::new(), |partner| file(&partner.case));
+            format!("{}\n// -----\n\n{partner}", file(case))
+        },
+    };
+    let (source, config) = (&mut Source::seed(seed), options.config(seed));
+    let (case, findings) = campaign::partners(source, seed, &config, stats);
+    Found {
+        case: case.map(|case| (case, again)),
+        findings,
+        ..Found::default()
     }
 }
 
@@ -211,20 +261,16 @@ fn texts(options: &Options, seed: u64, stats: &mut Stats) -> Found {
             if !findings.is_empty() {
                 return Found {
                     case: None,
-                    text: Some(text),
+                    text,
                     findings,
                 };
             }
         }
     }
-    Found {
-        case: None,
-        text: None,
-        findings: Vec::new(),
-    }
+    Found::default()
 }
 
-/// The failing case as a file, small if that is wanted.
+/// What failed as a file, small if that is wanted.
 fn text_of(
     options: &Options,
     progress: &Progress,
@@ -232,12 +278,13 @@ fn text_of(
     seed: u64,
     finding: &Finding,
 ) -> String {
-    match (&found.case, options.reduce) {
-        (Some(case), true) => {
-            crate::generate::case::file(&reduced(options, progress, case, seed, finding))
+    match &found.case {
+        Some((case, again)) if options.reduce => {
+            let case = reduced(options, progress, (case, *again), seed, finding);
+            (again.shown)(&case, seed)
         }
-        (Some(case), false) => crate::generate::case::file(case),
-        (None, _) => found.text.clone().unwrap_or_default(),
+        Some((case, again)) => (again.shown)(case, seed),
+        None => found.text.clone(),
     }
 }
 
@@ -245,7 +292,7 @@ fn text_of(
 fn reduced(
     options: &Options,
     progress: &Progress,
-    case: &Case,
+    (case, again): (&Case, Again),
     seed: u64,
     finding: &Finding,
 ) -> Case {
@@ -254,11 +301,10 @@ fn reduced(
         if progress.is_over() {
             return false;
         }
-        let mut source = campaign::source_of_oracles(seed);
-        let mut stats = Stats::default();
-        let found = campaign::executed(case, &mut source, options.effort(), &mut stats);
-        let mut found = found.into_iter().chain(options.refusals(&stats));
-        found.any(|f| campaign::shape_of(&f.to_string()) == shape)
+        let found = (again.findings)(options, case, seed);
+        found
+            .iter()
+            .any(|f| campaign::shape_of(&f.to_string()) == shape)
     };
     crate::reduce::reduce(case, same)
 }

@@ -19,7 +19,7 @@ pub mod shapes;
 pub mod templates;
 pub mod windows;
 
-use fuser_ir::def::OpDef;
+use fuser_ir::def::{OpDef, Traits};
 
 use crate::Source;
 use crate::generate::case::{Case, Tier};
@@ -71,6 +71,20 @@ impl Config {
             work: 1 << 14,
             lengths: FEW_LENGTHS,
             ..Self::new(tier)
+        }
+    }
+}
+
+impl Config {
+    /// The same, of few ops that work element by element on one shape.
+    pub fn pointwise(&self) -> Self {
+        let ops = fuser_dialects::fusion::DIALECT.ops.iter();
+        let pointwise = ops.filter(|def| def.traits.contains(Traits::ELEMENTWISE));
+        Self {
+            ops: self.ops.min(4),
+            allowed: pointwise.map(|def| def.name).collect(),
+            templates: false,
+            ..self.clone()
         }
     }
 }
