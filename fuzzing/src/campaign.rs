@@ -194,7 +194,7 @@ pub fn executed(
 }
 
 /// What the interpreter gives.
-fn expected(case: &Case) -> Result<execute::Expected, Finding> {
+pub fn expected(case: &Case) -> Result<execute::Expected, Finding> {
     match guard::run("interpreter", || execute::expected(case))? {
         Ok(expected) => Ok(expected),
         Err(error) => {

@@ -241,10 +241,41 @@ impl Planner<'_> {
                 self.segment(op)?;
             } else if self.ir.is(op, &task::RETURN) {
                 self.outputs(program, op)?;
+            } else if self.ir.is(op, &kernel::LAUNCH) {
+                self.own_launch(op)?;
             } else {
                 self.step(op)?;
             }
         }
+        Ok(())
+    }
+    /// A launch that stands in no segment, as it is written by hand, is a segment of its own in reports.
+    fn own_launch(&mut self, op: Op) -> Result<(), PlanError> {
+        self.segment = self.artifact.segments.len() as u32;
+        self.step(op)?;
+        let crossing = |direction, values: Vec<Value>| {
+            let value = |value| {
+                let buffer = self.buffer(op, value)?;
+                Ok(SegmentValue {
+                    name: self.name_of(value, "value"),
+                    direction,
+                    bytes: self.artifact.buffers[buffer as usize].bytes(),
+                })
+            };
+            values.into_iter().map(value).collect::<Result<Vec<_>, _>>()
+        };
+        let read = crossing(Direction::Read, self.ir.operands(op).collect())?;
+        let written = crossing(Direction::Write, self.ir.results(op).to_vec())?;
+        let bytes = |list: &[SegmentValue]| SizeExpr::sum(list.iter().map(|v| v.bytes.clone()));
+        self.artifact.segments.push(SegmentInfo {
+            name: format!("launch_{}", self.segment),
+            kind: SegmentKind::Kernel,
+            ops: 1,
+            sweeps: 1,
+            read_bytes: bytes(&read),
+            write_bytes: bytes(&written),
+            values: read.into_iter().chain(written).collect(),
+        });
         Ok(())
     }
     fn segment(&mut self, segment: Op) -> Result<(), PlanError> {

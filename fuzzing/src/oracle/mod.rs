@@ -7,6 +7,7 @@
 //! | `passes` | after every pass the program verifies and means the same |
 //! | `compiled` | compiled code computes what the interpreter does, on any number of threads, within its buffers |
 //! | `partner` | a case changed without changing its meaning gives the same results |
+//! | `ptx` | what is compiled for a GPU is assembled |
 //! | `text` | printed and parsed again it is the same program, in every form |
 //! | `guard` | nothing panics |
 //!
@@ -18,6 +19,7 @@ pub mod guard;
 pub mod parse;
 pub mod partner;
 pub mod passes;
+pub mod ptx;
 pub mod text;
 pub mod verify;
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use crate::generate::case::file;
 use crate::generate::{Case, text};
 use crate::oracle::{Finding, parse};
-use crate::{Source, Stats, campaign};
+use crate::{Source, Stats, campaign, modules};
 pub use options::{Options, USAGE};
 use progress::Progress;
 
@@ -33,6 +33,8 @@ const TEXTS: usize = 4;
 pub struct Kind {
     /// As `--only` takes it.
     pub name: &'static str,
+    /// One case of so many has it.
+    every: u64,
     run: fn(&Options, u64, &mut Stats) -> Found,
 }
 
@@ -57,14 +59,32 @@ struct Again {
 pub const KINDS: &[Kind] = &[
     Kind {
         name: "programs",
+        every: 1,
         run: programs,
     },
     Kind {
         name: "partners",
+        every: 1,
         run: partners,
     },
     Kind {
+        name: "tasks",
+        every: 4,
+        run: tasks,
+    },
+    Kind {
+        name: "kernels",
+        every: 2,
+        run: kernels,
+    },
+    Kind {
+        name: "ptx",
+        every: 8,
+        run: ptx,
+    },
+    Kind {
         name: "texts",
+        every: 1,
         run: texts,
     },
 ];
@@ -165,7 +185,11 @@ fn work(options: &Options, shared: &Shared, progress: &Progress) {
         if options.verbose {
             eprintln!("seed {seed}");
         }
-        for kind in KINDS.iter().filter(|k| options.kinds.contains(&k.name)) {
+        let wanted = |kind: &&Kind| {
+            let often = options.kinds.len() == 1 || number.is_multiple_of(kind.every);
+            often && options.kinds.contains(&kind.name)
+        };
+        for kind in KINDS.iter().filter(wanted) {
             case(options, shared, progress, kind, seed);
         }
         shared.done.fetch_add(1, Ordering::Relaxed);
@@ -241,6 +265,49 @@ fn partners(options: &Options, seed: u64, stats: &mut Stats) -> Found {
         case: case.map(|case| (case, again)),
         findings,
         ..Found::default()
+    }
+}
+
+/// A fusion with borders drawn into it.
+fn tasks(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let (source, config) = (&mut Source::seed(seed), options.config(seed));
+    let (case, findings) = modules::tasks(source, &config, options.effort(), stats);
+    shown(case, findings)
+}
+
+/// A program of launches.
+fn kernels(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let again = Again {
+        findings: |options, case, _| {
+            modules::launched(&mut case.clone(), options.effort(), &mut Stats::default())
+        },
+        shown: |case, _| file(case),
+    };
+    let (case, findings) = modules::kernels(&mut Source::seed(seed), options.effort(), stats);
+    Found {
+        case: case.map(|case| (case, again)),
+        findings,
+        ..Found::default()
+    }
+}
+
+/// A program for GPUs, where there is an assembler.
+fn ptx(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let Some(assembler) = crate::oracle::ptx::fetched() else {
+        stats.count("ptx", "no assembler");
+        return Found::default();
+    };
+    let (source, config) = (&mut Source::seed(seed), options.config(seed));
+    let (case, findings) = modules::assembled(source, &config, &assembler, stats);
+    shown(case, findings)
+}
+
+/// A case that is shown as it is.
+fn shown(case: Option<Case>, findings: Vec<Finding>) -> Found {
+    Found {
+        case: None,
+        text: case.as_ref().map_or(String::new(), file),
+        findings,
     }
 }
 

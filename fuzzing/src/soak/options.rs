@@ -19,7 +19,7 @@ pub const USAGE: &str = "usage: soak [options]
   --ops A,B      only these ops: fusion.add,fusion.sum
   --no-templates single ops only
   --out DIR      where failures are written (fuzz-failures)
-  --only A,B     of the kinds of cases only these: programs, partners, texts
+  --only A,B     of the kinds of cases only these: programs, partners, tasks, kernels, ptx, texts
   --find TEXT    a refusal whose diagnostic, without numbers and names, contains TEXT counts as a failure too
   --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";

@@ -1,0 +1,101 @@
+//! What is compiled for a GPU, NVIDIA's assembler accepts.
+//!
+//! Nothing runs: this machine may have no GPU. The assembler finds registers that do not exist, types that clash, alignments
+//! that cannot be, and instructions that the architecture lacks.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fuser::compile::{CompileOptions, Target, compile};
+use fuser_artifact::Code;
+
+use super::{Finding, guard, is_internal, summary};
+use crate::generate::Case;
+
+/// Architectures: the oldest that is supported, and a newer one.
+pub const ARCHITECTURES: [&str; 2] = ["sm_80", "sm_90"];
+
+/// What became of a case.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// All kernels were assembled.
+    Assembled {
+        /// How many.
+        kernels: usize,
+    },
+    /// The compiler refused it with a diagnostic.
+    Refused(String),
+    /// A broken promise.
+    Found(Finding),
+}
+
+/// The assembler that the test set-up fetches, if it did.
+pub fn fetched() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/ptxas/ptxas");
+    path.is_file().then_some(path)
+}
+
+/// Compiles a copy of the case for `architecture` and assembles its kernels. `passes` as for `compiled`.
+pub fn check(case: &Case, architecture: &str, passes: Option<String>, assembler: &Path) -> Verdict {
+    let stage = format!("ptx {architecture}");
+    let options = CompileOptions {
+        target: Target::Cuda(architecture.into()),
+        passes,
+        program: None,
+    };
+    let mut ir = case.ir.clone();
+    let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
+        Err(finding) => return Verdict::Found(finding),
+        Ok(Err(diagnostics)) if is_internal(&diagnostics) => {
+            return Verdict::Found(Finding::new(stage, summary(&diagnostics)));
+        }
+        Ok(Err(diagnostics)) => return Verdict::Refused(summary(&diagnostics)),
+        Ok(Ok(compiled)) => compiled,
+    };
+    // The code of several kernels may be one text.
+    let mut texts: Vec<&str> = Vec::new();
+    for kernel in &compiled.artifact.kernels {
+        match &kernel.code {
+            Code::Ptx(text) if !texts.contains(&text.as_str()) => texts.push(text),
+            Code::Ptx(_) => {}
+            Code::Object(_) => {
+                return Verdict::Found(Finding::new(stage, "a kernel is no PTX"));
+            }
+        }
+    }
+    match texts
+        .iter()
+        .find_map(|text| assemble(text, architecture, assembler))
+    {
+        Some(what) => Verdict::Found(Finding::new(stage, what)),
+        None => Verdict::Assembled {
+            kernels: compiled.artifact.kernels.len(),
+        },
+    }
+}
+
+/// What the assembler says against a text, if anything.
+fn assemble(text: &str, architecture: &str, assembler: &Path) -> Option<String> {
+    let thread = format!("{:?}", std::thread::current().id());
+    let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
+    let name = format!("fuser-fuzzing-{}-{thread}.ptx", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    if let Err(error) = std::fs::write(&path, text) {
+        return Some(format!("cannot write {}: {error}", path.display()));
+    }
+    let output = Command::new(assembler)
+        .args(["-arch", architecture, "-o", "/dev/null"])
+        .arg(&path)
+        .output();
+    // A file that stays behind does no harm.
+    let _ = std::fs::remove_file(&path);
+    match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => {
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let told = told.replace(&path.display().to_string(), "ptx");
+            Some(format!("is not assembled: {}", told.trim()))
+        }
+        Err(error) => Some(format!("{} does not run: {error}", assembler.display())),
+    }
+}
