@@ -24,9 +24,10 @@ pub struct Axis {
     pub length: u64,
 }
 
-/// The number of elements.
+/// The number of elements, an empty axis counted as one: where a broadcast axis is empty, the others are stored all the same.
 pub fn elements(axes: &[Axis]) -> u64 {
-    axes.iter().fold(1, |n, a| n.saturating_mul(a.length))
+    axes.iter()
+        .fold(1, |n, a| n.saturating_mul(a.length.max(1)))
 }
 
 /// Whether no extent is `?`.

@@ -172,7 +172,7 @@ impl SweepLowering<'_> {
             .collect();
         let dtype = self.result_dtype(acc.op);
         let acc = acc.clone();
-        self.guarded(&guards, |s| {
+        self.guarded(result, &guards, |s| {
             s.flush_dims(&acc, memory, dtype, &mut FxHashMap::default(), 0)
         })
     }

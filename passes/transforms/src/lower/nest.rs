@@ -324,7 +324,7 @@ impl SweepLowering<'_> {
         };
         let missing = self.missing_loops(output, reduced);
         let at = self.offset(output, ivs)?;
-        self.guarded(&missing, |s| {
+        self.guarded(output, &missing, |s| {
             s.k.store(value, memory, at);
             Ok(())
         })

@@ -111,7 +111,7 @@ impl SweepLowering<'_> {
         let again: Vec<usize> = again
             .filter(|l| acc.cross_grid || order.iter().position(|o| o == l) > Some(acc.start))
             .collect();
-        self.guarded(&again, |s| {
+        self.guarded(self.ir().result(acc.op, 0), &again, |s| {
             let index = s.accumulator_index(&acc.dims, ivs);
             s.update_memory(acc.memory, index, acc.combine, value, lanes);
             Ok(())

@@ -461,13 +461,27 @@ impl<'a> SweepLowering<'a> {
             .filter(|l| !varies.contains(l) && !except.contains(l))
             .collect()
     }
-    /// Runs `body` only in the first iteration of the given outer loops.
+    /// Runs `body`, which is about `value`, only in the first iteration of the given outer loops. Refused where one of them may
+    /// have no iteration: `value` does not vary along them, so it has elements all the same, which nobody would compute.
     pub fn guarded(
         &mut self,
+        value: Value,
         loops: &[usize],
         body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
     ) -> Result<(), Unsupported> {
         let mut condition: Option<Value> = None;
+        let empty = |l: &&usize| {
+            let extent = self.spec.loops[**l].extent.as_constant();
+            extent.is_none_or(|length| length < 1)
+        };
+        if let (Some(&axis), Some(op)) = (loops.iter().find(empty), self.ir().def_op(value)) {
+            let name = self.spec.loops[axis].name();
+            return self.refuse(
+                op,
+                format!("it does not vary along '{name}', which may be empty: it would never be computed"),
+                "compute it in a sweep without that axis",
+            );
+        }
         for &axis in loops {
             let Some(first) = self.k.equals(self.outer[axis], Idx::ZERO) else {
                 continue;

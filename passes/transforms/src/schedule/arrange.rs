@@ -180,26 +180,30 @@ fn convert(role: cost::Role) -> Role {
     }
 }
 
-/// Puts the ops of all walks in order before the segment's terminator; an op of an earlier walk is copied.
+/// Puts the ops of all walks in order before the segment's terminator; an op of an earlier walk is copied. An op reads what its
+/// own walk computes, and else the original, whichever walk's copy it read before.
 fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
         return;
     };
     let mut placed: FxHashSet<Op> = FxHashSet::default();
+    let mut original: FxHashMap<Value, Value> = FxHashMap::default();
     for walk in walks {
         let mut mapping = Mapping::default();
         let mut copied: FxHashMap<Value, Value> = FxHashMap::default();
         for slot in walk.phases.iter_mut().flatten() {
             if placed.insert(*slot) {
                 ir.move_before(*slot, end);
-                redirect(ir, *slot, &copied);
+                redirect(ir, *slot, &copied, &original);
                 continue;
             }
             let copy = ir.clone_op(*slot, &mut mapping);
             ir.insert_before(end, copy);
-            let results = ir.results(*slot).to_vec().into_iter();
-            copied.extend(results.zip(ir.results(copy).to_vec()));
-            redirect(ir, copy, &copied);
+            for (&from, &to) in ir.results(*slot).iter().zip(ir.results(copy)) {
+                copied.insert(from, to);
+                original.insert(to, from);
+            }
+            redirect(ir, copy, &copied, &original);
             *slot = copy;
         }
     }
@@ -219,11 +223,19 @@ fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
     }
 }
 
-/// Points operands at the copies made in the same walk.
-fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {
+/// Points operands at the copies made in the same walk, or at the originals.
+fn redirect(
+    ir: &mut Ir,
+    op: Op,
+    copied: &FxHashMap<Value, Value>,
+    original: &FxHashMap<Value, Value>,
+) {
     for index in 0..ir.operand_count(op) {
-        if let Some(&copy) = copied.get(&ir.operand(op, index)) {
-            ir.set_operand(op, index, copy);
+        let operand = ir.operand(op, index);
+        let first = original.get(&operand).copied().unwrap_or(operand);
+        let here = copied.get(&first).copied().unwrap_or(first);
+        if here != operand {
+            ir.set_operand(op, index, here);
         }
     }
 }

@@ -221,7 +221,8 @@ fn reread<R: Lane>(part: Part<'_>, x: &Tensor, view: &View, f: impl Fn(Int) -> R
     });
 }
 
-/// The bits of stored element `i`, as an integer of the same width; unsure where the compiled value is not known.
+/// The bits of stored element `i`, as an integer of the same width; unsure where the compiled value is not known, and where it is
+/// NaN, as the sign and the payload of a NaN that an op made are not specified.
 fn bits(x: &Tensor, i: usize) -> Int {
     use crate::tensor::Data;
     if let Some(int) = x.int(i) {
@@ -235,7 +236,7 @@ fn bits(x: &Tensor, i: usize) -> Int {
     };
     Int {
         v: v.unwrap_or(0),
-        unsure: x.bounded(i).e != 0.0,
+        unsure: x.bounded(i).e != 0.0 || x.data().float(i).is_nan(),
     }
 }
 
