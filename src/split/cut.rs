@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fuser_dialects::task::interface::{self, Task};
 use fuser_dialects::{builtin, task};
+use fuser_ir::check::same_but_layout;
 use fuser_ir::clone::Mapping;
 use fuser_ir::print::{PrintOptions, print, print_type};
 use fuser_ir::types::ExtentExpr;
@@ -15,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::map::{self, Inner, Map, Occurrence, Segment};
 use super::number;
+use super::updates::{Updates, set_aliases};
 use crate::compile::plan::GIVEN_EXTENTS;
 use crate::compile::{self, CompileOptions};
 
@@ -46,8 +48,9 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
         [only] => vec![whole(&mut ir, module, program, *only, &mut table)],
         _ => {
             let names = names(&ir, &segments);
+            let updates = Updates::of(&ir, program, &segments);
             let cut = segments.iter().zip(names);
-            cut.map(|(&segment, name)| part(&mut ir, program, segment, name, &mut table))
+            cut.map(|(&segment, name)| part(&mut ir, program, segment, name, &mut table, &updates))
                 .collect()
         }
     };
@@ -172,7 +175,7 @@ impl Table {
     fn original(&self, ir: &Ir, value: Value) -> Option<usize> {
         let found = self.originals.get(&ir.value_name_sym(value)?);
         found
-            .filter(|(_, ty)| *ty == ir.value_type(value))
+            .filter(|(_, ty)| same_but_layout(ir, *ty, ir.value_type(value)))
             .map(|(index, _)| *index)
     }
     /// Numbers the results of segments: as in the original where it has them, and each once.
@@ -230,7 +233,14 @@ fn whole(ir: &mut Ir, module: Op, program: Op, segment: Op, table: &mut Table) -
 }
 
 /// The segment as a program.
-fn part(ir: &mut Ir, whole: Op, segment: Op, name: String, table: &mut Table) -> Piece {
+fn part(
+    ir: &mut Ir,
+    whole: Op,
+    segment: Op,
+    name: String,
+    table: &mut Table,
+    updates: &Updates,
+) -> Piece {
     let outside = interface::inputs(ir, Task::Op(segment));
     let reads: Vec<usize> = outside.iter().map(|&v| table.crossing(ir, v)).collect();
     let results = ir.results(segment).to_vec();
@@ -238,6 +248,8 @@ fn part(ir: &mut Ir, whole: Op, segment: Op, name: String, table: &mut Table) ->
     let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
     let symbol = format!("{}_{name}", ir.symbol_name(whole).unwrap_or("main"));
     let program = program(ir, segment, &outside, &symbol);
+    let aliases = results.iter().map(|&v| updates.alias(segment, v, &outside));
+    set_aliases(ir, program, &aliases.collect::<Vec<_>>());
     let args = ir
         .body(program, 0)
         .map_or(Vec::new(), |b| ir.args(b).to_vec());

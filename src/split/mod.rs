@@ -19,6 +19,7 @@ mod number;
 mod parts;
 #[cfg(test)]
 mod tests;
+mod updates;
 
 use fuser_ir::diag::CodeDef;
 
