@@ -70,7 +70,8 @@ pub fn run(source: &str, passes: &[(&str, &str)]) -> Run {
     }
 }
 
-fn parsed(source: &str) -> (Ir, Op) {
+#[allow(dead_code)]
+pub fn parsed(source: &str) -> (Ir, Op) {
     let mut ir = Ir::new(fuser_dialects::registry());
     let result = parse::parse_str(&mut ir, source);
     let errors: Vec<&str> = result
