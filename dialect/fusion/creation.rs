@@ -122,6 +122,11 @@ fn infer_constant(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpErro
         return Err(OpError::at(At::Clause("value"), text).code(&BAD_CONSTANT));
     }
     holds(ir, ty, value)?;
+    let tensor = ir.ty(ty).as_tensor();
+    if tensor.is_some_and(|t| !fuser_ir::layout::is_row_major(ir, t)) {
+        let text = "is row-major: a `fusion.copy` may lay it out otherwise";
+        return Err(OpError::at(At::Result(0), text).code(&BAD_CONSTANT));
+    }
     let dims = ir.ty(ty).as_tensor().map_or(&[][..], |t| &t.dims);
     match dims.iter().position(|d| d.extent == Extent::Unknown) {
         Some(axis) => Err(shape::unknown(At::Result(0), axis)),

@@ -1,9 +1,8 @@
 //! The `task` dialect's own rules: what its tables cannot say.
 
 use fuser_ir::attr::AttrKind;
-use fuser_ir::check::same_but_layout;
 use fuser_ir::def::{At, OpError};
-use fuser_ir::{Ir, Op, TypeId, TypeKind, describe, suggest};
+use fuser_ir::{Ir, Op, TypeId, TypeKind, describe, layout, suggest};
 
 use super::ops::{PROGRAM, ROLES, SEGMENT_KINDS};
 use super::{ALIAS, KIND, NAME, SCHEDULE, SIGNATURE};
@@ -25,7 +24,7 @@ pub fn program(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
                 "aliases argument {alias}, there are {}",
                 inputs.len()
             )),
-            Some((_, ty)) if !same_but_layout(ir, ty, result) => {
+            Some((_, ty)) if !layout::agree(ir, ty, result) => {
                 let (a, r) = (describe::ty(ir, ty), describe::ty(ir, result));
                 Some(format!("is a `{r}` and aliases argument {alias}, a `{a}`"))
             }
@@ -76,7 +75,7 @@ pub fn returned(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
     for (index, (value, &should)) in ir.operands(op).zip(results).enumerate() {
         let is = ir.value_type(value);
-        if !same_but_layout(ir, is, should) {
+        if !layout::agree(ir, is, should) {
             let (is, should) = (describe::ty(ir, is), describe::ty(ir, should));
             let text = format!("value {index} is a `{is}`, the signature says `{should}`");
             errors.push(OpError::at(At::Operand(index), text).code(&SIGNATURE));

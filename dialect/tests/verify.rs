@@ -162,14 +162,14 @@ fn layouts_may_be_added_to_inferred_types() {
     let mut p = small();
     let first = p.ir.first_op(p.body).unwrap();
     let result = p.ir.result(first, 0);
-    let layout = p.ir.string_attr("layout");
-    let fuser_ir::TypeKind::Tensor(mut tensor) = p.ir.value_kind(result).clone() else {
-        panic!("a tensor was made");
-    };
-    tensor.encoding = Some(layout);
-    let ty = p.ir.type_id(fuser_ir::TypeKind::Tensor(tensor));
+    let plain = p.ir.value_type(result);
+    let ty = fuser_ir::layout::with(&mut p.ir, plain, &[0]);
     p.ir.set_value_type(result, ty);
     assert_eq!(p.codes(), Vec::<&str>::new());
+    // An axis that is not there.
+    let ty = fuser_ir::layout::with(&mut p.ir, plain, &[1]);
+    p.ir.set_value_type(result, ty);
+    assert_eq!(p.codes(), ["FIR0235"]);
 }
 
 /// entry -> a, b; a -> join; b -> join; join -> a (a loop). Branch ops are of an unknown dialect.

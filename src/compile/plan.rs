@@ -15,7 +15,7 @@ use fuser_artifact::{
     Step, Target, TensorSpec,
 };
 use fuser_dialects::{kernel, task};
-use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value};
+use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value, layout};
 use fuser_passes::cost::keeps_memory;
 use fuser_passes::protect_updates;
 use rustc_hash::FxHashMap;
@@ -97,6 +97,17 @@ fn given_extents(ir: &Ir, program: Op) -> Vec<String> {
         .iter()
         .filter_map(|&item| ir.attr_kind(item).as_string());
     names.map(|name| ir.str(name).to_string()).collect()
+}
+
+/// The axes of a tensor from the outermost to the innermost in memory; none for row-major.
+pub fn memory_order(ir: &Ir, value: Value) -> Vec<u32> {
+    match ir.value_kind(value).as_tensor() {
+        Some(tensor) if !layout::is_row_major(ir, tensor) => {
+            let order = layout::order(ir, tensor).into_iter();
+            order.map(|axis| axis as u32).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 struct Planner<'a> {
@@ -196,6 +207,7 @@ impl Planner<'_> {
                 name,
                 dtype,
                 dims,
+                order: memory_order(self.ir, value),
                 buffer,
             }),
             None => self.error(

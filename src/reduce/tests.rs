@@ -319,9 +319,9 @@ const CASES: &[(&str, &str, &[&str], &str)] = &[
     ),
     (
         "layouts",
-        "task.program @f(%x: tensor<2x3xf32, #layout<col>>, %y: tensor<3xf32, #layout<row>>) -> tensor<2x3xf32> {\n  task.return %x\n}",
-        &["#layout<row>"],
-        "task.program @f(%x: tensor<2x3xf32>, %y: tensor<3xf32, #layout<row>>) -> tensor<2x3xf32> {\n  task.return %x\n}",
+        "task.program @f(%x: tensor<2x3xf32, [1, 0]>, %y: tensor<3xf32, [0]>) -> tensor<2x3xf32, [1, 0]> {\n  task.return %x\n}",
+        &["[0]"],
+        "task.program @f(%x: tensor<2x3xf32>, %y: tensor<3xf32, [0]>) -> tensor<2x3xf32> {\n  task.return %x\n}",
     ),
     (
         "names-to-2",

@@ -4,7 +4,7 @@ use fuser_artifact::TensorSpec;
 use fuser_ir::{DType, Diagnostic, Diagnostics, Ir, Op, TypeKind, Value};
 use fuser_pass::place_of;
 
-use crate::compile::plan::{convert, extent_names};
+use crate::compile::plan::{convert, extent_names, memory_order};
 use crate::compile::size::ExtentTable;
 
 /// Inputs and outputs of a program.
@@ -64,6 +64,7 @@ fn input(
         name,
         dtype: convert(dtype),
         dims,
+        order: memory_order(ir, value),
         buffer: 0,
     })
 }

@@ -19,7 +19,11 @@ pub fn one_to_interpreter(tensor: &HostTensor) -> Result<Tensor> {
         extent: axis.extent,
         broadcast: axis.broadcast,
     });
-    let made = Tensor::from_bytes(ir_dtype(tensor.dtype()), axes.collect(), tensor.bytes());
+    let made = Tensor::from_bytes(
+        ir_dtype(tensor.dtype()),
+        axes.collect(),
+        &tensor.row_major(),
+    );
     let invalid = || InterpError::new(ErrorKind::Invalid("a tensor has the wrong size".into()));
     Ok(made.ok_or_else(invalid)?)
 }

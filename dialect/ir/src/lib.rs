@@ -18,6 +18,7 @@ pub mod equal;
 pub mod float;
 pub mod intern;
 pub mod ir;
+pub mod layout;
 pub mod lex;
 pub mod limits;
 pub mod loc;

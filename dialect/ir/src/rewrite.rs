@@ -14,6 +14,7 @@ use crate::def::{Folded, OpDef, Traits};
 use crate::entity::SecondaryMap;
 use crate::intern::Sym;
 use crate::ir::{Ir, NewOp, Op, OpName, Value};
+use crate::layout;
 use crate::types::TypeId;
 use smallvec::SmallVec;
 
@@ -353,6 +354,12 @@ impl<'a, 'p> Driver<'a, 'p> {
             .keep
             .is_some_and(|keep| keep(self.rewriter.ir, op))
         {
+            return false;
+        }
+        // What takes its place would have to lie in memory as it does.
+        let results = self.rewriter.ir.results(op).iter();
+        let mut laid_out = results.filter(|&&v| layout::is_stated(self.rewriter.ir, v));
+        if laid_out.next().is_some() && !is_trivially_dead(self.rewriter.ir, op) {
             return false;
         }
         if self.config.erase_dead && is_trivially_dead(self.rewriter.ir, op) {

@@ -248,7 +248,7 @@ pub struct TensorType {
     pub dims: Vec<Dim>,
     /// The element type.
     pub dtype: DType,
-    /// The layout (stride order, contiguity), where it is not dense row-major.
+    /// The layout, where the type states one: [`layout`](crate::layout) reads it.
     pub encoding: Option<AttrId>,
 }
 

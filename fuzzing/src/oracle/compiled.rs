@@ -146,7 +146,7 @@ fn interp(tensor: &HostTensor) -> Option<Tensor> {
         extent: axis.extent,
         broadcast: axis.broadcast,
     });
-    Tensor::new(dtype, axes.collect(), data(dtype, tensor.bytes()))
+    Tensor::new(dtype, axes.collect(), data(dtype, &tensor.row_major()))
 }
 
 fn differs(results: &[Vec<HostTensor>]) -> Option<String> {

@@ -19,7 +19,7 @@ use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
-use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value};
+use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 
 /// `decompose`
@@ -48,6 +48,11 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                     let result = ctx.ir.result(op, index);
                     let name = ctx.ir.value_name_sym(result);
                     ctx.ir.set_value_name(value, name);
+                    // What takes a result's place lies in memory as that did.
+                    if layout::is_stated(ctx.ir, result) {
+                        let ty = ctx.ir.value_type(result);
+                        ctx.ir.set_value_type(value, ty);
+                    }
                     ctx.ir.replace_all_uses(result, value);
                 }
                 ctx.ir.erase(op);

@@ -7,7 +7,9 @@ use crate::hex;
 use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
-pub const VERSION: u32 = 1;
+///
+/// 2: tensors have an order of axes in memory.
+pub const VERSION: u32 = 2;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,12 +76,16 @@ pub enum Target {
 
 /// An input or output of the program.
 ///
-/// The layout is dense and row-major over the stored axes, those that are not `broadcast`. A scalar has no axes.
+/// The layout is dense over the stored axes, those that are not `broadcast`, row-major unless `order` says otherwise. A scalar
+/// has no axes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorSpec {
     pub name: String,
     pub dtype: DType,
     pub dims: Vec<DimSpec>,
+    /// The axes from the outermost to the innermost in memory; empty for row-major.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<u32>,
     /// Where it lives. An input has a buffer of its own; outputs may share one, also one of an input.
     pub buffer: u32,
 }
@@ -297,6 +303,7 @@ mod tests {
                 DimSpec::broadcast(1024),
                 DimSpec::stored(8),
             ],
+            order: Vec::new(),
             buffer: 0,
         };
         assert_eq!(tensor.stored_elements().evaluate(&[5]), Ok(40));

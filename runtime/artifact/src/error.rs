@@ -47,6 +47,10 @@ pub enum Problem {
     Rank {
         rank: usize,
     },
+    /// The order of a tensor's axes in memory does not list each of them once.
+    Order {
+        rank: usize,
+    },
     /// A tensor and its buffer, or the two sides of a copy, differ in their element type.
     DType {
         expected: &'static str,
@@ -135,6 +139,7 @@ impl fmt::Display for Problem {
             Problem::Duplicate { name } => write!(f, "second `{name}`"),
             Problem::Index { list, index, len } => write!(f, "{list}[{index}] of {len}"),
             Problem::Rank { rank } => write!(f, "{rank} axes, at most {MAX_RANK} are possible"),
+            Problem::Order { rank } => write!(f, "its order does not list {rank} axes once each"),
             Problem::DType { expected, found } => {
                 write!(f, "element type {found}, expected {expected}")
             }

@@ -58,10 +58,10 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_refused_whatever_else_it_holds() {
-        let error = Artifact::from_json(r#"{"version": 2, "news": []}"#).unwrap_err();
+        let error = Artifact::from_json(r#"{"version": 3, "news": []}"#).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "artifact of format version 2, this program reads versions 1 to 1"
+            "artifact of format version 3, this program reads versions 1 to 2"
         );
         assert!(Artifact::from_json(r#"{"version": 0}"#).is_err());
     }

@@ -82,6 +82,11 @@ impl Artifact {
         if rank > MAX_RANK {
             return Err(Problem::Rank { rank });
         }
+        let mut order = tensor.order.clone();
+        order.sort_unstable();
+        if !order.is_empty() && !order.into_iter().eq(0..rank as u32) {
+            return Err(Problem::Order { rank });
+        }
         tensor
             .dims
             .iter()
@@ -250,6 +255,7 @@ pub(crate) mod tests {
                 DimSpec::stored(SizeExpr::extent(0)),
                 DimSpec::broadcast(1024),
             ],
+            order: Vec::new(),
             buffer,
         }
     }

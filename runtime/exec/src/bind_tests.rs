@@ -16,6 +16,7 @@ fn tensor(name: &str, dims: Vec<DimSpec>) -> TensorSpec {
         name: name.to_string(),
         dtype: DType::F32,
         dims,
+        order: Vec::new(),
         buffer: 0,
     }
 }

@@ -325,7 +325,8 @@ impl Run<'_> {
                     HostTensor::from_bytes(self.runtime.heap(), output.dtype, &axes, contents)
                 }
             };
-            outputs.push(tensor.map_err(|error| RuntimeError::Plan(error.into()))?);
+            let tensor = tensor.map_err(|error| RuntimeError::Plan(error.into()))?;
+            outputs.push(tensor.laid_out(&output.order));
         }
         Ok(outputs)
     }

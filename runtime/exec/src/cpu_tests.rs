@@ -209,6 +209,7 @@ fn tensor(name: &str, buffer: u32, dims: Vec<DimSpec>) -> TensorSpec {
         name,
         dtype,
         dims,
+        order: Vec::new(),
         buffer,
     }
 }

@@ -121,7 +121,8 @@ fn generate(
     generator
         .fill(&tensor.name, &mut filled)
         .map_err(spec_error)?;
-    Ok(filled)
+    // The same elements, however they lie.
+    Ok(convert(heap, tensor, axes, &filled)?.unwrap_or(filled))
 }
 
 /// The tensor stored as declared, where it is not so already.
@@ -131,10 +132,11 @@ fn convert(
     axes: &[Axis],
     given: &HostTensor,
 ) -> Result<Option<HostTensor>, RuntimeError> {
-    if given.axes() == axes {
+    let order: Vec<usize> = tensor.order.iter().map(|&axis| axis as usize).collect();
+    if given.lies_as(axes, &order) {
         return Ok(None);
     }
-    let converted = given.relayout(heap, axes);
+    let converted = given.relayout_in(heap, axes, &tensor.order);
     converted.map(Some).map_err(|error| RuntimeError::Input {
         input: tensor.name.clone(),
         error,
@@ -187,6 +189,7 @@ mod tests {
             name: name.to_string(),
             dtype,
             dims,
+            order: Vec::new(),
             buffer: 0,
         };
         let b = || SizeExpr::extent(0);

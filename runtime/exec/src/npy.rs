@@ -18,7 +18,7 @@ use fuser_artifact::limits::MAX_RANK;
 
 use crate::memory::Heap;
 use crate::npy_header::{Header, HeaderError, Kind, MAGIC};
-use crate::tensor::{Axis, HostTensor, Shape, TensorError, stored_bytes, walk, walk_strided};
+use crate::tensor::{Axis, HostTensor, Shape, TensorError, stored_bytes, walk_strided};
 
 /// Longest header that is read: NumPy's own limit (`max_header_size`).
 pub const MAX_HEADER: usize = 10_000;
@@ -283,7 +283,8 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
 fn write_to(file: File, tensor: &HostTensor) -> io::Result<()> {
     let mut writer = BufWriter::new(file);
     writer.write_all(&Header::encode(descr(tensor.dtype()), &tensor.extents()))?;
-    if tensor.axes().iter().any(|axis| axis.broadcast) {
+    let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
+    if !tensor.lies_as(&full, &[]) {
         write_in_full(&mut writer, tensor)?;
     } else {
         writer.write_all(tensor.bytes())?;
@@ -291,11 +292,11 @@ fn write_to(file: File, tensor: &HostTensor) -> io::Result<()> {
     writer.flush()
 }
 
-/// Writes every element as often as its broadcast axes repeat it.
+/// Writes every element in row-major order, as often as its broadcast axes repeat it.
 fn write_in_full(writer: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
     let size = tensor.dtype().bytes();
-    for position in walk(tensor.axes(), &full) {
+    for position in tensor.positions(&full, &[]) {
         let start = position * size;
         writer.write_all(tensor.bytes().get(start..start + size).unwrap_or_default())?;
     }

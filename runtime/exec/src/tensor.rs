@@ -1,8 +1,9 @@
 //! Tensors in host memory.
 //!
-//! A [`HostTensor`] is dense and row-major over its stored axes; an axis marked `broadcast` is stored once, whatever its
-//! extent. Its memory is aligned to 64 bytes and comes from a [`Heap`].
+//! A [`HostTensor`] is dense over its stored axes, row-major unless its order says otherwise; an axis marked `broadcast` is
+//! stored once, whatever its extent. Its memory is aligned to 64 bytes and comes from a [`Heap`].
 
+use std::borrow::Cow;
 use std::fmt;
 
 use fuser_artifact::DType;
@@ -112,6 +113,8 @@ impl From<MemoryError> for TensorError {
 pub struct HostTensor {
     dtype: DType,
     axes: Vec<Axis>,
+    /// Axes from the outermost to the innermost in memory; empty for row-major.
+    order: Vec<usize>,
     data: Memory,
 }
 
@@ -120,8 +123,24 @@ impl HostTensor {
     pub fn zeros(heap: &Heap, dtype: DType, axes: &[Axis]) -> Result<HostTensor, TensorError> {
         let bytes = stored_bytes(dtype, axes)?;
         let data = heap.allocate(bytes)?;
-        let axes = axes.to_vec();
-        Ok(HostTensor { dtype, axes, data })
+        let (axes, order) = (axes.to_vec(), Vec::new());
+        Ok(HostTensor {
+            dtype,
+            axes,
+            order,
+            data,
+        })
+    }
+
+    /// The same memory, its axes taken to lie in this order. One that is no order of its axes is none.
+    pub(crate) fn laid_out(mut self, order: &[u32]) -> HostTensor {
+        let mut sorted: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
+        self.order = sorted.clone();
+        sorted.sort_unstable();
+        if !sorted.into_iter().eq(0..self.axes.len()) {
+            self.order.clear();
+        }
+        self
     }
 
     /// A tensor with these bytes: its stored elements, row-major, little-endian.
@@ -172,7 +191,13 @@ impl HostTensor {
         if expected != found {
             return Err(TensorError::Length { expected, found });
         }
-        Ok(HostTensor { dtype, axes, data })
+        let order = Vec::new();
+        Ok(HostTensor {
+            dtype,
+            axes,
+            order,
+            data,
+        })
     }
 
     /// The memory alone.
@@ -198,7 +223,12 @@ impl HostTensor {
         self.data.len() / self.dtype.bytes()
     }
 
-    /// The stored elements, row-major, little-endian.
+    /// The axes from the outermost to the innermost in memory; empty for row-major.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The stored elements as they lie in memory, little-endian. [`HostTensor::row_major`] gives them in row-major order.
     pub fn bytes(&self) -> &[u8] {
         &self.data
     }
@@ -207,10 +237,50 @@ impl HostTensor {
         &mut self.data
     }
 
-    /// The stored elements as `f64`.
+    /// The stored elements in row-major order, little-endian.
+    pub fn row_major(&self) -> Cow<'_, [u8]> {
+        if self.strides() == strides(&self.axes, &[]) {
+            return Cow::Borrowed(&self.data);
+        }
+        let size = self.dtype.bytes();
+        let elements = self.positions(&self.axes, &[]);
+        let bytes = elements.filter_map(|at| self.data.get(at * size..(at + 1) * size));
+        Cow::Owned(bytes.flatten().copied().collect())
+    }
+
+    /// The stored elements as `f64`, row-major.
     pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
-        let elements = self.data.chunks_exact(self.dtype.bytes());
+        let size = self.dtype.bytes();
+        let elements = self.positions(&self.axes, &[]);
+        let elements = elements.filter_map(move |at| self.data.get(at * size..(at + 1) * size));
         elements.filter_map(|bytes| element::to_f64(self.dtype, bytes))
+    }
+
+    /// Distances between neighbours in memory, in elements; 0 along axes of one stored element.
+    fn strides(&self) -> Vec<usize> {
+        strides(&self.axes, &self.order)
+    }
+
+    /// For each stored element of a tensor with these axes in this order of memory, the position here.
+    ///
+    /// The shapes have the same rank; an axis that is stored once here keeps the position where it is.
+    pub(crate) fn positions(
+        &self,
+        axes: &[Axis],
+        order: &[usize],
+    ) -> impl Iterator<Item = usize> + use<> {
+        let strides = self.strides();
+        let place = |i: usize| order.get(i).copied().unwrap_or(i);
+        let walked: Vec<usize> = (0..axes.len()).map(place).collect();
+        let extents = walked.iter().filter_map(|&i| axes.get(i));
+        let extents: Vec<usize> = extents.map(|axis| axis.stored_extent()).collect();
+        let steps = walked.iter().filter_map(|&i| strides.get(i));
+        walk_strided(extents, steps.copied().collect())
+    }
+
+    /// Whether the elements lie as those of a tensor with these axes in this order.
+    pub(crate) fn lies_as(&self, axes: &[Axis], order: &[usize]) -> bool {
+        self.axes == axes && self.strides() == strides(axes, order)
     }
 
     /// The address of the data, for handing to a kernel.
@@ -219,20 +289,32 @@ impl HostTensor {
     }
 
     pub fn try_clone(&self, heap: &Heap) -> Result<HostTensor, TensorError> {
-        HostTensor::from_bytes(heap, self.dtype, &self.axes, &self.data)
+        let mut copy = HostTensor::from_bytes(heap, self.dtype, &self.axes, &self.data)?;
+        copy.order.clone_from(&self.order);
+        Ok(copy)
     }
 
-    /// The same tensor stored as `axes` says: broadcast axes written out, or axes that repeat stored once.
+    /// The same tensor stored as `axes` says, row-major: broadcast axes written out, or axes that repeat stored once.
     ///
     /// An axis of extent 1 also fits a broadcast axis of any extent.
     pub fn relayout(&self, heap: &Heap, axes: &[Axis]) -> Result<HostTensor, TensorError> {
+        self.relayout_in(heap, axes, &[])
+    }
+
+    /// The same with its axes in this order in memory.
+    pub(crate) fn relayout_in(
+        &self,
+        heap: &Heap,
+        axes: &[Axis],
+        order: &[u32],
+    ) -> Result<HostTensor, TensorError> {
         self.check_fits(axes)?;
-        let mut result = HostTensor::zeros(heap, self.dtype, axes)?;
+        let mut result = HostTensor::zeros(heap, self.dtype, axes)?.laid_out(order);
         if result.data.is_empty() {
             return Ok(result);
         }
         let size = self.dtype.bytes();
-        let source = walk(&self.axes, axes);
+        let source = self.positions(axes, &result.order);
         let elements = result.data.chunks_exact_mut(size).zip(source);
         for (to, from) in elements {
             let start = from * size;
@@ -271,7 +353,7 @@ impl HostTensor {
             .iter()
             .map(|axis| Axis::stored(axis.stored_extent()))
             .collect();
-        let mine = walk(&self.axes, &stored);
+        let mine = self.positions(&stored, &full.order);
         let same = full.data.chunks_exact(size).zip(mine).all(|(bytes, at)| {
             let start = at * size;
             self.data.get(start..start + size) == Some(bytes)
@@ -305,22 +387,17 @@ fn product(factors: impl Iterator<Item = usize> + Clone) -> Option<usize> {
         .try_fold(1usize, |a, b| a.checked_mul(b))
 }
 
-/// For each stored element of `target`, row-major, the position of the element in a tensor stored as `source`.
-///
-/// The shapes have the same rank; an axis that `source` stores once keeps the position where it is.
-pub(crate) fn walk(source: &[Axis], target: &[Axis]) -> impl Iterator<Item = usize> + use<> {
-    let extents: Vec<usize> = target.iter().map(|axis| axis.stored_extent()).collect();
-    let strides = strides(source);
-    walk_strided(extents, strides)
-}
-
-/// Row-major strides of what is stored, in elements; 0 for an axis that is stored once.
-fn strides(axes: &[Axis]) -> Vec<usize> {
+/// Strides of what is stored, in elements, its axes in this order (row-major where there is none); 0 for an axis of one
+/// stored element.
+fn strides(axes: &[Axis], order: &[usize]) -> Vec<usize> {
     let mut strides = vec![0; axes.len()];
     let mut stride = 1usize;
-    for (slot, axis) in strides.iter_mut().zip(axes).rev() {
-        let extent = axis.stored_extent();
-        *slot = if extent > 1 { stride } else { 0 };
+    for place in (0..axes.len()).rev() {
+        let axis = order.get(place).copied().unwrap_or(place);
+        let extent = axes.get(axis).map_or(1, |axis| axis.stored_extent());
+        if let Some(slot) = strides.get_mut(axis).filter(|_| extent > 1) {
+            *slot = stride;
+        }
         stride = stride.saturating_mul(extent);
     }
     strides
@@ -411,6 +488,29 @@ mod tests {
     }
 
     #[test]
+    fn an_order_of_axes_moves_elements_in_memory_and_nowhere_else() {
+        let axes = [Axis::stored(2), Axis::stored(3), Axis::broadcast(7)];
+        let plain = iota(&axes);
+        let turned = plain.relayout_in(&heap(), &axes, &[1, 2, 0]).unwrap();
+        assert_eq!(turned.order(), [1, 2, 0]);
+        assert_eq!(turned.bytes(), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(*turned.row_major(), [0, 1, 2, 3, 4, 5]);
+        let values: Vec<f64> = turned.values().collect();
+        assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        let copy = turned.try_clone(&heap()).unwrap();
+        assert!(copy.lies_as(&axes, &[1, 0, 2]) && !copy.lies_as(&axes, &[]));
+        let full = axes.map(|axis| Axis::stored(axis.extent));
+        let wide = turned.relayout_in(&heap(), &full, &[2, 0, 1]).unwrap();
+        assert_eq!(wide.bytes()[..6], [0, 1, 2, 3, 4, 5]);
+        let back = wide.relayout_in(&heap(), &axes, &[1, 0, 2]).unwrap();
+        assert_eq!(back.bytes(), turned.bytes());
+        // Axes of extent 1 lie anywhere, and what is no order is none.
+        let thin = iota(&[Axis::stored(1), Axis::stored(4)]).laid_out(&[1, 0]);
+        assert!(thin.lies_as(&[Axis::stored(1), Axis::stored(4)], &[]));
+        assert!(iota(&axes).laid_out(&[0, 0, 1]).order().is_empty());
+    }
+
+    #[test]
     fn one_element_fits_a_broadcast_axis_of_any_extent() {
         let tensor = iota(&[Axis::stored(3), Axis::stored(1)]);
         let target = [Axis::stored(3), Axis::broadcast(7)];
@@ -430,11 +530,12 @@ mod tests {
 
     #[test]
     fn walking_visits_every_position_once_in_row_major_order() {
+        let walk = |axes: &[Axis]| iota(axes).positions(axes, &[]);
         let axes = [Axis::stored(2), Axis::stored(3), Axis::stored(5)];
-        let seen: Vec<usize> = walk(&axes, &axes).collect();
+        let seen: Vec<usize> = walk(&axes).collect();
         assert_eq!(seen, (0..30).collect::<Vec<_>>());
-        assert_eq!(walk(&[], &[]).collect::<Vec<_>>(), [0]);
-        assert_eq!(walk(&[Axis::stored(0)], &[Axis::stored(0)]).count(), 0);
+        assert_eq!(walk(&[]).collect::<Vec<_>>(), [0]);
+        assert_eq!(walk(&[Axis::stored(0)]).count(), 0);
         // Column-major strides: the transpose.
         let transposed: Vec<usize> = walk_strided(vec![2, 3], vec![1, 2]).collect();
         assert_eq!(transposed, [0, 2, 4, 1, 3, 5]);

@@ -1,7 +1,7 @@
 //! The ops of the `kernel` dialect, with their sequential meaning: loops run in order, barriers do nothing.
 
 use fuser_ir::types::{Extent, TypeKind};
-use fuser_ir::{AttrKind, Block, DType, Op};
+use fuser_ir::{AttrKind, Block, DType, Ir, Op, Value, layout};
 
 use crate::engine::{Engine, Repeat, Slot};
 use crate::error::{InterpError, Result};
@@ -44,6 +44,12 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "reduce" => Action::Reduce,
         _ => return None,
     })
+}
+
+/// The axes of a value outermost in memory first, where that is not their own order: kernels count elements as they lie.
+fn order(ir: &Ir, value: Value) -> Option<Vec<usize>> {
+    let tensor = ir.value_kind(value).as_tensor()?;
+    (!layout::is_row_major(ir, tensor)).then(|| layout::order(ir, tensor).to_vec())
 }
 
 /// A kernel that a program launched.
@@ -104,7 +110,10 @@ impl Engine<'_> {
         let body = self.body(self.callee(op)?, 0)?;
         let first = self.memory.next();
         for index in 0..ir.operand_count(op) {
-            let input = self.operand(op, index)?;
+            let mut input = self.operand(op, index)?;
+            if let Some(order) = order(ir, ir.operand(op, index)) {
+                input = self.machine.permute(&input, &order)?;
+            }
             self.memory
                 .adopt(&mut self.machine, input.dtype(), &input, "")?;
         }
@@ -183,7 +192,18 @@ impl Engine<'_> {
                 extents: &self.extents,
             };
             let (_, axes) = site.result(index)?;
-            values.push(self.memory.remove(launch.outputs + index, Some(axes))?);
+            let number = launch.outputs + index;
+            let Some(order) = order(ir, ir.result(op, index)) else {
+                values.push(self.memory.remove(number, Some(axes))?);
+                continue;
+            };
+            let stored = order.iter().filter_map(|&axis| axes.get(axis)).copied();
+            let stored = self.memory.remove(number, Some(stored.collect()))?;
+            let mut back = vec![0; order.len()];
+            for (place, &axis) in order.iter().enumerate() {
+                back[axis] = place;
+            }
+            values.push(self.machine.permute(&stored, &back)?);
         }
         self.memory.free_from(launch.first);
         self.bind_results(op, values)

@@ -15,8 +15,10 @@ use crate::def::{At, ClauseDef, ClauseKind, OpDef, OpError, OpParts, ResultTypes
 use crate::describe;
 use crate::intern::Sym;
 use crate::ir::Ir;
+use crate::layout;
 use crate::suggest;
 use crate::types::{TypeId, TypeKind};
+use crate::verify::codes::LAYOUT;
 
 /// Every mistake of `parts` against the table of `def`: operands, clauses, regions.
 pub fn against_table(ir: &Ir, def: &OpDef, parts: OpParts<'_>) -> Vec<OpError> {
@@ -55,7 +57,16 @@ pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTy
     let mut errors = Vec::new();
     results(ir, def, &types, &mut errors);
     let types = match parts.stated {
-        Some(stated) if errors.is_empty() => reconcile(ir, stated, types, &mut errors),
+        Some(stated) if errors.is_empty() => {
+            // What a region yields is memory already, with the layout that it has.
+            let same = if parts.regions.is_empty() {
+                same_but_layout
+            } else {
+                layout::agree
+            };
+            layouts(ir, stated, &mut errors);
+            reconcile(ir, stated, types, same, &mut errors)
+        }
         _ => types,
     };
     if errors.is_empty() {
@@ -65,11 +76,38 @@ pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTy
     }
 }
 
-/// The stated types where they are the inferred ones up to layout.
+/// What is wrong with the layout that a type states.
+pub fn bad_layout(ir: &Ir, ty: TypeId, at: At, what: &str) -> Option<OpError> {
+    let tensor = ir.ty(ty).as_tensor()?;
+    if layout::is_valid(ir, tensor) {
+        return None;
+    }
+    let text = format!(
+        "{what} is a `{}`, whose layout is none",
+        describe::ty(ir, ty)
+    );
+    let help = "list each axis once, outermost in memory first: `[1, 0]` is column-major";
+    Some(OpError::at(at, text).code(&LAYOUT).help(help))
+}
+
+/// Stated layouts are layouts.
+fn layouts(ir: &Ir, stated: &[TypeId], errors: &mut Vec<OpError>) {
+    for (index, &ty) in stated.iter().enumerate() {
+        errors.extend(bad_layout(
+            ir,
+            ty,
+            At::Result(index),
+            &format!("result {index}"),
+        ));
+    }
+}
+
+/// The stated types where they are the inferred ones up to what `same` lets differ.
 fn reconcile(
     ir: &Ir,
     stated: &[TypeId],
     inferred: ResultTypes,
+    same: impl Fn(&Ir, TypeId, TypeId) -> bool,
     errors: &mut Vec<OpError>,
 ) -> ResultTypes {
     if stated.len() != inferred.len() {
@@ -82,7 +120,7 @@ fn reconcile(
         return inferred;
     }
     for (index, (&is, &should)) in stated.iter().zip(&inferred).enumerate() {
-        if !same_but_layout(ir, is, should) {
+        if !same(ir, is, should) {
             let (is, should) = (describe::ty(ir, is), describe::ty(ir, should));
             let text = format!("result {index} is stated as `{is}`, but is `{should}`");
             errors.push(OpError::at(At::Result(index), text).code(&RESULT_TYPE));

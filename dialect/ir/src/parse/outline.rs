@@ -281,7 +281,9 @@ impl Scan<'_> {
     /// `[...]` of a clause becomes one token.
     fn list(&mut self, start: usize) {
         let successors = matches!(self.kind(start + 1), Some(Tok::BlockId));
-        if self.statement != Statement::Custom || successors {
+        // `tensor<4x8xf32, [1, 0]>`
+        let layout = self.before(start, 2) == Some(Tok::TensorPrefix);
+        if self.statement != Statement::Custom || successors || layout {
             return;
         }
         let mut at = start + 1;

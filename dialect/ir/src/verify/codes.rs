@@ -18,6 +18,7 @@ pub static CODES: &[CodeDef] = &[
     UNKNOWN_OP,
     SIGNATURE,
     SYMBOL_UNKNOWN,
+    LAYOUT,
 ];
 
 /// FIR0220
@@ -123,4 +124,12 @@ pub const SYMBOL_UNKNOWN: CodeDef = CodeDef {
     title: "a symbol that nothing declares",
     explanation: "A clause that takes a symbol names an op of an enclosing symbol table: of the program or the module.",
     example: "// %x: tensor<4xf32>\n%0 = kernel.launch %x callee @missing : tensor<4xf32>",
+};
+/// FIR0235
+pub const LAYOUT: CodeDef = CodeDef {
+    code: "FIR0235",
+    title: "no layout",
+    explanation: "The encoding of a tensor type is its layout: a list of all its axes, each once, outermost in memory first. \
+                  `tensor<2x3xf32, [1, 0]>` is column-major.",
+    example: "// %x: tensor<2x3xf32>\n%0 = fusion.exp %x : tensor<2x3xf32, [0, 0]>",
 };

@@ -1,6 +1,7 @@
 //! Blocks, terminators, successors and signatures of one op's regions.
 
 use crate::attr::AttrKind;
+use crate::check::bad_layout;
 use crate::def::{At, OpDef, OpError, Traits};
 use crate::describe;
 use crate::ir::{Block, Ir, Op, Region};
@@ -16,6 +17,15 @@ pub(super) fn check(ir: &Ir, op: Op, def: &OpDef) -> Vec<OpError> {
         for block in ir.region_blocks(region) {
             terminator(ir, def, block, index, &mut errors);
             successors(ir, block, index, &mut errors);
+            let args = ir.args(block).iter().enumerate();
+            errors.extend(args.filter_map(|(i, &arg)| {
+                bad_layout(
+                    ir,
+                    ir.value_type(arg),
+                    At::Region(index),
+                    &format!("argument {i}"),
+                )
+            }));
         }
     }
     if def.syntax.signature {

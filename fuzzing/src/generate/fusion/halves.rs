@@ -59,7 +59,11 @@ fn joined(maker: &mut Maker<'_>, parts: &[usize], at: usize) -> Option<usize> {
 pub fn parts(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, at) = divisible(maker)?;
     if maker.source.chance(1, 3) {
-        return joined(maker, &[x, x], at);
+        let twice = joined(maker, &[x, x], at)?;
+        return match maker.source.chance(1, 2) {
+            true => unary(maker, &fusion::NEG, twice),
+            false => Some(twice),
+        };
     }
     let mut parts = vec![half(maker, x, at, false)?, half(maker, x, at, true)?];
     if maker.source.chance(1, 3) {

@@ -3,11 +3,13 @@
 //! Every value stands as a [`Slot`]. An op goes in through [`Maker::emit`], which lets inference decide; what inference
 //! refuses, or what would be too large, leaves no trace.
 
-use fuser_dialects::{builtin, task};
+use fuser_dialects::{builtin, fusion, task};
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::Extent;
-use fuser_ir::{AttrId, Block, Builder, DType, Dim, Ir, NewOp, Op, TypeId, TypeKind, Value};
+use fuser_ir::{
+    AttrId, Block, Builder, DType, Dim, Ir, NewOp, Op, TypeId, TypeKind, Value, layout,
+};
 use smallvec::SmallVec;
 
 use super::Config;
@@ -104,6 +106,10 @@ impl<'s> Maker<'s> {
             true => self.ir.scalar(dtype),
             false => self.tensor_type(&axes, dtype),
         };
+        let ty = match self.source.chance(1, 8) {
+            true => self.draw_layout(ty),
+            false => ty,
+        };
         let plan = Plan::draw(self.source, self.config.tier, &axes, dtype);
         let name = self.ir.sym(&format!("x{}", self.plans.len()));
         let value = self.ir.append_arg(self.body, ty, Some(name));
@@ -116,6 +122,13 @@ impl<'s> Maker<'s> {
         });
         self.plans.push(plan);
         self.slots.len() - 1
+    }
+    /// The type with its axes in a random order in memory; of row-major order, sometimes, it is said too.
+    fn draw_layout(&mut self, ty: TypeId) -> TypeId {
+        let rank = self.ir.ty(ty).as_tensor().map_or(0, |t| t.dims.len());
+        let mut order: Vec<usize> = (0..rank).collect();
+        self.source.shuffle(&mut order);
+        layout::with(&mut self.ir, ty, &order)
     }
     /// Adds an input of a new shape.
     pub fn fresh(&mut self, dtype: DType) -> usize {
@@ -221,6 +234,7 @@ impl<'s> Maker<'s> {
         let results = self.draw_results();
         self.bind_names();
         let values: Vec<Value> = results.iter().map(|i| self.slots[*i].value).collect();
+        self.lay_out(&values);
         // A terminator takes any values, so building it cannot fail.
         let _ = self.build().op(&task::RETURN, &values, &[]);
         self.sign(&values);
@@ -238,6 +252,18 @@ impl<'s> Maker<'s> {
             inputs,
             extents: self.names.values,
             tier: self.config.tier,
+        }
+    }
+    /// States a layout for some results that ops make.
+    fn lay_out(&mut self, results: &[Value]) {
+        for &value in results {
+            let maker = self.ir.def_op(value);
+            let laid_out = maker.is_some_and(|op| !self.ir.is(op, &fusion::CONSTANT));
+            if laid_out && self.source.chance(1, 8) {
+                let ty = self.ir.value_type(value);
+                let ty = self.draw_layout(ty);
+                self.ir.set_value_type(value, ty);
+            }
         }
     }
     /// The last value, and others; sometimes one twice, sometimes an input, mostly what nothing uses.

@@ -7,7 +7,7 @@
 //! the set has no single iteration space, and the analysis says so with both factorings. Extents are polynomials, so
 //! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list. Slice, pad and cat
 //! open an axis for each dimension along which an index moves: operands are read there by index arithmetic (`window.rs`),
-//! and what only such reads want brings no axes of its own.
+//! and what only such reads want brings no axes of its own. A dimension's place in memory is its type's layout.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                 // %x: [0, 1]   %s: [0]      %s reduces [1]
@@ -29,6 +29,7 @@ mod tests;
 mod union;
 pub mod window;
 
+use fuser_ir::layout::Order;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -74,6 +75,8 @@ pub struct Axes {
     walked: Vec<bool>,
     order: Vec<Value>,
     values: FxHashMap<Value, Vec<DimAxes>>,
+    /// Orders of dimensions in memory, outermost first, where types state one.
+    layouts: FxHashMap<Value, Order>,
     reduced: FxHashMap<Op, AxisList>,
     windows: FxHashMap<Op, Window>,
     unwalked: FxHashSet<Value>,
@@ -156,6 +159,9 @@ impl Axes {
                 })
                 .collect();
             axes.check_distinct(value, &dims)?;
+            if let Some(order) = union.layout(value) {
+                axes.layouts.insert(value, order.clone());
+            }
             axes.order.push(value);
             axes.values.insert(value, dims);
         }
@@ -280,9 +286,13 @@ impl Axes {
         let dims = self.value(value).iter();
         dims.flat_map(|d| d.axes.iter().copied())
     }
-    /// The axes on which the stored elements of `value` differ, outermost first.
+    /// The axes on which the stored elements of `value` differ, outermost in memory first.
     pub fn stored(&self, value: Value) -> impl Iterator<Item = AxisId> + '_ {
-        let dims = self.value(value).iter().filter(|d| !d.broadcast);
+        let dims = self.value(value);
+        let order = self.layouts.get(&value);
+        let place = move |i: usize| order.map_or(i, |o| o[i]);
+        let dims = (0..dims.len()).filter_map(move |i| dims.get(place(i)));
+        let dims = dims.filter(|d| !d.broadcast);
         dims.flat_map(|d| d.axes.iter().copied())
     }
     /// Whether somebody must walk `axis`: a value differs along it, or an op reduces it. Along the others, which only
@@ -290,7 +300,7 @@ impl Axes {
     pub fn is_walked(&self, axis: AxisId) -> bool {
         self.walked[fuser_ir::entity::Entity::index(axis)]
     }
-    /// The stored axes of `value`, outermost first, with their strides in a dense row-major buffer.
+    /// The stored axes of `value`, outermost first, with their strides in its memory.
     pub fn strides(&self, value: Value) -> Vec<StoredAxis> {
         let mut inner = Some(ExtentExpr::constant(1));
         let axes: AxisList = self.stored(value).collect();

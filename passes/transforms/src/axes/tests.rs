@@ -154,6 +154,27 @@ fn strides_skip_what_is_stored_once() {
 }
 
 #[test]
+fn a_layout_says_which_axes_are_inner() {
+    let mut b = Builder::default();
+    let x = b.input("x", "3xb5x7x11xf32");
+    let ty = b.ir.value_type(x);
+    let ty = fuser_ir::layout::with(&mut b.ir, ty, &[3, 0, 1, 2]);
+    b.ir.set_value_type(x, ty);
+    b.pw("y", &[x], "3xb5x7x11xf32");
+    let axes = Axes::build(&b.ir, &b.ops).expect("plans");
+    let strides: Vec<Option<i64>> = axes
+        .ids()
+        .map(|a| axes.stride(x, a).and_then(|s| s.as_constant()))
+        .collect();
+    assert_eq!(strides, [Some(7), Some(0), Some(1), Some(21)]);
+    let ids: Vec<AxisId> = axes.ids().collect();
+    assert_eq!(axes.stored(x).collect::<Vec<_>>(), [ids[3], ids[0], ids[2]]);
+    // The result states none.
+    let y = axes.values()[1];
+    assert_eq!(axes.stored(y).collect::<Vec<_>>(), [ids[0], ids[2], ids[3]]);
+}
+
+#[test]
 fn what_an_unknown_extent_hides_stays_unknown() {
     let mut b = Builder::default();
     let x = b.input("x", "?x?xf32");

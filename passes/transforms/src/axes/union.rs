@@ -5,6 +5,7 @@
 //! work list; where one is a product and the other is not, or both are, the inner ends are compared and the longer factor
 //! is split by exact polynomial division.
 
+use fuser_ir::layout::{self, Order};
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,6 +52,8 @@ pub struct Mark {
 pub struct AxisUnion {
     nodes: Vec<State>,
     dims: FxHashMap<Value, SmallVec<[DimNode; 4]>>,
+    /// Layouts that types state: a function of the type, so nothing undoes it.
+    layouts: FxHashMap<Value, Order>,
     order: Vec<Value>,
     /// The values of `order`.
     walked: FxHashSet<Value>,
@@ -108,6 +111,10 @@ impl AxisUnion {
     pub(super) fn dims(&self, value: Value) -> &[DimNode] {
         self.dims.get(&value).map_or(&[], |d| d.as_slice())
     }
+    /// The order of the dimensions in memory, where the type states one.
+    pub(super) fn layout(&self, value: Value) -> Option<&Order> {
+        self.layouts.get(&value)
+    }
     pub(super) fn reductions(&self) -> impl Iterator<Item = (Op, &[Node])> {
         self.reductions.iter().map(|(op, n)| (*op, n.as_slice()))
     }
@@ -160,6 +167,9 @@ impl AxisUnion {
             .iter()
             .map(|&dim| self.dimension(ir, dim))
             .collect();
+        if let Some(order) = layout::stated(ir, tensor) {
+            self.layouts.insert(value, order);
+        }
         self.dims.insert(value, dims.clone());
         self.trail.push(Change::Dims(value));
         Some(dims)

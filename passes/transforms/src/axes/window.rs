@@ -19,6 +19,7 @@
 
 use fuser_dialects::fusion;
 use fuser_ir::def::AxisRule;
+use fuser_ir::layout::{self, Order};
 use fuser_ir::types::{Extent, ExtentExpr, TensorType};
 use fuser_ir::{AttrKind, Ir, Op, Value};
 
@@ -314,7 +315,8 @@ fn leaf(ir: &Ir, visit: Visit, extents: &[ExtentExpr]) -> Option<Step> {
     let Some(tensor) = ir.value_kind(visit.value).as_tensor() else {
         return Step::piece(visit.guards, Source::Fill(visit.value));
     };
-    let strides = row_major(ir, tensor)?;
+    let order = layout::order(ir, tensor);
+    let strides = strides(ir, tensor, &order)?;
     memory(visit.value, visit, &strides, extents.len())
 }
 
@@ -481,10 +483,15 @@ fn reshape(
         }
         base = ir.operand(before, 0);
     }
-    if !dense(base) || !dense(visit.value) {
+    // What lies between the base and the value is in no memory: only the base's layout counts.
+    let in_order = |tensor| layout::is_row_major(ir, tensor);
+    if !dense(base) || !dense(visit.value) || !ir.value_kind(base).as_tensor().is_some_and(in_order)
+    {
         return Some(Step::Computed(visit.value));
     }
-    let strides = row_major(ir, ir.value_kind(visit.value).as_tensor()?)?;
+    let tensor = ir.value_kind(visit.value).as_tensor()?;
+    let order: Order = (0..tensor.dims.len()).collect();
+    let strides = strides(ir, tensor, &order)?;
     memory(base, visit, &strides, rank)
 }
 
@@ -544,18 +551,16 @@ fn extents(ir: &Ir, tensor: &TensorType) -> Option<Vec<ExtentExpr>> {
     dims.map(|d| ir.extent_as_expr(d.extent)).collect()
 }
 
-/// Distances between neighbours in a dense row-major buffer; 0 along axes that are stored once.
-fn row_major(ir: &Ir, tensor: &TensorType) -> Option<Vec<ExtentExpr>> {
+/// Distances between neighbours in a dense buffer with its axes in this order; 0 along axes that are stored once.
+fn strides(ir: &Ir, tensor: &TensorType, order: &[usize]) -> Option<Vec<ExtentExpr>> {
     let mut inner = ExtentExpr::constant(1);
-    let mut strides = Vec::with_capacity(tensor.dims.len());
-    for dim in tensor.dims.iter().rev() {
-        if dim.broadcast || dim.extent == Extent::Static(1) {
-            strides.push(ExtentExpr::constant(0));
-            continue;
+    let mut strides = vec![ExtentExpr::constant(0); tensor.dims.len()];
+    for &axis in order.iter().rev() {
+        let dim = tensor.dims.get(axis).filter(|d| layout::matters(d));
+        if let Some(dim) = dim {
+            strides[axis] = inner.clone();
+            inner = inner.mul(&ir.extent_as_expr(dim.extent)?)?;
         }
-        strides.push(inner.clone());
-        inner = inner.mul(&ir.extent_as_expr(dim.extent)?)?;
     }
-    strides.reverse();
     Some(strides)
 }

@@ -3,54 +3,60 @@
 //! What such an op makes costs nothing outside of kernels: its result is its operand's memory. A `copy` is none, whatever its
 //! type: whoever asks for a copy wants memory of its own.
 //!
-//! Answers from types alone, so that axes that factor in different ways do not matter.
+//! ```text
+//! %p = fusion.permute %x dims [1, 0] : tensor<8x4xf32, [1, 0]>     // %x: tensor<4x8xf32>: the same memory
+//! ```
+//!
+//! Answers from types alone, layouts included, so that axes that factor in different ways do not matter.
 
 use fuser_ir::def::{AxisRule, OpClass};
-use fuser_ir::types::Extent;
-use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_ir::layout::{self, Order};
+use fuser_ir::{Ir, Op, TensorType, Traits};
 
-/// Whether the stored elements of the op's result are those of its operand, in the same order.
+/// Whether the stored elements of the op's result are those of its operand, at the same places.
 pub fn keeps_memory(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir.def(op).filter(|d| d.class == OpClass::Shape) else {
         return false;
     };
-    match def.axes {
-        // New axes are stored once; axes that vanish have one index; elements stay in row-major order.
-        AxisRule::Broadcast | AxisRule::Expand | AxisRule::Squeeze | AxisRule::Reshape => {
-            layouts_agree(ir, op)
-        }
-        AxisRule::Permute => layouts_agree(ir, op) && stays_as_wide(ir, op) && keeps_order(ir, op),
-        AxisRule::Pointwise => {
-            ir.has(op, Traits::BARRIER) && layouts_agree(ir, op) && stays_as_wide(ir, op)
-        }
-        AxisRule::None | AxisRule::Window | AxisRule::Create | AxisRule::Reduce => false,
-    }
-}
-
-/// Whether a `permute` leaves the axes that matter in memory in their order: those stored more than once.
-fn keeps_order(ir: &Ir, op: Op) -> bool {
-    let Some(from) = ir.value_kind(ir.operand(op, 0)).as_tensor() else {
+    let tensor = |value| ir.value_kind(value).as_tensor();
+    let Some(to) = tensor(ir.result(op, 0)) else {
         return false;
     };
-    let matters = |&axis: &usize| {
-        let dim = from.dims.get(axis);
-        dim.is_some_and(|d| !d.broadcast && d.extent != Extent::Static(1))
+    // A scalar has no order.
+    let Some(from) = tensor(ir.operand(op, 0)) else {
+        return def.axes == AxisRule::Broadcast;
     };
-    let dims = ir.i64s_of(op, "dims").unwrap_or_default().iter();
-    let dims = dims.filter_map(|&d| usize::try_from(d).ok());
-    dims.filter(matters).is_sorted()
+    let stays = match def.axes {
+        // New axes are stored once; axes that vanish have one index; elements stay in their order.
+        AxisRule::Broadcast | AxisRule::Expand | AxisRule::Squeeze => true,
+        AxisRule::Permute => is_as_wide(from, to),
+        AxisRule::Pointwise => ir.has(op, Traits::BARRIER) && is_as_wide(from, to),
+        AxisRule::Reshape => {
+            return layout::is_row_major(ir, from) && layout::is_row_major(ir, to);
+        }
+        AxisRule::None | AxisRule::Window | AxisRule::Create | AxisRule::Reduce => false,
+    };
+    let order = moved(ir, op, def.axes, &layout::stored(ir, from));
+    stays && order.is_some_and(|order| order == layout::stored(ir, to))
+}
+
+/// Axes of a shape op's operand as axes of its result, in the order given; `None` where one is gone.
+pub fn moved(ir: &Ir, op: Op, rule: AxisRule, order: &[usize]) -> Option<Order> {
+    let dims = ir.i64s_of(op, "dims").unwrap_or_default();
+    let place = |axis: usize| match rule {
+        AxisRule::Permute => dims.iter().position(|&d| d == axis as i64),
+        AxisRule::Broadcast => usize::try_from(*dims.get(axis)?).ok(),
+        AxisRule::Squeeze => {
+            let gone = dims.iter().filter(|&&d| d < axis as i64).count();
+            (!dims.contains(&(axis as i64))).then_some(axis - gone)
+        }
+        _ => Some(axis),
+    };
+    order.iter().map(|&axis| place(axis)).collect()
 }
 
 /// Whether as many axes are stored of the result as of the operand.
-fn stays_as_wide(ir: &Ir, op: Op) -> bool {
-    let stored = |v: Value| {
-        let tensor = ir.value_kind(v).as_tensor();
-        tensor.map(|t| t.dims.iter().filter(|d| !d.broadcast).count())
-    };
-    stored(ir.operand(op, 0)) == stored(ir.result(op, 0))
-}
-
-fn layouts_agree(ir: &Ir, op: Op) -> bool {
-    let layout = |v: Value| ir.value_kind(v).as_tensor().and_then(|t| t.encoding);
-    layout(ir.operand(op, 0)).is_none() && layout(ir.result(op, 0)).is_none()
+fn is_as_wide(from: &TensorType, to: &TensorType) -> bool {
+    let stored = |t: &TensorType| t.dims.iter().filter(|d| !d.broadcast).count();
+    stored(from) == stored(to)
 }

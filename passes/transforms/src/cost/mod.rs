@@ -31,6 +31,7 @@ mod units;
 pub use body::boundary;
 pub use machine::{MACHINES, Machine};
 pub use memory_view::keeps_memory;
+pub(crate) use memory_view::moved;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_hiding, plan_ops};
 pub use refusal::Refusal;
 pub use roles::Role;

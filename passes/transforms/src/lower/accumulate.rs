@@ -62,17 +62,15 @@ impl SweepLowering<'_> {
         }
         Ok(dims)
     }
-    /// The loop axes of `value`, in the order of its own axes.
+    /// The loop axes of `value`, in the order in which its elements lie: partial results are put together as they lie.
     pub(super) fn in_value_order(&self, value: Value) -> Vec<usize> {
         let mut list = Vec::new();
-        for dim in self.axes.value(value) {
-            for &axis in &dim.axes {
-                let Some(index) = self.spec.loop_of(axis) else {
-                    continue;
-                };
-                if !dim.broadcast && !list.contains(&index) && self.varies(value).contains(&index) {
-                    list.push(index);
-                }
+        for axis in self.axes.stored(value) {
+            let Some(index) = self.spec.loop_of(axis) else {
+                continue;
+            };
+            if !list.contains(&index) && self.varies(value).contains(&index) {
+                list.push(index);
             }
         }
         list

@@ -11,13 +11,22 @@
 //! The parts must be the whole tensor: of one tensor, in order, without a gap or an overlap along the axis, with step 1,
 //! and whole along all other axes. Extents along the axis must be static. Between a slice and the `cat` may stand elementwise
 //! ops of one operand, casts and `permute`, the same with the same clauses for each part, and read by nothing else: each
-//! works on every element by itself, so that doing it to the whole tensor gives the same bits. A `reshape` stops the search,
-//! as do ops with hints.
+//! works on every element by itself, so that doing it to the whole tensor gives the same bits.
+//!
+//! So with `reshape`, where the axis that the parts lie along before it has as many elements outside of it as the axis after
+//! it has. Then the parts stand behind each other in row-major order before as after:
+//!
+//! ```text
+//! cat(reshape(a: 4x6 -> 4x3x2), reshape(b: 4x10 -> 4x5x2)) dim 1     =>     reshape(cat(a, b) dim 1: 4x16 -> 4x8x2)
+//! ```
+//!
+//! Ops with hints stop the search.
 
 use fuser_dialects::fusion;
+use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
-use fuser_ir::types::Extent;
+use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{AttrId, Ir, Op, OpDef, Traits, Value};
 use fuser_pass::{PassDef, StatDef};
 
@@ -52,10 +61,15 @@ fn cat_of_slices(rw: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let wanted = ir.value_type(ir.result(op, 0));
     let mut value = source;
-    for (step, (def, clauses)) in chain.iter().rev().enumerate() {
-        let clauses: Vec<(&str, AttrId)> = clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect();
+    for (step, link) in chain.iter().rev().enumerate() {
+        let clauses = link.clauses.iter();
+        let mut clauses: Vec<(&str, AttrId)> = clauses.map(|(k, a)| (k.as_str(), *a)).collect();
+        if let Some(shape) = &link.shape {
+            let shape = rw.ir_mut().attr(AttrKind::Extents(shape.clone()));
+            clauses = vec![("shape", shape)];
+        }
         let wanted = (step + 1 == chain.len()).then_some(wanted);
-        match make(rw, op, def, &[value], &clauses, wanted) {
+        match make(rw, op, link.def, &[value], &clauses, wanted) {
             Some(made) => value = made,
             None => return false,
         }
@@ -64,18 +78,27 @@ fn cat_of_slices(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// An op of a chain: its table and its clauses.
-type Link = (&'static OpDef, Vec<(String, AttrId)>);
+/// An op of a chain.
+struct Link {
+    def: &'static OpDef,
+    clauses: Vec<(String, AttrId)>,
+    /// The shape of the whole, for a reshape.
+    shape: Option<Vec<Dim>>,
+}
 
 /// The tensor that the operands of `cat` are all parts of, in order, and the ops that were done to each, the last one first.
 fn whole(ir: &Ir, cat: Op) -> Option<(Value, Vec<Link>)> {
     let mut dim = usize::try_from(ir.int_of(cat, "dim")?).ok()?;
     let mut parts: Vec<Value> = ir.operands(cat).collect();
     let mut chain = Vec::new();
-    while let Some((link, before)) = same_op(ir, &parts, cat) {
-        if std::ptr::eq(link.0, &fusion::PERMUTE) {
+    while let Some((mut link, before)) = same_op(ir, &parts, cat) {
+        if std::ptr::eq(link.def, &fusion::PERMUTE) {
             let dims = ir.i64s_of(ir.def_op(parts[0])?, "dims")?;
             dim = usize::try_from(*dims.get(dim)?).ok()?;
+        }
+        if std::ptr::eq(link.def, &fusion::RESHAPE) {
+            link.shape = Some(joined(ir, &parts, dim)?);
+            dim = same_place(ir, &before, outside(ir, parts[0], dim)?)?;
         }
         chain.push(link);
         parts = before;
@@ -86,18 +109,76 @@ fn whole(ir: &Ir, cat: Op) -> Option<(Value, Vec<Link>)> {
     is_it.then_some((source, chain))
 }
 
+/// The axes of a dense tensor without layout.
+fn plain(ir: &Ir, value: Value) -> Option<&[Dim]> {
+    let tensor = ir.value_kind(value).as_tensor()?;
+    let plain = tensor.encoding.is_none() && tensor.dims.iter().all(|d| !d.broadcast);
+    plain.then_some(&tensor.dims)
+}
+
+/// How many elements `value` has outside of axis `dim`.
+fn outside(ir: &Ir, value: Value, dim: usize) -> Option<ExtentExpr> {
+    let outer = plain(ir, value)?.get(..dim)?.iter();
+    outer
+        .into_iter()
+        .try_fold(ExtentExpr::constant(1), |all, d| {
+            all.mul(&ir.extent_as_expr(d.extent)?)
+        })
+}
+
+/// The shape of all parts beside each other along `dim`.
+fn joined(ir: &Ir, parts: &[Value], dim: usize) -> Option<Vec<Dim>> {
+    let mut shape = plain(ir, *parts.first()?)?.to_vec();
+    let mut sum = 0u64;
+    for &part in parts {
+        let mut dims = plain(ir, part)?.to_vec();
+        let Extent::Static(length) = std::mem::replace(dims.get_mut(dim)?, Dim::fixed(0)).extent
+        else {
+            return None;
+        };
+        sum = sum.checked_add(length)?;
+        shape[dim] = Dim::fixed(0);
+        if dims != shape {
+            return None;
+        }
+    }
+    shape[dim] = Dim::fixed(sum);
+    Some(shape)
+}
+
+/// The axis outside of which all parts have `outer` elements: the one along which they differ, if there is one.
+fn same_place(ir: &Ir, parts: &[Value], outer: ExtentExpr) -> Option<usize> {
+    let first = *parts.first()?;
+    let rank = plain(ir, first)?.len();
+    let fits = |dim: &usize| {
+        outside(ir, first, *dim).as_ref() == Some(&outer) && joined(ir, parts, *dim).is_some()
+    };
+    let long = |dim: &usize| {
+        let extent = |v: Value| {
+            plain(ir, v)
+                .and_then(|dims| dims.get(*dim))
+                .map(|d| d.extent)
+        };
+        parts.iter().any(|&v| extent(v) != Some(Extent::Static(1)))
+    };
+    let mut places = (0..rank).filter(fits);
+    places.clone().find(long).or_else(|| places.next())
+}
+
 /// The op that makes each of `parts` in the same way, and what it makes them of.
 fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     let first = ir.def_op(*parts.first()?)?;
     let def = ir.def(first)?;
     let each = def.class == OpClass::Elementwise && def.traits.contains(Traits::PURE);
-    if !each && !std::ptr::eq(def, &fusion::PERMUTE) {
+    let reshapes = std::ptr::eq(def, &fusion::RESHAPE);
+    if !each && !reshapes && !std::ptr::eq(def, &fusion::PERMUTE) {
         return None;
     }
     let mut before = Vec::with_capacity(parts.len());
     for &part in parts {
         let op = made_by(ir, part, def, cat)?;
-        let alike = ir.attrs(op) == ir.attrs(first) && ir.operand_count(op) == 1;
+        let same = reshapes || ir.attrs(op) == ir.attrs(first);
+        let alike = same && ir.operand_count(op) == 1;
         if !alike || !is_single(ir, part) || ir.results(op).len() != 1 {
             return None;
         }
@@ -105,7 +186,12 @@ fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     }
     let clauses = ir.attrs(first).iter();
     let clauses = clauses.map(|(k, a)| (ir.str(*k).to_owned(), *a));
-    Some(((def, clauses.collect()), before))
+    let link = Link {
+        def,
+        clauses: clauses.collect(),
+        shape: None,
+    };
+    Some((link, before))
 }
 
 /// The tensor that `parts` are slices of, complete and in order along axis `dim`, and whole along the others.

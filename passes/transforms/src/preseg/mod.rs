@@ -6,14 +6,15 @@
 //!
 //! What nvFuser does here and we do elsewhere, or not: views are found by segmentation and cost nothing there; in-place
 //! updates are protected after scheduling, by `protect-updates`; extents need no merging, as two that meet in an op have one
-//! name or the verifier says so; layouts of results are dense unless a type says otherwise, and are not chosen; a product
-//! over an axis of extent 1 and the motion of gathers wait for these ops.
+//! name or the verifier says so; a product over an axis of extent 1 and the motion of gathers wait for these ops.
 
 mod cancel_slice_cat;
 mod compose_broadcasts;
 mod drop_copies;
 mod fold_casts;
 mod ignore_nan;
+mod infer_layouts;
+mod move_repeats;
 mod remove_empty;
 mod repeat_to_expand;
 mod sink_windows;
@@ -26,6 +27,8 @@ pub use compose_broadcasts::COMPOSE_BROADCASTS;
 pub use drop_copies::DROP_COPIES;
 pub use fold_casts::FOLD_CASTS;
 pub use ignore_nan::{IGNORE_NAN, PROPAGATES};
+pub use infer_layouts::INFER_LAYOUTS;
+pub use move_repeats::MOVE_REPEATS;
 pub use remove_empty::REMOVE_EMPTY;
 pub use repeat_to_expand::REPEAT_TO_EXPAND;
 pub use sink_windows::SINK_WINDOWS;
@@ -44,11 +47,13 @@ pub static PIPELINE: PipelineDef = PipelineDef {
     summary: "what simplifies before ops are grouped",
     anchor: "task.program",
     // Empty tensors first: what feeds them dies and confuses no later pass. Slices that are put together again vanish before a
-    // `cat` that is left is looked at for repeats; both, and copies, before casts look for neighbours. Casts move to where fewer
+    // `cat` that is left is looked at for repeats, and what maps a repeat maps what is repeated; all of it, and copies, before casts
+    // look for neighbours. Casts move to where fewer
     // bytes are, which brings shape ops side by side; then those compose, and casts that met fold. Windows sink last: they copy
     // what stands above them, which is as small as it gets by then. What is equal now merges, what nothing needs goes. Maxima
-    // are weakened last: equal ones are one by then, and no dead op keeps one from it.
-    text: "remove-empty,cancel-slice-cat,repeat-to-expand,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,sink-windows,canonicalize,cse,dce,ignore-nan",
+    // are weakened after that: equal ones are one by then, and no dead op keeps one from it. Layouts come last, when nothing
+    // takes another's place any more.
+    text: "remove-empty,cancel-slice-cat,repeat-to-expand,move-repeats,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,sink-windows,canonicalize,cse,dce,ignore-nan,infer-layouts",
 };
 
 /// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.

@@ -16,7 +16,7 @@ use fuser_dialects::fusion;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
-use fuser_ir::{Op, Value};
+use fuser_ir::{Op, TypeId, Value};
 use fuser_pass::{PassDef, StatDef};
 
 use super::{is_free, make, run_patterns};
@@ -70,7 +70,25 @@ fn repeat(rw: &mut Rewriter<'_>, cat: Op) -> bool {
         return false;
     }
     let wanted = ir.value_type(result);
-    let mut wide = from.clone();
+    match repeated(rw, cat, x, (dim, count), &to, wanted) {
+        Some(new) => {
+            rw.replace(cat, &[new]);
+            true
+        }
+        None => false,
+    }
+}
+
+/// `x` beside itself `count` times along `dim`, a tensor of shape `to` and type `wanted`, made before `anchor`.
+pub(super) fn repeated(
+    rw: &mut Rewriter<'_>,
+    anchor: Op,
+    x: Value,
+    (dim, count): (usize, u64),
+    to: &[Dim],
+    wanted: TypeId,
+) -> Option<Value> {
+    let mut wide = rw.ir().value_kind(x).as_tensor()?.dims.clone();
     wide.insert(dim, Dim::fixed(count));
     let places = (0..wide.len()).filter(|&i| i != dim).map(|i| i as i64);
     let places: Vec<i64> = places.collect();
@@ -78,21 +96,23 @@ fn repeat(rw: &mut Rewriter<'_>, cat: Op) -> bool {
     let places = ir.i64_array_attr(&places);
     let wide = ir.attr(AttrKind::Extents(wide));
     let dense = ir.attr(AttrKind::Unit);
-    let shape = ir.attr(AttrKind::Extents(to));
+    let shape = ir.attr(AttrKind::Extents(to.to_vec()));
     let clauses = [("dims", places), ("shape", wide)];
-    let Some(spread) = make(rw, cat, &fusion::BROADCAST, &[x], &clauses, None) else {
-        return false;
-    };
-    let clauses = [("dense", dense)];
-    let Some(stored) = make(rw, cat, &fusion::COPY, &[spread], &clauses, None) else {
-        return false;
-    };
-    let clauses = [("shape", shape)];
-    match make(rw, cat, &fusion::RESHAPE, &[stored], &clauses, Some(wanted)) {
-        Some(new) => {
-            rw.replace(cat, &[new]);
-            true
-        }
-        None => false,
-    }
+    let spread = make(rw, anchor, &fusion::BROADCAST, &[x], &clauses, None)?;
+    let stored = make(
+        rw,
+        anchor,
+        &fusion::COPY,
+        &[spread],
+        &[("dense", dense)],
+        None,
+    )?;
+    make(
+        rw,
+        anchor,
+        &fusion::RESHAPE,
+        &[stored],
+        &[("shape", shape)],
+        Some(wanted),
+    )
 }

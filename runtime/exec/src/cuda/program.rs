@@ -413,7 +413,7 @@ impl Run<'_> {
                 copied.map_err(failed("cuMemcpyDtoHAsync"))?;
                 idle.map_err(failed("cuStreamSynchronize"))?;
             }
-            Ok(tensor)
+            Ok(tensor.laid_out(&spec.order))
         };
         specs.map(output).collect()
     }
