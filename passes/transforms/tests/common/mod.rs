@@ -1,4 +1,5 @@
 //! Runs pipelines on text, for the tests of this folder.
+#![allow(dead_code)] // Each test file uses some of it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,6 @@ use fuser_pass::pipeline::PipelineBuilder;
 use fuser_pass::{Catalog, Instrument, Manager, PassOptions, Pipeline};
 
 /// What a run left.
-#[allow(dead_code)] // Each test file reads some of it.
 pub struct Run {
     /// The module after the pipeline.
     pub text: String,
@@ -70,7 +70,6 @@ pub fn run(source: &str, passes: &[(&str, &str)]) -> Run {
     }
 }
 
-#[allow(dead_code)]
 pub fn parsed(source: &str) -> (Ir, Op) {
     let mut ir = Ir::new(fuser_dialects::registry());
     let result = parse::parse_str(&mut ir, source);

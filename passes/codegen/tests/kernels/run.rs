@@ -1,0 +1,342 @@
+//! Grids, loops, branches, lanes and folds, run and compared exactly.
+
+use super::*;
+
+#[test]
+fn any_split_of_the_grid_gives_the_same_bytes() {
+    let mut program = Program::new();
+    scaled_rows(&mut program);
+    let (library, symbols) = program.library();
+    for (rows, columns) in [(0, 5), (1, 0), (1, 1), (3, 7), (7, 17), (5, 64), (2, 65)] {
+        let x: Vec<f32> = (0..rows * columns).map(|i| (i % 13) as f32 - 6.0).collect();
+        let y: Vec<f32> = (0..rows * columns).map(|i| (i % 5) as f32).collect();
+        let wanted: Vec<f32> = x.iter().zip(&y).map(|(x, y)| y + 3.0 * x).collect();
+        for cuts in [
+            vec![0, rows],
+            vec![0, rows / 2, rows],
+            (0..=rows).collect(),
+            vec![-3, rows + 9],
+        ] {
+            let (mut a, mut xb, mut yb) = (bytes_of(&[3.0f32]), bytes_of(&x), bytes_of(&y));
+            for range in cuts.windows(2) {
+                call(
+                    &library,
+                    &symbols[0],
+                    &mut [&mut a, &mut xb, &mut yb],
+                    &[rows, columns],
+                    range[0],
+                    range[1],
+                );
+            }
+            assert_eq!(
+                values_of::<f32>(&yb),
+                wanted,
+                "{rows} x {columns}, {cuts:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn folds_are_seen_by_the_next_phase() {
+    let mut program = Program::new();
+    row_statistics(&mut program);
+    let (library, symbols) = program.library();
+    for (rows, columns) in [(1usize, 1usize), (3, 2), (2, 31), (4, 33), (1, 257)] {
+        let x: Vec<f32> = (0..rows * columns)
+            .map(|i| ((i * 7) % 23) as f32 - 11.0)
+            .collect();
+        let wanted = x.chunks(columns).flat_map(|row| {
+            let (sum, max) = (
+                row.iter().sum::<f32>(),
+                row.iter().copied().fold(f32::NEG_INFINITY, f32::max),
+            );
+            row.iter().map(move |v| (v - max) + sum)
+        });
+        let (mut xb, mut out) = (bytes_of(&x), vec![0; rows * columns * 4]);
+        call(
+            &library,
+            &symbols[0],
+            &mut [&mut xb, &mut out],
+            &[rows as i64, columns as i64],
+            0,
+            rows as i64,
+        );
+        assert_eq!(
+            values_of::<f32>(&out),
+            wanted.collect::<Vec<_>>(),
+            "{rows} x {columns}"
+        );
+    }
+}
+
+/// Writes the visited indices of a loop with the given bounds.
+fn visited(lower: i64, upper: i64, step: i64) -> Vec<i64> {
+    let mut program = Program::new();
+    program.kernel(
+        "visits",
+        &[Buffer(DType::Index), Size, Size, Size],
+        |b, args| {
+            let [out, lower, upper, step] = args.try_into().unwrap();
+            let (zero, one) = (b.constant_index(0)?, b.constant_index(1)?);
+            let spec = Loop {
+                lower,
+                upper,
+                step,
+                init: &[zero],
+                map: "seq",
+                combine: &[],
+            };
+            let end = b.for_loop(spec, |b, i| {
+                let next = b.add(i[1], one)?;
+                b.store(i[0], out, next)?;
+                Ok(vec![next])
+            })?;
+            let count = b.ir.result(end, 0);
+            b.store(count, out, zero)?;
+            Ok(())
+        },
+    );
+    let mut out = bytes_of(&[0i64; 16]);
+    program.run(&mut [&mut out], &[lower, upper, step], 1);
+    let out: Vec<i64> = values_of(&out);
+    out[1..=out[0] as usize].to_vec()
+}
+
+#[test]
+fn loops_run_as_defined_at_the_edges() {
+    assert_eq!(visited(0, 3, 1), [0, 1, 2]);
+    assert_eq!(visited(-3, 4, 3), [-3, 0, 3]);
+    assert_eq!(visited(5, 5, 1), [0i64; 0]);
+    assert_eq!(visited(6, 5, 1), [0i64; 0]);
+    assert_eq!(visited(0, 5, 0), [0i64; 0]);
+    assert_eq!(visited(0, 5, -1), [0i64; 0]);
+    assert_eq!(visited(0, i64::MAX, i64::MAX - 1), [0, i64::MAX - 1]);
+    assert_eq!(
+        visited(i64::MIN, i64::MAX, i64::MAX),
+        [i64::MIN, -1, i64::MAX - 1]
+    );
+    assert_eq!(visited(i64::MAX - 2, i64::MAX, 2), [i64::MAX - 2]);
+}
+
+/// Without a grid loop a kernel is grid iteration 0 and no other.
+#[test]
+fn a_kernel_without_a_grid_runs_once() {
+    let mut program = Program::new();
+    program.kernel("count", &[Buffer(DType::I64)], |b, args| {
+        let zero = b.constant_index(0)?;
+        let old = b.load(args[0], zero)?;
+        let ty = b.ir.scalar(DType::I64);
+        let one = b.constant_int(1, ty)?;
+        let new = b.add(old, one)?;
+        b.store(new, args[0], zero)?;
+        Ok(())
+    });
+    let (library, symbols) = program.library();
+    let mut out = bytes_of(&[40i64]);
+    for (begin, end) in [(1, 5), (0, 0), (0, 1), (0, 3), (-1, 0)] {
+        call(&library, &symbols[0], &mut [&mut out], &[], begin, end);
+    }
+    assert_eq!(values_of::<i64>(&out), [42]);
+}
+
+#[test]
+fn branches_yield_and_nest() {
+    let mut program = Program::new();
+    program.kernel(
+        "collatz",
+        &[Buffer(DType::I64), Buffer(DType::I64), Size],
+        |b, args| {
+            let [x, out, n] = args.try_into().unwrap();
+            let spec = counted(b, n, 1, "grid")?;
+            b.for_loop(spec, |b, i| {
+                let start = b.load(x, i[0])?;
+                let ty = b.ir.scalar(DType::I64);
+                let [one, two, three] = [1, 2, 3].map(|v| b.constant_int(v, ty).unwrap());
+                let twenty = b.constant_index(20)?;
+                let init = [start];
+                let steps = Loop {
+                    init: &init,
+                    ..counted(b, twenty, 1, "seq")?
+                };
+                let end = b.for_loop(steps, |b, inner| {
+                    let odd = b.rem(inner[1], two)?;
+                    let is_odd = b.compare("eq", odd, one)?;
+                    let next = b.if_else(
+                        is_odd,
+                        |b| {
+                            let up = b.mul(inner[1], three)?;
+                            Ok(vec![b.add(up, one)?])
+                        },
+                        |b| Ok(vec![b.div(inner[1], two)?]),
+                    )?;
+                    Ok(vec![b.ir.result(next, 0)])
+                })?;
+                let end = b.ir.result(end, 0);
+                b.store(end, out, i[0])?;
+                Ok(vec![])
+            })?;
+            Ok(())
+        },
+    );
+    let x: Vec<i64> = (1..40).collect();
+    let wanted: Vec<i64> = x
+        .iter()
+        .map(|&v| (0..20).fold(v, |v, _| if v % 2 == 1 { 3 * v + 1 } else { v / 2 }))
+        .collect();
+    let (mut xb, mut out) = (bytes_of(&x), bytes_of(&vec![0i64; 39]));
+    program.run(&mut [&mut xb, &mut out], &[39], 39);
+    assert_eq!(values_of::<i64>(&out), wanted);
+}
+
+/// The order of a fold over lanes is defined: it shows in the rounding.
+#[test]
+fn lanes_fold_as_a_balanced_tree() {
+    for lanes in [1usize, 2, 3, 4, 5, 7, 8, 13, 16] {
+        let values: Vec<f32> = (0..lanes)
+            .map(|i| 1.0 + (i * i) as f32 * 1e7 + 0.3 * i as f32)
+            .collect();
+        let mut program = Program::new();
+        program.kernel("fold", &[Buffer(F32), Buffer(F32)], |b, args| {
+            let zero = b.constant_index(0)?;
+            let vector = b.load_vector(args[0], zero, lanes as u64)?;
+            let how = b.word("combine", "add");
+            let sum = b.value(&kernel::REDUCE, &[vector], &[how])?;
+            b.store(sum, args[1], zero)?;
+            Ok(())
+        });
+        let (mut x, mut out) = (bytes_of(&values), vec![0; 4]);
+        program.run(&mut [&mut x, &mut out], &[], 1);
+        let mut tree = values;
+        while tree.len() > 1 {
+            let kept = tree.len().div_ceil(2);
+            let high = tree.split_off(kept);
+            high.iter().zip(&mut tree).for_each(|(h, l)| *l += h);
+        }
+        assert_eq!(values_of::<f32>(&out), tree, "{lanes} lanes");
+    }
+}
+
+#[test]
+fn vectors_of_indices_and_single_lanes() {
+    let mut program = Program::new();
+    program.kernel(
+        "lanes",
+        &[Buffer(DType::Index), Buffer(DType::I1), Size],
+        |b, args| {
+            let [out, flags, n] = args.try_into().unwrap();
+            let ty = b.ir.vector(8, DType::Index);
+            let iota = b.typed(&kernel::IOTA, &[], &[], ty)?;
+            let below = b.compare("lt", iota, n)?;
+            let zero = b.constant_index(0)?;
+            b.store(below, flags, zero)?;
+            let lane = b.int("lane", 5);
+            let five = b.value(&kernel::EXTRACT, &[iota], &[lane])?;
+            let spread = b.splat(five, 8)?;
+            let product = b.mul(iota, spread)?;
+            b.store(product, out, zero)?;
+            Ok(())
+        },
+    );
+    let (mut out, mut flags) = (bytes_of(&[0i64; 8]), vec![7u8; 8]);
+    program.run(&mut [&mut out, &mut flags], &[3], 1);
+    assert_eq!(values_of::<i64>(&out), [0, 5, 10, 15, 20, 25, 30, 35]);
+    assert_eq!(flags, [1, 1, 1, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn constants_are_rounded_once() {
+    let mut program = Program::new();
+    // Halfway between two bf16 in f32, a hair above it in f64.
+    let value = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
+    program.kernel(
+        "constants",
+        &[Buffer(DType::BF16), Buffer(DType::F16)],
+        |b, args| {
+            let zero = b.constant_index(0)?;
+            for (index, dtype) in [(0, DType::BF16), (1, DType::F16)] {
+                let ty = b.ir.vector(4, dtype);
+                let v = b.constant_float(value, ty)?;
+                b.store(v, args[index], zero)?;
+            }
+            Ok(())
+        },
+    );
+    let (mut b, mut h) = (bytes_of(&[0u16; 4]), bytes_of(&[0u16; 4]));
+    program.run(&mut [&mut b, &mut h], &[], 1);
+    assert_eq!(values_of::<u16>(&b), [0x3f81; 4]);
+    assert_eq!(values_of::<u16>(&h), [0x3c04; 4]);
+}
+
+#[test]
+fn the_same_kernel_gives_the_same_object() {
+    let mut program = Program::new();
+    scaled_rows(&mut program);
+    row_statistics(&mut program);
+    let target = Target::x86_64_v3();
+    let once = compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
+    let again = compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
+    assert_eq!(once, again);
+    assert_eq!(
+        once.iter().map(|k| k.symbol.as_str()).collect::<Vec<_>>(),
+        ["fuser_scaled_rows", "fuser_row_statistics"]
+    );
+}
+
+/// Every bf16, widened sixteen at a time from loads.
+#[test]
+fn bf16_widens_from_loads_to_the_same_bits() {
+    let mut program = Program::new();
+    program.kernel(
+        "widen",
+        &[Buffer(DType::BF16), Buffer(F32), Size],
+        |b, args| {
+            let [x, y, vectors] = args.try_into().unwrap();
+            let grid = counted(b, vectors, 1, "grid")?;
+            b.for_loop(grid, |b, i| {
+                let lanes = b.constant_index(16)?;
+                let at = b.mul(i[0], lanes)?;
+                let narrow = b.load_vector(x, at, 16)?;
+                let wide = b.cast(narrow, F32)?;
+                b.store(wide, y, at)?;
+                Ok(vec![])
+            })?;
+            Ok(())
+        },
+    );
+    let target = Target::x86_64_v3();
+    let text = emit(
+        &program.ir,
+        program.module,
+        &target,
+        Options::default(),
+        Emission::Assembly,
+    );
+    let text = text.unwrap();
+    assert!(
+        text.contains("vpshufb") && !text.contains("vpmovzxwd"),
+        "{text}"
+    );
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    let wanted: Vec<u32> = all.iter().map(|&bits| u32::from(bits) << 16).collect();
+    let mut out = vec![0u8; 4 * all.len()];
+    program.run(&mut [&mut bytes_of(&all), &mut out], &[4096], 4096);
+    let found: Vec<u32> = values_of::<i32>(&out)
+        .iter()
+        .map(|&bits| bits as u32)
+        .collect();
+    assert!(found == wanted);
+    if cfg!(target_arch = "x86_64") {
+        let (library, symbols) = program.library_for(&target);
+        let mut again = vec![0u8; out.len()];
+        call(
+            &library,
+            &symbols[0],
+            &mut [&mut bytes_of(&all), &mut again],
+            &[4096],
+            0,
+            4096,
+        );
+        assert!(again == out);
+    }
+}

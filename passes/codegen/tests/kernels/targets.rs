@@ -1,0 +1,253 @@
+//! PTX, checked by NVIDIA's assembler where there is one, and machine code for other targets.
+
+use super::*;
+
+/// A GPU kernel as PTX, with a block of `threads`.
+pub fn ptx(build: impl FnOnce(&mut Program) -> fuser_ir::Op, threads: i64, sm: &str) -> String {
+    let mut program = Program::new();
+    let func = build(&mut program);
+    let attr = program.ir.int_attr(threads);
+    program.ir.set_attr(func, "threads", attr);
+    let target = Target::cuda(sm).unwrap();
+    let text = emit(
+        &program.ir,
+        program.module,
+        &target,
+        Options::default(),
+        Emission::Assembly,
+    )
+    .unwrap();
+    assemble(&text, sm);
+    text
+}
+
+/// Runs NVIDIA's assembler over it where there is one: `$PTXAS`, on the path, or in `.cache` of the repository.
+fn assemble(text: &str, sm: &str) {
+    let cached = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/ptxas");
+    let tools = [
+        std::env::var_os("PTXAS").unwrap_or_default(),
+        "ptxas".into(),
+        cached.into_os_string(),
+    ];
+    let works = |tool: &&std::ffi::OsString| {
+        std::process::Command::new(tool)
+            .arg("--version")
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    let Some(tool) = tools.iter().find(works) else {
+        return;
+    };
+    let file =
+        std::env::temp_dir().join(format!("fuser-{}-{:x}.ptx", std::process::id(), text.len()));
+    std::fs::write(&file, text).unwrap();
+    let result = std::process::Command::new(tool)
+        .args(["-arch", sm, "-o", "/dev/null"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    let _ = std::fs::remove_file(&file);
+    assert!(
+        result.status.success(),
+        "{}\n{text}",
+        String::from_utf8_lossy(&result.stderr)
+    );
+}
+
+#[test]
+fn thread_folds_become_shuffles_and_shared_memory() {
+    for sm in ["sm_80", "sm_90"] {
+        let text = ptx(row_statistics, 256, sm);
+        assert!(
+            text.contains(".visible .entry fuser_row_statistics("),
+            "{text}"
+        );
+        assert!(
+            text.contains("%ctaid.x") && text.contains("%tid.x"),
+            "{text}"
+        );
+        // Two folds of five exchanges each, and 8 warps' partial results in shared memory.
+        assert_eq!(text.matches("shfl.sync.bfly.b32").count(), 10, "{text}");
+        assert!(
+            text.contains("ld.shared")
+                && text.contains(".extern .shared")
+                && text.contains("bar.sync"),
+            "{text}"
+        );
+        assert!(text.contains(".maxntid 256"), "{text}");
+    }
+    let one_warp = ptx(row_statistics, 32, "sm_80");
+    assert!(
+        one_warp.contains("shfl.sync") && !one_warp.contains("fuser_partials"),
+        "{one_warp}"
+    );
+    let one_thread = ptx(row_statistics, 1, "sm_80");
+    assert!(
+        !one_thread.contains("shfl.sync") && !one_thread.contains("%tid.x"),
+        "{one_thread}"
+    );
+}
+
+#[test]
+fn aligned_vectors_move_16_bytes() {
+    let build = |program: &mut Program| {
+        program.kernel(
+            "copy",
+            &[Buffer(DType::BF16), Buffer(DType::BF16), Size],
+            |b, args| {
+                let [x, y, n] = args.try_into().unwrap();
+                let grid = counted(b, n, 1, "grid")?;
+                b.for_loop(grid, |b, i| {
+                    let eight = b.constant_index(8)?;
+                    let at = b.mul(i[0], eight)?;
+                    let align = b.int("align", 16);
+                    let ty = b.ir.vector(8, DType::BF16);
+                    let v = b.typed(&kernel::LOAD, &[x, at], &[align], ty)?;
+                    let doubled = b.add(v, v)?;
+                    b.op(&kernel::STORE, &[doubled, y, at], &[align])?;
+                    Ok(vec![])
+                })?;
+                Ok(())
+            },
+        )
+    };
+    let text = ptx(build, 1, "sm_80");
+    assert!(text.contains("ld.global.nc.v4.b32"), "{text}");
+    assert!(text.contains("st.global.v4.b32"), "{text}");
+    assert!(
+        text.contains("cvt.rn.bf16") || text.contains("fma.rn.bf16"),
+        "{text}"
+    );
+}
+
+/// NVPTX selects every op on every element type that it is defined for, and calls nothing outside.
+#[test]
+fn every_elementwise_op_becomes_ptx() {
+    let target = Target::cuda("sm_80").unwrap();
+    for (def, _) in fuser_codegen::lower::arith::RULES {
+        let mut program = Program::new();
+        for dtype in DType::ALL {
+            one_op(&mut program, def, dtype, 4);
+        }
+        let kernels =
+            compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
+        assert!(!kernels.is_empty(), "{} takes no element type", def.name);
+        for kernel in kernels {
+            let fuser_artifact::Code::Ptx(text) = kernel.code else {
+                panic!("no PTX")
+            };
+            assert!(!text.contains(".extern"), "{} calls out:\n{text}", def.name);
+            assemble(&text, "sm_80");
+        }
+    }
+}
+
+/// Every target takes every op at widths that fit no register, without a library call.
+#[test]
+fn every_elementwise_op_compiles_at_odd_widths() {
+    let arm = Target::Cpu {
+        triple: "aarch64-unknown-linux-gnu".into(),
+        cpu: "generic".into(),
+        features: String::new(),
+    };
+    let targets = [
+        Target::x86_64_v3(),
+        Target::host().unwrap(),
+        arm,
+        Target::cuda("sm_90").unwrap(),
+    ];
+    for (round, target) in targets.iter().enumerate() {
+        for (turn, (def, _)) in fuser_codegen::lower::arith::RULES.iter().enumerate() {
+            let mut program = Program::new();
+            for (k, dtype) in DType::ALL.into_iter().enumerate() {
+                // Spread over the cases, so that each target sees each width many times.
+                one_op(&mut program, def, dtype, [1, 3, 17][(k + turn + round) % 3]);
+            }
+            let kernels = compile_kernels(
+                &program.ir,
+                program.module,
+                target,
+                Options {
+                    optimize: k_even(turn),
+                    ..Options::default()
+                },
+            )
+            .unwrap();
+            if round == 2 {
+                assert_no_calls(&program, target, def.name);
+            }
+            if round < 2 {
+                fuser_codegen::Library::load(&kernels)
+                    .unwrap_or_else(|e| panic!("{}: {e}", def.name));
+            }
+        }
+    }
+}
+
+/// Assembly for a machine that we cannot link for: no branch-and-link but to our own functions.
+fn assert_no_calls(program: &Program, target: &Target, name: &str) {
+    let text = emit(
+        &program.ir,
+        program.module,
+        target,
+        Options::default(),
+        Emission::Assembly,
+    )
+    .unwrap();
+    let mut calls = text.lines().filter(|line| line.starts_with("\tbl\t"));
+    assert_eq!(calls.find(|line| !line.contains("fuser.")), None, "{name}");
+}
+
+/// Unoptimized code meets other patterns of the backends.
+fn k_even(turn: usize) -> bool {
+    turn.is_multiple_of(2)
+}
+
+/// A kernel that applies `def` to vectors of `lanes` `dtype`, where the op takes that type.
+fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType, lanes: u64) {
+    let takes = |o: &fuser_ir::def::OperandDef| {
+        o.ty.dtypes.contains(if o.name == "condition" {
+            DType::I1
+        } else {
+            dtype
+        })
+    };
+    if !def.operands.iter().all(takes) || (def.name == "fusion.bitcast" && dtype == DType::I1) {
+        return;
+    }
+    let params = [
+        Buffer(DType::I1),
+        Buffer(dtype),
+        Buffer(DType::F64),
+        Buffer(dtype),
+        Buffer(DType::I1),
+    ];
+    program.kernel("op", &params, |b, args| {
+        let zero = b.constant_index(0)?;
+        let mut operands = vec![];
+        for operand in def.operands {
+            let memory = if operand.name == "condition" {
+                args[0]
+            } else {
+                args[1]
+            };
+            operands.push(b.load_vector(memory, zero, lanes)?);
+        }
+        let ty = b.ir.vector(lanes, dtype);
+        let (result, out) = match def.name {
+            "fusion.constant" if dtype == DType::I1 => return Ok(()),
+            "fusion.constant" if dtype.is_float() => (b.constant_float(1.5, ty)?, 3),
+            "fusion.constant" => (b.constant_int(3, ty)?, 3),
+            "fusion.cast" => (b.cast(operands[0], DType::F64)?, 2),
+            "fusion.bitcast" => {
+                let to = b.dtype("to", dtype);
+                (b.value(def, &operands, &[to])?, 3)
+            }
+            "fusion.compare" => (b.compare("lt", operands[0], operands[1])?, 4),
+            "fusion.isnan" | "fusion.isfinite" => (b.value(def, &operands, &[])?, 4),
+            _ => (b.value(def, &operands, &[])?, 3),
+        };
+        b.store(result, args[out], zero)?;
+        Ok(())
+    });
+}
