@@ -1,0 +1,120 @@
+//! Which windows sink, by the limits and prices that the pass states; that no bit changes random programs show elsewhere.
+
+mod common;
+
+use common::run;
+
+/// How many windows of a program sink, and how many ops are computed again for them.
+fn sunk(text: &str) -> (u64, u64) {
+    let run = run(text, &[("sink-windows", "")]);
+    assert_eq!(run.errors, Vec::<String>::new(), "{text}");
+    let count = |name: &str| run.statistics[&format!("sink-windows.{name}")];
+    (count("sunk"), count("copies"))
+}
+
+/// A chain of `length` ops and a slice of what it gives.
+fn chain(length: usize) -> String {
+    let lines: Vec<String> = (0..length)
+        .map(|i| format!("  %v{} = fusion.exp %v{i}", i + 1))
+        .collect();
+    format!(
+        "task.program @f(%v0: tensor<8xf32>) -> tensor<3xf32> {{\n{}\n  \
+         %s = fusion.slice %v{length} starts [2] shape [3]\n  task.return %s\n}}",
+        lines.join("\n")
+    )
+}
+
+#[test]
+fn a_chain_is_computed_again_up_to_the_limit() {
+    assert_eq!(sunk(&chain(1)), (1, 1));
+    assert_eq!(sunk(&chain(100)), (1, 100));
+    let limit = fuser_passes::preseg::MAX_COPIES;
+    assert_eq!(sunk(&chain(limit)), (1, limit as u64));
+    assert_eq!(sunk(&chain(limit + 1)), (0, 0));
+}
+
+/// A cat of `count` computed tensors.
+fn cat(count: usize) -> String {
+    let lines: Vec<String> = (0..count)
+        .map(|i| format!("  %v{i} = fusion.exp %x{i}"))
+        .collect();
+    let list = |prefix: &str, suffix: &str| -> String {
+        let items: Vec<String> = (0..count)
+            .map(|i| format!("%{prefix}{i}{suffix}"))
+            .collect();
+        items.join(", ")
+    };
+    format!(
+        "task.program @f({}) -> tensor<{}xf32> {{\n{}\n  %c = fusion.cat {} dim 0\n  task.return %c\n}}",
+        list("x", ": tensor<3xf32>"),
+        3 * count,
+        lines.join("\n"),
+        list("v", "")
+    )
+}
+
+#[test]
+fn a_cat_has_as_many_parts_as_every_element_may_compute() {
+    let limit = fuser_passes::preseg::MAX_PARTS;
+    assert_eq!(sunk(&cat(2)), (1, 2));
+    assert_eq!(sunk(&cat(limit)), (1, limit as u64));
+    assert_eq!(sunk(&cat(limit + 1)), (0, 0));
+}
+
+#[test]
+fn what_is_in_memory_anyway_is_read_there_where_that_is_less() {
+    let program = |result: &str, returned: &str| {
+        format!(
+            "task.program @f(%x: tensor<8xf32>, %z: tensor<8xf32>) -> ({result}) {{\n  \
+             %a = fusion.add %x, %z\n  %s = fusion.slice %a starts [2] shape [3]\n  \
+             task.return {returned}\n}}"
+        )
+    };
+    // Two operands are read instead of one value that nobody stores.
+    assert_eq!(sunk(&program("tensor<3xf32>", "%s")).0, 1);
+    // It is stored: one read is less than two.
+    assert_eq!(
+        sunk(&program("tensor<3xf32>, tensor<8xf32>", "%s, %a")).0,
+        0
+    );
+    let narrow = "task.program @f(%x: tensor<8xbf16>) -> (tensor<3xf32>, tensor<8xf32>) {\n  \
+                  %a = fusion.cast %x to f32\n  %s = fusion.slice %a starts [2] shape [3]\n  \
+                  task.return %s, %a\n}";
+    assert_eq!(sunk(narrow).0, 1);
+}
+
+#[test]
+fn a_reduction_moves_along_kept_axes_and_for_one_reader() {
+    let program = |dims: &str, slice: &str, more: &str| {
+        format!(
+            "task.program @f(%x: tensor<4x8xf32>) -> tensor<3xf32> {{\n  \
+             %a = fusion.sum %x dims [{dims}]\n  %s = fusion.slice %a {slice}\n  {more}\n}}"
+        )
+    };
+    let end = "task.return %s";
+    let other = "%t = fusion.slice %a starts [0] shape [3]\n  %u = fusion.exp %a\n  \
+                 %v = fusion.slice %u starts [0] shape [3]\n  %w = fusion.add %t, %v\n  \
+                 %y = fusion.add %w, %s\n  task.return %y";
+    assert_eq!(sunk(&program("0", "starts [2] shape [3]", end)).0, 1);
+    assert_eq!(sunk(&program("1", "starts [1] shape [3]", end)).0, 1);
+    assert_eq!(sunk(&program("0", "starts [2] shape [3]", other)).0, 0);
+    // A border around a sum would add to it.
+    let padded = "task.program @f(%x: tensor<4x8xf32>, %c: f32) -> tensor<9xf32> {\n  \
+                  %a = fusion.sum %x dims [0]\n  %p = fusion.pad %a, %c low [1] high [0]\n  \
+                  task.return %p\n}";
+    assert_eq!(sunk(padded).0, 0);
+}
+
+#[test]
+fn borders_and_hints_stay() {
+    let program = |op: &str| {
+        format!(
+            "task.program @f(%x: tensor<8xf32>) -> tensor<3xf32> {{\n  %a = fusion.{op}\n  \
+             %e = fusion.neg %a\n  %s = fusion.slice %e starts [2] shape [3]\n  task.return %s\n}}"
+        )
+    };
+    assert_eq!(sunk(&program("exp %x")), (1, 2));
+    // From the border on the value is in memory.
+    assert_eq!(sunk(&program("segment_set %x")), (1, 1));
+    assert_eq!(sunk(&program("exp %x {fusion.hint = \"apart\"}")), (0, 0));
+}
