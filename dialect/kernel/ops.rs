@@ -69,7 +69,7 @@ pub static LAUNCH: OpDef = OpDef {
     doc: "Calls the `kernel.func` that `callee` names in the module. Its first parameters are the buffers of the operands, in order, \
           then new buffers for the results, in order, then the named extents of `extents` as `index`. A scalar operand or \
           result is a buffer of one element. The results are what the kernel stored; an element that it did not store is not specified. Buffers \
-          hold each tensor dense and row-major over its stored axes.",
+          hold each tensor dense over its stored axes, in the order of its type's layout.",
     example: "module {\n  task.program @f(%x: tensor<[B]xf32>) -> tensor<[B]xf32> {\n    %y = kernel.launch %x callee @k extents [[B]] : tensor<[B]xf32>\n    task.return %y\n  }\n  kernel.func @k(%x: memref<?xf32, global>, %y: memref<?xf32, global>, %B: index) {\n    kernel.return\n  }\n}",
     operands: &[operands(
         "inputs",
