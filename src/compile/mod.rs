@@ -9,6 +9,7 @@
 #[cfg(feature = "codegen")]
 mod code;
 pub mod plan;
+mod prepare;
 mod segments;
 pub mod size;
 
@@ -187,6 +188,8 @@ pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<()
 /// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
 pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowered, Diagnostics> {
     let program = find_program(ir, module, options.program.as_deref())?;
+    keep_only(ir, module, program);
+    name_extents(ir, program);
     let text = pipeline_text(options);
     let catalog = crate::catalog();
     let parsed =
@@ -238,6 +241,7 @@ fn placeholder_target() -> fuser_artifact::Target {
 
 #[cfg(feature = "codegen")]
 pub use code::{Loader, compile, emit};
+pub use prepare::{keep_only, name_extents};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
     Diagnostics {

@@ -210,11 +210,17 @@ impl Planner<'_> {
                 order: memory_order(self.ir, value),
                 buffer,
             }),
-            None => self.error(
-                op,
-                format!("an extent of '%{name}' is not a function of the program's inputs"),
-                "let it occur in the type of an input, or in the program's 'task.extents'",
-            ),
+            None => {
+                let value = match self.ir.value_name(value) {
+                    Some(name) => format!("'%{name}'"),
+                    None => format!("'{name}', which has no name in the program,"),
+                };
+                self.error(
+                    op,
+                    format!("an extent of {value} is not a function of the program's inputs"),
+                    "let it occur in the type of an input, or in the program's 'task.extents'",
+                )
+            }
         }
     }
     fn new_buffer(

@@ -13,11 +13,13 @@ use fuser_pass::{Catalog, Failure, Instrument, Manager, PassOptions, Pipeline, R
 use super::config::Config;
 use super::print_ir::IrPrinter;
 use super::statistics::Statistics;
-use super::text::{self, Reader};
+use super::text;
 use super::timing::Timing;
 use super::validate::Validator;
 use super::watch::{Bisect, Debug, Files};
-use super::{codes, limits, output, reproducer, roundtrip};
+use super::{codes, limits, reproducer, roundtrip};
+use crate::tool::files;
+use crate::tool::load::Reader;
 
 /// What a chunk gave.
 #[derive(Debug, Default)]
@@ -88,7 +90,7 @@ impl<'a> Compiler<'a> {
         for tag in self.debug.unheard().filter(|t| !names().any(|n| n == *t)) {
             let near =
                 nearest(tag, names()).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-            output::say(&format!(
+            files::say(&format!(
                 "fuser-opt: warning: nothing was said under the tag '{tag}'{near}\n"
             ));
         }
@@ -137,7 +139,7 @@ impl<'a> Compiler<'a> {
             first_line,
             text,
         } = input;
-        let (mut ir, module, found) = self.reader.read(file, name, first_line, text);
+        let (mut ir, module, found) = self.reader.parse(file, name, first_line, text);
         self.timing.end();
         let found = found.into_iter().map(limits::with_flag);
         outcome.diagnostics.extend(found);
@@ -218,7 +220,7 @@ impl<'a> Compiler<'a> {
         };
         let ir = reproducer_ir(ir, root);
         let text = reproducer::text(&self.pipeline, self.config, "none", &ir);
-        if let Err(message) = output::write(&path.to_string_lossy(), &text) {
+        if let Err(message) = files::write(&path.to_string_lossy(), &text) {
             let error = Diagnostic::error(&codes::REPRODUCER, Place::Unknown, message);
             outcome.diagnostics.push(error);
         }
@@ -265,7 +267,7 @@ impl<'a> Compiler<'a> {
     /// The IR before an execution: the same input run again, up to it.
     fn ir_before(&self, input: Input<'_>, ordinal: u64) -> Option<String> {
         let (name, line) = (input.name, input.first_line);
-        let (mut ir, root, _) = self.reader.read(input.file, name, line, input.text);
+        let (mut ir, root, _) = self.reader.parse(input.file, name, line, input.text);
         let root = root?;
         let mut manager = self.config.manager();
         manager.stop_before = Some(ordinal);

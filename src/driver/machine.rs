@@ -120,7 +120,7 @@ fn location(sources: &Sources, place: &Place, message: Option<&str>) -> Option<V
     let spot = sources.spot(place)?;
     let mut value = json!({
         "physicalLocation": {
-            "artifactLocation": {"uri": spot.file},
+            "artifactLocation": {"uri": uri(&spot.file)},
             "region": {
                 "startLine": spot.line,
                 "startColumn": spot.column,
@@ -133,4 +133,31 @@ fn location(sources: &Sources, place: &Place, message: Option<&str>) -> Option<V
         value["message"] = json!({"text": message});
     }
     Some(value)
+}
+
+/// A file name as a URI: relative as it is, absolute with its scheme. Bytes that a URI cannot hold are written `%XX`.
+fn uri(file: &str) -> String {
+    let mut uri = String::from(if file.starts_with('/') { "file://" } else { "" });
+    for byte in file.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte as char);
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn file_names_as_uris() {
+        assert_eq!(uri("a/b-c.fir"), "a/b-c.fir");
+        assert_eq!(uri("/tmp/x y.fir"), "file:///tmp/x%20y.fir");
+        assert_eq!(uri("<stdin>"), "%3Cstdin%3E");
+        assert_eq!(uri("\u{e4}:%"), "%C3%A4%3A%25");
+    }
 }

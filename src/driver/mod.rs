@@ -16,7 +16,6 @@ pub mod flags;
 pub mod help;
 pub mod limits;
 pub mod machine;
-pub mod output;
 pub mod pipeline;
 pub mod print_ir;
 pub mod remarks;
@@ -30,7 +29,6 @@ pub mod timing;
 pub mod validate;
 pub mod watch;
 
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 
 use fuser_ir::def::Registry;
@@ -43,20 +41,10 @@ use chunk::{Compiler, Input, Outcome};
 use compare::Comparison;
 use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat};
 use source::{Functions, Sources};
-use text::Reader;
 
-/// How a run ended, worst last.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Exit {
-    /// Done.
-    Ok = 0,
-    /// The program is wrong, or cannot be compiled.
-    Diagnostics = 1,
-    /// The command line is wrong.
-    Usage = 2,
-    /// A bug of ours.
-    Internal = 3,
-}
+use crate::tool::files::{self, Limit};
+use crate::tool::load::{self, Reader};
+use crate::tool::{self, Exit};
 
 /// Where the last panic was, for the message: the hook that the command installs keeps it.
 pub type PanicPlace = Arc<Mutex<Option<String>>>;
@@ -98,12 +86,11 @@ fn anchors(registry: &Registry) -> Vec<&'static str> {
     registry.ops().filter(holds).map(|op| op.name).collect()
 }
 
+/// The name in messages.
+const NAME: &str = "fuser-opt";
+
 fn usage(errors: &[String]) -> Exit {
-    for error in errors {
-        output::say(&format!("fuser-opt: error: {error}\n"));
-    }
-    output::say("fuser-opt: 'fuser-opt --help' lists all flags\n");
-    Exit::Usage
+    tool::usage(NAME, errors)
 }
 
 fn act(action: &Action, catalog: &Catalog<'_>, registry: &Registry) -> Exit {
@@ -116,7 +103,7 @@ fn act(action: &Action, catalog: &Catalog<'_>, registry: &Registry) -> Exit {
         Action::ShowDialects(format) => Ok(help::dialects(registry, *format)),
         Action::DebugTags => Ok(help::debug_tags(catalog)),
     };
-    match text.and_then(|text| output::write("-", &text)) {
+    match text.and_then(|text| files::write("-", &text)) {
         Ok(()) => Exit::Ok,
         Err(error) => usage(&[error]),
     }
@@ -130,14 +117,15 @@ fn compile(
     place: &PanicPlace,
 ) -> Exit {
     let name = config.input.clone().unwrap_or_else(|| "-".into());
-    let text = match output::read(&name, config.source_limits.source_bytes as u64) {
-        Ok(text) => text,
-        Err(error) => {
-            output::say(&format!("fuser-opt: error: {error}\n"));
-            return Exit::Diagnostics;
-        }
+    let limit = Limit {
+        bytes: config.source_limits.source_bytes,
+        raised_by: Some("--limit-input-bytes"),
     };
-    let name = if name == "-" { "<stdin>" } else { &name };
+    let text = match files::read(&name, limit) {
+        Ok(text) => text,
+        Err(error) => return tool::complain(NAME, &error),
+    };
+    let name = load::display_name(&name);
     let config = match replayed(args, config, catalog, registry, &text) {
         Ok(config) => config,
         Err(exit) => return exit,
@@ -158,9 +146,13 @@ fn compile(
         }
     };
     if config.dump_pipeline {
-        output::say(&format!("{pipeline}\n"));
+        files::say(&format!("{pipeline}\n"));
     }
-    let reader = Reader::new(registry.clone(), &config);
+    let reader = Reader {
+        registry: registry.clone(),
+        allow_unregistered: config.allow_unregistered,
+        limits: config.source_limits,
+    };
     let compiler = Compiler::new(&config, reader, pipeline);
     let mut session = Session {
         config: &config,
@@ -220,9 +212,7 @@ impl<'a> Teller<'a> {
         let color = match config.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => {
-                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
-            }
+            Color::Auto => tool::color(),
         };
         Self {
             config,
@@ -249,11 +239,11 @@ impl<'a> Teller<'a> {
             self.shown += 1;
             match self.config.diagnostics {
                 DiagnosticsFormat::Text => {
-                    output::say(&self.text(sources, diagnostic));
+                    files::say(&self.text(sources, diagnostic));
                 }
                 DiagnosticsFormat::Json => {
                     let function = self.functions.around(sources, &diagnostic.place);
-                    output::say(&machine::json_line(sources, diagnostic, function));
+                    files::say(&machine::json_line(sources, diagnostic, function));
                 }
                 DiagnosticsFormat::Sarif => self.kept.push(diagnostic.clone()),
             }
@@ -275,12 +265,12 @@ impl<'a> Teller<'a> {
         if self.hidden > 0 && self.config.diagnostics == DiagnosticsFormat::Text {
             let hidden = self.hidden;
             let code = codes::TOO_MANY.code;
-            output::say(&format!(
+            files::say(&format!(
                 "[{code}] {hidden} more not shown; --max-errors=0 shows all\n"
             ));
         }
         if self.config.diagnostics == DiagnosticsFormat::Sarif {
-            output::say(&machine::sarif(sources, &self.kept, &codes::all()));
+            files::say(&machine::sarif(sources, &self.kept, &codes::all()));
         }
     }
     fn all(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
@@ -383,12 +373,10 @@ impl Session<'_> {
         let mut writes = vec![self.output(), self.write_remarks()];
         writes.extend(self.write_files());
         for message in writes.into_iter().filter_map(Result::err) {
-            output::say(&format!("fuser-opt: error: {message}\n"));
-            self.worsen(Exit::Diagnostics);
+            self.worsen(tool::complain(NAME, &message));
         }
         if let Err(message) = self.measurements() {
-            output::say(&format!("fuser-opt: error: {message}\n"));
-            self.worsen(Exit::Diagnostics);
+            self.worsen(tool::complain(NAME, &message));
         }
         self.exit
     }
@@ -407,13 +395,13 @@ impl Session<'_> {
                 text += "\n";
             }
         }
-        output::write(&self.config.output, &text)
+        files::write(&self.config.output, &text)
     }
     fn write_remarks(&self) -> Result<(), String> {
         match &self.config.remarks.file {
-            Some(path) => output::write(&path.to_string_lossy(), &self.remarks),
+            Some(path) => files::write(&path.to_string_lossy(), &self.remarks),
             None => {
-                output::say(&self.remarks);
+                files::say(&self.remarks);
                 Ok(())
             }
         }
@@ -421,10 +409,10 @@ impl Session<'_> {
     fn write_files(&self) -> Vec<Result<(), String>> {
         let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
             ("-", _) => {
-                output::say(&self.file(kind));
+                files::say(&self.file(kind));
                 Ok(())
             }
-            (path, Exit::Ok) => output::write(path, &self.file(kind)),
+            (path, Exit::Ok) => files::write(path, &self.file(kind)),
             _ => Ok(()),
         };
         self.config.reports.iter().map(write).collect()
@@ -450,19 +438,19 @@ impl Session<'_> {
         let measuring = &self.config.measuring;
         if measuring.statistics {
             let by_step = measuring.statistics_pipeline;
-            output::say(&match measuring.statistics_format {
+            files::say(&match measuring.statistics_format {
                 Format::Text => self.compiler.statistics.text(by_step),
                 Format::Json => self.compiler.statistics.json(by_step),
             });
         }
         if measuring.timing {
-            output::say(&match measuring.timing_format {
+            files::say(&match measuring.timing_format {
                 Format::Text => self.compiler.timing.text(measuring.tree),
                 Format::Json => self.compiler.timing.json(measuring.tree),
             });
         }
         match &measuring.trace {
-            Some(path) => output::write(&path.to_string_lossy(), &self.compiler.timing.trace()),
+            Some(path) => files::write(&path.to_string_lossy(), &self.compiler.timing.trace()),
             None => Ok(()),
         }
     }

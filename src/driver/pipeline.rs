@@ -6,8 +6,8 @@ use fuser_pass::{Catalog, PassOptions, Pipeline};
 
 use super::compare::Comparison;
 use super::config::{Config, Requested};
-use super::output;
 use super::source::Sources;
+use crate::tool::files::{self, Limit};
 
 /// The pipeline used by `--pipeline-to` where no other is given.
 const DEFAULT: &str = "fuse";
@@ -73,8 +73,11 @@ fn set(pipeline: &mut Pipeline, option: &str, value: &str) {
 /// A grouping from its file, on one line, so that it can be an option.
 fn grouping(path: &str, config: &Config) -> Result<String, Box<Diagnostic>> {
     let code = &fuser_passes::segment::GROUPING;
-    let limit = config.source_limits.source_bytes as u64;
-    let text = output::read(path, limit)
+    let limit = Limit {
+        bytes: config.source_limits.source_bytes,
+        raised_by: Some("--limit-input-bytes"),
+    };
+    let text = files::read(path, limit)
         .map_err(|message| Box::new(Diagnostic::error(code, fuser_ir::Place::Unknown, message)))?;
     let json: serde_json::Value = serde_json::from_str(&text).map_err(|e| {
         let place = fuser_ir::Place::Line {

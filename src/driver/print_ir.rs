@@ -10,8 +10,8 @@ use fuser_pass::{Failure, Instrument, PassRun, Pipeline};
 use similar::TextDiff;
 
 use super::config::{PrintIr, Printing, Selection};
-use super::output;
 use super::text;
+use crate::tool::files;
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
@@ -70,7 +70,7 @@ impl IrPrinter {
             camel(name),
             about(ir, run)
         );
-        output::say(&format!("{header}\n{body}\n\n"));
+        files::say(&format!("{header}\n{body}\n\n"));
     }
     fn write(&mut self, dir: &Path, ir: &Ir, run: PassRun<'_>, when: &str, body: &str) {
         let mut path = folder(dir, ir, run.op);
@@ -83,10 +83,10 @@ impl IrPrinter {
         self.files += 1;
         let made = std::fs::create_dir_all(&path).map_err(|e| e.to_string());
         path.push(file);
-        let done = made.and_then(|()| output::write(&path.to_string_lossy(), body));
+        let done = made.and_then(|()| files::write(&path.to_string_lossy(), body));
         if let (Err(message), false) = (done, self.failed_write) {
             self.failed_write = true;
-            output::say(&format!("warning: --print-ir-tree-dir: {message}\n"));
+            files::say(&format!("warning: --print-ir-tree-dir: {message}\n"));
         }
     }
     fn after(&mut self, ir: &Ir, run: PassRun<'_>, when: &str) {

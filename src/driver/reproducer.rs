@@ -21,7 +21,7 @@ use fuser_pass::Pipeline;
 
 use super::codes;
 use super::config::Config;
-use super::output;
+use crate::tool::files;
 
 /// First line; the number grows when the meaning of the header changes.
 const MAGIC: &str = "// fuser-reproducer: 1";
@@ -96,7 +96,7 @@ pub fn write(config: &Config, text: &str) -> Result<PathBuf, String> {
         Some(path) => path.clone(),
         None => std::env::temp_dir().join(format!("fuser-ice-{:016x}.fir", hash(text))),
     };
-    output::write(&path.to_string_lossy(), text)?;
+    files::write(&path.to_string_lossy(), text)?;
     Ok(path)
 }
 

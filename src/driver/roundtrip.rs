@@ -9,7 +9,8 @@ use fuser_pass::place_of;
 use super::codes;
 use super::config::Printing;
 use super::print_ir::unified;
-use super::text::{self, Reader};
+use super::text;
+use crate::tool::load::Reader;
 
 /// The forms, with a name for messages.
 fn forms(lossy: bool) -> [(&'static str, Printing); 4] {
@@ -61,7 +62,7 @@ fn differs(
         debuginfo: printing.debuginfo,
         ..Printing::default()
     };
-    let (copy, module) = match reader.read_again(printed) {
+    let (copy, module) = match reader.parse_again(printed) {
         Ok(copy) => copy,
         Err(found) => {
             let messages: Vec<&str> = found.iter().map(|d| d.message.as_str()).collect();

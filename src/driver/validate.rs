@@ -12,7 +12,8 @@ use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
 use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
 
-use super::{codes, output};
+use super::codes;
+use crate::tool::files;
 
 /// Element operations of one run: a second or two. Larger programs are for `fuser-run --check`.
 const FUEL: u64 = 1 << 26;
@@ -51,7 +52,7 @@ impl Validator {
             Ok(cases) => {
                 self.cases.insert(name, cases);
             }
-            Err(why) => output::say(&format!("note: --validate leaves @{name} out: {why}\n")),
+            Err(why) => files::say(&format!("note: --validate leaves @{name} out: {why}\n")),
         }
     }
     fn check(&self, ir: &Ir, program: Op, pass: &str) -> Option<Diagnostic> {

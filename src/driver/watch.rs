@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fuser_ir::{Ir, Op};
 use fuser_pass::{Instrument, PassRun, Pipeline};
 
-use super::output;
+use crate::tool::files;
 
 /// `--opt-bisect-limit=N`: only the first N executions run, over all chunks; each is told.
 pub struct Bisect {
@@ -44,7 +44,7 @@ impl Instrument for Bisect {
             .symbol_name(run.op)
             .map_or(String::new(), |s| format!(" @{s}"));
         let (name, op) = (run.step.pass.name, ir.name(run.op));
-        output::say(&format!(
+        files::say(&format!(
             "BISECT: {verb} pass ({}) {name} on {op}{symbol}\n",
             self.done
         ));
@@ -91,7 +91,7 @@ impl Instrument for Debug {
     fn debug(&mut self, tag: &str, text: &str) {
         self.heard.insert(tag.to_owned());
         text.lines()
-            .for_each(|line| output::say(&format!("[{tag}] {line}\n")));
+            .for_each(|line| files::say(&format!("[{tag}] {line}\n")));
     }
 }
 

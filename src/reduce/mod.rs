@@ -29,7 +29,7 @@ mod tests;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fuser_ir::render::{RenderOptions, render};
+use fuser_ir::render::RenderOptions;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics};
 
@@ -39,8 +39,8 @@ use predicate::{Predicate, Verdict};
 use program::{Program, Rules};
 use search::{Config, Outcome, Statistics, Stop};
 
-use crate::driver::output;
-use crate::run::say as files;
+use crate::tool;
+use crate::tool::files::{self, Limit};
 
 /// Exit statuses, those of all our tools.
 const DONE: u8 = 0;
@@ -60,7 +60,7 @@ pub fn run(args: &[String]) -> u8 {
         Some(Print::Strategies) => args::list_strategies(),
         None => return reduce(&arguments).unwrap_or_else(refused),
     };
-    output::write("-", &text).map_or_else(refused, |()| DONE)
+    files::write("-", &text).map_or_else(refused, |()| DONE)
 }
 
 fn usage(mistakes: &[String]) -> u8 {
@@ -77,13 +77,13 @@ fn refused(message: String) -> u8 {
 }
 
 fn say(message: &str) {
-    output::say(&format!("fuser-reduce: {message}\n"));
+    files::say(&format!("fuser-reduce: {message}\n"));
 }
 
 /// Reads, searches, writes.
 fn reduce(arguments: &Arguments) -> Result<u8, String> {
     let interrupt = interrupt_flag()?;
-    let text = files::read(&arguments.input)?;
+    let text = files::read(&arguments.input, Limit::default())?;
     let rules = Rules {
         allow_invalid: arguments.allow_invalid,
         locations: arguments.locations,
@@ -104,7 +104,7 @@ fn reduce(arguments: &Arguments) -> Result<u8, String> {
     };
     let mut outcome = search::search(program, predicate.as_ref(), &config, &interrupt, &mut say);
     outcome.statistics.steps += tests;
-    output::write(&arguments.output, &outcome.program.text)?;
+    files::write(&arguments.output, &outcome.program.text)?;
     if !arguments.quiet {
         say(&summary(before, &outcome));
     }
@@ -183,7 +183,7 @@ fn told(file: &str, text: &str, found: Vec<Diagnostic>) -> String {
     let mut sources = SourceMap::default();
     sources.add(file, text);
     let found = Diagnostics { items: found };
-    let text = render(&found, &sources, RenderOptions::default());
+    let text = tool::shown(&found, &sources, RenderOptions::default());
     format!("the input is no valid program\n{}", text.trim_end())
 }
 

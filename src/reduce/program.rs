@@ -3,9 +3,10 @@
 //! The text is the IR as printed, and the IR is that text as parsed: what a test saw is what is written in the end. Never
 //! keeps places of the source, which no candidate shares with it.
 
-use fuser_ir::parse::{self, ParseOptions};
 use fuser_ir::print::{self, PrintOptions};
 use fuser_ir::{Diagnostic, Ir, Op, verify};
+
+use crate::tool::load::Reader;
 
 /// What a program must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,15 +31,13 @@ pub struct Program {
 impl Program {
     /// Reads and checks `text`; the errors if it is no program.
     pub fn read(file: &str, text: &str, rules: Rules) -> Result<Self, Vec<Diagnostic>> {
-        let mut ir = Ir::new(fuser_dialects::registry());
-        let options = ParseOptions {
-            file_name: file.to_owned(),
+        let reader = Reader {
             allow_unregistered: true,
-            ..ParseOptions::default()
+            ..Reader::new(fuser_dialects::registry())
         };
-        let parsed = parse::parse(&mut ir, 0, text, &options);
-        let Some(module) = parsed.module else {
-            return Err(parsed.diagnostics.items);
+        let (mut ir, module, found) = reader.parse(0, file, 1, text);
+        let Some(module) = module else {
+            return Err(found);
         };
         let found = verify(&mut ir, module);
         if found.has_errors() && !rules.allow_invalid {

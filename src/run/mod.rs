@@ -8,7 +8,6 @@
 pub mod args;
 pub mod json;
 pub mod outputs;
-pub mod say;
 pub mod table;
 
 use fuser_ir::source::SourceMap;
@@ -17,8 +16,9 @@ use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 
 use crate::session::{Check, Execution, Loaded, Session, SessionError};
 use crate::split::{Parts, Text};
+use crate::tool::files::{self, Limit};
+use crate::tool::{self, Exit, load};
 use args::{Config, Device, Parsed};
-use say::Exit;
 
 /// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
 const TIMED_SEGMENTS: usize = 16;
@@ -52,41 +52,42 @@ pub struct Findings<'a> {
 /// Runs `fuser-run` with these arguments, without the program's name.
 pub fn run(args: &[String]) -> Exit {
     match args::parse(args) {
-        Ok(Parsed::Run(config)) => guarded(&config),
-        Ok(Parsed::Tell(text)) => match say::print(&text) {
+        Ok(Parsed::Run(config)) => tool::guarded(|| all(&config)),
+        Ok(Parsed::Tell(text)) => match files::write("-", &text) {
             Ok(()) => Exit::Ok,
-            Err(error) => say::usage(&[error]),
+            Err(error) => usage(&[error]),
         },
-        Err(errors) => say::usage(&errors),
+        Err(errors) => usage(&errors),
     }
 }
 
-/// A panic is a bug of ours and says so; nothing has been written by then.
-fn guarded(config: &Config) -> Exit {
-    let work = std::panic::AssertUnwindSafe(|| all(config));
-    match std::panic::catch_unwind(work) {
-        Ok(exit) => exit,
-        Err(_) => say::internal(),
-    }
+fn usage(errors: &[String]) -> Exit {
+    tool::usage("fuser-run", errors)
+}
+
+/// Tells that a file cannot be used.
+fn file_error(message: &str) -> Exit {
+    let error = Diagnostic::error(
+        &crate::session::error::FILE,
+        fuser_ir::Place::Unknown,
+        message,
+    );
+    tool::tell(&SourceMap::default(), vec![error])
 }
 
 fn all(config: &Config) -> Exit {
     if std::path::Path::new(&config.file).is_dir() {
         return folder(config);
     }
-    let text = match say::read(&config.file) {
+    let text = match files::read(&config.file, Limit::default()) {
         Ok(text) => text,
-        Err(message) => return say::file_error(&message),
+        Err(message) => return file_error(&message),
     };
-    let name = if config.file == "-" {
-        "<stdin>"
-    } else {
-        &config.file
-    };
+    let name = load::display_name(&config.file);
     let mut sources = SourceMap::default();
     let file = sources.add(name, text.as_str());
     let nothing = Ir::new(fuser_dialects::registry());
-    let told = |ir: &Ir, error: SessionError| say::diagnostics(&sources, error.diagnostics(ir));
+    let told = |ir: &Ir, error: SessionError| tool::tell(&sources, error.diagnostics(ir));
     let session = match Session::new(config.runtime()) {
         Ok(session) => session,
         Err(error) => return told(&nothing, error),
@@ -95,7 +96,7 @@ fn all(config: &Config) -> Exit {
         Ok(parsed) => parsed,
         Err(errors) => return told(&nothing, errors.into()),
     };
-    say::diagnostics(&sources, warnings.items);
+    tool::tell(&sources, warnings.items);
     let loaded = match session.load(ir, module, config.entry.as_deref()) {
         Ok(loaded) => loaded,
         Err(error) => return told(&nothing, error),
@@ -113,25 +114,25 @@ fn folder(config: &Config) -> Exit {
     let nothing = Ir::new(fuser_dialects::registry());
     let session = match Session::new(config.runtime()) {
         Ok(session) => session,
-        Err(error) => return say::diagnostics(&sources, error.diagnostics(&nothing)),
+        Err(error) => return tool::tell(&sources, error.diagnostics(&nothing)),
     };
     let read = &mut |file: &str| {
         let path = std::path::Path::new(&config.file).join(file);
         let name = path.to_string_lossy();
-        say::read(&name).map(|text| Text::new(&mut sources, &name, text))
+        files::read(&name, Limit::default()).map(|text| Text::new(&mut sources, &name, text))
     };
     let parts = match Parts::read(&session, read) {
         Ok(parts) => parts,
-        Err(errors) => return say::diagnostics(&sources, errors.items),
+        Err(errors) => return tool::tell(&sources, errors.items),
     };
     if let Some(entry) = config.entry.as_ref().filter(|e| **e != parts.map.program) {
         let message = format!(
             "the folder holds the program '@{}', not '@{entry}'",
             parts.map.program
         );
-        return say::usage(&[message]);
+        return usage(&[message]);
     }
-    say::diagnostics(&sources, parts.warnings.items.clone());
+    tool::tell(&sources, parts.warnings.items.clone());
     end(
         &sources,
         &parts.original,
@@ -142,8 +143,8 @@ fn folder(config: &Config) -> Exit {
 fn end(sources: &SourceMap, loaded: &Loaded, done: Result<Exit, Failure>) -> Exit {
     match done {
         Ok(exit) => exit,
-        Err(Failure::Session(error)) => say::diagnostics(sources, error.diagnostics(&loaded.ir)),
-        Err(Failure::File(message)) => say::file_error(&message),
+        Err(Failure::Session(error)) => tool::tell(sources, error.diagnostics(&loaded.ir)),
+        Err(Failure::File(message)) => file_error(&message),
     }
 }
 
@@ -234,7 +235,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
         },
     };
     outputs::write(&findings).map_err(Failure::File)?;
-    say::print(&table::render(&findings)).map_err(Failure::File)?;
+    files::write("-", &table::render(&findings)).map_err(Failure::File)?;
     let mut checks = findings.check.iter().chain(&findings.whole);
     Ok(match checks.all(|check| check.ok) {
         true => Exit::Ok,

@@ -29,7 +29,7 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
     };
     if let Some(path) = &findings.config.report {
         let text = format!("{:#}\n", super::json::render(findings));
-        super::say::write(path, &text)?;
+        crate::tool::files::write(path, &text)?;
     }
     match staged {
         Some((folder, staging)) => publish(&file_names(findings), &staging, folder),

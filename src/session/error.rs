@@ -46,7 +46,11 @@ pub const DEVICE: CodeDef = CodeDef {
     code: "FIR1004",
     title: "the device cannot be used",
     explanation: "`--device=cuda` needs an NVIDIA GPU and its driver. `--device=cpu` and `--device=interp` run everywhere.",
-    example: "fuser-run x.fir --device=cuda",
+    example: "$ CUDA_VISIBLE_DEVICES= fuser-run x.fir --device=cuda\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 /// Files.
 pub const FILE: CodeDef = CodeDef {
@@ -63,15 +67,31 @@ pub const FILE: CodeDef = CodeDef {
 pub const INTERPRETER: CodeDef = CodeDef {
     code: "FIR1006",
     title: "the interpreter cannot run the program",
-    explanation: "The op has no meaning for the interpreter, or breaks its own definition.",
-    example: "",
+    explanation: "The op has no meaning for the interpreter, breaks its own definition, or, in a kernel, reaches outside of a buffer.",
+    example: "$ fuser-run x.fir --device=interp\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = task.segment @s kind \"kernel\" {\n    \
+              %a = kernel.launch %x callee @k : tensor<8xf32>\n    \
+              task.yield %a\n  \
+              }\n  \
+              task.return %y\n\
+              }\n\
+              kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
+              %i = fusion.constant value 8 : index\n  \
+              %a = kernel.load %x, %i : f32\n  \
+              kernel.store %a, %y, %i\n\
+              }",
 };
 /// The run failed in some other way.
 pub const RUN: CodeDef = CodeDef {
     code: "FIR1007",
     title: "the program cannot be run",
-    explanation: "The artifact, its code or its plan was refused.",
-    example: "",
+    explanation: "The artifact, its code or its plan was refused, or what was asked of the machine: a number of threads, a grid.",
+    example: "$ fuser-run x.fir --threads=100000\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
 };
 
 /// The codes of running.

@@ -60,7 +60,6 @@ use std::time::Instant;
 
 use fuser_interp::{MathUlps, Options, Tensor, interpret};
 use fuser_ir::def::Registry;
-use fuser_ir::parse::ParseOptions;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_passes::report::{self, Report};
@@ -72,6 +71,7 @@ use crate::compile::{self, CompileOptions};
 #[cfg(feature = "codegen")]
 use crate::split::PartsRun;
 use crate::split::{self, MAP, Parts, Split, Text};
+use crate::tool::load::Reader;
 
 pub use check::{Check, OutputCheck};
 pub use error::SessionError;
@@ -96,6 +96,15 @@ pub struct Loaded {
     pub program: Op,
     /// What it takes and gives.
     pub signature: Signature,
+}
+
+impl Loaded {
+    /// A copy of the module with this program only.
+    fn alone(&self) -> Ir {
+        let mut ir = self.ir.clone();
+        compile::keep_only(&mut ir, self.module, self.program);
+        ir
+    }
 }
 
 /// What a run gave.
@@ -134,28 +143,12 @@ impl Session {
         name: &str,
         text: &str,
     ) -> std::result::Result<(Ir, Op, Diagnostics), Diagnostics> {
-        let mut ir = self.empty_ir();
-        let options = ParseOptions {
-            file_name: name.into(),
-            ..ParseOptions::default()
-        };
-        let parsed = fuser_ir::parse::parse(&mut ir, file, text, &options);
-        let mut diagnostics = parsed.diagnostics;
-        let module = match parsed.module {
-            Some(module) if !diagnostics.has_errors() => module,
-            _ => return Err(diagnostics),
-        };
-        diagnostics
-            .items
-            .extend(fuser_ir::verify(&mut ir, module).items);
-        match diagnostics.has_errors() {
-            true => Err(diagnostics),
-            false => Ok((ir, module, diagnostics)),
-        }
+        Reader::new(self.registry.clone()).load(file, name, text)
     }
     /// Chooses the program `name` of a module, or its only one.
-    pub fn load(&self, ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {
+    pub fn load(&self, mut ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {
         let program = compile::find_program(&ir, module, name)?;
+        compile::name_extents(&mut ir, program);
         let signature = signature::of(&ir, program)?;
         Ok(Loaded {
             ir,
@@ -243,7 +236,7 @@ impl Session {
         options: &CompileOptions,
         repeats: u32,
     ) -> Result<Execution> {
-        let mut ir = loaded.ir.clone();
+        let mut ir = loaded.alone();
         let compiled = compile::compile(&mut ir, loaded.module, options)?;
         let program = fuser_runtime::CpuProgram::load(compiled.artifact, &compile::Loader)?;
         let explicit = self.explicit(loaded, inputs);
@@ -269,7 +262,7 @@ impl Session {
             target: compile::Target::Cuda(format!("sm_{}", device.sm())),
             ..options.clone()
         };
-        let mut ir = loaded.ir.clone();
+        let mut ir = loaded.alone();
         let compiled = compile::compile(&mut ir, loaded.module, &options)?;
         let program = fuser_runtime::cuda::CudaProgram::load(compiled.artifact, &device)?;
         let explicit = self.explicit(loaded, inputs);
@@ -346,7 +339,7 @@ impl Session {
         inputs: &Inputs,
         options: Option<&CompileOptions>,
     ) -> std::result::Result<Report, Diagnostics> {
-        let mut ir = loaded.ir.clone();
+        let mut ir = loaded.alone();
         if let Some(options) = options {
             compile::run_front(&mut ir, loaded.module, options)?;
         }

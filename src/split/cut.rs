@@ -36,6 +36,7 @@ pub struct Split {
 pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Diagnostics> {
     let mut ir = ir.clone();
     let (module, program) = alone(&mut ir, program);
+    compile::name_extents(&mut ir, program);
     number::name(&mut ir, program);
     let original = print(&ir, module, &PrintOptions::default());
     let mut table = Table::new(&ir, program);

@@ -54,7 +54,13 @@ pub const BAD_MAP: CodeDef = CodeDef {
     explanation: "`map.json` says which file is which segment and which value of it is which of the original. It must be there, \
                   be of the form that docs/segmentation.md describes, agree with itself, and belong to the original program \
                   that lies beside it. Write the folder anew with `fuser-translate --split-segments`.",
-    example: "fuser-run parts   # with another original.fir",
+    example: "$ fuser-translate --split-segments=parts x.fir && echo > parts/map.json && fuser-run parts\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %e = fusion.exp %x\n  \
+              %s = fusion.segment_set %e\n  \
+              %y = fusion.neg %s\n  \
+              task.return %y\n\
+              }",
 };
 /// A part that does not fit.
 pub const BAD_PART: CodeDef = CodeDef {
@@ -63,7 +69,13 @@ pub const BAD_PART: CodeDef = CodeDef {
     explanation: "The file of a segment may be edited: another schedule, other ops. What it takes and gives must stay: inputs \
                   of the same names and types, results of the same types in the same order. The message names the file and \
                   the value.",
-    example: "fuser-run parts   # with an input of s1.fir renamed",
+    example: "$ fuser-translate --split-segments=parts x.fir && sed -i 's/%s/%t/' parts/s1.fir && fuser-run parts\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %e = fusion.exp %x\n  \
+              %s = fusion.segment_set %e\n  \
+              %y = fusion.neg %s\n  \
+              task.return %y\n\
+              }",
 };
 /// Files that somebody edited.
 pub const EDITED: CodeDef = CodeDef {
@@ -72,7 +84,13 @@ pub const EDITED: CodeDef = CodeDef {
     explanation: "Splitting into a folder that holds a split program replaces its files. Where one of them is not as it was \
                   written, nothing is replaced: somebody scheduled that segment by hand. Give another folder, or remove this \
                   one.",
-    example: "fuser-translate --split-segments=parts x.fir   # after parts/s0.fir was edited",
+    example: "$ S='fuser-translate --split-segments=parts x.fir'; $S && echo '// mine' >> parts/s0.fir && $S\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %e = fusion.exp %x\n  \
+              %s = fusion.segment_set %e\n  \
+              %y = fusion.neg %s\n  \
+              task.return %y\n\
+              }",
 };
 
 /// The codes of split programs.

@@ -6,15 +6,13 @@ use std::path::Path;
 
 use fuser_ir::{Diagnostic, Diagnostics, Place};
 
-use crate::driver::output;
 use crate::split::{EDITED, MAP, Map, Split, map};
-
-/// More bytes than any map of ours.
-const MAX_BYTES: u64 = 256 << 20;
+use crate::tool::files::{self, Limit};
 
 /// Refuses a folder with segments that are not as they were written.
 pub fn check(folder: &Path) -> Result<(), Diagnostics> {
-    let read = |file: &str| output::read(&folder.join(file).to_string_lossy(), MAX_BYTES).ok();
+    let read =
+        |file: &str| files::read(&folder.join(file).to_string_lossy(), Limit::default()).ok();
     let old = read(MAP).and_then(|text| serde_json::from_str::<Map>(&text).ok());
     let mut errors = Diagnostics::default();
     for segment in old.iter().flat_map(|map| &map.segments) {
@@ -37,7 +35,7 @@ pub fn write(folder: &Path, split: &Split) -> Result<(), String> {
     let path = |file: &str| folder.join(file);
     let failed = |e: std::io::Error| format!("cannot write to '{}': {e}", folder.display());
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let old = output::read(&path(MAP).to_string_lossy(), MAX_BYTES).ok();
+    let old = files::read(&path(MAP).to_string_lossy(), Limit::default()).ok();
     let old = old.and_then(|text| serde_json::from_str::<Map>(&text).ok());
     if old.is_some() {
         std::fs::remove_file(path(MAP)).map_err(failed)?;
@@ -50,7 +48,7 @@ pub fn write(folder: &Path, split: &Split) -> Result<(), String> {
         }
     }
     for (file, text) in &split.files {
-        output::write(&path(file).to_string_lossy(), text)?;
+        files::write(&path(file).to_string_lossy(), text)?;
     }
-    output::write(&path(MAP).to_string_lossy(), &split.map.to_json())
+    files::write(&path(MAP).to_string_lossy(), &split.map.to_json())
 }

@@ -7,90 +7,57 @@ mod args;
 mod folder;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use fuser_ir::parse::{self, ParseOptions};
 use fuser_ir::print::{self, PrintOptions};
-use fuser_ir::render::{RenderOptions, render_one};
+use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 
 use crate::compile::{self, CompileOptions, Target};
-use crate::driver::source::Sources;
-use crate::driver::{Exit, output};
+use crate::tool::files::{self, Limit};
+use crate::tool::load::{Reader, display_name};
+use crate::tool::{self, Exit};
 use args::{Config, Emit, Parsed};
 
 /// Runs `fuser-translate` with these arguments, without the program's name.
 pub fn run(args: &[String]) -> Exit {
     match args::parse(args) {
-        Ok(Parsed::Translate(config)) => guarded(&config),
-        Ok(Parsed::Tell(text)) => finish(output::write("-", &text)),
-        Err(errors) => {
-            for error in errors {
-                output::say(&format!("fuser-translate: error: {error}\n"));
-            }
-            output::say("fuser-translate: 'fuser-translate --help' lists all flags\n");
-            Exit::Usage
-        }
+        Ok(Parsed::Translate(config)) => tool::guarded(|| file(&config)),
+        Ok(Parsed::Tell(text)) => finish(files::write("-", &text)),
+        Err(errors) => tool::usage(NAME, &errors),
     }
 }
 
-/// A panic is a bug of ours and says so; nothing has been written by then.
-fn guarded(config: &Config) -> Exit {
-    let work = std::panic::AssertUnwindSafe(|| file(config));
-    std::panic::catch_unwind(work).unwrap_or_else(|_| {
-        output::say(
-            "error: [FIR0699] internal error: this is a bug in Fuser; nothing was written\n",
-        );
-        Exit::Internal
-    })
-}
+/// The name in messages.
+const NAME: &str = "fuser-translate";
 
 fn file(config: &Config) -> Exit {
-    let limit = fuser_ir::limits::Limits::default().source_bytes as u64;
-    let text = match output::read(&config.file, limit) {
+    let text = match files::read(&config.file, Limit::default()) {
         Ok(text) => text,
         Err(message) => return finish(Err(message)),
     };
-    let mut sources = Sources::default();
-    let text: Arc<str> = text.into();
-    let id = sources.add(&config.file, text.clone());
+    let mut sources = SourceMap::default();
+    let id = sources.add(display_name(&config.file), text.as_str());
     if let Some(folder) = &config.split {
         return split(config, &sources, id, &text, Path::new(folder));
     }
     match translate(config, id, &text) {
         Ok((result, warnings)) => {
-            tell(&sources, &warnings);
-            finish(output::write(&config.output, &result))
+            tool::tell(&sources, warnings.items);
+            finish(files::write(&config.output, &result))
         }
-        Err(found) => {
-            tell(&sources, &found);
-            Exit::Diagnostics
-        }
+        Err(found) => tool::tell(&sources, found.items),
     }
 }
 
 fn finish(written: Result<(), String>) -> Exit {
     match written {
         Ok(()) => Exit::Ok,
-        Err(message) => {
-            output::say(&format!("fuser-translate: error: {message}\n"));
-            Exit::Diagnostics
-        }
-    }
-}
-
-fn tell(sources: &Sources, found: &Diagnostics) {
-    for diagnostic in &found.items {
-        output::say(&render_one(
-            diagnostic,
-            &sources.map,
-            RenderOptions::default(),
-        ));
+        Err(message) => tool::complain(NAME, &message),
     }
 }
 
 /// Writes the parts of the program, if all is well with it and with the folder.
-fn split(config: &Config, sources: &Sources, id: u32, text: &str, folder: &Path) -> Exit {
+fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Path) -> Exit {
     let parts = load(config, id, text).and_then(|(ir, module)| {
         let options = options(config);
         let program = compile::find_program(&ir, module, options.program.as_deref())?;
@@ -99,28 +66,15 @@ fn split(config: &Config, sources: &Sources, id: u32, text: &str, folder: &Path)
     });
     match parts {
         Ok(split) => finish(folder::write(folder, &split)),
-        Err(found) => {
-            tell(sources, &found);
-            Exit::Diagnostics
-        }
+        Err(found) => tool::tell(sources, found.items),
     }
 }
 
+/// The module of the file; its warnings are told when it is compiled.
 fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
-    let mut ir = Ir::new(fuser_dialects::registry());
-    let options = ParseOptions {
-        file_name: config.file.clone(),
-        ..ParseOptions::default()
-    };
-    let parsed = parse::parse(&mut ir, id, text, &options);
-    let Some(module) = parsed.module.filter(|_| !parsed.diagnostics.has_errors()) else {
-        return Err(parsed.diagnostics);
-    };
-    let found = fuser_ir::verify(&mut ir, module);
-    match found.has_errors() {
-        true => Err(found),
-        false => Ok((ir, module)),
-    }
+    let reader = Reader::new(fuser_dialects::registry());
+    let (ir, module, _) = reader.load(id, display_name(&config.file), text)?;
+    Ok((ir, module))
 }
 
 fn options(config: &Config) -> CompileOptions {

@@ -110,3 +110,5 @@ impl AttrKind {
         }
     }
 }
+
+impl crate::intern::Item for AttrKind {}

@@ -63,20 +63,29 @@ impl Finder {
     }
 }
 
-fn hash_of<T: Hash + ?Sized>(item: &T) -> u32 {
+/// A hash without a seed: runs repeat.
+pub fn hash_of<T: Hash + ?Sized>(item: &T) -> u32 {
     let mut hasher = FxHasher::default();
     item.hash(&mut hasher);
     hasher.finish() as u32
 }
 
+/// What an [`Interner`] keeps.
+pub trait Item: Clone + Eq + Hash {
+    /// The hash, whose low bits say where it is looked for first. Equal items have equal ones.
+    fn table_hash(&self) -> u32 {
+        hash_of(self)
+    }
+}
+
 /// A table in which each distinct `T` stands once.
 #[derive(Clone, Debug)]
-pub struct Interner<K: Entity, T: Clone + Eq + Hash> {
+pub struct Interner<K: Entity, T: Item> {
     items: PrimaryMap<K, T>,
     finder: Finder,
 }
 
-impl<K: Entity, T: Clone + Eq + Hash> Default for Interner<K, T> {
+impl<K: Entity, T: Item> Default for Interner<K, T> {
     fn default() -> Self {
         Self {
             items: PrimaryMap::default(),
@@ -85,10 +94,10 @@ impl<K: Entity, T: Clone + Eq + Hash> Default for Interner<K, T> {
     }
 }
 
-impl<K: Entity, T: Clone + Eq + Hash> Interner<K, T> {
+impl<K: Entity, T: Item> Interner<K, T> {
     /// The id of `item`, new or old.
     pub fn intern(&mut self, item: T) -> K {
-        let hash = hash_of(&item);
+        let hash = item.table_hash();
         if let Some(id) = self.find(hash, &item) {
             return id;
         }
@@ -98,7 +107,7 @@ impl<K: Entity, T: Clone + Eq + Hash> Interner<K, T> {
     }
     /// The id of `item` if it was interned before.
     pub fn lookup(&self, item: &T) -> Option<K> {
-        self.find(hash_of(item), item)
+        self.find(item.table_hash(), item)
     }
     fn find(&self, hash: u32, item: &T) -> Option<K> {
         let is = |index| self.items[K::from_index(index)] == *item;

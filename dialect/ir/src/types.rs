@@ -344,3 +344,7 @@ impl TypeKind {
         }
     }
 }
+
+impl crate::intern::Item for TypeKind {}
+
+impl crate::intern::Item for ExtentExpr {}

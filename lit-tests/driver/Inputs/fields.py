@@ -1,4 +1,4 @@
-"""Checks lines of JSON against the part of JSON Schema that our schemas use: types, fields, constants, enumerations."""
+"""Checks lines of JSON, or with --document one text, against the part of JSON Schema that our schemas use: types, fields, constants, enumerations."""
 
 import json
 import re
@@ -34,12 +34,14 @@ def check(schema, value, at, root):
             if key in fields or isinstance(rest, dict):
                 check(fields.get(key, rest), inner, f"{at}.{key}", root)
     if isinstance(value, list):
+        assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)), f"{at}: {len(value)} items"
         for index, inner in enumerate(value):
             check(schema.get("items", {}), inner, f"{at}[{index}]", root)
 
 
 schema = json.load(open(sys.argv[1]))
-lines = open(sys.argv[2]).read().splitlines()
+text = open(sys.argv[2]).read()
+lines = [text] if "--document" in sys.argv else text.splitlines()
 assert lines, "no lines"
 for number, line in enumerate(lines, 1):
     check(schema, json.loads(line), f"line {number}", schema)

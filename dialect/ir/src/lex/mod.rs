@@ -1,4 +1,5 @@
-//! The lexer: source text to a vector of tokens. [`token`] has the kinds, [`scan`] the tokens with an inside of their own.
+//! The lexer: source text to tokens, one after the other. [`token`] has the kinds, [`scan`] the tokens with an inside of
+//! their own.
 //!
 //! Never fails: what no rule takes is a [`Tok::Error`] token, reported by the parser. A token never spans more than it
 //! must: after an unclosed string or bracket the next token begins behind its opening.
@@ -6,7 +7,7 @@
 pub mod scan;
 pub mod token;
 
-use logos::Logos;
+use logos::{Logos, SpannedIter};
 
 use crate::span::Span;
 pub use token::Tok;
@@ -39,18 +40,32 @@ impl Token {
     }
 }
 
-/// All tokens of `source`, which is shorter than 4 GiB.
-pub fn lex(source: &str) -> Vec<Token> {
-    // One token per six bytes is typical; growing further is amortised.
-    let mut tokens = Vec::with_capacity(source.len() / 6);
-    for (kind, range) in Tok::lexer(source).spanned() {
-        tokens.push(Token {
+/// The tokens of a text, made as they are asked for.
+pub struct Lexer<'s>(SpannedIter<'s, Tok>);
+
+impl<'s> Lexer<'s> {
+    /// Reads `source`, which is shorter than 4 GiB.
+    pub fn new(source: &'s str) -> Self {
+        Self(Tok::lexer(source).spanned())
+    }
+}
+
+impl Iterator for Lexer<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let (kind, range) = self.0.next()?;
+        Some(Token {
             kind: kind.unwrap_or(Tok::Error),
             first: false,
             inside: false,
             start: range.start as u32,
             end: range.end as u32,
-        });
+        })
     }
-    tokens
+}
+
+/// All tokens of `source`, which is shorter than 4 GiB.
+pub fn lex(source: &str) -> Vec<Token> {
+    Lexer::new(source).collect()
 }

@@ -3,7 +3,7 @@
 //! A statement's parts go to one scratch [`Statement`]; nothing is made of them before its end (`ops.rs`) or the `{` of its
 //! first region (`regions.rs`). Types and attributes are interned at once (`types.rs`, `attrs.rs`).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashMap;
 
@@ -11,14 +11,15 @@ use super::ParseOptions;
 use super::aliases::Aliases;
 use super::feed::Feed;
 use super::grammar::StartParser;
+use super::lines::Lines;
 use super::names::Names;
+use super::outline::Outline;
 use super::regions::Frame;
 use crate::attr::AttrId;
 use crate::def::OpDef;
 use crate::diag::Diagnostic;
 use crate::intern::Sym;
 use crate::ir::{Ir, OpName};
-use crate::lex::Token;
 use crate::loc::LocId;
 use crate::span::Span;
 use crate::types::TypeId;
@@ -172,7 +173,7 @@ pub struct Parser<'i> {
     pub(super) file: u32,
     pub(super) file_name: Sym,
     pub(super) options: &'i ParseOptions,
-    pub(super) tokens: &'i [Token],
+    pub(super) tokens: &'i RefCell<Outline<'i>>,
     pub(super) stop: &'i Cell<bool>,
     pub(super) statement: Box<Statement>,
     /// A statement that is not in use: its lists keep their memory.
@@ -197,7 +198,7 @@ impl<'i> Parser<'i> {
         ir: &'i mut Ir,
         file: u32,
         source: &'i str,
-        tokens: &'i [Token],
+        tokens: &'i RefCell<Outline<'i>>,
         options: &'i ParseOptions,
         stop: &'i Cell<bool>,
     ) -> Self {
@@ -230,7 +231,7 @@ impl<'i> Parser<'i> {
         parser
     }
     /// Runs the grammar; what it finds is in the parser.
-    pub fn run(&mut self, feed: Feed<'_>) {
+    pub fn run(&mut self, feed: Feed<'_, '_>) {
         if let Err(error) = StartParser::new().parse(self, feed) {
             self.failed_run(error);
         }
@@ -361,39 +362,5 @@ impl<'i> Parser<'i> {
     /// The type that was asked for.
     pub fn answer_type(&mut self, ty: TypeId) {
         self.answer = Some(Answer::Type(ty));
-    }
-}
-
-/// Lines and columns of places that are asked for in ascending order, mostly.
-pub struct Lines<'i> {
-    source: &'i str,
-    starts: Vec<u32>,
-    first: u32,
-    last: usize,
-}
-
-impl<'i> Lines<'i> {
-    fn new(source: &'i str, first: u32) -> Self {
-        let ends = source.match_indices('\n');
-        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1));
-        Self {
-            source,
-            starts: starts.collect(),
-            first,
-            last: 0,
-        }
-    }
-    /// Line and column, one-based; columns count characters.
-    pub fn position(&mut self, at: u32) -> (u32, u32) {
-        while self.starts.get(self.last + 1).is_some_and(|s| *s <= at) {
-            self.last += 1;
-        }
-        if self.starts[self.last] > at {
-            self.last = self.starts.partition_point(|s| *s <= at) - 1;
-        }
-        let start = self.starts[self.last];
-        let before = self.source.get(start as usize..at as usize).unwrap_or("");
-        let column = before.chars().count() as u32 + 1;
-        (self.first.saturating_add(self.last as u32), column)
     }
 }

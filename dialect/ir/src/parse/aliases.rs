@@ -12,7 +12,7 @@ use super::actions::Parser;
 use super::feed::Feed;
 use crate::attr::{AttrId, AttrKind};
 use crate::codes;
-use crate::lex::Tok;
+use crate::lex::{Tok, Token};
 use crate::loc::LocId;
 use crate::span::Span;
 use crate::suggest;
@@ -73,11 +73,11 @@ enum Visit {
 }
 
 impl<'i> Parser<'i> {
-    /// Reads the alias definitions at `ranges` of the tokens, each after those it uses.
-    pub fn aliases(&mut self, ranges: &[Range<usize>]) {
+    /// Reads the alias definitions at `ranges` of `tokens`, each after those it uses.
+    pub fn aliases(&mut self, tokens: &[Token], ranges: &[Range<usize>]) {
         let mut definitions: FxHashMap<&'i str, usize> = FxHashMap::default();
         for (index, range) in ranges.iter().enumerate() {
-            let span = self.tokens[range.start].span();
+            let span = tokens[range.start].span();
             if definitions.insert(self.text(span), index).is_some() {
                 let message = format!("alias `{}` is defined twice", self.text(span));
                 self.error(&codes::BAD_ALIAS, span, message);
@@ -88,25 +88,25 @@ impl<'i> Parser<'i> {
         while let Some(&index) = stack.last() {
             if visits[index].is_none() {
                 visits[index] = Some(Visit::Open);
-                let range = ranges[index].clone();
-                self.alias_needs(range, &definitions, &mut visits, &mut stack);
+                let tokens = &tokens[ranges[index].clone()];
+                self.alias_needs(tokens, &definitions, &mut visits, &mut stack);
                 continue;
             }
             stack.pop();
             if visits[index].replace(Visit::Done) == Some(Visit::Open) {
-                self.read_alias(ranges[index].clone());
+                self.read_alias(&tokens[ranges[index].clone()]);
             }
         }
     }
     /// Puts the definitions that one uses on the stack.
     fn alias_needs(
         &mut self,
-        range: Range<usize>,
+        tokens: &[Token],
         definitions: &FxHashMap<&'i str, usize>,
         visits: &mut [Option<Visit>],
         stack: &mut Vec<usize>,
     ) {
-        for token in &self.tokens[range.start + 1..range.end] {
+        for token in tokens.iter().skip(1) {
             if !matches!(token.kind, Tok::HashId | Tok::BangId) {
                 continue;
             }
@@ -125,10 +125,10 @@ impl<'i> Parser<'i> {
             }
         }
     }
-    fn read_alias(&mut self, range: Range<usize>) {
-        let name = self.text(self.tokens[range.start].span());
-        let (tokens, stop) = (self.tokens, self.stop);
-        self.run(Feed::new(Tok::StartAlias, &tokens[range], stop));
+    fn read_alias(&mut self, tokens: &[Token]) {
+        let name = self.text(tokens.first().map_or(Span::default(), |t| t.span()));
+        let stop = self.stop;
+        self.run(Feed::part(Tok::StartAlias, tokens, stop));
         let failed = std::mem::take(&mut self.statement.failed);
         if failed || !self.aliases.known.contains_key(name) {
             self.aliases.known.insert(name, Alias::Poison);

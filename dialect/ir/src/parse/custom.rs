@@ -6,7 +6,9 @@
 use smallvec::SmallVec;
 
 use super::actions::{Item, ItemValue, Parser, Statement};
+use super::feed::Feed;
 use super::literal;
+use super::outline;
 use super::shape::Reader;
 use crate::attr::{AttrId, AttrKind};
 use crate::check;
@@ -14,6 +16,7 @@ use crate::codes;
 use crate::def::{ClauseDef, ClauseKind, OpDef};
 use crate::intern::Sym;
 use crate::ir::Value;
+use crate::lex::{self, Tok};
 use crate::span::Span;
 use crate::suggest;
 use crate::types::{DType, TypeId, TypeKind};
@@ -282,21 +285,16 @@ impl Parser<'_> {
     }
     /// A list of any attributes: the one place where the grammar runs on a part of a statement.
     fn any_list(&mut self, span: Span) -> Option<AttrId> {
-        let from = self.tokens.partition_point(|t| t.start < span.start);
-        let to = self.tokens.partition_point(|t| t.start < span.end);
-        let mut tokens = self.tokens[from..to].to_vec();
-        if let Some(first) = tokens.first_mut() {
-            first.kind = crate::lex::Tok::LSquare;
-            first.end = first.start + 1;
+        let mut tokens = lex::lex(self.text(span));
+        for token in &mut tokens {
+            token.start += span.start;
+            token.end += span.start;
         }
+        outline::limit_nesting(&mut tokens, &self.options.limits);
         let saved = std::mem::take(&mut self.statement);
         self.answer = None;
         let stop = self.stop;
-        self.run(super::feed::Feed::new(
-            crate::lex::Tok::StartAttr,
-            &tokens,
-            stop,
-        ));
+        self.run(Feed::part(Tok::StartAttr, &tokens, stop));
         let failed = self.statement.failed;
         self.statement = saved;
         self.statement.failed |= failed;

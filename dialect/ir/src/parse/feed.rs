@@ -1,7 +1,8 @@
 //! Hands marked tokens to the grammar, with an [`Tok::End`] after each statement.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
+use super::outline::Outline;
 use crate::lex::{Tok, Token};
 use crate::span::Span;
 
@@ -19,29 +20,60 @@ pub struct FeedToken {
 }
 
 /// The tokens of one run of the grammar.
-pub struct Feed<'a> {
-    tokens: &'a [Token],
+pub struct Feed<'a, 's> {
+    /// Of a file, read as it is needed. What stands inside lists and aliases is passed over.
+    file: Option<&'a RefCell<Outline<'s>>>,
+    batch: Vec<Token>,
+    /// The next token of the batch.
     at: usize,
     start: Option<Tok>,
-    /// Whether tokens inside a list or an alias are passed over.
-    skip: bool,
     open: bool,
     end: u32,
     stop: &'a Cell<bool>,
 }
 
-impl<'a> Feed<'a> {
-    /// Feeds `tokens` after the marker `start`. Of a file, what stands inside lists and aliases is passed over.
-    pub fn new(start: Tok, tokens: &'a [Token], stop: &'a Cell<bool>) -> Self {
+impl<'a, 's> Feed<'a, 's> {
+    /// Feeds the tokens of a file.
+    pub fn file(tokens: &'a RefCell<Outline<'s>>, stop: &'a Cell<bool>) -> Self {
+        let mut feed = Self::part(Tok::StartFile, &[], stop);
+        feed.file = Some(tokens);
+        feed
+    }
+    /// Feeds `tokens`, which stand alone, after the marker `start`.
+    pub fn part(start: Tok, tokens: &[Token], stop: &'a Cell<bool>) -> Self {
         Self {
-            tokens,
+            file: None,
+            batch: tokens.to_vec(),
             at: 0,
             start: Some(start),
-            skip: start == Tok::StartFile,
             open: false,
             end: tokens.first().map_or(0, |t| t.start),
             stop,
         }
+    }
+    /// The next token that is not passed over, which is not taken yet.
+    fn peek(&mut self) -> Option<Token> {
+        loop {
+            match self.batch.get(self.at).copied() {
+                Some(token) if token.inside && self.file.is_some() => self.at += 1,
+                Some(token) => return Some(token),
+                None if self.refill() => {}
+                None => return None,
+            }
+        }
+    }
+    #[cold]
+    fn refill(&mut self) -> bool {
+        let Some(file) = self.file else {
+            return false;
+        };
+        let mut file = file.borrow_mut();
+        self.at = 0;
+        let more = file.next_batch(&mut self.batch);
+        if file.cut {
+            self.stop.set(true);
+        }
+        more
     }
     fn virtual_token(&self, kind: Tok) -> Option<<Self as Iterator>::Item> {
         let span = Span::new(self.end, self.end);
@@ -49,22 +81,19 @@ impl<'a> Feed<'a> {
     }
 }
 
-impl Iterator for Feed<'_> {
+impl Iterator for Feed<'_, '_> {
     type Item = Result<(u32, FeedToken, u32), Stop>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(start) = self.start.take() {
             return self.virtual_token(start);
         }
+        let token = self.peek();
         if self.stop.get() {
             return Some(Err(Stop));
         }
-        while self.skip && self.tokens.get(self.at).is_some_and(|t| t.inside) {
-            self.at += 1;
-        }
-        let token = self.tokens.get(self.at);
         let ends = token.is_none_or(|t| t.kind == Tok::RegionClose || t.first);
-        if self.skip && self.open && ends {
+        if self.open && ends && self.file.is_some() {
             self.open = false;
             return self.virtual_token(Tok::End);
         }

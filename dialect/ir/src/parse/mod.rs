@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lex        source  -> tokens                 logos
-//! outline    tokens  -> marked tokens          statements, regions, definitions
+//! outline    tokens  -> marked tokens          statements, regions, definitions; a batch at a time
 //! grammar    marked tokens -> actions          lalrpop; recovers at the end of a statement
 //! actions    build the IR: names, types, attributes; custom form by the op's table
 //! ```
@@ -16,6 +16,7 @@ mod aliases;
 mod attrs;
 mod custom;
 mod feed;
+mod lines;
 mod literal;
 mod names;
 mod ops;
@@ -35,7 +36,7 @@ mod grammar {
     pub use grammar::*;
 }
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use crate::attr::AttrId;
 use crate::codes;
@@ -48,6 +49,7 @@ use crate::types::TypeId;
 
 use actions::{Answer, Parser};
 use feed::Feed;
+use outline::Outline;
 
 /// How to parse.
 #[derive(Clone, Debug)]
@@ -87,14 +89,16 @@ pub fn parse(ir: &mut Ir, file_id: u32, source: &str, options: &ParseOptions) ->
     if source.len() > options.limits.source_bytes {
         return too_large(file_id, source.len(), options.limits.source_bytes);
     }
-    let mut tokens = lex::lex(source);
     let registry = ir.registry.clone();
-    let outline = outline::outline(&mut tokens, source, &registry, &options.limits);
+    let outline = || Outline::new(source, &registry, &options.limits);
+    let tokens = RefCell::new(outline());
     let stop = Cell::new(false);
     let mut parser = Parser::new(ir, file_id, source, &tokens, options, &stop);
-    parser.faults(&outline.faults);
-    parser.aliases(&outline.aliases);
-    parser.run(Feed::new(Tok::StartFile, &tokens, &stop));
+    if outline::may_have_aliases(source) {
+        let (tokens, ranges) = outline().alias_tokens();
+        parser.aliases(&tokens, &ranges);
+    }
+    parser.run(Feed::file(&tokens, &stop));
     parser.finish()
 }
 
@@ -129,8 +133,10 @@ fn alone(ir: &mut Ir, source: &str, start: Tok) -> (Option<Answer>, Diagnostics)
     }
     let tokens = lex::lex(source);
     let stop = Cell::new(false);
-    let mut parser = Parser::new(ir, 0, source, &tokens, &options, &stop);
-    parser.run(Feed::new(start, &tokens, &stop));
+    let registry = ir.registry.clone();
+    let file = RefCell::new(Outline::new("", &registry, &options.limits));
+    let mut parser = Parser::new(ir, 0, source, &file, &options, &stop);
+    parser.run(Feed::part(start, &tokens, &stop));
     let answer = parser.answer.take();
     (answer, parser.finish().diagnostics)
 }

@@ -3,7 +3,7 @@
 use super::actions::Parser;
 use super::regions::OpenOp;
 use super::report::SyntaxError;
-use crate::lex::Tok;
+use crate::lex::{Tok, Token};
 use crate::span::Span;
 
 impl Parser<'_> {
@@ -51,30 +51,21 @@ impl Parser<'_> {
         for name in self.definitions(at) {
             self.poison(name);
         }
-        let start = self.statement_start(at);
-        let label = self.tokens.get(start).is_some_and(|t| t.kind == Tok::Label);
+        let label = {
+            let outline = self.tokens.borrow();
+            let tokens = outline.kept();
+            let first = tokens.get(statement_start(tokens, at));
+            first.is_some_and(|t| t.kind == Tok::Label)
+        };
         if label {
             self.names.blind();
         }
     }
-    /// The first token of the statement around byte `at`.
-    fn statement_start(&self, at: u32) -> usize {
-        let mut index = self
-            .tokens
-            .partition_point(|t| t.start <= at)
-            .saturating_sub(1);
-        while index > 0 && !self.tokens[index].first {
-            let before = self.tokens[index - 1].kind;
-            if matches!(before, Tok::RegionOpen | Tok::RegionClose) {
-                break;
-            }
-            index -= 1;
-        }
-        index
-    }
     fn definitions(&self, at: u32) -> Vec<Span> {
-        let start = self.statement_start(at);
-        let tokens = self.tokens[start.min(self.tokens.len())..].iter();
+        let outline = self.tokens.borrow();
+        let tokens = outline.kept();
+        let start = statement_start(tokens, at);
+        let tokens = tokens[start.min(tokens.len())..].iter();
         let header = tokens
             .enumerate()
             .take_while(|(index, t)| *index == 0 || !t.first)
@@ -85,6 +76,19 @@ impl Parser<'_> {
             .map(|t| t.span())
             .collect()
     }
+}
+
+/// The first token of the statement around byte `at`.
+fn statement_start(tokens: &[Token], at: u32) -> usize {
+    let mut index = tokens.partition_point(|t| t.start <= at).saturating_sub(1);
+    while index > 0 && !tokens[index].first {
+        let before = tokens[index - 1].kind;
+        if matches!(before, Tok::RegionOpen | Tok::RegionClose) {
+            break;
+        }
+        index -= 1;
+    }
+    index
 }
 
 fn error_place(error: &SyntaxError) -> u32 {

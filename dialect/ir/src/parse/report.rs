@@ -90,11 +90,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports what the outline found.
-    pub fn faults(&mut self, faults: &[Fault]) {
+    /// Reports what the outline found since it was asked last; the statement is not lost by it.
+    fn faults(&mut self) {
+        let failed = self.statement.failed;
+        let faults = std::mem::take(&mut self.tokens.borrow_mut().faults);
         for fault in faults {
             let limits = self.options.limits;
-            match *fault {
+            match fault {
                 Fault::Unclosed(span) => {
                     let message = "this region is never closed";
                     let help = "a `}` is missing before the end of the file";
@@ -114,13 +116,14 @@ impl Parser<'_> {
                 }
             }
         }
-        self.statement.failed = false;
+        self.statement.failed = failed;
     }
 
     // --- syntax errors
 
     /// Reports a syntax error.
     pub fn syntax_error(&mut self, error: SyntaxError) {
+        self.faults();
         match error {
             ParseError::UnrecognizedToken { token, expected } => {
                 self.unexpected(token.1, &expected)
@@ -139,6 +142,7 @@ impl Parser<'_> {
     }
     /// The grammar gave up; what it had reported stands.
     pub fn failed_run(&mut self, error: SyntaxError) {
+        self.faults();
         if self.errors == 0 || !matches!(error, ParseError::User { .. }) {
             self.syntax_error(error);
         }
@@ -200,8 +204,10 @@ impl Parser<'_> {
     }
     /// Common mistakes that a token betrays.
     fn hint(&self, token: FeedToken) -> Option<&'static str> {
-        let at = self.tokens.partition_point(|t| t.start < token.span.start);
-        let before = |n: usize| Some(self.tokens.get(at.checked_sub(n)?)?.kind);
+        let outline = self.tokens.borrow();
+        let tokens = outline.kept();
+        let at = tokens.partition_point(|t| t.start < token.span.start);
+        let before = |n: usize| Some(tokens.get(at.checked_sub(n)?)?.kind);
         match token.kind {
             Tok::Comma | Tok::RParen
                 if before(2) == Some(Tok::LParen) && before(1) == Some(Tok::ValueId) =>
@@ -264,6 +270,7 @@ impl Parser<'_> {
 
     /// What was found, and the module if nothing is wrong.
     pub fn finish(mut self) -> ParseResult {
+        self.faults();
         let module = self.leave_file();
         let place = |d: &Diagnostic| match d.place {
             Place::Span { span, .. } => span.start,

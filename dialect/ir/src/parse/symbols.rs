@@ -2,9 +2,9 @@
 //!
 //! For messages to programs, which say in what function a mistake stands. Linear in the length of the text.
 
-use super::outline;
+use super::outline::Outline;
 use crate::def::Registry;
-use crate::lex::{self, Tok, Token};
+use crate::lex::{Tok, Token};
 use crate::limits::Limits;
 use crate::span::Span;
 
@@ -32,8 +32,9 @@ pub fn symbols(source: &str, registry: &Registry, limits: &Limits) -> Vec<Symbol
     if source.len() > limits.source_bytes {
         return Vec::new();
     }
-    let mut tokens = lex::lex(source);
-    outline::outline(&mut tokens, source, registry, limits);
+    let mut outline = Outline::new(source, registry, limits);
+    outline.read_all();
+    let tokens = outline.kept();
     let mut found = Vec::new();
     let mut open: Vec<Header> = Vec::new();
     let mut header = Header::default();

@@ -19,7 +19,12 @@ pub static UNSUPPORTED_TYPE: CodeDef = CodeDef {
     code: "FIR0812",
     title: "a value that no register can hold",
     explanation: "Values in kernels are scalars, vectors with one axis of 1 to 1024 lanes, and one-dimensional memrefs.",
-    example: "kernel.func @k() { %0 = fusion.constant value 0.0 : vector<2000xf32> }",
+    example: "$ fuser-translate x.fir --emit=llvm-ir\n\
+              kernel.func @k(%m: memref<?xf32>) {\n  \
+              %0 = fusion.constant value 0.0 : vector<2000xf32>\n  \
+              %i = fusion.constant value 0 : index\n  \
+              kernel.store %0, %m, %i\n\
+              }",
 };
 /// FIR0813
 pub static BAD_SIGNATURE: CodeDef = CodeDef {
@@ -34,7 +39,17 @@ pub static BAD_NEST: CodeDef = CodeDef {
     title: "a loop mapping that the target cannot run",
     explanation: "One grid loop at most, directly in the function and without iteration arguments; no thread loop inside a \
                   thread loop; each iteration argument of a thread loop names its `combine`.",
-    example: "kernel.for %a, %b, %c map \"seq\" { kernel.for %a, %b, %c map \"grid\" { } }",
+    example: "$ fuser-translate x.fir --emit=llvm-ir\n\
+              kernel.func @k(%n: index) {\n  \
+              %0 = fusion.constant value 0 : index\n  \
+              %1 = fusion.constant value 1 : index\n  \
+              kernel.for %0, %n, %1 map \"seq\" {\n  \
+              ^bb0(%i: index):\n    \
+              kernel.for %0, %n, %1 map \"grid\" {\n    \
+              ^bb0(%j: index):\n    \
+              }\n  \
+              }\n\
+              }",
 };
 /// FIR0815
 pub static BAD_MEMORY: CodeDef = CodeDef {

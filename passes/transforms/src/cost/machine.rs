@@ -21,6 +21,9 @@ pub struct Machine {
     pub wait_ns: u64,
 }
 
+/// Their names, as options take them.
+pub const MACHINE_NAMES: &[&str] = &["cpu", "a100", "h100", "tiny"];
+
 /// The machines known by name; the first is the default.
 pub static MACHINES: &[Machine] = &[
     Machine {
@@ -85,5 +88,16 @@ impl Machine {
 impl Default for Machine {
     fn default() -> Self {
         MACHINES[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_is_a_machine() {
+        let names: Vec<&str> = MACHINES.iter().map(|m| m.name).collect();
+        assert_eq!(names, MACHINE_NAMES);
     }
 }

@@ -29,7 +29,7 @@ mod tests;
 mod units;
 
 pub use body::boundary;
-pub use machine::{MACHINES, Machine};
+pub use machine::{MACHINE_NAMES, MACHINES, Machine};
 pub use memory_view::keeps_memory;
 pub(crate) use memory_view::moved;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_hiding, plan_ops};

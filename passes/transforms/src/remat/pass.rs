@@ -4,7 +4,7 @@ use fuser_ir::Diagnostics;
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 
 use super::improve::{Config, Outcome, improve};
-use crate::cost::{Machine, Model};
+use crate::cost::{MACHINE_NAMES, Machine, Model};
 use crate::places;
 
 /// `remat`
@@ -19,7 +19,7 @@ pub static REMAT: PassDef = PassDef {
     options: &[
         OptionDef {
             name: "machine",
-            kind: OptionKind::Text,
+            kind: OptionKind::Choice(MACHINE_NAMES),
             default: "cpu",
             doc: "the machine description",
         },

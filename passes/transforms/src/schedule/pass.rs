@@ -8,7 +8,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind
 use super::arrange::{Arranged, arrange};
 use super::loops::{TUNINGS, Tuning};
 use crate::axes::{Axes, value_text};
-use crate::cost::{self, Kind, Machine, Model};
+use crate::cost::{self, Kind, MACHINE_NAMES, Machine, Model};
 use crate::places;
 
 /// The codes of scheduling.
@@ -48,7 +48,7 @@ pub static SCHEDULE: PassDef = PassDef {
         },
         OptionDef {
             name: "machine",
-            kind: OptionKind::Text,
+            kind: OptionKind::Choice(MACHINE_NAMES),
             default: "cpu",
             doc: "the machine description that says how much fast memory a worker has",
         },

@@ -14,7 +14,7 @@ use super::record::{Action, Record};
 use super::rounds::rounds;
 use super::search::{Options, Segmentation, segment};
 use super::verdict::Planner;
-use crate::cost::{Bindings, Kind, Limits, Machine, Model, Objective};
+use crate::cost::{Bindings, Kind, Limits, MACHINE_NAMES, Machine, Model, Objective};
 use crate::places;
 
 /// The codes of segmentation.
@@ -68,8 +68,8 @@ pub const GROUPING: CodeDef = CodeDef {
 pub const UNKNOWN_OPTION: CodeDef = CodeDef {
     code: "FIR0713",
     title: "a value of an option is not understood",
-    explanation: "`machine` is one of the known machine descriptions; `shape` is a list of `NAME=LENGTH`.",
-    example: "$ fuser-opt x.fir --segment='machine=abacus'\n\
+    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with.",
+    example: "$ fuser-opt x.fir --segment='shape=B'\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
                 %y = fusion.exp %x\n  \
                 task.return %y\n\
@@ -110,7 +110,7 @@ pub static SEGMENT: PassDef = PassDef {
         },
         OptionDef {
             name: "machine",
-            kind: OptionKind::Text,
+            kind: OptionKind::Choice(MACHINE_NAMES),
             default: "cpu",
             doc: "the machine description",
         },
@@ -366,10 +366,7 @@ fn kinds(
 
 /// The model that the options describe.
 fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
-    let wrong = |what: String| one(ctx.error_at(ctx.op, &UNKNOWN_OPTION, what));
-    let name = ctx.options.text("machine");
-    let machine = Machine::by_name(name);
-    let machine = machine.ok_or_else(|| wrong(format!("there is no machine '{name}'")))?;
+    let machine = Machine::by_name(ctx.options.text("machine"));
     let sweeps = ctx.options.count("max-sweeps");
     let limits = Limits {
         ops: usize::try_from(ctx.options.count("max-ops")).unwrap_or(usize::MAX),
@@ -384,7 +381,7 @@ fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
         _ => Objective::Bytes,
     };
     Ok(Model {
-        machine: *machine,
+        machine: machine.copied().unwrap_or_default(),
         bindings: bindings(ctx, &ctx.options.list("shape"))?,
         limits,
         objective,

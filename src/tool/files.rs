@@ -3,19 +3,44 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use fuser_ir::limits::MAX_SOURCE_BYTES;
+
+/// How much is read at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Bytes.
+    pub bytes: usize,
+    /// The flag that raises it, where there is one.
+    pub raised_by: Option<&'static str>,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self {
+            bytes: MAX_SOURCE_BYTES,
+            raised_by: None,
+        }
+    }
+}
+
 /// Reads `path`, or stdin for `-`. The message says what is wrong.
-pub fn read(path: &str, limit: u64) -> Result<String, String> {
+pub fn read(path: &str, limit: Limit) -> Result<String, String> {
+    let most = limit.bytes as u64;
     let mut bytes = Vec::new();
     // One byte more than the limit tells "too large" from "just fits".
     let read = match path {
-        "-" => io::stdin().lock().take(limit + 1).read_to_end(&mut bytes),
-        path => std::fs::File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)),
+        "-" => io::stdin()
+            .lock()
+            .take(most.saturating_add(1))
+            .read_to_end(&mut bytes),
+        path => std::fs::File::open(path)
+            .and_then(|f| f.take(most.saturating_add(1)).read_to_end(&mut bytes)),
     };
     read.map_err(|e| format!("cannot read '{path}': {e}"))?;
-    if bytes.len() as u64 > limit {
-        return Err(format!(
-            "'{path}' has more than {limit} bytes; raise --limit-input-bytes"
-        ));
+    if bytes.len() as u64 > most {
+        let raise = limit.raised_by.map(|flag| format!("; raise {flag}"));
+        let raise = raise.unwrap_or_default();
+        return Err(format!("'{path}' has more than {most} bytes{raise}"));
     }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();

@@ -1,0 +1,79 @@
+//! What all tools do alike: read and write files, make a module of a text, tell mistakes, end.
+//!
+//! `files` reads and writes, `load` makes modules; this file tells what went wrong and says how a run ended. Results go to
+//! stdout, everything else to stderr.
+
+pub mod files;
+pub mod load;
+
+use std::io::IsTerminal;
+
+use fuser_ir::render::{RenderOptions, render};
+use fuser_ir::source::SourceMap;
+use fuser_ir::{Diagnostic, Diagnostics};
+
+/// How a run ended, worst last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// Done.
+    Ok = 0,
+    /// The program or an input is wrong, cannot be compiled, or a check failed.
+    Diagnostics = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A bug of ours.
+    Internal = 3,
+}
+
+/// Tells mistakes of the command line of `tool`.
+pub fn usage(tool: &str, errors: &[String]) -> Exit {
+    for error in errors {
+        complain(tool, error);
+    }
+    files::say(&format!("{tool}: '{tool} --help' lists all flags\n"));
+    Exit::Usage
+}
+
+/// Tells that something outside of the program does not work: a file, mostly.
+pub fn complain(tool: &str, error: &str) -> Exit {
+    files::say(&format!("{tool}: error: {error}\n"));
+    Exit::Diagnostics
+}
+
+/// Does the work. A panic is a bug of ours and says so; nothing has been written by then.
+pub fn guarded(work: impl FnOnce() -> Exit) -> Exit {
+    let work = std::panic::AssertUnwindSafe(work);
+    std::panic::catch_unwind(work).unwrap_or_else(|_| {
+        let code = crate::INTERNAL.code;
+        files::say(&format!(
+            "error: [{code}] internal error: this is a bug in Fuser; nothing was written\n"
+        ));
+        Exit::Internal
+    })
+}
+
+/// Whether people look at stderr, who like color.
+pub fn color() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+/// Tells diagnostics as text; the exit code that they mean.
+pub fn tell(sources: &SourceMap, list: Vec<Diagnostic>) -> Exit {
+    let options = RenderOptions {
+        color: color(),
+        ..RenderOptions::default()
+    };
+    let list = Diagnostics { items: list };
+    files::say(&shown(&list, sources, options));
+    let internal = |d: &Diagnostic| d.code == crate::INTERNAL.code;
+    match list.has_errors() {
+        true if list.items.iter().any(internal) => Exit::Internal,
+        true => Exit::Diagnostics,
+        false => Exit::Ok,
+    }
+}
+
+/// Diagnostics as text. What has no place in the program needs no word for that.
+pub fn shown(list: &Diagnostics, sources: &SourceMap, options: RenderOptions) -> String {
+    render(list, sources, options).replace("<unknown>: ", "")
+}
