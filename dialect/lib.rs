@@ -9,6 +9,7 @@
 
 pub mod builtin;
 pub mod docs;
+mod foreign;
 pub mod fusion;
 pub mod kernel;
 pub mod task;
@@ -28,7 +29,7 @@ pub static DIALECTS: &[&DialectDef] = &[
 
 /// A registry of [`DIALECTS`].
 pub fn registry() -> Arc<Registry> {
-    Arc::new(Registry::new(DIALECTS))
+    Arc::new(Registry::new(DIALECTS).with_foreign(foreign::NAMES))
 }
 
 /// The diagnostic codes of the dialects: FIR03xx, FIR04xx, FIR05xx.

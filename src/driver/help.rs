@@ -1,6 +1,7 @@
 //! What `fuser-opt` tells about itself: help, lists, explanations. All derived from tables.
 
 use fuser_ir::def::{OpDef, Registry};
+use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
 use fuser_pass::{Catalog, OptionDef, PassDef};
 use serde_json::{Value, json};
@@ -226,9 +227,7 @@ pub fn explain(code: &str) -> Result<String, String> {
     }
     let wanted = code.to_ascii_uppercase();
     let Some(found) = all.iter().find(|c| c.code == wanted) else {
-        let near = nearest(&wanted, all.iter().map(|c| c.code));
-        let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-        return Err(format!("no code '{code}'{near}"));
+        return Err(format!("no code '{code}'{}", near_code(&wanted, &all)));
     };
     let mut text = format!(
         "{}: {}\n\n{}\n",
@@ -245,6 +244,22 @@ pub fn explain(code: &str) -> Result<String, String> {
         text += &format!("\nExample:\n\n{example}");
     }
     Ok(text)
+}
+
+/// The codes on both sides of one that is not there: codes of one range are about one thing.
+fn near_code(wanted: &str, all: &[&CodeDef]) -> String {
+    let digits = wanted.strip_prefix("FIR").unwrap_or_default();
+    if digits.len() != 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        let near = nearest(wanted, all.iter().map(|c| c.code));
+        return near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+    }
+    let after = all.partition_point(|c| c.code < wanted);
+    let around = &all[after.saturating_sub(1)..all.len().min(after + 1)];
+    let around: Vec<&str> = around.iter().map(|c| c.code).collect();
+    format!(
+        "; the next ones are {}; 'fuser-opt explain' lists all",
+        around.join(" and ")
+    )
 }
 
 /// `--debug-only=help`

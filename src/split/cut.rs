@@ -192,6 +192,9 @@ impl Table {
             }
         }
     }
+    fn numbers(&self, ir: &Ir, values: &[Value]) -> Vec<usize> {
+        values.iter().map(|&v| self.crossing(ir, v)).collect()
+    }
     /// The number of a value between segments.
     fn crossing(&self, ir: &Ir, value: Value) -> usize {
         let known = self.crossing.get(&value).copied();
@@ -214,22 +217,16 @@ struct Piece {
 /// A program of one segment is its own part.
 fn whole(ir: &mut Ir, module: Op, program: Op, segment: Op, table: &mut Table) -> Piece {
     let name = names(ir, &[segment]).swap_remove(0);
-    let reads = ir
-        .body(program, 0)
-        .map_or(Vec::new(), |b| ir.args(b).to_vec());
-    let reads: Vec<usize> = reads.iter().map(|&v| table.crossing(ir, v)).collect();
-    let writes = number::returned(ir, program);
-    let writes: Vec<usize> = writes.iter().map(|&v| table.crossing(ir, v)).collect();
-    let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
-    let origins: Vec<Option<usize>> = origins(ir, program, table);
-    number::name(ir, program);
-    describe(
+    let args = ir.body(program, 0).map_or(&[][..], |b| ir.args(b));
+    let reads = table.numbers(ir, args);
+    let writes = table.numbers(ir, &number::returned(ir, program));
+    let kind = kind(ir, segment);
+    piece(
         ir,
-        module,
-        program,
+        (module, program),
         (name, kind),
         (&reads, &writes),
-        &origins,
+        table,
     )
 }
 
@@ -243,10 +240,9 @@ fn part(
     updates: &Updates,
 ) -> Piece {
     let outside = interface::inputs(ir, Task::Op(segment));
-    let reads: Vec<usize> = outside.iter().map(|&v| table.crossing(ir, v)).collect();
-    let results = ir.results(segment).to_vec();
-    let writes: Vec<usize> = results.iter().map(|&v| table.crossing(ir, v)).collect();
-    let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
+    let reads = table.numbers(ir, &outside);
+    let writes = table.numbers(ir, ir.results(segment));
+    let kind = kind(ir, segment);
     let symbol = format!("{}_{name}", ir.symbol_name(whole).unwrap_or("main"));
     let program = program(ir, segment, &outside, &symbol);
     let aliases = results.iter().map(|&v| updates.alias(segment, v, &outside));
@@ -259,8 +255,6 @@ fn part(
         let name = ir.sym(table.entries[index].name.trim_start_matches('%'));
         ir.set_value_name(arg, Some(name));
     }
-    let origins = origins(ir, program, table);
-    number::name(ir, program);
     let needs = missing_extents(ir, program);
     if !needs.is_empty() {
         let texts: Vec<&str> = needs.iter().map(String::as_str).collect();
@@ -268,14 +262,17 @@ fn part(
         ir.set_attr(program, GIVEN_EXTENTS, attr);
     }
     let module = module(ir, program);
-    describe(
+    piece(
         ir,
-        module,
-        program,
+        (module, program),
         (name, kind),
         (&reads, &writes),
-        &origins,
+        table,
     )
+}
+
+fn kind(ir: &Ir, segment: Op) -> String {
+    ir.str_of(segment, "kind").unwrap_or("kernel").to_owned()
 }
 
 /// `task.program @symbol(outside) { segment; return its results }`
@@ -321,17 +318,19 @@ fn origins(ir: &Ir, program: Op, table: &Table) -> Vec<Option<usize>> {
     values.map(|v| table.original(ir, v)).collect()
 }
 
-fn describe(
-    ir: &Ir,
-    module: Op,
-    program: Op,
+/// Names the values of a part, writes it, and says which of the original they are.
+fn piece(
+    ir: &mut Ir,
+    (module, program): (Op, Op),
     (name, kind): (String, String),
     (reads, writes): (&[usize], &[usize]),
-    origins: &[Option<usize>],
+    table: &Table,
 ) -> Piece {
+    let origins = origins(ir, program, table);
+    number::name(ir, program);
     let values = number::values(ir, program);
     let numbers: FxHashMap<Value, usize> = values.iter().copied().zip(0..).collect();
-    let inner = values.iter().zip(origins).enumerate();
+    let inner = values.iter().zip(&origins).enumerate();
     let mut inner: Vec<Inner> = inner
         .map(|(value, (&v, &original))| Inner {
             value,

@@ -539,6 +539,7 @@ pub struct DialectDef {
 pub struct Registry {
     dialects: Vec<&'static DialectDef>,
     by_name: std::collections::BTreeMap<&'static str, &'static OpDef>,
+    foreign: &'static [(&'static str, &'static str)],
 }
 
 impl Registry {
@@ -552,7 +553,18 @@ impl Registry {
         Self {
             dialects: dialects.to_vec(),
             by_name,
+            foreign: &[],
         }
+    }
+    /// The same, with what ops are called elsewhere and here: for hints to those who know them by that name.
+    pub fn with_foreign(mut self, names: &'static [(&'static str, &'static str)]) -> Self {
+        self.foreign = names;
+        self
+    }
+    /// The op that is called `name` elsewhere.
+    pub fn foreign(&self, name: &str) -> Option<&'static str> {
+        let found = self.foreign.iter().find(|(there, _)| *there == name);
+        found.map(|(_, here)| *here)
     }
     /// The op called `name`.
     pub fn op(&self, name: &str) -> Option<&'static OpDef> {

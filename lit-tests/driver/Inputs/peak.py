@@ -16,6 +16,8 @@ KINDS = {
     "attributes": "".join(f'"a.b"() {{k{i} = {i}}} : () -> ()\n' for i in range(80_000)),
     "dense": '"a.b"() {k = dense<[' + "1, " * 1_500_000 + "1]> : tensor<1500001xi8>} : () -> ()\n",
     "types": "".join(f'"a.b"() : () -> tensor<{i}x[N{i}]xf32>\n' for i in range(80_000)),
+    # Three towers of 9,999 regions inside each other.
+    "regions": ('"a.b"() ({\n' * 9_999 + "}) : () -> ()\n" * 9_999) * 3,
     "errors": '"a.b"(%x) : (f32) -> ()\n' * 150_000,
 }
 

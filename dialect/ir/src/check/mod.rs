@@ -121,9 +121,16 @@ fn reconcile(
     }
     for (index, (&is, &should)) in stated.iter().zip(&inferred).enumerate() {
         if !same(ir, is, should) {
+            let function = matches!(ir.ty(is), TypeKind::Function { .. });
             let (is, should) = (describe::ty(ir, is), describe::ty(ir, should));
             let text = format!("result {index} is stated as `{is}`, but is `{should}`");
-            errors.push(OpError::at(At::Result(index), text).code(&RESULT_TYPE));
+            let error = OpError::at(At::Result(index), text).code(&RESULT_TYPE);
+            errors.push(match function {
+                true => error.help(format!(
+                    "the custom form states result types only: `: {should}`"
+                )),
+                false => error,
+            });
         }
     }
     stated.iter().copied().collect()
@@ -256,7 +263,14 @@ fn unknown_clause(def: &OpDef, key: &str) -> OpError {
 fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpError>) {
     if let Err(wanted) = clause_fits(ir, clause.kind, attr) {
         let text = format!("clause `{}` takes {wanted}", clause.name);
-        errors.push(OpError::at(At::Clause(clause.name), text).code(&CLAUSE_KIND));
+        let error = OpError::at(At::Clause(clause.name), text).code(&CLAUSE_KIND);
+        errors.push(match (clause.kind, ir.attr_kind(attr)) {
+            (ClauseKind::I64Array, AttrKind::Array(_)) => error.help(format!(
+                "in a dictionary that is `array<i64: 0, 2>`; the custom form has a clause, `{} [0, 2]`",
+                clause.name
+            )),
+            _ => error,
+        });
     }
 }
 

@@ -47,16 +47,8 @@ impl Ir {
         for region in new.regions {
             self.regions[region].parent = Some(op);
         }
-        for (index, (ty, name)) in new.results.into_iter().enumerate() {
-            let def = Def::Result(op, index as u32);
-            let value = self.values.push(ValueData {
-                ty,
-                def,
-                name,
-                first_use: None,
-                last_use: None,
-            });
-            self.ops[op].results.push(value);
+        for (ty, name) in new.results {
+            self.append_result(op, ty, name);
         }
         for value in new.operands {
             self.push_operand(op, value);
@@ -98,29 +90,27 @@ impl Ir {
     }
     /// Adds an argument to `block`.
     pub fn append_arg(&mut self, block: Block, ty: TypeId, name: Option<Sym>) -> Value {
-        let def = Def::Arg(block, self.blocks[block].args.len() as u32);
-        let value = self.values.push(ValueData {
-            ty,
-            def,
-            name,
-            first_use: None,
-            last_use: None,
-        });
+        let index = self.blocks[block].args.len() as u32;
+        let value = self.value(Def::Arg(block, index), ty, name);
         self.blocks[block].args.push(value);
         value
     }
     /// Adds a result to `op`.
     pub fn append_result(&mut self, op: Op, ty: TypeId, name: Option<Sym>) -> Value {
-        let def = Def::Result(op, self.ops[op].results.len() as u32);
-        let value = self.values.push(ValueData {
+        let index = self.ops[op].results.len() as u32;
+        let value = self.value(Def::Result(op, index), ty, name);
+        self.ops[op].results.push(value);
+        value
+    }
+    /// Makes a value that nothing uses yet.
+    fn value(&mut self, def: Def, ty: TypeId, name: Option<Sym>) -> Value {
+        self.values.push(ValueData {
             ty,
             def,
             name,
             first_use: None,
             last_use: None,
-        });
-        self.ops[op].results.push(value);
-        value
+        })
     }
     /// Removes result `index` (unused) of `op`; the later ones move up.
     pub fn remove_result(&mut self, op: Op, index: usize) {

@@ -126,9 +126,13 @@ impl<'i> Parser<'i> {
         let registry = self.ir.registry.clone();
         let names = || registry.ops().map(|op| op.name);
         let short = |name: &'static str| name.split_once('.').map_or("", |(_, short)| short);
-        // An op written without its dialect, or misspelt.
-        let exact = names().find(|name| short(name) == text);
-        let near = exact.or_else(|| suggest::nearest(text, names()));
+        // An op by its name elsewhere, without its dialect or with another, or misspelt.
+        let bare = text.rsplit('.').next().unwrap_or(text);
+        let dialect = self.dialect_around();
+        let same = || names().filter(|name| short(name) == bare);
+        let here = same().find(|name| name.split_once('.').is_some_and(|(d, _)| d == dialect));
+        let near = registry.foreign(text).or(here).or_else(|| same().next());
+        let near = near.or_else(|| suggest::nearest(text, names()));
         let message = format!("unknown operation `{text}`");
         match near {
             Some(near) => {
@@ -142,6 +146,15 @@ impl<'i> Parser<'i> {
                 self.error_with_help(&codes::UNKNOWN_OP, span, message, help);
             }
         }
+    }
+
+    /// The dialect of the operation around the one that is read.
+    fn dialect_around(&self) -> &'static str {
+        let around = self.frames.last().and_then(|frame| frame.op.as_ref());
+        let name = around
+            .and_then(|open| open.def())
+            .map_or("", |def| def.name);
+        name.split_once('.').map_or("", |(dialect, _)| dialect)
     }
 
     /// Makes the op, detached; `None` if something is wrong, which was reported here or before.

@@ -28,7 +28,8 @@ pub struct OpenOp {
 }
 
 impl OpenOp {
-    fn def(&self) -> Option<&'static OpDef> {
+    /// The table of the operation, if its name is known.
+    pub(super) fn def(&self) -> Option<&'static OpDef> {
         self.header.name.and_then(|(_, def)| def)
     }
 }

@@ -210,10 +210,32 @@ impl Parser<'_> {
         let before = |n: usize| Some(tokens.get(at.checked_sub(n)?)?.kind);
         match token.kind {
             Tok::Comma | Tok::RParen
+                if before(1) == Some(Tok::ValueId) && before(3) == Some(Tok::SymbolId) =>
+            {
+                Some("each parameter has a type: `%x: tensor<4xf32>`")
+            }
+            Tok::Comma | Tok::RParen
                 if before(2) == Some(Tok::LParen) && before(1) == Some(Tok::ValueId) =>
             {
                 Some(
                     "operands follow the operation's name without parentheses: `fusion.add %a, %b`",
+                )
+            }
+            Tok::LParen if before(1) == Some(Tok::Word) && before(2) == Some(Tok::OpName) => {
+                Some("a symbol begins with `@`: `@name(`")
+            }
+            Tok::Int | Tok::Float | Tok::Hex | Tok::Minus
+                if before(1) == Some(Tok::Comma) && before(2) == Some(Tok::ValueId) =>
+            {
+                Some(
+                    "operands are values: a number becomes one by an operation that makes constants",
+                )
+            }
+            Tok::Int | Tok::Float | Tok::Hex | Tok::Minus | Tok::Dense | Tok::Str | Tok::Array
+                if before(1) == Some(Tok::OpName) =>
+            {
+                Some(
+                    "what an operation takes besides operands stands behind a word: `value dense<1.0>`",
                 )
             }
             Tok::ValueId if before(1) == Some(Tok::ValueId) => {

@@ -25,9 +25,44 @@ pub enum Name {
     Element(Value, u32),
 }
 
+/// Names of values whose numbers lie near each other. Takes the room between the least and the greatest: what is printed was
+/// mostly made together, and a part of a large program costs what the part holds.
+#[derive(Default)]
+struct Window {
+    /// Number of the value that the first name belongs to.
+    first: usize,
+    names: Vec<Name>,
+}
+
+impl Window {
+    fn get(&self, value: Value) -> Name {
+        let at = value.index().checked_sub(self.first);
+        let name = at.and_then(|at| self.names.get(at));
+        name.copied().unwrap_or(Name::None)
+    }
+    fn set(&mut self, value: Value, name: Name) {
+        let index = value.index();
+        if self.names.is_empty() {
+            self.first = index;
+        }
+        if index < self.first {
+            // As much again as there is, so that names that descend are not moved each time.
+            let more = (self.first - index).max(self.names.len()).min(self.first);
+            self.names
+                .splice(0..0, std::iter::repeat_n(Name::None, more));
+            self.first -= more;
+        }
+        let at = index - self.first;
+        if at >= self.names.len() {
+            self.names.resize(at + 1, Name::None);
+        }
+        self.names[at] = name;
+    }
+}
+
 /// The names of all values of a program.
 pub struct Names {
-    names: Vec<Name>,
+    names: Window,
     texts: Vec<Box<str>>,
     blocks: FxHashMap<Block, Box<str>>,
     early: FxHashSet<Op>,
@@ -60,7 +95,7 @@ impl Names {
     /// No names.
     pub fn empty() -> Self {
         Self {
-            names: Vec::new(),
+            names: Window::default(),
             texts: Vec::new(),
             blocks: FxHashMap::default(),
             early: FxHashSet::default(),
@@ -81,14 +116,13 @@ impl Names {
             waiting: FxHashSet::default(),
             epochs: 0,
         };
-        namer.out.names = vec![Name::None; ir.value_slots()];
         namer.enter(None, true);
         namer.walk(root);
         namer.out
     }
     /// The name of a value.
     pub fn get(&self, value: Value) -> Name {
-        self.names.get(value.index()).copied().unwrap_or(Name::None)
+        self.names.get(value)
     }
     /// Writes `%x`, `%3` or `%r#1`.
     pub fn write(&self, out: &mut String, value: Value) {
@@ -235,7 +269,9 @@ impl Namer<'_> {
         for (index, &value) in results.iter().enumerate() {
             self.waiting.remove(&value);
             if packed && index > 0 {
-                self.out.names[value.index()] = Name::Element(results[0], index as u32);
+                self.out
+                    .names
+                    .set(value, Name::Element(results[0], index as u32));
             } else {
                 self.define(value);
             }
@@ -254,7 +290,7 @@ impl Namer<'_> {
             Def::Result(op, index) if is_packed(self.ir, op, self.anonymous) => {
                 let first = self.ir.result(op, 0);
                 if index > 0 {
-                    self.out.names[value.index()] = Name::Element(first, index);
+                    self.out.names.set(value, Name::Element(first, index));
                 }
                 first
             }
@@ -283,7 +319,7 @@ impl Namer<'_> {
                 Name::Text(id)
             }
         };
-        self.out.names[value.index()] = name;
+        self.out.names.set(value, name);
     }
     fn next_number(&mut self) -> u32 {
         match self.scopes.last_mut() {
@@ -379,4 +415,45 @@ fn clean(hint: &str) -> String {
 fn is_numbered(name: &str) -> bool {
     let digits = name.strip_prefix("bb").unwrap_or(name);
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ir, parse::ParseOptions, parse::parse};
+
+    #[test]
+    fn a_window_holds_names_in_any_order() {
+        let value = Value::from_index;
+        let mut window = Window::default();
+        for index in [100, 50, 200, 49, 0] {
+            window.set(value(index), Name::Number(index as u32));
+        }
+        for index in 0..300 {
+            let set = [100, 50, 200, 49, 0].contains(&index);
+            let name = if set {
+                Name::Number(index as u32)
+            } else {
+                Name::None
+            };
+            assert_eq!(window.get(value(index)), name);
+        }
+        assert!(window.names.len() <= 201);
+    }
+    #[test]
+    fn a_part_of_a_program_takes_room_for_its_own_values() {
+        let line = "%a = \"a.b\"() : () -> f32\n\"a.c\"(%a) : (f32) -> ()\n";
+        let part = format!("\"a.d\"() ({{\n{}}}) : () -> ()\n", line);
+        let mut ir = Ir::new(Default::default());
+        let options = ParseOptions {
+            allow_unregistered: true,
+            ..ParseOptions::default()
+        };
+        let module = parse(&mut ir, 0, &part.repeat(500), &options)
+            .module
+            .unwrap();
+        let parts = ir.children(module);
+        let room = |op: &Op| Names::of(&ir, *op, false).names.names.len();
+        assert_eq!(parts.iter().map(room).sum::<usize>(), 500);
+    }
 }
