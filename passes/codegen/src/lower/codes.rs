@@ -43,9 +43,9 @@ pub static BAD_NEST: CodeDef = CodeDef {
               kernel.func @k(%n: index) {\n  \
               %0 = fusion.constant value 0 : index\n  \
               %1 = fusion.constant value 1 : index\n  \
-              kernel.for %0, %n, %1 map \"seq\" {\n  \
+              kernel.for %0, %n, %1 map \"thread\" {\n  \
               ^bb0(%i: index):\n    \
-              kernel.for %0, %n, %1 map \"grid\" {\n    \
+              kernel.for %0, %n, %1 map \"thread\" {\n    \
               ^bb0(%j: index):\n    \
               }\n  \
               }\n\
