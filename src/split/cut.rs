@@ -241,7 +241,8 @@ fn part(
 ) -> Piece {
     let outside = interface::inputs(ir, Task::Op(segment));
     let reads = table.numbers(ir, &outside);
-    let writes = table.numbers(ir, ir.results(segment));
+    let results = ir.results(segment).to_vec();
+    let writes = table.numbers(ir, &results);
     let kind = kind(ir, segment);
     let symbol = format!("{}_{name}", ir.symbol_name(whole).unwrap_or("main"));
     let program = program(ir, segment, &outside, &symbol);
