@@ -55,7 +55,8 @@ pub const QUICK: Effort = Effort { fuel: 1 << 16 };
 pub const THOROUGH: Effort = Effort { fuel: 1 << 22 };
 
 impl Variant {
-    fn draw(source: &mut Source) -> Self {
+    /// Any of them.
+    pub fn draw(source: &mut Source) -> Self {
         Self {
             segmentation: source.one(&SEGMENTATIONS),
             machine: source.one(&MACHINES),

@@ -19,6 +19,7 @@ pub mod reduce;
 pub mod soak;
 pub mod source;
 pub mod stats;
+pub mod targets;
 
 pub use source::Source;
 pub use stats::Stats;

@@ -4,7 +4,7 @@
 //! - what wraps foreign code (LLVM, CUDA, threads, the parser generators) is used by the one crate that owns it;
 //! - every dependency has a row in the table of `ARCHITECTURE.md`, and every row is a dependency;
 //! - every dependency is used;
-//! - every crate root says `#![forbid(unsafe_code)]`, but for the two crates that exist to call foreign code.
+//! - every crate root says `#![forbid(unsafe_code)]`, but for the crates that exist to call foreign code or to be called by it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 10] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("fuser-ir", &[]),
     ("fuser-artifact", &[]),
     ("fuser-dialects", &["fuser-ir"]),
@@ -57,10 +57,11 @@ const MAY_USE: [(&str, &[&str]); 10] = [
             "fuser",
         ],
     ),
+    ("fuser-fuzz", &["fuser-fuzzing"]),
 ];
 
 /// Dependencies that one crate owns.
-const OWNED: [(&str, &str); 7] = [
+const OWNED: [(&str, &str); 8] = [
     ("inkwell", "fuser-codegen"),
     ("llvm-sys", "fuser-codegen"),
     ("cudarc", "fuser-runtime"),
@@ -68,10 +69,14 @@ const OWNED: [(&str, &str); 7] = [
     ("logos", "fuser-ir"),
     ("lalrpop", "fuser-ir"),
     ("lalrpop-util", "fuser-ir"),
+    ("libfuzzer-sys", "fuser-fuzz"),
 ];
 
-/// The crates that may hold unsafe code.
-const MAY_BE_UNSAFE: [&str; 2] = ["fuser-codegen", "fuser-runtime"];
+/// The crates that may hold unsafe code; in the last one it is that of libFuzzer's macro.
+const MAY_BE_UNSAFE: [&str; 3] = ["fuser-codegen", "fuser-runtime", "fuser-fuzz"];
+
+/// The workspace, and the one beside it, which needs libFuzzer.
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];
 
 /// The heading of the dependency table in `ARCHITECTURE.md`.
 const TABLE_HEADING: &str = "## Dependencies";
@@ -90,10 +95,15 @@ impl Package {
     }
 }
 
-/// The packages of the workspace, from `cargo metadata`.
+/// The packages of both workspaces, from `cargo metadata`.
 fn packages() -> Vec<Package> {
+    MANIFESTS.into_iter().flat_map(packages_of).collect()
+}
+
+fn packages_of(manifest: &str) -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--offline", "--no-deps", "--format-version=1"])
+        .args(["--manifest-path", manifest])
         .current_dir(files::root())
         .output()
         .unwrap();
