@@ -1,12 +1,13 @@
 //! How the time and the work of segmentation grow with the program.
 //!
 //! ```text
-//! cargo run --release -p fuser-passes --example bench_segment -- [OPS] [FAMILY]
+//! cargo run --release -p fuser-passes --example bench_segment -- [OPS] [FAMILY] [--all]
 //! ```
 //!
 //! For chains, trees, layers of a transformer and steps that cannot share a kernel: programs of 100 ops and ten times as
 //! many, up to OPS (100,000), each through the pass `segment` with its defaults, once. Time is processor time of the pass
-//! with the verifier behind it; the other columns are its own counters, per op. Single-threaded.
+//! with the verifier behind it; the other columns are its own counters, per op. Single-threaded. `--all` tells the seconds of
+//! each pass from `preseg` to `schedule` instead, each with the verifier behind it.
 
 #[path = "../tests/common/programs.rs"]
 mod programs;
@@ -24,16 +25,22 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let most = arguments.iter().find_map(|a| a.parse().ok());
     let most: usize = most.unwrap_or(DEFAULT_OPS);
-    let wanted = arguments.iter().find(|a| a.parse::<usize>().is_err());
-    println!(
-        "family       ops  segments   seconds  us/op  plans  questions/op  planned/op  refined/op"
-    );
+    let all = arguments.iter().any(|a| a == "--all");
+    let mut names = arguments.iter().filter(|a| a.parse::<usize>().is_err());
+    let wanted = names.find(|a| *a != "--all");
+    match all {
+        true => println!("family       ops   {}", PASSES.join("   ")),
+        false => println!(
+            "family       ops  segments   seconds  us/op  plans  questions/op  planned/op  refined/op  axis-steps/op"
+        ),
+    }
     for (name, family) in programs::FAMILIES {
         if wanted.is_some_and(|w| w != name) {
             continue;
         }
         let mut ops = 100;
         while ops <= most {
+            let measure = if all { measure_all } else { measure };
             if !measure(name, ops, &family(ops)) {
                 return ExitCode::FAILURE;
             }
@@ -50,7 +57,7 @@ fn measure(name: &str, ops: usize, text: &str) -> bool {
         eprintln!("{name}: the program does not parse");
         return false;
     };
-    let Some(pipeline) = pipeline() else {
+    let Some(pipeline) = pipeline("segment") else {
         eprintln!("there is no pass 'segment'");
         return false;
     };
@@ -74,14 +81,42 @@ fn measure(name: &str, ops: usize, text: &str) -> bool {
     };
     let per_op = |wanted: &str| counter(wanted) as f64 / ops as f64;
     println!(
-        "{name:<8} {ops:>7} {:>9} {seconds:>9.3} {:>6.1} {:>6} {:>13.2} {:>11.2} {:>11.2}",
+        "{name:<8} {ops:>7} {:>9} {seconds:>9.3} {:>6.1} {:>6} {:>13.2} {:>11.2} {:>11.2} {:>14.2}",
         counter("segments"),
         seconds * 1e6 / ops as f64,
         counter("plans"),
         per_op("questions"),
         per_op("planned-ops"),
         per_op("refined-ops"),
+        per_op("axis-steps"),
     );
+    true
+}
+
+/// What `--all` measures, one after the other.
+const PASSES: [&str; 4] = ["preseg", "segment", "remat", "schedule"];
+
+fn measure_all(name: &str, ops: usize, text: &str) -> bool {
+    let mut ir = Ir::new(fuser_dialects::registry());
+    let Some(module) = parse::parse_str(&mut ir, text).module else {
+        eprintln!("{name}: the program does not parse");
+        return false;
+    };
+    print!("{name:<8} {ops:>7}");
+    for pass in PASSES {
+        let Some(pipeline) = pipeline(pass) else {
+            eprintln!("there is no pass '{pass}'");
+            return false;
+        };
+        let start = now();
+        let report = Manager::new(verify::verify).run(&mut ir, module, &pipeline);
+        if report.diagnostics.has_errors() {
+            eprintln!("{name}: the pass '{pass}' failed");
+            return false;
+        }
+        print!(" {:>9.3}", (now() - start).as_secs_f64());
+    }
+    println!();
     true
 }
 
@@ -99,14 +134,18 @@ fn now() -> Duration {
     )
 }
 
-fn pipeline() -> Option<Pipeline> {
+fn pipeline(name: &str) -> Option<Pipeline> {
     let catalog = Catalog {
         passes: fuser_passes::PASSES,
         pipelines: fuser_passes::PIPELINES,
         anchors: &["builtin.module", "task.program", "task.segment"],
     };
     let mut builder = PipelineBuilder::new(catalog);
-    let pass = catalog.pass("segment")?;
+    if let Some(named) = catalog.pipeline(name) {
+        builder.named(named).ok()?;
+        return Some(builder.finish());
+    }
+    let pass = catalog.pass(name)?;
     builder.pass(pass, PassOptions::parse(pass, "", 0, 0).ok()?);
     Some(builder.finish())
 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use fuser_ir::attr::AttrKind;
-use fuser_ir::def::{AxisRule, DialectDef, OpClass, OpDef, Registry, Traits};
+use fuser_ir::def::{
+    AxisRule, DialectDef, OpClass, OpDef, OperandDef, Placement, Registry, ResultDef, Traits,
+    TypeConstraint,
+};
 use fuser_ir::types::{DType, Dim, Extent};
 use fuser_ir::{Block, Ir, NewOp, Op, TypeId, Value};
 
@@ -17,7 +20,7 @@ macro_rules! ops {
             flops: 1,
             ..OpDef::EMPTY
         };)*
-        static DIALECT: DialectDef = DialectDef { name: "test", doc: "", ops: &[$(&$ident),*] };
+        static DIALECT: DialectDef = DialectDef { name: "test", doc: "", ops: &[$(&$ident,)* &LOOKUP, &KEPT] };
     };
 }
 
@@ -34,6 +37,31 @@ ops! {
     SET "set" Pointwise Shape Traits::PURE.union(Traits::BARRIER),
     RETURN "return" None Structure Traits::TERMINATOR,
 }
+
+/// Elementwise, but that its table row wants what it reads in memory.
+pub static LOOKUP: OpDef = OpDef {
+    name: "test.lookup",
+    operands: &[OperandDef {
+        name: "x",
+        ty: TypeConstraint::ANY,
+        variadic: false,
+        placement: Placement::Memory,
+        doc: "",
+    }],
+    ..PW
+};
+/// Elementwise, but that its table row wants what it makes in memory.
+pub static KEPT: OpDef = OpDef {
+    name: "test.kept",
+    results: &[ResultDef {
+        name: "y",
+        ty: TypeConstraint::ANY,
+        variadic: false,
+        placement: Placement::Memory,
+        doc: "",
+    }],
+    ..PW
+};
 
 /// A block under construction.
 pub struct Builder {

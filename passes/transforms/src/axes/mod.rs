@@ -16,11 +16,12 @@
 //! ```
 //!
 //! Reading order: `refusal.rs` (what can fail), `union.rs` (classes of axes and their factors, with undo), `rules.rs`
-//! (what each op says about axes), this file (the frozen result), `render.rs` (as text).
+//! (what each op says about axes), this file (the frozen result), `groups.rs` (groups that merge), `render.rs` (as text).
 //!
 //! Guarantees: the result depends on the ops and their order alone; cost is near linear in the number of ops; nothing
 //! recurses. Never looks at an op's name: all it knows of an op is the `AxisRule` of its table.
 
+mod groups;
 mod refusal;
 mod render;
 mod rules;
@@ -35,6 +36,7 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+pub use groups::{AxisGroups, Common, Open};
 pub use refusal::AxisRefusal;
 pub use render::{expr_text, value_text};
 pub use union::{AxisUnion, Mark};

@@ -56,6 +56,52 @@ impl AxisRefusal {
         }
     }
 
+    /// Whether it rests on an extent that nobody knows.
+    pub(super) fn names_unknown(&self) -> bool {
+        match self {
+            Self::IncompatibleFactoring { known, wanted, .. } => {
+                known.iter().chain(wanted).any(Option::is_none)
+            }
+            _ => false,
+        }
+    }
+    /// The same reason about other values and ops; `None` where one has no counterpart.
+    pub(crate) fn map(
+        &self,
+        value: &dyn Fn(Value) -> Option<Value>,
+        op: &dyn Fn(Op) -> Option<Op>,
+    ) -> Option<Self> {
+        Some(match self {
+            Self::IncompatibleFactoring { at, known, wanted } => Self::IncompatibleFactoring {
+                at: op(*at)?,
+                known: known.clone(),
+                wanted: wanted.clone(),
+            },
+            Self::ExtentMismatch { at, left, right } => Self::ExtentMismatch {
+                at: op(*at)?,
+                left: left.clone(),
+                right: right.clone(),
+            },
+            Self::SelfMapped { value: v } => Self::SelfMapped { value: value(*v)? },
+            Self::Unsupported { op: o } => Self::Unsupported { op: op(*o)? },
+            Self::Window(refusal) => Self::Window(match refusal {
+                WindowRefusal::Computed { op: o, value: v } => WindowRefusal::Computed {
+                    op: op(*o)?,
+                    value: value(*v)?,
+                },
+                WindowRefusal::TooManyPieces { op: o, limit } => WindowRefusal::TooManyPieces {
+                    op: op(*o)?,
+                    limit: *limit,
+                },
+                WindowRefusal::TooDeep { op: o, limit } => WindowRefusal::TooDeep {
+                    op: op(*o)?,
+                    limit: *limit,
+                },
+                WindowRefusal::Unknown { op: o } => WindowRefusal::Unknown { op: op(*o)? },
+            }),
+        })
+    }
+
     /// The reason in one line: `incompatible-factoring { at: %a, known: [6, 4], wanted: [3, 8] }`.
     pub fn render(&self, ir: &Ir) -> String {
         let details = match self {

@@ -251,3 +251,184 @@ fn long_chains_of_reshapes_stay_flat() {
     let axes = Axes::build(&b.ir, &b.ops).expect("plans");
     assert_eq!(axes.len(), 2);
 }
+
+/// Numbers from a multiplicative congruence, the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// Ops that join, factor, transpose, end and bring axes of 24 and 576 elements.
+fn random(seed: u64) -> Builder {
+    let mut random = Random(seed);
+    let mut b = Builder::default();
+    let (full, row) = ("24x24xf32", "24xf32");
+    let mut squares = vec![b.input("x", full), b.input("z", full)];
+    let mut rows = vec![b.input("w", row)];
+    for _ in 0..8 + random.below(16) {
+        let (x, y) = (
+            squares[random.below(squares.len())],
+            squares[random.below(squares.len())],
+        );
+        let r = rows[random.below(rows.len())];
+        let dim = random.below(2) as i64;
+        match random.below(8) {
+            0 => rows.push(b.op(&SUM, "s", &[x], &[dim], row)),
+            1 => squares.push(b.op(&BROADCAST, "c", &[r], &[dim], "24xb24xf32")),
+            2 => squares.push(b.op(&PERMUTE, "p", &[x], &[1, 0], full)),
+            3 => {
+                let parts = ["6x4xf32", "4x6xf32", "2x12xf32"][random.below(3)];
+                let p = b.op(&RESHAPE, "q", &[r], &[], parts);
+                rows.push(b.op(&RESHAPE, "r", &[p], &[], row));
+            }
+            4 => {
+                let parts = ["576xf32", "48x12xf32", "8x3x24xf32"][random.below(3)];
+                let p = b.op(&RESHAPE, "q", &[x], &[], parts);
+                squares.push(b.op(&RESHAPE, "r", &[p], &[], full));
+            }
+            5 => {
+                let n = b.pw("n", &[r], row);
+                rows.push(n);
+            }
+            _ => squares.push(b.pw("e", &[x, y], full)),
+        }
+    }
+    b
+}
+
+#[test]
+fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
+    let (mut one, mut none, mut kinds) = (0, 0, std::collections::BTreeSet::new());
+    for seed in 0..400 {
+        let b = random(seed);
+        let mut random = Random(seed + 1_000_000);
+        let mut groups = AxisGroups::default();
+        let mut members: Vec<Vec<usize>> = (0..b.ops.len()).map(|op| vec![op]).collect();
+        for op in &b.ops {
+            groups.push(&b.ir, vec![*op]);
+        }
+        for _ in 0..8 * b.ops.len() {
+            let (x, y) = (random.below(members.len()), random.below(members.len()));
+            if x == y || members[x].is_empty() || members[y].is_empty() {
+                continue;
+            }
+            let mut all = [members[x].as_slice(), &members[y]].concat();
+            all.sort_unstable();
+            let ops: Vec<_> = all.iter().map(|&op| b.ops[op]).collect();
+            let whole = Axes::build(&b.ir, &ops);
+            match groups.ask(&b.ir, x, y) {
+                Common::One => {
+                    assert!(whole.is_ok(), "seed {seed}: {whole:?}");
+                    one += 1;
+                }
+                Common::None(refusal) => {
+                    assert!(whole.is_err(), "seed {seed}: {refusal:?}");
+                    kinds.insert(refusal.name());
+                    none += 1;
+                    continue;
+                }
+                Common::Open(why) => panic!("seed {seed}: {why:?}"),
+            }
+            groups.merge(&b.ir, x, y);
+            members[y].clear();
+            members[x] = all;
+        }
+    }
+    println!("{one} with one iteration space, {none} with none: {kinds:?}");
+    assert!(one > 1000 && none > 100, "{one} {none}");
+    assert_eq!(
+        kinds.into_iter().collect::<Vec<_>>(),
+        ["incompatible-factoring", "self-mapped"]
+    );
+}
+
+#[test]
+fn what_depends_on_the_whole_group_is_left_open() {
+    let mut b = Builder::default();
+    let x = b.input("x", "?xf32");
+    b.op(&RESHAPE, "p", &[x], &[], "?x4xf32");
+    let q = b.op(&RESHAPE, "q", &[x], &[], "?x8xf32");
+    b.op(&OPAQUE, "o", &[q], &[], "8xf32");
+    let mut groups = AxisGroups::default();
+    for op in &b.ops {
+        groups.push(&b.ir, vec![*op]);
+    }
+    assert_eq!(groups.ask(&b.ir, 2, 0), Common::Open(Open::Broken));
+    assert_eq!(groups.ask(&b.ir, 0, 1), Common::Open(Open::Broken));
+    let steps = groups.steps();
+    groups.merge(&b.ir, 0, 1);
+    assert_eq!(groups.ask(&b.ir, 0, 2), Common::Open(Open::Broken));
+    assert!(groups.steps() >= steps);
+}
+
+/// `count` elementwise ops in a row, and then one more, and a transpose that closes a square on itself.
+fn long_chain(count: usize) -> (Builder, AxisGroups) {
+    let mut b = Builder::default();
+    let first = b.input("x", "512x512xf32");
+    let mut x = first;
+    for _ in 0..=count {
+        x = b.pw("y", &[x], "512x512xf32");
+    }
+    let p = b.op(&PERMUTE, "p", &[first], &[1, 0], "512x512xf32");
+    b.pw("z", &[x, p], "512x512xf32");
+    let mut groups = AxisGroups::default();
+    groups.push(&b.ir, b.ops[..count].to_vec());
+    groups.push(&b.ir, vec![b.ops[count]]);
+    groups.push(&b.ir, b.ops[count + 1..].to_vec());
+    // Classes are made when they are first asked for.
+    assert_eq!(groups.ask(&b.ir, 0, 1), Common::One);
+    (b, groups)
+}
+
+#[test]
+fn adding_an_op_costs_the_same_whatever_the_group_has() {
+    let mut costs = std::collections::BTreeSet::new();
+    for count in [1 << 10, 1 << 12, 1 << 14, 1 << 16] {
+        let (b, mut groups) = long_chain(count);
+        let before = (groups.steps(), groups.added());
+        assert_eq!(groups.ask(&b.ir, 0, 1), Common::One);
+        groups.merge(&b.ir, 0, 1);
+        let refused = groups.ask(&b.ir, 0, 2);
+        assert!(matches!(
+            refused,
+            Common::None(AxisRefusal::SelfMapped { .. })
+        ));
+        costs.insert((groups.steps() - before.0, groups.added() - before.1));
+    }
+    let (steps, added) = *costs.first().expect("measured");
+    assert_eq!(costs.len(), 1, "{costs:?}");
+    assert!(steps < 100 && added == 4, "{steps} steps, {added} ops");
+}
+
+#[test]
+fn putting_ops_together_pair_by_pair_is_near_linear() {
+    let work = |count: usize| {
+        let mut b = Builder::default();
+        let mut x = b.input("x", "512x512xf32");
+        let mut groups = AxisGroups::default();
+        for _ in 0..count {
+            x = b.pw("y", &[x], "512x512xf32");
+            groups.push(&b.ir, vec![b.ops[b.ops.len() - 1]]);
+        }
+        let mut width = 1;
+        while width < count {
+            for at in (0..count - width).step_by(2 * width) {
+                assert_eq!(groups.ask(&b.ir, at, at + width), Common::One);
+                groups.merge(&b.ir, at, at + width);
+            }
+            width *= 2;
+        }
+        groups.steps()
+    };
+    let counts: Vec<u64> = (10..15).map(|power| work(1 << power)).collect();
+    for pair in counts.windows(2) {
+        assert!(pair[1] * 10 <= pair[0] * 23, "{counts:?}");
+    }
+}

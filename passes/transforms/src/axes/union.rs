@@ -4,6 +4,11 @@
 //! of ops can be added on trial and taken back at the cost of what was added. Equality of two nodes is settled from a
 //! work list; where one is a product and the other is not, or both are, the inner ends are compared and the longer factor
 //! is split by exact polynomial division.
+//!
+//! A *tracked* union also knows which axes stand side by side in some value, and so finds at once when two dimensions of one
+//! value become one axis. An axis has few others beside it, however many values have it. What was looked at is counted.
+
+use std::cell::Cell;
 
 use fuser_ir::layout::{self, Order};
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
@@ -38,7 +43,19 @@ enum Change {
     Dims(Value),
     Value(Value),
     Reduction,
+    Beside(Node),
 }
+
+/// What a tracked union knows of an axis.
+#[derive(Clone, Debug, Default)]
+struct Sides {
+    /// A value that has it.
+    owner: Option<Value>,
+    /// The axes that stand beside it in some value; each with the value.
+    near: Near,
+}
+
+type Near = SmallVec<[(Node, Value); 2]>;
 
 /// A point to roll back to.
 #[derive(Clone, Copy, Debug)]
@@ -61,13 +78,48 @@ pub struct AxisUnion {
     unwalked: FxHashSet<Value>,
     reductions: Vec<(Op, Nodes)>,
     trail: Vec<Change>,
+    /// Values that are others under another name.
+    names: FxHashMap<Value, Value>,
+    /// Of each node, where the union is tracked.
+    sides: Option<Vec<Sides>>,
+    /// Values that the present op brought.
+    fresh: Vec<Value>,
+    /// A value with two dimensions that the present op made one axis.
+    clash: Option<Value>,
+    /// Nodes followed, neighbours looked at and ops added: the measure of the work done.
+    steps: Cell<u64>,
 }
 
 impl AxisUnion {
+    /// A union that refuses an op by which two dimensions of a value become one axis; others tell it when they are frozen.
+    pub fn tracked() -> Self {
+        Self {
+            sides: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+    /// Each key of `names` is taken for the value it has there.
+    pub(crate) fn with_names(mut self, names: FxHashMap<Value, Value>) -> Self {
+        self.names = names;
+        self
+    }
+    /// The work done so far, undone work included.
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
     /// Adds what `op` says about axes. On a refusal the state is as before the call.
     pub fn add(&mut self, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
         let mark = self.mark();
-        let result = super::rules::apply(self, ir, op);
+        self.step();
+        let mut result = super::rules::apply(self, ir, op);
+        let fresh = std::mem::take(&mut self.fresh);
+        for value in fresh {
+            self.stand_together(value);
+        }
+        if let Some(value) = self.clash.take() {
+            result = result.and(Err(AxisRefusal::SelfMapped { value }));
+        }
         if result.is_err() {
             self.rollback(mark);
         }
@@ -97,10 +149,18 @@ impl AxisUnion {
                 Some(Change::Reduction) => {
                     self.reductions.pop();
                 }
+                Some(Change::Beside(node)) => {
+                    if let Some(sides) = &mut self.sides {
+                        sides[node as usize].near.pop();
+                    }
+                }
                 None => return,
             }
         }
         self.nodes.truncate(mark.nodes);
+        if let Some(sides) = &mut self.sides {
+            sides.truncate(mark.nodes);
+        }
     }
 
     // --- what the frozen result reads --------------------------------------------------------------------------------
@@ -149,6 +209,7 @@ impl AxisUnion {
     }
     /// The nodes of a tensor's dimensions, made on first sight; `None` for what is no tensor. The walk has its axes.
     pub(super) fn tensor(&mut self, ir: &Ir, value: Value) -> Option<SmallVec<[DimNode; 4]>> {
+        let value = self.names.get(&value).copied().unwrap_or(value);
         let dims = self.aside(ir, value)?;
         if !self.is_unwalked(value) && self.walked.insert(value) {
             self.order.push(value);
@@ -158,6 +219,7 @@ impl AxisUnion {
     }
     /// The same for a tensor that is read through a window: its axes are those of the walk only where another op says so.
     pub(super) fn aside(&mut self, ir: &Ir, value: Value) -> Option<SmallVec<[DimNode; 4]>> {
+        let value = self.names.get(&value).copied().unwrap_or(value);
         if let Some(dims) = self.dims.get(&value) {
             return Some(dims.clone());
         }
@@ -169,6 +231,12 @@ impl AxisUnion {
             .collect();
         if let Some(order) = layout::stated(ir, tensor) {
             self.layouts.insert(value, order);
+        }
+        if let Some(sides) = &mut self.sides {
+            for &(node, _) in &dims {
+                sides[node as usize].owner = Some(value);
+            }
+            self.fresh.push(value);
         }
         self.dims.insert(value, dims.clone());
         self.trail.push(Change::Dims(value));
@@ -250,7 +318,16 @@ impl AxisUnion {
         let outer = self.push(State::Leaf { extent, rank: 0 });
         let factors = Nodes::from_slice(&[outer, inner]);
         let rank = self.rank(node);
+        self.meet(node, inner);
+        self.inherit(node, outer);
         self.set(node, State::Product { factors, rank });
+        if let Some(sides) = &mut self.sides
+            && let Some(value) = sides[node as usize].owner
+        {
+            sides[outer as usize].owner = Some(value);
+            self.note(outer, inner, value);
+            self.note(inner, outer, value);
+        }
         outer
     }
     /// Takes the innermost axis of a list, looking into nodes that became products since they were listed.
@@ -278,6 +355,7 @@ impl AxisUnion {
         let (root, other) = if ra >= rb { (a, b) } else { (b, a) };
         let known = self.leaf_extent(root).or(self.leaf_extent(other)).cloned();
         let rank = if ra == rb { ra + 1 } else { ra.max(rb) };
+        self.meet(other, root);
         self.set(
             root,
             State::Leaf {
@@ -294,6 +372,11 @@ impl AxisUnion {
         length.is_some() && length.as_ref() == self.leaf_extent(leaf)
     }
     fn link_to(&mut self, node: Node, root: Node) -> Result<(), AxisRefusal> {
+        if self.sides.is_some() && matches!(self.nodes[node as usize], State::Leaf { .. }) {
+            for leaf in self.leaves(root) {
+                self.meet(node, leaf);
+            }
+        }
         let rank = self.rank(root).max(self.rank(node) + 1);
         self.set_rank(root, rank);
         self.set(node, State::Link(root));
@@ -331,17 +414,85 @@ impl AxisUnion {
     }
     fn find(&self, mut node: Node) -> Node {
         while let State::Link(next) = self.nodes[node as usize] {
+            self.step();
             node = next;
         }
         node
     }
+    fn step(&self) {
+        self.steps.set(self.steps.get() + 1);
+    }
     fn push(&mut self, state: State) -> Node {
+        if let Some(sides) = &mut self.sides {
+            sides.push(Sides::default());
+        }
         self.nodes.push(state);
         (self.nodes.len() - 1) as Node
     }
     fn set(&mut self, node: Node, state: State) {
         let old = std::mem::replace(&mut self.nodes[node as usize], state);
         self.trail.push(Change::Set(node, old));
+    }
+}
+
+// --- which axes stand beside each other ------------------------------------------------------------------------------
+
+impl AxisUnion {
+    /// Before what has `node` has `leaf` as well: no value may have both, and `leaf` gets all that stands beside `node`.
+    fn meet(&mut self, node: Node, leaf: Node) {
+        let Some(sides) = &self.sides else { return };
+        let (own, other) = (&sides[leaf as usize].near, &sides[node as usize].near);
+        let (few, wanted) = match own.len() <= other.len() {
+            true => (own, node),
+            false => (other, leaf),
+        };
+        let mut both = few
+            .iter()
+            .filter(|(n, _)| self.leaves(*n).contains(&wanted));
+        if let Some(&(_, value)) = both.next() {
+            self.clash.get_or_insert(value);
+        }
+        self.inherit(node, leaf);
+    }
+    /// `heir` gets all that stands beside `node`.
+    fn inherit(&mut self, node: Node, heir: Node) {
+        let sides = self.sides.as_ref();
+        let near: Near = sides.map_or_else(Near::new, |s| s[node as usize].near.clone());
+        for (other, value) in near {
+            for leaf in self.leaves(other) {
+                self.note(heir, leaf, value);
+            }
+        }
+    }
+    /// Notes that `value` has `other` beside `node`, once.
+    fn note(&mut self, node: Node, other: Node, value: Value) {
+        let Some(sides) = &self.sides else { return };
+        let known = |&(near, _): &(Node, Value)| {
+            self.step();
+            self.find(near) == other
+        };
+        if node == other || sides[node as usize].near.iter().any(known) {
+            return;
+        }
+        if let Some(sides) = &mut self.sides {
+            sides[node as usize].near.push((other, value));
+            self.trail.push(Change::Beside(node));
+        }
+    }
+    /// Notes which axes `value` has beside each other.
+    fn stand_together(&mut self, value: Value) {
+        let leaves = self.dims(value).iter().flat_map(|d| self.leaves(d.0));
+        let leaves: Nodes = leaves.collect();
+        for (at, &leaf) in leaves.iter().enumerate() {
+            for &other in &leaves[..at] {
+                self.step();
+                if leaf == other {
+                    self.clash.get_or_insert(value);
+                }
+                self.note(leaf, other, value);
+                self.note(other, leaf, value);
+            }
+        }
     }
 }
 

@@ -227,17 +227,21 @@ pub(super) fn boundary_hiding(
                 inputs.push(value);
             }
         }
-        // Whoever needs what is made from nothing makes it again, but for a window that cannot.
-        let made = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
-        let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
-        let leaves = |user: Op| {
-            let stored = !made || ir.has(user, Traits::TERMINATOR) || windowed(user);
-            !inside.contains(&user) && stored
-        };
-        let used_outside = |&&v: &&Value| !hidden.contains(&v) && ir.users(v).any(leaves);
-        outputs.extend(ir.results(op).iter().filter(used_outside));
+        let leaves = |&&v: &&Value| !hidden.contains(&v) && leaves(ir, op, v, &inside);
+        outputs.extend(ir.results(op).iter().filter(leaves));
     }
     (inputs, outputs)
+}
+
+/// Whether somebody outside of `inside` loads `value`, which `op` makes. Whoever needs what is made from nothing makes it
+/// again, but for a window that cannot.
+pub(crate) fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
+    let made = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
+    let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
+    ir.users(value).any(|user| {
+        let stored = !made || ir.has(user, Traits::TERMINATOR) || windowed(user);
+        !inside.contains(&user) && stored
+    })
 }
 
 fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal> {

@@ -29,6 +29,7 @@ mod tests;
 mod units;
 
 pub use body::boundary;
+pub(crate) use body::leaves;
 pub use machine::{MACHINE_NAMES, MACHINES, Machine};
 pub use memory_view::keeps_memory;
 pub(crate) use memory_view::moved;

@@ -93,6 +93,31 @@ impl Refusal {
         }
     }
 
+    /// The same reason about other values and ops; `None` where one has no counterpart.
+    pub(crate) fn map(
+        &self,
+        value: &dyn Fn(Value) -> Option<Value>,
+        op: &dyn Fn(Op) -> Option<Op>,
+    ) -> Option<Self> {
+        Some(match self {
+            Self::Axes(axes) => Self::Axes(axes.map(value, op)?),
+            Self::Barrier { value: v } => Self::Barrier { value: value(*v)? },
+            Self::HintApart { value: v } => Self::HintApart { value: value(*v)? },
+            Self::MustBeInMemory { value: v, op: o } => Self::MustBeInMemory {
+                value: value(*v)?,
+                op: op(*o)?,
+            },
+            other @ (Self::TooManyOps { .. }
+            | Self::TooManyAxes { .. }
+            | Self::TooManySweeps { .. }
+            | Self::TileTooLarge { .. }
+            | Self::Cycle { .. }
+            | Self::NoGain { .. }
+            | Self::Unrelated
+            | Self::TooFar) => other.clone(),
+        })
+    }
+
     /// The reason in one line: `tile-too-large { bytes: 33554432, limit: 1048576, axes: [8388608] }`.
     pub fn render(&self, ir: &Ir) -> String {
         let name = self.name();

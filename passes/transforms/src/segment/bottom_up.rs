@@ -2,7 +2,8 @@
 //!
 //! Candidates are pairs of groups with a value between them or an input in common. Each waits in a queue under an
 //! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front, and it
-//! goes back under its true gain. Of equal gains the smaller pair comes first, so groups grow evenly and the work stays
+//! goes back under its true gain. Where one group is much smaller than the other, the axes of the two are asked before, at the
+//! price of the smaller; what has no common iteration space goes no further. Of equal gains the smaller pair comes first, so groups grow evenly and the work stays
 //! near n log n; few ops are worth other orders as well ([`Ties`]).
 
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,10 +17,14 @@ use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::Group;
 use super::verdict::{Planner, Verdict};
-use crate::cost::{Cost, Objective, Refusal};
+use crate::axes::{AxisGroups, Common};
+use crate::cost::{Cost, Kind, Objective, Refusal};
 
 /// Readers of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_READERS: usize = 32;
+
+/// How many times as many ops one group must have for the axes of the two to be asked about alone.
+const LOPSIDED: usize = 8;
 
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
 type Gain = [i128; 4];
@@ -101,6 +106,8 @@ pub(super) struct BottomUp<'a> {
     /// The group of each op of the graph; `None` for ops that take no part.
     of_op: Vec<Option<GroupId>>,
     order: Order,
+    /// The axes of each group: whether two have one iteration space is found at the price of the smaller.
+    axes: AxisGroups,
     queue: BinaryHeap<Candidate>,
     ties: Ties,
     records: &'a mut Vec<Record>,
@@ -122,6 +129,10 @@ impl<'a> BottomUp<'a> {
             }
         }
         let order = Order::new(groups.len());
+        let mut axes = AxisGroups::default();
+        for group in &groups {
+            axes.push(ir, graph.ops_at(&graph.with_free(&group.members)));
+        }
         let state = |group: Group| State {
             alone: group
                 .members
@@ -139,6 +150,7 @@ impl<'a> BottomUp<'a> {
             states: groups.into_iter().map(state).collect(),
             of_op,
             order,
+            axes,
             queue: BinaryHeap::new(),
             ties: Ties::default(),
             records,
@@ -216,10 +228,7 @@ impl<'a> BottomUp<'a> {
         let before = self.cost(a).plus(&self.cost(b));
         let verdict = match self.between(a, b) {
             Err(conflict) => Err(self.conflict(conflict)),
-            Ok(_) => {
-                let members = self.union(a, b);
-                self.planner.ask(self.ir, self.graph, &members)
-            }
+            Ok(_) => self.ask(a, b),
         };
         let objective = self.planner.model.objective;
         match verdict {
@@ -240,6 +249,39 @@ impl<'a> BottomUp<'a> {
                 }
             }
         }
+    }
+
+    /// What one kernel for both would be. Where one is much smaller than the other, whether there is an iteration space at all
+    /// is asked first: that costs in proportion to the smaller, a plan and even the look whether one is known in proportion to
+    /// both.
+    fn ask(&mut self, a: GroupId, b: GroupId) -> Result<Verdict, Refusal> {
+        let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
+        if ops > limit {
+            return Err(Refusal::TooManyOps { ops, limit });
+        }
+        // Views need none.
+        let is_view = |g: GroupId| {
+            let verdict = self.states[g as usize].group.verdict.as_ref();
+            verdict.is_none_or(|v| v.kind == Kind::View)
+        };
+        let (small, large) = (
+            self.size(a).min(self.size(b)),
+            self.size(a).max(self.size(b)),
+        );
+        let lopsided = small.saturating_mul(LOPSIDED) <= large;
+        if lopsided && !(is_view(a) && is_view(b)) {
+            let (before, answer) = (
+                self.axes.steps(),
+                self.axes.ask(self.ir, a as usize, b as usize),
+            );
+            self.planner.axis_questions += 1;
+            self.planner.axis_steps += self.axes.steps() - before;
+            if let Common::None(refusal) = answer {
+                return Err(Refusal::Axes(refusal));
+            }
+        }
+        let members = self.union(a, b);
+        self.planner.ask(self.ir, self.graph, &members)
     }
 
     fn merge(&mut self, candidate: Candidate) {
@@ -280,6 +322,9 @@ impl<'a> BottomUp<'a> {
             self.of_op[op as usize] = Some(into);
         }
         self.order.merge(into, from, between);
+        let before = self.axes.steps();
+        self.axes.merge(self.ir, into as usize, from as usize);
+        self.planner.axis_steps += self.axes.steps() - before;
         let other = &mut self.states[from as usize];
         other.alive = false;
         other.group = Group::default();

@@ -1,7 +1,11 @@
-//! The optimum, by dynamic programming over sets of ops that are done: the yardstick of the search, for small components.
+//! The optimum over all ways to put few parts together, by dynamic programming over sets of parts that are done.
 //!
-//! A segmentation that can run is a chain of such sets, each closed under what its ops read; the next group is what the
-//! next set adds. Every subset of ops is planned at most once.
+//! Parts are single ops, or groups that stay whole. A grouping that can run is a chain of sets, each closed under what its
+//! parts read; the next group is what the next set adds. Only sets that such a chain can add are asked about, each once, and
+//! only those that values hold together: what shares nothing stays apart, here as everywhere.
+//!
+//! Guarantees: of equal groupings always the same; groups come in run order. Where parts are single ops this is the yardstick
+//! of the search, and on few ops its answer. Never looks at values that are computed twice: that is left to refinement.
 
 use fuser_ir::Ir;
 
@@ -10,27 +14,29 @@ use super::search::Group;
 use super::verdict::{Planner, Verdict};
 use crate::cost::Cost;
 
-/// The most ops: there are 3^n pairs of a set and what to add.
-pub(super) const MAX_OPS: usize = 14;
+/// The most parts: there are 3^n pairs of a set and what to add.
+pub(super) const MAX_PARTS: usize = 14;
 
-/// A set of ops of the component.
+/// A set of parts.
 type Set = usize;
 
-/// The cheapest groups of `component`, in run order; `None` where it is too large.
+/// The cheapest groups of `parts`, in run order; `None` where there are too many, or more than `budget` questions to ask.
 pub(super) fn optimum(
     ir: &Ir,
     graph: &Graph,
     planner: &mut Planner,
-    component: &[Index],
+    parts: &[Vec<Index>],
+    budget: u64,
 ) -> Option<Vec<Group>> {
-    if component.len() > MAX_OPS {
+    if parts.len() > MAX_PARTS {
         return None;
     }
-    let reads = reads(graph, component);
-    let count: Set = 1 << component.len();
-    let verdicts: Vec<Option<Verdict>> = (0..count)
-        .map(|set| planner.ask(ir, graph, &members(component, set)).ok())
-        .collect();
+    let last = planner.questions.saturating_add(budget);
+    let reads = reads(graph, parts);
+    let count: Set = 1 << parts.len();
+    let closed: Vec<bool> = (0..count).map(|set| is_closed(&reads, set)).collect();
+    let beside = beside(graph, parts);
+    let mut verdicts: Vec<Option<Option<Verdict>>> = vec![None; count];
     let objective = planner.model.objective;
     let mut best: Vec<Option<(Cost, Set)>> = vec![None; count];
     best[0] = Some((Cost::default(), 0));
@@ -43,12 +49,24 @@ pub(super) fn optimum(
         // All non-empty subsets of what is left.
         while group != 0 {
             let next = done | group;
-            let closed = is_closed(&reads, next);
-            if let Some(verdict) = verdicts[group].as_ref().filter(|_| closed) {
-                let total = cost.plus(&verdict.cost);
-                let better = |(known, _): (Cost, Set)| total.key(objective) < known.key(objective);
-                if best[next].is_none_or(better) {
-                    best[next] = Some((total, group));
+            if closed[next] {
+                let slot = &mut verdicts[group];
+                if slot.is_none() && !is_connected(&beside, group) {
+                    *slot = Some(None);
+                }
+                if slot.is_none() {
+                    if planner.questions >= last {
+                        return None;
+                    }
+                    *slot = Some(planner.ask(ir, graph, &members(parts, group)).ok());
+                }
+                if let Some(Some(verdict)) = slot {
+                    let total = cost.plus(&verdict.cost);
+                    let better =
+                        |(known, _): (Cost, Set)| total.key(objective) < known.key(objective);
+                    if best[next].is_none_or(better) {
+                        best[next] = Some((total, group));
+                    }
                 }
             }
             group = (group - 1) & left;
@@ -59,9 +77,8 @@ pub(super) fn optimum(
     while at != 0 {
         let (_, group) = best[at]?;
         groups.push(Group {
-            members: members(component, group),
-            verdict: verdicts[group].clone(),
-            settled: true,
+            members: members(parts, group),
+            verdict: verdicts[group].take().flatten(),
             ..Group::default()
         });
         at &= !group;
@@ -70,16 +87,54 @@ pub(super) fn optimum(
     Some(groups)
 }
 
-/// For each op the ops of the component that it reads from.
-fn reads(graph: &Graph, component: &[Index]) -> Vec<Set> {
-    let bit = |op: Index| {
-        component
-            .iter()
-            .position(|&c| c == op)
-            .map_or(0, |b| 1 << b)
+/// Of each part the parts that it reads from.
+fn reads(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
+    let mut home = rustc_hash::FxHashMap::<Index, usize>::default();
+    for (number, part) in parts.iter().enumerate() {
+        home.extend(part.iter().map(|&op| (op, number)));
+    }
+    let makers = |(number, part): (usize, &Vec<Index>)| {
+        let makers = part.iter().flat_map(|&op| graph.producers(op));
+        let homes = makers.filter_map(|(maker, _)| home.get(&maker));
+        homes
+            .filter(|&&h| h != number)
+            .fold(0, |set, &h| set | 1 << h)
     };
-    let makers = |&op: &Index| graph.producers(op).fold(0, |set, (m, _)| set | bit(m));
-    component.iter().map(makers).collect()
+    parts.iter().enumerate().map(makers).collect()
+}
+
+/// Of each part the parts that make or read a value which it makes or reads.
+fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
+    let mut users = std::collections::BTreeMap::<u32, Set>::new();
+    let edges = |op: Index| {
+        let (reads, writes) = (&graph.reads[op as usize], &graph.writes[op as usize]);
+        let made = |e: &u32| graph.edges[*e as usize].maker.is_some();
+        let holds = move |e: &&u32| graph.edges[**e as usize].bytes > 0 || made(e);
+        reads.iter().chain(writes).filter(holds)
+    };
+    for (number, part) in parts.iter().enumerate() {
+        for &edge in part.iter().flat_map(|&op| edges(op)) {
+            *users.entry(edge).or_default() |= 1 << number;
+        }
+    }
+    let near = |part: &Vec<Index>| {
+        let edges = part.iter().flat_map(|&op| edges(op));
+        edges.fold(0, |set, edge| set | users[edge])
+    };
+    parts.iter().map(near).collect()
+}
+
+/// Whether a set hangs together.
+fn is_connected(beside: &[Set], set: Set) -> bool {
+    let mut reached: Set = set & set.wrapping_neg();
+    loop {
+        let members = (0..beside.len()).filter(|i| reached >> i & 1 == 1);
+        let more = members.fold(reached, |all, i| all | beside[i]) & set;
+        if more == reached {
+            return reached == set;
+        }
+        reached = more;
+    }
 }
 
 fn is_closed(reads: &[Set], set: Set) -> bool {
@@ -89,10 +144,9 @@ fn is_closed(reads: &[Set], set: Set) -> bool {
         .all(|i| reads[i] & !set == 0)
 }
 
-fn members(component: &[Index], set: Set) -> Vec<Index> {
-    let chosen = component
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| set >> i & 1 == 1);
-    chosen.map(|(_, &op)| op).collect()
+fn members(parts: &[Vec<Index>], set: Set) -> Vec<Index> {
+    let chosen = parts.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+    let mut all: Vec<Index> = chosen.flat_map(|(_, part)| part.iter().copied()).collect();
+    all.sort_unstable();
+    all
 }

@@ -94,8 +94,8 @@ pub static SEGMENT: PassDef = PassDef {
     name: "segment",
     summary: "decides which ops share a kernel",
     doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no border separates, as one \
-          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first; then \
-          cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
+          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first, and \
+          components of few ops in the best way there is; then cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
           is rematerialized and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
           into each segment that uses them. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
           (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
@@ -135,8 +135,9 @@ pub static SEGMENT: PassDef = PassDef {
         OptionDef {
             name: "restarts",
             kind: OptionKind::Bool,
-            default: "false",
-            doc: "grow components of up to 64 ops under several orders of equal gains, and keep the best",
+            default: "true",
+            doc: "grow components of up to 64 ops under several orders of equal gains, and take the optimum over up to 10 parts: \
+                  their ops, or what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
         },
         OptionDef {
             name: "search",
@@ -216,6 +217,14 @@ pub static SEGMENT: PassDef = PassDef {
             name: "planned-ops",
             doc: "ops in those plans",
         },
+        StatDef {
+            name: "axis-questions",
+            doc: "pairs of groups that were asked for one iteration space",
+        },
+        StatDef {
+            name: "axis-steps",
+            doc: "work done for them: ops added to classes of axes, nodes of classes followed",
+        },
     ],
     run,
     ..PassDef::EMPTY
@@ -284,6 +293,8 @@ fn count(ctx: &mut PassContext<'_>, planner: &Planner, rounds: &[Record]) {
     ctx.count("questions", planner.questions);
     ctx.count("plans", planner.plans);
     ctx.count("planned-ops", planner.planned_ops);
+    ctx.count("axis-questions", planner.axis_questions);
+    ctx.count("axis-steps", planner.axis_steps);
     for record in rounds {
         let remark = remark(ctx, record);
         ctx.remark(remark);
@@ -465,6 +476,7 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
     let name = match record.action {
         Action::Whole => "Whole",
         Action::Merge => "Merge",
+        Action::Regroup => "Regroup",
         Action::Move => "Move",
         Action::Copy => "Copy",
         Action::Round => "Round",

@@ -13,6 +13,8 @@ pub enum Action {
     Whole,
     /// Two groups into one.
     Merge,
+    /// The groups of a component otherwise: the optimum over few parts.
+    Regroup,
     /// Ops from one group to another.
     Move,
     /// Ops of one group in others as well.
@@ -27,6 +29,7 @@ impl Action {
         match self {
             Action::Whole => "whole",
             Action::Merge => "merge",
+            Action::Regroup => "regroup",
             Action::Move => "move",
             Action::Copy => "copy",
             Action::Round => "round",
@@ -71,7 +74,7 @@ impl Record {
             _ => String::new(),
         };
         let between = match self.action {
-            Action::Whole | Action::Merge => " + ",
+            Action::Whole | Action::Merge | Action::Regroup => " + ",
             Action::Move | Action::Copy | Action::Round => " -> ",
         };
         let parts = parts.join(between);

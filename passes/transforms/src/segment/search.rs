@@ -1,4 +1,5 @@
-//! The whole search: top-down, bottom-up where that fails, a look across the borders of components, and then at each cut.
+//! The whole search: top-down, bottom-up where that fails, the optimum of what is small, a look across the borders of
+//! components, and then at each cut.
 
 use fuser_ir::{Block, Ir};
 
@@ -6,6 +7,7 @@ use super::borders::{self, Hint};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::exact;
 use super::graph::{Graph, Index};
+use super::polish::{Effort, polish, slide};
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
 use super::verdict::{Planner, Verdict};
@@ -22,7 +24,8 @@ pub struct Options {
     pub exact: bool,
     /// Move and copy ops across the cuts that merging leaves.
     pub refine: bool,
-    /// Grow small components under several orders of equal gains.
+    /// Spend a bounded number of further questions on small components: other orders of equal gains, and the optimum over few
+    /// parts.
     pub restarts: bool,
 }
 
@@ -33,7 +36,7 @@ impl Default for Options {
             top_down: true,
             exact: false,
             refine: true,
-            restarts: false,
+            restarts: true,
         }
     }
 }
@@ -90,8 +93,20 @@ pub fn segment(
     let mut groups = Vec::new();
     let components = borders::components(ir, &graph);
     let several = components.len() > 1;
+    let mut effort = match options.restarts {
+        true => Effort::new(graph.len()),
+        false => Effort::NONE,
+    };
     for component in components {
-        let found = component_groups(ir, &graph, planner, options, &component, &mut result);
+        let found = component_groups(
+            ir,
+            &graph,
+            planner,
+            options,
+            &component,
+            &mut effort,
+            &mut result,
+        );
         groups.extend(found);
     }
     if several {
@@ -100,6 +115,22 @@ pub fn segment(
         let budget = budget(options, groups_in_order.len());
         let search = BottomUp::new(ir, &graph, planner, &mut result.records, groups_in_order);
         groups = search.run(budget);
+        if !options.exact {
+            let before = total(&graph, &groups, planner);
+            let regrouped = slide(ir, &graph, planner, groups, &mut effort);
+            let after = total(&graph, &regrouped, planner);
+            if before != after {
+                result.records.push(Record {
+                    action: Action::Regroup,
+                    parts: Vec::new(),
+                    ops: graph.len(),
+                    refusal: None,
+                    before: Some(before),
+                    after: Some(after),
+                });
+            }
+            groups = regrouped;
+        }
     }
     if options.refine && !options.exact {
         let ops = options.evaluations.saturating_mul(graph.len() as u64);
@@ -117,13 +148,17 @@ fn component_groups(
     planner: &mut Planner,
     options: &Options,
     component: &[Index],
+    effort: &mut Effort,
     result: &mut Segmentation,
 ) -> Vec<Group> {
-    let optimum = options
-        .exact
-        .then(|| exact::optimum(ir, graph, planner, component));
-    if let Some(groups) = optimum.flatten() {
-        return groups;
+    if options.exact && component.len() <= exact::MAX_PARTS {
+        let parts: Vec<Vec<Index>> = component.iter().map(|&op| vec![op]).collect();
+        if let Some(mut groups) = exact::optimum(ir, graph, planner, &parts, u64::MAX) {
+            for group in &mut groups {
+                group.settled = true;
+            }
+            return groups;
+        }
     }
     let whole = options.top_down.then(|| planner.ask(ir, graph, component));
     if let Some(verdict) = &whole {
@@ -150,7 +185,7 @@ fn component_groups(
     if let Some(verdict) = whole.clone().filter(|v| v.tight) {
         return vec![settled(verdict)];
     }
-    let grown = grow(ir, graph, planner, options, component, result);
+    let grown = grow(ir, graph, planner, options, component, effort, result);
     match whole {
         Some(verdict) if !is_better(graph, planner, &grown, &verdict.cost) => {
             vec![settled(verdict)]
@@ -168,32 +203,69 @@ fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -
 /// break them is not always the best.
 const MAX_AGAIN: usize = 64;
 
-/// Bottom-up from single ops, hints first; small components under each order of equal gains: the best counts.
+/// Bottom-up from single ops, hints first; small components under each order of equal gains, and then polished: the best
+/// counts.
 fn grow(
     ir: &Ir,
     graph: &Graph,
     planner: &mut Planner,
     options: &Options,
     component: &[Index],
+    effort: &mut Effort,
     result: &mut Segmentation,
 ) -> Vec<Group> {
-    let orders = match component.len() {
-        0..=MAX_AGAIN if options.restarts => &Ties::ALL[..],
-        _ => &Ties::ALL[..1],
-    };
     let objective = planner.model.objective;
-    let mut best: Option<(Vec<Group>, Vec<Record>)> = None;
-    for &ties in orders {
+    let mut records = Vec::new();
+    let first = grow_once(
+        ir,
+        graph,
+        planner,
+        options,
+        component,
+        Ties::default(),
+        &mut records,
+    );
+    let mut best = (
+        total(graph, &first, planner).key(objective),
+        first.clone(),
+        records,
+    );
+    let mut all = vec![first];
+    let small = (2..=MAX_AGAIN).contains(&component.len());
+    for &ties in Ties::ALL[1..].iter().filter(|_| small) {
+        if !effort.is_left() {
+            break;
+        }
         let mut records = Vec::new();
-        let found = grow_once(ir, graph, planner, options, component, ties, &mut records);
-        let cost = |groups: &[Group]| total(graph, groups, planner).key(objective);
-        if best.as_ref().is_none_or(|(b, _)| cost(&found) < cost(b)) {
-            best = Some((found, records));
+        let found = effort.spend(planner, |planner, _| {
+            grow_once(ir, graph, planner, options, component, ties, &mut records)
+        });
+        let cost = total(graph, &found, planner).key(objective);
+        all.push(found.clone());
+        if cost < best.0 {
+            best = (cost, found, records);
         }
     }
-    let (groups, records) = best.unwrap_or_default();
+    let (_, groups, records) = best;
     result.records.extend(records);
-    groups
+    if !small || !effort.is_left() || !together(ir, graph, component).is_empty() {
+        return groups;
+    }
+    // The best first.
+    all.insert(0, groups.clone());
+    let polished = polish(ir, graph, planner, component, &all, effort);
+    if let Some(polished) = &polished {
+        let last = component.last().and_then(|&l| name_of(ir, graph, l));
+        result.records.push(Record {
+            action: Action::Regroup,
+            parts: last.into_iter().collect(),
+            ops: component.len(),
+            refusal: None,
+            before: Some(total(graph, &groups, planner)),
+            after: Some(total(graph, polished, planner)),
+        });
+    }
+    polished.unwrap_or(groups)
 }
 
 fn grow_once(
@@ -289,7 +361,7 @@ pub(super) fn budget(options: &Options, ops: usize) -> u64 {
         .saturating_mul(doublings)
 }
 
-fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost {
+pub(super) fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost {
     groups.iter().fold(Cost::default(), |sum, group| {
         sum.plus(&match &group.verdict {
             Some(verdict) => verdict.cost,

@@ -1,8 +1,8 @@
 //! What the cost model says of a group, asked once per structure.
 //!
 //! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and what
-//! is used outside are the same: a model of a hundred equal layers pays for one. Only acceptances are remembered; a refusal
-//! names values, and those differ.
+//! is used outside are the same: a model of a hundred equal layers pays for one. A refusal names values and ops; it is
+//! remembered by their places in the structure, and told of those that stand there in the group asked about.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
-use crate::cost::{Cost, Kind, Model, Plan, Refusal, plan_ops};
+use crate::cost::{Cost, Kind, Model, Plan, Refusal, leaves, plan_ops};
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,11 +41,16 @@ pub struct Planner {
     pub plans: u64,
     /// Ops in those plans: the measure of the work done.
     pub planned_ops: u64,
+    /// Questions whether two groups have one iteration space.
+    pub axis_questions: u64,
+    /// Work done for them and for merging: ops added to classes of axes, nodes followed.
+    pub axis_steps: u64,
     /// Changes at cuts that were looked at.
     pub refinements: u64,
     /// Ops in the groups that were asked about for them.
     pub refined_ops: u64,
-    known: FxHashMap<Vec<u32>, Verdict>,
+    /// What each structure was answered; values and ops of refusals are places in it.
+    known: FxHashMap<Vec<u32>, Result<Verdict, Refusal>>,
 }
 
 impl Planner {
@@ -56,6 +61,8 @@ impl Planner {
             questions: 0,
             plans: 0,
             planned_ops: 0,
+            axis_questions: 0,
+            axis_steps: 0,
             refinements: 0,
             refined_ops: 0,
             known: FxHashMap::default(),
@@ -81,16 +88,28 @@ impl Planner {
             let ops = members.len();
             return Err(Refusal::TooManyOps { ops, limit });
         }
-        let ops = graph.ops_at(&graph.with_free(members));
-        let key = structure(ir, &ops, hidden);
-        if let Some(known) = self.known.get(&key) {
-            return Ok(known.clone());
+        let places = graph.with_free(members);
+        let ops = graph.ops_at(&places);
+        let free: Vec<bool> = places.iter().map(|&p| graph.free[p as usize]).collect();
+        let structure = Structure::of(ir, &ops, &free, hidden);
+        match self.known.get(&structure.key) {
+            Some(Ok(known)) => return Ok(known.clone()),
+            Some(Err(known)) => {
+                if let Some(refusal) = structure.here(known, &ops) {
+                    return Err(refusal);
+                }
+            }
+            None => {}
         }
         let verdict = self
             .plan(ir, &ops, hidden)
             .map(|plan| verdict(ir, &plan, &self.model));
-        if let Ok(verdict) = &verdict {
-            self.known.insert(key, verdict.clone());
+        let told = match &verdict {
+            Ok(verdict) => Some(Ok(verdict.clone())),
+            Err(refusal) => structure.anywhere(refusal, &ops).map(Err),
+        };
+        if let Some(told) = told {
+            self.known.insert(structure.key, told);
         }
         verdict
     }
@@ -120,32 +139,61 @@ fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
 }
 
 /// The structure of a group as numbers.
-fn structure(ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Vec<u32> {
-    let inside: FxHashSet<Op> = ops.iter().copied().collect();
-    // Where an op stood says nothing about its price.
-    let place = ir.strings.lookup(crate::places::PLACE);
-    let mut numbers = FxHashMap::<Value, u32>::default();
-    let mut key = Vec::with_capacity(ops.len() * 8);
-    for &op in ops {
-        key.push(ir.name_id(op).index() as u32);
-        for &(name, attr) in ir.attrs(op).iter().filter(|a| Some(a.0) != place) {
-            key.extend([name.index() as u32, attr.index() as u32]);
+struct Structure {
+    key: Vec<u32>,
+    /// The place of each value, by first appearance.
+    places: FxHashMap<Value, u32>,
+}
+
+impl Structure {
+    /// Of `ops`, with for each whether it is made anew by whoever needs it.
+    fn of(ir: &Ir, ops: &[Op], free: &[bool], hidden: &FxHashSet<Value>) -> Self {
+        let inside: FxHashSet<Op> = ops.iter().copied().collect();
+        // Where an op stood says nothing about its price.
+        let place = ir.strings.lookup(crate::places::PLACE);
+        let mut places = FxHashMap::<Value, u32>::default();
+        let mut key = Vec::with_capacity(ops.len() * 8);
+        for (&op, &free) in ops.iter().zip(free) {
+            key.push(ir.name_id(op).index() as u32);
+            for &(name, attr) in ir.attrs(op).iter().filter(|a| Some(a.0) != place) {
+                key.extend([name.index() as u32, attr.index() as u32]);
+            }
+            key.push(u32::MAX);
+            for value in ir.operands(op) {
+                let next = places.len() as u32;
+                let number = *places.entry(value).or_insert(next);
+                key.extend([number, ir.value_type(value).index() as u32]);
+            }
+            key.push(u32::MAX);
+            for &value in ir.results(op) {
+                let next = places.len() as u32;
+                places.insert(value, next);
+                // Windows ask who reads a value at all, the price who loads it.
+                let read = ir.users(value).any(|user| !inside.contains(&user));
+                // Nobody loads a free value, however many use it.
+                let loaded = !free && !hidden.contains(&value) && leaves(ir, op, value, &inside);
+                let outside = u32::from(read) + 2 * u32::from(loaded);
+                key.extend([ir.value_type(value).index() as u32, outside]);
+            }
+            key.push(u32::MAX);
         }
-        key.push(u32::MAX);
-        for value in ir.operands(op) {
-            let next = numbers.len() as u32;
-            let number = *numbers.entry(value).or_insert(next);
-            key.extend([number, ir.value_type(value).index() as u32]);
-        }
-        key.push(u32::MAX);
-        for &value in ir.results(op) {
-            let next = numbers.len() as u32;
-            numbers.insert(value, next);
-            let outside =
-                !hidden.contains(&value) && ir.users(value).any(|user| !inside.contains(&user));
-            key.extend([ir.value_type(value).index() as u32, u32::from(outside)]);
-        }
-        key.push(u32::MAX);
+        Self { key, places }
     }
-    key
+
+    /// A refusal about this group as one about its structure.
+    fn anywhere(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
+        let value = |v: Value| Some(Value::from_index(*self.places.get(&v)? as usize));
+        let op = |o: Op| ops.iter().position(|&own| own == o).map(Op::from_index);
+        refusal.map(&value, &op)
+    }
+    /// A refusal about the structure as one about this group.
+    fn here(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
+        let value = |v: Value| {
+            let place = v.index() as u32;
+            let mut all = self.places.iter();
+            all.find(|(_, p)| **p == place).map(|(v, _)| *v)
+        };
+        let op = |o: Op| ops.get(o.index()).copied();
+        refusal.map(&value, &op)
+    }
 }

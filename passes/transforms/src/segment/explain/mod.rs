@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fuser_dialects::task;
 use fuser_ir::def::OpClass;
-use fuser_ir::{Diagnostics, Ir, Op};
+use fuser_ir::{Diagnostics, Ir, Op, Traits};
 use fuser_pass::PassContext;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -110,9 +110,10 @@ struct Why {
     borders: Vec<BorderNote>,
     /// Other segments that one kernel would have to take in, as paths lead through them.
     through: Vec<String>,
-    /// Why there can be no such kernel.
+    /// Why there can be no such kernel; where a border of the user is the only reason, what it would be without is told all the
+    /// same.
     refused: Option<Reason>,
-    /// One kernel for all of it, borders left aside.
+    /// One kernel for all of it, borders of the user left aside.
     together: Option<CostNote>,
     /// Its walks over slow memory.
     sweeps: Option<usize>,
@@ -185,6 +186,8 @@ pub(super) struct Drawn {
     groups: Vec<Drawing>,
     /// The group of each op.
     home: Vec<Option<usize>>,
+    /// The program without the borders of the user, once it was needed.
+    open: Option<Box<(Ir, Graph)>>,
 }
 
 /// A segment of a drawn program.
@@ -220,6 +223,7 @@ impl Drawn {
         };
         let mut drawn = Self {
             home: vec![None; graph.len()],
+            open: None,
             ir,
             program,
             graph,
@@ -359,7 +363,15 @@ impl Drawn {
             .collect();
         members.sort_unstable();
         let borders = self.borders(&all, &members);
-        let together = self.planner.ask(&self.ir, &self.graph, &members);
+        let asked = self.planner.ask(&self.ir, &self.graph, &members);
+        let refused = asked.as_ref().err().cloned();
+        let (together, refused) = match refused {
+            Some(Refusal::Barrier { value }) => match self.ask_open(&members) {
+                Ok(verdict) => (Ok(verdict), Some(Refusal::Barrier { value })),
+                Err(deeper) => (Err(deeper.clone()), Some(deeper)),
+            },
+            refused => (asked, refused),
+        };
         let sweeps = all
             .iter()
             .map(|&g| Some(self.groups[g].verdict.as_ref().ok()?.sweeps));
@@ -374,12 +386,41 @@ impl Drawn {
                 .iter()
                 .map(|&g| self.groups[g].name.clone())
                 .collect(),
-            refused: together.as_ref().err().map(|r| self.reason(r)),
+            refused: refused.map(|r| self.reason(&r)),
             sweeps: together.as_ref().ok().map(|v| v.sweeps),
             together: together.ok().map(|v| note(&v.cost)),
             apart: note(&self.cost(&all)),
             sweeps_apart: sweeps.sum(),
         }
+    }
+    /// What one kernel for `members` would be if the borders of the user were not there: what went into a `segment_set` comes
+    /// out of it.
+    fn ask_open(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
+        let open = self.open.take().unwrap_or_else(|| Box::new(self.opened()));
+        let (ir, graph) = &*open;
+        let ops = members.iter().map(|&m| self.graph.ops[m as usize]);
+        let places = ops.filter_map(|op| graph.place(op));
+        let members: Vec<Index> = places.filter(|&p| !graph.free[p as usize]).collect();
+        let answer = self.planner.ask(ir, graph, &members);
+        self.open = Some(open);
+        answer
+    }
+    fn opened(&self) -> (Ir, Graph) {
+        let mut ir = self.ir.clone();
+        for &op in &self.graph.ops {
+            if !ir.has(op, Traits::BARRIER) || ir.operand_count(op) != 1 {
+                continue;
+            }
+            let (inner, outer) = (ir.operand(op, 0), ir.result(op, 0));
+            if ir.value_type(inner) == ir.value_type(outer) {
+                ir.replace_all_uses(outer, inner);
+                ir.erase(op);
+            }
+        }
+        let block = ir.body(self.program, 0);
+        let bindings = &self.planner.model.bindings;
+        let graph = block.map_or_else(Graph::default, |b| Graph::build(&ir, b, bindings));
+        (ir, graph)
     }
     /// The groups on paths between two: they run after the one and before the other.
     fn between(&self, from: usize, to: usize) -> Vec<usize> {

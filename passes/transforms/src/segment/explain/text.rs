@@ -79,24 +79,26 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             names.join(", ")
         ));
     }
-    let apart = bytes(&why.apart);
-    match (&why.refused, &why.together) {
-        (Some(reason), _) => lines.push(format!("one kernel is refused: {}", reason.text)),
-        (None, Some(together)) => {
-            let together = bytes(together);
-            let change = match together.cmp(&apart) {
-                std::cmp::Ordering::Less => format!("{} fewer", apart - together),
-                std::cmp::Ordering::Equal => "as many".into(),
-                std::cmp::Ordering::Greater => format!("{} more", together - apart),
-            };
-            lines.push(format!(
-                "one kernel would move {together} bytes in {} sweeps, {} kernels move {apart}{}: {change}",
-                why.sweeps.unwrap_or(0),
-                why.apart.kernels,
-                why.sweeps_apart.map_or(String::new(), |s| format!(" in {s}")),
-            ));
-        }
-        (None, None) => {}
+    if let Some(reason) = &why.refused {
+        lines.push(format!("one kernel is refused: {}", reason.text));
+    }
+    if let Some(together) = &why.together {
+        let (together, apart) = (bytes(together), bytes(&why.apart));
+        let change = match together.cmp(&apart) {
+            std::cmp::Ordering::Less => format!("{} fewer", apart - together),
+            std::cmp::Ordering::Equal => "as many".into(),
+            std::cmp::Ordering::Greater => format!("{} more", together - apart),
+        };
+        lines.push(format!(
+            "{}one kernel would move {together} bytes in {} sweeps, {} kernels move {apart}{}: {change}",
+            match why.refused {
+                Some(_) => "without that border ",
+                None => "",
+            },
+            why.sweeps.unwrap_or(0),
+            why.apart.kernels,
+            why.sweeps_apart.map_or(String::new(), |s| format!(" in {s}")),
+        ));
     }
     lines
 }

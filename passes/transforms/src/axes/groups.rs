@@ -1,0 +1,170 @@
+//! Axes of groups of ops that merge: whether two groups have one iteration space, at the price of the smaller.
+//!
+//! Each group keeps its classes of axes. Asked about two, the ops of the smaller are added to the classes of the larger and
+//! taken back; when they merge they stay. So putting n ops together, one after the other or pair by pair, costs near n log n,
+//! and adding one op to a group costs the same whatever the group's size.
+//!
+//! ```text
+//! a: { %p = reshape %x : [24] -> [6, 4] }     ask(a, b): incompatible-factoring { known: [6, 4], wanted: [4, 6] }
+//! b: { %q = reshape %x : [24] -> [4, 6] }     (a is as it was)
+//! ```
+//!
+//! Guarantees: what is refused here, `Axes::build` refuses for the ops of both groups. What depends on the whole group is not
+//! decided here and is said to be so: what slices, pads and cats read, and lengths that nobody knows. Never edits the IR.
+
+use fuser_ir::{Ir, Op};
+
+use super::refusal::AxisRefusal;
+use super::union::AxisUnion;
+use super::window;
+
+/// What is known of two groups as one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Common {
+    /// They have one iteration space.
+    One,
+    /// They have none.
+    None(AxisRefusal),
+    /// It does not follow from what the groups are alone.
+    Open(Open),
+}
+
+/// Why a question is not decided by parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Open {
+    /// Slices, pads and cats: which values they alone read depends on the whole group.
+    Windows,
+    /// An extent `?`: whether it has factors depends on what else is known of it.
+    UnknownExtent,
+    /// One of the groups has no iteration space itself.
+    Broken,
+}
+
+/// A group.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    ops: Vec<Op>,
+    windows: bool,
+    /// Made when somebody first asks; `None` inside: the group has no iteration space.
+    classes: Option<Option<AxisUnion>>,
+}
+
+/// Groups by number, and the work done for them.
+#[derive(Clone, Debug, Default)]
+pub struct AxisGroups {
+    members: Vec<Member>,
+    steps: u64,
+    questions: u64,
+    added: u64,
+}
+
+impl AxisGroups {
+    /// Adds a group of `ops`; gives its number.
+    pub fn push(&mut self, ir: &Ir, ops: Vec<Op>) -> usize {
+        self.members.push(Member {
+            windows: ops.iter().any(|&op| window::is_window(ir, op)),
+            ops,
+            classes: None,
+        });
+        self.members.len() - 1
+    }
+    /// Work done: ops added, nodes followed, users looked at, undone work included.
+    pub const fn steps(&self) -> u64 {
+        self.steps
+    }
+    /// Questions asked.
+    pub const fn questions(&self) -> u64 {
+        self.questions
+    }
+    /// Ops added to classes, on trial or for good.
+    pub const fn added(&self) -> u64 {
+        self.added
+    }
+
+    /// Whether groups `a` and `b` have one iteration space. Changes neither.
+    pub fn ask(&mut self, ir: &Ir, a: usize, b: usize) -> Common {
+        self.questions += 1;
+        let (large, small) = self.by_size(a, b);
+        if self.members[large].windows || self.members[small].windows {
+            return Common::Open(Open::Windows);
+        }
+        let Some(mut classes) = self.take(ir, large) else {
+            return Common::Open(Open::Broken);
+        };
+        let before = classes.steps();
+        let mark = classes.mark();
+        let result = self.add_all(ir, &mut classes, small);
+        classes.rollback(mark);
+        self.steps += classes.steps() - before;
+        self.members[large].classes = Some(Some(classes));
+        match result {
+            Ok(()) => Common::One,
+            Err(refusal) if refusal.names_unknown() => Common::Open(Open::UnknownExtent),
+            Err(refusal) => Common::None(refusal),
+        }
+    }
+
+    /// Moves the ops of `from` into `into`; `from` is empty after it.
+    pub fn merge(&mut self, ir: &Ir, into: usize, from: usize) {
+        let (large, small) = self.by_size(into, from);
+        let windows = self.members[large].windows || self.members[small].windows;
+        // Classes that nobody asked for yet are made when somebody does; those of a group that doubles are as well made anew.
+        let known = self.members[large].classes.take();
+        let grows = self.members[small].ops.len() * 2 <= self.members[large].ops.len();
+        let classes = match known.filter(|known| !windows && (grows || known.is_none())) {
+            None => None,
+            Some(None) => Some(None),
+            Some(Some(mut classes)) => {
+                let before = classes.steps();
+                let result = self.add_all(ir, &mut classes, small);
+                self.steps += classes.steps() - before;
+                Some(result.ok().map(|()| classes))
+            }
+        };
+        let mut member = std::mem::take(&mut self.members[large]);
+        let other = std::mem::take(&mut self.members[small]);
+        member.ops.extend(other.ops);
+        member.windows = windows;
+        member.classes = classes;
+        self.members[into] = member;
+    }
+
+    /// The larger first.
+    fn by_size(&self, a: usize, b: usize) -> (usize, usize) {
+        match self.members[a].ops.len() >= self.members[b].ops.len() {
+            true => (a, b),
+            false => (b, a),
+        }
+    }
+    /// The classes of a group, to be given back; `None` where it has no iteration space.
+    fn take(&mut self, ir: &Ir, group: usize) -> Option<AxisUnion> {
+        match self.members[group].classes.take() {
+            Some(Some(classes)) => Some(classes),
+            Some(None) => {
+                self.members[group].classes = Some(None);
+                None
+            }
+            None => {
+                let mut classes = AxisUnion::tracked();
+                let result = self.add_all(ir, &mut classes, group);
+                self.steps += classes.steps();
+                if result.is_err() {
+                    self.members[group].classes = Some(None);
+                }
+                result.ok().map(|()| classes)
+            }
+        }
+    }
+    fn add_all(
+        &mut self,
+        ir: &Ir,
+        classes: &mut AxisUnion,
+        group: usize,
+    ) -> Result<(), AxisRefusal> {
+        for &op in &self.members[group].ops {
+            self.added += 1;
+            classes.add(ir, op)?;
+        }
+        Ok(())
+    }
+}
