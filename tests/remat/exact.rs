@@ -2,7 +2,8 @@
 //!
 //! Written from the definition alone: a kernel that writes something loads program inputs or what earlier kernels wrote, and
 //! computes any op of its own or of an earlier kernel that may be repeated; every value that it uses or writes is loaded or
-//! computed. It costs its loads; each written value costs one write. Exponential in the number of values.
+//! computed. It costs its loads; each written value costs one write. A kernel whose ops only give memory another shape is a
+//! view: it computes nothing else, and neither its loads nor its writes cost anything. Exponential in the number of values.
 
 use std::collections::VecDeque;
 
@@ -12,6 +13,8 @@ pub struct OpOf {
     pub reads: Vec<usize>,
     /// Whether another kernel may compute it again.
     pub free: bool,
+    /// Whether it only gives memory another shape.
+    pub renames: bool,
 }
 
 /// Kernels and what they compute.
@@ -28,13 +31,31 @@ pub struct Case {
     pub outputs: Vec<usize>,
 }
 
+impl Case {
+    fn is_view(&self, kernel: usize) -> bool {
+        let mut own = self
+            .ops
+            .iter()
+            .zip(&self.kernel)
+            .filter(|(_, k)| **k == kernel);
+        own.all(|(op, _)| op.renames)
+    }
+    /// Bytes of the write of a result.
+    fn write(&self, value: usize) -> u64 {
+        match self.is_view(self.kernel[value - self.inputs]) {
+            true => 0,
+            false => self.bytes[value],
+        }
+    }
+}
+
 /// The least bytes.
 pub fn least(case: &Case) -> u64 {
     let last = case.kernel.last().copied().unwrap_or(0);
     let results = case.inputs..case.bytes.len();
     let could = |v: &usize| case.kernel[v - case.inputs] < last && !case.outputs.contains(v);
     let free: Vec<usize> = results.filter(could).collect();
-    let returned: u64 = case.outputs.iter().map(|&v| case.bytes[v]).sum();
+    let returned: u64 = case.outputs.iter().map(|&v| case.write(v)).sum();
     let mut best = u64::MAX;
     for choice in 0..1u32 << free.len() {
         let chosen = free
@@ -42,7 +63,7 @@ pub fn least(case: &Case) -> u64 {
             .enumerate()
             .filter(|(i, _)| choice >> i & 1 == 1);
         let chosen: Vec<usize> = chosen.map(|(_, &v)| v).collect();
-        let writes = returned + chosen.iter().map(|&v| case.bytes[v]).sum::<u64>();
+        let writes = returned + chosen.iter().map(|&v| case.write(v)).sum::<u64>();
         let mut written = vec![false; case.bytes.len()];
         for &v in chosen.iter().chain(&case.outputs) {
             written[v] = true;
@@ -73,13 +94,14 @@ fn loads(case: &Case, kernel: usize, written: &[bool]) -> u64 {
         return 0;
     }
     // Value v is the edge 2v -> 2v + 1; then source and sink.
+    let view = case.is_view(kernel);
     let (source, sink) = (2 * written.len(), 2 * written.len() + 1);
     let mut capacity = vec![vec![0u64; sink + 1]; sink + 1];
     for (v, &bytes) in case.bytes.iter().enumerate() {
         let loadable = home(v).is_none_or(|h| h < kernel && written[v]);
         capacity[2 * v][2 * v + 1] = if loadable { bytes } else { NEVER };
         let op = home(v).map(|h| (h, &case.ops[v - case.inputs]));
-        match op.filter(|(h, op)| *h == kernel || (*h < kernel && op.free)) {
+        match op.filter(|(h, op)| *h == kernel || (*h < kernel && op.free && !view)) {
             None => capacity[source][2 * v] = NEVER,
             Some((_, op)) => {
                 for &read in &op.reads {
@@ -92,7 +114,11 @@ fn loads(case: &Case, kernel: usize, written: &[bool]) -> u64 {
         capacity[2 * v + 1][sink] = NEVER;
     }
     let flow = flow(&mut capacity, source, sink);
-    if flow >= NEVER { u64::MAX } else { flow }
+    match flow {
+        NEVER.. => u64::MAX,
+        _ if view => 0,
+        flow => flow,
+    }
 }
 
 /// The greatest flow, by shortest paths.

@@ -162,10 +162,15 @@ impl Making {
             }
             self.lines
                 .push(format!("  %v{} = {body}", self.types.len()));
+            let renames = body.starts_with("fusion.broadcast");
             self.bodies.push(body);
             self.types.push(ty);
             self.used.push(false);
-            self.ops.push(OpOf { reads, free });
+            self.ops.push(OpOf {
+                reads,
+                free,
+                renames,
+            });
             self.kernel.push(kernel);
             return;
         }

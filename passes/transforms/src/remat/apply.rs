@@ -90,20 +90,20 @@ fn place(
     local: &mut FxHashMap<u32, Value>,
     memory: &FxHashMap<u32, Value>,
 ) {
-    let instances = &extract.instances[class as usize];
-    let own = instances.iter().find(|(home, _)| *home == number);
+    let any = extract.instances[class as usize][0].1;
+    let own = extract.own(class, number);
     let op = match own {
-        Some(&(_, op)) => {
+        Some(op) => {
             ir.move_to_end(op, body);
             op
         }
         None => {
-            let copy = ir.clone_op(instances[0].1, &mut Mapping::default());
+            let copy = ir.clone_op(any, &mut Mapping::default());
             ir.append_op(body, copy);
             copy
         }
     };
-    let source = own.map_or(instances[0].1, |o| o.1);
+    let source = own.unwrap_or(any);
     for index in 0..ir.operand_count(op) {
         let read = extract.class_of_operand(source, index);
         let value = local.get(&read).or(memory.get(&read)).copied();

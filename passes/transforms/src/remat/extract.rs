@@ -1,7 +1,7 @@
 //! From segments to the plain problem. Equal pure ops of different segments are one op with several homes, so what a
 //! kernel has already costs nothing to "recompute" there.
 
-use fuser_dialects::task;
+use fuser_dialects::{fusion, task};
 use fuser_ir::attr::AttrId;
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::entity::Entity;
@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::problem::{OpInfo, Problem, ValueInfo};
+use crate::axes::window;
 use crate::cost::Model;
 
 /// A problem and what its numbers stand for.
@@ -52,6 +53,7 @@ impl Extract {
         extract.problem.kernels = extract.segments.len() as u32;
         extract.problem.launch = prices.launch;
         extract.problem.closed = vec![false; extract.segments.len()];
+        extract.problem.views = vec![false; extract.segments.len()];
         let mut known = FxHashMap::default();
         for (segment, number) in extract.segments.clone().into_iter().zip(0..) {
             extract.add_segment(ir, segment, number, model, prices, &mut known)?;
@@ -60,6 +62,15 @@ impl Extract {
         extract.problem.link();
         extract.cost = extract.cost_now(ir);
         Some(extract)
+    }
+
+    /// Says which segments are views: they move nothing, and stay what they are.
+    pub fn set_views(&mut self, ir: &Ir, views: Vec<bool>) {
+        for (closed, view) in self.problem.closed.iter_mut().zip(&views) {
+            *closed |= *view;
+        }
+        self.problem.views = views;
+        self.cost = self.cost_now(ir);
     }
 
     fn add_segment(
@@ -111,6 +122,17 @@ impl Extract {
             reads.clone(),
             results.clone().map(|v| ir.value_type(v)).collect(),
         );
+        if let Some((operand, bytes)) = part_read(ir, op, model) {
+            let number = self.class[&operand] as usize;
+            let op = match known.get(&key) {
+                Some(&class) if ir.has(op, Traits::PURE) => class,
+                _ => self.problem.ops.len() as u32,
+            };
+            let parts = &mut self.problem.values[number].parts;
+            if !parts.iter().any(|(o, _)| *o == op) {
+                parts.push((op, bytes));
+            }
+        }
         let shareable = ir.has(op, Traits::PURE) && !ir.has(op, Traits::BARRIER);
         if let Some(&class) = known.get(&key).filter(|_| shareable) {
             self.instances[class as usize].push((kernel, op));
@@ -145,6 +167,19 @@ impl Extract {
         });
     }
 
+    /// For each value the one that stands for its class.
+    pub fn stand_ins(&self) -> FxHashMap<Value, Value> {
+        let all = self.class.iter();
+        all.map(|(&value, &class)| (value, self.sample[class as usize]))
+            .collect()
+    }
+    /// The op of a class that stands in `kernel`.
+    pub fn own(&self, class: u32, kernel: u32) -> Option<Op> {
+        let all = &self.instances[class as usize];
+        let at = all.partition_point(|(home, _)| *home < kernel);
+        let found = all.get(at).filter(|(home, _)| *home == kernel);
+        found.map(|(_, op)| *op)
+    }
     /// The class of operand `index` of an op of a segment.
     pub fn class_of_operand(&self, op: Op, index: usize) -> u32 {
         self.operands[&op][index]
@@ -196,9 +231,8 @@ impl Extract {
 
     /// What the segments load and write as they are.
     fn cost_now(&self, ir: &Ir) -> u64 {
-        let bytes = |v: &u32| self.problem.values[*v as usize].bytes;
         let mut cost = 0u64;
-        for &segment in &self.segments {
+        for (&segment, kernel) in self.segments.iter().zip(0..) {
             let ops = ir.children(segment);
             let inside: rustc_hash::FxHashSet<Op> = ops.iter().copied().collect();
             let mut loads = std::collections::BTreeSet::new();
@@ -207,14 +241,31 @@ impl Extract {
                     loads.insert(self.class[&value]);
                 }
             }
+            let loads = loads.into_iter();
+            let loads = loads.map(|v| self.problem.load_bytes(v, kernel));
             let results = ir.results(segment).iter().filter(|&&r| !ir.is_unused(r));
             let writes = results.map(|r| self.class[r]);
-            let moved = loads.into_iter().chain(writes).map(|v| bytes(&v));
-            cost = moved.fold(cost, u64::saturating_add);
-            cost = cost.saturating_add(self.problem.launch);
+            let writes = writes.map(|v| match self.problem.is_view(kernel) {
+                true => 0,
+                false => self.problem.values[v as usize].bytes,
+            });
+            cost = loads.chain(writes).fold(cost, u64::saturating_add);
+            cost = cost.saturating_add(self.problem.launch_of(kernel));
         }
         cost
     }
+}
+
+/// What a slice or a pad reads, and the bytes of it that it touches at most: no more than it makes.
+fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
+    if !window::is_window(ir, op) || ir.is(op, &fusion::CAT) {
+        return None;
+    }
+    let (operand, result) = (ir.operands(op).next()?, *ir.results(op).first()?);
+    let bytes = |v: Value| model.bindings.bytes(ir, v);
+    // Another op operand, a pad's value say, is read as it is.
+    let again = ir.operands(op).skip(1).any(|v| v == operand);
+    (!again).then(|| (operand, bytes(operand).min(bytes(result))))
 }
 
 /// Whether the op is computed in its own kernel only.

@@ -7,10 +7,13 @@ use super::apply::apply;
 use super::extract::{Extract, Prices};
 use super::problem::Solution;
 use super::search::{Search, solve};
+use crate::axes::{AxisUnion, value_text};
 use crate::cost::{Cost, Kind, Model, Plan, plan_ops};
 
-/// Rounds in which kernels that the cost model refuses are closed to foreign ops; then all are.
-const MAX_ROUNDS: usize = 4;
+/// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
+const MAX_ROUNDS: usize = 8;
+/// Rounds after which a kernel that is refused for what no single op is the cause of is closed; then all are.
+const MAX_CLOSING: usize = 4;
 
 /// Prices and bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +53,12 @@ pub(crate) struct Outcome {
     pub cuts: u64,
     /// Kernels that the cost model refused as they would become: they computed nothing foreign after that.
     pub closed: u64,
+    /// Values that a segment computes again, by name, and the segment's.
+    pub again: Vec<(String, String)>,
+    /// Segments that vanished, by name.
+    pub gone: Vec<String>,
+    /// Foreign ops that had no iteration space in common with a kernel, times kernels.
+    pub barred: u64,
 }
 
 /// Rematerializes the segments of `program`.
@@ -62,44 +71,102 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
     if extract.segments.is_empty() {
         return outcome;
     }
-    let before = costs(ir, &extract.segments, model);
-    for round in 0..=MAX_ROUNDS {
-        let mut search = Search::new(config.steps);
+    let plans: Vec<Option<Plan>> = extract
+        .segments
+        .iter()
+        .map(|&s| plan_of(ir, s, model))
+        .collect();
+    // One that only hands inputs on has nothing to keep.
+    let views = extract.segments.iter().zip(&plans).map(|(&s, plan)| {
+        let view = plan.as_ref().is_some_and(|p| p.kind == Kind::View);
+        view && ir.children(s).len() > 1
+    });
+    let views = views.collect();
+    extract.set_views(ir, views);
+    let before: Vec<Option<Cost>> = plans.into_iter().map(|p| p.map(|p| p.cost)).collect();
+    // All rounds share the room of one search.
+    let mut room = Search::new(config.steps).bounded(extract.problem.ops.len());
+    for round in 0..=MAX_ROUNDS + MAX_CLOSING {
+        let mut search = Search {
+            room: room.room,
+            ..Search::new(config.steps)
+        };
         let solution = solve(&extract.problem, &extract.written, &mut search);
         outcome.cuts += search.cuts;
+        room.room = search.room;
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
         // On a copy first: the cost model has to accept every kernel as it becomes.
         let mut trial = ir.clone();
         let made = apply(&mut trial, &extract, &solution);
-        for &segment in made.iter().flatten() {
-            let kind = plan_of(&trial, segment, model).map_or(Kind::Kernel, |p| p.kind);
-            let kind = trial.string_attr(kind.name());
+        let plans: Vec<Option<Option<Plan>>> = made
+            .iter()
+            .map(|s| s.map(|s| plan_of(&trial, s, model)))
+            .collect();
+        for (segment, plan) in made.iter().zip(&plans) {
+            let Some(segment) = *segment else { continue };
+            let kind = plan.as_ref().and_then(Option::as_ref);
+            let kind = trial.string_attr(kind.map_or(Kind::Kernel, |p| p.kind).name());
             trial.set_attr(segment, "kind", kind);
         }
-        let after = made
-            .iter()
-            .map(|s| s.map(|s| plan_of(&trial, s, model).map(|p| p.cost)));
-        let after: Vec<Option<Option<Cost>>> = after.collect();
+        let costs = plans.into_iter().map(|p| p.map(|p| p.map(|p| p.cost)));
+        let after: Vec<Option<Option<Cost>>> = costs.collect();
         let refused = refused(&before, &after);
         if refused.is_empty() {
             let after: Vec<Option<Cost>> = after.into_iter().flatten().collect();
-            fill(&mut outcome, &extract, &solution, &before, &after);
+            fill(&mut outcome, ir, &extract, &solution, &before, &after);
             *ir = trial;
             return outcome;
         }
-        let all = round + 1 >= MAX_ROUNDS;
-        for closed in extract.problem.closed.iter_mut().filter(|_| all) {
-            *closed = true;
+        if round + 1 >= MAX_ROUNDS + MAX_CLOSING {
+            extract.problem.closed.fill(true);
         }
         for kernel in refused {
-            extract.problem.closed[kernel] = true;
+            let culprits = match round < MAX_ROUNDS {
+                true => culprits(ir, &extract, &solution, kernel),
+                false => Vec::new(),
+            };
+            if culprits.is_empty() {
+                extract.problem.closed[kernel] = true;
+            }
+            let barred = culprits.into_iter().map(|op| (op, kernel as u32));
+            extract.problem.barred.extend(barred);
         }
-        let closed = extract.problem.closed.iter().filter(|c| **c);
-        outcome.closed = closed.count() as u64;
+        let closed = extract.problem.closed.iter().zip(&extract.problem.views);
+        outcome.closed = closed.filter(|(c, v)| **c && !**v).count() as u64;
+        outcome.barred = extract.problem.barred.len() as u64;
     }
     outcome
+}
+
+/// The foreign ops of a kernel that have no iteration space in common with its own ops: those nearest to them are tried
+/// first, each beside those that fit.
+fn culprits(ir: &Ir, extract: &Extract, solution: &Solution, kernel: usize) -> Vec<u32> {
+    let Some(content) = &solution.kernels[kernel] else {
+        return Vec::new();
+    };
+    let number = kernel as u32;
+    let (own, foreign): (Vec<u32>, Vec<u32>) = content
+        .computes
+        .iter()
+        .partition(|&&op| extract.problem.is_native(op, number));
+    // Kernels know one value under several names: one of each class stands for all.
+    let mut classes = AxisUnion::tracked().with_names(extract.stand_ins());
+    let instance = |op: u32| {
+        let any = || extract.instances[op as usize].first().map(|(_, op)| *op);
+        extract.own(op, number).or_else(any)
+    };
+    let fits = |classes: &mut AxisUnion, op: u32| {
+        instance(op).is_none_or(|op| classes.add(ir, op).is_ok())
+    };
+    for op in own {
+        if !fits(&mut classes, op) {
+            return Vec::new();
+        }
+    }
+    let foreign = foreign.into_iter().rev();
+    foreign.filter(|&op| !fits(&mut classes, op)).collect()
 }
 
 fn prices(model: &Model, config: &Config) -> Prices {
@@ -116,11 +183,6 @@ pub(crate) fn plan_of(ir: &Ir, segment: Op, model: &Model) -> Option<Plan> {
     let ops = ir.children(segment).into_iter();
     let ops: Vec<Op> = ops.filter(|&op| !ir.is(op, &task::YIELD)).collect();
     plan_ops(ir, &ops, model, &Default::default()).ok()
-}
-
-fn costs(ir: &Ir, segments: &[Op], model: &Model) -> Vec<Option<Cost>> {
-    let plans = segments.iter().map(|&s| plan_of(ir, s, model));
-    plans.map(|p| p.map(|p| p.cost)).collect()
 }
 
 /// The kernels that have no plan any more, or one with more sweeps' worth of bytes than the whole change saves.
@@ -151,6 +213,7 @@ fn refused(before: &[Option<Cost>], after: &[Option<Option<Cost>>]) -> Vec<usize
 
 fn fill(
     outcome: &mut Outcome,
+    ir: &Ir,
     extract: &Extract,
     solution: &Solution,
     before: &[Option<Cost>],
@@ -168,8 +231,20 @@ fn fill(
     outcome.bytes_after = bytes(after);
     outcome.vanished = solution.kernels.iter().filter(|k| k.is_none()).count() as u64;
     for (kernel, number) in solution.kernels.iter().zip(0..) {
-        let ops = kernel.iter().flat_map(|k| k.computes.iter());
-        let foreign = ops.filter(|&&op| !extract.problem.is_native(op, number));
-        outcome.recomputed += foreign.count() as u64;
+        let name = ir.symbol_name(extract.segments[number as usize]);
+        let name = name.map_or_else(|| format!("s{number}"), String::from);
+        let Some(kernel) = kernel else {
+            outcome.gone.push(name);
+            continue;
+        };
+        let ops = kernel.computes.iter().copied();
+        for op in ops.filter(|&op| !extract.problem.is_native(op, number)) {
+            outcome.recomputed += 1;
+            let value = extract.problem.ops[op as usize].writes.first();
+            let value = value.map(|&v| value_text(ir, extract.sample[v as usize]));
+            outcome
+                .again
+                .push((value.unwrap_or_default(), name.clone()));
+        }
     }
 }

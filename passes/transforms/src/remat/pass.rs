@@ -76,6 +76,10 @@ pub static REMAT: PassDef = PassDef {
             name: "closed",
             doc: "segments that the cost model refused as they would become, and that got nothing to recompute",
         },
+        StatDef {
+            name: "barred",
+            doc: "ops that a segment did not get because they have no iteration space in common with its own",
+        },
     ],
     run,
     ..PassDef::EMPTY
@@ -108,10 +112,26 @@ fn improved(ctx: &mut PassContext<'_>, model: &Model) -> bool {
     places::settle(ctx.ir, ctx.op);
     ctx.count("cuts", outcome.cuts);
     ctx.count("closed", outcome.closed);
+    ctx.count("barred", outcome.barred);
     if outcome.changed {
         tell(ctx, &outcome);
     }
     outcome.changed
+}
+
+/// What changed since segments were explained.
+fn explanation(outcome: &Outcome) -> String {
+    let (before, after) = (outcome.bytes_before, outcome.bytes_after);
+    let mut text = format!(
+        "then remat changed what segments load, write and compute: {before} bytes read and written became {after}\n"
+    );
+    for (value, segment) in &outcome.again {
+        text += &format!("  {value} is computed again in @{segment}\n");
+    }
+    for segment in &outcome.gone {
+        text += &format!("  @{segment} is gone: nothing needs what it wrote\n");
+    }
+    text
 }
 
 fn tell(ctx: &mut PassContext<'_>, outcome: &Outcome) {
@@ -120,6 +140,9 @@ fn tell(ctx: &mut PassContext<'_>, outcome: &Outcome) {
     ctx.count("bytes-after", after);
     ctx.count("vanished", outcome.vanished);
     ctx.count("recomputed", outcome.recomputed);
+    if ctx.wants_file("explain") || ctx.wants_file("explain-pair") {
+        ctx.emit_file(crate::EXPLAIN_LATER, explanation(outcome));
+    }
     let place = ctx.place(ctx.op);
     let text = format!(
         "remat accepted bytes {before} -> {after}, {} ops computed again, {} segments gone",

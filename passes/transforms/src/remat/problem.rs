@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// A value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueInfo {
-    /// Stored bytes: the price of one read, and of one write.
+    /// Stored bytes: the price of one write, and of one read of all of it.
     pub bytes: u64,
+    /// Ops that read only a part of it, with the bytes of that part.
+    pub parts: SmallVec<[(u32, u64); 1]>,
     /// The op that makes it; `None` for a program input.
     pub maker: Option<u32>,
     /// Whether the program returns it: it is written in any case.
@@ -47,6 +50,10 @@ pub struct Problem {
     pub launch: u64,
     /// Kernels that may not compute foreign ops.
     pub closed: Vec<bool>,
+    /// Foreign ops that a kernel may not compute, though it is open to others.
+    pub barred: FxHashSet<(u32, u32)>,
+    /// Kernels that are views: what they load and write has no price. They are closed as well.
+    pub views: Vec<bool>,
     /// Values by the kernel that would write them; filled by [`Problem::link`].
     pub by_writer: Vec<Vec<u32>>,
 }
@@ -90,14 +97,65 @@ impl Problem {
     }
     /// Whether op `op` stands in `kernel`.
     pub fn is_native(&self, op: u32, kernel: u32) -> bool {
-        self.ops[op as usize].homes.contains(&kernel)
+        self.ops[op as usize].homes.binary_search(&kernel).is_ok()
     }
     /// Whether `kernel` may compute `op`: it has it, or an earlier kernel does and it may be computed again.
     pub fn may_compute(&self, op: u32, kernel: u32) -> bool {
         let info = &self.ops[op as usize];
         let earlier = info.homes.first().is_some_and(|&h| h <= kernel);
         let closed = self.closed.get(kernel as usize).copied().unwrap_or(false);
-        self.is_native(op, kernel) || (earlier && !info.pinned && !closed)
+        let open = earlier && !info.pinned && !closed && !self.barred.contains(&(op, kernel));
+        self.is_native(op, kernel) || open
+    }
+    /// Whether `kernel` moves nothing.
+    pub fn is_view(&self, kernel: u32) -> bool {
+        self.views.get(kernel as usize).copied().unwrap_or(false)
+    }
+    /// The price of a kernel beyond what it loads, computes and writes; a view costs next to nothing, and is better gone.
+    pub fn launch_of(&self, kernel: u32) -> u64 {
+        match self.is_view(kernel) {
+            true => 1,
+            false => self.launch,
+        }
+    }
+    /// The price of loading `value` in `kernel`: all of it, or where its own ops there read parts alone, no more than these.
+    pub fn load_bytes(&self, value: u32, kernel: u32) -> u64 {
+        let info = &self.values[value as usize];
+        if info.parts.is_empty() {
+            return if self.is_view(kernel) { 0 } else { info.bytes };
+        }
+        let mut own = info
+            .readers
+            .iter()
+            .filter(|&&op| self.is_native(op, kernel));
+        let part = |op: &u32| {
+            info.parts
+                .iter()
+                .find(|(o, _)| o == op)
+                .map(|(_, bytes)| *bytes)
+        };
+        let parts = own.try_fold(None, |sum: Option<u64>, op| {
+            Some(Some(sum.unwrap_or(0).saturating_add(part(op)?)))
+        });
+        match parts {
+            _ if self.is_view(kernel) => 0,
+            // No op of its own reads it: whoever does is computed again here, and reads what it reads at home.
+            Some(None) => {
+                let mut all = info.readers.iter().map(part);
+                let all = all.try_fold(0u64, |max, part| Some(max.max(part?)));
+                all.unwrap_or(info.bytes).min(info.bytes)
+            }
+            Some(Some(parts)) => parts.min(info.bytes),
+            None => info.bytes,
+        }
+    }
+    /// The price of writing `value`.
+    pub fn write_price(&self, value: u32) -> u64 {
+        let info = &self.values[value as usize];
+        match info.maker.is_some() && self.is_view(info.writer) {
+            true => 0,
+            false => info.bytes,
+        }
     }
     /// Whether `kernel` may load `value` when the values `written` are in memory.
     pub fn may_load(&self, value: u32, kernel: u32, written: &[bool]) -> bool {
@@ -111,8 +169,8 @@ impl Problem {
     }
     /// Bytes of all writes.
     pub fn write_bytes(&self, written: &[bool]) -> u64 {
-        let all = self.values.iter().zip(written);
-        let bytes = all.filter(|(_, w)| **w).map(|(v, _)| v.bytes);
+        let all = written.iter().zip(0u32..).filter(|(w, _)| **w);
+        let bytes = all.map(|(_, v)| self.write_price(v));
         bytes.fold(0, u64::saturating_add)
     }
 }

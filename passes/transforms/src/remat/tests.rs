@@ -283,3 +283,44 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     println!("{gaps} of {PROGRAMS} above the optimum, the worst by {worst:.3}");
     assert!(gaps * 100 <= PROGRAMS as u32, "{gaps} gaps, worst {worst}");
 }
+
+/// `x` is sliced in kernel 0, sliced and read as a whole in kernel 1, and not read by an op of kernel 2 or 3.
+#[test]
+fn what_is_read_in_part_is_priced_in_part() {
+    let op = |homes: &[u32], write: u32| OpInfo {
+        homes: homes.iter().copied().collect(),
+        reads: [0].into_iter().collect(),
+        writes: [write].into_iter().collect(),
+        ..OpInfo::default()
+    };
+    let value = |bytes: u64, maker: Option<u32>, writer: u32| ValueInfo {
+        bytes,
+        maker,
+        writer,
+        ..ValueInfo::default()
+    };
+    let mut problem = Problem {
+        values: vec![
+            value(64, None, 0),
+            value(8, Some(0), 0),
+            value(24, Some(1), 1),
+            value(64, Some(2), 1),
+            value(64, None, 0),
+        ],
+        ops: vec![op(&[0, 1], 1), op(&[0, 1], 2), op(&[1], 3)],
+        kernels: 4,
+        views: vec![false, false, false, true],
+        ..Problem::default()
+    };
+    problem.values[0].parts = [(0, 8), (1, 24)].into_iter().collect();
+    problem.link();
+    let loads: Vec<u64> = (0..4).map(|kernel| problem.load_bytes(0, kernel)).collect();
+    assert_eq!(loads, [32, 64, 64, 0]);
+    assert_eq!(
+        [problem.load_bytes(4, 2), problem.load_bytes(4, 3)],
+        [64, 0]
+    );
+    // Two parts of 40 are no more than the whole.
+    problem.values[0].parts = [(0, 40), (1, 40)].into_iter().collect();
+    assert_eq!(problem.load_bytes(0, 0), 64);
+}
