@@ -417,12 +417,21 @@ impl Session<'_> {
         };
         self.config.reports.iter().map(write).collect()
     }
-    /// What passes offered of this kind: the last about each program; an array where there are several programs.
+    /// What passes offered of this kind: the last about each program, and behind an explanation what passes after it changed; an
+    /// array where there are several programs.
     fn file(&self, kind: &str) -> String {
         let mut last: Vec<&EmittedFile> = Vec::new();
-        for file in self.files.iter().filter(|f| f.kind == kind) {
-            last.retain(|known| known.function != file.function);
-            last.push(file);
+        let explains = matches!(kind, "explain" | "explain-pair");
+        for file in &self.files {
+            if file.kind == kind {
+                last.retain(|known| known.function != file.function);
+                last.push(file);
+            } else if explains
+                && file.kind == fuser_passes::EXPLAIN_LATER
+                && last.iter().any(|known| known.function == file.function)
+            {
+                last.push(file);
+            }
         }
         match last.as_slice() {
             [] => String::new(),

@@ -86,6 +86,9 @@ static FUSE: PipelineDef = PipelineDef {
     text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule,protect-updates),lower-to-kernel,cse",
 };
 
+/// The kind of file in which a pass tells what it changed of segments that were explained before it.
+pub const EXPLAIN_LATER: &str = "explain-later";
+
 /// The diagnostic codes of this crate: FIR07xx.
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
     let tables = [
