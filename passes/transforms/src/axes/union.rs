@@ -9,6 +9,7 @@
 //! value become one axis. An axis has few others beside it, however many values have it. What was looked at is counted.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use fuser_ir::layout::{self, Order};
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
@@ -79,7 +80,7 @@ pub struct AxisUnion {
     reductions: Vec<(Op, Nodes)>,
     trail: Vec<Change>,
     /// Values that are others under another name.
-    names: FxHashMap<Value, Value>,
+    names: Rc<FxHashMap<Value, Value>>,
     /// Of each node, where the union is tracked.
     sides: Option<Vec<Sides>>,
     /// Values that the present op brought.
@@ -99,7 +100,7 @@ impl AxisUnion {
         }
     }
     /// Each key of `names` is taken for the value it has there.
-    pub(crate) fn with_names(mut self, names: FxHashMap<Value, Value>) -> Self {
+    pub(crate) fn with_names(mut self, names: Rc<FxHashMap<Value, Value>>) -> Self {
         self.names = names;
         self
     }

@@ -1,7 +1,10 @@
 //! The whole of rematerialization on a program: read, search, write on a copy, ask the cost model, keep or close kernels.
 
+use std::rc::Rc;
+
 use fuser_dialects::task;
-use fuser_ir::{Ir, Op};
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
 
 use super::apply::apply;
 use super::extract::{Extract, Prices};
@@ -122,9 +125,11 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
         if round + 1 >= MAX_ROUNDS + MAX_CLOSING {
             extract.problem.closed.fill(true);
         }
+        // Kernels know one value under several names: one of each class stands for all.
+        let names = Rc::new(extract.stand_ins());
         for kernel in refused {
             let culprits = match round < MAX_ROUNDS {
-                true => culprits(ir, &extract, &solution, kernel),
+                true => culprits(ir, &extract, &solution, kernel, &names),
                 false => Vec::new(),
             };
             if culprits.is_empty() {
@@ -142,7 +147,13 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
 
 /// The foreign ops of a kernel that have no iteration space in common with its own ops: those nearest to them are tried
 /// first, each beside those that fit.
-fn culprits(ir: &Ir, extract: &Extract, solution: &Solution, kernel: usize) -> Vec<u32> {
+fn culprits(
+    ir: &Ir,
+    extract: &Extract,
+    solution: &Solution,
+    kernel: usize,
+    names: &Rc<FxHashMap<Value, Value>>,
+) -> Vec<u32> {
     let Some(content) = &solution.kernels[kernel] else {
         return Vec::new();
     };
@@ -151,8 +162,7 @@ fn culprits(ir: &Ir, extract: &Extract, solution: &Solution, kernel: usize) -> V
         .computes
         .iter()
         .partition(|&&op| extract.problem.is_native(op, number));
-    // Kernels know one value under several names: one of each class stands for all.
-    let mut classes = AxisUnion::tracked().with_names(extract.stand_ins());
+    let mut classes = AxisUnion::tracked().with_names(Rc::clone(names));
     let instance = |op: u32| {
         let any = || extract.instances[op as usize].first().map(|(_, op)| *op);
         extract.own(op, number).or_else(any)
