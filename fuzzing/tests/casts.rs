@@ -50,7 +50,7 @@ fn elements(dtype: DType) -> Vec<u8> {
             .collect(),
         DType::F64 => reals().into_iter().flat_map(f64::to_le_bytes).collect(),
         _ => {
-            let all = integers(dtype.bits() as u32).into_iter();
+            let all = integers(dtype.bits()).into_iter();
             all.flat_map(|n| n.to_le_bytes()[..size].to_vec()).collect()
         }
     }

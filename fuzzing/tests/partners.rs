@@ -9,7 +9,7 @@ use fuser_fuzzing::mutate::MUTATORS;
 use fuser_fuzzing::{Source, Stats, campaign};
 
 /// Cases of each tier.
-const CASES: u64 = 120;
+const CASES: u64 = 180;
 /// Times that each mutator has to be applied.
 const APPLIED: u64 = 3;
 /// Per cent of the partners that must be compiled.

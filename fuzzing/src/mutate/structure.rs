@@ -58,7 +58,7 @@ static FOLDS: [(&OpDef, &OpDef); 4] = [
 pub fn split_fold(case: &mut Case, source: &mut Source) -> bool {
     let all: Vec<Op> = ops(case)
         .into_iter()
-        .filter(|op| combining(case, *op).is_some())
+        .filter(|op| combining(case, *op).is_some() && !long_axes(case, *op).is_empty())
         .collect();
     let Some(&op) = source.pick(&all) else {
         return false;
@@ -91,15 +91,21 @@ fn combining(case: &Case, op: Op) -> Option<&'static OpDef> {
     exact.then_some(*by)
 }
 
+/// The folded axes that have two parts: a part of nothing has no greatest element to give.
+fn long_axes(case: &Case, op: Op) -> Vec<usize> {
+    let Some(of) = tensor(&case.ir, case.ir.operand(op, 0)) else {
+        return Vec::new();
+    };
+    let folded = case.ir.i64s_of(op, "dims").unwrap_or(&[]).iter();
+    let long = |i: &usize| matches!(of.dims[*i].extent, Extent::Static(n) if n > 1);
+    folded.map(|i| *i as usize).filter(long).collect()
+}
+
 fn split(case: &mut Case, source: &mut Source, op: Op) -> Option<()> {
     let by = combining(case, op)?;
     let operand = case.ir.operand(op, 0);
     let of = tensor(&case.ir, operand)?;
-    let folded = case.ir.i64s_of(op, "dims")?;
-    // A part of nothing has no greatest element to give.
-    let long = |i: &usize| matches!(of.dims[*i].extent, Extent::Static(n) if n > 1);
-    let axes: Vec<usize> = folded.iter().map(|i| *i as usize).filter(long).collect();
-    let at = *source.pick(&axes)?;
+    let at = *source.pick(&long_axes(case, op))?;
     let Extent::Static(length) = of.dims[at].extent else {
         return None;
     };

@@ -1,6 +1,5 @@
 //! How the work of segmentation grows, by its own counters: never by the clock.
 
-#[allow(dead_code)]
 mod common;
 #[path = "common/programs.rs"]
 mod programs;
