@@ -19,6 +19,8 @@ struct Walk {
     roles: Vec<(AxisId, Role)>,
     /// Fast memory that its plan fills.
     tile_bytes: u64,
+    /// Whether it comes after the loops of a sweep.
+    epilogue: bool,
 }
 
 /// What was drawn, and what was decided on the way.
@@ -105,6 +107,7 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
             phases: sweep.phases.clone(),
             roles,
             tile_bytes: sweep.tile_bytes,
+            epilogue: false,
         });
         walks.extend(epilogues(ir, &sweep.epilogue, axes));
     }
@@ -136,6 +139,7 @@ fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
         roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
         phases: vec![ops],
         tile_bytes: 0,
+        epilogue: true,
     };
     groups.into_iter().map(walk).collect()
 }
@@ -181,20 +185,21 @@ fn convert(role: cost::Role) -> Role {
 }
 
 /// Puts the ops of all walks in order before the segment's terminator; an op of an earlier walk is copied. An op reads what its
-/// own walk computes, and else the original, whichever walk's copy it read before.
+/// own walk computes, and else what an epilogue computed, whose walk is no larger than the value, or the original.
 fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
         return;
     };
     let mut placed: FxHashSet<Op> = FxHashSet::default();
     let mut original: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut apart: FxHashMap<Value, Value> = FxHashMap::default();
     for walk in walks {
         let mut mapping = Mapping::default();
         let mut copied: FxHashMap<Value, Value> = FxHashMap::default();
         for slot in walk.phases.iter_mut().flatten() {
             if placed.insert(*slot) {
                 ir.move_before(*slot, end);
-                redirect(ir, *slot, &copied, &original);
+                redirect(ir, *slot, [&copied, &apart], &original);
                 continue;
             }
             let copy = ir.clone_op(*slot, &mut mapping);
@@ -203,8 +208,11 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
                 copied.insert(from, to);
                 original.insert(to, from);
             }
-            redirect(ir, copy, &copied, &original);
+            redirect(ir, copy, [&copied, &apart], &original);
             *slot = copy;
+        }
+        if walk.epilogue {
+            apart.extend(copied);
         }
     }
 }
@@ -223,17 +231,18 @@ fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
     }
 }
 
-/// Points operands at the copies made in the same walk, or at the originals.
+/// Points operands at copies, by the first of the maps that has one, or at the originals.
 fn redirect(
     ir: &mut Ir,
     op: Op,
-    copied: &FxHashMap<Value, Value>,
+    copies: [&FxHashMap<Value, Value>; 2],
     original: &FxHashMap<Value, Value>,
 ) {
     for index in 0..ir.operand_count(op) {
         let operand = ir.operand(op, index);
         let first = original.get(&operand).copied().unwrap_or(operand);
-        let here = copied.get(&first).copied().unwrap_or(first);
+        let copy = copies.iter().find_map(|map| map.get(&first).copied());
+        let here = copy.unwrap_or(first);
         if here != operand {
             ir.set_operand(op, index, here);
         }
