@@ -170,6 +170,11 @@ fn where_and_clamp_and_bitcast() {
         &[tensor(DType::I8, &[1], &[-1.0])],
     );
     assert_eq!(values(&y[0]), [255.0]);
+    // A signalling NaN is not made quiet.
+    let signalling = tensor(DType::I32, &[1], &[f64::from(0x7f80_0001)]);
+    let y = apply("bitcast", &[C::DType("to", DType::F32)], &[signalling]);
+    let y = apply("bitcast", &[C::DType("to", DType::I32)], &y);
+    assert_eq!(values(&y[0]), [f64::from(0x7f80_0001)]);
 }
 
 #[test]

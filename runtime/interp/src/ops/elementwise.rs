@@ -182,6 +182,10 @@ impl Machine<'_> {
         let draft = self.draft(to, x.axes().to_vec())?;
         let target = self.kind(to);
         self.fill(draft, |part| match target {
+            // Not by way of f64, which would make a signalling NaN quiet.
+            Kind::F32 if to == DType::F32 => {
+                reread(part, x, &view, |bits| f32::from_bits(bits.v as u32));
+            }
             Kind::F32 => reread(part, x, &view, |bits| from_bits(bits.v, to) as f32),
             Kind::F64 => reread(part, x, &view, |bits| f64::from_bits(bits.v as u64)),
             Kind::Int => reread(part, x, &view, |bits| {
