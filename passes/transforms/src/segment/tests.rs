@@ -595,8 +595,8 @@ fn gaps(programs: std::ops::Range<u64>, most: usize) -> Vec<f64> {
     gaps
 }
 
-/// A program of so few ops gets the optimum over its partitions, and what comes after that only lowers the cost. But a
-/// component that reads and writes nothing twice is kept whole unasked, and that question leaves workspace out.
+/// A program of so few ops should get the optimum over its partitions. Two of these end above it, by less than 1 %, and why is not
+/// known: it may be that a component which reads and writes nothing twice is kept whole unasked, its workspace left out.
 #[test]
 fn few_ops_get_the_optimum() {
     let gaps = gaps(0..150, 10);
@@ -637,7 +637,7 @@ fn few_questions_are_spent_on_small_components_of_a_large_program() {
 
 /// `cargo test --release -p fuser-passes --lib -- --ignored --nocapture thousand`
 #[test]
-#[ignore = "minutes"]
+#[ignore = "a thousand programs"]
 fn a_thousand_programs_of_up_to_14_ops_are_near_the_optimum() {
     let gaps = gaps(0..1000, 14);
     assert!(gaps[500] <= 0.0 && gaps[990] <= 0.01 && gaps[999] <= 0.2);
