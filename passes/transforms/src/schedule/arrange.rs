@@ -119,20 +119,35 @@ type Group = (Vec<AxisId>, usize, Vec<Op>);
 
 /// Ops on accumulated results, grouped by the space that they walk. A group stands after those whose results it uses. Ops
 /// that no value connects are walks of their own: alone, the analysis would give each of them axes of its own, and one walk
-/// over the product of their spaces would be as long as the two spaces multiplied.
+/// over the product of their spaces would be as long as the two spaces multiplied. A scalar constant is in each group that
+/// uses it, and a walk of its own only where the segment yields it.
 fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of: FxHashMap<Op, usize> = FxHashMap::default();
+    let mut given: FxHashSet<(usize, Op)> = FxHashSet::default();
+    let scalars = ops.iter().copied();
+    let constants: FxHashSet<Op> = scalars
+        .filter(|&op| is_scalar_constant(ir, op, axes))
+        .collect();
     let components = components(ir, ops, axes);
     for (&op, component) in ops.iter().zip(components) {
-        let sources = ir.operands(op).filter_map(|v| ir.def_op(v));
-        let first = sources.filter_map(|d| group_of.get(&d)).max();
+        if constants.contains(&op) && !is_yielded(ir, op) {
+            continue;
+        }
+        let sources = || ir.operands(op).filter_map(|v| ir.def_op(v));
+        let first = sources().filter_map(|d| group_of.get(&d)).max();
         let number = join_group(
             &mut groups,
             first.copied().unwrap_or(0),
             (space(ir, op, axes), component),
         );
-        groups[number].2.push(op);
+        let members = &mut groups[number].2;
+        for source in sources() {
+            if constants.contains(&source) && given.insert((number, source)) {
+                members.push(source);
+            }
+        }
+        members.push(op);
         group_of.insert(op, number);
     }
     let walk = |(space, _, ops): Group| Walk {
@@ -142,6 +157,15 @@ fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
         epilogue: true,
     };
     groups.into_iter().map(walk).collect()
+}
+
+fn is_scalar_constant(ir: &Ir, op: Op, axes: &Axes) -> bool {
+    ir.operand_count(op) == 0 && space(ir, op, axes).is_empty()
+}
+
+fn is_yielded(ir: &Ir, op: Op) -> bool {
+    let mut users = ir.results(op).iter().flat_map(|&v| ir.users(v));
+    users.any(|user| ir.is(user, &task::YIELD))
 }
 
 /// The first group from `first` on that walks `space` over connected values, or a new one.
