@@ -164,7 +164,7 @@ pub static ALLOC: OpDef = OpDef {
     summary: "scratch memory of a worker",
     doc: "A one-dimensional buffer in `tile` memory (one per worker: shared memory of a block) or `local` memory (one per thread). \
           Its extent is static, or `?` and given by the operand; a negative size counts as 0. Its contents are not specified until \
-          stored. It is hoisted to the entry of the function: the operand must be computable there.",
+          stored. It stands directly in the function, before its loops (FIR0815): a worker has it for as long as the function runs.",
     example: "%m = kernel.alloc : memref<16xf32, tile>",
     operands: &[operands(
         "size",
