@@ -45,6 +45,7 @@ pub static PASSES: &[&PassDef] = &[
     &preseg::SINK_WINDOWS,
     &preseg::IGNORE_NAN,
     &preseg::INFER_LAYOUTS,
+    &preseg::DETACH_VIEWS,
     // Borders.
     &inline_tasks::INLINE_TASKS,
     &segment::SEGMENT,

@@ -10,6 +10,7 @@
 
 mod cancel_slice_cat;
 mod compose_broadcasts;
+mod detach_views;
 mod drop_copies;
 mod fold_casts;
 mod ignore_nan;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use cancel_slice_cat::CANCEL_SLICE_CAT;
 pub use compose_broadcasts::COMPOSE_BROADCASTS;
+pub use detach_views::DETACH_VIEWS;
 pub use drop_copies::DROP_COPIES;
 pub use fold_casts::FOLD_CASTS;
 pub use ignore_nan::{IGNORE_NAN, PROPAGATES};
@@ -51,9 +53,9 @@ pub static PIPELINE: PipelineDef = PipelineDef {
     // look for neighbours. Casts move to where fewer
     // bytes are, which brings shape ops side by side; then those compose, and casts that met fold. Windows sink last: they copy
     // what stands above them, which is as small as it gets by then. What is equal now merges, what nothing needs goes. Maxima
-    // are weakened after that: equal ones are one by then, and no dead op keeps one from it. Layouts come last, when nothing
-    // takes another's place any more.
-    text: "remove-empty,cancel-slice-cat,repeat-to-expand,move-repeats,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,sink-windows,canonicalize,cse,dce,ignore-nan,infer-layouts",
+    // are weakened after that: equal ones are one by then, and no dead op keeps one from it. Layouts come late, when nothing
+    // takes another's place any more; they say what is a view, and results that are views part from what is read.
+    text: "remove-empty,cancel-slice-cat,repeat-to-expand,move-repeats,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,sink-windows,canonicalize,cse,dce,ignore-nan,infer-layouts,detach-views",
 };
 
 /// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.
