@@ -3,7 +3,7 @@
 use fuser_dialects::{fusion, task};
 use fuser_ir::def::AxisRule;
 use fuser_ir::types::{Dim, TensorType};
-use fuser_ir::{AttrKind, Builder, Op, TypeKind, Value};
+use fuser_ir::{AttrKind, Builder, Op, TypeKind, Value, layout};
 
 use super::identities::inverse;
 use super::rewire::{body, ops, tensor, terminator};
@@ -263,4 +263,29 @@ mod tests {
         assert_eq!(transposed(&other, &inverse(&[2, 0, 1])), input);
         assert_eq!(inverse(&[2, 0, 1]), [1, 2, 0]);
     }
+}
+
+/// Some values that ops make, and that are no results, lie in another order.
+pub fn lay_out(case: &mut Case, source: &mut Source) -> bool {
+    let kept = results(case);
+    let makers = ops(case)
+        .into_iter()
+        .filter(|op| !case.ir.is(*op, &fusion::CONSTANT));
+    let made = makers.flat_map(|op| case.ir.results(op).to_vec());
+    let fits = |v: &Value| {
+        let rank = tensor(&case.ir, *v).map_or(0, |t| t.dims.len());
+        rank >= 2 && !kept.contains(v)
+    };
+    let mut chosen: Vec<Value> = made.filter(fits).collect();
+    source.shuffle(&mut chosen);
+    chosen.truncate(1 + source.index(4));
+    for &value in &chosen {
+        let rank = tensor(&case.ir, value).map_or(0, |t| t.dims.len());
+        let mut order: Vec<usize> = (0..rank).collect();
+        source.shuffle(&mut order);
+        let ty = case.ir.value_type(value);
+        let ty = layout::with(&mut case.ir, ty, &order);
+        case.ir.set_value_type(value, ty);
+    }
+    !chosen.is_empty()
 }

@@ -206,6 +206,12 @@ pub static MUTATORS: &[Mutator] = &[
         "an input of rank 2 or more that no result overwrites is stored in another order and permuted back",
         axes::transpose_inputs,
     ),
+    program(
+        "lay-out",
+        "the order of axes in memory means nothing to a value between ops: constants, whose elements are written in one order, and \
+         results keep theirs",
+        axes::lay_out,
+    ),
     Mutator {
         name: "permute-all",
         legality: "elementwise programs of one rank: every tensor has its axes in another order; inputs are stored so, results are \
