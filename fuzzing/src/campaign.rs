@@ -215,6 +215,7 @@ pub fn partners(
 ) -> (Option<Case>, Vec<Finding>) {
     let config = match mutate::first(oracles).needs {
         Needs::Pointwise => config.pointwise(),
+        Needs::Folds => config.folding(),
         Needs::Anything => config.clone(),
     };
     let case = match guard::run("generate", || fusion::generate(source, &config)) {

@@ -39,6 +39,8 @@ pub enum Needs {
     Anything,
     /// Those that work element by element, which are few unless they are made so.
     Pointwise,
+    /// Those that fold long axes.
+    Folds,
 }
 
 /// A mutator.
@@ -180,12 +182,14 @@ pub static MUTATORS: &[Mutator] = &[
         "ops that the table calls commutative; compare with the predicate mirrored",
         structure::swap_operands,
     ),
-    program(
-        "split-fold",
-        "max and min of any type, sum and prod of integers, and in the exact tier of f32 and f64, where every partial result is \
-         a small integer: the fold of a whole axis is that of its two parts, combined",
-        structure::split_fold,
-    ),
+    Mutator {
+        name: "split-fold",
+        legality: "max and min of any type, sum and prod of integers, and in the exact tier of f32 and f64, where every partial result \
+         is a small integer: the fold of a whole axis is that of its two parts, combined",
+        keeps: Keeps::Results,
+        needs: Needs::Folds,
+        how: How::Program(structure::split_fold),
+    },
     program(
         "duplicate",
         "ops are pure: one use takes a copy's result",

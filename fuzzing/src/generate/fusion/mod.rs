@@ -19,7 +19,7 @@ pub mod shapes;
 pub mod templates;
 pub mod windows;
 
-use fuser_ir::def::{OpDef, Traits};
+use fuser_ir::def::{AxisRule, OpDef, Traits};
 
 use crate::Source;
 use crate::generate::case::{Case, Tier};
@@ -78,11 +78,20 @@ impl Config {
 impl Config {
     /// The same, of few ops that work element by element on one shape.
     pub fn pointwise(&self) -> Self {
-        let ops = fuser_dialects::fusion::DIALECT.ops.iter();
-        let pointwise = ops.filter(|def| def.traits.contains(Traits::ELEMENTWISE));
         Self {
             ops: self.ops.min(4),
-            allowed: pointwise.map(|def| def.name).collect(),
+            ..self.only(|def| def.traits.contains(Traits::ELEMENTWISE))
+        }
+    }
+    /// The same, of ops that fold axes.
+    pub fn folding(&self) -> Self {
+        self.only(|def| def.axes == AxisRule::Reduce)
+    }
+    fn only(&self, wanted: impl Fn(&OpDef) -> bool) -> Self {
+        let ops = fuser_dialects::fusion::DIALECT.ops.iter();
+        let wanted = ops.filter(|def| wanted(def));
+        Self {
+            allowed: wanted.map(|def| def.name).collect(),
             templates: false,
             ..self.clone()
         }
