@@ -65,13 +65,21 @@ pub fn returned(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let Some((_, results)) = program.and_then(|p| signature(ir, p)) else {
         return;
     };
-    let count = ir.operand_count(op);
-    if count != results.len() {
-        let text = format!(
-            "returns {count} values, the signature says {}",
-            results.len()
-        );
-        errors.push(OpError::new(text).code(&SIGNATURE));
+    let (count, wanted) = (ir.operand_count(op), results.len());
+    if count != wanted {
+        let results_word = if wanted == 1 { "result" } else { "results" };
+        let text = match count {
+            // It is the one that a program without a `task.return` ends in, mostly.
+            0 => format!("returns nothing, the program's signature has {wanted} {results_word}"),
+            _ => format!("returns {count} values, the signature says {wanted}"),
+        };
+        let error = OpError::new(text).code(&SIGNATURE);
+        errors.push(match count {
+            0 => {
+                error.help("end the program in `task.return` and the values: `task.return %x, %y`")
+            }
+            _ => error,
+        });
     }
     for (index, (value, &should)) in ir.operands(op).zip(results).enumerate() {
         let is = ir.value_type(value);

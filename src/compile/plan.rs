@@ -18,7 +18,7 @@ use fuser_dialects::{kernel, task};
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value, layout};
 use fuser_passes::cost::keeps_memory;
 use fuser_passes::protect_updates;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
 
@@ -45,10 +45,12 @@ pub fn plan_program(
     let mut planner = Planner {
         ir,
         kernels,
+        kernel_of: kernels_by_name(ir, kernels),
         extents: ExtentTable::new(extent_names(ir, program)),
         artifact: Artifact::new(name, target),
         buffer_of: FxHashMap::default(),
         placed: FxHashMap::default(),
+        buffer_names: FxHashSet::default(),
         segment: 0,
     };
     planner.artifact.extents = planner.extents.names();
@@ -58,6 +60,12 @@ pub fn plan_program(
     planner.body(program)?;
     planner.lifetimes();
     Ok(planner.artifact)
+}
+
+fn kernels_by_name<'a>(ir: &'a Ir, kernels: &[Op]) -> FxHashMap<&'a str, usize> {
+    let named = kernels.iter().enumerate().rev();
+    let named = named.filter_map(|(at, &kernel)| Some((ir.symbol_name(kernel)?, at)));
+    named.collect()
 }
 
 /// The attribute of a program that names extents which no input has: the caller gives their values.
@@ -113,11 +121,15 @@ pub fn memory_order(ir: &Ir, value: Value) -> Vec<u32> {
 struct Planner<'a> {
     ir: &'a Ir,
     kernels: &'a [Op],
+    /// Where in `kernels` each name stands first.
+    kernel_of: FxHashMap<&'a str, usize>,
     extents: ExtentTable,
     artifact: Artifact,
     buffer_of: FxHashMap<Value, u32>,
     /// The buffers of values that launches write over an input.
     placed: FxHashMap<Value, u32>,
+    /// The names of all buffers so far.
+    buffer_names: FxHashSet<String>,
     segment: u32,
 }
 
@@ -233,6 +245,7 @@ impl Planner<'_> {
         let spec = self.tensor_spec(op, value, name.to_string(), 0)?;
         let buffer = self.artifact.buffers.len() as u32;
         let name = self.unique_name(name, buffer);
+        self.buffer_names.insert(name.clone());
         self.artifact.buffers.push(BufferSpec {
             name,
             dtype: spec.dtype,
@@ -243,8 +256,7 @@ impl Planner<'_> {
         Ok(buffer)
     }
     fn unique_name(&self, name: &str, number: u32) -> String {
-        let taken = self.artifact.buffers.iter().any(|b| b.name == name);
-        if taken {
+        if self.buffer_names.contains(name) {
             format!("{name}.{number}")
         } else {
             name.to_string()
@@ -344,11 +356,7 @@ impl Planner<'_> {
                 .unwrap_or_default(),
             _ => String::new(),
         };
-        let position = self
-            .kernels
-            .iter()
-            .position(|&k| self.ir.symbol_name(k) == Some(callee.as_str()));
-        let Some(position) = position else {
+        let Some(&position) = self.kernel_of.get(callee.as_str()) else {
             return self.error(
                 op,
                 format!("there is no kernel '@{callee}'"),

@@ -18,6 +18,7 @@ mod custom;
 mod feed;
 mod lines;
 mod literal;
+mod marks;
 mod names;
 mod ops;
 mod outline;
