@@ -261,6 +261,10 @@ fn cat(ir: &Ir, op: Op, visit: Visit, extents: &[ExtentExpr]) -> Option<Step> {
         guards.extend(guard(affine, extent.clone(), extents)?);
         start = start.add(&extent)?;
         if extent.as_constant() != Some(0) {
+            // More than there may be: the others change nothing.
+            if visits.len() > MAX_PIECES {
+                break;
+            }
             visits.push(Item::Visit(Visit {
                 value: operand,
                 index,
