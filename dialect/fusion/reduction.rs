@@ -81,7 +81,7 @@ pub static MAX_NUM: OpDef = OpDef {
     summary: "greatest element along axes, ignoring NaN",
     doc: "The greatest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
           NaN), `-inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmax` does it (IEEE 754-2019 \
-          `maximumNumber`), from `-inf` on.",
+          `maximumNumber`), from `-inf` on. `dims []` folds nothing and gives the operand, NaN too.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.max_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
     ..REDUCTION
@@ -93,7 +93,7 @@ pub static MIN_NUM: OpDef = OpDef {
     summary: "smallest element along axes, ignoring NaN",
     doc: "The smallest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
           NaN), `+inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmin` does it (IEEE 754-2019 \
-          `minimumNumber`), from `+inf` on.",
+          `minimumNumber`), from `+inf` on. `dims []` folds nothing and gives the operand, NaN too.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.min_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
     ..REDUCTION

@@ -133,9 +133,12 @@ impl SweepLowering<'_> {
             ),
         }
     }
-    /// A reduction over axes of extent 1: each element is put together with the identity, once.
+    /// A reduction over axes of extent 1: each element is put together with the identity, once. One over no axes is its operand:
+    /// `-0` and NaN stay.
     pub(super) fn emit_trivial_reduction(&mut self, op: Op, operand: Value) -> Value {
-        let Some(combine) = Combine::of(self.ir(), op) else {
+        let dims = self.ir().i64s_of(op, "dims");
+        let folds = dims.is_some_and(|dims| !dims.is_empty());
+        let Some(combine) = Combine::of(self.ir(), op).filter(|_| folds) else {
             return operand;
         };
         let identity = self.identity(combine, op);

@@ -188,6 +188,10 @@ impl Machine<'_> {
                     plan.variance((begin, out), lanes, &rules, correction);
                 });
             })?;
+            // The sum of one element, over no axes, is the element: `-0` too.
+            if dims.is_empty() {
+                return Ok((variance, x.clone()));
+            }
             let mean = self.fill(mean, |part| {
                 blocks::<L>(part, |begin, out, lanes| {
                     plan.mean((begin, out), lanes, &rules);
