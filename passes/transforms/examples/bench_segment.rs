@@ -7,7 +7,7 @@
 //! For chains, trees, layers of a transformer and steps that cannot share a kernel: programs of 100 ops and ten times as
 //! many, up to OPS (100,000), each through the pass `segment` with its defaults, once. Time is processor time of the pass
 //! with the verifier behind it; the other columns are its own counters, per op. Single-threaded. `--all` tells the seconds of
-//! each pass from `preseg` to `schedule` instead, each with the verifier behind it.
+//! each pass from `preseg` to `schedule` instead, each with the verifier behind it, and the counters of `remat`.
 
 #[path = "../tests/common/programs.rs"]
 mod programs;
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fuser_ir::{Ir, parse, verify};
 use fuser_pass::pipeline::PipelineBuilder;
-use fuser_pass::{Catalog, Manager, PassOptions, Pipeline};
+use fuser_pass::{Catalog, Manager, PassOptions, Pipeline, Report};
 
 const DEFAULT_OPS: usize = 100_000;
 
@@ -29,7 +29,10 @@ fn main() -> ExitCode {
     let mut names = arguments.iter().filter(|a| a.parse::<usize>().is_err());
     let wanted = names.find(|a| *a != "--all");
     match all {
-        true => println!("family       ops   {}", PASSES.join("   ")),
+        true => println!(
+            "family       ops   {}  remat: steps/op  work/op  planned/op",
+            PASSES.join("   ")
+        ),
         false => println!(
             "family       ops  segments   seconds  us/op  plans  questions/op  planned/op  refined/op  axis-steps/op"
         ),
@@ -68,17 +71,7 @@ fn measure(name: &str, ops: usize, text: &str) -> bool {
         eprintln!("{name}: the pass failed");
         return false;
     }
-    let counter = |wanted: &str| {
-        let steps = pipeline.passes();
-        let values = steps.into_iter().flat_map(|step| {
-            let names = step.pass.statistics.iter().map(|s| s.name);
-            names.zip(&report.statistics[step.index])
-        });
-        values
-            .filter(|(n, _)| *n == wanted)
-            .map(|(_, v)| *v)
-            .sum::<u64>()
-    };
+    let counter = |wanted: &str| counter(&pipeline, &report, wanted);
     let per_op = |wanted: &str| counter(wanted) as f64 / ops as f64;
     println!(
         "{name:<8} {ops:>7} {:>9} {seconds:>9.3} {:>6.1} {:>6} {:>13.2} {:>11.2} {:>11.2} {:>14.2}",
@@ -93,6 +86,16 @@ fn measure(name: &str, ops: usize, text: &str) -> bool {
     true
 }
 
+/// A statistic of the passes that ran, summed.
+fn counter(pipeline: &Pipeline, report: &Report, wanted: &str) -> u64 {
+    let values = pipeline.passes().into_iter().flat_map(|step| {
+        let names = step.pass.statistics.iter().map(|s| s.name);
+        names.zip(&report.statistics[step.index])
+    });
+    let wanted = values.filter(|(n, _)| *n == wanted);
+    wanted.map(|(_, v)| *v).sum()
+}
+
 /// What `--all` measures, one after the other.
 const PASSES: [&str; 4] = ["preseg", "segment", "remat", "schedule"];
 
@@ -103,6 +106,7 @@ fn measure_all(name: &str, ops: usize, text: &str) -> bool {
         return false;
     };
     print!("{name:<8} {ops:>7}");
+    let mut counters = String::new();
     for pass in PASSES {
         let Some(pipeline) = pipeline(pass) else {
             eprintln!("there is no pass '{pass}'");
@@ -115,8 +119,13 @@ fn measure_all(name: &str, ops: usize, text: &str) -> bool {
             return false;
         }
         print!(" {:>9.3}", (now() - start).as_secs_f64());
+        if pass == "remat" {
+            let per_op = |wanted| counter(&pipeline, &report, wanted) as f64 / ops as f64;
+            let (steps, work, planned) = (per_op("steps"), per_op("work"), per_op("planned-ops"));
+            counters = format!(" {steps:>16.2} {work:>8.1} {planned:>11.2}");
+        }
     }
-    println!();
+    println!("{counters}");
     true
 }
 

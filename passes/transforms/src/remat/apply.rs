@@ -46,21 +46,9 @@ fn make(
 ) -> Op {
     let region = ir.new_region();
     let body = ir.append_block(region);
-    let mut local = FxHashMap::<u32, Value>::default();
-    for &class in &kernel.computes {
-        place(ir, extract, class, number, body, &mut local, memory);
-    }
     let wanted = extract.problem.wanted(number, &solution.written);
-    let outputs: Vec<(u32, Value)> = wanted
-        .iter()
-        .filter_map(|w| Some((*w, *local.get(w)?)))
-        .collect();
-    let yielded = NewOp {
-        operands: outputs.iter().map(|o| o.1).collect(),
-        ..NewOp::default()
-    };
-    let end = ir.create_op(&task::YIELD, yielded);
-    ir.append_op(body, end);
+    let own = Own::Moved;
+    let outputs = fill_body(ir, extract, kernel, number, &wanted, body, own, memory);
     let old = extract.segments[number as usize];
     let types = outputs
         .iter()
@@ -80,37 +68,60 @@ fn make(
     segment
 }
 
-/// Puts an op of a class into a kernel: its own where it has one, else a copy.
-fn place(
+/// What becomes of the ops that a kernel has already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Own {
+    /// They go into the new kernel.
+    Moved,
+    /// They stay, and the new kernel has copies.
+    Copied,
+}
+
+/// Puts the ops of a kernel into `body` and ends it; gives what it writes. What is in `memory` is read from there.
+#[allow(clippy::too_many_arguments)] // The kernel is four of them.
+pub(super) fn fill_body(
     ir: &mut Ir,
     extract: &Extract,
-    class: u32,
+    kernel: &Kernel,
     number: u32,
+    wanted: &[u32],
     body: Block,
-    local: &mut FxHashMap<u32, Value>,
+    own: Own,
     memory: &FxHashMap<u32, Value>,
-) {
-    let any = extract.instances[class as usize][0].1;
-    let own = extract.own(class, number);
-    let op = match own {
-        Some(op) => {
-            ir.move_to_end(op, body);
-            op
+) -> Vec<(u32, Value)> {
+    let mut local = FxHashMap::<u32, Value>::default();
+    for &class in &kernel.computes {
+        let source = extract.instance(class, number);
+        let moves = own == Own::Moved && extract.own(class, number).is_some();
+        let op = match moves {
+            true => {
+                ir.move_to_end(source, body);
+                source
+            }
+            false => {
+                let copy = ir.clone_op(source, &mut Mapping::default());
+                ir.append_op(body, copy);
+                copy
+            }
+        };
+        for index in 0..ir.operand_count(op) {
+            let read = extract.class_of_operand(source, index);
+            let value = local.get(&read).or(memory.get(&read)).copied();
+            ir.set_operand(op, index, value.unwrap_or(extract.sample[read as usize]));
         }
-        None => {
-            let copy = ir.clone_op(any, &mut Mapping::default());
-            ir.append_op(body, copy);
-            copy
+        let writes = &extract.problem.ops[class as usize].writes;
+        for (index, &write) in writes.iter().enumerate() {
+            local.insert(write, ir.result(op, index));
         }
+    }
+    let outputs = wanted.iter();
+    let outputs = outputs.filter_map(|w| Some((*w, *local.get(w)?)));
+    let outputs: Vec<(u32, Value)> = outputs.collect();
+    let yielded = NewOp {
+        operands: outputs.iter().map(|o| o.1).collect(),
+        ..NewOp::default()
     };
-    let source = own.unwrap_or(any);
-    for index in 0..ir.operand_count(op) {
-        let read = extract.class_of_operand(source, index);
-        let value = local.get(&read).or(memory.get(&read)).copied();
-        ir.set_operand(op, index, value.unwrap_or(extract.sample[read as usize]));
-    }
-    let writes = &extract.problem.ops[class as usize].writes;
-    for (index, &write) in writes.iter().enumerate() {
-        local.insert(write, ir.result(op, index));
-    }
+    let end = ir.create_op(&task::YIELD, yielded);
+    ir.append_op(body, end);
+    outputs
 }

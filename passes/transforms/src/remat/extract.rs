@@ -122,22 +122,11 @@ impl Extract {
             reads.clone(),
             results.clone().map(|v| ir.value_type(v)).collect(),
         );
-        if let Some((operand, bytes)) = part_read(ir, op, model) {
-            let number = self.class[&operand] as usize;
-            let op = match known.get(&key) {
-                Some(&class) if ir.has(op, Traits::PURE) => class,
-                _ => self.problem.ops.len() as u32,
-            };
-            let parts = &mut self.problem.values[number].parts;
-            if !parts.iter().any(|(o, _)| *o == op) {
-                parts.push((op, bytes));
-            }
-        }
         let shareable = ir.has(op, Traits::PURE) && !ir.has(op, Traits::BARRIER);
         if let Some(&class) = known.get(&key).filter(|_| shareable) {
             self.instances[class as usize].push((kernel, op));
             let info = &mut self.problem.ops[class as usize];
-            if !info.homes.contains(&kernel) {
+            if info.homes.last() != Some(&kernel) {
                 info.homes.push(kernel);
             }
             let writes: SmallVec<[u32; 1]> = info.writes.clone();
@@ -146,6 +135,10 @@ impl Extract {
         }
         let class = self.problem.ops.len() as u32;
         known.insert(key, class);
+        if let Some((operand, bytes)) = part_read(ir, op, model) {
+            let number = self.class[&operand] as usize;
+            self.problem.values[number].parts.push((class, bytes));
+        }
         let mut unique: SmallVec<[u32; 3]> = SmallVec::new();
         for read in reads {
             if !unique.contains(&read) {
@@ -179,6 +172,11 @@ impl Extract {
         let at = all.partition_point(|(home, _)| *home < kernel);
         let found = all.get(at).filter(|(home, _)| *home == kernel);
         found.map(|(_, op)| *op)
+    }
+    /// The op of a class that stands for it in `kernel`: its own, or else any.
+    pub fn instance(&self, class: u32, kernel: u32) -> Op {
+        let any = self.instances[class as usize][0].1;
+        self.own(class, kernel).unwrap_or(any)
     }
     /// The class of operand `index` of an op of a segment.
     pub fn class_of_operand(&self, op: Op, index: usize) -> u32 {

@@ -1,17 +1,19 @@
 //! The whole of rematerialization on a program: read, search, write on a copy, ask the cost model, keep or close kernels.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use fuser_dialects::task;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::apply::apply;
 use super::extract::{Extract, Prices};
-use super::problem::Solution;
-use super::search::{Search, solve};
+use super::plans::{Plans, Priced};
+use super::probe::conflicts;
+use super::problem::{Kernel, Solution};
+use super::search::{Descents, Search};
 use crate::axes::{AxisUnion, value_text};
-use crate::cost::{Cost, Kind, Model, Plan, plan_ops};
+use crate::cost::{Cost, Kind, Model};
 
 /// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
 const MAX_ROUNDS: usize = 8;
@@ -25,8 +27,8 @@ pub(crate) struct Config {
     pub launch_bytes: Option<u64>,
     /// Price of arithmetic, per cent of the machine description's.
     pub arithmetic: u64,
-    /// Steps that the descent may try.
-    pub steps: u64,
+    /// Values, ops and nodes of networks that the search may look at, for each op of the program, and at some more.
+    pub work: u64,
 }
 
 impl Default for Config {
@@ -34,7 +36,7 @@ impl Default for Config {
         Self {
             launch_bytes: None,
             arithmetic: 100,
-            steps: 20_000,
+            work: 128,
         }
     }
 }
@@ -42,7 +44,7 @@ impl Default for Config {
 /// What came of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Whether something became cheaper; without it only `cuts` and `closed` below are filled, and the program is as before.
+    /// Whether something became cheaper; without it only the counters below are filled, and the program is as before.
     pub changed: bool,
     /// Bytes read and written before.
     pub bytes_before: u64,
@@ -52,8 +54,16 @@ pub(crate) struct Outcome {
     pub recomputed: u64,
     /// Segments that nothing needs any more.
     pub vanished: u64,
-    /// Minimum cuts solved.
-    pub cuts: u64,
+    /// What the search looked at: values, ops and nodes of networks.
+    pub work: u64,
+    /// Steps tried.
+    pub steps: u64,
+    /// Ops in the kernels that the cost model was asked about.
+    pub planned_ops: u64,
+    /// Whether the budget ended the search.
+    pub spent: bool,
+    /// What all segments cost now, as far as the cost model knows.
+    pub cost: Cost,
     /// Kernels that the cost model refused as they would become: they computed nothing foreign after that.
     pub closed: u64,
     /// Values that a segment computes again, by name, and the segment's.
@@ -74,62 +84,62 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
     if extract.segments.is_empty() {
         return outcome;
     }
-    let plans: Vec<Option<Plan>> = extract
-        .segments
-        .iter()
-        .map(|&s| plan_of(ir, s, model))
-        .collect();
+    let mut plans = Plans::new(model);
+    let segments = extract.segments.iter();
+    let today: Vec<Option<Priced>> = segments.map(|&s| plans.today(ir, s)).collect();
     // One that only hands inputs on has nothing to keep.
-    let views = extract.segments.iter().zip(&plans).map(|(&s, plan)| {
-        let view = plan.as_ref().is_some_and(|p| p.kind == Kind::View);
+    let views = extract.segments.iter().zip(&today).map(|(&s, plan)| {
+        let view = plan.is_some_and(|p| p.kind == Kind::View);
         view && ir.children(s).len() > 1
     });
     let views = views.collect();
     extract.set_views(ir, views);
-    let before: Vec<Option<Cost>> = plans.into_iter().map(|p| p.map(|p| p.cost)).collect();
-    // All rounds share the room of one search.
-    let mut room = Search::new(config.steps).bounded(extract.problem.ops.len());
+    let before: Vec<Option<Cost>> = today.iter().map(|p| p.map(|p| p.cost)).collect();
+    outcome.cost = sum(&before);
+    let mut search = Search::new(config.work, extract.problem.ops.len());
+    let mut descents = Descents::new(&extract.problem, &extract.written, &mut search);
+    let mut made: Vec<Option<Option<Priced>>> = vec![None; extract.segments.len()];
+    let mut last: Option<Solution> = None;
+    // Kernels know one value under several names: one of each class stands for all.
+    let mut names = None;
     for round in 0..=MAX_ROUNDS + MAX_CLOSING {
-        let mut search = Search {
-            room: room.room,
-            ..Search::new(config.steps)
-        };
-        let solution = solve(&extract.problem, &extract.written, &mut search);
-        outcome.cuts += search.cuts;
-        room.room = search.room;
+        let solution = descents.best(&extract.problem);
+        outcome.work = search.work;
+        outcome.steps = search.steps;
+        outcome.planned_ops = plans.planned_ops;
+        outcome.spent = search.is_spent();
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
-        // On a copy first: the cost model has to accept every kernel as it becomes.
-        let mut trial = ir.clone();
-        let made = apply(&mut trial, &extract, &solution);
-        let plans: Vec<Option<Option<Plan>>> = made
-            .iter()
-            .map(|s| s.map(|s| plan_of(&trial, s, model)))
-            .collect();
-        for (segment, plan) in made.iter().zip(&plans) {
-            let Some(segment) = *segment else { continue };
-            let kind = plan.as_ref().and_then(Option::as_ref);
-            let kind = trial.string_attr(kind.map_or(Kind::Kernel, |p| p.kind).name());
-            trial.set_attr(segment, "kind", kind);
+        for (kernel, number) in solution.kernels.iter().zip(0..) {
+            let wanted = extract.problem.wanted(number, &solution.written);
+            let known = last.as_ref().is_some_and(|last| {
+                last.kernels[number as usize] == *kernel
+                    && extract.problem.wanted(number, &last.written) == wanted
+            });
+            if !known {
+                let price = |k: &Kernel| plans.becomes(ir, &extract, number, k, &wanted);
+                made[number as usize] = kernel.as_deref().map(price);
+            }
         }
-        let costs = plans.into_iter().map(|p| p.map(|p| p.map(|p| p.cost)));
-        let after: Vec<Option<Option<Cost>>> = costs.collect();
+        outcome.planned_ops = plans.planned_ops;
+        let after: Vec<Option<Option<Cost>>> =
+            made.iter().map(|p| p.map(|p| p.map(|p| p.cost))).collect();
         let refused = refused(&before, &after);
         if refused.is_empty() {
+            accept(ir, &extract, &solution, &made);
             let after: Vec<Option<Cost>> = after.into_iter().flatten().collect();
             fill(&mut outcome, ir, &extract, &solution, &before, &after);
-            *ir = trial;
             return outcome;
         }
         if round + 1 >= MAX_ROUNDS + MAX_CLOSING {
             extract.problem.closed.fill(true);
         }
-        // Kernels know one value under several names: one of each class stands for all.
-        let names = Rc::new(extract.stand_ins());
-        for kernel in refused {
-            let culprits = match round < MAX_ROUNDS {
-                true => culprits(ir, &extract, &solution, kernel, &names),
+        let first = names.is_none();
+        let names = names.get_or_insert_with(|| Rc::new(extract.stand_ins()));
+        for &kernel in &refused {
+            let culprits = match round < MAX_ROUNDS && !search.is_spent() {
+                true => culprits(ir, &extract, &solution, kernel, names),
                 false => Vec::new(),
             };
             if culprits.is_empty() {
@@ -141,8 +151,41 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
         let closed = extract.problem.closed.iter().zip(&extract.problem.views);
         outcome.closed = closed.filter(|(c, v)| **c && !**v).count() as u64;
         outcome.barred = extract.problem.barred.len() as u64;
+        let all = 0..extract.problem.kernels;
+        let changed: BTreeSet<u32> = match round + 1 >= MAX_ROUNDS + MAX_CLOSING {
+            true => all.collect(),
+            false => refused.into_iter().map(|k| k as u32).collect(),
+        };
+        match first {
+            true => {
+                let found = conflicts(ir, &extract, names, &mut search.work);
+                extract.problem.barred.extend(found);
+                search.refill(config.work, extract.problem.ops.len());
+                descents = Descents::new(&extract.problem, &extract.written, &mut search);
+            }
+            false => descents.mend(&extract.problem, &changed, &mut search),
+        }
+        last = Some(solution);
     }
     outcome
+}
+
+/// Writes a solution down, and what the kernels are now.
+fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<Priced>>]) {
+    let segments = apply(ir, extract, solution);
+    for (segment, priced) in segments.into_iter().zip(made) {
+        if let Some(segment) = segment {
+            let kind = priced.flatten().map_or(Kind::Kernel, |p| p.kind);
+            let kind = ir.string_attr(kind.name());
+            ir.set_attr(segment, "kind", kind);
+        }
+    }
+}
+
+/// What all kernels cost that the model knows.
+fn sum(costs: &[Option<Cost>]) -> Cost {
+    let known = costs.iter().flatten();
+    known.fold(Cost::default(), |sum, cost| sum.plus(cost))
 }
 
 /// The foreign ops of a kernel that have no iteration space in common with its own ops: those nearest to them are tried
@@ -163,12 +206,9 @@ fn culprits(
         .iter()
         .partition(|&&op| extract.problem.is_native(op, number));
     let mut classes = AxisUnion::tracked().with_names(Rc::clone(names));
-    let instance = |op: u32| {
-        let any = || extract.instances[op as usize].first().map(|(_, op)| *op);
-        extract.own(op, number).or_else(any)
-    };
     let fits = |classes: &mut AxisUnion, op: u32| {
-        instance(op).is_none_or(|op| classes.add(ir, op).is_ok())
+        let op = extract.instance(op, number);
+        classes.add(ir, op).is_ok()
     };
     for op in own {
         if !fits(&mut classes, op) {
@@ -186,13 +226,6 @@ fn prices(model: &Model, config: &Config) -> Prices {
         launch: config.launch_bytes.unwrap_or_else(by_machine),
         arithmetic: config.arithmetic,
     }
-}
-
-/// The plan of a segment.
-pub(crate) fn plan_of(ir: &Ir, segment: Op, model: &Model) -> Option<Plan> {
-    let ops = ir.children(segment).into_iter();
-    let ops: Vec<Op> = ops.filter(|&op| !ir.is(op, &task::YIELD)).collect();
-    plan_ops(ir, &ops, model, &Default::default()).ok()
 }
 
 /// The kernels that have no plan any more, or one with more sweeps' worth of bytes than the whole change saves.
@@ -237,6 +270,7 @@ fn fill(
         moved.fold(0, u64::saturating_add)
     };
     outcome.changed = true;
+    outcome.cost = sum(after);
     outcome.bytes_before = bytes(before);
     outcome.bytes_after = bytes(after);
     outcome.vanished = solution.kernels.iter().filter(|k| k.is_none()).count() as u64;

@@ -16,21 +16,26 @@
 //! was there, so it ends, and running it again changes nothing. The cost model must accept every kernel as it becomes;
 //! where it does not, that kernel keeps what it had.
 //!
-//! Reading order: `problem.rs` (the choice as plain data, and its price), `cut.rs` (the inner problem, a minimum cut),
-//! `search.rs` (the outer one), `extract.rs` (from IR), `apply.rs` (to IR), `improve.rs` (all of it), `pass.rs`.
+//! Reading order: `problem.rs` (the choice as plain data, and its price), `local.rs` (what one kernel needs), `cut.rs` (what it
+//! had better load: a minimum cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR), `plans.rs` (what
+//! kernels cost), `probe.rs` (what fits into them), `improve.rs` (all of it), `pass.rs`.
 
 mod apply;
 mod cut;
 mod extract;
 mod improve;
+mod local;
 mod pass;
+mod plans;
+mod probe;
 mod problem;
 mod search;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use extract::is_pinned;
-pub(crate) use improve::{Config, improve, plan_of};
+pub(crate) use improve::{Config, improve};
 pub use pass::REMAT;
+pub(crate) use plans::Plans;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};

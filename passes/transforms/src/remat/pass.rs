@@ -45,10 +45,10 @@ pub static REMAT: PassDef = PassDef {
             doc: "price of arithmetic, per cent of the machine description's",
         },
         OptionDef {
-            name: "max-steps",
+            name: "max-work",
             kind: OptionKind::COUNT,
-            default: "20000",
-            doc: "steps that the descent may try",
+            default: "128",
+            doc: "values, ops and nodes of networks that the search may look at for each op of the program, besides 262144; twice where the cost model refuses something",
         },
     ],
     statistics: &[
@@ -69,8 +69,20 @@ pub static REMAT: PassDef = PassDef {
             doc: "segments that nothing needs any more",
         },
         StatDef {
-            name: "cuts",
-            doc: "minimum cuts solved",
+            name: "work",
+            doc: "values, ops and nodes of networks that the search looked at",
+        },
+        StatDef {
+            name: "steps",
+            doc: "changes of what is written that were tried",
+        },
+        StatDef {
+            name: "planned-ops",
+            doc: "ops in the segments that the cost model was asked about",
+        },
+        StatDef {
+            name: "spent",
+            doc: "searches that max-work ended",
         },
         StatDef {
             name: "closed",
@@ -105,12 +117,15 @@ fn improved(ctx: &mut PassContext<'_>, model: &Model) -> bool {
     let config = Config {
         launch_bytes: u64::try_from(ctx.options.int("launch-bytes")).ok(),
         arithmetic: ctx.options.count("arithmetic"),
-        steps: ctx.options.count("max-steps"),
+        work: ctx.options.count("max-work"),
     };
     places::note(ctx.ir, ctx.op);
     let outcome = improve(ctx.ir, ctx.op, model, &config);
     places::settle(ctx.ir, ctx.op);
-    ctx.count("cuts", outcome.cuts);
+    ctx.count("work", outcome.work);
+    ctx.count("steps", outcome.steps);
+    ctx.count("planned-ops", outcome.planned_ops);
+    ctx.count("spent", u64::from(outcome.spent));
     ctx.count("closed", outcome.closed);
     ctx.count("barred", outcome.barred);
     if outcome.changed {

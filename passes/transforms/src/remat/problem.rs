@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// A value.
@@ -56,6 +56,11 @@ pub struct Problem {
     pub views: Vec<bool>,
     /// Values by the kernel that would write them; filled by [`Problem::link`].
     pub by_writer: Vec<Vec<u32>>,
+    /// What a kernel's own ops touch of a value that some op reads in part, where each of them reads a part; filled by
+    /// [`Problem::link`].
+    pub touched: FxHashMap<(u32, u32), u64>,
+    /// What an op computed again touches of such a value at most; filled by [`Problem::link`].
+    pub touched_abroad: FxHashMap<u32, u64>,
 }
 
 /// What one kernel does.
@@ -83,11 +88,16 @@ pub struct Solution {
 impl Problem {
     /// Fills what follows from the rest.
     pub fn link(&mut self) {
+        for value in &mut self.values {
+            value.readers.clear();
+        }
         for (op, number) in self.ops.iter().zip(0..) {
             for &read in &op.reads {
                 self.values[read as usize].readers.push(number);
             }
         }
+        self.touched.clear();
+        self.link_parts();
         self.by_writer = vec![Vec::new(); self.kernels as usize];
         for (value, number) in self.values.iter().zip(0..) {
             if value.maker.is_some() {
@@ -122,32 +132,36 @@ impl Problem {
     /// The price of loading `value` in `kernel`: all of it, or where its own ops there read parts alone, no more than these.
     pub fn load_bytes(&self, value: u32, kernel: u32) -> u64 {
         let info = &self.values[value as usize];
-        if info.parts.is_empty() {
-            return if self.is_view(kernel) { 0 } else { info.bytes };
+        if self.is_view(kernel) {
+            return 0;
         }
-        let mut own = info
-            .readers
+        if info.parts.is_empty() {
+            return info.bytes;
+        }
+        let own = self.touched.get(&(value, kernel));
+        // No op of its own reads it: whoever does is computed again here, and reads what it reads at home.
+        let touched = own.or_else(|| self.touched_abroad.get(&value));
+        touched.map_or(info.bytes, |&bytes| bytes.min(info.bytes))
+    }
+    fn link_parts(&mut self) {
+        for (info, value) in self
+            .values
             .iter()
-            .filter(|&&op| self.is_native(op, kernel));
-        let part = |op: &u32| {
-            info.parts
-                .iter()
-                .find(|(o, _)| o == op)
-                .map(|(_, bytes)| *bytes)
-        };
-        let parts = own.try_fold(None, |sum: Option<u64>, op| {
-            Some(Some(sum.unwrap_or(0).saturating_add(part(op)?)))
-        });
-        match parts {
-            _ if self.is_view(kernel) => 0,
-            // No op of its own reads it: whoever does is computed again here, and reads what it reads at home.
-            Some(None) => {
-                let mut all = info.readers.iter().map(part);
-                let all = all.try_fold(0u64, |max, part| Some(max.max(part?)));
-                all.unwrap_or(info.bytes).min(info.bytes)
+            .zip(0u32..)
+            .filter(|(v, _)| !v.parts.is_empty())
+        {
+            let parts: FxHashMap<u32, u64> = info.parts.iter().copied().collect();
+            let whole = info.bytes;
+            let mut abroad = 0u64;
+            for &reader in &info.readers {
+                let bytes = parts.get(&reader).copied().unwrap_or(whole);
+                abroad = abroad.max(bytes);
+                for &home in &self.ops[reader as usize].homes {
+                    let own = self.touched.entry((value, home)).or_default();
+                    *own = own.saturating_add(bytes);
+                }
             }
-            Some(Some(parts)) => parts.min(info.bytes),
-            None => info.bytes,
+            self.touched_abroad.insert(value, abroad);
         }
     }
     /// The price of writing `value`.

@@ -1,133 +1,144 @@
 //! What is written to memory: descent from three starts, by removing, adding and exchanging one value at a time.
 //!
 //! Starts are what is written now, what cannot be recomputed, and both together. A step is taken only if the whole price
-//! falls; only kernels that the step can concern are solved again: those that write the value, load it, or compute what
-//! makes or reads it, kept in a list for each value. So a step costs what it touches, whatever the size of the program. Work
-//! is bounded by a number of steps tried.
+//! falls. What each kernel needs is kept up to date (`local.rs`), so a step costs what it touches: in the kernel that writes
+//! the value, and in those that load it or compute what makes or reads it, the values whose state changes. Values to try
+//! stand in a queue; a step that is taken puts back those near what it changed. When the queue is empty all are tried
+//! once more, until that finds nothing, a few times at most. All work is counted, and a budget bounds it.
+//!
+//! When ops are barred from kernels later, the choices are mended where that concerns them, and the descents go on from there.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::cut::cheapest;
+use super::local::{Change, Dirty, Given, Local};
 use super::problem::{Kernel, Problem, Solution};
 
-/// Nodes that may be looked at for steps, in a program of any size.
-const ROOM: u64 = 1 << 20;
-/// The same for each op.
-const ROOM_PER_OP: u64 = 32;
+/// Work that a search may do in a program of any size.
+const ROOM: u64 = 1 << 18;
+/// Foreign ops that a kernel computes when everything that may be recomputed is; what is further away is written.
+const START_REACH: usize = 24;
+/// Times that all values are tried.
+const MAX_PASSES: usize = 8;
+/// Readers of a value that are tried again when something about it changed; of one with more the next pass sees to that.
+const MAX_NEAR: usize = 64;
 
-/// Bounds and counters of a search.
+/// Bound and counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// Steps that may be tried.
-    pub budget: u64,
-    /// Nodes of the networks that may be solved for steps, and values looked at between them.
+    /// What may still be looked at: values, ops and nodes of networks.
     pub room: u64,
-    /// Kernels solved.
-    pub cuts: u64,
+    /// What was.
+    pub work: u64,
+    /// Steps tried.
+    pub steps: u64,
 }
 
 impl Search {
-    /// A search that tries at most `budget` steps.
-    pub fn new(budget: u64) -> Self {
+    /// A search that may look at `per_op` values for each of `ops` ops, and at some more.
+    pub fn new(per_op: u64, ops: usize) -> Self {
         Self {
-            budget,
-            room: u64::MAX,
-            cuts: 0,
+            room: ROOM.saturating_add(per_op.saturating_mul(ops as u64)),
+            work: 0,
+            steps: 0,
         }
     }
-    /// The same for a program of so many ops, with work in proportion to it whatever the steps are.
-    pub fn bounded(self, ops: usize) -> Self {
-        let ops = ops as u64;
-        Self {
-            room: ROOM.saturating_add(ROOM_PER_OP.saturating_mul(ops)),
-            ..self
-        }
+    /// As much room as at the start.
+    pub fn refill(&mut self, per_op: u64, ops: usize) {
+        self.room = Self::new(per_op, ops).room;
+    }
+    /// Whether nothing may be tried any more.
+    pub const fn is_spent(&self) -> bool {
+        self.room == 0
     }
     fn spend(&mut self, work: u64) {
         self.room = self.room.saturating_sub(work);
-    }
-    /// Whether nothing may be tried any more.
-    const fn is_spent(&self) -> bool {
-        self.budget == 0 || self.room == 0
+        self.work = self.work.saturating_add(work);
     }
 }
 
 /// The best choice found; at worst what `now` says. `now` lists what is written today.
 pub fn solve(problem: &Problem, now: &[bool], search: &mut Search) -> Option<Solution> {
-    let today = evaluate(problem, now, search)?;
-    let pinned = unavoidable(problem);
-    let both: Vec<bool> = now.iter().zip(&pinned).map(|(a, b)| *a || *b).collect();
-    let mut best = descend(problem, today, search);
-    for start in [pinned, both] {
-        if let Some(start) = evaluate(problem, &start, search) {
-            let found = descend(problem, start, search);
-            if found.cost < best.cost {
-                best = found;
-            }
-        }
-    }
-    Some(best)
+    Descents::new(problem, now, search).best(problem)
 }
 
 /// The price of writing `written`; `None` where some kernel cannot get what it needs.
+#[cfg(test)]
 pub(super) fn evaluate(
     problem: &Problem,
     written: &[bool],
     search: &mut Search,
 ) -> Option<Solution> {
-    let mut kernels = Vec::with_capacity(problem.kernels as usize);
-    for kernel in 0..problem.kernels {
-        kernels.push(solve_kernel(problem, kernel, written, search)?);
+    let walk = Walk::new(problem, written.to_vec(), search);
+    walk.map(|w| w.solution(problem))
+}
+
+/// A descent from each start.
+#[derive(Debug)]
+pub(super) struct Descents {
+    now: Vec<bool>,
+    walks: Vec<Walk>,
+}
+
+impl Descents {
+    /// Descends from all starts that differ.
+    pub fn new(problem: &Problem, now: &[bool], search: &mut Search) -> Self {
+        let pinned = unavoidable(problem, search);
+        let both: Vec<bool> = now.iter().zip(&pinned).map(|(a, b)| *a || *b).collect();
+        let mut starts = vec![now.to_vec()];
+        for start in [pinned, both] {
+            if !starts.contains(&start) {
+                starts.push(start);
+            }
+        }
+        let mut descents = Self {
+            now: now.to_vec(),
+            walks: Vec::new(),
+        };
+        for start in starts {
+            if let Some(mut walk) = Walk::new(problem, start, search) {
+                walk.descend(problem, search);
+                descents.walks.push(walk);
+            }
+        }
+        descents
     }
-    Some(finish(problem, written.to_vec(), kernels))
-}
-
-/// `Some(None)` for a kernel that writes nothing.
-fn solve_kernel(
-    problem: &Problem,
-    kernel: u32,
-    written: &[bool],
-    search: &mut Search,
-) -> Option<Option<Rc<Kernel>>> {
-    if problem.wanted(kernel, written).is_empty() {
-        return Some(None);
+    /// Goes on after kernels were closed, or ops barred from them.
+    pub fn mend(&mut self, problem: &Problem, kernels: &BTreeSet<u32>, search: &mut Search) {
+        let walks = std::mem::take(&mut self.walks);
+        for mut walk in walks {
+            if walk.mend(problem, kernels, search) {
+                walk.settle_queue(problem, search);
+                self.walks.push(walk);
+            }
+        }
+        if self.walks.is_empty()
+            && let Some(mut walk) = Walk::new(problem, self.now.clone(), search)
+        {
+            walk.descend(problem, search);
+            self.walks.push(walk);
+        }
     }
-    search.cuts += 1;
-    let mut work = 0;
-    let kernel = cheapest(problem, kernel, written, &mut work);
-    search.spend(work);
-    kernel.map(|k| Some(Rc::new(k)))
-}
-
-fn finish(problem: &Problem, written: Vec<bool>, kernels: Vec<Option<Rc<Kernel>>>) -> Solution {
-    let costs = kernels.iter().zip(0..).map(|(k, n)| price(problem, n, k));
-    let cost = costs.fold(problem.write_bytes(&written), u64::saturating_add);
-    Solution {
-        written,
-        kernels,
-        cost,
+    /// The cheapest; of equal ones the first.
+    pub fn best(&self, problem: &Problem) -> Option<Solution> {
+        let best = self.walks.iter().min_by_key(|w| w.cost);
+        best.map(|w| w.solution(problem))
     }
 }
-
-/// What a kernel costs but for its writes.
-fn price(problem: &Problem, number: u32, kernel: &Option<Rc<Kernel>>) -> u64 {
-    let own = |k: &Rc<Kernel>| k.cost.saturating_add(problem.launch_of(number));
-    kernel.as_ref().map_or(0, own)
-}
-
-/// Values that one kernel may reach back to from what it writes before foreign ones count as written.
-const MAX_REACH: usize = 4096;
 
 /// What has to be written if everything that may be recomputed is: results that kernels need and may compute only at home.
-fn unavoidable(problem: &Problem) -> Vec<bool> {
+/// What is too far away counts as such.
+fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
     let outputs = problem.values.iter().map(|v| v.is_output);
     let mut written: Vec<bool> = outputs.collect();
     for kernel in (0..problem.kernels).rev() {
         let mut stack = problem.wanted(kernel, &written);
         let mut seen = FxHashSet::default();
+        let mut foreign = FxHashSet::default();
         while let Some(value) = stack.pop() {
             if !seen.insert(value) {
                 continue;
@@ -135,179 +146,388 @@ fn unavoidable(problem: &Problem) -> Vec<bool> {
             let Some(op) = problem.values[value as usize].maker else {
                 continue;
             };
-            let near = seen.len() <= MAX_REACH || problem.is_native(op, kernel);
-            match near && problem.may_compute(op, kernel) {
-                true => stack.extend(problem.ops[op as usize].reads.iter().copied()),
-                false => written[value as usize] = true,
+            let native = problem.is_native(op, kernel);
+            let near = native || foreign.contains(&op) || foreign.len() < START_REACH;
+            if !near || !problem.may_compute(op, kernel) {
+                written[value as usize] = true;
+                continue;
             }
+            if !native {
+                foreign.insert(op);
+            }
+            stack.extend(problem.ops[op as usize].reads.iter().copied());
         }
+        search.spend(seen.len() as u64);
     }
     written
 }
 
+/// Kernels that may know a value; some may have forgotten it since.
+#[derive(Clone, Debug, Default)]
+struct Near {
+    kernels: SmallVec<[u32; 2]>,
+    limit: usize,
+}
+
+impl Near {
+    fn push(&mut self, kernel: u32) {
+        if self.kernels.last() == Some(&kernel) {
+            return;
+        }
+        self.kernels.push(kernel);
+        if self.kernels.len() > self.limit {
+            self.kernels.sort_unstable();
+            self.kernels.dedup();
+            self.limit = 2 * self.kernels.len().max(8);
+        }
+    }
+}
+
+/// Values to try: written ones that need not be, the largest first; then others that are computed again somewhere.
+#[derive(Debug, Default)]
+struct Queue {
+    written: BTreeSet<(Reverse<u64>, u32)>,
+    others: BTreeSet<u32>,
+}
+
+impl Queue {
+    fn pop(&mut self) -> Option<u32> {
+        let written = self.written.pop_first().map(|(_, value)| value);
+        written.or_else(|| self.others.pop_first())
+    }
+}
+
 /// A choice under way.
-struct Walk<'a> {
-    problem: &'a Problem,
-    at: Solution,
-    /// Of each value the kernels, but for its writer, that load it or compute what makes or reads it, ascending.
-    near: Vec<SmallVec<[u32; 2]>>,
+#[derive(Debug)]
+struct Walk {
+    written: Vec<bool>,
+    kernels: Vec<Local>,
+    /// The price of all of it.
+    cost: u128,
+    near: Vec<Near>,
+    queue: Queue,
+    dirty: Dirty,
 }
 
-/// Takes steps while one lowers the price.
-fn descend(problem: &Problem, at: Solution, search: &mut Search) -> Solution {
-    let mut walk = Walk {
-        problem,
-        near: vec![SmallVec::new(); problem.values.len()],
-        at,
-    };
-    for number in 0..problem.kernels {
-        walk.attend(number, true);
+impl Walk {
+    /// `None` where some kernel cannot have what it needs.
+    fn new(problem: &Problem, written: Vec<bool>, search: &mut Search) -> Option<Self> {
+        let mut walk = Self {
+            near: vec![Near::default(); problem.values.len()],
+            kernels: Vec::with_capacity(problem.kernels as usize),
+            cost: 0,
+            queue: Queue::default(),
+            dirty: Dirty::default(),
+            written,
+        };
+        let all = walk.written.iter().zip(0u32..).filter(|(w, _)| **w);
+        walk.cost = all.map(|(_, v)| u128::from(problem.write_price(v))).sum();
+        for kernel in 0..problem.kernels {
+            walk.kernels.push(Local::default());
+            walk.renew(problem, kernel, search);
+            if !walk.kernels[kernel as usize].is_possible() {
+                return None;
+            }
+        }
+        Some(walk)
     }
-    loop {
-        let removed = walk.remove_all(search);
-        let changed = removed || walk.add_all(search);
-        search.spend(problem.values.len() as u64 / 4);
-        if !changed || search.is_spent() {
-            return walk.at;
+    /// What a kernel needs, found from nothing.
+    fn renew(&mut self, problem: &Problem, kernel: u32, search: &mut Search) {
+        self.cost -= self.price(problem, kernel);
+        let mut dirty = std::mem::take(&mut self.dirty);
+        let local = Local::new(self.given(problem, kernel), &mut dirty);
+        self.kernels[kernel as usize] = local;
+        self.note(problem, kernel, &mut dirty, search);
+        self.dirty = dirty;
+        self.cost += self.price(problem, kernel);
+    }
+    fn given<'a>(&'a self, problem: &'a Problem, kernel: u32) -> Given<'a> {
+        Given {
+            problem,
+            written: &self.written,
+            kernel,
         }
     }
-}
-
-/// Values written that need not be, the largest first.
-fn removable(problem: &Problem, at: &Solution) -> Vec<u32> {
-    let written = at.written.iter().zip(&problem.values).zip(0u32..);
-    let removable = written.filter(|((w, v), _)| **w && !v.is_output && v.maker.is_some());
-    let mut list: Vec<u32> = removable.map(|(_, n)| n).collect();
-    list.sort_by_key(|&v| (std::cmp::Reverse(problem.values[v as usize].bytes), v));
-    list
-}
-
-/// Values that could be written instead of `value`: what makes it, and what is made of it.
-fn exchanges(problem: &Problem, at: &Solution, value: u32) -> Vec<u32> {
-    let mut near = Vec::new();
-    let maker = problem.values[value as usize].maker;
-    if let Some(op) = maker {
-        near.extend(problem.ops[op as usize].reads.iter().copied());
+    /// What a kernel costs but for its writes.
+    fn price(&self, problem: &Problem, kernel: u32) -> u128 {
+        let local = &self.kernels[kernel as usize];
+        match local.is_alive() {
+            true => local.cost() + u128::from(problem.launch_of(kernel)),
+            false => 0,
+        }
     }
-    let kernel = problem.values[value as usize].writer;
-    let readers = problem.values[value as usize].readers.iter();
-    let users = readers.map(|&o| &problem.ops[o as usize]);
-    let users = users.filter(|o| o.homes.binary_search(&kernel).is_ok());
-    near.extend(users.flat_map(|o| o.writes.iter().copied()));
-    near.retain(|&v| !at.written[v as usize] && problem.values[v as usize].maker.is_some());
-    near
-}
+    /// Enters a kernel in the lists of the values that it knows now, and ends a change.
+    fn note(&mut self, problem: &Problem, kernel: u32, dirty: &mut Dirty, search: &mut Search) {
+        for &value in dirty.entered.iter().filter(|&&v| may_flip(problem, v)) {
+            self.near[value as usize].push(kernel);
+        }
+        search.spend(std::mem::take(&mut dirty.work));
+        dirty.clear();
+    }
 
-impl Walk<'_> {
-    fn remove_all(&mut self, search: &mut Search) -> bool {
-        let mut changed = false;
-        for value in removable(self.problem, &self.at) {
-            changed |= self.step(&[value], search);
-            let swaps = exchanges(self.problem, &self.at, value);
-            for other in swaps {
-                if !self.at.written[value as usize] {
-                    break;
-                }
-                changed |= self.step(&[value, other], search);
+    fn solution(&self, problem: &Problem) -> Solution {
+        let kernels = self.kernels.iter().map(|local| {
+            let alive = local.is_alive();
+            alive.then(|| Rc::new(local.kernel()))
+        });
+        let kernels: Vec<Option<Rc<Kernel>>> = kernels.collect();
+        debug_assert_eq!(kernels.len(), problem.kernels as usize);
+        Solution {
+            written: self.written.clone(),
+            kernels,
+            cost: u64::try_from(self.cost).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Takes steps while one lowers the price.
+    fn descend(&mut self, problem: &Problem, search: &mut Search) {
+        for _ in 0..MAX_PASSES {
+            for value in 0..problem.values.len() as u32 {
+                self.enqueue(problem, value);
             }
+            search.spend(problem.values.len() as u64);
+            if !self.settle_queue(problem, search) {
+                return;
+            }
+        }
+    }
+    /// Tries what is in the queue; says whether a step was taken.
+    fn settle_queue(&mut self, problem: &Problem, search: &mut Search) -> bool {
+        let mut changed = false;
+        while !search.is_spent() {
+            let Some(value) = self.queue.pop() else {
+                return changed;
+            };
+            changed |= match self.written[value as usize] {
+                true => self.remove(problem, value, search),
+                false => self.is_repeated(problem, value) && self.step(problem, &[value], search),
+            };
+        }
+        false
+    }
+    fn enqueue(&mut self, problem: &Problem, value: u32) {
+        let idle = !self.written[value as usize] && self.near[value as usize].kernels.is_empty();
+        if idle || !may_flip(problem, value) {
+            return;
+        }
+        match self.written[value as usize] {
+            true => {
+                let bytes = problem.values[value as usize].bytes;
+                self.queue.written.insert((Reverse(bytes), value));
+            }
+            false => {
+                self.queue.others.insert(value);
+            }
+        }
+    }
+    /// Writes `value` no more, or another one in its place.
+    fn remove(&mut self, problem: &Problem, value: u32, search: &mut Search) -> bool {
+        let mut changed = self.step(problem, &[value], search);
+        for other in exchanges(problem, &self.written, value) {
+            if !self.written[value as usize] {
+                break;
+            }
+            changed |= self.step(problem, &[value, other], search);
         }
         changed
     }
-
-    /// Values more in memory, each where that lowers the price: what foreign ops make.
-    fn add_all(&mut self, search: &mut Search) -> bool {
-        let mut candidates = std::collections::BTreeSet::new();
-        for (kernel, number) in self.at.kernels.iter().zip(0..) {
-            let computed = kernel.iter().flat_map(|k| k.computes.iter().copied());
-            for op in computed.filter(|&op| !self.problem.is_native(op, number)) {
-                candidates.extend(self.problem.ops[op as usize].writes.iter().copied());
-            }
-        }
-        let mut changed = false;
-        for value in candidates {
-            if !self.at.written[value as usize] {
-                changed |= self.step(&[value], search);
-            }
-        }
-        changed
+    /// Whether some kernel computes `value` that is not its home.
+    fn is_repeated(&mut self, problem: &Problem, value: u32) -> bool {
+        let Some(op) = problem.values[value as usize].maker else {
+            return false;
+        };
+        let mut near = self.kernels_near(value).into_iter();
+        near.any(|k| !problem.is_native(op, k) && self.kernels[k as usize].computes(value, op))
+    }
+    /// The kernels that know a value, ascending.
+    fn kernels_near(&mut self, value: u32) -> SmallVec<[u32; 8]> {
+        let kernels = &self.kernels;
+        let near = &mut self.near[value as usize];
+        near.kernels.sort_unstable();
+        near.kernels.dedup();
+        near.kernels.retain(|k| kernels[*k as usize].knows(value));
+        near.kernels.iter().copied().collect()
     }
 
     /// Flips the values and keeps it where the price falls.
-    fn step(&mut self, flips: &[u32], search: &mut Search) -> bool {
+    fn step(&mut self, problem: &Problem, flips: &[u32], search: &mut Search) -> bool {
         if search.is_spent() {
             return false;
         }
-        search.budget -= 1;
-        let writes = |walk: &Self| {
-            let written = flips.iter().filter(|&&v| walk.at.written[v as usize]);
-            let prices = written.map(|&v| walk.problem.write_price(v));
-            prices.fold(0u64, u64::saturating_add)
-        };
-        let mut before = writes(self);
+        search.steps += 1;
+        let kernels = self.concerned(problem, flips);
+        let prices = kernels.iter().map(|&k| self.price(problem, k));
+        let before = prices.sum::<u128>() + self.writes(problem, flips);
         self.flip(flips);
-        let mut after = writes(self);
-        let mut solved = SmallVec::<[(u32, Option<Rc<Kernel>>); 4]>::new();
-        for kernel in self.concerned(flips) {
-            let new = solve_kernel(self.problem, kernel, &self.at.written, search);
-            let Some(new) = new else {
+        let mut after = self.writes(problem, flips);
+        let mut done = SmallVec::<[(u32, Option<Change>); 4]>::new();
+        // Readers first: it is most often there that a step turns out to be too dear.
+        for &kernel in kernels.iter().rev() {
+            let change = self.update(problem, kernel, flips, search);
+            let possible = change.is_some();
+            done.push((kernel, change));
+            after += self.price(problem, kernel);
+            if !possible || after >= before {
                 self.flip(flips);
+                self.undo(problem, flips, done, search);
                 return false;
-            };
-            let old = &self.at.kernels[kernel as usize];
-            before = before.saturating_add(price(self.problem, kernel, old));
-            after = after.saturating_add(price(self.problem, kernel, &new));
-            solved.push((kernel, new));
+            }
         }
-        if after >= before {
-            self.flip(flips);
-            return false;
-        }
-        for (kernel, new) in solved {
-            self.attend(kernel, false);
-            self.at.kernels[kernel as usize] = new;
-            self.attend(kernel, true);
-        }
-        self.at.cost = self.at.cost.saturating_sub(before - after);
+        self.cost -= before - after;
+        self.requeue(problem, flips, &done, search);
         true
+    }
+    /// Bytes of the writes among `flips`.
+    fn writes(&self, problem: &Problem, flips: &[u32]) -> u128 {
+        let written = flips.iter().filter(|&&v| self.written[v as usize]);
+        written.map(|&v| u128::from(problem.write_price(v))).sum()
     }
     fn flip(&mut self, flips: &[u32]) {
         for &value in flips {
-            let written = &mut self.at.written[value as usize];
+            let written = &mut self.written[value as usize];
             *written = !*written;
         }
     }
-
-    /// The kernels for which flipping could change what they do, ascending. Those before the writer never see it.
-    fn concerned(&self, flips: &[u32]) -> SmallVec<[u32; 8]> {
-        let writers = flips
-            .iter()
-            .map(|&v| self.problem.values[v as usize].writer);
-        let first = writers.clone().min().unwrap_or(0);
-        let near = flips.iter().flat_map(|&v| &self.near[v as usize]).copied();
-        let mut all: SmallVec<[u32; 8]> = writers.chain(near).filter(|&k| k >= first).collect();
+    /// The kernels for which flipping could change what they do, ascending. Those before the writer never see it; those that do
+    /// not take what is written no more do as before.
+    fn concerned(&mut self, problem: &Problem, flips: &[u32]) -> SmallVec<[u32; 8]> {
+        let mut all = SmallVec::<[u32; 8]>::new();
+        for &value in flips {
+            let writer = problem.values[value as usize].writer;
+            let near = self.kernels_near(value);
+            let written = self.written[value as usize];
+            let takes = |k: &u32| !written || self.kernels[*k as usize].takes(value);
+            let near = near.into_iter().filter(|&k| k > writer);
+            all.push(writer);
+            all.extend(near.filter(takes));
+        }
         all.sort_unstable();
         all.dedup();
         all
     }
-    /// Enters a kernel in the lists of the values that it touches, or takes it out.
-    fn attend(&mut self, number: u32, enter: bool) {
-        let Some(kernel) = self.at.kernels[number as usize].clone() else {
-            return;
+    fn update(
+        &mut self,
+        problem: &Problem,
+        kernel: u32,
+        flips: &[u32],
+        search: &mut Search,
+    ) -> Option<Change> {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        let given = Given {
+            problem,
+            written: &self.written,
+            kernel,
         };
-        let ops = kernel
-            .computes
-            .iter()
-            .map(|&o| &self.problem.ops[o as usize]);
-        let values = ops.flat_map(|o| o.writes.iter().chain(&o.reads));
-        for &value in kernel.loads.iter().chain(values) {
-            let list = &mut self.near[value as usize];
-            match (list.binary_search(&number), enter) {
-                (Err(at), true) => list.insert(at, number),
-                (Ok(at), false) => {
-                    list.remove(at);
-                }
-                _ => {}
+        let change = self.kernels[kernel as usize].update(given, flips, &mut dirty);
+        self.note(problem, kernel, &mut dirty, search);
+        self.dirty = dirty;
+        change
+    }
+    fn undo(
+        &mut self,
+        problem: &Problem,
+        flips: &[u32],
+        done: SmallVec<[(u32, Option<Change>); 4]>,
+        search: &mut Search,
+    ) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for (kernel, change) in done.into_iter().rev() {
+            let given = Given {
+                problem,
+                written: &self.written,
+                kernel,
+            };
+            self.kernels[kernel as usize].undo(given, flips, change, &mut dirty);
+            self.note(problem, kernel, &mut dirty, search);
+        }
+        self.dirty = dirty;
+    }
+    /// Puts back into the queue what a step may have made worth another try.
+    fn requeue(
+        &mut self,
+        problem: &Problem,
+        flips: &[u32],
+        done: &[(u32, Option<Change>)],
+        search: &mut Search,
+    ) {
+        let mut near = BTreeSet::new();
+        for &value in flips {
+            let info = &problem.values[value as usize];
+            if let Some(op) = info.maker {
+                near.extend(&problem.ops[op as usize].reads);
+            }
+            for &reader in info.readers.iter().take(MAX_NEAR) {
+                near.extend(&problem.ops[reader as usize].writes);
             }
         }
+        for (kernel, change) in done {
+            if let Some(change) = change {
+                near.extend(change.values(&self.kernels[*kernel as usize]));
+            }
+        }
+        search.spend(near.len() as u64);
+        for value in near {
+            self.enqueue(problem, value);
+        }
     }
+
+    /// Makes up for what kernels may not compute any more; `false` where something cannot be had.
+    fn mend(&mut self, problem: &Problem, kernels: &BTreeSet<u32>, search: &mut Search) -> bool {
+        let mut open = kernels.clone();
+        for &kernel in kernels {
+            self.renew(problem, kernel, search);
+        }
+        while let Some(kernel) = open.pop_last() {
+            let missing = self.kernels[kernel as usize].missing_values();
+            for &value in &missing {
+                let writer = problem.values[value as usize].writer;
+                if self.written[value as usize] || !may_flip(problem, value) || writer >= kernel {
+                    return false;
+                }
+                let concerned = self.concerned(problem, &[value]);
+                self.flip(&[value]);
+                self.cost += u128::from(problem.write_price(value));
+                for &other in concerned.iter().filter(|&&k| k != kernel) {
+                    match self.kernels[other as usize].is_possible() {
+                        true => {
+                            self.cost -= self.price(problem, other);
+                            self.update(problem, other, &[value], search);
+                            self.cost += self.price(problem, other);
+                        }
+                        false => self.renew(problem, other, search),
+                    }
+                    open.insert(other);
+                }
+            }
+            if !missing.is_empty() {
+                self.renew(problem, kernel, search);
+                open.insert(kernel);
+                continue;
+            }
+            for value in self.kernels[kernel as usize].known() {
+                self.enqueue(problem, value);
+            }
+        }
+        true
+    }
+}
+
+/// Whether there is a choice about writing a value.
+fn may_flip(problem: &Problem, value: u32) -> bool {
+    let info = &problem.values[value as usize];
+    info.maker.is_some() && !info.is_output
+}
+
+/// Values that could be written instead of `value`: what makes it, and what is made of it.
+fn exchanges(problem: &Problem, written: &[bool], value: u32) -> SmallVec<[u32; 8]> {
+    let mut near = SmallVec::<[u32; 8]>::new();
+    let info = &problem.values[value as usize];
+    if let Some(op) = info.maker {
+        near.extend(problem.ops[op as usize].reads.iter().copied());
+    }
+    let readers = info.readers.iter().map(|&o| &problem.ops[o as usize]);
+    let users = readers.filter(|o| o.homes.binary_search(&info.writer).is_ok());
+    near.extend(users.flat_map(|o| o.writes.iter().copied()).take(MAX_NEAR));
+    near.retain(|v| !written[*v as usize] && problem.values[*v as usize].maker.is_some());
+    near
 }

@@ -92,7 +92,7 @@ fn optimum(problem: &Problem) -> u64 {
         for (bit, &value) in free.iter().enumerate() {
             written[value] = choice >> bit & 1 == 1;
         }
-        evaluate(problem, &written, &mut Search::new(0)).map(|s| s.cost)
+        evaluate(problem, &written, &mut Search::new(1000, 0)).map(|s| s.cost)
     });
     subsets.min().expect("writing everything is a choice")
 }
@@ -101,7 +101,7 @@ fn case(bytes: &[(&str, u64)], text: &str, outputs: &[&str], before: u64, best: 
     let (problem, now) = problem(bytes, text, outputs);
     assert_eq!(price_now(&problem, &now), before, "before: {text}");
     assert_eq!(optimum(&problem), best, "optimum: {text}");
-    let found = solve(&problem, &now, &mut Search::new(1000)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
     assert_eq!(found.cost, best, "found: {text}");
 }
 
@@ -176,7 +176,7 @@ fn reductions_are_loaded_and_what_stands_between_is_recomputed() {
 fn an_output_is_written_once_and_loaded_where_that_is_no_dearer() {
     // `b` is written in any case: the second kernel reads it, or reads `a` and recomputes; the price is the same.
     let (problem, now) = problem(&[], "b = a | c = b", &["b", "c"]);
-    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
     assert_eq!(found.cost, 4 * N);
     let second = found.kernels[1].as_ref().expect("alive");
     assert_eq!(
@@ -189,7 +189,7 @@ fn an_output_is_written_once_and_loaded_where_that_is_no_dearer() {
 #[test]
 fn random_state_is_never_drawn_twice() {
     let (problem, now) = problem(&[], "!u = x; y = u | z = u", &["y", "z"]);
-    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
     assert_eq!(found.cost, price_now(&problem, &now));
     let second = found.kernels[1].as_ref().expect("alive");
     assert!(!second.computes.contains(&0));
@@ -200,10 +200,10 @@ fn arithmetic_has_a_price() {
     let (mut problem, now) = problem(&[], "y = x | z = y | u = y", &["z", "u"]);
     problem.ops[0].price = N;
     // Recomputing twice would save 2 N and cost 2 N.
-    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
     assert_eq!(found.cost, 6 * N);
     problem.ops[0].price = N - 1;
-    let found = solve(&problem, &now, &mut Search::new(100)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
     assert_eq!(found.cost, 6 * N - 2);
 }
 
@@ -267,7 +267,7 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     const PROGRAMS: u64 = 600;
     for seed in 0..PROGRAMS {
         let (problem, now) = random(seed);
-        let found = solve(&problem, &now, &mut Search::new(10_000)).expect("feasible");
+        let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
         let best = optimum(&problem);
         let alive = now.iter().any(|w| *w);
         let before = price_now(&problem, &now) + u64::from(problem.kernels) * problem.launch;
@@ -322,5 +322,6 @@ fn what_is_read_in_part_is_priced_in_part() {
     );
     // Two parts of 40 are no more than the whole.
     problem.values[0].parts = [(0, 40), (1, 40)].into_iter().collect();
+    problem.link();
     assert_eq!(problem.load_bytes(0, 0), 64);
 }

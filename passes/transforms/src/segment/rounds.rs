@@ -6,7 +6,7 @@
 //! not ends it. Without a round that is kept the program stays as it was drawn, and the `remat` pass has its turn later.
 //!
 //! Never undoes what a hint or a border of the user demands: merging goes on under the same rules. Bounded by the number of
-//! rounds and of ops.
+//! rounds and by a budget of work, counted and not timed; where the budget ends it, a record says so.
 
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
@@ -19,14 +19,14 @@ use super::record::{Action, Record};
 use super::refine::refine;
 use super::search::{Group, Options, budget};
 use super::verdict::Planner;
-use crate::cost::{Cost, Refusal, boundary};
-use crate::remat::{Config, improve, plan_of};
+use crate::cost::{Cost, Model, Refusal, boundary};
+use crate::remat::{Config, Plans, improve};
 
-/// The most ops: beyond, the search over what is written costs more than a segmentation should.
-const MAX_OPS: usize = 1024;
-/// Steps of that search in a turn, times segments: each step may solve all of them. It only looks ahead; the `remat` pass
-/// searches further.
-const STEPS: u64 = 1024;
+/// What all turns may look at: values, ops and nodes of networks in rematerialization, and ops that are grouped anew.
+const BUDGET: u64 = 1 << 22;
+/// What rematerialization may look at in a turn, for each op: it only looks ahead. A program for whose ops the budget would not
+/// suffice gets no turn.
+const WORK: u64 = 256;
 
 /// Takes turns on the drawn segments of `program`, at most `most` times; gives a record of each turn.
 pub(super) fn rounds(
@@ -37,27 +37,40 @@ pub(super) fn rounds(
     most: u64,
 ) -> Vec<Record> {
     let mut records = Vec::new();
-    let count = segments(ir, program).len() as u64;
-    if most == 0 || count < 2 || ir.walk(program).len() > MAX_OPS {
+    if most == 0 || segments(ir, program).len() < 2 {
         return records;
     }
-    let objective = planner.model.objective;
+    let ops = ir.walk(program).len() as u64;
+    if ops.saturating_mul(WORK) > BUDGET {
+        records.push(ended(ops, BUDGET / WORK));
+        return records;
+    }
+    let model = planner.model.clone();
+    let mut plans = Plans::new(&model);
+    let objective = model.objective;
     let config = Config {
-        steps: (STEPS / count).max(8),
+        work: WORK,
         ..Config::default()
     };
     let mut state = ir.clone();
-    if !improve(&mut state, program, &planner.model, &config).changed {
+    let first = improve(&mut state, program, &model, &config);
+    if !first.changed {
         return records;
     }
-    let mut cost = total(&state, program, planner);
+    let mut spent = first.work.saturating_add(ops);
+    let mut cost = total(&state, program, &model, &mut plans);
     for _ in 0..most {
+        if spent > BUDGET {
+            records.push(ended(spent, BUDGET));
+            break;
+        }
         let mut trial = state.clone();
         if !regroup(&mut trial, program, planner, options).unwrap_or(false) {
             break;
         }
-        improve(&mut trial, program, &planner.model, &config);
-        let after = total(&trial, program, planner);
+        let turn = improve(&mut trial, program, &model, &config);
+        spent = spent.saturating_add(turn.work).saturating_add(ops);
+        let after = total(&trial, program, &model, &mut plans);
         let falls = after.key(objective) < cost.key(objective);
         let refusal = (!falls).then(|| Refusal::NoGain {
             before: cost.key(objective).0,
@@ -80,15 +93,28 @@ pub(super) fn rounds(
     records
 }
 
+/// Turns that were not taken because so much would be looked at.
+fn ended(ops: u64, limit: u64) -> Record {
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let (ops, limit) = (count(ops), count(limit));
+    Record {
+        action: Action::Round,
+        parts: Vec::new(),
+        ops,
+        refusal: Some(Refusal::TooManyOps { ops, limit }),
+        before: None,
+        after: None,
+    }
+}
+
 fn segments(ir: &Ir, program: Op) -> Vec<Op> {
     let children = ir.children(program).into_iter();
     children.filter(|&op| ir.is(op, &task::SEGMENT)).collect()
 }
 
-fn total(ir: &Ir, program: Op, planner: &Planner) -> Cost {
-    let model = &planner.model;
-    let cost = |&segment: &Op| match plan_of(ir, segment, model) {
-        Some(plan) => plan.cost,
+fn total(ir: &Ir, program: Op, model: &Model, plans: &mut Plans<'_>) -> Cost {
+    let cost = |&segment: &Op| match plans.today(ir, segment) {
+        Some(priced) => priced.cost,
         None => {
             let (inputs, outputs) = boundary(ir, &ir.children(segment));
             let values = inputs.iter().chain(&outputs);

@@ -1,0 +1,454 @@
+//! What one kernel needs, kept up to date while the contents of memory change.
+//!
+//! From what the kernel writes one goes back: what is not in memory is computed, whatever that costs, and needs what its op
+//! reads; what no op may make here is loaded. What could be either is a *choice*; choices that share something make a part,
+//! settled by itself (`cut.rs`). Each value has a count of those who need it, so a change in memory costs what it reaches:
+//! values whose state changes, and the parts that contain one of them.
+//!
+//! Values are numbered behind what they are made of, so going through changes from the last value to the first meets each
+//! once. Undoing a change of memory undoes the state: it is a function of what is written alone, where nothing is missing.
+
+use std::collections::{BTreeSet, BinaryHeap};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::cut::Part;
+use super::problem::{Kernel, Problem};
+
+/// Foreign ops that a kernel may have to compute: more than a few never pay.
+pub(super) const MAX_FOREIGN: u32 = 96;
+
+/// What a kernel does about a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum State {
+    /// Nothing: it does not need it.
+    #[default]
+    Idle,
+    /// Loads it: no op may make it here.
+    Load,
+    /// Has it: its op is computed for another result.
+    Had,
+    /// Loads or computes it.
+    Choice,
+    /// Computes it: it is not in memory.
+    Compute,
+    /// Cannot have it.
+    Missing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Need {
+    /// Ops that have to be computed and read it, and one more where it is to be written.
+    count: u32,
+    state: State,
+}
+
+/// A kernel and the contents of memory.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub problem: &'a Problem,
+    pub written: &'a [bool],
+    pub kernel: u32,
+}
+
+impl Given<'_> {
+    pub fn may_load(&self, value: u32) -> bool {
+        self.problem.may_load(value, self.kernel, self.written)
+    }
+    pub fn load_price(&self, value: u32) -> u64 {
+        self.problem.load_bytes(value, self.kernel)
+    }
+    /// The op that may make `value` here.
+    pub fn maker(&self, value: u32) -> Option<u32> {
+        let maker = self.problem.values[value as usize].maker;
+        maker.filter(|&op| self.problem.may_compute(op, self.kernel))
+    }
+    pub fn is_native(&self, op: u32) -> bool {
+        self.problem.is_native(op, self.kernel)
+    }
+    /// The price of computing `op` here.
+    pub fn price(&self, op: u32) -> u64 {
+        match self.is_native(op) {
+            true => 0,
+            false => self.problem.ops[op as usize].price,
+        }
+    }
+}
+
+/// A change under way.
+#[derive(Debug, Default)]
+pub(super) struct Dirty {
+    /// Values to look at, the last first.
+    heap: BinaryHeap<u32>,
+    /// Values whose state changed, or that are had or not had by way of another.
+    pub changed: Vec<u32>,
+    /// Values that the kernel knows now.
+    pub entered: Vec<u32>,
+    /// Values and ops looked at.
+    pub work: u64,
+}
+
+impl Dirty {
+    pub fn push(&mut self, value: u32) {
+        self.heap.push(value);
+    }
+    /// Empties the lists; the work stays.
+    pub fn clear(&mut self) {
+        self.heap.clear();
+        self.changed.clear();
+        self.entered.clear();
+    }
+}
+
+/// The parts that a change replaced.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    old: Vec<Part>,
+    new: Vec<u32>,
+}
+
+/// The state of a kernel.
+#[derive(Debug, Default)]
+pub(super) struct Local {
+    needs: FxHashMap<u32, Need>,
+    /// Ops that are computed in any case: how many of their results say so.
+    forced: FxHashMap<u32, u32>,
+    /// Foreign ones of these.
+    foreign: u32,
+    /// Values that it cannot have.
+    missing: u32,
+    /// Values that it writes.
+    wanted: u32,
+    /// Price of what is computed and loaded in any case.
+    fixed: u128,
+    parts: FxHashMap<u32, Part>,
+    /// The part of each value that one knows.
+    part_of: FxHashMap<u32, u32>,
+    /// What the kernel has in any case, each with a part that counts on it.
+    relied: BTreeSet<(u32, u32)>,
+    next_part: u32,
+    /// Price of the parts.
+    chosen: u128,
+}
+
+impl Local {
+    /// What a kernel needs that writes what is `written`; some of it may be missing.
+    pub fn new(given: Given<'_>, dirty: &mut Dirty) -> Self {
+        let mut local = Self::default();
+        for value in given.problem.wanted(given.kernel, given.written) {
+            local.want(value, true);
+            dirty.push(value);
+        }
+        local.settle(given, dirty);
+        if local.missing == 0 {
+            local.divide(given, dirty);
+        }
+        local
+    }
+    /// Whether it can have all it needs.
+    pub fn is_possible(&self) -> bool {
+        self.missing == 0
+    }
+    /// Whether it writes anything.
+    pub fn is_alive(&self) -> bool {
+        self.wanted > 0
+    }
+    /// What it loads and computes again, in bytes.
+    pub fn cost(&self) -> u128 {
+        self.fixed + self.chosen
+    }
+    /// Whether what is written of `value` could concern it.
+    pub fn knows(&self, value: u32) -> bool {
+        self.needs.contains_key(&value) || self.part_of.contains_key(&value)
+    }
+    /// Whether it needs `value`, or loads it to compute what it needs.
+    pub fn takes(&self, value: u32) -> bool {
+        let part = || {
+            self.part_with(value)
+                .is_some_and(|(_, p)| p.loads.contains(&value))
+        };
+        self.state(value) != State::Idle || part()
+    }
+    /// All values that it knows, ascending.
+    pub fn known(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self
+            .needs
+            .keys()
+            .chain(self.part_of.keys())
+            .copied()
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+    /// The values that it cannot have, ascending.
+    pub fn missing_values(&self) -> Vec<u32> {
+        let missing = self.needs.iter().filter(|(_, n)| n.state == State::Missing);
+        let mut missing: Vec<u32> = missing.map(|(&v, _)| v).collect();
+        missing.sort_unstable();
+        missing
+    }
+    /// Whether it computes the op of `value`.
+    pub fn computes(&self, value: u32, op: u32) -> bool {
+        let part = || self.parts.get(self.part_of.get(&value)?);
+        self.forced.contains_key(&op) || part().is_some_and(|p| p.computes.contains(&op))
+    }
+    /// What it does in the end.
+    pub fn kernel(&self) -> Kernel {
+        let loads = self.needs.iter().filter(|(_, n)| n.state == State::Load);
+        let mut loads: Vec<u32> = loads.map(|(&v, _)| v).collect();
+        let mut computes: Vec<u32> = self.forced.keys().copied().collect();
+        for part in self.parts.values() {
+            loads.extend(&part.loads);
+            computes.extend(&part.computes);
+        }
+        loads.sort_unstable();
+        loads.dedup();
+        computes.sort_unstable();
+        computes.dedup();
+        Kernel {
+            loads,
+            computes,
+            cost: u64::try_from(self.cost()).unwrap_or(u64::MAX),
+        }
+    }
+
+    pub(super) fn state(&self, value: u32) -> State {
+        self.needs.get(&value).map_or(State::Idle, |n| n.state)
+    }
+    /// The part that knows `value`, with its number.
+    pub(super) fn part_with(&self, value: u32) -> Option<(u32, &Part)> {
+        let number = *self.part_of.get(&value)?;
+        Some((number, self.parts.get(&number)?))
+    }
+    /// Whether the kernel has `value` in any case, so that another reader costs nothing.
+    pub(super) fn has(&self, given: Given<'_>, value: u32) -> bool {
+        let made = || {
+            let maker = given.problem.values[value as usize].maker;
+            maker.is_some_and(|op| self.forced.contains_key(&op))
+        };
+        matches!(self.state(value), State::Load | State::Had | State::Compute) || made()
+    }
+
+    /// Brings the state up to date after `flips` changed what is written; `None` where something is missing now.
+    pub fn update(&mut self, given: Given<'_>, flips: &[u32], dirty: &mut Dirty) -> Option<Change> {
+        self.flip(given, flips, dirty);
+        dirty.changed.extend(flips);
+        (self.missing == 0).then(|| self.divide(given, dirty))
+    }
+    /// Takes an update back, after what is written was changed back.
+    pub fn undo(
+        &mut self,
+        given: Given<'_>,
+        flips: &[u32],
+        change: Option<Change>,
+        dirty: &mut Dirty,
+    ) {
+        let change = change.unwrap_or_default();
+        for number in change.new {
+            self.dissolve(number);
+        }
+        self.flip(given, flips, dirty);
+        for part in change.old {
+            self.enter_part(part, dirty);
+        }
+    }
+    fn flip(&mut self, given: Given<'_>, flips: &[u32], dirty: &mut Dirty) {
+        for &value in flips {
+            if given.problem.values[value as usize].writer == given.kernel {
+                self.want(value, given.written[value as usize]);
+            }
+            dirty.push(value);
+        }
+        self.settle(given, dirty);
+    }
+    fn want(&mut self, value: u32, wanted: bool) {
+        let need = self.needs.entry(value).or_default();
+        match wanted {
+            true => {
+                need.count += 1;
+                self.wanted += 1;
+            }
+            false => {
+                need.count = need.count.saturating_sub(1);
+                self.wanted = self.wanted.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Gives each value on the list its state, and those that it concerns theirs.
+    fn settle(&mut self, given: Given<'_>, dirty: &mut Dirty) {
+        while let Some(value) = dirty.heap.pop() {
+            dirty.work += 1;
+            let Some(&Need { count, state: old }) = self.needs.get(&value) else {
+                continue;
+            };
+            let new = self.due(given, value, count, old);
+            if count == 0 {
+                self.needs.remove(&value);
+            } else if let Some(need) = self.needs.get_mut(&value) {
+                need.state = new;
+            }
+            if new == old {
+                continue;
+            }
+            dirty.changed.push(value);
+            if old == State::Idle {
+                dirty.entered.push(value);
+            }
+            match old {
+                State::Load => self.fixed -= u128::from(given.load_price(value)),
+                State::Missing => self.missing -= 1,
+                State::Compute => self.compute(given, value, false, dirty),
+                _ => {}
+            }
+            match new {
+                State::Load => self.fixed += u128::from(given.load_price(value)),
+                State::Missing => self.missing += 1,
+                State::Compute => self.compute(given, value, true, dirty),
+                _ => {}
+            }
+        }
+    }
+    /// The state that a value should have.
+    fn due(&self, given: Given<'_>, value: u32, count: u32, old: State) -> State {
+        if count == 0 {
+            return State::Idle;
+        }
+        let forced = |op: u32| self.forced.get(&op).copied().unwrap_or(0);
+        match (given.may_load(value), given.maker(value)) {
+            (true, None) => State::Load,
+            (false, None) => State::Missing,
+            (true, Some(op)) => match forced(op) > u32::from(old == State::Compute) {
+                true => State::Had,
+                false => State::Choice,
+            },
+            (false, Some(op)) => {
+                let further = forced(op) == 0 && !given.is_native(op);
+                match further && self.foreign >= MAX_FOREIGN {
+                    true => State::Missing,
+                    false => State::Compute,
+                }
+            }
+        }
+    }
+    /// The op of `value` is computed for it, or no more.
+    fn compute(&mut self, given: Given<'_>, value: u32, starts: bool, dirty: &mut Dirty) {
+        let Some(op) = given.problem.values[value as usize].maker else {
+            return;
+        };
+        let count = self.forced.entry(op).or_default();
+        match starts {
+            true => *count += 1,
+            false => *count = count.saturating_sub(1),
+        }
+        let toggles = *count == u32::from(starts);
+        if *count == 0 {
+            self.forced.remove(&op);
+        }
+        if !toggles {
+            return;
+        }
+        let foreign = u32::from(!given.is_native(op));
+        let price = u128::from(given.price(op));
+        match starts {
+            true => {
+                self.foreign += foreign;
+                self.fixed += price;
+            }
+            false => {
+                self.foreign -= foreign;
+                self.fixed -= price;
+            }
+        }
+        let info = &given.problem.ops[op as usize];
+        for &read in &info.reads {
+            let need = self.needs.entry(read).or_default();
+            match starts {
+                true => need.count += 1,
+                false => need.count = need.count.saturating_sub(1),
+            }
+            dirty.push(read);
+        }
+        for &other in info.writes.iter().filter(|&&w| w != value) {
+            dirty.push(other);
+            dirty.changed.push(other);
+        }
+        dirty.work += info.reads.len() as u64;
+    }
+
+    /// Settles the choices that changes concern.
+    fn divide(&mut self, given: Given<'_>, dirty: &mut Dirty) -> Change {
+        let mut change = Change::default();
+        let mut open = Vec::new();
+        for at in 0..dirty.changed.len() {
+            let value = dirty.changed[at];
+            let relying = self.relied.range((value, 0)..=(value, u32::MAX));
+            let mut concerned: Vec<u32> = relying.map(|(_, part)| *part).collect();
+            concerned.extend(self.part_of.get(&value));
+            for number in concerned {
+                if let Some(part) = self.dissolve(number) {
+                    open.extend(&part.terminals);
+                    change.old.push(part);
+                }
+            }
+            open.push(value);
+        }
+        open.sort_unstable();
+        open.dedup();
+        for value in open {
+            if self.state(value) != State::Choice || self.part_of.contains_key(&value) {
+                continue;
+            }
+            let mut absorbed = FxHashSet::default();
+            let part = Part::around(given, self, value, &mut absorbed, &mut dirty.work);
+            let mut absorbed: Vec<u32> = absorbed.into_iter().collect();
+            absorbed.sort_unstable();
+            for number in absorbed {
+                // One that this very change made is no part of what was there before.
+                let fresh = change.new.iter().position(|&n| n == number);
+                let old = self.dissolve(number);
+                match fresh {
+                    Some(at) => {
+                        change.new.swap_remove(at);
+                    }
+                    None => change.old.extend(old),
+                }
+            }
+            change.new.push(self.enter_part(part, dirty));
+        }
+        change
+    }
+    fn dissolve(&mut self, number: u32) -> Option<Part> {
+        let part = self.parts.remove(&number)?;
+        for value in &part.region {
+            self.part_of.remove(value);
+        }
+        for &value in &part.relies {
+            self.relied.remove(&(value, number));
+        }
+        self.chosen -= part.cost;
+        Some(part)
+    }
+    fn enter_part(&mut self, part: Part, dirty: &mut Dirty) -> u32 {
+        let number = self.next_part;
+        self.next_part = self.next_part.wrapping_add(1);
+        for &value in &part.region {
+            self.part_of.insert(value, number);
+        }
+        self.relied.extend(part.relies.iter().map(|&v| (v, number)));
+        dirty.entered.extend(&part.region);
+        self.chosen += part.cost;
+        self.parts.insert(number, part);
+        number
+    }
+}
+
+impl Change {
+    /// The values that parts before and after it know.
+    pub fn values(&self, local: &Local) -> Vec<u32> {
+        let new = self.new.iter().filter_map(|n| local.parts.get(n));
+        let all = self.old.iter().chain(new).flat_map(|p| &p.region);
+        all.copied().collect()
+    }
+}
