@@ -18,7 +18,7 @@ use super::timing::Timing;
 use super::validate::Validator;
 use super::watch::{Bisect, Debug, Files};
 use super::{codes, limits, reproducer, roundtrip};
-use crate::tool::files;
+use crate::tool::files::{self, Stream};
 use crate::tool::load::Reader;
 
 /// What a chunk gave.
@@ -61,6 +61,8 @@ pub struct Compiler<'a> {
     pub timing: Timing,
     /// Counters.
     pub statistics: Statistics,
+    /// Where programs are printed to as they are done; without it the outcome has their text.
+    pub stream: Option<Stream>,
     printer: Option<IrPrinter>,
     bisect: Option<Bisect>,
     debug: Debug,
@@ -76,6 +78,7 @@ impl<'a> Compiler<'a> {
             pipeline,
             timing: Timing::default(),
             statistics: Statistics::default(),
+            stream: None,
             printer: IrPrinter::new(&config.print_ir, &config.printing),
             bisect: config.bisect_limit.map(Bisect::new),
             debug: Debug::new(&config.debug),
@@ -125,10 +128,22 @@ impl<'a> Compiler<'a> {
         outcome.files = report.files;
         if report.failure.is_none() && !outcome.diagnostics.iter().any(Diagnostic::is_error) {
             self.timing.begin("Output");
-            outcome.text = Some(text::print(&ir, root, &self.config.printing));
+            outcome.text = Some(self.print(&ir, root));
             self.timing.end();
         }
         outcome
+    }
+    /// The text, or nothing where it goes to a file as it is made. A file that fails half-way is dropped by the session.
+    fn print(&mut self, ir: &Ir, root: Op) -> String {
+        let printing = &self.config.printing;
+        let Some(file) = &mut self.stream else {
+            return text::print(ir, root, printing);
+        };
+        if file.begin(&self.config.output_marker).is_ok() {
+            // The file keeps its error.
+            let _ = text::print_to(file, ir, root, printing);
+        }
+        String::new()
     }
     /// Parses and verifies; nothing if there is an error.
     fn read(&mut self, input: Input<'_>, outcome: &mut Outcome) -> Option<(Ir, Op)> {

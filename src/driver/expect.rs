@@ -213,7 +213,7 @@ mod tests {
 
     fn problems(text: &str, mode: Expect) -> Vec<String> {
         let mut sources = Sources::default();
-        sources.add("f", text.into());
+        sources.add("f", text);
         let at = text.find('!').unwrap_or(0) as u32;
         let span = Span::new(at, at + 1);
         let error = Diagnostic::error(

@@ -42,7 +42,7 @@ use compare::Comparison;
 use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat};
 use source::{Functions, Sources};
 
-use crate::tool::files::{self, Limit};
+use crate::tool::files::{self, Limit, Stream};
 use crate::tool::load::{self, Reader};
 use crate::tool::{self, Exit};
 
@@ -122,7 +122,7 @@ fn compile(
         raised_by: Some("--limit-input-bytes"),
     };
     let text = match files::read(&name, limit) {
-        Ok(text) => text,
+        Ok(text) => Arc::new(text),
         Err(error) => return tool::complain(NAME, &error),
     };
     let name = load::display_name(&name);
@@ -153,7 +153,11 @@ fn compile(
         allow_unregistered: config.allow_unregistered,
         limits: config.source_limits,
     };
-    let compiler = Compiler::new(&config, reader, pipeline);
+    let chunks = split::split(&text, config.split.as_deref());
+    let mut compiler = Compiler::new(&config, reader, pipeline);
+    if config.expect.is_none() && comparison.is_none() {
+        compiler.stream = Stream::to(&config.output, chunks.len() == 1);
+    }
     let mut session = Session {
         config: &config,
         compiler,
@@ -167,8 +171,8 @@ fn compile(
         place: place.clone(),
     };
     session.teller.some(&session.sources, &warnings);
-    for part in split::split(&text, config.split.as_deref()) {
-        session.chunk(name, part);
+    for part in chunks {
+        session.chunk(name, &text, part);
     }
     session.finish()
 }
@@ -305,13 +309,12 @@ impl Session<'_> {
     fn worsen(&mut self, exit: Exit) {
         self.exit = self.exit.max(exit);
     }
-    fn chunk(&mut self, name: &str, part: split::Chunk<'_>) {
-        let (lines, bytes) = (part.lines_before, part.bytes_before);
-        let file = self.sources.add_chunk(name, part.text.into(), lines, bytes);
+    fn chunk(&mut self, name: &str, text: &Arc<String>, part: split::Chunk<'_>) {
+        let file = self.sources.add_chunk(name, text, part);
         let input = Input {
             file,
             name,
-            first_line: lines as u32 + 1,
+            first_line: part.lines_before as u32 + 1,
             text: part.text,
         };
         let mut outcome = match &self.comparison {
@@ -381,16 +384,22 @@ impl Session<'_> {
         self.exit
     }
     /// Chunks that failed print nothing; a file is written only if none failed.
-    fn output(&self) -> Result<(), String> {
+    fn output(&mut self) -> Result<(), String> {
         if self.config.output != "-" && self.exit != Exit::Ok {
             return Ok(());
         }
-        let mut text = String::new();
-        for (index, chunk) in self.outputs.iter().enumerate() {
-            if index > 0 {
-                text += &format!("{}\n", self.config.output_marker);
-            }
-            text += chunk;
+        if let Some(file) = self.compiler.stream.take() {
+            return file.finish();
+        }
+        let mut outputs = std::mem::take(&mut self.outputs).into_iter();
+        // The first, mostly the only one, is not copied.
+        let mut text = outputs.next().unwrap_or_default();
+        if !text.is_empty() {
+            text += "\n";
+        }
+        for chunk in outputs {
+            text += &format!("{}\n", self.config.output_marker);
+            text += &chunk;
             if !chunk.is_empty() {
                 text += "\n";
             }

@@ -126,7 +126,7 @@ fn requested(
 ) -> Result<(Pipeline, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (pipeline, warnings) = match &config.pipeline {
         Some(text) => {
-            let file = sources.add("<pass-pipeline>", text.as_str().into());
+            let file = sources.add("<pass-pipeline>", text.as_str());
             let parsed = pipeline::parse(text, file, catalog)?;
             (parsed.pipeline, parsed.warnings)
         }
@@ -180,14 +180,14 @@ fn add(
     };
     // The caret shows the options as they were given, after the flag.
     let flag = format!("--{name}={options}");
-    let file = sources.add("<command line>", flag.as_str().into());
+    let file = sources.add("<command line>", flag.as_str());
     let options = PassOptions::parse(pass, options, file, flag.len() - options.len())?;
     builder.pass(pass, options);
     Ok(())
 }
 
 fn not_in_pipeline(last: &str, pipeline: &Pipeline, sources: &mut Sources) -> Diagnostic {
-    let file = sources.add("<command line>", format!("--pipeline-to={last}").into());
+    let file = sources.add("<command line>", format!("--pipeline-to={last}"));
     let start = "--pipeline-to=".len() as u32;
     let span = fuser_ir::span::Span::new(start, start + last.len() as u32);
     let message = format!("the pipeline has no pass '{last}'");

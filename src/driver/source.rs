@@ -10,6 +10,8 @@ use fuser_ir::limits::Limits;
 use fuser_ir::parse::symbols::{SymbolSpan, symbols};
 use fuser_ir::source::SourceMap;
 
+use super::split::Chunk;
+
 /// The texts of a run; a [`Place`] names one by its index.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
@@ -71,13 +73,17 @@ pub struct Spot {
 
 impl Sources {
     /// Adds a text; returns its index.
-    pub fn add(&mut self, name: &str, text: Arc<str>) -> u32 {
-        self.add_chunk(name, text, 0, 0)
+    pub fn add(&mut self, name: &str, text: impl Into<String>) -> u32 {
+        self.bytes_before.push(0);
+        self.map.add(name, text)
     }
-    /// Adds a part of a file.
-    pub fn add_chunk(&mut self, name: &str, text: Arc<str>, lines: usize, bytes: usize) -> u32 {
+    /// Adds a part of the file `text`.
+    pub fn add_chunk(&mut self, name: &str, text: &Arc<String>, chunk: Chunk<'_>) -> u32 {
+        let bytes = chunk.bytes_before;
         self.bytes_before.push(bytes);
-        self.map.add_part(name, text, lines as u32 + 1)
+        let part = bytes..bytes + chunk.text.len();
+        let line = chunk.lines_before as u32 + 1;
+        self.map.add_part(name, text.clone(), part, line)
     }
     /// Where a place is.
     pub fn spot(&self, place: &Place) -> Option<Spot> {
@@ -118,7 +124,13 @@ mod tests {
     #[test]
     fn chunks_keep_the_lines_and_bytes_of_the_file() {
         let mut sources = Sources::default();
-        let file = sources.add_chunk("f", "x\ny".into(), 10, 100);
+        let text = Arc::new(" ".repeat(100) + "x\ny");
+        let chunk = Chunk {
+            text: &text[100..],
+            lines_before: 10,
+            bytes_before: 100,
+        };
+        let file = sources.add_chunk("f", &text, chunk);
         let span = Span::new(2, 3);
         let spot = sources.spot(&Place::Span { file, span }).unwrap();
         assert_eq!((spot.line, spot.column, spot.end_column), (12, 1, 2));

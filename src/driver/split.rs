@@ -15,12 +15,14 @@ pub struct Chunk<'a> {
 
 /// The chunks of `text`; the whole text if there is no marker.
 pub fn split<'a>(text: &'a str, marker: Option<&str>) -> Vec<Chunk<'a>> {
+    let marker = marker.filter(|m| !m.is_empty());
     let mut chunks = Vec::new();
     let (mut start, mut start_line) = (0, 0);
     let mut at = 0;
-    for (line, content) in text.split_inclusive('\n').enumerate() {
+    let lines = marker.map_or("", |_| text).split_inclusive('\n');
+    for (line, content) in lines.enumerate() {
         let end = at + content.len();
-        if marker.is_some_and(|m| !m.is_empty() && content.trim_start().starts_with(m)) {
+        if marker.is_some_and(|m| content.trim_start().starts_with(m)) {
             chunks.push(Chunk {
                 text: &text[start..at],
                 lines_before: start_line,

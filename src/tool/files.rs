@@ -1,9 +1,11 @@
-//! Files and streams: read whole within a limit, written whole or not at all.
+//! Files and streams: read whole within a limit, written whole or not at all, at once or as a program is printed.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use fuser_ir::limits::MAX_SOURCE_BYTES;
+use tempfile::NamedTempFile;
 
 /// How much is read at most.
 #[derive(Clone, Copy, Debug)]
@@ -68,21 +70,101 @@ fn to_stdout(text: &str) -> io::Result<()> {
 }
 
 fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    // Devices and pipes cannot be renamed onto: `-o /dev/null`.
-    let special = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
-    if special {
+    if is_special(path) {
         return std::fs::write(path, text);
     }
+    let mut file = beside(path)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map(|_| ()).map_err(|e| e.error)
+}
+
+/// Devices and pipes cannot be renamed onto: `-o /dev/null`.
+fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| !m.is_file())
+}
+
+/// A file in the folder of `path`, to be renamed to it.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::Builder::new()
+    tempfile::Builder::new()
         .prefix(".fuser-")
         .permissions(permissions(path))
-        .tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map(|_| ()).map_err(|e| e.error)
+        .tempfile_in(folder)
+}
+
+/// A result that is written as it is made, so that it is never in memory as a whole.
+///
+/// A file is written beside its target and replaces it in [`Stream::finish`]; dropped before, it leaves nothing behind. A
+/// device can take one program alone: what is written to it cannot be taken back.
+pub struct Stream {
+    path: String,
+    open: Option<Target>,
+    failed: Option<io::Error>,
+}
+
+enum Target {
+    File(NamedTempFile),
+    Device(std::fs::File),
+}
+
+impl Stream {
+    /// A stream to `path`, where it can be one: not to stdout, nor of several programs to a device.
+    pub fn to(path: &str, alone: bool) -> Option<Self> {
+        let fits = path != "-" && (alone || !is_special(Path::new(path)));
+        fits.then(|| Self {
+            path: path.to_owned(),
+            open: None,
+            failed: None,
+        })
+    }
+    /// Begins a program, behind a line `marker` if it is not the first.
+    pub fn begin(&mut self, marker: &str) -> fmt::Result {
+        if self.open.is_some() {
+            return writeln!(self, "{marker}");
+        }
+        let path = Path::new(&self.path);
+        let opened = match is_special(path) {
+            true => std::fs::File::options()
+                .write(true)
+                .open(path)
+                .map(Target::Device),
+            false => beside(path).map(Target::File),
+        };
+        match opened {
+            Ok(target) => self.open = Some(target),
+            Err(error) => self.failed = Some(error),
+        }
+        self.failed.as_ref().map_or(Ok(()), |_| Err(fmt::Error))
+    }
+    /// All is written: the file takes its place.
+    pub fn finish(self) -> Result<(), String> {
+        let done = match (self.failed, self.open) {
+            (Some(error), _) => Err(error),
+            (None, None) => write_file(Path::new(&self.path), ""),
+            (None, Some(Target::Device(_))) => Ok(()),
+            (None, Some(Target::File(file))) => {
+                file.persist(&self.path).map(|_| ()).map_err(|e| e.error)
+            }
+        };
+        done.map_err(|e| format!("cannot write '{}': {e}", self.path))
+    }
+}
+
+impl fmt::Write for Stream {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let written = match &mut self.open {
+            Some(Target::File(file)) => file.write_all(text.as_bytes()),
+            Some(Target::Device(file)) => file.write_all(text.as_bytes()),
+            None => Ok(()),
+        };
+        written.map_err(|error| {
+            self.failed = Some(error);
+            fmt::Error
+        })
+    }
 }
 
 /// Those of the file that is replaced, else what a new file has.

@@ -18,14 +18,14 @@ type Slot = (u32, u32);
 
 /// Finds indices by hash: open addressing, linear probing, at most three quarters full. Nothing is ever removed.
 #[derive(Clone, Debug, Default)]
-struct Finder {
+pub(crate) struct Finder {
     slots: Vec<Slot>,
     used: usize,
 }
 
 impl Finder {
     /// The index with this hash for which `is` holds.
-    fn find(&self, hash: u32, is: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(crate) fn find(&self, hash: u32, is: impl Fn(usize) -> bool) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut at = hash as usize & mask;
         loop {
@@ -39,7 +39,7 @@ impl Finder {
         }
     }
     /// Adds an index that is not there.
-    fn insert(&mut self, hash: u32, index: usize) {
+    pub(crate) fn insert(&mut self, hash: u32, index: usize) {
         if self.used * 4 >= self.slots.len() * 3 {
             self.grow();
         }

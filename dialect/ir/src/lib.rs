@@ -21,6 +21,7 @@ pub mod ir;
 pub mod layout;
 pub mod lex;
 pub mod limits;
+mod lists;
 pub mod loc;
 pub mod parse;
 pub mod print;

@@ -1,6 +1,11 @@
 //! Source locations: where an operation came from, kept through every rewrite.
 
-use crate::intern::{Item, Sym, hash_of};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::entity::{Entity, PrimaryMap};
+use crate::intern::{Finder, Item, Sym};
 
 crate::entities! {
     /// An interned location.
@@ -36,51 +41,149 @@ pub enum LocKind {
         caller: LocId,
     },
     /// `loc(fused[a, b])`: a rewrite merged several operations.
-    Fused(Vec<LocId>),
+    Fused(Box<Fused>),
 }
 
-/// Lines and columns of one neighbourhood, as powers of two.
-const NEAR_LINES: u32 = 4;
-const NEAR_COLUMNS: u32 = 6;
+/// What was merged. Behind a pointer: most locations are places in files, and take two words.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Fused {
+    /// The locations.
+    pub parts: Vec<LocId>,
+}
 
-impl Item for LocKind {
-    /// Places of one neighbourhood stand together in the table: they are asked for one after the other, and a table of all
-    /// places of a large file is in no cache.
-    fn table_hash(&self) -> u32 {
-        let LocKind::File { file, line, column } = self else {
-            return hash_of(self);
+impl Item for LocKind {}
+
+/// All locations of a program.
+///
+/// Places in files mostly come in the order of the text. Such ones need no table to be found again: those of a file that
+/// ascend are a run, in which a place is looked up by halving. Others, and places out of order, are found by hash.
+#[derive(Clone, Debug, Default)]
+pub struct Locations {
+    items: PrimaryMap<LocId, LocKind>,
+    finder: Finder,
+    files: Vec<Ascending>,
+    by_file: FxHashMap<Sym, usize>,
+    /// The file that was asked for last.
+    last: Option<(Sym, usize)>,
+}
+
+/// The ascending places of one file.
+#[derive(Clone, Debug, Default)]
+struct Ascending {
+    /// Ranges of locations that follow each other, all ascending.
+    runs: Vec<Range<usize>>,
+    /// Line and column of the last place.
+    last: (u32, u32),
+}
+
+impl Locations {
+    /// The id of a location, new or old.
+    pub fn intern(&mut self, kind: LocKind) -> LocId {
+        if let LocKind::File { file, line, column } = kind
+            && let Some(id) = self.in_order(file, (line, column))
+        {
+            return id;
+        }
+        let hash = kind.table_hash();
+        let is = |index| self.items[LocId::from_index(index)] == kind;
+        if let Some(index) = self.finder.find(hash, is) {
+            return LocId::from_index(index);
+        }
+        let id = self.items.push(kind);
+        self.finder.insert(hash, id.index());
+        id
+    }
+    /// A place behind all of its file that came in order, or one of these.
+    fn in_order(&mut self, file: Sym, place: (u32, u32)) -> Option<LocId> {
+        let index = self.file(file);
+        let known = &mut self.files[index];
+        if !known.runs.is_empty() && place <= known.last {
+            return self.files[index].find(&self.items, place);
+        }
+        let (line, column) = place;
+        let id = self.items.push(LocKind::File { file, line, column });
+        let at = id.index();
+        known.last = place;
+        match known.runs.last_mut().filter(|run| run.end == at) {
+            Some(run) => run.end += 1,
+            None => known.runs.push(at..at + 1),
+        }
+        Some(id)
+    }
+    fn file(&mut self, file: Sym) -> usize {
+        if let Some((_, index)) = self.last.filter(|last| last.0 == file) {
+            return index;
+        }
+        let index = *self.by_file.entry(file).or_insert(self.files.len());
+        if index == self.files.len() {
+            self.files.push(Ascending::default());
+        }
+        self.last = Some((file, index));
+        index
+    }
+    /// What `id` stands for.
+    pub fn get(&self, id: LocId) -> &LocKind {
+        &self.items[id]
+    }
+}
+
+impl Ascending {
+    fn find(&self, items: &PrimaryMap<LocId, LocKind>, place: (u32, u32)) -> Option<LocId> {
+        let at = |index: usize| match items[LocId::from_index(index)] {
+            LocKind::File { line, column, .. } => (line, column),
+            _ => (0, 0),
         };
-        let near = hash_of(&(file, line >> NEAR_LINES, column >> NEAR_COLUMNS));
-        let line = line & ((1 << NEAR_LINES) - 1);
-        let inside = line << 1 | column & 1;
-        // The top bits only tell places apart.
-        near << (NEAR_LINES + 1) ^ inside ^ column << (u32::BITS - NEAR_COLUMNS)
+        let behind = self.runs.partition_point(|run| at(run.start) <= place);
+        let run = self.runs[behind.checked_sub(1)?].clone();
+        let (mut low, mut high) = (run.start, run.end);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match at(middle) <= place {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        (at(low) == place).then(|| LocId::from_index(low))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intern::{Interner, Strings};
+    use crate::intern::Strings;
 
     #[test]
-    fn places_of_neighbouring_lines_stand_together_and_apart() {
+    fn each_place_has_one_id_in_whatever_order_it_comes() {
         let mut strings = Strings::default();
-        let file = strings.intern("f.fir");
-        let place = |line, column| LocKind::File { file, line, column };
-        let slot = |line| place(line, 5).table_hash() & 0xF_FFFF;
-        assert!((16..31).all(|line| slot(line).abs_diff(slot(line + 1)) == 2));
-        assert!(slot(31).abs_diff(slot(32)) > 32);
-        let mut places: Interner<LocId, LocKind> = Interner::default();
-        let all = |line: u32| (0..70).map(move |column| (line, column));
-        let ids: Vec<LocId> = (0..50)
-            .flat_map(all)
-            .map(|(l, c)| places.intern(place(l, c)))
-            .collect();
-        assert_eq!(places.len(), 3_500);
-        let again = (0..50)
-            .flat_map(all)
-            .map(|(l, c)| places.lookup(&place(l, c)));
-        assert!(again.eq(ids.into_iter().map(Some)));
+        let files = ["f.fir", "g.fir", "h.fir"].map(|name| strings.intern(name));
+        let mut known = std::collections::BTreeMap::new();
+        let mut places = Locations::default();
+        let mut next = 7_u64;
+        for round in 0..30_000_u64 {
+            next = next * 48_271 % 2_147_483_647;
+            // Forwards with steps back, in one file or in turns.
+            let file = files[(round % 5 % 3) as usize];
+            let back = if next.is_multiple_of(3) { next % 40 } else { 0 };
+            let (line, column) = (((round / 3).saturating_sub(back)) as u32, (next % 4) as u32);
+            let id = places.intern(LocKind::File { file, line, column });
+            assert_eq!(*known.entry((file, line, column)).or_insert(id), id);
+            assert_eq!(*places.get(id), LocKind::File { file, line, column });
+        }
+        let ids: std::collections::BTreeSet<LocId> = known.values().copied().collect();
+        assert_eq!(ids.len(), known.len());
+        for (&(file, line, column), &id) in &known {
+            assert_eq!(places.intern(LocKind::File { file, line, column }), id);
+        }
+        let parts: Vec<LocId> = known.values().take(3).copied().collect();
+        let fused = LocKind::Fused(Box::new(Fused { parts }));
+        assert_eq!(places.intern(fused.clone()), places.intern(fused));
+        assert_eq!(
+            places.intern(LocKind::Unknown),
+            places.intern(LocKind::Unknown)
+        );
+    }
+    #[test]
+    fn a_place_takes_two_words() {
+        assert_eq!(size_of::<LocKind>(), 16);
     }
 }

@@ -1,9 +1,10 @@
 //! Source files by number, with lines and columns.
 //!
-//! Holds text that the caller read; never touches files. Columns count characters, lines and columns are one-based.
+//! Holds text that the caller read, and does not copy it; never touches files. Columns count characters, lines and columns are
+//! one-based. Lines are counted when a place is asked for first.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use codespan_reporting::files::{Error, Files};
 
@@ -11,9 +12,10 @@ use codespan_reporting::files::{Error, Files};
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     name: String,
-    text: Arc<str>,
+    text: Arc<String>,
+    part: Range<usize>,
     first_line: u32,
-    line_starts: Vec<usize>,
+    line_starts: OnceLock<Vec<usize>>,
 }
 
 impl SourceFile {
@@ -23,7 +25,15 @@ impl SourceFile {
     }
     /// The text.
     pub fn text(&self) -> &str {
-        &self.text
+        self.text.get(self.part.clone()).unwrap_or("")
+    }
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let ends = self.text().match_indices('\n');
+            std::iter::once(0)
+                .chain(ends.map(|(at, _)| at + 1))
+                .collect()
+        })
     }
     /// The number of the first line.
     pub fn first_line(&self) -> u32 {
@@ -32,27 +42,28 @@ impl SourceFile {
     /// Line and column of a byte.
     pub fn position(&self, byte: usize) -> (u32, u32) {
         let line = self.line_index(byte);
-        let start = self.line_starts[line];
-        let before = self.text.get(start..byte).unwrap_or("");
+        let start = self.line_starts()[line];
+        let before = self.text().get(start..byte).unwrap_or("");
         let number = self.first_line.saturating_add(line as u32);
         (number, before.chars().count() as u32 + 1)
     }
     /// The byte of a line and column; `None` if the file has no such line.
     pub fn offset(&self, line: u32, column: u32) -> Option<usize> {
         let range = self.line(line.checked_sub(self.first_line)? as usize)?;
-        let text = self.text.get(range.clone())?;
+        let text = self.text().get(range.clone())?;
         let skipped = text.chars().take(column.saturating_sub(1) as usize);
         let bytes: usize = skipped.map(char::len_utf8).sum();
         Some(range.start + bytes.min(text.trim_end_matches(['\n', '\r']).len()))
     }
     fn line_index(&self, byte: usize) -> usize {
-        let after = self.line_starts.partition_point(|start| *start <= byte);
+        let after = self.line_starts().partition_point(|start| *start <= byte);
         after.saturating_sub(1)
     }
     fn line(&self, index: usize) -> Option<Range<usize>> {
-        let start = *self.line_starts.get(index)?;
-        let next = self.line_starts.get(index + 1);
-        Some(start..next.copied().unwrap_or(self.text.len()))
+        let starts = self.line_starts();
+        let start = *starts.get(index)?;
+        let next = starts.get(index + 1);
+        Some(start..next.copied().unwrap_or(self.part.len()))
     }
 }
 
@@ -64,24 +75,25 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Adds a file and gives its number.
-    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> u32 {
-        self.add_part(name, text, 1)
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
+        let text = Arc::new(text.into());
+        let part = 0..text.len();
+        self.add_part(name, text, part, 1)
     }
     /// Adds a part of a file that begins at line `first_line`.
     pub fn add_part(
         &mut self,
         name: impl Into<String>,
-        text: impl Into<Arc<str>>,
+        text: Arc<String>,
+        part: Range<usize>,
         first_line: u32,
     ) -> u32 {
-        let text = text.into();
-        let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-        let line_starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1));
         self.files.push(SourceFile {
             name: name.into(),
-            line_starts: line_starts.collect(),
             text,
+            part,
             first_line,
+            line_starts: OnceLock::new(),
         });
         self.files.len() as u32 - 1
     }
@@ -93,7 +105,7 @@ impl SourceMap {
     pub fn find(&self, name: &str, line: u32) -> Option<u32> {
         let has = |f: &SourceFile| {
             let index = line.checked_sub(f.first_line);
-            f.name == name && index.is_some_and(|i| (i as usize) < f.line_starts.len())
+            f.name == name && index.is_some_and(|i| (i as usize) < f.line_starts().len())
         };
         self.files.iter().position(has).map(|index| index as u32)
     }
@@ -122,7 +134,7 @@ impl<'a> Files<'a> for SourceMap {
         let file = self.get(id).ok_or(Error::FileMissing)?;
         file.line(index).ok_or(Error::LineTooLarge {
             given: index,
-            max: file.line_starts.len() - 1,
+            max: file.line_starts().len() - 1,
         })
     }
 }
@@ -134,7 +146,9 @@ mod tests {
     #[test]
     fn positions_count_characters() {
         let mut map = SourceMap::default();
-        let id = map.add_part("a.fir", "aé\nbc", 7);
+        let text = Arc::new("x\naé\nbc".to_owned());
+        let part = 2..text.len();
+        let id = map.add_part("a.fir", text, part, 7);
         let file = map.get(id).unwrap();
         assert_eq!(file.position(0), (7, 1));
         assert_eq!(file.position(3), (7, 3));

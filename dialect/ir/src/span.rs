@@ -1,9 +1,9 @@
 //! Places in source text.
 //!
-//! [`SpanTable`] keeps where the parts of each parsed op stand: a fixed record for each op and, behind each other in one list,
-//! the spans of its operands and results. Nothing is allocated for an op alone.
+//! [`SpanTable`] keeps where the parts of each parsed op stand, as differences in one list of bytes: about 20 for an op of two
+//! operands. Nothing is allocated for an op alone.
 
-use crate::entity::SecondaryMap;
+use crate::entity::{Entity, SecondaryMap};
 use crate::intern::Sym;
 use crate::ir::Op;
 
@@ -44,76 +44,245 @@ pub struct OpSpans<'a> {
     pub types: Option<Span>,
 }
 
-/// The record of one op.
-#[derive(Clone, Copy, Debug, Default)]
-struct Record {
-    /// Whether there is one.
-    known: bool,
-    typed: bool,
-    file: u32,
-    name: Span,
-    types: Span,
-    /// Operands, then results.
-    parts: u32,
-    operands: u32,
-    results: u32,
-    first_clause: u32,
-    clauses: u32,
+/// Where the parts of one operation stand, taken from a [`SpanTable`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KnownSpans {
+    /// Index of the source file in the source map.
+    pub file: u32,
+    /// The op's name.
+    pub name: Span,
+    /// Each operand.
+    pub operands: Vec<Span>,
+    /// Each result name.
+    pub results: Vec<Span>,
+    /// Each clause or attribute: name and place of its value.
+    pub clauses: Vec<(Sym, Span)>,
+    /// The written types.
+    pub types: Option<Span>,
+}
+
+impl KnownSpans {
+    /// The same, borrowed.
+    pub fn view(&self) -> OpSpans<'_> {
+        OpSpans {
+            file: self.file,
+            name: self.name,
+            operands: &self.operands,
+            results: &self.results,
+            clauses: &self.clauses,
+            types: self.types,
+        }
+    }
 }
 
 /// Where parsed ops stand; ops made by passes have no entry.
+///
+/// Only diagnostics ask, so an op's places are kept as differences from its name, as few bytes as they take: the file, where
+/// the name begins, its length, the numbers of operands, results and clauses, then the spans in this order, the types last.
 #[derive(Clone, Debug, Default)]
 pub struct SpanTable {
-    records: SecondaryMap<Op, Record>,
-    parts: Vec<Span>,
-    clauses: Vec<(Sym, Span)>,
+    /// Where in `bytes` an op's places begin.
+    starts: SecondaryMap<Op, Option<Start>>,
+    bytes: Vec<u8>,
 }
+
+crate::entities! {
+    /// A byte of the table.
+    Start,
+}
+
+/// Numbers of operands, results and clauses below this stand in one byte.
+const FEW: u32 = 5;
+/// In place of that byte: they follow one by one.
+const MANY: u32 = FEW * FEW * FEW;
+
+/// Bit of the first number that says whether types are written.
+const TYPED: u32 = 1;
 
 impl SpanTable {
     /// Where `op` stands.
-    pub fn get(&self, op: Op) -> Option<OpSpans<'_>> {
-        let record = self.records[op];
-        let (parts, clauses) = (record.parts as usize, record.first_clause as usize);
-        let results = parts + record.operands as usize;
-        record.known.then(|| OpSpans {
-            file: record.file,
-            name: record.name,
-            operands: &self.parts[parts..results],
-            results: &self.parts[results..results + record.results as usize],
-            clauses: &self.clauses[clauses..clauses + record.clauses as usize],
-            types: record.typed.then_some(record.types),
+    pub fn get(&self, op: Op) -> Option<KnownSpans> {
+        let mut reader = Reader {
+            bytes: &self.bytes,
+            at: self.starts[op]?.index(),
+            last: 0,
+        };
+        let head = reader.number();
+        let start = reader.number();
+        let name = Span::new(start, start.wrapping_add(reader.number()));
+        reader.last = name.end;
+        let counts = reader.number();
+        let [operands, results, clauses] = match counts {
+            MANY => [(); 3].map(|()| reader.number()),
+            _ => [counts % FEW, counts / FEW % FEW, counts / FEW / FEW],
+        };
+        Some(KnownSpans {
+            file: head >> 1,
+            name,
+            operands: (0..operands).map(|_| reader.span()).collect(),
+            results: (0..results).map(|_| reader.span()).collect(),
+            clauses: (0..clauses).map(|_| reader.clause()).collect(),
+            types: (head & TYPED != 0).then(|| reader.span()),
         })
     }
     /// Notes where `op` stands.
     pub fn insert(&mut self, op: Op, spans: OpSpans<'_>) {
-        self.records[op] = Record {
-            known: true,
-            typed: spans.types.is_some(),
-            file: spans.file,
-            name: spans.name,
-            types: spans.types.unwrap_or_default(),
-            parts: self.parts.len() as u32,
-            operands: spans.operands.len() as u32,
-            results: spans.results.len() as u32,
-            first_clause: self.clauses.len() as u32,
-            clauses: spans.clauses.len() as u32,
+        let start = self.bytes.len();
+        if start >= u32::MAX as usize {
+            // Texts have an eighth of this at most.
+            return;
+        }
+        self.starts[op] = Some(Start::from_index(start));
+        // What an op of a few parts takes.
+        self.bytes.reserve(64);
+        let mut writer = Writer {
+            bytes: &mut self.bytes,
+            last: spans.name.end,
         };
-        self.parts.extend_from_slice(spans.operands);
-        self.parts.extend_from_slice(spans.results);
-        self.clauses.extend_from_slice(spans.clauses);
+        let typed = u32::from(spans.types.is_some());
+        writer.number(spans.file << 1 | typed);
+        writer.number(spans.name.start);
+        writer.number(spans.name.end.wrapping_sub(spans.name.start));
+        let counts = [
+            spans.operands.len(),
+            spans.results.len(),
+            spans.clauses.len(),
+        ];
+        let [operands, results, clauses] = counts.map(|count| count as u32);
+        if operands.max(results).max(clauses) < FEW {
+            writer.number(operands + (results + clauses * FEW) * FEW);
+        } else {
+            writer.number(MANY);
+            counts.iter().for_each(|count| writer.number(*count as u32));
+        }
+        spans.operands.iter().for_each(|s| writer.span(*s));
+        spans.results.iter().for_each(|s| writer.span(*s));
+        for (name, span) in spans.clauses {
+            writer.number(name.index() as u32);
+            writer.span(*span);
+        }
+        spans.types.iter().for_each(|s| writer.span(*s));
     }
     /// Notes that `copy` came from where `op` stands.
     pub fn share(&mut self, op: Op, copy: Op) {
-        if self.records[op].known {
-            self.records[copy] = self.records[op];
+        if let Some(start) = self.starts[op] {
+            self.starts[copy] = Some(start);
         }
     }
     /// Forgets where `op` stands.
     pub fn forget(&mut self, op: Op) {
-        self.records.reset(op);
+        self.starts.reset(op);
     }
     /// Forgets all.
     pub fn clear(&mut self) {
         *self = Self::default();
+    }
+}
+
+/// Bits of a number in one byte; the bit above says that more follow.
+const BITS: u32 = 7;
+const MORE: u8 = 1 << BITS;
+
+/// Writes numbers, and spans as differences.
+struct Writer<'a> {
+    bytes: &'a mut Vec<u8>,
+    /// The end of the span written last.
+    last: u32,
+}
+
+impl Writer<'_> {
+    fn number(&mut self, mut number: u32) {
+        while number >= u32::from(MORE) {
+            self.bytes.push(number as u8 | MORE);
+            number >>= BITS;
+        }
+        self.bytes.push(number as u8);
+    }
+    /// How far it begins behind or before the last one's end, the sign in the lowest bit; its length.
+    fn span(&mut self, span: Span) {
+        let far = span.start.wrapping_sub(self.last) as i32;
+        self.number((far << 1 ^ far >> (i32::BITS - 1)) as u32);
+        self.number(span.end.wrapping_sub(span.start));
+        self.last = span.end;
+    }
+}
+
+/// Reads what a [`Writer`] wrote.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    last: u32,
+}
+
+impl Reader<'_> {
+    fn number(&mut self) -> u32 {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let byte = self.bytes.get(self.at).copied().unwrap_or(0);
+            self.at += 1;
+            number |= u32::from(byte & (MORE - 1)).unbounded_shl(shift);
+            shift += BITS;
+            if byte < MORE {
+                return number;
+            }
+        }
+    }
+    fn span(&mut self) -> Span {
+        let far = self.number();
+        let far = (far >> 1) ^ (far & 1).wrapping_neg();
+        let start = self.last.wrapping_add(far);
+        self.last = start.wrapping_add(self.number());
+        Span::new(start, self.last)
+    }
+    fn clause(&mut self) -> (Sym, Span) {
+        let name = Sym::from_index(self.number() as usize);
+        (name, self.span())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_come_back_as_they_were_given() {
+        let mut table = SpanTable::default();
+        let span = |start: u32, length: u32| Span::new(start, start.wrapping_add(length));
+        let far = [
+            span(0, 0),
+            span(7, 300),
+            span(u32::MAX - 5, 5),
+            span(3, 1),
+            span(1 << 31, 1 << 20),
+            span(128, 127),
+        ];
+        let clauses = [
+            (Sym::from_index(0), far[2]),
+            (Sym::from_index(70_000), far[4]),
+        ];
+        let mut given = Vec::new();
+        for (index, &name) in far.iter().enumerate() {
+            given.push(OpSpans {
+                file: index as u32 * 1_000,
+                name,
+                operands: &far[index..],
+                results: &far[..index],
+                clauses: &clauses[..index % 3],
+                types: far.get(index + 1).copied(),
+            });
+        }
+        for (index, spans) in given.iter().enumerate() {
+            table.insert(Op::from_index(index * 3), *spans);
+        }
+        table.share(Op::from_index(3), Op::from_index(100));
+        for (index, spans) in given.iter().enumerate() {
+            let found = table.get(Op::from_index(index * 3)).unwrap();
+            assert_eq!(found.view(), *spans);
+        }
+        assert_eq!(table.get(Op::from_index(1)), None);
+        assert_eq!(table.get(Op::from_index(100)).unwrap().view(), given[1]);
+        table.forget(Op::from_index(3));
+        assert_eq!(table.get(Op::from_index(3)), None);
+        assert_eq!(table.get(Op::from_index(100)).unwrap().view(), given[1]);
     }
 }

@@ -69,6 +69,7 @@ fn run(ctx: &mut PassContext<'_>) {
 /// A step of the walk, which keeps its own stack.
 enum Step {
     Enter(Region),
+    /// This op and those behind it in its block.
     Visit(Op),
     /// Forget what was seen since the mark; back to the outer table.
     Leave {
@@ -80,9 +81,14 @@ enum Step {
 /// The last op with each hash. Those before it with the same hash follow through [`Merger::earlier`].
 type Table = FxHashMap<u64, Op>;
 
+/// The largest table that is kept for the next scope: clearing it costs its size.
+const MOST_KEPT: usize = 1024;
+
 struct Merger {
     across: bool,
     tables: Vec<Table>,
+    /// A table that is not in use: it keeps its memory.
+    spare: Table,
     /// The op with the same hash that stood in the table before; mostly none.
     earlier: SecondaryMap<Op, Option<Op>>,
     /// Hashes in order of insertion, so that a scope can be undone.
@@ -96,6 +102,7 @@ impl Merger {
         Self {
             across,
             tables: vec![Table::default()],
+            spare: Table::default(),
             earlier: SecondaryMap::default(),
             log: Vec::new(),
             merged: 0,
@@ -123,7 +130,7 @@ impl Merger {
         let border = parent.is_some_and(|op| is_border(ir, op));
         let fresh = isolated || (border && !self.across);
         if fresh {
-            self.tables.push(Table::default());
+            self.tables.push(std::mem::take(&mut self.spare));
         }
         let mark = self.log.len();
         stack.push(Step::Leave { mark, fresh });
@@ -134,14 +141,18 @@ impl Merger {
                 // A block of several dominates nothing for certain: what it has is forgotten at its end.
                 stack.push(Step::Leave { mark, fresh: false });
             }
-            let ops: Vec<Op> = ir.block_ops(block).collect();
-            stack.extend(ops.into_iter().rev().map(Step::Visit));
+            stack.extend(ir.first_op(block).map(Step::Visit));
         }
     }
     fn leave(&mut self, mark: usize, fresh: bool) {
         if fresh {
             self.log.truncate(mark);
-            self.tables.pop();
+            if let Some(mut table) = self.tables.pop()
+                && table.capacity() <= MOST_KEPT
+            {
+                table.clear();
+                self.spare = table;
+            }
             return;
         }
         let Some(table) = self.tables.last_mut() else {
@@ -157,6 +168,7 @@ impl Merger {
     }
     fn visit(&mut self, ir: &mut Ir, op: Op, stack: &mut Vec<Step>) {
         self.seen += 1;
+        stack.extend(ir.next_op(op).map(Step::Visit));
         if !ir.op_regions(op).is_empty() {
             return self.push_regions(ir, op, stack);
         }

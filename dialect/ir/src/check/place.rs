@@ -59,7 +59,7 @@ pub fn loc_place(ir: &Ir, loc: LocId) -> Place {
             }
             LocKind::Name { child, .. } => *child,
             LocKind::CallSite { callee, .. } => Some(*callee),
-            LocKind::Fused(parts) => parts.first().copied(),
+            LocKind::Fused(fused) => fused.parts.first().copied(),
             LocKind::Unknown => None,
         };
     }

@@ -1,6 +1,6 @@
 //! Reading ops, values, blocks and regions, and setting what concerns one of them alone.
 
-use super::{Block, Def, Ir, Op, OpName, Region, Use, Value};
+use super::{Block, Def, ERASED, Ir, Nested, Op, OpName, Region, Use, Value};
 use crate::attr::{AttrId, AttrKind};
 use crate::def::{OpDef, Traits};
 use crate::intern::Sym;
@@ -40,35 +40,35 @@ impl Ir {
     }
     /// Operand `index`.
     pub fn operand(&self, op: Op, index: usize) -> Value {
-        self.uses[self.ops[op].operands[index]].value
+        self.uses[self.operand_uses(op)[index]].value
     }
     /// All operands, successor arguments last.
     pub fn operands(
         &self,
         op: Op,
     ) -> impl ExactSizeIterator<Item = Value> + DoubleEndedIterator + '_ {
-        self.ops[op].operands.iter().map(|&u| self.uses[u].value)
+        self.operand_uses(op).iter().map(|&u| self.uses[u].value)
     }
     /// The use entities of the operands.
     pub fn operand_uses(&self, op: Op) -> &[Use] {
-        &self.ops[op].operands
+        self.operand_lists.get(self.ops[op].operands)
     }
     /// All results.
     pub fn results(&self, op: Op) -> &[Value] {
-        &self.ops[op].results
+        self.result_lists.get(self.ops[op].results)
     }
     /// Result `index`.
     pub fn result(&self, op: Op, index: usize) -> Value {
-        self.ops[op].results[index]
+        self.results(op)[index]
     }
     /// All attributes, sorted by the text of their names.
     pub fn attrs(&self, op: Op) -> &[(Sym, AttrId)] {
-        &self.ops[op].attrs
+        self.attr_lists.get(self.ops[op].attrs)
     }
     /// The attribute `name`.
     pub fn get_attr(&self, op: Op, name: &str) -> Option<AttrId> {
         // Lists are short: comparing texts, mostly of other lengths, is less than hashing one.
-        let attrs = self.ops[op].attrs.iter();
+        let attrs = self.attrs(op).iter();
         let mut found = attrs.filter(|(key, _)| self.str(*key) == name);
         found.next().map(|(_, a)| *a)
     }
@@ -96,41 +96,44 @@ impl Ir {
     pub fn set_attr(&mut self, op: Op, name: &str, value: AttrId) {
         let sym = self.sym(name);
         let strings = &self.strings;
-        let attrs = &mut self.ops[op].attrs;
+        let list = &mut self.ops[op].attrs;
+        let attrs = self.attr_lists.get_mut(*list);
         match attrs.binary_search_by(|(key, _)| strings.get(*key).cmp(name)) {
             Ok(at) => attrs[at].1 = value,
-            Err(at) => attrs.insert(at, (sym, value)),
+            Err(at) => self.attr_lists.insert(list, at, (sym, value)),
         }
     }
     /// Removes an attribute.
     pub fn remove_attr(&mut self, op: Op, name: &str) {
-        if let Some(sym) = self.strings.lookup(name) {
-            self.ops[op].attrs.retain(|(key, _)| *key != sym);
+        let sym = self.strings.lookup(name);
+        let attrs = self.attrs(op).iter();
+        let at = attrs.map(|(key, _)| Some(*key)).position(|key| key == sym);
+        if let Some(at) = at {
+            self.attr_lists.remove(&mut self.ops[op].attrs, at);
         }
     }
     /// Regions.
     pub fn op_regions(&self, op: Op) -> &[Region] {
-        self.ops[op].nested.as_deref().map_or(&[], |n| &n.regions)
+        let nested = self.ops[op].nested;
+        nested.map_or(&[], |id| &self.nested[id].regions)
     }
     /// Successor blocks with the operands handed to each.
     pub fn successors(&self, op: Op) -> Vec<(Block, Vec<Value>)> {
-        let data = &self.ops[op];
+        let operands = self.operand_uses(op);
         let targets = self.targets(op);
         let handed: usize = targets.iter().map(|s| s.1 as usize).sum();
-        let mut at = data.operands.len() - handed;
+        let mut at = operands.len() - handed;
         let mut list = Vec::with_capacity(targets.len());
         for &(block, count) in targets {
-            let slots = &data.operands[at..at + count as usize];
+            let slots = &operands[at..at + count as usize];
             list.push((block, slots.iter().map(|&u| self.uses[u].value).collect()));
             at += count as usize;
         }
         list
     }
     fn targets(&self, op: Op) -> &[(Block, u32)] {
-        self.ops[op]
-            .nested
-            .as_deref()
-            .map_or(&[], |n| &n.successors)
+        let nested = self.ops[op].nested;
+        nested.map_or(&[], |id| &self.nested[id].successors)
     }
     /// Number of operands that are no arguments of successors.
     pub fn plain_operand_count(&self, op: Op) -> usize {
@@ -143,7 +146,7 @@ impl Ir {
     }
     /// Points successor `index` at `block`.
     pub fn set_successor(&mut self, op: Op, index: usize, block: Block) {
-        let nested = self.ops[op].nested.as_mut();
+        let nested = self.ops[op].nested.map(|id| &mut self.nested[id]);
         if let Some(target) = nested.and_then(|n| n.successors.get_mut(index)) {
             target.0 = block;
         }
@@ -174,7 +177,7 @@ impl Ir {
     }
     /// Whether `op` was erased.
     pub fn is_erased(&self, op: Op) -> bool {
-        self.ops[op].erased
+        self.ops[op].order == ERASED
     }
     /// Number of op slots ever made: a bound for side tables.
     pub fn op_slots(&self) -> usize {
@@ -201,18 +204,18 @@ impl Ir {
     }
     /// Where the value comes from.
     pub fn value_def(&self, value: Value) -> Def {
-        self.values[value].def
+        self.values[value].def.into()
     }
     /// The op that makes the value, if it is a result.
     pub fn def_op(&self, value: Value) -> Option<Op> {
-        match self.values[value].def {
+        match self.value_def(value) {
             Def::Result(op, _) => Some(op),
             Def::Arg(..) => None,
         }
     }
     /// The block in which the value is defined.
     pub fn def_block(&self, value: Value) -> Option<Block> {
-        match self.values[value].def {
+        match self.value_def(value) {
             Def::Result(op, _) => self.parent_block(op),
             Def::Arg(block, _) => Some(block),
         }
@@ -240,7 +243,7 @@ impl Ir {
     pub fn remove_arg(&mut self, block: Block, index: usize) {
         self.blocks[block].args.remove(index);
         for (i, arg) in self.blocks[block].args.clone().into_iter().enumerate() {
-            self.values[arg].def = Def::Arg(block, i as u32);
+            self.values[arg].def = Def::Arg(block, i as u32).into();
         }
     }
     /// First op of a block.
@@ -307,8 +310,16 @@ impl Ir {
     /// Adds a region to an existing op.
     pub fn push_region(&mut self, op: Op, region: Region) {
         self.regions[region].parent = Some(op);
-        let nested = self.ops[op].nested.get_or_insert_default();
-        nested.regions.push(region);
+        self.nested_of(op).regions.push(region);
+    }
+    /// What few ops have, made where `op` has it not.
+    pub(super) fn nested_of(&mut self, op: Op) -> &mut Nested {
+        let nested = &mut self.nested;
+        let id = self.ops[op].nested;
+        let id = *self.ops[op]
+            .nested
+            .insert(id.unwrap_or_else(|| nested.push(Nested::default())));
+        &mut self.nested[id]
     }
     /// Moves all ops of `from` to before `anchor`.
     pub fn inline_block_before(&mut self, from: Block, anchor: Op) {

@@ -3,12 +3,12 @@
 use smallvec::SmallVec;
 
 use super::{
-    Block, BlockData, Def, Ir, Nested, NewOp, Op, OpData, OpName, Region, RegionData, Value,
-    ValueData,
+    Block, BlockData, Def, ERASED, Ir, Nested, NewOp, Op, OpData, OpName, Region, RegionData,
+    Value, ValueData,
 };
-use crate::attr::AttrId;
 use crate::def::OpDef;
 use crate::intern::Sym;
+use crate::lists::List;
 use crate::types::TypeId;
 
 impl Ir {
@@ -20,29 +20,28 @@ impl Ir {
             Some(loc) => loc,
             None => self.unknown_loc(),
         };
-        let mut attrs: SmallVec<[(Sym, AttrId); 2]> = SmallVec::from_slice(&new.attrs);
+        let mut attrs = new.attrs;
         if attrs.len() > 1 {
             let strings = &self.strings;
             attrs.sort_by(|a, b| strings.get(a.0).cmp(strings.get(b.0)));
         }
         let nested = (!new.regions.is_empty()).then(|| {
-            Box::new(Nested {
+            self.nested.push(Nested {
                 regions: SmallVec::from_slice(&new.regions),
                 ..Nested::default()
             })
         });
         let op = self.ops.push(OpData {
             name,
-            operands: SmallVec::new(),
-            results: SmallVec::new(),
-            attrs,
+            operands: List::default(),
+            results: List::default(),
+            attrs: self.attr_lists.make(&attrs),
             nested,
             loc,
             parent: None,
             prev: None,
             next: None,
             order: 0,
-            erased: false,
         });
         for region in new.regions {
             self.regions[region].parent = Some(op);
@@ -99,14 +98,14 @@ impl Ir {
     pub fn append_result(&mut self, op: Op, ty: TypeId, name: Option<Sym>) -> Value {
         let index = self.ops[op].results.len() as u32;
         let value = self.value(Def::Result(op, index), ty, name);
-        self.ops[op].results.push(value);
+        self.result_lists.push(&mut self.ops[op].results, value);
         value
     }
     /// Makes a value that nothing uses yet.
     fn value(&mut self, def: Def, ty: TypeId, name: Option<Sym>) -> Value {
         self.values.push(ValueData {
             ty,
-            def,
+            def: def.into(),
             name,
             first_use: None,
             last_use: None,
@@ -114,9 +113,10 @@ impl Ir {
     }
     /// Removes result `index` (unused) of `op`; the later ones move up.
     pub fn remove_result(&mut self, op: Op, index: usize) {
-        self.ops[op].results.remove(index);
-        for (i, result) in self.ops[op].results.clone().into_iter().enumerate() {
-            self.values[result].def = Def::Result(op, i as u32);
+        let list = &mut self.ops[op].results;
+        self.result_lists.remove(list, index);
+        for (i, &result) in self.result_lists.get(*list).iter().enumerate() {
+            self.values[result].def = Def::Result(op, i as u32).into();
         }
     }
     /// Puts a detached `op` at the end of `block`.
@@ -150,7 +150,7 @@ impl Ir {
         );
         let order = match (prev, next) {
             (None, _) => 0,
-            (Some(p), None) => self.ops[p].order.saturating_add(1),
+            (Some(p), None) => (self.ops[p].order + 1).min(ERASED - 1),
             (Some(p), Some(_)) => self.ops[p].order,
         };
         let data = &mut self.ops[op];
@@ -204,7 +204,9 @@ impl Ir {
         let mut stack = vec![op];
         while let Some(op) = stack.pop() {
             self.drop_operands(op);
-            let nested = self.ops[op].nested.take().unwrap_or_default();
+            let nested = self.ops[op].nested.take();
+            let nested = nested.map(|id| std::mem::take(&mut self.nested[id]));
+            let nested = nested.unwrap_or_default();
             for region in nested.regions {
                 let mut block = self.regions[region].first;
                 while let Some(b) = block {
@@ -217,7 +219,7 @@ impl Ir {
                     block = self.blocks[b].next;
                 }
             }
-            self.ops[op].erased = true;
+            self.ops[op].order = ERASED;
             self.spans.forget(op);
         }
     }
@@ -251,13 +253,15 @@ impl Ir {
         (data.parent, data.prev, data.next, data.erased) = (None, None, None, true);
     }
     pub(super) fn drop_operands(&mut self, op: Op) {
-        let operands = std::mem::take(&mut self.ops[op].operands);
-        for slot in operands {
+        let list = self.ops[op].operands;
+        for at in 0..list.len() {
+            let slot = self.operand_lists.get(list)[at];
             self.unlink_use(slot);
             self.free_uses.push(slot);
         }
-        if let Some(nested) = &mut self.ops[op].nested {
-            nested.successors.clear();
+        self.ops[op].operands.clear();
+        if let Some(id) = self.ops[op].nested {
+            self.nested[id].successors.clear();
         }
     }
 }

@@ -5,8 +5,8 @@
 //! linked both ways. They do not check meaning; the verifier does.
 //!
 //! [`interned`] has types, attributes, names and places; [`edit`] makes, links and erases; [`uses`] keeps the use lists;
-//! [`access`] reads. A record holds indices, and its lists inline while they are short: an op of two operands and one result
-//! takes about 250 bytes with its values, uses and places, in arenas in the order of the text, so a walk reads memory forwards.
+//! [`access`] reads. A record holds indices, and lists stand behind each other: an op of two operands and one result takes
+//! about 200 bytes with its values, uses and places, in arenas in the order of the text, so a walk reads memory forwards.
 //!
 //! Never recurses: erasing or dropping a tree of any depth uses explicit stacks.
 
@@ -21,9 +21,10 @@ use smallvec::SmallVec;
 
 use crate::attr::{AttrId, AttrKind};
 use crate::def::{OpDef, Registry};
-use crate::entity::PrimaryMap;
+use crate::entity::{Entity, PrimaryMap};
 use crate::intern::{Interner, Strings, Sym};
-use crate::loc::{LocId, LocKind};
+use crate::lists::{List, Lists};
+use crate::loc::{LocId, LocKind, Locations};
 use crate::span::SpanTable;
 use crate::types::{ExtentExpr, ExtentExprId, TypeId, TypeKind};
 
@@ -40,6 +41,8 @@ crate::entities! {
     Use,
     /// An operation name, known or not.
     OpName,
+    /// What few ops have.
+    NestedId,
 }
 
 /// Where a value comes from.
@@ -51,22 +54,56 @@ pub enum Def {
     Arg(Block, u32),
 }
 
+/// A [`Def`] in two words: the number of the op or block, and which of its values with a bit that tells the two apart.
+#[derive(Clone, Copy, Debug)]
+struct PackedDef {
+    owner: u32,
+    place: u32,
+}
+
+/// Of [`PackedDef::place`]: the owner is a block. No op and no block has half as many values.
+const ARGUMENT: u32 = 1 << 31;
+
+impl From<Def> for PackedDef {
+    fn from(def: Def) -> Self {
+        let (owner, place) = match def {
+            Def::Result(op, place) => (op.index(), place),
+            Def::Arg(block, place) => (block.index(), place | ARGUMENT),
+        };
+        let owner = owner as u32;
+        Self { owner, place }
+    }
+}
+
+impl From<PackedDef> for Def {
+    fn from(def: PackedDef) -> Self {
+        let (owner, place) = (def.owner as usize, def.place & !ARGUMENT);
+        match def.place & ARGUMENT {
+            0 => Def::Result(Op::from_index(owner), place),
+            _ => Def::Arg(Block::from_index(owner), place),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct OpData {
     name: OpName,
-    operands: SmallVec<[Use; 4]>,
-    results: SmallVec<[Value; 4]>,
-    attrs: SmallVec<[(Sym, AttrId); 2]>,
-    nested: Option<Box<Nested>>,
+    operands: List,
+    results: List,
+    attrs: List,
+    nested: Option<NestedId>,
     loc: LocId,
     parent: Option<Block>,
     prev: Option<Op>,
     next: Option<Op>,
+    /// Among the ops of its block, or [`ERASED`].
     order: u32,
-    erased: bool,
 }
 
-/// What few ops have.
+/// In place of an op's number in its block: it was erased.
+const ERASED: u32 = u32::MAX;
+
+/// What few ops have: see [`NestedId`].
 #[derive(Clone, Debug, Default)]
 struct Nested {
     regions: SmallVec<[Region; 4]>,
@@ -76,7 +113,7 @@ struct Nested {
 #[derive(Clone, Debug)]
 struct ValueData {
     ty: TypeId,
-    def: Def,
+    def: PackedDef,
     name: Option<Sym>,
     first_use: Option<Use>,
     last_use: Option<Use>,
@@ -146,10 +183,14 @@ pub struct Ir {
     types: Interner<TypeId, TypeKind>,
     extents: Interner<ExtentExprId, ExtentExpr>,
     attrs: Interner<AttrId, AttrKind>,
-    locs: Interner<LocId, LocKind>,
+    locs: Locations,
     names: PrimaryMap<OpName, NameData>,
     name_ids: rustc_hash::FxHashMap<Sym, OpName>,
     ops: PrimaryMap<Op, OpData>,
+    operand_lists: Lists<Use>,
+    result_lists: Lists<Value>,
+    attr_lists: Lists<(Sym, AttrId)>,
+    nested: PrimaryMap<NestedId, Nested>,
     values: PrimaryMap<Value, ValueData>,
     uses: PrimaryMap<Use, UseData>,
     blocks: PrimaryMap<Block, BlockData>,
@@ -167,10 +208,14 @@ impl Ir {
             types: Interner::default(),
             extents: Interner::default(),
             attrs: Interner::default(),
-            locs: Interner::default(),
+            locs: Locations::default(),
             names: PrimaryMap::default(),
             name_ids: Default::default(),
             ops: PrimaryMap::default(),
+            operand_lists: Lists::default(),
+            result_lists: Lists::default(),
+            attr_lists: Lists::default(),
+            nested: PrimaryMap::default(),
             values: PrimaryMap::default(),
             uses: PrimaryMap::default(),
             blocks: PrimaryMap::default(),
@@ -179,5 +224,28 @@ impl Ir {
         };
         ir.locs.intern(LocKind::Unknown);
         ir
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program of a million ops is mostly these.
+    #[test]
+    fn records_are_as_small_as_the_documentation_says() {
+        assert_eq!(size_of::<OpData>(), 64);
+        assert_eq!(size_of::<ValueData>(), 24);
+        assert_eq!(size_of::<UseData>(), 20);
+    }
+    #[test]
+    fn a_packed_definition_is_what_was_packed() {
+        for place in [0, 1, 7, ARGUMENT - 1] {
+            let result = Def::Result(Op::from_index(5), place);
+            let argument = Def::Arg(Block::from_index(70_000), place);
+            for def in [result, argument] {
+                assert_eq!(Def::from(PackedDef::from(def)), def);
+            }
+        }
     }
 }

@@ -21,19 +21,19 @@ impl Ir {
             None => self.uses.push(data),
         };
         self.link_use(slot);
-        self.ops[op].operands.push(slot);
+        self.operand_lists.push(&mut self.ops[op].operands, slot);
     }
     /// Adds a successor that is handed `args`. After the first successor, no plain operand may be added.
     pub fn push_successor(&mut self, op: Op, block: Block, args: &[Value]) {
-        let nested = self.ops[op].nested.get_or_insert_default();
-        nested.successors.push((block, args.len() as u32));
+        let target = (block, args.len() as u32);
+        self.nested_of(op).successors.push(target);
         for &value in args {
             self.push_operand(op, value);
         }
     }
     /// Sets operand `index` of `op`.
     pub fn set_operand(&mut self, op: Op, index: usize, value: Value) {
-        let slot = self.ops[op].operands[index];
+        let slot = self.operand_uses(op)[index];
         self.set_use(slot, value);
     }
     /// Replaces all operands of `op` (one without successors).
@@ -114,6 +114,10 @@ impl Ir {
     pub fn has_one_use(&self, value: Value) -> bool {
         let data = &self.values[value];
         data.first_use.is_some() && data.first_use == data.last_use
+    }
+    /// The value that an operand slot holds.
+    pub fn use_value(&self, slot: Use) -> Value {
+        self.uses[slot].value
     }
     /// The op and operand index of a use.
     pub fn use_owner(&self, slot: Use) -> (Op, usize) {

@@ -7,7 +7,7 @@ use crate::attr::{AttrId, AttrKind};
 use crate::codes;
 use crate::float;
 use crate::intern::Sym;
-use crate::loc::{LocId, LocKind};
+use crate::loc::{Fused, LocId, LocKind};
 use crate::span::Span;
 use crate::types::{DType, TypeId, TypeKind};
 
@@ -318,7 +318,7 @@ impl Parser<'_> {
             self.warning(&codes::BAD_LOCATION, word, message);
         }
         let weights: Vec<_> = parts.iter().map(|l| (*l).into()).collect();
-        let loc = self.ir.loc(LocKind::Fused(parts));
+        let loc = self.ir.loc(LocKind::Fused(Box::new(Fused { parts })));
         self.weigh(loc, &weights, word);
         loc
     }

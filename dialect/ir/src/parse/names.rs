@@ -60,6 +60,7 @@ pub struct Binding {
 
 struct Scope {
     undo: usize,
+    values: usize,
     epoch: u32,
     blind: bool,
 }
@@ -117,7 +118,13 @@ impl<'i> Names<'i> {
         self.epochs += u32::from(isolated);
         let epoch = if isolated { self.epochs } else { self.epoch() };
         let undo = self.undo.len();
-        self.scopes.push(Scope { undo, epoch, blind });
+        let values = self.values.len();
+        self.scopes.push(Scope {
+            undo,
+            values,
+            epoch,
+            blind,
+        });
     }
     /// From here on unknown names are not reported in this scope: what defines them could not be read.
     pub fn blind(&mut self) {
@@ -250,6 +257,8 @@ impl<'i> Names<'i> {
                 waiting.push((id, forward));
             }
         }
+        // Nothing refers to the values that were bound in it any more.
+        self.values.truncate(scope.values);
         for (id, forward) in waiting.into_iter().rev() {
             self.pending -= 1;
             self.wait(id, *forward);

@@ -35,8 +35,8 @@ impl Writer<'_> {
                 ]
                 .into_iter(),
             ),
-            LocKind::Fused(parts) => {
-                self.later_list("fused[", parts.iter().map(|p| Piece::Loc(*p)), "]");
+            LocKind::Fused(fused) => {
+                self.later_list("fused[", fused.parts.iter().map(|p| Piece::Loc(*p)), "]");
             }
         }
     }
@@ -57,7 +57,7 @@ pub fn children(ir: &Ir, loc: LocId) -> Vec<LocId> {
         LocKind::Unknown | LocKind::File { .. } => Vec::new(),
         LocKind::Name { child, .. } => child.iter().copied().collect(),
         LocKind::CallSite { callee, caller } => vec![*callee, *caller],
-        LocKind::Fused(parts) => parts.clone(),
+        LocKind::Fused(fused) => fused.parts.clone(),
     }
 }
 

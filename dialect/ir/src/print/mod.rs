@@ -104,13 +104,20 @@ pub fn print_loc(ir: &Ir, loc: LocId) -> String {
 pub fn print_value(ir: &Ir, value: Value) -> String {
     let block = ir.def_block(value);
     let mut root = block.and_then(|b| ir.block_parent_op(b));
-    while let Some(parent) = root.and_then(|op| ir.parent_op(op)) {
+    let isolated = |op: &Op| names::is_isolated(ir, *op);
+    while let Some(parent) = root
+        .filter(|op| !isolated(op))
+        .and_then(|op| ir.parent_op(op))
+    {
         root = Some(parent);
     }
+    let around = root.as_ref().is_some_and(isolated);
     let root = root.or(ir.def_op(value));
-    let names = match root {
-        Some(root) => names::Names::of(ir, root, false),
-        None => names::Names::empty(),
-    };
-    names.text(ir, value)
+    let mut names = names::Names::new(ir, false);
+    match root {
+        Some(op) if around => names.enter(op),
+        Some(op) => names.outside(op),
+        None => {}
+    }
+    names.text(value)
 }

@@ -4,6 +4,9 @@
 //! region. A region sees the names around it; the results of an op are named after its regions, which thus do not see them.
 //! A value that is used before its definition has its name reserved from the first use on, so that nothing in between can
 //! take it. What the parser makes of the text is therefore the same program.
+//!
+//! What stands in an isolated op is named when the printer comes to it ([`Names::enter`]): nothing outside depends on it, and
+//! it is still in the cache when its text is written.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,15 +17,41 @@ use crate::ir::{Block, Def, Ir, Op, Region, Value};
 
 /// The name of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Name {
+enum Name {
     /// Not seen.
     None,
     /// `%3`
     Number(u32),
     /// A text of the table.
     Text(u32),
-    /// `%r#1`: result `.1` of the op whose first result is `.0`.
-    Element(Value, u32),
+    /// `%r#1`: a further result of an op whose first result has the name.
+    Element,
+}
+
+/// A [`Name`] in one word: the kind in the lowest bits, its number in the others. There are fewer values than that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct PackedName(u32);
+
+impl From<Name> for PackedName {
+    fn from(name: Name) -> Self {
+        Self(match name {
+            Name::None => 0,
+            Name::Number(number) => number << 2 | 1,
+            Name::Text(id) => id << 2 | 2,
+            Name::Element => 3,
+        })
+    }
+}
+
+impl From<PackedName> for Name {
+    fn from(name: PackedName) -> Self {
+        match name.0 & 3 {
+            0 => Name::None,
+            1 => Name::Number(name.0 >> 2),
+            2 => Name::Text(name.0 >> 2),
+            _ => Name::Element,
+        }
+    }
 }
 
 /// Names of values whose numbers lie near each other. Takes the room between the least and the greatest: what is printed was
@@ -31,14 +60,14 @@ pub enum Name {
 struct Window {
     /// Number of the value that the first name belongs to.
     first: usize,
-    names: Vec<Name>,
+    names: Vec<PackedName>,
 }
 
 impl Window {
     fn get(&self, value: Value) -> Name {
         let at = value.index().checked_sub(self.first);
         let name = at.and_then(|at| self.names.get(at));
-        name.copied().unwrap_or(Name::None)
+        name.copied().unwrap_or_default().into()
     }
     fn set(&mut self, value: Value, name: Name) {
         let index = value.index();
@@ -49,23 +78,15 @@ impl Window {
             // As much again as there is, so that names that descend are not moved each time.
             let more = (self.first - index).max(self.names.len()).min(self.first);
             self.names
-                .splice(0..0, std::iter::repeat_n(Name::None, more));
+                .splice(0..0, std::iter::repeat_n(PackedName::default(), more));
             self.first -= more;
         }
         let at = index - self.first;
         if at >= self.names.len() {
-            self.names.resize(at + 1, Name::None);
+            self.names.resize(at + 1, PackedName::default());
         }
-        self.names[at] = name;
+        self.names[at] = name.into();
     }
-}
-
-/// The names of all values of a program.
-pub struct Names {
-    names: Window,
-    texts: Vec<Box<str>>,
-    blocks: FxHashMap<Block, Box<str>>,
-    early: FxHashSet<Op>,
 }
 
 struct Scope {
@@ -75,10 +96,14 @@ struct Scope {
     number: u32,
 }
 
-struct Namer<'a> {
+/// The names of the values of a program, as far as they were given.
+pub struct Names<'a> {
     ir: &'a Ir,
     anonymous: bool,
-    out: Names,
+    names: Window,
+    texts: Vec<Box<str>>,
+    blocks: FxHashMap<Block, Box<str>>,
+    early: FxHashSet<Op>,
     ids: FxHashMap<Box<str>, u32>,
     hints: FxHashMap<Sym, u32>,
     /// The epoch in which each text is taken; 0 for none.
@@ -89,24 +114,20 @@ struct Namer<'a> {
     /// Values that were used and are not defined yet.
     waiting: FxHashSet<Value>,
     epochs: u32,
+    /// A list that is not in use: it keeps its memory.
+    tasks: Vec<Task>,
 }
 
-impl Names {
+impl<'a> Names<'a> {
     /// No names.
-    pub fn empty() -> Self {
+    pub fn new(ir: &'a Ir, anonymous: bool) -> Self {
         Self {
+            ir,
+            anonymous,
             names: Window::default(),
             texts: Vec::new(),
             blocks: FxHashMap::default(),
             early: FxHashSet::default(),
-        }
-    }
-    /// Names for everything in `root`.
-    pub fn of(ir: &Ir, root: Op, anonymous: bool) -> Self {
-        let mut namer = Namer {
-            ir,
-            anonymous,
-            out: Self::empty(),
             ids: FxHashMap::default(),
             hints: FxHashMap::default(),
             used: Vec::new(),
@@ -115,36 +136,54 @@ impl Names {
             open: FxHashMap::default(),
             waiting: FxHashSet::default(),
             epochs: 0,
-        };
-        namer.enter(None, true);
-        namer.walk(root);
-        namer.out
+            tasks: Vec::new(),
+        }
     }
-    /// The name of a value.
-    pub fn get(&self, value: Value) -> Name {
+    /// Gives names to `root` and what stands in it, but for what stands in isolated ops.
+    pub fn outside(&mut self, root: Op) {
+        self.scopes.clear();
+        self.enter_scope(None, true);
+        self.walk(root, Task::Op(root));
+    }
+    /// Gives names to what stands in the isolated op `op`, but for what stands in isolated ops inside it.
+    pub fn enter(&mut self, op: Op) {
+        self.scopes.clear();
+        self.enter_scope(None, true);
+        self.walk(op, Task::Regions(op));
+    }
+    fn get(&self, value: Value) -> Name {
         self.names.get(value)
     }
     /// Writes `%x`, `%3` or `%r#1`.
     pub fn write(&self, out: &mut String, value: Value) {
         use std::fmt::Write;
-        let (value, element) = match self.get(value) {
-            Name::Element(first, index) => (first, Some(index)),
-            _ => (value, None),
+        let element = match (self.get(value), self.ir.value_def(value)) {
+            (Name::Element, Def::Result(op, index)) => Some((self.ir.result(op, 0), index)),
+            _ => None,
         };
-        let _ = match self.get(value) {
-            Name::Number(number) => write!(out, "%{number}"),
-            Name::Text(id) => write!(out, "%{}", self.texts[id as usize]),
+        let first = element.map_or(value, |(first, _)| first);
+        match self.get(first) {
+            Name::Number(number) => {
+                out.push('%');
+                super::text::number(out, number);
+            }
+            Name::Text(id) => {
+                out.push('%');
+                out.push_str(&self.texts[id as usize]);
+            }
             // A value that no one defined in what is printed.
-            _ => write!(out, "%_{}", value.index()),
-        };
-        if let Some(index) = element {
+            _ => {
+                let _ = write!(out, "%_{}", first.index());
+            }
+        }
+        if let Some((_, index)) = element {
             let _ = write!(out, "#{index}");
         }
     }
     /// The name of a value as text; one that is not part of any program goes by its hint.
-    pub fn text(&self, ir: &Ir, value: Value) -> String {
+    pub fn text(&self, value: Value) -> String {
         let mut text = String::new();
-        match (self.get(value), ir.value_name(value)) {
+        match (self.get(value), self.ir.value_name(value)) {
             (Name::None, Some(hint)) => text = format!("%{}", clean(hint)),
             _ => self.write(&mut text, value),
         }
@@ -152,7 +191,7 @@ impl Names {
     }
     /// Whether an operand of `op` is defined further down in the text.
     pub fn is_early(&self, op: Op) -> bool {
-        self.early.contains(&op)
+        !self.early.is_empty() && self.early.contains(&op)
     }
     /// The name of a block, without `^`.
     pub fn block(&self, block: Block) -> &str {
@@ -162,6 +201,7 @@ impl Names {
 
 /// What is left to do of an op: its regions, then its results.
 enum Task {
+    Regions(Op),
     Results(Op),
     Block(Block),
     Op(Op),
@@ -169,9 +209,10 @@ enum Task {
     Leave(Region),
 }
 
-impl Namer<'_> {
-    fn walk(&mut self, root: Op) {
-        let mut tasks = vec![Task::Op(root)];
+impl Names<'_> {
+    fn walk(&mut self, root: Op, first: Task) {
+        let mut tasks = std::mem::take(&mut self.tasks);
+        tasks.push(first);
         while let Some(task) = tasks.pop() {
             match task {
                 Task::Op(op) => {
@@ -189,26 +230,31 @@ impl Namer<'_> {
                     }
                     tasks.extend(self.ir.first_op(block).map(Task::Op));
                 }
+                Task::Regions(op) => self.regions(op, &mut tasks),
                 Task::Results(op) => self.results(op),
                 Task::Enter(region) => self.enter_region(region),
                 Task::Leave(region) => self.leave(region),
             }
         }
+        self.tasks = tasks;
     }
     fn op(&mut self, op: Op, tasks: &mut Vec<Task>) {
         for operand in self.ir.operands(op) {
-            if self.out.get(operand) == Name::None {
+            if self.get(operand) == Name::None {
                 self.reserve(operand);
                 self.waiting.insert(operand);
             }
             if !self.waiting.is_empty() && self.waiting.contains(&operand) {
-                self.out.early.insert(op);
+                self.early.insert(op);
             }
         }
-        if self.ir.op_regions(op).is_empty() {
+        if self.ir.op_regions(op).is_empty() || is_isolated(self.ir, op) {
             return self.results(op);
         }
         tasks.push(Task::Results(op));
+        self.regions(op, tasks);
+    }
+    fn regions(&mut self, op: Op, tasks: &mut Vec<Task>) {
         for index in (0..self.ir.op_regions(op).len()).rev() {
             self.regions_task(op, index, tasks);
         }
@@ -225,7 +271,7 @@ impl Namer<'_> {
         self.scopes.last().map_or(0, |s| s.epoch)
     }
     /// Opens a scope.
-    fn enter(&mut self, region: Option<Region>, isolated: bool) {
+    fn enter_scope(&mut self, region: Option<Region>, isolated: bool) {
         let outer = self.scopes.last().map(|s| (s.epoch, s.number));
         self.epochs += u32::from(isolated);
         let (epoch, number) = match outer {
@@ -259,7 +305,7 @@ impl Namer<'_> {
     fn enter_region(&mut self, region: Region) {
         let op = self.ir.region_parent(region);
         let isolated = op.is_some_and(|op| is_isolated(self.ir, op));
-        self.enter(Some(region), isolated);
+        self.enter_scope(Some(region), isolated);
         self.name_blocks(region);
     }
 
@@ -267,19 +313,22 @@ impl Namer<'_> {
         let results = self.ir.results(op);
         let packed = is_packed(self.ir, op, self.anonymous);
         for (index, &value) in results.iter().enumerate() {
-            self.waiting.remove(&value);
             if packed && index > 0 {
-                self.out
-                    .names
-                    .set(value, Name::Element(results[0], index as u32));
+                self.defined(value);
+                self.names.set(value, Name::Element);
             } else {
                 self.define(value);
             }
         }
     }
+    fn defined(&mut self, value: Value) {
+        if !self.waiting.is_empty() {
+            self.waiting.remove(&value);
+        }
+    }
     fn define(&mut self, value: Value) {
-        self.waiting.remove(&value);
-        if self.out.get(value) == Name::None {
+        self.defined(value);
+        if self.get(value) == Name::None {
             let depth = self.scopes.len() - 1;
             self.give(value, depth);
         }
@@ -290,13 +339,13 @@ impl Namer<'_> {
             Def::Result(op, index) if is_packed(self.ir, op, self.anonymous) => {
                 let first = self.ir.result(op, 0);
                 if index > 0 {
-                    self.out.names.set(value, Name::Element(first, index));
+                    self.names.set(value, Name::Element);
                 }
                 first
             }
             _ => value,
         };
-        if self.out.get(first) == Name::None {
+        if self.get(first) == Name::None {
             let region = self
                 .ir
                 .def_block(first)
@@ -319,7 +368,7 @@ impl Namer<'_> {
                 Name::Text(id)
             }
         };
-        self.out.names.set(value, name);
+        self.names.set(value, name);
     }
     fn next_number(&mut self) -> u32 {
         match self.scopes.last_mut() {
@@ -334,9 +383,9 @@ impl Namer<'_> {
         if let Some(&id) = self.ids.get(text) {
             return id;
         }
-        let id = self.out.texts.len() as u32;
+        let id = self.texts.len() as u32;
         self.ids.insert(text.into(), id);
-        self.out.texts.push(text.into());
+        self.texts.push(text.into());
         self.used.push(0);
         id
     }
@@ -358,7 +407,7 @@ impl Namer<'_> {
         let mut suffix = self.suffixes.get(&(epoch, id)).copied().unwrap_or(0);
         loop {
             suffix += 1;
-            let text = format!("{}_{suffix}", self.out.texts[id as usize]);
+            let text = format!("{}_{suffix}", self.texts[id as usize]);
             let candidate = self.id(&text);
             if self.used[candidate as usize] != epoch {
                 self.suffixes.insert((epoch, id), suffix);
@@ -367,6 +416,13 @@ impl Namer<'_> {
         }
     }
     fn name_blocks(&mut self, region: Region) {
+        let ir = self.ir;
+        let mut blocks = ir.region_blocks(region);
+        let first = blocks.next();
+        if blocks.next().is_none() && first.is_none_or(|b| ir.block_name(b).is_none()) {
+            // It goes by the name of those that have none.
+            return;
+        }
         let mut taken = FxHashSet::default();
         for (index, block) in self.ir.region_blocks(region).enumerate() {
             let hint = self
@@ -381,7 +437,7 @@ impl Namer<'_> {
                 suffix += 1;
                 name = format!("{base}_{suffix}");
             }
-            self.out.blocks.insert(block, name.into());
+            self.blocks.insert(block, name.into());
         }
     }
 }
@@ -453,7 +509,11 @@ mod tests {
             .module
             .unwrap();
         let parts = ir.children(module);
-        let room = |op: &Op| Names::of(&ir, *op, false).names.names.len();
+        let room = |op: &Op| {
+            let mut names = Names::new(&ir, false);
+            names.outside(*op);
+            names.names.names.len()
+        };
         assert_eq!(parts.iter().map(room).sum::<usize>(), 500);
     }
 }

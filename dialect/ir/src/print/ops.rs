@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::PrintOptions;
 use super::names::{self, Names};
@@ -37,7 +38,7 @@ pub struct Printer<'a> {
     sink: &'a mut dyn fmt::Write,
     pub(super) ir: &'a Ir,
     pub(super) options: PrintOptions,
-    pub(super) names: Names,
+    pub(super) names: Names<'a>,
     frames: Vec<Frame>,
     /// A copy in which types are inferred again; only where types are left out.
     pub(super) scratch: Option<RefCell<Ir>>,
@@ -53,7 +54,7 @@ impl<'a> Printer<'a> {
             sink,
             ir,
             options,
-            names: Names::empty(),
+            names: Names::new(ir, options.anonymous),
             frames: Vec::new(),
             scratch: None,
             locations: Vec::new(),
@@ -62,7 +63,7 @@ impl<'a> Printer<'a> {
     }
     /// Prints `root`, then the locations and resources that belong to it.
     pub fn program(mut self, root: Op) -> fmt::Result {
-        self.names = Names::of(self.ir, root, self.options.anonymous);
+        self.names.outside(root);
         if !self.options.types && !self.options.generic {
             self.scratch = Some(RefCell::new(self.ir.clone()));
         }
@@ -120,13 +121,17 @@ impl<'a> Printer<'a> {
         self.indent_by(self.frames.len());
     }
     fn op(&mut self, op: Op) {
+        let nested = !self.ir.op_regions(op).is_empty();
+        if nested && names::is_isolated(self.ir, op) {
+            self.names.enter(op);
+        }
         let generic = self.options.generic || !self.fits_custom_form(op);
         self.results(op);
         match generic {
             true => self.generic_head(op),
             false => self.custom_head(op),
         }
-        if self.ir.op_regions(op).is_empty() {
+        if !nested {
             return self.tail(op, generic);
         }
         self.text(if generic { " ({\n" } else { " {\n" });
@@ -233,18 +238,15 @@ impl<'a> Printer<'a> {
         }
         if names::is_packed(self.ir, op, self.options.anonymous) {
             self.value(results[0]);
-            self.text(&format!(":{}", results.len()));
+            self.text(":");
+            super::text::number(&mut self.writer.out, results.len() as u32);
         } else {
             self.values(results.iter().copied());
         }
         self.text(" = ");
     }
-    pub(super) fn plain_operands(&self, op: Op) -> Vec<Value> {
-        let handed: usize = match self.ir.successor_count(op) {
-            0 => 0,
-            _ => self.ir.successors(op).iter().map(|s| s.1.len()).sum(),
-        };
-        let count = self.ir.operand_count(op).saturating_sub(handed);
+    pub(super) fn plain_operands(&self, op: Op) -> SmallVec<[Value; 4]> {
+        let count = self.ir.plain_operand_count(op);
         self.ir.operands(op).take(count).collect()
     }
     pub(super) fn successors(&mut self, op: Op) {
@@ -268,7 +270,7 @@ impl<'a> Printer<'a> {
     }
     /// Everything after the regions.
     fn tail(&mut self, op: Op, generic: bool) {
-        let results: Vec<TypeId> = self
+        let results: SmallVec<[TypeId; 4]> = self
             .ir
             .results(op)
             .iter()
@@ -278,7 +280,8 @@ impl<'a> Printer<'a> {
             self.dict(op, |_| true);
             self.text(" : (");
             let operands = self.plain_operands(op);
-            let operands: Vec<TypeId> = operands.iter().map(|v| self.ir.value_type(*v)).collect();
+            let operands: SmallVec<[TypeId; 4]> =
+                operands.iter().map(|v| self.ir.value_type(*v)).collect();
             self.writer.types(&operands);
             self.text(") -> ");
             self.function_results(&results);
@@ -305,7 +308,7 @@ impl<'a> Printer<'a> {
     /// Writes ` {k = v}` of the attributes that `wanted` takes.
     pub(super) fn dict(&mut self, op: Op, wanted: impl Fn(&str) -> bool) {
         let ir = self.ir;
-        let entries: Vec<(Sym, AttrId)> = ir
+        let entries: SmallVec<[(Sym, AttrId); 4]> = ir
             .attrs(op)
             .iter()
             .filter(|(key, _)| ir.str(*key) != crate::RESOURCES && wanted(ir.str(*key)))

@@ -22,6 +22,22 @@ pub enum Piece {
     Key(Sym),
 }
 
+/// Writes a number. Most text of a program without names is numbers of values.
+pub fn number(out: &mut String, mut number: u32) {
+    const MOST_DIGITS: usize = 10;
+    let mut digits = [b'0'; MOST_DIGITS];
+    let mut at = MOST_DIGITS;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|d| char::from(*d)));
+}
+
 /// A buffer that knows how to write types, attributes and locations.
 pub struct Writer<'a> {
     /// The program.

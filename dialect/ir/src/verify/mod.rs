@@ -124,9 +124,10 @@ impl<'a> Verifier<'a> {
 
     fn op(&mut self, op: Op) {
         let before = self.diagnostics.items.len();
-        self.operands_in_scope(op);
+        let operands: SmallVec<[Value; 4]> = self.ir.operands(op).collect();
+        self.operands_in_scope(op, &operands);
         match self.ir.def(op) {
-            Some(def) => self.known_op(op, def),
+            Some(def) => self.known_op(op, def, &operands),
             None => self.unknown_op(op),
         }
         self.symbols(op);
@@ -140,25 +141,30 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn known_op(&mut self, op: Op, def: &'static OpDef) {
+    fn known_op(&mut self, op: Op, def: &'static OpDef, operands: &[Value]) {
         self.nesting(op, def);
         let errors = regions::check(self.ir, op, def);
         let sound = errors.is_empty();
         self.report_all(op, errors);
-        let errors = self.table(op, def, sound);
+        let errors = self.table(op, def, operands, sound);
         self.report_all(op, errors);
         self.symbol_clauses(op, def);
     }
 
     /// The table's checks, and inference if the regions that it may read are sound.
-    fn table(&mut self, op: Op, def: &'static OpDef, sound: bool) -> Vec<OpError> {
-        let operands: SmallVec<[Value; 4]> = self.ir.operands(op).collect();
+    fn table(
+        &mut self,
+        op: Op,
+        def: &'static OpDef,
+        operands: &[Value],
+        sound: bool,
+    ) -> Vec<OpError> {
         let attrs: SmallVec<[(Sym, AttrId); 4]> = SmallVec::from_slice(self.ir.attrs(op));
         let regions: SmallVec<[Region; 2]> = SmallVec::from_slice(self.ir.op_regions(op));
         let results = self.ir.results(op).iter();
         let types: SmallVec<[TypeId; 2]> = results.map(|v| self.ir.value_type(*v)).collect();
         let parts = OpParts {
-            operands: &operands,
+            operands,
             attrs: &attrs,
             regions: &regions,
             stated: Some(&types),
@@ -269,9 +275,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn operands_in_scope(&mut self, op: Op) {
-        for index in 0..self.ir.operand_count(op) {
-            let value = self.ir.operand(op, index);
+    fn operands_in_scope(&mut self, op: Op, operands: &[Value]) {
+        for (index, &value) in operands.iter().enumerate() {
             if let Err(fault) = self.scope.sees(self.ir, value) {
                 let error = fault.error(self.ir, index, value);
                 self.report(op, error);
@@ -301,7 +306,13 @@ impl<'a> Verifier<'a> {
             _ => None,
         };
         let spans = ir.spans.get(op);
-        let diagnostic = check::diagnostic(ir, ir.name(op), spans, ir.op_loc(op), error);
+        let diagnostic = check::diagnostic(
+            ir,
+            ir.name(op),
+            spans.as_ref().map(|s| s.view()),
+            ir.op_loc(op),
+            error,
+        );
         match operand {
             Some(value) => {
                 let ty = describe::ty(ir, ir.value_type(value));

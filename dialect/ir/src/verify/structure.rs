@@ -1,5 +1,8 @@
 //! Whether the storage is whole: links, parents, places of values, use lists. What fails here is a bug of ours.
+//!
+//! The use lists of values in an isolated op are looked at when all of that op was walked: it is still in the cache then.
 
+use crate::def::Traits;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::entity::SecondaryMap;
 use crate::ir::{Block, Def, Ir, Op, Value};
@@ -11,10 +14,15 @@ use super::{MAX_DIAGNOSTICS, op_place};
 pub(super) fn check(ir: &Ir, root: Op) -> Diagnostics {
     let mut checker = Structure::default();
     checker.visit(ir, root);
-    if checker.errors.items.is_empty() {
-        checker.use_lists(ir);
-    }
+    checker.use_lists(ir, 0);
     checker.errors
+}
+
+/// What remains to be done, innermost last.
+enum Step {
+    Op(Op),
+    /// All of an isolated op was walked; its values begin there.
+    UseLists(usize),
 }
 
 #[derive(Default)]
@@ -22,20 +30,30 @@ struct Structure {
     seen: SecondaryMap<Op, bool>,
     /// Operand slots that use each value.
     slots: SecondaryMap<Value, u32>,
-    /// Values defined in the tree, in order.
+    /// Values defined in the tree, in order, whose use lists were not looked at yet.
     values: Vec<Value>,
     errors: Diagnostics,
 }
 
 impl Structure {
     fn visit(&mut self, ir: &Ir, root: Op) {
-        let mut stack = vec![root];
-        while let Some(op) = stack.pop() {
+        let mut stack = vec![Step::Op(root)];
+        while let Some(step) = stack.pop() {
+            let op = match step {
+                Step::Op(op) => op,
+                Step::UseLists(from) => {
+                    self.use_lists(ir, from);
+                    continue;
+                }
+            };
             if std::mem::replace(&mut self.seen[op], true) {
                 self.fault(ir, op, "stands twice in the tree");
                 return;
             }
             self.op(ir, op);
+            if !ir.op_regions(op).is_empty() && ir.has(op, Traits::ISOLATED) {
+                stack.push(Step::UseLists(self.values.len()));
+            }
             for &region in ir.op_regions(op) {
                 if ir.region_parent(region) != Some(op) {
                     self.fault(ir, op, "has a region that belongs to another op");
@@ -63,7 +81,7 @@ impl Structure {
             if ir.use_owner(slot) != (op, index) {
                 self.fault(ir, op, "has an operand slot of another op");
             }
-            let value = ir.operand(op, index);
+            let value = ir.use_value(slot);
             self.slots[value] += 1;
             if ir.def_op(value).is_some_and(|def| ir.is_erased(def)) {
                 self.fault(ir, op, "uses a result of an erased op");
@@ -81,7 +99,7 @@ impl Structure {
         }
     }
 
-    fn block(&mut self, ir: &Ir, parent: Op, block: Block, stack: &mut Vec<Op>) {
+    fn block(&mut self, ir: &Ir, parent: Op, block: Block, stack: &mut Vec<Step>) {
         for (index, &value) in ir.args(block).iter().enumerate() {
             if ir.value_def(value) != Def::Arg(block, index as u32) {
                 self.fault(ir, parent, "has a block argument that says otherwise");
@@ -96,7 +114,7 @@ impl Structure {
                 return;
             }
             last = Some(op);
-            stack.push(op);
+            stack.push(Step::Op(op));
         }
         stack[start..].reverse();
         if ir.last_op(block) != last {
@@ -104,14 +122,19 @@ impl Structure {
         }
     }
 
-    /// Each list holds exactly the slots that use the value: entries are slots of it, and as many as there are.
-    fn use_lists(&mut self, ir: &Ir) {
-        for value in std::mem::take(&mut self.values) {
+    /// Each list holds exactly the slots that use the value: entries are slots of it, and as many as there are. Of all
+    /// values from `from` on, in order; of none where something else is wrong.
+    fn use_lists(&mut self, ir: &Ir, from: usize) {
+        if !self.errors.items.is_empty() {
+            return;
+        }
+        for at in from..self.values.len() {
+            let value = self.values[at];
             let mut found = 0;
             for slot in ir.uses(value) {
                 let (owner, index) = ir.use_owner(slot);
                 let own = ir.operand_uses(owner).get(index) == Some(&slot);
-                if !own || ir.operand(owner, index) != value || found > self.slots[value] {
+                if !own || ir.use_value(slot) != value || found > self.slots[value] {
                     self.fault(
                         ir,
                         owner,
@@ -127,6 +150,7 @@ impl Structure {
                 self.fault(ir, owner, "has a result whose use list is not complete");
             }
         }
+        self.values.truncate(from);
     }
 
     fn fault(&mut self, ir: &Ir, op: Op, text: &str) {

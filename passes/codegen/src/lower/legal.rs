@@ -83,7 +83,13 @@ pub fn finding(
 ) -> Diagnostic {
     let error = OpError::at(at, message).code(code).help(help);
     let spans = ir.spans.get(op);
-    check::diagnostic(ir, ir.name(op), spans, ir.op_loc(op), error)
+    check::diagnostic(
+        ir,
+        ir.name(op),
+        spans.as_ref().map(|s| s.view()),
+        ir.op_loc(op),
+        error,
+    )
 }
 
 struct Checker<'a> {
