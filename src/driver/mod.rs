@@ -444,12 +444,32 @@ impl Session<'_> {
         }
         match last.as_slice() {
             [] => String::new(),
-            [one] => one.content.clone(),
+            [one] => self.with_later(one),
             several if JSON_KINDS.contains(&kind) => {
-                let texts: Vec<&str> = several.iter().map(|f| f.content.trim_end()).collect();
+                let texts: Vec<String> = several.iter().map(|f| self.with_later(f)).collect();
+                let texts: Vec<&str> = texts.iter().map(|t| t.trim_end()).collect();
                 format!("[{}]\n", texts.join(",\n"))
             }
             several => several.iter().map(|f| f.content.as_str()).collect(),
+        }
+    }
+    /// A file's content; an explanation as data with what passes after it changed.
+    fn with_later(&self, file: &EmittedFile) -> String {
+        let mut after = self.files.iter().skip_while(|f| !std::ptr::eq(*f, file));
+        let later = after
+            .by_ref()
+            .filter(|f| f.kind == fuser_passes::EXPLAIN_LATER_JSON && f.function == file.function);
+        let later: Vec<&str> = later.map(|f| f.content.as_str()).collect();
+        let place = file.content.rfind(fuser_passes::EXPLAIN_LATER_LIST);
+        match place.filter(|_| file.kind == "explain-json" && !later.is_empty()) {
+            None => file.content.clone(),
+            Some(at) => {
+                let (before, list) = file.content.split_at(at);
+                let rest = list.strip_prefix(fuser_passes::EXPLAIN_LATER_LIST);
+                let later = later.join(",\n    ");
+                let rest = rest.unwrap_or_default();
+                format!("{before}\"later\": [\n    {later}\n  ]{rest}")
+            }
         }
     }
     fn measurements(&self) -> Result<(), String> {

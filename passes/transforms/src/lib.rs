@@ -89,6 +89,10 @@ static FUSE: PipelineDef = PipelineDef {
 
 /// The kind of file in which a pass tells what it changed of segments that were explained before it.
 pub const EXPLAIN_LATER: &str = "explain-later";
+/// The same as data: an object of the list [`EXPLAIN_LATER_LIST`], which the explanation leaves empty.
+pub const EXPLAIN_LATER_JSON: &str = "explain-later-json";
+/// That list, the last field of an explanation as data.
+pub const EXPLAIN_LATER_LIST: &str = "\"later\": []";
 
 /// The diagnostic codes of this crate: FIR07xx.
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {

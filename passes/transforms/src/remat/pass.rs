@@ -2,6 +2,7 @@
 
 use fuser_ir::Diagnostics;
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
+use serde::Serialize;
 
 use super::improve::{Config, Outcome, improve};
 use crate::cost::{MACHINE_NAMES, Machine, Model};
@@ -149,6 +150,42 @@ fn explanation(outcome: &Outcome) -> String {
     text
 }
 
+/// The same as data.
+fn data(outcome: &Outcome) -> Later<'_> {
+    let again = outcome.again.iter();
+    Later {
+        pass: REMAT.name,
+        bytes_before: outcome.bytes_before,
+        bytes_after: outcome.bytes_after,
+        again: again
+            .map(|(value, segment)| Again { value, segment })
+            .collect(),
+        gone: &outcome.gone,
+        spent: outcome.spent,
+    }
+}
+
+/// What rematerialization changed.
+#[derive(Serialize)]
+struct Later<'a> {
+    pass: &'static str,
+    /// Read and written.
+    bytes_before: u64,
+    bytes_after: u64,
+    /// What is computed once more, and where.
+    again: Vec<Again<'a>>,
+    /// Segments that nothing needs any more.
+    gone: &'a [String],
+    /// Whether the budget ended the search.
+    spent: bool,
+}
+
+#[derive(Serialize)]
+struct Again<'a> {
+    value: &'a str,
+    segment: &'a str,
+}
+
 fn tell(ctx: &mut PassContext<'_>, outcome: &Outcome) {
     let (before, after) = (outcome.bytes_before, outcome.bytes_after);
     ctx.count("bytes-before", before);
@@ -157,6 +194,11 @@ fn tell(ctx: &mut PassContext<'_>, outcome: &Outcome) {
     ctx.count("recomputed", outcome.recomputed);
     if ctx.wants_file("explain") || ctx.wants_file("explain-pair") {
         ctx.emit_file(crate::EXPLAIN_LATER, explanation(outcome));
+    }
+    if ctx.wants_file("explain-json") {
+        // Serializing plain strings and numbers cannot fail.
+        let json = serde_json::to_string(&data(outcome)).unwrap_or_default();
+        ctx.emit_file(crate::EXPLAIN_LATER_JSON, json);
     }
     let place = ctx.place(ctx.op);
     let text = format!(

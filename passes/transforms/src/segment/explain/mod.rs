@@ -44,6 +44,8 @@ pub(super) struct Explanation {
     total: CostNote,
     /// What was considered, in order.
     records: Vec<RecordNote>,
+    /// What passes after this one changed: they tell it, and whoever writes the file puts it here ([`crate::EXPLAIN_LATER_LIST`]).
+    later: [(); 0],
 }
 
 /// A segment.
@@ -287,6 +289,7 @@ impl Drawn {
             cuts,
             total: note(&self.cost(&all)),
             records: records.iter().map(|r| self.record(r)).collect(),
+            later: [],
         }
     }
     fn segment(&self, group: usize) -> SegmentNote {
