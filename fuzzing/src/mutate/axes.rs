@@ -245,26 +245,6 @@ fn sign(case: &mut Case) {
     case.ir.set_attr(case.program, "function_type", signature);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fuser_ir::DType;
-
-    #[test]
-    fn data_follows_its_axes() {
-        let input = Input {
-            dtype: DType::I8,
-            axes: vec![(2, false), (5, true), (3, false)],
-            bytes: vec![0, 1, 2, 10, 11, 12],
-        };
-        let other = transposed(&input, &[2, 0, 1]);
-        assert_eq!(other.axes, [(3, false), (2, false), (5, true)]);
-        assert_eq!(other.bytes, [0, 10, 1, 11, 2, 12]);
-        assert_eq!(transposed(&other, &inverse(&[2, 0, 1])), input);
-        assert_eq!(inverse(&[2, 0, 1]), [1, 2, 0]);
-    }
-}
-
 /// Some values that ops make, and that are no results, lie in another order.
 pub fn lay_out(case: &mut Case, source: &mut Source) -> bool {
     let kept = results(case);
@@ -288,4 +268,24 @@ pub fn lay_out(case: &mut Case, source: &mut Source) -> bool {
         case.ir.set_value_type(value, ty);
     }
     !chosen.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuser_ir::DType;
+
+    #[test]
+    fn data_follows_its_axes() {
+        let input = Input {
+            dtype: DType::I8,
+            axes: vec![(2, false), (5, true), (3, false)],
+            bytes: vec![0, 1, 2, 10, 11, 12],
+        };
+        let other = transposed(&input, &[2, 0, 1]);
+        assert_eq!(other.axes, [(3, false), (2, false), (5, true)]);
+        assert_eq!(other.bytes, [0, 10, 1, 11, 2, 12]);
+        assert_eq!(transposed(&other, &inverse(&[2, 0, 1])), input);
+        assert_eq!(inverse(&[2, 0, 1]), [1, 2, 0]);
+    }
 }

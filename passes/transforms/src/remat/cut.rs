@@ -222,8 +222,8 @@ impl<'a> Neighbourhood<'a> {
         for &op in &self.ops {
             let info = &self.given.problem.ops[op as usize];
             let reads = info.reads.iter().filter_map(|r| self.place.get(r));
-            let dearest = reads.map(|&at| least[at]);
-            let dearest = dearest.fold(Some(0u128), |max, cost| Some(max?.max(cost?)));
+            let mut dearest = reads.map(|&at| least[at]);
+            let dearest = dearest.try_fold(0u128, |max, cost| Some(max.max(cost?)));
             let Some(dearest) = dearest else { continue };
             let cost = dearest + u128::from(self.given.price(op));
             if cost >= self.bound {
