@@ -61,6 +61,17 @@ fn twice_the_program_is_little_more_than_twice_the_work() {
     }
 }
 
+/// Turns with rematerialization look at no more than a budget; what is beyond it is told.
+#[test]
+fn a_program_beyond_the_budget_of_turns_gets_none_and_says_so() {
+    let told = |ops: usize| {
+        let run = segmented(&programs::chain(ops));
+        let mut remarks = run.remarks.into_iter();
+        remarks.any(|r| r.contains("round refused too-many-ops { ops: "))
+    };
+    assert!(!told(4000) && told(20_000));
+}
+
 /// nvFuser took 0.3 s for 20 layers and 300 s for 30.
 #[test]
 fn there_is_no_cliff_between_20_and_30_layers() {

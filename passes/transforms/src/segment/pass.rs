@@ -149,7 +149,7 @@ pub static SEGMENT: PassDef = PassDef {
             name: "rounds",
             kind: OptionKind::COUNT,
             default: "4",
-            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; for programs of up to 1024 ops",
+            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; a budget of work bounds them, so programs of more than 16384 ops get none",
         },
         OptionDef {
             name: "max-ops",
