@@ -4,7 +4,7 @@
 //! placement that an op's table demands) is one group, and the cost model is asked whether the group runs as one kernel
 //! that moves no byte twice. What does is kept and not asked again. Only what fails is taken apart, into single ops, and
 //! put together bottom-up: the best merge first, siblings too, under an acyclic order of groups that is kept up to date.
-//! The better of the two answers wins; components of few ops get the optimum. Then single ops move, or are copied, across the cuts that are left,
+//! The better of the two answers wins; components of few ops, or of few parts, get the optimum. Then single ops move, or are copied, across the cuts that are left,
 //! and rematerialization and merging take turns while the total falls.
 //!
 //! ```text
@@ -16,7 +16,8 @@
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
-//! `bottom_up.rs` (merges), `exact.rs` (the optimum over few parts), `polish.rs` (where that is taken), `refine.rs` (moves and copies), `search.rs` (all of it together),
+//! `stretches.rs` (components longer than a kernel), `bottom_up.rs` (merges), `floor.rs` (what no grouping can do without),
+//! `exact.rs` (the optimum over few parts), `polish.rs` (where that is taken), `refine.rs` (moves and copies), `search.rs` (all of it together),
 //! `rounds.rs` (turns with rematerialization), `record.rs` (why), `explain` (why, in words), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
@@ -29,6 +30,7 @@ mod borders;
 mod bottom_up;
 mod exact;
 mod explain;
+mod floor;
 mod forced;
 mod graph;
 mod order;
@@ -38,6 +40,7 @@ mod record;
 mod refine;
 mod rounds;
 mod search;
+mod stretches;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -136,8 +136,8 @@ pub static SEGMENT: PassDef = PassDef {
             name: "restarts",
             kind: OptionKind::Bool,
             default: "true",
-            doc: "grow components of up to 64 ops under several orders of equal gains, and take the optimum over up to 10 parts: \
-                  their ops, or what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
+            doc: "take the optimum over up to 14 parts: ops, or sets of ops that nothing better parts; else grow components of up to 64 \
+                  ops under several orders of equal gains, and take the optimum over what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
         },
         OptionDef {
             name: "search",

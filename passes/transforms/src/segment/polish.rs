@@ -1,9 +1,10 @@
 //! What bottom-up search leaves undone in small components: it takes the best merge first, and that is not always right.
 //!
-//! A component of few ops gets the optimum over its ops. A larger one is grown under each order of equal gains; what those
-//! agree on stays whole, and the optimum over these parts is taken. Then a window slides over the groups in run order: the
-//! ops of neighbours, where they are few, are taken apart and put together in the best way; once more over the whole program
-//! when all components are done, so that a program of few ops gets the optimum in all.
+//! What a grouping is better than another by bounds which values it may cut (`floor.rs`): the others hold ops together as
+//! parts. Where these are few, the optimum over them is that over the ops. A component of more is grown under each order of
+//! equal gains; what those agree on stays whole, and the optimum over these parts is taken. Then a window slides over the
+//! groups in run order: the ops of neighbours are taken apart and put together in the best way, where their parts are few;
+//! once more over the whole program when all components are done, so that a program of few ops gets the optimum in all.
 //!
 //! ```text
 //! grown early: {a b} {c d e}     grown late: {a} {b c} {d e}     parts: a, b, c, {d e}     optimum: {a b c} {d e}
@@ -18,13 +19,21 @@ use std::collections::BTreeMap;
 
 use fuser_ir::Ir;
 
-use super::exact;
+use super::exact::{self, Bounds, Found};
+use super::floor;
 use super::graph::{Graph, Index};
 use super::search::{Group, total};
 use super::verdict::Planner;
+use crate::cost::{Cost, Objective};
 
-/// The most parts whose optimum is taken: at most 2^n questions.
-const MAX_PARTS: usize = 10;
+/// The most ops of neighbours that are looked at together.
+const WINDOW: usize = 24;
+/// The most ops of which parts are made: making them is linear, and larger kernels are rare.
+const MAX_OPS: usize = 1024;
+/// Questions of one search for an optimum.
+const ATTEMPT: u64 = 4096;
+/// Pairs of sets that it may look at.
+const STEPS: u64 = 1 << 20;
 /// Questions that a program may spend, whatever its size.
 const BASE: u64 = 16_384;
 /// Questions more for each op.
@@ -42,6 +51,10 @@ impl Effort {
     /// None.
     pub const NONE: Self = Self(0);
 
+    /// Counts work worth one question.
+    pub fn charge(&mut self) {
+        self.0 = self.0.saturating_sub(1);
+    }
     /// Whether anything is left.
     pub const fn is_left(self) -> bool {
         self.0 > 0
@@ -59,6 +72,58 @@ impl Effort {
     }
 }
 
+/// The ops `all`, ascending, in parts that no grouping parts which costs no more than what is `known`.
+pub(super) fn parts(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &Planner,
+    all: &[Index],
+    known: &Cost,
+) -> Vec<Vec<Index>> {
+    match planner.model.objective {
+        Objective::Bytes if all.len() <= MAX_OPS => {
+            floor::inseparable(ir, graph, all, known.bytes())
+        }
+        _ => all.iter().map(|&op| vec![op]).collect(),
+    }
+}
+
+/// The optimum over the ops `all`, ascending, if that is less than what is `known`.
+pub(super) fn better(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    all: &[Index],
+    known: &Cost,
+    effort: &mut Effort,
+) -> Found {
+    if !effort.is_left() {
+        return Found::Unknown;
+    }
+    effort.charge();
+    let parts = parts(ir, graph, planner, all, known);
+    best_of(ir, graph, planner, &parts, known, effort)
+}
+
+/// The optimum over `parts`, if that is less than what is `known`.
+pub(super) fn best_of(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    parts: &[Vec<Index>],
+    known: &Cost,
+    effort: &mut Effort,
+) -> Found {
+    effort.spend(planner, |planner, left| {
+        let bounds = Bounds {
+            questions: left.min(ATTEMPT),
+            steps: STEPS,
+            below: Some(*known),
+        };
+        exact::optimum(ir, graph, planner, parts, &bounds)
+    })
+}
+
 /// The better of `grown[0]` and what can be made of all of `grown`, groupings of one component in run order.
 pub(super) fn polish(
     ir: &Ir,
@@ -69,25 +134,13 @@ pub(super) fn polish(
     effort: &mut Effort,
 ) -> Option<Vec<Group>> {
     let best = grown.first()?;
+    let known = total(graph, best, planner);
     let mut found = best.clone();
-    let parts = match component.len() {
-        0..=MAX_PARTS => component.iter().map(|&op| vec![op]).collect(),
-        _ => agreement(component, grown),
-    };
-    let few = parts.len() <= MAX_PARTS;
-    let optimum = few.then(|| {
-        effort.spend(planner, |planner, budget| {
-            exact::optimum(ir, graph, planner, &parts, budget)
-        })
-    });
-    if let Some(groups) = optimum.flatten()
-        && is_better(graph, planner, &groups, &found)
-    {
+    let parts = agreement(component, grown);
+    if let Found::Best(groups) = best_of(ir, graph, planner, &parts, &known, effort) {
         found = groups;
     }
-    if component.len() > MAX_PARTS {
-        found = slide(ir, graph, planner, found, effort);
-    }
+    found = slide(ir, graph, planner, found, effort);
     is_better(graph, planner, &found, best).then_some(found)
 }
 
@@ -122,36 +175,53 @@ pub(super) fn slide(
         let mut ops = 0;
         let fits = groups[first..].iter().take_while(|group| {
             ops += group.members.len();
-            ops <= MAX_PARTS
+            ops <= WINDOW
         });
-        let last = first + fits.count();
-        if last < first + 2 {
-            first += 1;
-            continue;
+        let mut last = first + fits.count();
+        let mut new = None;
+        while last >= first + 2 {
+            let window = &groups[first..last];
+            match regrouped(ir, graph, planner, window, effort) {
+                Found::Best(found) => new = Some(found),
+                Found::Nothing => {}
+                // Fewer groups may have few enough parts.
+                Found::Unknown => {
+                    last -= 1;
+                    continue;
+                }
+            }
+            break;
         }
-        let window = &groups[first..last];
-        let hinted = |&op: &Index| ir.get_attr(graph.ops[op as usize], "fusion.hint").is_some();
-        let mut ops = window.iter().flat_map(|g| &g.members);
-        if ops.any(hinted) || window.iter().all(|g| g.settled) {
-            first += 1;
-            continue;
-        }
-        let mut members: Vec<Index> = window.iter().flat_map(|g| g.members.clone()).collect();
-        members.sort_unstable();
-        let parts: Vec<Vec<Index>> = members.into_iter().map(|op| vec![op]).collect();
-        let optimum = effort.spend(planner, |planner, budget| {
-            exact::optimum(ir, graph, planner, &parts, budget)
-        });
-        match optimum.filter(|new| is_better(graph, planner, new, window)) {
+        match new {
             Some(new) => {
                 groups.splice(first..last, new);
                 // What changed may go further with what stands before it.
-                first = first.saturating_sub(MAX_PARTS);
+                first = first.saturating_sub(WINDOW);
             }
             None => first += 1,
         }
     }
     groups
+}
+
+/// The ops of neighbours put together in the best way, if that costs less.
+fn regrouped(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    window: &[Group],
+    effort: &mut Effort,
+) -> Found {
+    let hinted = |&op: &Index| ir.get_attr(graph.ops[op as usize], "fusion.hint").is_some();
+    let mut ops = window.iter().flat_map(|g| &g.members);
+    // Fewer groups may be without hints.
+    if ops.any(hinted) || window.iter().all(|g| g.settled) {
+        return Found::Unknown;
+    }
+    let known = total(graph, window, planner);
+    let mut members: Vec<Index> = window.iter().flat_map(|g| g.members.clone()).collect();
+    members.sort_unstable();
+    better(ir, graph, planner, &members, &known, effort)
 }
 
 fn is_better(graph: &Graph, planner: &Planner, new: &[Group], old: &[Group]) -> bool {

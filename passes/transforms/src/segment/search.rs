@@ -5,13 +5,14 @@ use fuser_ir::{Block, Ir};
 
 use super::borders::{self, Hint};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
-use super::exact;
+use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
-use super::polish::{Effort, polish, slide};
+use super::polish::{self, Effort, better, polish, slide};
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
+use super::stretches::stretches;
 use super::verdict::{Planner, Verdict};
-use crate::cost::{Cost, Refusal};
+use crate::cost::{Cost, Objective, Refusal};
 
 /// What bounds the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,14 +121,8 @@ pub fn segment(
             let regrouped = slide(ir, &graph, planner, groups, &mut effort);
             let after = total(&graph, &regrouped, planner);
             if before != after {
-                result.records.push(Record {
-                    action: Action::Regroup,
-                    parts: Vec::new(),
-                    ops: graph.len(),
-                    refusal: None,
-                    before: Some(before),
-                    after: Some(after),
-                });
+                let record = regroup(None, graph.len(), before, after);
+                result.records.push(record);
             }
             groups = regrouped;
         }
@@ -153,27 +148,19 @@ fn component_groups(
 ) -> Vec<Group> {
     if options.exact && component.len() <= exact::MAX_PARTS {
         let parts: Vec<Vec<Index>> = component.iter().map(|&op| vec![op]).collect();
-        if let Some(mut groups) = exact::optimum(ir, graph, planner, &parts, u64::MAX) {
+        if let Found::Best(mut groups) = exact::optimum(ir, graph, planner, &parts, &Bounds::NONE) {
             for group in &mut groups {
                 group.settled = true;
             }
             return groups;
         }
     }
+    let fits = component.len() <= planner.model.limits.ops;
     let whole = options.top_down.then(|| planner.ask(ir, graph, component));
     if let Some(verdict) = &whole {
-        result.records.push(Record {
-            action: Action::Whole,
-            parts: component
-                .last()
-                .and_then(|&l| name_of(ir, graph, l))
-                .into_iter()
-                .collect(),
-            ops: component.len(),
-            refusal: verdict.as_ref().err().cloned(),
-            before: None,
-            after: verdict.as_ref().ok().map(|v| v.cost),
-        });
+        result
+            .records
+            .push(asked_whole(ir, graph, component, verdict));
     }
     let whole = whole.and_then(Result::ok);
     let settled = |verdict: Verdict| Group {
@@ -183,14 +170,82 @@ fn component_groups(
         ..Group::default()
     };
     if let Some(verdict) = whole.clone().filter(|v| v.tight) {
-        return vec![settled(verdict)];
+        match doubt(ir, graph, planner, component, &verdict.cost, effort) {
+            Found::Nothing => return vec![settled(verdict)],
+            Found::Best(groups) => {
+                let last = component.last().and_then(|&l| name_of(ir, graph, l));
+                let after = total(graph, &groups, planner);
+                let record = regroup(last, component.len(), verdict.cost, after);
+                result.records.push(record);
+                return groups;
+            }
+            Found::Unknown => {}
+        }
     }
-    let grown = grow(ir, graph, planner, options, component, effort, result);
+    let known = whole.as_ref().map(|v| v.cost);
+    let grown = match fits {
+        true => grow(
+            ir, graph, planner, options, component, known, effort, result,
+        ),
+        false => grow_long(ir, graph, planner, options, component, result),
+    };
     match whole {
         Some(verdict) if !is_better(graph, planner, &grown, &verdict.cost) => {
             vec![settled(verdict)]
         }
         _ => grown,
+    }
+}
+
+/// Whether a component that moves nothing twice may cost less in several groups: partial results lie beside inputs and
+/// outputs, and a copy that is an output may be a view of what is written anyway.
+fn doubt(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    component: &[Index],
+    whole: &Cost,
+    effort: &mut Effort,
+) -> Found {
+    let bytes = planner.model.objective == Objective::Bytes;
+    if !bytes || !together(ir, graph, component).is_empty() {
+        return Found::Nothing;
+    }
+    let parts = polish::parts(ir, graph, planner, component, whole);
+    if parts.len() == 1 {
+        return Found::Nothing;
+    }
+    match polish::best_of(ir, graph, planner, &parts, whole, effort) {
+        Found::Unknown if component.len() > MAX_AGAIN => Found::Nothing,
+        found => found,
+    }
+}
+
+fn asked_whole(
+    ir: &Ir,
+    graph: &Graph,
+    ops: &[Index],
+    verdict: &Result<Verdict, Refusal>,
+) -> Record {
+    let last = ops.last().and_then(|&l| name_of(ir, graph, l));
+    Record {
+        action: Action::Whole,
+        parts: last.into_iter().collect(),
+        ops: ops.len(),
+        refusal: verdict.as_ref().err().cloned(),
+        before: None,
+        after: verdict.as_ref().ok().map(|v| v.cost),
+    }
+}
+
+fn regroup(last: Option<fuser_ir::Value>, ops: usize, before: Cost, after: Cost) -> Record {
+    Record {
+        action: Action::Regroup,
+        parts: last.into_iter().collect(),
+        ops,
+        refusal: None,
+        before: Some(before),
+        after: Some(after),
     }
 }
 
@@ -203,18 +258,21 @@ fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -
 /// break them is not always the best.
 const MAX_AGAIN: usize = 64;
 
-/// Bottom-up from single ops, hints first; small components under each order of equal gains, and then polished: the best
-/// counts.
+/// Bottom-up from single ops, hints first. Then the optimum, where few parts may be better than that and than what is `known`;
+/// else small components under each order of equal gains, and then polished: the best counts.
+#[allow(clippy::too_many_arguments)] // What all of the search hands on, and what is known.
 fn grow(
     ir: &Ir,
     graph: &Graph,
     planner: &mut Planner,
     options: &Options,
     component: &[Index],
+    known: Option<Cost>,
     effort: &mut Effort,
     result: &mut Segmentation,
 ) -> Vec<Group> {
     let objective = planner.model.objective;
+    let last = component.last().and_then(|&l| name_of(ir, graph, l));
     let mut records = Vec::new();
     let first = grow_once(
         ir,
@@ -225,13 +283,29 @@ fn grow(
         Ties::default(),
         &mut records,
     );
-    let mut best = (
-        total(graph, &first, planner).key(objective),
-        first.clone(),
-        records,
-    );
+    let cost = total(graph, &first, planner);
+    let free = component.len() > 1 && together(ir, graph, component).is_empty();
+    if free && effort.is_left() {
+        let least = known.filter(|k| k.key(objective) < cost.key(objective));
+        let least = least.unwrap_or(cost);
+        match better(ir, graph, planner, component, &least, effort) {
+            Found::Best(groups) => {
+                result.records.extend(records);
+                let after = total(graph, &groups, planner);
+                let record = regroup(last, component.len(), cost, after);
+                result.records.push(record);
+                return groups;
+            }
+            Found::Nothing => {
+                result.records.extend(records);
+                return first;
+            }
+            Found::Unknown => {}
+        }
+    }
+    let mut best = (cost, first.clone(), records);
     let mut all = vec![first];
-    let small = (2..=MAX_AGAIN).contains(&component.len());
+    let small = free && component.len() <= MAX_AGAIN;
     for &ties in Ties::ALL[1..].iter().filter(|_| small) {
         if !effort.is_left() {
             break;
@@ -240,32 +314,28 @@ fn grow(
         let found = effort.spend(planner, |planner, _| {
             grow_once(ir, graph, planner, options, component, ties, &mut records)
         });
-        let cost = total(graph, &found, planner).key(objective);
+        let cost = total(graph, &found, planner);
         all.push(found.clone());
-        if cost < best.0 {
+        if cost.key(objective) < best.0.key(objective) {
             best = (cost, found, records);
         }
     }
-    let (_, groups, records) = best;
+    let (cost, groups, records) = best;
     result.records.extend(records);
-    if !small || !effort.is_left() || !together(ir, graph, component).is_empty() {
+    if !small || !effort.is_left() {
         return groups;
     }
     // The best first.
     all.insert(0, groups.clone());
-    let polished = polish(ir, graph, planner, component, &all, effort);
-    if let Some(polished) = &polished {
-        let last = component.last().and_then(|&l| name_of(ir, graph, l));
-        result.records.push(Record {
-            action: Action::Regroup,
-            parts: last.into_iter().collect(),
-            ops: component.len(),
-            refusal: None,
-            before: Some(total(graph, &groups, planner)),
-            after: Some(total(graph, polished, planner)),
-        });
+    match polish(ir, graph, planner, component, &all, effort) {
+        Some(polished) => {
+            let after = total(graph, &polished, planner);
+            let record = regroup(last, component.len(), cost, after);
+            result.records.push(record);
+            polished
+        }
+        None => groups,
     }
-    polished.unwrap_or(groups)
 }
 
 fn grow_once(
@@ -277,12 +347,7 @@ fn grow_once(
     ties: Ties,
     records: &mut Vec<Record>,
 ) -> Vec<Group> {
-    let single = |&op: &Index| Group {
-        members: vec![op],
-        verdict: planner.ask(ir, graph, &[op]).ok(),
-        ..Group::default()
-    };
-    let singles: Vec<Group> = near_first(graph, component).iter().map(single).collect();
+    let singles = singles(ir, graph, planner, &near_first(graph, component));
     let budget = budget(options, component.len());
     let search = BottomUp::new(ir, graph, planner, records, singles);
     let mut search = search.with_ties(ties);
@@ -293,6 +358,54 @@ fn grow_once(
         }
     }
     search.ask_forced();
+    search.run(budget)
+}
+
+fn singles(ir: &Ir, graph: &Graph, planner: &mut Planner, ops: &[Index]) -> Vec<Group> {
+    let single = |&op: &Index| Group {
+        members: vec![op],
+        verdict: planner.ask(ir, graph, &[op]).ok(),
+        ..Group::default()
+    };
+    ops.iter().map(single).collect()
+}
+
+/// A component of more ops than a kernel may have: bottom-up from stretches that a kernel can hold, each whole where that
+/// moves nothing twice, and in single ops where not.
+fn grow_long(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    options: &Options,
+    component: &[Index],
+    result: &mut Segmentation,
+) -> Vec<Group> {
+    if !options.top_down || !together(ir, graph, component).is_empty() {
+        let (ties, records) = (Ties::default(), &mut result.records);
+        return grow_once(ir, graph, planner, options, component, ties, records);
+    }
+    let order = near_first(graph, component);
+    let limit = planner.model.limits.ops;
+    let place: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
+    let mut groups = Vec::new();
+    for mut stretch in stretches(graph, &order, limit) {
+        let answer = planner.ask(ir, graph, &stretch);
+        let record = asked_whole(ir, graph, &stretch, &answer);
+        result.records.push(record);
+        match answer.ok().filter(|v| v.tight) {
+            Some(verdict) => groups.push(Group {
+                members: stretch,
+                verdict: Some(verdict),
+                ..Group::default()
+            }),
+            None => {
+                stretch.sort_by_key(|op| place.get(op));
+                groups.extend(singles(ir, graph, planner, &stretch));
+            }
+        }
+    }
+    let budget = budget(options, component.len());
+    let search = BottomUp::new(ir, graph, planner, &mut result.records, groups);
     search.run(budget)
 }
 

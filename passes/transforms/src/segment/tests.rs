@@ -595,13 +595,28 @@ fn gaps(programs: std::ops::Range<u64>, most: usize) -> Vec<f64> {
     gaps
 }
 
-/// A program of so few ops should get the optimum over its partitions. Two of these end above it, by less than 1 %, and why is not
-/// known: it may be that a component which reads and writes nothing twice is kept whole unasked, its workspace left out.
+/// A program of so few ops gets the optimum over its partitions.
 #[test]
 fn few_ops_get_the_optimum() {
     let gaps = gaps(0..150, 10);
-    let above = gaps.iter().filter(|gap| **gap > 0.0).count();
-    assert!(above <= 3 && gaps.iter().all(|&gap| gap < 0.01), "{gaps:?}");
+    assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
+}
+
+/// A kernel for `e` and `t` moves nothing twice, but writes the copy beside what it copies, which crosses the border as well:
+/// as a view the copy costs nothing.
+#[test]
+fn a_copy_of_what_crosses_anyway_is_a_view() {
+    let mut b = Builder::default();
+    let x = b.input("x", "512x512xf32");
+    let e = b.pw("e", &[x], "512x512xf32");
+    let t = b.op(&SET, "t", &[e], &[], "512x512xf32");
+    let p = b.op(&PERMUTE, "p", &[e], &[1, 0], "512x512xf32");
+    let y = b.pw("y", &[t, p], "512x512xf32");
+    b.ret(&[y]);
+    let mut planner = Planner::new(Model::default());
+    let (graph, result) = segment(&b.ir, b.block, &mut planner, &Options::default());
+    // `x` read, `e` written; both names of it read, `y` written.
+    assert!(result.cost(&graph, &planner).bytes() <= 5 * 512 * 512 * 4);
 }
 
 #[test]
@@ -640,5 +655,5 @@ fn few_questions_are_spent_on_small_components_of_a_large_program() {
 #[ignore = "a thousand programs"]
 fn a_thousand_programs_of_up_to_14_ops_are_near_the_optimum() {
     let gaps = gaps(0..1000, 14);
-    assert!(gaps[500] <= 0.0 && gaps[990] <= 0.01 && gaps[999] <= 0.2);
+    assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
 }
