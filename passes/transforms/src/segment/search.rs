@@ -155,7 +155,8 @@ fn component_groups(
             return groups;
         }
     }
-    let fits = component.len() <= planner.model.limits.ops;
+    // Few ops are worth the search from single ones even where no kernel can hold them.
+    let fits = component.len() <= planner.model.limits.ops.max(MAX_AGAIN);
     let whole = options.top_down.then(|| planner.ask(ir, graph, component));
     if let Some(verdict) = &whole {
         result

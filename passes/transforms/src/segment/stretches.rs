@@ -19,7 +19,7 @@ use super::graph::{Graph, Index};
 /// The stretches of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each ascending.
 pub(super) fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
     let most = limit.max(1);
-    let crossing = crossing(graph, order);
+    let crossing = crossing(graph, order, most);
     let mut found = Vec::new();
     let mut start = 0;
     while start < order.len() {
@@ -41,8 +41,9 @@ pub(super) fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec
 }
 
 /// For each op of the order what a cut behind it costs: values from elsewhere are read once more, those made before it are
-/// read and, where nobody else needs them, written.
-fn crossing(graph: &Graph, order: &[Index]) -> Vec<u64> {
+/// read and, where nobody else needs them, written. What is used further apart than `most` ops crosses in any case and
+/// counts nothing.
+fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
     let place: FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
     let mut last = FxHashMap::<u32, usize>::default();
     for (&op, at) in order.iter().zip(0..) {
@@ -52,7 +53,7 @@ fn crossing(graph: &Graph, order: &[Index]) -> Vec<u64> {
     }
     let mut crossing = vec![0i128; order.len()];
     let mut note = |number: u32, first: usize| {
-        if let Some(last) = last.remove(&number) {
+        if let Some(last) = last.remove(&number).filter(|last| last - first < most) {
             let edge = &graph.edges[number as usize];
             let written = edge.maker.is_some() && !edge.escapes;
             let bytes = i128::from(edge.bytes) * (1 + i128::from(written));

@@ -512,6 +512,26 @@ fn whole_groups_first_take_fewer_questions() {
     assert!(down < up, "{down} questions, {up} bottom-up");
 }
 
+/// Bottom-up the first of several equal merges leads away from what the borders of the program divide it into anyway.
+#[test]
+fn whole_groups_first_find_what_single_merges_do_not() {
+    let bytes = |top_down: bool| {
+        let b = random(177, 12);
+        let options = Options {
+            top_down,
+            restarts: false,
+            refine: false,
+            ..Options::default()
+        };
+        let mut planner = Planner::new(Model::default());
+        let (graph, result) = segment(&b.ir, b.block, &mut planner, &options);
+        result.cost(&graph, &planner).bytes()
+    };
+    let (down, up) = (bytes(true), bytes(false));
+    assert!(down <= 8_390_656, "{down}");
+    assert!(up >= 9_441_280, "{up}");
+}
+
 /// A small generator: numbers from a multiplicative congruence, the same on every machine.
 struct Random(u64);
 
