@@ -38,7 +38,10 @@ fn segmented(text: &str) -> Run {
 fn twice_the_program_is_little_more_than_twice_the_work() {
     for (name, family) in programs::FAMILIES {
         let sizes: Vec<usize> = (0..=10).map(|doublings| 100 << doublings).collect();
-        let counts: Vec<u64> = sizes.iter().map(|&n| work(&segmented(&family(n)))).collect();
+        let counts: Vec<u64> = sizes
+            .iter()
+            .map(|&n| work(&segmented(&family(n))))
+            .collect();
         println!("{name} from 100 ops: {counts:?}");
         for next in 1..counts.len() {
             let most = counts[..next].iter().max().copied().unwrap_or(0);
