@@ -93,8 +93,6 @@ struct State {
     version: u32,
     alive: bool,
     alone: bool,
-    /// Accepted by the top-down phase: not asked again about others of its kind.
-    settled: bool,
 }
 
 /// The search over one set of groups.
@@ -138,7 +136,6 @@ impl<'a> BottomUp<'a> {
                 .members
                 .iter()
                 .any(|&m| is_alone(ir, graph.ops[m as usize])),
-            settled: group.settled,
             group,
             version: 0,
             alive: true,
@@ -334,7 +331,6 @@ impl<'a> BottomUp<'a> {
             ..Group::default()
         };
         state.version += 1;
-        state.settled = false;
         into
     }
 
@@ -361,8 +357,7 @@ impl<'a> BottomUp<'a> {
         let objective = self.planner.model.objective;
         for (other, saved) in self.neighbours(group) {
             let (this, that) = (&self.states[group as usize], &self.states[other as usize]);
-            let both_settled = this.settled && that.settled;
-            if (later_only && other < group) || this.alone || that.alone || both_settled {
+            if (later_only && other < group) || this.alone || that.alone {
                 continue;
             }
             let (a, b) = (group.min(other), group.max(other));
@@ -393,8 +388,12 @@ impl<'a> BottomUp<'a> {
             for &number in reads.iter().chain(writes) {
                 let edge = &self.graph.edges[number as usize];
                 for other in self.others(edge, op, group) {
+                    let settled = |g: GroupId| self.states[g as usize].group.settled;
+                    let kept = settled(group) && settled(other);
                     if self.is_cut(edge, group, other) {
                         blocked.insert(other);
+                    } else if kept && !self.graph.is_loaded(number) {
+                        // Groups that were accepted whole have no other reason to meet again.
                     } else if seen.insert((number, other)) {
                         let bytes = saved.entry(other).or_default();
                         *bytes = bytes.saturating_add(self.saving(edge, group, other));

@@ -105,6 +105,11 @@ impl Graph {
             edge.escapes = ir.users(edge.value).any(|user| !index.contains_key(&user));
         }
     }
+    /// Whether who reads the value loads bytes: it takes room, and is not computed anew in each group.
+    pub fn is_loaded(&self, edge: u32) -> bool {
+        let edge = &self.edges[edge as usize];
+        edge.bytes > 0 && edge.maker.is_none_or(|maker| !self.free[maker as usize])
+    }
     /// Whether an op makes values from nothing, or a single element from such and from scalars outside.
     fn is_free(&self, ir: &Ir, place: usize) -> bool {
         let op = self.ops[place];

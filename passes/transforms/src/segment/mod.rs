@@ -2,10 +2,10 @@
 //!
 //! Top-down first: everything that shares values and is not separated by a border (a user's `segment_set`, a hint, a
 //! placement that an op's table demands) is one group, and the cost model is asked whether the group runs as one kernel
-//! that moves no byte twice. What does is kept and not asked again. Only what fails is taken apart, into single ops, and
+//! that moves no byte twice. What does is kept and not asked again, but together with what reads the same. Only what fails is taken apart, into single ops, and
 //! put together bottom-up: the best merge first, siblings too, under an acyclic order of groups that is kept up to date.
-//! The better of the two answers wins; components of few ops, or of few parts, get the optimum. Then single ops move, or are copied, across the cuts that are left,
-//! and rematerialization and merging take turns while the total falls.
+//! The better of the two answers wins; components of few ops, or of few parts, get the optimum. Then single ops move, or are
+//! copied, across the cuts that are left, and rematerialization and merging take turns while the total falls.
 //!
 //! ```text
 //! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {

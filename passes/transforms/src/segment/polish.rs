@@ -13,11 +13,12 @@
 //! Guarantees: never costs more than what was grown; questions are counted against a budget that is linear in the program,
 //! so the search as a whole stays near linear, and what comes first in the program is served first. Neighbours in run order
 //! can be regrouped freely: nothing between them depends on either. Ops with a hint stay where they are, and so does what the
-//! top-down phase kept, where it stands beside its like.
+//! top-down phase kept, where nothing else is near and no two of them read the same.
 
 use std::collections::BTreeMap;
 
 use fuser_ir::Ir;
+use rustc_hash::FxHashMap;
 
 use super::exact::{self, Bounds, Found};
 use super::floor;
@@ -214,14 +215,27 @@ fn regrouped(
 ) -> Found {
     let hinted = |&op: &Index| ir.get_attr(graph.ops[op as usize], "fusion.hint").is_some();
     let mut ops = window.iter().flat_map(|g| &g.members);
-    // Fewer groups may be without hints.
-    if ops.any(hinted) || window.iter().all(|g| g.settled) {
+    // Fewer groups may be without hints. Groups that were accepted whole end at borders: another grouping of them can only gain
+    // where two read the same.
+    let settled = window.iter().all(|g| g.settled);
+    if ops.any(hinted) || (settled && !read_in_common(graph, window)) {
         return Found::Unknown;
     }
     let known = total(graph, window, planner);
     let mut members: Vec<Index> = window.iter().flat_map(|g| g.members.clone()).collect();
     members.sort_unstable();
     better(ir, graph, planner, &members, &known, effort)
+}
+
+/// Whether two of the groups load one value.
+fn read_in_common(graph: &Graph, window: &[Group]) -> bool {
+    let mut reader: FxHashMap<u32, usize> = FxHashMap::default();
+    window.iter().enumerate().any(|(number, group)| {
+        let reads = group.members.iter();
+        let reads = reads.flat_map(|&op| &graph.reads[op as usize]);
+        let mut loads = reads.filter(|&&edge| graph.is_loaded(edge));
+        loads.any(|&edge| *reader.entry(edge).or_insert(number) != number)
+    })
 }
 
 fn is_better(graph: &Graph, planner: &Planner, new: &[Group], old: &[Group]) -> bool {
