@@ -55,15 +55,14 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     for &op in names.ops.iter().rev() {
         let result = ctx.ir.result(op, 0);
         let named = |user: Op| user == end || pure.contains(&user);
-        let (kept, readers): (Vec<Op>, Vec<Op>) = ctx.ir.users(result).partition(|&u| named(u));
-        if kept.is_empty() || !names.in_memory.contains(&result) {
+        if !ctx.ir.users(result).any(named) || !names.in_memory.contains(&result) {
             continue;
         }
-        if !readers.is_empty() {
+        if !ctx.ir.users(result).all(named) {
             if !is_free(ctx.ir, op) {
                 continue;
             }
-            give_copy(ctx.ir, op, &readers);
+            give_copy(ctx.ir, op, named);
             count += 1;
         }
         pure.insert(op);
@@ -75,19 +74,13 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Makes a copy of `op` behind it, which `readers` read instead.
-fn give_copy(ir: &mut Ir, op: Op, readers: &[Op]) {
+/// Makes a copy of `op` behind it, which all but the users for which `named` holds read instead.
+fn give_copy(ir: &mut Ir, op: Op, named: impl Fn(Op) -> bool) {
     let result = ir.result(op, 0);
     let copy = ir.clone_op(op, &mut Mapping::default());
     ir.insert_after(op, copy);
     let twin = ir.result(copy, 0);
-    for &reader in readers {
-        for index in 0..ir.operand_count(reader) {
-            if ir.operand(reader, index) == result {
-                ir.set_operand(reader, index, twin);
-            }
-        }
-    }
+    ir.replace_uses_if(result, twin, |ir, slot| !named(ir.use_owner(slot).0));
 }
 
 /// The ops of a program that give memory another name.
