@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 /// Folders that hold nothing of ours; hidden folders other than `.ci` are left out as well.
 const SKIPPED: [&str; 1] = ["target"];
 
+/// What holds text that people write. `Cargo.lock` is written by cargo.
+const TEXT: [&str; 12] = [
+    "rs", "md", "toml", "sh", "py", "fir", "test", "json", "yml", "yaml", "lalrpop", "txt",
+];
+
 /// The root of the checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -19,6 +24,13 @@ pub fn with_extension(extensions: &[&str]) -> Vec<String> {
     };
     let files = all();
     files.iter().filter(matches).cloned().collect()
+}
+
+/// Every file of text, relative to the root.
+pub fn texts() -> Vec<String> {
+    let mut texts = with_extension(&TEXT);
+    texts.push(".ci/run".to_owned());
+    texts
 }
 
 /// Every file under the root, relative to it, sorted.

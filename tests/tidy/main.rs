@@ -9,8 +9,8 @@ mod crates;
 mod files;
 mod flags;
 mod hosts;
+mod merges;
 mod passes;
-
 mod rust;
 mod source;
 
