@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fuser_ir::limits::MAX_SOURCE_BYTES;
 use tempfile::NamedTempFile;
@@ -38,6 +38,7 @@ pub fn read(path: &str, limit: Limit) -> Result<String, String> {
         path => std::fs::File::open(path)
             .and_then(|f| f.take(most.saturating_add(1)).read_to_end(&mut bytes)),
     };
+    let path = if path == "-" { "<stdin>" } else { path };
     read.map_err(|e| format!("cannot read '{path}': {e}"))?;
     if bytes.len() as u64 > most {
         let raise = limit.raised_by.map(|flag| format!("; raise {flag}"));
@@ -56,7 +57,16 @@ pub fn write(path: &str, text: &str) -> Result<(), String> {
         "-" => to_stdout(text),
         path => write_file(Path::new(path), text),
     }
-    .map_err(|e| format!("cannot write '{path}': {e}"))
+    .map_err(|e| not_written(path, &e))
+}
+
+/// The message. The name that a file has before it is renamed, which `tempfile` adds, is left out: nobody gave it.
+fn not_written(path: &str, error: &io::Error) -> String {
+    let path = if path == "-" { "<stdout>" } else { path };
+    let text = error.to_string();
+    let said = text.split_once(" at path ");
+    let cause = said.map_or(text.as_str(), |(cause, _)| cause);
+    format!("cannot write '{path}': {cause}")
 }
 
 fn to_stdout(text: &str) -> io::Result<()> {
@@ -75,7 +85,18 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     }
     let mut file = beside(path)?;
     file.write_all(text.as_bytes())?;
-    file.persist(path).map(|_| ()).map_err(|e| e.error)
+    put(file, path)
+}
+
+/// Gives a complete file its name. What a link names is replaced, not the link.
+fn put(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    let replaced = file.persist(target(path));
+    replaced.map(|_| ()).map_err(|e| e.error)
+}
+
+/// The file that `path` names, behind all links.
+fn target(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Devices and pipes cannot be renamed onto: `-o /dev/null`.
@@ -85,13 +106,14 @@ fn is_special(path: &Path) -> bool {
 
 /// A file in the folder of `path`, to be renamed to it.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let path = target(path);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     tempfile::Builder::new()
         .prefix(".fuser-")
-        .permissions(permissions(path))
+        .permissions(permissions(&path))
         .tempfile_in(folder)
 }
 
@@ -145,11 +167,9 @@ impl Stream {
             (Some(error), _) => Err(error),
             (None, None) => write_file(Path::new(&self.path), ""),
             (None, Some(Target::Device(_))) => Ok(()),
-            (None, Some(Target::File(file))) => {
-                file.persist(&self.path).map(|_| ()).map_err(|e| e.error)
-            }
+            (None, Some(Target::File(file))) => put(file, Path::new(&self.path)),
         };
-        done.map_err(|e| format!("cannot write '{}': {e}", self.path))
+        done.map_err(|e| not_written(&self.path, &e))
     }
 }
 
@@ -167,12 +187,12 @@ impl fmt::Write for Stream {
     }
 }
 
-/// Those of the file that is replaced, else what a new file has.
+/// Those of the file that is replaced, else what a new file has; the user's mask takes its part of both.
 #[cfg(unix)]
 fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     let old = std::fs::metadata(path).map(|m| m.permissions());
-    old.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o644))
+    old.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
 }
 
 /// Says something on stderr. A closed stderr is nobody's mistake.
