@@ -80,15 +80,20 @@ impl Reader<'_> {
     ) {
         let next;
         let value = match (flag.takes, value) {
-            (Takes::Value(what), None) => match rest.next() {
-                Some(v) => {
-                    next = v.clone();
-                    Some(next.as_str())
+            (Takes::Value(what), None) => match rest.as_slice().first() {
+                Some(v) if !self.is_known(v) => {
+                    next = rest.next().cloned();
+                    next.as_deref()
                 }
-                None => {
+                taken => {
+                    let name = dashed(name);
+                    let taken = taken.map(|v| {
+                        format!(", and '{v}' is a flag; {name}={v} gives it as the value")
+                    });
+                    let taken = taken.unwrap_or_default();
                     return self
                         .errors
-                        .push(format!("{0} needs a value: {0} {what}", dashed(name)));
+                        .push(format!("{name} needs a value: {name} {what}{taken}"));
                 }
             },
             (Takes::Switch, Some(v)) if !matches!(v, "true" | "false") => {
@@ -100,6 +105,13 @@ impl Reader<'_> {
         if let Err(message) = (flag.set)(&mut self.config, value) {
             self.errors.push(format!("{}: {message}", dashed(name)));
         }
+    }
+    /// Whether `arg` is one of our flags, so that nobody means it as a value.
+    fn is_known(&self, arg: &str) -> bool {
+        let body = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
+        let name = body.and_then(|body| body.split(['=', '{']).next());
+        let pass = |name| self.catalog.pass(name).is_some();
+        name.is_some_and(|name| flags::find(name).is_some() || pass(name))
     }
     fn unknown(&mut self, arg: &str, name: &str) {
         let names = flags::spellings().chain(self.catalog.names());
@@ -194,6 +206,13 @@ mod tests {
                 "-o needs a value: -o FILE"
             ]
         );
+        assert_eq!(
+            args(&["--segment-report", "-o", "x"]).unwrap_err(),
+            [
+                "--segment-report needs a value: --segment-report FILE, and '-o' is a flag; --segment-report=-o gives it as the value"
+            ]
+        );
+        assert_eq!(args(&["-o", "-"]).unwrap().output, "-");
         assert_eq!(
             args(&["a", "b"]).unwrap_err(),
             ["one input file at most, not a, b"]
