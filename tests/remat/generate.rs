@@ -4,37 +4,12 @@
 //! repeated, values that several kernels read. Kernels are stretches of the program, so they always have an order.
 
 use crate::exact::{Case, OpOf};
+use crate::random::Random;
 
 /// The side of a matrix: odd, so that no width divides it.
 const SIDE: u64 = 7;
 /// The most ops.
 const MAX_OPS: usize = 14;
-
-/// A small generator: numbers from a multiplicative congruence, the same on every machine.
-pub struct Random(u64);
-
-impl Random {
-    /// Begins at `seed`.
-    pub fn new(seed: u64) -> Self {
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678);
-        random.below(2);
-        random
-    }
-    /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
-    }
-    fn word(&mut self, words: &[&'static str]) -> &'static str {
-        words[self.below(words.len())]
-    }
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}
 
 /// The axes of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -12,13 +12,15 @@
 
 mod exact;
 mod generate;
+mod random;
 
 use fuser_interp::{Data, Options, Tensor, interpret};
 use fuser_ir::{Ir, Op, Value, parse, verify};
 use fuser_pass::pipeline::PipelineBuilder;
 use fuser_pass::{Catalog, Manager, PassOptions};
 
-use generate::{Program, Random};
+use generate::Program;
+use random::Random;
 
 /// What remat did to one program.
 struct Outcome {
