@@ -276,7 +276,8 @@ impl SweepLowering<'_> {
             return self.refuse(op, "its axis does not exist", "choose an axis of the shape");
         };
         let mut index = Idx::ZERO;
-        let mut vector = false;
+        // From one lane to the next.
+        let mut step = None;
         for axis in list {
             let Some(at) = self
                 .spec
@@ -294,14 +295,21 @@ impl SweepLowering<'_> {
             let extent = self.extent[at];
             index = self.k.mul(index, extent);
             index = self.k.add(index, here);
-            vector = self.is_vector_axis(at, ivs, lanes);
+            step = match self.is_vector_axis(at, ivs, lanes) {
+                true => Some(Idx::Const(1)),
+                false => step.map(|step| self.k.mul(step, extent)),
+            };
         }
         let dtype = self.result_dtype(op);
         let scalar = self.k.index(index);
-        let value = match lanes.filter(|_| vector) {
-            Some(n) => {
+        let value = match lanes.zip(step) {
+            Some((n, step)) => {
                 let ty = self.k.ir.vector(n, DType::Index);
-                let lane = self.k.value(&kernel::IOTA, &[], &[], ty);
+                let mut lane = self.k.value(&kernel::IOTA, &[], &[], ty);
+                if step != Idx::Const(1) {
+                    let step = self.k.index(step);
+                    lane = self.k.binary(&fusion::MUL, lane, step);
+                }
                 self.k.binary(&fusion::ADD, lane, scalar)
             }
             None => scalar,
