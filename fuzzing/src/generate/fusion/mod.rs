@@ -11,6 +11,7 @@
 //! mistake here or in the tables, and the tests say so.
 
 pub mod facts;
+pub mod flat;
 pub mod halves;
 pub mod maker;
 pub mod operands;

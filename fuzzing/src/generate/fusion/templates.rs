@@ -10,6 +10,7 @@ use fuser_ir::DType;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::Dim;
 
+use super::flat;
 use super::halves;
 use super::maker::Maker;
 use super::ops::{permute_to, reduce_axes};
@@ -37,6 +38,7 @@ pub const TEMPLATES: &[(&str, Template)] = &[
     ("broadcast_chain", broadcast_chain),
     ("parts", halves::parts),
     ("rope", halves::rope),
+    ("flat", flat::flat),
     ("batch_norm", batch_norm),
     ("attention", attention),
     ("residual_backward", residual_backward),

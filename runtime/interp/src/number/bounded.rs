@@ -117,7 +117,11 @@ pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v % b.v;
     let open = b.may_cross_zero() || a.may_cross_zero();
     if let Some(result) = special(a, b, v, open) {
-        return result;
+        // Of an infinite divisor it is the dividend, which is as far off as it was.
+        return match result.is_undecided() || !a.v.is_finite() || b.v.is_nan() {
+            true => result,
+            false => a,
+        };
     }
     if both_exact(a, b) {
         return rules.known(v);
