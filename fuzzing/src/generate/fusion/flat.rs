@@ -7,7 +7,7 @@ use fuser_ir::types::Dim;
 
 use super::facts;
 use super::maker::Maker;
-use super::ops::reduce_axes;
+use super::ops::{permute_to, reduce_axes};
 use super::shapes::{Axis, elements};
 use super::templates::{binary, stored};
 
@@ -46,7 +46,7 @@ fn numbers(maker: &mut Maker<'_>, length: u64, dtype: DType) -> Option<usize> {
     maker.emit(&fusion::IOTA, &[], &[dim, shape, of], None, fact)
 }
 
-/// A flat tensor as a matrix, folded along rows or columns or both, one after the other.
+/// A flat tensor as a matrix, perhaps transposed, folded along rows or columns or both, one after the other.
 pub fn flat(maker: &mut Maker<'_>) -> Option<usize> {
     let axes = [
         fixed(maker.source.one(&[2, 3, 4, 8, 32, 33, 64])),
@@ -60,6 +60,10 @@ pub fn flat(maker: &mut Maker<'_>) -> Option<usize> {
     let fact = maker.slots[x].fact;
     let mut x = maker.emit(&fusion::RESHAPE, &[x], &[shape], Some(axes.to_vec()), fact)?;
     if maker.source.chance(1, 3) {
+        x = permute_to(maker, x, &[1, 0])?;
+    }
+    if maker.source.chance(1, 2) {
+        let axes = maker.slots[x].axes.clone();
         let other = maker.beside(&axes, dtype)?;
         x = binary(maker, &ADD, x, other)?;
     }
