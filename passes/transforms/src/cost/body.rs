@@ -84,7 +84,7 @@ impl Body {
         axes: &Axes,
         bindings: &Bindings,
         limits: &Limits,
-        hidden: &FxHashSet<Value>,
+        copies: &Copies,
     ) -> Result<Self, Refusal> {
         check_limits(ops.len(), axes.len(), limits)?;
         let may_be_empty = axes.ids().zip(0..).filter(|&(a, _)| {
@@ -99,7 +99,7 @@ impl Body {
             may_be_empty,
             ..Self::default()
         };
-        let (inputs, outputs) = boundary_hiding(ir, ops, hidden);
+        let (inputs, outputs) = boundary_with(ir, ops, copies);
         body.inputs = inputs
             .iter()
             .map(|&value| Input {
@@ -207,15 +207,28 @@ impl Body {
 
 /// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.
 pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
-    boundary_hiding(ir, ops, &FxHashSet::default())
+    boundary_with(ir, ops, &Copies::default())
 }
 
-/// The same without the values `hidden`, which whoever reads them outside computes again.
-pub(super) fn boundary_hiding(
-    ir: &Ir,
-    ops: &[Op],
-    hidden: &FxHashSet<Value>,
-) -> (Vec<Value>, Vec<Value>) {
+/// What the IR does not say of a kernel that is not drawn yet: ops of it, or that read it, are copied into others.
+#[derive(Clone, Debug, Default)]
+pub struct Copies {
+    /// Values that it does not write though an op outside reads them: each such op has a copy of its own, or is where one is.
+    pub hidden: FxHashSet<Value>,
+    /// Values that it writes though only ops inside read them: a copy of one of these stands elsewhere.
+    pub shown: FxHashSet<Value>,
+}
+
+impl Copies {
+    /// Whether somebody outside of the kernel `inside` loads `value`, which `op` makes.
+    pub(crate) fn leaves(&self, ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
+        let shown = self.shown.contains(&value);
+        shown || (!self.hidden.contains(&value) && leaves(ir, op, value, inside))
+    }
+}
+
+/// The same where ops are copied.
+pub(super) fn boundary_with(ir: &Ir, ops: &[Op], copies: &Copies) -> (Vec<Value>, Vec<Value>) {
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
     let mut seen = FxHashSet::default();
     let mut inputs = Vec::new();
@@ -227,7 +240,7 @@ pub(super) fn boundary_hiding(
                 inputs.push(value);
             }
         }
-        let leaves = |&&v: &&Value| !hidden.contains(&v) && leaves(ir, op, v, &inside);
+        let leaves = |&&v: &&Value| copies.leaves(ir, op, v, &inside);
         outputs.extend(ir.results(op).iter().filter(leaves));
     }
     (inputs, outputs)
@@ -235,13 +248,21 @@ pub(super) fn boundary_hiding(
 
 /// Whether somebody outside of `inside` loads `value`, which `op` makes. Whoever needs what is made from nothing makes it
 /// again, but for a window that cannot.
-pub(crate) fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
-    let made = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
+fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
+    let made = made_of_nothing(ir, op);
     let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
     ir.users(value).any(|user| {
         let stored = !made || ir.has(user, Traits::TERMINATOR) || windowed(user);
         !inside.contains(&user) && stored
     })
+}
+
+/// Whether `op` makes its value from nothing, from an argument of a single element or from a constant: not from what another op
+/// computes.
+pub(crate) fn made_of_nothing(ir: &Ir, op: Op) -> bool {
+    let creates = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
+    let constant = |maker: Op| creates(maker) && ir.operand_count(maker) == 0;
+    creates(op) && ir.operands(op).all(|v| ir.def_op(v).is_none_or(constant))
 }
 
 fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal> {

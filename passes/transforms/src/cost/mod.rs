@@ -28,12 +28,12 @@ mod sizes;
 mod tests;
 mod units;
 
-pub use body::boundary;
-pub(crate) use body::leaves;
+pub(crate) use body::made_of_nothing;
+pub use body::{Copies, boundary};
 pub use machine::{MACHINE_NAMES, MACHINES, Machine};
 pub use memory_view::keeps_memory;
 pub(crate) use memory_view::moved;
-pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_hiding, plan_ops};
+pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};

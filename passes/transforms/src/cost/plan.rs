@@ -2,9 +2,8 @@
 
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};
-use rustc_hash::FxHashSet;
 
-use super::body::{Body, Mask, Source};
+use super::body::{Body, Copies, Mask, Source};
 use super::machine::Machine;
 use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
@@ -173,19 +172,14 @@ const MAX_ENUMERATED: usize = 4;
 /// What a view costs the host: enough that it joins a kernel where that moves no more bytes.
 const VIEW_NS: u64 = 100;
 
-/// Plans `ops`, given in program order, as one kernel or as a view, which needs no common iteration space. The values `hidden`
-/// are not written, though an op outside reads them: it has a copy of its own.
-pub fn plan_ops(
-    ir: &Ir,
-    ops: &[Op],
-    model: &Model,
-    hidden: &FxHashSet<Value>,
-) -> Result<Plan, Refusal> {
+/// Plans `ops`, given in program order, as one kernel or as a view, which needs no common iteration space; `copies` says what
+/// the IR does not.
+pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<Plan, Refusal> {
     if is_view(ir, ops) {
-        return Ok(view(ir, ops, hidden));
+        return Ok(view(ir, ops, copies));
     }
     let axes = Axes::build(ir, ops).map_err(Refusal::Axes)?;
-    plan_hiding(ir, ops, &axes, model, hidden)
+    plan_with(ir, ops, &axes, model, copies)
 }
 
 /// Whether each output is the memory of an input under another shape, and no border lies inside.
@@ -198,21 +192,21 @@ fn is_view(ir: &Ir, ops: &[Op]) -> bool {
 
 /// Plans `ops`, given in program order, as one kernel; `axes` is their axis analysis.
 pub fn plan(ir: &Ir, ops: &[Op], axes: &Axes, model: &Model) -> Result<Plan, Refusal> {
-    plan_hiding(ir, ops, axes, model, &FxHashSet::default())
+    plan_with(ir, ops, axes, model, &Copies::default())
 }
 
-/// The same where the values `hidden` are not written, though an op outside reads them: it has a copy of its own.
-pub fn plan_hiding(
+/// The same where ops are copied.
+pub fn plan_with(
     ir: &Ir,
     ops: &[Op],
     axes: &Axes,
     model: &Model,
-    hidden: &FxHashSet<Value>,
+    copies: &Copies,
 ) -> Result<Plan, Refusal> {
     let (machine, limits) = (&model.machine, &model.limits);
-    let body = Body::build(ir, ops, axes, &model.bindings, limits, hidden)?;
+    let body = Body::build(ir, ops, axes, &model.bindings, limits, copies)?;
     if is_view(ir, ops) {
-        return Ok(view(ir, ops, hidden));
+        return Ok(view(ir, ops, copies));
     }
     let mut choices: Vec<Choice> = tiles(&body)
         .into_iter()
@@ -400,8 +394,8 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {
     }
 }
 
-fn view(ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Plan {
-    let (inputs, outputs) = super::body::boundary_hiding(ir, ops, hidden);
+fn view(ir: &Ir, ops: &[Op], copies: &Copies) -> Plan {
+    let (inputs, outputs) = super::body::boundary_with(ir, ops, copies);
     Plan {
         kind: Kind::View,
         inputs,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::axes::window;
-use crate::cost::Bindings;
+use crate::cost::{Bindings, made_of_nothing};
 
 /// The bytes of the largest element: a value this small is cheaper to compute again than to store.
 const MAX_ELEMENT: u64 = 8;
@@ -110,7 +110,7 @@ impl Graph {
         let edge = &self.edges[edge as usize];
         edge.bytes > 0 && edge.maker.is_none_or(|maker| !self.free[maker as usize])
     }
-    /// Whether an op makes values from nothing, or a single element from such and from scalars outside.
+    /// Whether an op makes values from nothing or from scalars outside, or a single element from such.
     fn is_free(&self, ir: &Ir, place: usize) -> bool {
         let op = self.ops[place];
         let Some(def) = ir.def(op) else { return false };
@@ -134,9 +134,9 @@ impl Graph {
             && ir.get_attr(op, "fusion.hint").is_none()
             && self.writes[place]
                 .iter()
-                .all(|e| edge(e).bytes <= MAX_ELEMENT)
-            && self.reads[place].iter().all(|e| given(edge(e)));
-        def.class == OpClass::Creation || single
+                .all(|e| edge(e).bytes <= MAX_ELEMENT);
+        let all_given = self.reads[place].iter().all(|e| given(edge(e)));
+        made_of_nothing(ir, op) || (single && all_given)
     }
 
     /// How many ops there are.

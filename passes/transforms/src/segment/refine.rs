@@ -16,8 +16,10 @@
 //! borders alone is not asked about; the ops in the groups that are asked about are counted and bounded, linear in the
 //! program. Never looks at more than the groups at one cut.
 
+use std::collections::VecDeque;
+
 use fuser_ir::Ir;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::borders::{is_alone, separated};
@@ -25,7 +27,7 @@ use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::Group;
 use super::verdict::{Planner, Verdict};
-use crate::cost::{Cost, Kind, Objective, Refusal};
+use crate::cost::{Copies, Cost, Kind, Objective, Refusal};
 use crate::remat::is_pinned;
 
 /// How many ops go together at most.
@@ -132,20 +134,33 @@ impl<'a> Refine<'a> {
         refine
     }
 
-    /// Looks at each cut, and again at those that a change touched.
+    /// Looks at each cut, and again at those that a change touched; then at those of groups that copies have left with idle
+    /// ops, which now have room.
     fn run(&mut self) {
         let all = 0..self.graph.edges.len() as u32;
-        let mut queue: std::collections::VecDeque<u32> = all.collect();
+        let mut queue: VecDeque<u32> = all.collect();
         let mut waits = vec![true; self.graph.edges.len()];
-        while let Some(edge) = queue.pop_front() {
-            waits[edge as usize] = false;
-            let changed = self.improve(edge);
-            for op in changed {
-                let reads = self.graph.reads[op as usize].iter();
-                for &near in reads.chain(&self.graph.writes[op as usize]) {
-                    if !std::mem::replace(&mut waits[near as usize], true) {
-                        queue.push_back(near);
-                    }
+        while !queue.is_empty() {
+            while let Some(edge) = queue.pop_front() {
+                waits[edge as usize] = false;
+                let changed = self.improve(edge);
+                self.wait(&changed, &mut queue, &mut waits);
+            }
+            for group in 0..self.groups.len() as Place {
+                if self.drop_idle(group) {
+                    let content = self.content[group as usize].clone();
+                    self.wait(&content, &mut queue, &mut waits);
+                }
+            }
+        }
+    }
+    /// Puts the values around `ops` into the queue.
+    fn wait(&self, ops: &[Index], queue: &mut VecDeque<u32>, waits: &mut [bool]) {
+        for &op in ops {
+            let reads = self.graph.reads[op as usize].iter();
+            for &near in reads.chain(&self.graph.writes[op as usize]) {
+                if !std::mem::replace(&mut waits[near as usize], true) {
+                    queue.push_back(near);
                 }
             }
         }
@@ -174,6 +189,39 @@ impl<'a> Refine<'a> {
             }
         }
         SmallVec::new()
+    }
+
+    /// Takes ops out of a group that has no need of them: all their readers went to groups that compute them too. Whether
+    /// there are such.
+    fn drop_idle(&mut self, group: Place) -> bool {
+        let before = self.content[group as usize].len();
+        for op in self.content[group as usize].clone().into_iter().rev() {
+            let homes = &self.homes[op as usize];
+            let writes = homes.first() == Some(&group);
+            let needed = |&edge: &u32| {
+                self.reads.contains_key(&(edge, group)) || (writes && self.is_written(edge))
+            };
+            if homes.len() > 1 && !self.graph.writes[op as usize].iter().any(needed) {
+                self.leave(op, group);
+            }
+        }
+        let content = &self.content[group as usize];
+        let (count, changed) = (content.len() as u64, content.len() < before);
+        if changed {
+            self.planner.refined_ops += count;
+            let copies = self.copies(group);
+            let answer = match content.is_empty() {
+                true => None,
+                false => self
+                    .planner
+                    .ask_with(self.ir, self.graph, content, &copies)
+                    .ok(),
+            };
+            if answer.is_some() || count == 0 {
+                self.groups[group as usize].verdict = answer;
+            }
+        }
+        changed
     }
 
     // --- what could change -------------------------------------------------------------------------------------------
@@ -359,10 +407,8 @@ impl<'a> Refine<'a> {
             }
             self.budget = self.budget.saturating_sub(content.len() as u64);
             self.planner.refined_ops += content.len() as u64;
-            let hidden = self.hidden(group);
-            let answer = self
-                .planner
-                .ask_hiding(self.ir, self.graph, content, &hidden);
+            let copies = self.copies(group);
+            let answer = self.planner.ask_with(self.ir, self.graph, content, &copies);
             match answer {
                 Ok(verdict) => {
                     after = after.plus(&verdict.cost);
@@ -465,21 +511,25 @@ impl<'a> Refine<'a> {
         let maker = self.graph.edges[number as usize].maker?;
         self.homes[maker as usize].first().copied()
     }
-    /// The values that a group keeps to itself though an op outside of it reads them.
-    fn hidden(&self, group: Place) -> FxHashSet<fuser_ir::Value> {
-        let mut hidden = FxHashSet::default();
-        for &op in &self.content[group as usize] {
+    /// The values that a group keeps to itself though an op outside of it reads them, and those that it writes for copies of
+    /// its own ops.
+    fn copies(&self, group: Place) -> Copies {
+        let mut copies = Copies::default();
+        let content = &self.content[group as usize];
+        for &op in content {
             let homes = &self.homes[op as usize];
-            if homes.len() < 2 {
-                continue;
-            }
             for &number in &self.graph.writes[op as usize] {
-                if homes[0] != group || !self.is_written(number) {
-                    hidden.insert(self.graph.edges[number as usize].value);
+                let edge = &self.graph.edges[number as usize];
+                let writes = homes.first() == Some(&group) && self.is_written(number);
+                let inside = |r: &Index| self.homes[*r as usize].contains(&group);
+                if homes.len() > 1 && !writes {
+                    copies.hidden.insert(edge.value);
+                } else if writes && !edge.escapes && edge.readers.iter().all(inside) {
+                    copies.shown.insert(edge.value);
                 }
             }
         }
-        hidden
+        copies
     }
 
     // --- making and unmaking a change --------------------------------------------------------------------------------

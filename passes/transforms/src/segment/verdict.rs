@@ -11,7 +11,7 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
-use crate::cost::{Cost, Kind, Model, Plan, Refusal, leaves, plan_ops};
+use crate::cost::{Copies, Cost, Kind, Model, Plan, Refusal, plan_ops};
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,16 +71,16 @@ impl Planner {
 
     /// What the ops at `members` cost as one group, with the free ops that they use.
     pub fn ask(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Result<Verdict, Refusal> {
-        self.ask_hiding(ir, graph, members, &FxHashSet::default())
+        self.ask_with(ir, graph, members, &Copies::default())
     }
 
-    /// The same, where the values `hidden` are not written though an op outside reads them: it has a copy of its own.
-    pub fn ask_hiding(
+    /// The same where ops are copied.
+    pub fn ask_with(
         &mut self,
         ir: &Ir,
         graph: &Graph,
         members: &[Index],
-        hidden: &FxHashSet<Value>,
+        copies: &Copies,
     ) -> Result<Verdict, Refusal> {
         self.questions += 1;
         let limit = self.model.limits.ops;
@@ -91,7 +91,7 @@ impl Planner {
         let places = graph.with_free(members);
         let ops = graph.ops_at(&places);
         let free: Vec<bool> = places.iter().map(|&p| graph.free[p as usize]).collect();
-        let structure = Structure::of(ir, &ops, &free, hidden);
+        let structure = Structure::of(ir, &ops, &free, copies);
         match self.known.get(&structure.key) {
             Some(Ok(known)) => return Ok(known.clone()),
             Some(Err(known)) => {
@@ -102,7 +102,7 @@ impl Planner {
             None => {}
         }
         let verdict = self
-            .plan(ir, &ops, hidden)
+            .plan(ir, &ops, copies)
             .map(|plan| verdict(ir, &plan, &self.model));
         let told = match &verdict {
             Ok(verdict) => Some(Ok(verdict.clone())),
@@ -114,10 +114,10 @@ impl Planner {
         verdict
     }
 
-    fn plan(&mut self, ir: &Ir, ops: &[Op], hidden: &FxHashSet<Value>) -> Result<Plan, Refusal> {
+    fn plan(&mut self, ir: &Ir, ops: &[Op], copies: &Copies) -> Result<Plan, Refusal> {
         self.plans += 1;
         self.planned_ops += ops.len() as u64;
-        plan_ops(ir, ops, &self.model, hidden)
+        plan_ops(ir, ops, &self.model, copies)
     }
 }
 
@@ -147,7 +147,7 @@ struct Structure {
 
 impl Structure {
     /// Of `ops`, with for each whether it is made anew by whoever needs it.
-    fn of(ir: &Ir, ops: &[Op], free: &[bool], hidden: &FxHashSet<Value>) -> Self {
+    fn of(ir: &Ir, ops: &[Op], free: &[bool], copies: &Copies) -> Self {
         let inside: FxHashSet<Op> = ops.iter().copied().collect();
         // Where an op stood says nothing about its price.
         let place = ir.strings.lookup(crate::places::PLACE);
@@ -171,7 +171,7 @@ impl Structure {
                 // Windows ask who reads a value at all, the price who loads it.
                 let read = ir.users(value).any(|user| !inside.contains(&user));
                 // Nobody loads a free value, however many use it.
-                let loaded = !free && !hidden.contains(&value) && leaves(ir, op, value, &inside);
+                let loaded = !free && copies.leaves(ir, op, value, &inside);
                 let outside = u32::from(read) + 2 * u32::from(loaded);
                 key.extend([ir.value_type(value).index() as u32, outside]);
             }
