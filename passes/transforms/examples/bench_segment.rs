@@ -1,11 +1,12 @@
 //! How the time and the work of segmentation grow with the program.
 //!
 //! ```text
-//! cargo run --release -p fuser-passes --example bench_segment -- [OPS] [FAMILY] [--all]
+//! cargo run --release -p fuser-passes --example bench_segment -- [OPS] [FAMILY] [--all] [--double]
 //! ```
 //!
 //! For chains, trees, layers of a transformer and steps that cannot share a kernel: programs of 100 ops and ten times as
-//! many, up to OPS (100,000), each through the pass `segment` with its defaults, once. Time is processor time of the pass
+//! many (`--double`: twice as many), up to OPS (100,000), each through the pass `segment` with its defaults, once. FAMILY is
+//! one of these, or one of `parts`, `siblings`, `pads` and `turns`, which are wide or knotty and else left out. Time is processor time of the pass
 //! with the verifier behind it; the other columns are its own counters, per op. Single-threaded. `--all` tells the seconds of
 //! each pass from `preseg` to `schedule` instead, each with the verifier behind it, and the counters of `remat`.
 
@@ -26,19 +27,25 @@ fn main() -> ExitCode {
     let most = arguments.iter().find_map(|a| a.parse().ok());
     let most: usize = most.unwrap_or(DEFAULT_OPS);
     let all = arguments.iter().any(|a| a == "--all");
-    let mut names = arguments.iter().filter(|a| a.parse::<usize>().is_err());
-    let wanted = names.find(|a| *a != "--all");
+    let factor = match arguments.iter().any(|a| a == "--double") {
+        true => 2,
+        false => 10,
+    };
+    let mut names = arguments.iter().filter(|a| !a.starts_with("--"));
+    let wanted = names.find(|a| a.parse::<usize>().is_err());
     match all {
         true => println!(
             "family       ops   {}  remat: steps/op  work/op  planned/op",
             PASSES.join("   ")
         ),
         false => println!(
-            "family       ops  segments   seconds  us/op  plans  questions/op  planned/op  refined/op  axis-steps/op"
+            "family       ops  segments   seconds  us/op  plans  questions/op  asked/op  planned/op  refined/op  axis-steps/op"
         ),
     }
-    for (name, family) in programs::FAMILIES {
-        if wanted.is_some_and(|w| w != name) {
+    let usual = programs::FAMILIES.map(|family| (family, true));
+    let knots = programs::KNOTS.map(|family| (family, false));
+    for ((name, family), usual) in usual.into_iter().chain(knots) {
+        if !wanted.map_or(usual, |w| w == name) {
             continue;
         }
         let mut ops = 100;
@@ -47,7 +54,7 @@ fn main() -> ExitCode {
             if !measure(name, ops, &family(ops)) {
                 return ExitCode::FAILURE;
             }
-            ops *= 10;
+            ops *= factor;
         }
     }
     ExitCode::SUCCESS
@@ -74,11 +81,12 @@ fn measure(name: &str, ops: usize, text: &str) -> bool {
     let counter = |wanted: &str| counter(&pipeline, &report, wanted);
     let per_op = |wanted: &str| counter(wanted) as f64 / ops as f64;
     println!(
-        "{name:<8} {ops:>7} {:>9} {seconds:>9.3} {:>6.1} {:>6} {:>13.2} {:>11.2} {:>11.2} {:>14.2}",
+        "{name:<8} {ops:>7} {:>9} {seconds:>9.3} {:>6.1} {:>6} {:>13.2} {:>9.2} {:>11.2} {:>11.2} {:>14.2}",
         counter("segments"),
         seconds * 1e6 / ops as f64,
         counter("plans"),
         per_op("questions"),
+        per_op("asked-ops"),
         per_op("planned-ops"),
         per_op("refined-ops"),
         per_op("axis-steps"),

@@ -168,3 +168,17 @@ impl Builder {
         self.ir.set_attr(last, "keepdim", unit);
     }
 }
+
+/// A small generator: numbers from a multiplicative congruence, the same on every machine.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+}

@@ -4,7 +4,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 
 use super::render::{expr_text, value_text};
-use super::window::WindowRefusal;
+use super::window::{self, WindowRefusal};
 
 /// A reason against one iteration space for a set of ops.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,6 +56,18 @@ impl AxisRefusal {
         }
     }
 
+    /// Whether what was said of `op` alone holds for every set of ops that it is part of: it has no rule, or more pieces than
+    /// there may be, and no window reads past it.
+    pub(crate) fn lasts(&self, ir: &Ir, op: Op) -> bool {
+        let pieces = Self::Window(WindowRefusal::TooManyPieces {
+            op,
+            limit: window::MAX_PIECES,
+        });
+        let results = ir.results(op).iter();
+        let mut readers = results.flat_map(|&v| ir.users(v));
+        (matches!(self, Self::Unsupported { .. }) || *self == pieces)
+            && (!window::is_link(ir, op) || readers.any(|reader| !window::is_link(ir, reader)))
+    }
     /// Whether it rests on an extent that nobody knows.
     pub(super) fn names_unknown(&self) -> bool {
         match self {

@@ -253,18 +253,6 @@ fn long_chains_of_reshapes_stay_flat() {
 }
 
 /// Numbers from a multiplicative congruence, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
-    }
-}
-
 /// Ops that join, factor, transpose, end and bring axes of 24 and 576 elements.
 fn random(seed: u64) -> Builder {
     let mut random = Random(seed);

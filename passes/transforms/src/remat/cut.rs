@@ -11,13 +11,11 @@
 //! is left out before; most parts are settled by that.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
-use petgraph::algo::dinics;
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::EdgeRef;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::flow::Flow;
 use super::local::{Given, Local, MAX_FOREIGN, State};
 
 /// Capacity that no cut pays. Finite capacities are clamped far below, so that sums do not reach it.
@@ -51,27 +49,29 @@ impl Part {
         local: &Local,
         start: u32,
         absorbed: &mut FxHashSet<u32>,
+        scratch: &mut Scratch,
         work: &mut u64,
     ) -> Self {
-        let mut search = Neighbourhood::new(given, local);
+        let mut search = Neighbourhood::new(given, local, scratch);
         search.meet(start, 0, 0, absorbed);
         search.explore(absorbed);
-        *work += (search.found.len() + search.ops.len()) as u64;
+        let lists = &mut *search.lists;
+        *work += (lists.found.len() + lists.ops.len()) as u64;
+        lists.had.sort_unstable();
+        lists.had.dedup();
         let mut part = Part {
-            region: search.found.clone(),
-            relies: search.had.iter().copied().collect(),
+            region: lists.found.clone(),
+            relies: lists.had.clone(),
             ..Part::default()
         };
-        let found = search.found.iter().zip(&search.terminal);
+        let found = lists.found.iter().zip(&lists.terminal);
         part.terminals = found.filter(|(_, t)| **t).map(|(&v, _)| v).collect();
-        let network = search.worthwhile();
-        if network.is_empty() {
-            part.load_all(given);
-            return part;
+        let ops = search.worthwhile();
+        match ops.is_empty() {
+            true => part.load_all(given),
+            false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut part),
         }
-        *work += 4 * network.len() as u64;
-        let network = Network::build(&search, &network);
-        network.solve(given, &mut part);
+        search.lists.clear();
         part
     }
     fn load_all(&mut self, given: Given<'_>) {
@@ -81,46 +81,81 @@ impl Part {
     }
 }
 
+/// Lists that are kept from one part to the next.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Values in order of discovery.
+    found: Vec<u32>,
+    /// Of each of these whether it is a choice,
+    terminal: Vec<bool>,
+    /// whether its op was followed,
+    done: Vec<bool>,
+    /// the values in memory on the way to it,
+    depth: Vec<u32>,
+    /// and its place in the network, once it has one: where it is made or loaded, and where it is had.
+    nodes: Vec<Option<(u32, u32)>>,
+    /// The place in these lists of every value of the problem; [`NOWHERE`]: not found.
+    place: Vec<u32>,
+    /// Values read that the kernel has in any case.
+    had: Vec<u32>,
+    /// Ops that may be computed.
+    ops: Vec<u32>,
+    /// Whether each op of the problem is one of these.
+    seen: Vec<bool>,
+    /// Values by the least price of the foreign ops on a path to them, their own included, then in order of discovery.
+    heap: BinaryHeap<Reverse<(u128, usize)>>,
+    flow: Flow,
+}
+
+/// A value that was not found.
+const NOWHERE: u32 = u32::MAX;
+
+impl Scratch {
+    /// Forgets what was found, in time that takes no longer than finding it did.
+    fn clear(&mut self) {
+        for &value in &self.found {
+            self.place[value as usize] = NOWHERE;
+        }
+        for &op in &self.ops {
+            self.seen[op as usize] = false;
+        }
+        self.found.clear();
+        self.terminal.clear();
+        self.done.clear();
+        self.depth.clear();
+        self.nodes.clear();
+        self.had.clear();
+        self.ops.clear();
+        self.heap.clear();
+    }
+    fn place(&self, value: u32) -> Option<usize> {
+        let place = self.place[value as usize];
+        (place != NOWHERE).then_some(place as usize)
+    }
+}
+
 /// What lies behind a choice.
 struct Neighbourhood<'a> {
     given: Given<'a>,
     local: &'a Local,
-    /// Values in order of discovery.
-    found: Vec<u32>,
-    terminal: Vec<bool>,
-    done: Vec<bool>,
-    /// Of each the values in memory on the way to it.
-    depth: Vec<u32>,
-    place: FxHashMap<u32, usize>,
-    /// Values read that the kernel has in any case.
-    had: BTreeSet<u32>,
-    /// Ops that may be computed.
-    ops: Vec<u32>,
-    seen_ops: FxHashSet<u32>,
+    lists: &'a mut Scratch,
     foreign: usize,
     choices: usize,
-    /// Values by the least price of the foreign ops on a path to them, their own included, then in order of discovery.
-    heap: BinaryHeap<Reverse<(u128, usize)>>,
     /// Bytes of all loads at stake.
     bound: u128,
 }
 
 impl<'a> Neighbourhood<'a> {
-    fn new(given: Given<'a>, local: &'a Local) -> Self {
+    fn new(given: Given<'a>, local: &'a Local, lists: &'a mut Scratch) -> Self {
+        let problem = given.problem;
+        lists.place.resize(problem.values.len(), NOWHERE);
+        lists.seen.resize(problem.ops.len(), false);
         Self {
             given,
             local,
-            found: Vec::new(),
-            terminal: Vec::new(),
-            done: Vec::new(),
-            depth: Vec::new(),
-            place: FxHashMap::default(),
-            had: BTreeSet::new(),
-            ops: Vec::new(),
-            seen_ops: FxHashSet::default(),
+            lists,
             foreign: 0,
             choices: 0,
-            heap: BinaryHeap::new(),
             bound: 0,
         }
     }
@@ -128,10 +163,10 @@ impl<'a> Neighbourhood<'a> {
     /// Comes to a value by a path of this price, through so many values in memory.
     fn meet(&mut self, value: u32, price: u128, depth: u32, absorbed: &mut FxHashSet<u32>) {
         if self.local.has(self.given, value) {
-            self.had.insert(value);
+            self.lists.had.push(value);
             return;
         }
-        if let Some(&at) = self.place.get(&value) {
+        if let Some(at) = self.lists.place(value) {
             self.reach(at, price);
             return;
         }
@@ -145,17 +180,19 @@ impl<'a> Neighbourhood<'a> {
         self.enter(value, price, depth);
     }
     fn enter(&mut self, value: u32, price: u128, depth: u32) {
-        let at = self.found.len();
-        if *self.place.entry(value).or_insert(at) != at {
+        let lists = &mut *self.lists;
+        if lists.place(value).is_some() {
             return;
         }
+        let at = lists.found.len();
+        lists.place[value as usize] = at as u32;
         let terminal = self.local.state(value) == State::Choice;
-        self.found.push(value);
-        self.terminal.push(terminal);
-        self.done.push(false);
+        lists.found.push(value);
+        lists.terminal.push(terminal);
+        lists.done.push(false);
         let depth = if terminal { 0 } else { depth };
-        self.depth
-            .push(depth + u32::from(self.given.may_load(value)));
+        let stored = u32::from(self.given.may_load(value));
+        lists.depth.push(depth + stored);
         if terminal {
             self.choices += 1;
             self.bound += u128::from(self.given.load_price(value));
@@ -164,27 +201,30 @@ impl<'a> Neighbourhood<'a> {
     }
     /// Puts the op of a value on the list, with the price of the path that it ends.
     fn reach(&mut self, at: usize, price: u128) {
-        if let Some(op) = self.given.maker(self.found[at]).filter(|_| !self.done[at]) {
+        if self.lists.done[at] {
+            return;
+        }
+        if let Some(op) = self.given.maker(self.lists.found[at]) {
             let price = price + u128::from(self.given.price(op));
-            self.heap.push(Reverse((price, at)));
+            self.lists.heap.push(Reverse((price, at)));
         }
     }
 
     fn explore(&mut self, absorbed: &mut FxHashSet<u32>) {
-        while let Some(Reverse((price, at))) = self.heap.pop() {
+        while let Some(Reverse((price, at))) = self.lists.heap.pop() {
             if price >= self.bound {
                 return;
             }
-            if std::mem::replace(&mut self.done[at], true) {
+            if std::mem::replace(&mut self.lists.done[at], true) {
                 continue;
             }
-            let Some(op) = self.given.maker(self.found[at]) else {
+            let Some(op) = self.given.maker(self.lists.found[at]) else {
                 continue;
             };
-            if self.seen_ops.contains(&op) {
+            if self.lists.seen[op as usize] {
                 continue;
             }
-            let depth = self.depth[at];
+            let depth = self.lists.depth[at];
             let native = self.given.is_native(op);
             if depth > MAX_DEPTH {
                 continue;
@@ -194,8 +234,8 @@ impl<'a> Neighbourhood<'a> {
                 continue;
             }
             self.foreign += usize::from(!native);
-            self.seen_ops.insert(op);
-            self.ops.push(op);
+            self.lists.seen[op as usize] = true;
+            self.lists.ops.push(op);
             let info = &self.given.problem.ops[op as usize];
             for &read in &info.reads {
                 self.meet(read, price, depth, absorbed);
@@ -210,19 +250,23 @@ impl<'a> Neighbourhood<'a> {
 
     /// The ops, ascending, that could be part of something cheaper than loading all choices.
     fn worthwhile(&mut self) -> Vec<u32> {
-        self.ops.sort_unstable();
+        let lists = &mut *self.lists;
+        lists.ops.sort_unstable();
+        if lists.ops.is_empty() {
+            return Vec::new();
+        }
         // Of each value what it costs at least.
         let load = |&v: &u32| {
             self.given
                 .may_load(v)
                 .then(|| u128::from(self.given.load_price(v)))
         };
-        let mut least: Vec<Option<u128>> = self.found.iter().map(load).collect();
+        let mut least: Vec<Option<u128>> = lists.found.iter().map(load).collect();
         let mut possible = Vec::new();
-        for &op in &self.ops {
+        for &op in &lists.ops {
             let info = &self.given.problem.ops[op as usize];
-            let reads = info.reads.iter().filter_map(|r| self.place.get(r));
-            let mut dearest = reads.map(|&at| least[at]);
+            let reads = info.reads.iter().filter_map(|&r| lists.place(r));
+            let mut dearest = reads.map(|at| least[at]);
             let dearest = dearest.try_fold(0u128, |max, cost| Some(max.max(cost?)));
             let Some(dearest) = dearest else { continue };
             let cost = dearest + u128::from(self.given.price(op));
@@ -230,18 +274,21 @@ impl<'a> Neighbourhood<'a> {
                 continue;
             }
             possible.push(op);
-            for write in &info.writes {
-                if let Some(&at) = self.place.get(write) {
+            for &write in &info.writes {
+                if let Some(at) = lists.place(write) {
                     least[at] = Some(least[at].map_or(cost, |l| l.min(cost)));
                 }
             }
         }
+        if possible.is_empty() {
+            return possible;
+        }
         // Of these the ones that a choice leads to.
-        let mut wanted = self.terminal.clone();
+        let mut wanted = lists.terminal.clone();
         let mut ops = Vec::new();
         for &op in possible.iter().rev() {
             let info = &self.given.problem.ops[op as usize];
-            let place = |v: &u32| self.place.get(v).copied();
+            let place = |&v: &u32| lists.place(v);
             if info.writes.iter().filter_map(place).any(|at| wanted[at]) {
                 ops.push(op);
                 for at in info.reads.iter().filter_map(place) {
@@ -252,117 +299,82 @@ impl<'a> Neighbourhood<'a> {
         ops.reverse();
         ops
     }
-}
 
-struct Network {
-    graph: DiGraph<(), u64>,
-    source: NodeIndex,
-    sink: NodeIndex,
-    /// In and out node of each value.
-    values: Vec<(u32, NodeIndex, NodeIndex)>,
-    ops: Vec<(u32, NodeIndex)>,
-}
-
-impl Network {
-    fn build(search: &Neighbourhood<'_>, ops: &[u32]) -> Self {
-        let mut graph = DiGraph::new();
-        let (source, sink) = (graph.add_node(()), graph.add_node(()));
-        let mut network = Self {
-            graph,
-            source,
-            sink,
-            values: Vec::new(),
-            ops: Vec::new(),
-        };
-        let given = search.given;
-        let mut nodes: Vec<Option<(NodeIndex, NodeIndex)>> = vec![None; search.found.len()];
-        let mut made = vec![false; search.found.len()];
-        for (at, _) in search.terminal.iter().enumerate().filter(|(_, t)| **t) {
-            let (_, outer) = network.value(search, at, &mut nodes);
-            network.graph.add_edge(outer, sink, UNBOUNDED);
+    /// Fills in what `part` loads and computes where it may compute `ops`; gives how often the network was gone through.
+    fn cut(&mut self, ops: &[u32], part: &mut Part) -> u64 {
+        let given = self.given;
+        let flow = &mut self.lists.flow;
+        flow.clear();
+        let (source, sink) = (flow.node(), flow.node());
+        self.lists.nodes.resize(self.lists.found.len(), None);
+        let mut made = vec![false; self.lists.found.len()];
+        for at in 0..self.lists.found.len() {
+            if self.lists.terminal[at] {
+                let (_, outer) = self.node(at);
+                self.lists.flow.arc(outer, sink, UNBOUNDED);
+            }
         }
+        let mut op_nodes = Vec::with_capacity(ops.len());
         for &op in ops {
-            let node = network.graph.add_node(());
-            network.ops.push((op, node));
+            let node = self.lists.flow.node();
+            op_nodes.push(node);
             let price = given.price(op);
             if price > 0 {
-                network.graph.add_edge(source, node, clamp(price));
+                self.lists.flow.arc(source, node, clamp(price));
             }
             let info = &given.problem.ops[op as usize];
-            for read in &info.reads {
-                if let Some(&at) = search.place.get(read) {
-                    let (_, outer) = network.value(search, at, &mut nodes);
-                    network.graph.add_edge(outer, node, UNBOUNDED);
+            for &read in &info.reads {
+                if let Some(at) = self.lists.place(read) {
+                    let (_, outer) = self.node(at);
+                    self.lists.flow.arc(outer, node, UNBOUNDED);
                 }
             }
-            for write in &info.writes {
-                if let Some(&at) = search.place.get(write) {
-                    let (inner, _) = network.value(search, at, &mut nodes);
-                    network.graph.add_edge(node, inner, UNBOUNDED);
+            for &write in &info.writes {
+                if let Some(at) = self.lists.place(write) {
+                    let (inner, _) = self.node(at);
+                    self.lists.flow.arc(node, inner, UNBOUNDED);
                     made[at] = true;
                 }
             }
         }
-        for (at, nodes) in nodes.iter().enumerate() {
-            if let (Some((inner, _)), false) = (nodes, made[at]) {
-                network.graph.add_edge(source, *inner, UNBOUNDED);
+        let lists = &mut *self.lists;
+        for (nodes, made) in lists.nodes.iter().zip(made) {
+            if let (Some((inner, _)), false) = (nodes, made) {
+                lists.flow.arc(source, *inner, UNBOUNDED);
             }
         }
-        network
-    }
-    fn value(
-        &mut self,
-        search: &Neighbourhood<'_>,
-        at: usize,
-        nodes: &mut [Option<(NodeIndex, NodeIndex)>],
-    ) -> (NodeIndex, NodeIndex) {
-        if let Some(nodes) = nodes[at] {
-            return nodes;
-        }
-        let value = search.found[at];
-        let (inner, outer) = (self.graph.add_node(()), self.graph.add_node(()));
-        let capacity = match search.given.may_load(value) {
-            true => clamp(search.given.load_price(value)),
-            false => UNBOUNDED,
-        };
-        self.graph.add_edge(inner, outer, capacity);
-        self.values.push((value, inner, outer));
-        nodes[at] = Some((inner, outer));
-        (inner, outer)
-    }
-
-    fn solve(&self, given: Given<'_>, part: &mut Part) {
-        let (_, flows) = dinics(&self.graph, self.source, self.sink);
-        let late = self.reaches_sink(&flows);
-        for &(value, inner, outer) in &self.values {
-            if !late[inner.index()] && late[outer.index()] {
+        lists.flow.maximize(source, sink);
+        let late = lists.flow.reaches(sink);
+        for (&value, nodes) in lists.found.iter().zip(&lists.nodes) {
+            let loaded = |(inner, outer): (u32, u32)| !late[inner as usize] && late[outer as usize];
+            if nodes.is_some_and(loaded) {
                 part.loads.push(value);
                 part.cost += u128::from(given.load_price(value));
             }
         }
-        for &(op, _) in self.ops.iter().filter(|(_, n)| late[n.index()]) {
-            part.computes.push(op);
-            part.cost += u128::from(given.price(op));
-        }
-    }
-
-    /// The nodes from which flow could still reach the sink: the smallest side of a minimum cut.
-    fn reaches_sink(&self, flows: &[u64]) -> Vec<bool> {
-        use petgraph::Direction::{Incoming, Outgoing};
-        let mut seen = vec![false; self.graph.node_count()];
-        let mut stack = vec![self.sink];
-        while let Some(node) = stack.pop() {
-            if std::mem::replace(&mut seen[node.index()], true) {
-                continue;
+        for (&op, &node) in ops.iter().zip(&op_nodes) {
+            if late[node as usize] {
+                part.computes.push(op);
+                part.cost += u128::from(given.price(op));
             }
-            let forward = self.graph.edges_directed(node, Incoming);
-            let open = forward.filter(|e| flows[e.id().index()] < *e.weight());
-            stack.extend(open.map(|e| e.source()));
-            let backward = self.graph.edges_directed(node, Outgoing);
-            let returned = backward.filter(|e| flows[e.id().index()] > 0);
-            stack.extend(returned.map(|e| e.target()));
         }
-        seen
+        lists.flow.phases
+    }
+    /// The place of a value in the network.
+    fn node(&mut self, at: usize) -> (u32, u32) {
+        let lists = &mut *self.lists;
+        if let Some(nodes) = lists.nodes[at] {
+            return nodes;
+        }
+        let value = lists.found[at];
+        let (inner, outer) = (lists.flow.node(), lists.flow.node());
+        let capacity = match self.given.may_load(value) {
+            true => clamp(self.given.load_price(value)),
+            false => UNBOUNDED,
+        };
+        lists.flow.arc(inner, outer, capacity);
+        lists.nodes[at] = Some((inner, outer));
+        (inner, outer)
     }
 }
 

@@ -97,9 +97,18 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
     let before: Vec<Option<Cost>> = today.iter().map(|p| p.map(|p| p.cost)).collect();
     outcome.cost = sum(&before);
     let mut search = Search::new(config.work, extract.problem.ops.len());
-    let mut descents = Descents::new(&extract.problem, &extract.written, &mut search);
-    let mut made: Vec<Option<Option<Priced>>> = vec![None; extract.segments.len()];
-    let mut last: Option<Solution> = None;
+    // One descent shows as well as three what the cost model refuses.
+    let mut descents = Descents::first(&extract.problem, &extract.written, &mut search);
+    let mut made = Made::new(extract.segments.len());
+    let first = descents.best(&extract.problem);
+    let first = first.filter(|s| s.cost < extract.cost);
+    let fits = first.is_none_or(|first| {
+        made.price(ir, &extract, &mut plans, first);
+        refused(&before, &made.costs()).is_empty()
+    });
+    if fits {
+        descents.complete(&extract.problem, &mut search);
+    }
     // Kernels know one value under several names: one of each class stands for all.
     let mut names = None;
     for round in 0..=MAX_ROUNDS + MAX_CLOSING {
@@ -111,23 +120,12 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
-        for (kernel, number) in solution.kernels.iter().zip(0..) {
-            let wanted = extract.problem.wanted(number, &solution.written);
-            let known = last.as_ref().is_some_and(|last| {
-                last.kernels[number as usize] == *kernel
-                    && extract.problem.wanted(number, &last.written) == wanted
-            });
-            if !known {
-                let price = |k: &Kernel| plans.becomes(ir, &extract, number, k, &wanted);
-                made[number as usize] = kernel.as_deref().map(price);
-            }
-        }
+        let solution = made.price(ir, &extract, &mut plans, solution);
         outcome.planned_ops = plans.planned_ops;
-        let after: Vec<Option<Option<Cost>>> =
-            made.iter().map(|p| p.map(|p| p.map(|p| p.cost))).collect();
+        let after = made.costs();
         let refused = refused(&before, &after);
         if refused.is_empty() {
-            accept(ir, &extract, &solution, &made);
+            accept(ir, &extract, &solution, &made.kernels);
             let after: Vec<Option<Cost>> = after.into_iter().flatten().collect();
             fill(&mut outcome, ir, &extract, &solution, &before, &after);
             return outcome;
@@ -165,9 +163,51 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
             }
             false => descents.mend(&extract.problem, &changed, &mut search),
         }
-        last = Some(solution);
     }
     outcome
+}
+
+/// What the cost model says of kernels as they would become; asked again only where that changed.
+struct Made {
+    /// `None`: the kernel vanishes. `None` inside: the model has no plan for it.
+    kernels: Vec<Option<Option<Priced>>>,
+    last: Option<Rc<Solution>>,
+}
+
+impl Made {
+    fn new(kernels: usize) -> Self {
+        Self {
+            kernels: vec![None; kernels],
+            last: None,
+        }
+    }
+    /// Asks about the kernels of `solution` that are others than before.
+    fn price(
+        &mut self,
+        ir: &Ir,
+        extract: &Extract,
+        plans: &mut Plans<'_>,
+        solution: Solution,
+    ) -> Rc<Solution> {
+        for (kernel, number) in solution.kernels.iter().zip(0..) {
+            let wanted = extract.problem.wanted(number, &solution.written);
+            let known = self.last.as_ref().is_some_and(|last| {
+                last.kernels[number as usize] == *kernel
+                    && extract.problem.wanted(number, &last.written) == wanted
+            });
+            if !known {
+                let price = |k: &Kernel| plans.becomes(ir, extract, number, k, &wanted);
+                self.kernels[number as usize] = kernel.as_deref().map(price);
+            }
+        }
+        let solution = Rc::new(solution);
+        self.last = Some(Rc::clone(&solution));
+        solution
+    }
+    fn costs(&self) -> Vec<Option<Option<Cost>>> {
+        let costs = self.kernels.iter().map(|p| p.map(|p| p.map(|p| p.cost)));
+        costs.collect()
+    }
 }
 
 /// Writes a solution down, and what the kernels are now.

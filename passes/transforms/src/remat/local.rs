@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cut::Part;
+use super::cut::{Part, Scratch};
 use super::problem::{Kernel, Problem};
 
 /// Foreign ops that a kernel may have to compute: more than a few never pay.
@@ -86,6 +86,7 @@ pub(super) struct Dirty {
     pub entered: Vec<u32>,
     /// Values and ops looked at.
     pub work: u64,
+    scratch: Scratch,
 }
 
 impl Dirty {
@@ -401,7 +402,8 @@ impl Local {
                 continue;
             }
             let mut absorbed = FxHashSet::default();
-            let part = Part::around(given, self, value, &mut absorbed, &mut dirty.work);
+            let (scratch, work) = (&mut dirty.scratch, &mut dirty.work);
+            let part = Part::around(given, self, value, &mut absorbed, scratch, work);
             let mut absorbed: Vec<u32> = absorbed.into_iter().collect();
             absorbed.sort_unstable();
             for number in absorbed {

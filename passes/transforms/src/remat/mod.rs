@@ -17,12 +17,13 @@
 //! where it does not, that kernel keeps what it had.
 //!
 //! Reading order: `problem.rs` (the choice as plain data, and its price), `local.rs` (what one kernel needs), `cut.rs` (what it
-//! had better load: a minimum cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR), `plans.rs` (what
+//! had better load: a minimum cut), `flow.rs` (that cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR), `plans.rs` (what
 //! kernels cost), `probe.rs` (what fits into them), `improve.rs` (all of it), `pass.rs`.
 
 mod apply;
 mod cut;
 mod extract;
+mod flow;
 mod improve;
 mod local;
 mod pass;

@@ -111,11 +111,13 @@ impl Problem {
     }
     /// Whether `kernel` may compute `op`: it has it, or an earlier kernel does and it may be computed again.
     pub fn may_compute(&self, op: u32, kernel: u32) -> bool {
+        if self.is_native(op, kernel) {
+            return true;
+        }
         let info = &self.ops[op as usize];
         let earlier = info.homes.first().is_some_and(|&h| h <= kernel);
         let closed = self.closed.get(kernel as usize).copied().unwrap_or(false);
-        let open = earlier && !info.pinned && !closed && !self.barred.contains(&(op, kernel));
-        self.is_native(op, kernel) || open
+        earlier && !info.pinned && !closed && !self.barred.contains(&(op, kernel))
     }
     /// Whether `kernel` moves nothing.
     pub fn is_view(&self, kernel: u32) -> bool {

@@ -7,6 +7,8 @@
 //! once more, until that finds nothing, a few times at most. All work is counted, and a budget bounds it.
 //!
 //! When ops are barred from kernels later, the choices are mended where that concerns them, and the descents go on from there.
+//! What the first start leads to can be had before the others: where the cost model refuses that, they had better wait for
+//! what it bars.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -87,25 +89,41 @@ pub(super) struct Descents {
 impl Descents {
     /// Descends from all starts that differ.
     pub fn new(problem: &Problem, now: &[bool], search: &mut Search) -> Self {
-        let pinned = unavoidable(problem, search);
-        let both: Vec<bool> = now.iter().zip(&pinned).map(|(a, b)| *a || *b).collect();
-        let mut starts = vec![now.to_vec()];
-        for start in [pinned, both] {
-            if !starts.contains(&start) {
-                starts.push(start);
-            }
-        }
+        let mut descents = Self::first(problem, now, search);
+        descents.complete(problem, search);
+        descents
+    }
+    /// Descends from what is written now.
+    pub fn first(problem: &Problem, now: &[bool], search: &mut Search) -> Self {
         let mut descents = Self {
             now: now.to_vec(),
             walks: Vec::new(),
         };
-        for start in starts {
-            if let Some(mut walk) = Walk::new(problem, start, search) {
-                walk.descend(problem, search);
-                descents.walks.push(walk);
-            }
-        }
+        descents.descend(problem, now.to_vec(), search);
         descents
+    }
+    /// Descends from the other starts, where they differ.
+    pub fn complete(&mut self, problem: &Problem, search: &mut Search) {
+        let pinned = unavoidable(problem, search);
+        let both: Vec<bool> = self
+            .now
+            .iter()
+            .zip(&pinned)
+            .map(|(a, b)| *a || *b)
+            .collect();
+        let differs = both != pinned && both != self.now;
+        if pinned != self.now {
+            self.descend(problem, pinned, search);
+        }
+        if differs {
+            self.descend(problem, both, search);
+        }
+    }
+    fn descend(&mut self, problem: &Problem, start: Vec<bool>, search: &mut Search) {
+        if let Some(mut walk) = Walk::new(problem, start, search) {
+            walk.descend(problem, search);
+            self.walks.push(walk);
+        }
     }
     /// Goes on after kernels were closed, or ops barred from them.
     pub fn mend(&mut self, problem: &Problem, kernels: &BTreeSet<u32>, search: &mut Search) {
@@ -116,11 +134,8 @@ impl Descents {
                 self.walks.push(walk);
             }
         }
-        if self.walks.is_empty()
-            && let Some(mut walk) = Walk::new(problem, self.now.clone(), search)
-        {
-            walk.descend(problem, search);
-            self.walks.push(walk);
+        if self.walks.is_empty() {
+            self.descend(problem, self.now.clone(), search);
         }
     }
     /// The cheapest; of equal ones the first.

@@ -93,6 +93,8 @@ struct State {
     version: u32,
     alive: bool,
     alone: bool,
+    /// Why no kernel can hold it, whatever joins it; found when somebody first wants to join.
+    hopeless: Option<Option<Refusal>>,
 }
 
 /// The search over one set of groups.
@@ -139,6 +141,7 @@ impl<'a> BottomUp<'a> {
             group,
             version: 0,
             alive: true,
+            hopeless: None,
         };
         Self {
             ir,
@@ -223,9 +226,12 @@ impl<'a> BottomUp<'a> {
     fn judge(&mut self, mut candidate: Candidate) {
         let (a, b) = candidate.pair;
         let before = self.cost(a).plus(&self.cost(b));
-        let verdict = match self.between(a, b) {
-            Err(conflict) => Err(self.conflict(conflict)),
-            Ok(_) => self.ask(a, b),
+        let verdict = match self.hopeless(a).or_else(|| self.hopeless(b)) {
+            Some(refusal) => Err(refusal),
+            None => match self.between(a, b) {
+                Err(conflict) => Err(self.conflict(conflict)),
+                Ok(_) => self.ask(a, b),
+            },
         };
         let objective = self.planner.model.objective;
         match verdict {
@@ -246,6 +252,25 @@ impl<'a> BottomUp<'a> {
                 }
             }
         }
+    }
+
+    /// Why no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of and a cat of many
+    /// parts would else be asked about beside each op that they share a value with.
+    fn hopeless(&mut self, group: GroupId) -> Option<Refusal> {
+        let state = &self.states[group as usize];
+        if state.group.verdict.is_some() {
+            return None;
+        }
+        let &[op] = state.group.members.as_slice() else {
+            return None;
+        };
+        if state.hopeless.is_none() {
+            let refusal = self.planner.ask(self.ir, self.graph, &[op]).err();
+            let node = self.graph.ops[op as usize];
+            let lasts = |r: &Refusal| matches!(r, Refusal::Axes(r) if r.lasts(self.ir, node));
+            self.states[group as usize].hopeless = Some(refusal.filter(lasts));
+        }
+        self.states[group as usize].hopeless.clone().flatten()
     }
 
     /// What one kernel for both would be. Where one is much smaller than the other, whether there is an iteration space at all
@@ -331,6 +356,7 @@ impl<'a> BottomUp<'a> {
             ..Group::default()
         };
         state.version += 1;
+        state.hopeless = None;
         into
     }
 

@@ -294,3 +294,154 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
     parts.sort_unstable();
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use fuser_ir::parse::parse_str;
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::cost::{Model, Objective};
+    use crate::segment::exact::{self, Bounds, Found};
+    use crate::segment::verdict::Planner;
+    use crate::testing::Random;
+
+    /// What a value of the program is: a square, one with an axis that is stored once, a row, a list of as many elements as a
+    /// square, or a piece of one.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Shape {
+        Square,
+        Spread(usize),
+        Row,
+        List,
+        Piece,
+    }
+
+    /// A program of up to `most` ops of all classes: elementwise, reductions, views, windows, borders.
+    fn program(seed: u64, most: usize) -> String {
+        use Shape::*;
+        let mut random = Random(seed);
+        let mut text = "  %z = fusion.constant value 0.0 : f32\n".to_owned();
+        let mut made = vec![(0, Square), (1, Square), (2, Row)];
+        let mut unused = std::collections::BTreeSet::new();
+        while made.len() < 3 + 2 + random.below(most - 1) {
+            let (x, shape) = made[random.below(made.len())];
+            let y = made.len();
+            let squares = made.iter().filter(|(_, s)| matches!(s, Square | Spread(_)));
+            let squares: Vec<_> = squares.copied().collect();
+            let (other, of) = squares[random.below(squares.len())];
+            let dim = random.below(2);
+            let (op, result) = match (shape, random.below(7)) {
+                (Square, 0) => (format!("sum %v{x} dims [{dim}]"), Row),
+                (Square, 1) => (format!("permute %v{x} dims [1, 0]"), Square),
+                (Spread(axis), 1) => (format!("permute %v{x} dims [1, 0]"), Spread(1 - axis)),
+                (Square, 2) => (format!("reshape %v{x} shape [64]"), List),
+                (Square, 3) => (format!("slice %v{x} starts [1, 0] shape [6, 8]"), Piece),
+                (Square | Row, 4) => (format!("segment_set %v{x}"), shape),
+                (Square | Spread(_), 5) => {
+                    let result = if shape == of { shape } else { Square };
+                    (format!("add %v{x}, %v{other}"), result)
+                }
+                (Row, 0..=2) => {
+                    let spread = Spread(1 - dim);
+                    (format!("broadcast %v{x} dims [{dim}] shape [8, 8]"), spread)
+                }
+                (List, 0..=2) => (format!("reshape %v{x} shape [8, 8]"), Square),
+                (Piece, 0..=2) => (format!("pad %v{x}, %z low [1, 0] high [1, 0]"), Square),
+                _ => (format!("exp %v{x}"), shape),
+            };
+            let _ = writeln!(text, "  %v{y} = fusion.{op}");
+            unused.remove(&x);
+            if op.starts_with("add") {
+                unused.remove(&other);
+            }
+            unused.insert(y);
+            made.push((y, result));
+        }
+        let outputs: Vec<String> = unused.iter().map(|v| format!("%v{v}")).collect();
+        let ty = |v: &usize| match made[*v].1 {
+            Square => "tensor<8x8xf32>",
+            Spread(0) => "tensor<b8x8xf32>",
+            Spread(_) => "tensor<8xb8xf32>",
+            Row => "tensor<8xf32>",
+            List => "tensor<64xf32>",
+            Piece => "tensor<6x8xf32>",
+        };
+        let types: Vec<&str> = unused.iter().map(ty).collect();
+        format!(
+            "task.program @f(%v0: tensor<8x8xf32>, %v1: tensor<8x8xf32>, %v2: tensor<8xf32>) -> ({}) {{\n{text}  task.return {}\n}}\n",
+            types.join(", "),
+            outputs.join(", ")
+        )
+    }
+
+    /// Of each set of ops of random programs the floor is no more than the least that any grouping of it costs, and often as much.
+    #[test]
+    fn no_grouping_costs_less_than_the_floor() {
+        let (mut sets, mut reached, mut alone) = (0u32, 0u32, 0u32);
+        for seed in 0..120 {
+            let text = program(seed, 7);
+            let mut ir = Ir::new(fuser_dialects::registry());
+            let parsed = parse_str(&mut ir, &text);
+            let Some(module) = parsed.module else {
+                panic!("seed {seed}:\n{text}");
+            };
+            let errors = fuser_ir::verify::verify(&mut ir, module);
+            assert!(!errors.has_errors(), "seed {seed}: {errors:?}\n{text}");
+            let program = ir.children(module)[0];
+            let block = ir.body(program, 0).expect("a body");
+            let mut planner = Planner::new(Model::default());
+            let graph = Graph::build(&ir, block, &planner.model.bindings);
+            let ops = (0..graph.len() as Index).filter(|&op| !graph.free[op as usize]);
+            let parts: Vec<Vec<Index>> = ops.map(|op| vec![op]).collect();
+            let mut floor = Floor::new(&ir, &graph, &parts);
+            for set in 1..1usize << parts.len() {
+                let chosen = parts.iter().enumerate();
+                let chosen = chosen.filter(|(place, _)| set >> place & 1 == 1);
+                let chosen: Vec<Vec<Index>> = chosen.map(|(_, part)| part.clone()).collect();
+                let least = floor.least(set);
+                // As one group, though it may not be convex.
+                if let Ok(verdict) = planner.ask(&ir, &graph, &chosen.concat()) {
+                    alone += 1;
+                    let cost = verdict.cost;
+                    let below = cost.bytes() < least.bytes() || cost.launches < least.launches;
+                    assert!(
+                        !below,
+                        "seed {seed}, set {set:b}: {least:?}, {cost:?}\n{text}"
+                    );
+                }
+                let best = exact::optimum(&ir, &graph, &mut planner, &chosen, &Bounds::NONE);
+                if let Found::Best(groups) = best {
+                    let costs = groups.iter().filter_map(|g| g.verdict.as_ref());
+                    let cost = costs.fold(Cost::default(), |sum, v| sum.plus(&v.cost));
+                    let below = cost.bytes() < least.bytes() || cost.launches < least.launches;
+                    assert!(
+                        !below,
+                        "seed {seed}, set {set:b}: {least:?}, {cost:?}\n{text}"
+                    );
+                    sets += 1;
+                    reached += u32::from(cost.bytes() == least.bytes() && least.bytes() > 0);
+                }
+            }
+            let all: Vec<Index> = parts.concat();
+            let best = exact::optimum(&ir, &graph, &mut planner, &parts, &Bounds::NONE);
+            let Found::Best(groups) = best else { continue };
+            let bytes = |groups: &[crate::segment::Group]| -> u64 {
+                let verdicts = groups.iter().filter_map(|g| g.verdict.as_ref());
+                verdicts.map(|v| v.cost.bytes()).sum()
+            };
+            // Whoever knows the optimum finds it again among the ops that nothing as good parts.
+            let least = bytes(&groups);
+            let together = inseparable(&ir, &graph, &all, least);
+            let again = exact::optimum(&ir, &graph, &mut planner, &together, &Bounds::NONE);
+            let Found::Best(again) = again else {
+                panic!("seed {seed}: {together:?}\n{text}");
+            };
+            assert_eq!(bytes(&again), least, "seed {seed}: {together:?}\n{text}");
+            assert_eq!(planner.model.objective, Objective::Bytes);
+        }
+        println!("{sets} sets, {reached} that cost the floor, {alone} of one group");
+        // One byte more would be too much for most sets.
+        assert!(sets > 3000 && reached * 2 > sets && alone > 1000);
+    }
+}

@@ -210,6 +210,10 @@ pub static SEGMENT: PassDef = PassDef {
             doc: "groups whose cost was asked for",
         },
         StatDef {
+            name: "asked-ops",
+            doc: "ops in those groups: each is looked at, to know whether an equal group was asked about",
+        },
+        StatDef {
             name: "plans",
             doc: "plans made: questions that no equal group had answered",
         },
@@ -291,6 +295,7 @@ fn count(ctx: &mut PassContext<'_>, planner: &Planner, rounds: &[Record]) {
     let kept = rounds.iter().filter(|r| r.refusal.is_none());
     ctx.count("rounds", kept.count() as u64);
     ctx.count("questions", planner.questions);
+    ctx.count("asked-ops", planner.asked_ops);
     ctx.count("plans", planner.plans);
     ctx.count("planned-ops", planner.planned_ops);
     ctx.count("axis-questions", planner.axis_questions);

@@ -10,7 +10,7 @@ use super::graph::{Graph, Index};
 use super::polish::{self, Effort, better, polish, slide};
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
-use super::stretches::stretches;
+use super::stretches::packs;
 use super::verdict::{Planner, Verdict};
 use crate::cost::{Cost, Objective, Refusal};
 
@@ -371,8 +371,8 @@ fn singles(ir: &Ir, graph: &Graph, planner: &mut Planner, ops: &[Index]) -> Vec<
     ops.iter().map(single).collect()
 }
 
-/// A component of more ops than a kernel may have: bottom-up from stretches that a kernel can hold, each whole where that
-/// moves nothing twice, and in single ops where not.
+/// A component of more ops than a kernel may have: bottom-up from packs of stretches that a kernel can hold, each whole where
+/// that moves nothing twice; where not, from its parts, and where one of these does, from single ops.
 fn grow_long(
     ir: &Ir,
     graph: &Graph,
@@ -389,20 +389,33 @@ fn grow_long(
     let limit = planner.model.limits.ops;
     let place: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
     let mut groups = Vec::new();
-    for mut stretch in stretches(graph, &order, limit) {
-        let answer = planner.ask(ir, graph, &stretch);
-        let record = asked_whole(ir, graph, &stretch, &answer);
+    let mut tight = |planner: &mut Planner, members: &[Index]| {
+        let answer = planner.ask(ir, graph, members);
+        let record = asked_whole(ir, graph, members, &answer);
         result.records.push(record);
-        match answer.ok().filter(|v| v.tight) {
-            Some(verdict) => groups.push(Group {
-                members: stretch,
-                verdict: Some(verdict),
-                ..Group::default()
-            }),
-            None => {
-                stretch.sort_by_key(|op| place.get(op));
-                groups.extend(singles(ir, graph, planner, &stretch));
+        let verdict = answer.ok().filter(|v| v.tight);
+        verdict.map(|verdict| Group {
+            members: members.to_vec(),
+            verdict: Some(verdict),
+            ..Group::default()
+        })
+    };
+    for pack in packs(graph, &order, limit) {
+        if pack.len() > 1 {
+            let mut all = pack.concat();
+            all.sort_unstable();
+            if let Some(group) = tight(planner, &all) {
+                groups.push(group);
+                continue;
             }
+        }
+        for mut part in pack {
+            if let Some(group) = tight(planner, &part) {
+                groups.push(group);
+                continue;
+            }
+            part.sort_by_key(|op| place.get(op));
+            groups.extend(singles(ir, graph, planner, &part));
         }
     }
     let budget = budget(options, component.len());

@@ -2,22 +2,185 @@
 //!
 //! In an order in which ops can run and each stands near what it reads, any cut leaves two parts that run one after the
 //! other. So the component is cut into stretches of this order, each as long as a kernel may be, at the place in its second
-//! half where the fewest bytes cross; what of a stretch shares no value is parted as well. Each part is asked about as a
-//! whole, as a component is. Without this, one op more than a kernel may have would cost a search from single ops.
+//! half where the fewest bytes cross; what of a stretch shares no value is parted as well. Then parts are put together again,
+//! by their numbers of ops alone, where one is the only reader of another, or reads no other: that closes no cycle, and what
+//! a kernel can hold is asked about once instead of piece by piece. Without all this, one op more than a kernel may have would
+//! cost a search from single ops.
 //!
 //! ```text
-//! a tree of 3000 ops, depth first:  | subtree of 511 + ... |  ...     a cut lies where a large subtree ends
+//! a tree of 3000 ops, depth first:  | subtree of 1023 | add, subtree of 511 ... |  ...     a cut lies where a large subtree ends
+//!                                   the add reads the subtree before it, which nobody else does: one pack of 1024
 //! ```
 //!
-//! Guarantees: stretches come in run order, each op is in one; work is linear in the component. Decides nothing: stretches
-//! that are refused are taken apart into ops, and those that are kept may still grow.
+//! Guarantees: packs come in run order, and the parts of each; each op is in one; work is near linear in the component. Of two
+//! packs that stand next to each other in this way, no kernel can hold both. Decides nothing: packs that are refused are taken
+//! apart into their parts, these into ops, and those that are kept may still grow.
+
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Index};
 
+/// Parts of stretches that a kernel can hold together, in run order.
+pub(super) type Pack = Vec<Vec<Index>>;
+
+/// The packs of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each part ascending.
+pub(super) fn packs(graph: &Graph, order: &[Index], limit: usize) -> Vec<Pack> {
+    let mut parts: Vec<Option<Vec<Index>>> = stretches(graph, order, limit)
+        .into_iter()
+        .map(Some)
+        .collect();
+    let mut quotient = Quotient::new(graph, &parts);
+    quotient.contract(limit);
+    let packs = quotient.in_run_order().into_iter();
+    let parts = |pack: Vec<Part>| pack.iter().filter_map(|&p| parts[p].take()).collect();
+    packs.map(parts).collect()
+}
+
+/// A part, by its place among all.
+type Part = usize;
+
+/// What is put together, and what it reads.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// Ascending, which is an order in which they can run.
+    parts: Vec<Part>,
+    /// Ops, free ones included: those that several parts use count for each.
+    ops: usize,
+    makers: BTreeSet<Part>,
+    readers: BTreeSet<Part>,
+}
+
+/// Parts put together, each named by one of them. An absent one went into another.
+struct Quotient {
+    nodes: Vec<Option<Node>>,
+}
+
+impl Quotient {
+    fn new(graph: &Graph, parts: &[Option<Vec<Index>>]) -> Self {
+        let all = || {
+            parts
+                .iter()
+                .zip(0..)
+                .map(|(part, n)| (part.iter().flatten(), n))
+        };
+        let mut home = FxHashMap::<Index, Part>::default();
+        for (part, number) in all() {
+            home.extend(part.map(|&op| (op, number)));
+        }
+        let mut nodes: Vec<Node> = vec![Node::default(); parts.len()];
+        for (part, number) in all() {
+            let ops: Vec<Index> = part.copied().collect();
+            let makers = ops.iter().flat_map(|&op| graph.producers(op));
+            let makers = makers.filter_map(|(maker, _)| home.get(&maker).copied());
+            for maker in makers.filter(|&m| m != number).collect::<BTreeSet<_>>() {
+                nodes[maker].readers.insert(number);
+                nodes[number].makers.insert(maker);
+            }
+            nodes[number].ops = graph.with_free(&ops).len();
+            nodes[number].parts.push(number);
+        }
+        Self {
+            nodes: nodes.into_iter().map(Some).collect(),
+        }
+    }
+
+    /// Puts together what fits and is joined by an edge that no other path goes around: one end has no other reader, or the
+    /// other end no other maker.
+    fn contract(&mut self, limit: usize) {
+        let mut open: BTreeSet<Part> = (0..self.nodes.len()).collect();
+        while let Some(name) = open.pop_first() {
+            let Some(other) = self.partner(name, limit) else {
+                continue;
+            };
+            let name = self.join(name, other);
+            if let Some(node) = &self.nodes[name] {
+                open.extend(node.makers.iter().chain(&node.readers));
+                open.insert(name);
+            }
+        }
+    }
+    /// What `name` may be put together with: its only reader, else its only maker.
+    fn partner(&self, name: Part, limit: usize) -> Option<Part> {
+        let node = self.nodes[name].as_ref()?;
+        let only = |set: &BTreeSet<Part>| set.first().copied().filter(|_| set.len() == 1);
+        let fits = |other: &Part| {
+            let other = self.nodes[*other].as_ref();
+            other.is_some_and(|o| o.ops + node.ops <= limit)
+        };
+        let reader = only(&node.readers).filter(fits);
+        reader.or_else(|| only(&node.makers).filter(fits))
+    }
+    /// Puts two together, under the name of the one with more neighbours; gives that.
+    fn join(&mut self, a: Part, b: Part) -> Part {
+        let degree = |name: Part| {
+            let node = self.nodes[name].as_ref();
+            node.map_or(0, |n| n.makers.len() + n.readers.len())
+        };
+        let (into, from) = if degree(a) >= degree(b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let gone = self.nodes[from].take().unwrap_or_default();
+        for &maker in gone.makers.iter().filter(|&&m| m != into) {
+            if let Some(node) = &mut self.nodes[maker] {
+                node.readers.remove(&from);
+                node.readers.insert(into);
+            }
+        }
+        for &reader in gone.readers.iter().filter(|&&r| r != into) {
+            if let Some(node) = &mut self.nodes[reader] {
+                node.makers.remove(&from);
+                node.makers.insert(into);
+            }
+        }
+        if let Some(node) = &mut self.nodes[into] {
+            node.makers.extend(gone.makers);
+            node.readers.extend(gone.readers);
+            for name in [into, from] {
+                node.makers.remove(&name);
+                node.readers.remove(&name);
+            }
+            node.ops += gone.ops;
+            node.parts.extend(gone.parts);
+        }
+        into
+    }
+
+    /// The parts of each, in an order in which all can run: what begins first comes first.
+    fn in_run_order(mut self) -> Vec<Vec<Part>> {
+        for node in self.nodes.iter_mut().flatten() {
+            node.parts.sort_unstable();
+        }
+        let mut waits: Vec<usize> = vec![0; self.nodes.len()];
+        let mut ready = BTreeSet::new();
+        for (node, name) in self.nodes.iter().zip(0..) {
+            if let Some(node) = node {
+                waits[name] = node.makers.len();
+                if node.makers.is_empty() {
+                    ready.insert((node.parts.first().copied(), name));
+                }
+            }
+        }
+        let mut order = Vec::new();
+        while let Some((_, name)) = ready.pop_first() {
+            let node = self.nodes[name].take().unwrap_or_default();
+            for reader in node.readers {
+                waits[reader] -= 1;
+                if let Some(next) = self.nodes[reader].as_ref().filter(|_| waits[reader] == 0) {
+                    ready.insert((next.parts.first().copied(), reader));
+                }
+            }
+            order.push(node.parts);
+        }
+        order
+    }
+}
+
 /// The stretches of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each ascending.
-pub(super) fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
+fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
     let most = limit.max(1);
     let crossing = crossing(graph, order, most);
     let mut found = Vec::new();

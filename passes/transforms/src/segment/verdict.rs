@@ -37,6 +37,8 @@ pub struct Planner {
     pub model: Model,
     /// Questions asked, remembered ones included.
     pub questions: u64,
+    /// Ops in the groups asked about: each is looked at, to know whether an equal group was.
+    pub asked_ops: u64,
     /// Plans made.
     pub plans: u64,
     /// Ops in those plans: the measure of the work done.
@@ -59,6 +61,7 @@ impl Planner {
         Self {
             model,
             questions: 0,
+            asked_ops: 0,
             plans: 0,
             planned_ops: 0,
             axis_questions: 0,
@@ -89,6 +92,7 @@ impl Planner {
             return Err(Refusal::TooManyOps { ops, limit });
         }
         let places = graph.with_free(members);
+        self.asked_ops += places.len() as u64;
         let ops = graph.ops_at(&places);
         let free: Vec<bool> = places.iter().map(|&p| graph.free[p as usize]).collect();
         let structure = Structure::of(ir, &ops, &free, copies);

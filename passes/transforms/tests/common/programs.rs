@@ -14,6 +14,15 @@ pub const FAMILIES: [Family; 4] = [
     ("cuts", cuts),
 ];
 
+/// What has an op, a value or a chain that is wider or knottier than models are.
+#[allow(dead_code)]
+pub const KNOTS: [Family; 4] = [
+    ("parts", parts),
+    ("siblings", siblings),
+    ("pads", pads),
+    ("turns", turns),
+];
+
 /// Ops of one layer of [`layers`].
 pub const LAYER_OPS: usize = 20;
 
@@ -99,5 +108,89 @@ pub fn cuts(ops: usize) -> String {
         let _ = writeln!(text, "  %x{} = fusion.add %x{step}, %e{step}", step + 1);
     }
     let _ = writeln!(text, "  task.return %x{steps}\n}}");
+    text
+}
+
+/// A tensor cut into rows, each by itself, and put together again.
+pub fn parts(ops: usize) -> String {
+    let count = (ops / 2).max(1);
+    let ty = format!("tensor<{count}x4xf32>");
+    let mut text = format!("task.program @parts(%x: {ty}) -> {ty} {{\n");
+    for row in 0..count {
+        let name = ["sin", "exp"][row % 2];
+        let _ = writeln!(
+            text,
+            "  %a{row} = fusion.slice %x starts [{row}, 0] shape [1, 4]"
+        );
+        let _ = writeln!(text, "  %b{row} = fusion.{name} %a{row}");
+    }
+    let rows: Vec<String> = (0..count).map(|row| format!("%b{row}")).collect();
+    let _ = writeln!(text, "  %r = fusion.cat {} dim 0", rows.join(", "));
+    text.push_str("  task.return %r\n}\n");
+    text
+}
+
+/// Results that are all made of one tensor, each with a constant of its own.
+pub fn siblings(ops: usize) -> String {
+    let (ty, count) = ("tensor<64x64xf32>", (ops / 2).max(1));
+    let list = |text: &dyn Fn(usize) -> String| {
+        let all: Vec<String> = (0..count).map(text).collect();
+        all.join(", ")
+    };
+    let types = list(&|_| ty.to_owned());
+    let mut text = format!("task.program @siblings(%x: {ty}) -> ({types}) {{\n");
+    for number in 0..count {
+        let _ = writeln!(
+            text,
+            "  %c{number} = fusion.constant value {number}.5 : f32"
+        );
+        let _ = writeln!(text, "  %a{number} = fusion.add %x, %c{number}");
+    }
+    let results = list(&|number| format!("%a{number}"));
+    let _ = writeln!(text, "  task.return {results}\n}}");
+    text
+}
+
+/// A tensor that grows by a border, again and again.
+pub fn pads(ops: usize) -> String {
+    let steps = (ops / 2).max(1);
+    let mut text = format!(
+        "task.program @pads(%x: tensor<8xf32>) -> tensor<{}xf32> {{\n",
+        8 + 2 * steps
+    );
+    text.push_str("  %z = fusion.constant value 0.0 : f32\n  %a0 = fusion.exp %x\n");
+    for step in 1..=steps {
+        let before = step - 1;
+        let _ = writeln!(
+            text,
+            "  %p{step} = fusion.pad %a{before}, %z low [1] high [1]"
+        );
+        let _ = writeln!(text, "  %a{step} = fusion.exp %p{step}");
+    }
+    let _ = writeln!(text, "  task.return %a{steps}\n}}");
+    text
+}
+
+/// Transposes, sums along one axis and the other that are spread again, and elementwise ops in turn.
+pub fn turns(ops: usize) -> String {
+    let ty = "tensor<64x64xf32>";
+    let mut text = format!("task.program @turns(%x: {ty}) -> {ty} {{\n  %a0 = fusion.exp %x\n");
+    let steps = (ops * 3 / 5).max(3) / 3 * 3;
+    for step in 1..=steps {
+        let (before, axis) = (step - 1, step % 2);
+        let _ = match step % 3 {
+            0 => writeln!(text, "  %a{step} = fusion.permute %a{before} dims [1, 0]"),
+            1 => writeln!(text, "  %a{step} = fusion.exp %a{before}"),
+            _ => writeln!(
+                text,
+                "  %s{step} = fusion.sum %a{before} dims [{axis}]\n  \
+                   %b{step} = fusion.broadcast %s{step} dims [{}] shape [64, 64]\n  \
+                   %a{step} = fusion.add %b{step}, %a{}",
+                1 - axis,
+                step - 2
+            ),
+        };
+    }
+    let _ = writeln!(text, "  task.return %a{steps}\n}}");
     text
 }
