@@ -6,7 +6,7 @@
 //!
 //! For chains, trees, layers of a transformer and steps that cannot share a kernel: programs of 100 ops and ten times as
 //! many (`--double`: twice as many), up to OPS (100,000), each through the pass `segment` with its defaults, once. FAMILY is
-//! one of these, or one of `parts`, `siblings`, `pads` and `turns`, which are wide or knotty and else left out. Time is processor time of the pass
+//! one of these, or one of `parts`, `pads` and `turns`, which are wide or knotty and else left out. Time is processor time of the pass
 //! with the verifier behind it; the other columns are its own counters, per op. Single-threaded. `--all` tells the seconds of
 //! each pass from `preseg` to `schedule` instead, each with the verifier behind it, and the counters of `remat`.
 

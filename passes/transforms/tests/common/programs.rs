@@ -16,12 +16,7 @@ pub const FAMILIES: [Family; 4] = [
 
 /// What has an op, a value or a chain that is wider or knottier than models are.
 #[allow(dead_code)]
-pub const KNOTS: [Family; 4] = [
-    ("parts", parts),
-    ("siblings", siblings),
-    ("pads", pads),
-    ("turns", turns),
-];
+pub const KNOTS: [Family; 3] = [("parts", parts), ("pads", pads), ("turns", turns)];
 
 /// Ops of one layer of [`layers`].
 pub const LAYER_OPS: usize = 20;
@@ -127,27 +122,6 @@ pub fn parts(ops: usize) -> String {
     let rows: Vec<String> = (0..count).map(|row| format!("%b{row}")).collect();
     let _ = writeln!(text, "  %r = fusion.cat {} dim 0", rows.join(", "));
     text.push_str("  task.return %r\n}\n");
-    text
-}
-
-/// Results that are all made of one tensor, each with a constant of its own.
-pub fn siblings(ops: usize) -> String {
-    let (ty, count) = ("tensor<64x64xf32>", (ops / 2).max(1));
-    let list = |text: &dyn Fn(usize) -> String| {
-        let all: Vec<String> = (0..count).map(text).collect();
-        all.join(", ")
-    };
-    let types = list(&|_| ty.to_owned());
-    let mut text = format!("task.program @siblings(%x: {ty}) -> ({types}) {{\n");
-    for number in 0..count {
-        let _ = writeln!(
-            text,
-            "  %c{number} = fusion.constant value {number}.5 : f32"
-        );
-        let _ = writeln!(text, "  %a{number} = fusion.add %x, %c{number}");
-    }
-    let results = list(&|number| format!("%a{number}"));
-    let _ = writeln!(text, "  task.return {results}\n}}");
     text
 }
 
