@@ -116,7 +116,7 @@ pub struct Compiled {
 }
 
 /// What runs on a program before it is scheduled.
-const FRONT: &str = "canonicalize,cse,decompose,preseg,segment,remat";
+const FRONT: &str = "label-patterns,canonicalize,cse,decompose,preseg,segment,remat";
 
 /// The whole pipeline for `target`, as text that `--pass-pipeline` takes.
 pub fn pipeline_text(options: &CompileOptions) -> String {

@@ -23,6 +23,8 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
+use crate::label_patterns::said;
+
 /// `cse`
 pub static CSE: PassDef = PassDef {
     name: "cse",
@@ -225,7 +227,9 @@ fn hash_of(ir: &Ir, op: Op) -> u64 {
     let mut hasher = FxHasher::default();
     ir.name_id(op).hash(&mut hasher);
     key_operands(ir, op).hash(&mut hasher);
-    ir.attrs(op).hash(&mut hasher);
+    for attr in said(ir, op) {
+        attr.hash(&mut hasher);
+    }
     for &result in ir.results(op) {
         ir.value_type(result).hash(&mut hasher);
     }
@@ -235,7 +239,7 @@ fn hash_of(ir: &Ir, op: Op) -> u64 {
 fn same(ir: &Ir, a: Op, b: Op) -> bool {
     let types = |op: Op| ir.results(op).iter().map(|&r| ir.value_type(r));
     ir.name_id(a) == ir.name_id(b)
-        && ir.attrs(a) == ir.attrs(b)
+        && said(ir, a).eq(said(ir, b))
         && key_operands(ir, a) == key_operands(ir, b)
         && types(a).eq(types(b))
 }

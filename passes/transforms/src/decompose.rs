@@ -22,6 +22,8 @@ use fuser_ir::def::OpError;
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 
+use crate::label_patterns;
+
 /// `decompose`
 pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
@@ -42,8 +44,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         if !ctx.ir.is(op, &fusion::VAR_MEAN) {
             continue;
         }
+        let before = ctx.ir.prev_op(op);
         match var_mean(ctx.ir, op) {
             Ok([var, mean]) => {
+                label_patterns::inherit(ctx.ir, before, op);
                 for (index, value) in [var, mean].into_iter().enumerate() {
                     let result = ctx.ir.result(op, index);
                     let name = ctx.ir.value_name_sym(result);

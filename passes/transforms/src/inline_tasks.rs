@@ -14,13 +14,15 @@
 //! Ops that were gathered or copied when the borders were drawn remember their place in the program (`places.rs`): once all
 //! borders around them are gone they stand in that order again, each once, and the program is what it was before.
 //!
+//! Patterns that `label-patterns` or `segment` turned into labels are drawn again, once no other border is left.
+//!
 //! Never changes or adds an op that is not a border. Linear; does not recurse.
 
 pub use fuser_dialects::task::outline::{dissolve, is_border};
 use fuser_ir::{Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 
-use crate::places;
+use crate::{label_patterns, places};
 
 /// `inline-tasks`
 pub static INLINE_TASKS: PassDef = PassDef {
@@ -28,17 +30,24 @@ pub static INLINE_TASKS: PassDef = PassDef {
     summary: "dissolve segments, sweeps and phases",
     doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Inner tasks of other \
           kinds stay, as ops of the outer one. What drawing the borders gathered or copied goes back to its place. Patterns \
-          are dissolved only if `kinds` says so.",
+          are dissolved only if `kinds` says so; those that became labels (`label-patterns`) are drawn again once a program has \
+          no other border.",
     options: &[OptionDef {
         name: "kinds",
         kind: OptionKind::List,
         default: "segment,sweep,phase",
         doc: "which tasks: segment, sweep, phase, pattern",
     }],
-    statistics: &[StatDef {
-        name: "dissolved",
-        doc: "tasks dissolved",
-    }],
+    statistics: &[
+        StatDef {
+            name: "dissolved",
+            doc: "tasks dissolved",
+        },
+        StatDef {
+            name: "patterns",
+            doc: "patterns drawn again from labels",
+        },
+    ],
     run: |ctx| {
         run(ctx);
         Ok(())
@@ -62,7 +71,12 @@ fn run(ctx: &mut PassContext<'_>) {
     if dissolved > 0 {
         places::restore(ctx.ir, ctx.op);
     }
-    if dissolved == 0 {
+    let (patterns, changed) = match kinds.iter().any(|kind| kind == "pattern") {
+        true => (0, label_patterns::forget(ctx.ir, ctx.op)),
+        false => label_patterns::restore(ctx.ir, ctx.op),
+    };
+    ctx.count("patterns", patterns);
+    if dissolved == 0 && !changed {
         ctx.preserve_all();
     }
 }

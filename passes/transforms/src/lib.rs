@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod axes;
+pub mod border_patterns;
 pub mod canonicalize;
 pub mod cost;
 pub mod cse;
 pub mod dce;
 pub mod decompose;
 pub mod inline_tasks;
+pub mod label_patterns;
 pub mod lower;
 mod places;
 pub mod preseg;
@@ -48,6 +50,8 @@ pub static PASSES: &[&PassDef] = &[
     &preseg::DETACH_VIEWS,
     // Borders.
     &inline_tasks::INLINE_TASKS,
+    &label_patterns::LABEL_PATTERNS,
+    &border_patterns::BORDER_PATTERNS,
     &segment::SEGMENT,
     &remat::REMAT,
     &report::SEGMENT_REPORT,
@@ -80,11 +84,11 @@ static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
-    // Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
+    // Patterns become labels first: nothing stops at their borders then. Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
     // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Once sweeps say who
     // reads what when, `protect-updates` decides which results overwrite their argument directly. Lowering writes the same index
     // arithmetic at every access; `cse` leaves one of each.
-    text: "task.program(canonicalize,cse,decompose,preseg,segment,remat,schedule,protect-updates),lower-to-kernel,cse",
+    text: "task.program(label-patterns,canonicalize,cse,decompose,preseg,segment,remat,schedule,protect-updates),lower-to-kernel,cse",
 };
 
 /// The kind of file in which a pass tells what it changed of segments that were explained before it.

@@ -5,6 +5,8 @@ use fuser_ir::def::Traits;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op, OpDef, Value};
 
+use crate::label_patterns::said;
+
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
     &CONSTANT_RIGHT,
@@ -97,7 +99,7 @@ fn idempotent(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(inner) = ir.def_op(value) else {
         return false;
     };
-    let same = ir.name_id(inner) == ir.name_id(op) && ir.attrs(inner) == ir.attrs(op);
+    let same = ir.name_id(inner) == ir.name_id(op) && said(ir, inner).eq(said(ir, op));
     same && replace_by(rw, op, value)
 }
 

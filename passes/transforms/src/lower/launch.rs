@@ -12,7 +12,7 @@
 use fuser_dialects::{kernel, task};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
-use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value};
+use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, Traits, TypeId, TypeKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
@@ -56,8 +56,39 @@ pub fn lower_sweep(
     job.run(ir)
 }
 
+/// The sum that `op` is another name of: it is a border, and nothing else reads the sum.
+pub(crate) fn renamed(ir: &Ir, op: Op) -> Option<Value> {
+    if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
+        return None;
+    }
+    let (sum, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let reduces = ir
+        .def_op(sum)
+        .is_some_and(|maker| Combine::of(ir, maker).is_some());
+    let same = ir.value_type(sum) == ir.value_type(result) && ir.has_one_use(sum);
+    (reduces && same).then_some(sum)
+}
+
+/// Replaces borders on sums of the sweep by these.
+fn drop_names(ir: &mut Ir, sweep: Op) {
+    for op in ir.walk(sweep) {
+        let sum = renamed(ir, op);
+        let inside = |v: &Value| {
+            ir.def_op(*v)
+                .is_some_and(|maker| ir.is_inside(maker, sweep))
+        };
+        if let Some(sum) = sum.filter(inside) {
+            let (result, name) = (ir.result(op, 0), ir.value_name_sym(ir.result(op, 0)));
+            ir.replace_all_uses(result, sum);
+            ir.set_value_name(sum, name);
+            ir.erase(op);
+        }
+    }
+}
+
 /// Dissolves the phases of a sweep; its ops stay inside, in order.
 fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
+    drop_names(ir, sweep);
     let mut ops = Vec::new();
     let mut outputs = Vec::new();
     let mut before = Vec::new();

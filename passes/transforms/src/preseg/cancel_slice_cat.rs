@@ -31,6 +31,7 @@ use fuser_ir::{AttrId, Ir, Op, OpDef, Traits, Value};
 use fuser_pass::{PassDef, StatDef};
 
 use super::{is_free, is_single, made_by, make, run_patterns};
+use crate::label_patterns::said;
 
 /// `cancel-slice-cat`
 pub static CANCEL_SLICE_CAT: PassDef = PassDef {
@@ -177,7 +178,7 @@ fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     let mut before = Vec::with_capacity(parts.len());
     for &part in parts {
         let op = made_by(ir, part, def, cat)?;
-        let same = reshapes || ir.attrs(op) == ir.attrs(first);
+        let same = reshapes || said(ir, op).eq(said(ir, first));
         let alike = same && ir.operand_count(op) == 1;
         if !alike || !is_single(ir, part) || ir.results(op).len() != 1 {
             return None;

@@ -22,7 +22,7 @@ use fuser_ir::{Block, Diagnostics, Ir, Op, Traits, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::is_free;
+use super::{body_and_end, is_free};
 use crate::cost::keeps_memory;
 use crate::protect_updates;
 
@@ -43,10 +43,7 @@ pub static DETACH_VIEWS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let program = ctx.op;
-    let Some(body) = ctx.ir.body(program, 0) else {
-        return Ok(());
-    };
-    let Some(end) = ctx.ir.terminator(body) else {
+    let Some((body, end)) = body_and_end(ctx.ir, program) else {
         return Ok(());
     };
     let names = Names::find(ctx.ir, program, body, end);

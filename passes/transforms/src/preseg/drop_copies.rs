@@ -18,6 +18,7 @@ use fuser_ir::{Ir, Op};
 use fuser_pass::{PassDef, StatDef};
 
 use super::{is_free, run_patterns};
+use crate::label_patterns::said;
 
 /// `drop-copies`
 pub static DROP_COPIES: PassDef = PassDef {
@@ -52,7 +53,7 @@ static SAME_BORDER: Pattern = Pattern {
 fn same_border(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir_mut();
     let source = ir.operand(op, 0);
-    let plain = |ir: &Ir, op: Op| ir.is(op, &fusion::SEGMENT_SET) && ir.attrs(op).is_empty();
+    let plain = |ir: &Ir, op: Op| ir.is(op, &fusion::SEGMENT_SET) && said(ir, op).next().is_none();
     let beside = |&u: &Op| u != op && plain(ir, u) && ir.parent_block(u) == ir.parent_block(op);
     let Some(first) = ir.users(source).find(beside).filter(|_| plain(ir, op)) else {
         return false;

@@ -38,6 +38,7 @@ use fuser_ir::{Diagnostics, Ir, Op, TypeId, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
+use super::body_and_end;
 use crate::cost::moved;
 use crate::protect_updates;
 
@@ -58,10 +59,7 @@ pub static INFER_LAYOUTS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let program = ctx.op;
-    let Some(body) = ctx.ir.body(program, 0) else {
-        return Ok(());
-    };
-    let Some(end) = ctx.ir.terminator(body) else {
+    let Some((_, end)) = body_and_end(ctx.ir, program) else {
         return Ok(());
     };
     let orders = orders(ctx.ir, program);

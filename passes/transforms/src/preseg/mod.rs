@@ -40,8 +40,10 @@ use fuser_ir::attr::AttrId;
 use fuser_ir::check;
 use fuser_ir::def::{OpDef, OpParts};
 use fuser_ir::rewrite::{Config, Pattern, Rewriter, rewrite_greedily};
-use fuser_ir::{Diagnostics, Ir, NewOp, Op, Sym, Traits, TypeId, Value};
+use fuser_ir::{Block, Diagnostics, Ir, NewOp, Op, Sym, Traits, TypeId, Value};
 use fuser_pass::{PassContext, PipelineDef};
+
+use crate::label_patterns::said;
 
 /// `preseg`
 pub static PIPELINE: PipelineDef = PipelineDef {
@@ -57,6 +59,12 @@ pub static PIPELINE: PipelineDef = PipelineDef {
     // takes another's place any more; they say what is a view, and results that are views part from what is read.
     text: "remove-empty,cancel-slice-cat,repeat-to-expand,move-repeats,drop-copies,fold-casts,swap-casts,compose-broadcasts,fold-casts,sink-windows,canonicalize,cse,dce,ignore-nan,infer-layouts,detach-views",
 };
+
+/// The block of a program, and the op that ends it and returns its results.
+fn body_and_end(ir: &Ir, program: Op) -> Option<(Block, Op)> {
+    let body = ir.body(program, 0)?;
+    Some((body, ir.terminator(body)?))
+}
 
 /// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.
 fn run_patterns(
@@ -126,10 +134,7 @@ fn made_by(ir: &Ir, value: Value, def: &'static OpDef, user: Op) -> Option<Op> {
 
 /// Whether nothing of the user hangs on the op: no hint, no border.
 fn is_free(ir: &Ir, op: Op) -> bool {
-    let hinted = ir
-        .attrs(op)
-        .iter()
-        .any(|(key, _)| ir.str(*key).contains('.'));
+    let hinted = said(ir, op).any(|(key, _)| ir.str(key).contains('.'));
     !hinted && !ir.has(op, Traits::BARRIER)
 }
 

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::problem::{OpInfo, Problem, ValueInfo};
 use crate::axes::window;
 use crate::cost::Model;
+use crate::label_patterns::said;
 
 /// A problem and what its numbers stand for.
 #[derive(Clone, Debug, Default)]
@@ -115,10 +116,9 @@ impl Extract {
         let results = ir.results(op).iter().copied();
         // Where an op stood says nothing about what it computes.
         let place = ir.strings.lookup(crate::places::PLACE);
-        let said = |attr: &(Sym, AttrId)| Some(attr.0) != place;
         let key: Key = (
             ir.name_id(op).index() as u32,
-            ir.attrs(op).iter().copied().filter(said).collect(),
+            said(ir, op).filter(|a| Some(a.0) != place).collect(),
             reads.clone(),
             results.clone().map(|v| ir.value_type(v)).collect(),
         );

@@ -14,6 +14,7 @@ use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
 use crate::cost::{Cost, Kind, Model, plan_ops};
+use crate::label_patterns::said;
 
 /// What the model says of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +137,7 @@ impl<'a> Plans<'a> {
     fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
         // Where an op stood says nothing about its price.
         let place = ir.strings.lookup(crate::places::PLACE);
-        let attrs = ir.attrs(op).iter().copied();
+        let attrs = said(ir, op);
         let results = ir.results(op).iter().map(|&v| ir.value_type(v));
         let sort: Sort = (
             ir.name_id(op).index() as u32,

@@ -11,6 +11,7 @@ use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops, Tuning};
 use crate::axes::{Axes, AxisId};
 use crate::cost::{self, Plan};
+use crate::lower::launch::renamed;
 use crate::lower::spec::{LoopAxis, Role};
 
 /// One sweep to be: ops by phase, and roles by axis of the segment.
@@ -94,7 +95,8 @@ fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> 
     phases
 }
 
-/// The sweeps of a plan, each epilogue a walk of its own over its small space.
+/// The sweeps of a plan, each epilogue a walk of its own over its small space; but a border on a sum is that sum under another
+/// name, and is written where the sum is.
 fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
@@ -103,13 +105,23 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
             .iter()
             .map(|&(axis, role)| (axis, convert(role)))
             .collect();
+        let mut phases = sweep.phases.clone();
+        let made: FxHashSet<Op> = phases.iter().flatten().copied().collect();
+        let (names, rest): (Vec<Op>, Vec<Op>) = sweep.epilogue.iter().partition(|&&op| {
+            renamed(ir, op)
+                .and_then(|sum| ir.def_op(sum))
+                .is_some_and(|m| made.contains(&m))
+        });
+        if let Some(last) = phases.last_mut() {
+            last.extend(names);
+        }
         walks.push(Walk {
-            phases: sweep.phases.clone(),
+            phases,
             roles,
             tile_bytes: sweep.tile_bytes,
             epilogue: false,
         });
-        walks.extend(epilogues(ir, &sweep.epilogue, axes));
+        walks.extend(epilogues(ir, &rest, axes));
     }
     walks
 }

@@ -9,7 +9,7 @@ use super::arrange::{Arranged, arrange};
 use super::loops::{TUNINGS, Tuning};
 use crate::axes::{Axes, value_text};
 use crate::cost::{self, Kind, MACHINE_NAMES, Machine, Model};
-use crate::places;
+use crate::{label_patterns, places};
 
 /// The codes of scheduling.
 pub static CODES: &[CodeDef] = &[NO_SCHEDULE];
@@ -74,6 +74,7 @@ pub static SCHEDULE: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let tuning = Tuning::by_name(ctx.options.text("target")).unwrap_or(&TUNINGS[0]);
     let machine = Machine::by_name(ctx.options.text("machine")).unwrap_or(&cost::MACHINES[0]);
+    label_patterns::note(ctx.ir, ctx.op);
     places::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !has_sweeps(ctx, segment) {

@@ -2,7 +2,7 @@
 
 use fuser_dialects::task;
 use fuser_ir::diag::CodeDef;
-use fuser_ir::{Block, Diagnostics, Op};
+use fuser_ir::{Block, Diagnostics, Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 
 use super::apply::{Draw, draw};
@@ -10,12 +10,13 @@ use super::borders::Hint;
 use super::explain;
 use super::forced;
 use super::graph::Graph;
+use super::labels;
 use super::record::{Action, Record};
-use super::rounds::rounds;
-use super::search::{Options, Segmentation, segment};
+use super::rounds::{prices, rounds};
+use super::search::{Group, Options, Segmentation, segment};
 use super::verdict::Planner;
 use crate::cost::{Bindings, Kind, Limits, MACHINE_NAMES, Machine, Model, Objective};
-use crate::places;
+use crate::{label_patterns, places};
 
 /// The codes of segmentation.
 pub static CODES: &[CodeDef] = &[
@@ -97,7 +98,8 @@ pub static SEGMENT: PassDef = PassDef {
           kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first, and \
           components of few ops in the best way there is; then cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
           is rematerialized and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
-          into each segment that uses them. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
+          into each segment that uses them. What the program has as `task.pattern` becomes labels (`label-patterns`); each is asked \
+          about as one kernel, and groups that begin with those that are one are taken where they cost no more than without. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
           (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
           as it is.",
     anchor: &["task.program"],
@@ -138,6 +140,12 @@ pub static SEGMENT: PassDef = PassDef {
             default: "true",
             doc: "take the optimum over up to 14 parts: ops, or sets of ops that nothing better parts; else grow components of up to 64 \
                   ops under several orders of equal gains, and take the optimum over what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
+        },
+        OptionDef {
+            name: "labels",
+            kind: OptionKind::Choice(&["first", "ignore"]),
+            default: "first",
+            doc: "first: begin with the patterns of the program too, and take that where it costs no more",
         },
         OptionDef {
             name: "search",
@@ -248,8 +256,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ctx.preserve_all();
     } else if ctx.options.text("from").is_empty() {
         check_hints(ctx, block)?;
+        label_patterns::note(ctx.ir, ctx.op);
         records = search(ctx, block, model.clone())?;
     } else {
+        label_patterns::note(ctx.ir, ctx.op);
         force(ctx, block, &model)?;
     }
     crate::report::emit(ctx, &model);
@@ -268,6 +278,7 @@ fn search(
         exact: ctx.options.text("search") == "exact",
         refine: ctx.options.bool("refine"),
         restarts: ctx.options.bool("restarts"),
+        labels: ctx.options.text("labels") == "first",
     };
     let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
     tell(ctx, &result, &planner);
@@ -275,14 +286,32 @@ fn search(
         return Err(errors);
     }
     places::note(ctx.ir, ctx.op);
-    draw(
-        ctx.ir,
-        block,
-        &Draw::all(&graph, &result.groups),
-        &graph.free_ops(),
-    );
-    let turns = ctx.options.count("rounds");
-    let turned = rounds(ctx.ir, ctx.op, &mut planner, &options, turns);
+    let (program, turns) = (ctx.op, ctx.options.count("rounds"));
+    let drawn = |ir: &mut Ir, planner: &mut Planner, groups: &[Group]| {
+        draw(ir, block, &Draw::all(&graph, groups), &graph.free_ops());
+        rounds(ir, program, planner, &options, turns)
+    };
+    let unlabelled = result.unlabelled.as_ref().map(|groups| {
+        let mut ir = ctx.ir.clone();
+        let records = drawn(&mut ir, &mut planner, groups);
+        (ir, records)
+    });
+    let mut turned = drawn(ctx.ir, &mut planner, &result.groups);
+    if let Some((ir, records)) = unlabelled {
+        // What labels led to must cost no more in the end either: as it is drawn, and once it is rematerialized.
+        let ops = graph.len();
+        let (without, with) = (
+            prices(&ir, program, &planner),
+            prices(ctx.ir, program, &planner),
+        );
+        let pairs = without.into_iter().zip(with);
+        let mut decisions = pairs.map(|(w, l)| labels::decision(&planner, ops, w, l));
+        if let Some((record, _)) = decisions.find(|(_, kept)| !kept) {
+            *ctx.ir = ir;
+            turned = records;
+            turned.push(record);
+        }
+    }
     places::settle(ctx.ir, ctx.op);
     count(ctx, &planner, &turned);
     let mut records = result.records;
@@ -485,6 +514,8 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
         Action::Move => "Move",
         Action::Copy => "Copy",
         Action::Round => "Round",
+        Action::Label(_) => "Label",
+        Action::Labels => "Labels",
     };
     let op = record.parts.last().and_then(|&v| ctx.ir.def_op(v));
     let place = op.map_or(fuser_ir::Place::Unknown, |op| ctx.place(op));

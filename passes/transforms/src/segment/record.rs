@@ -1,6 +1,6 @@
 //! Decisions as records: what was considered, what came of it and why, with the cost before and after.
 
-use fuser_ir::{Ir, Value};
+use fuser_ir::{Ir, Sym, Value};
 
 use super::graph::{Graph, Index};
 use crate::axes::value_text;
@@ -21,6 +21,10 @@ pub enum Action {
     Copy,
     /// A turn of rematerialization and of merging what it leaves.
     Round,
+    /// One kernel for the ops of a pattern of this name.
+    Label(Sym),
+    /// The groups that begin with those of labels, in place of those that do not.
+    Labels,
 }
 
 impl Action {
@@ -33,6 +37,8 @@ impl Action {
             Action::Move => "move",
             Action::Copy => "copy",
             Action::Round => "round",
+            Action::Label(_) => "label",
+            Action::Labels => "labels",
         }
     }
 }
@@ -74,12 +80,16 @@ impl Record {
             _ => String::new(),
         };
         let between = match self.action {
-            Action::Whole | Action::Merge | Action::Regroup => " + ",
             Action::Move | Action::Copy | Action::Round => " -> ",
+            _ => " + ",
+        };
+        let name = match self.action {
+            Action::Label(name) => format!(" @{}", ir.str(name)),
+            _ => String::new(),
         };
         let parts = parts.join(between);
         let gap = if parts.is_empty() { "" } else { " " };
-        format!("{}{gap}{parts} {verdict}{change}", self.action.name())
+        format!("{}{name}{gap}{parts} {verdict}{change}", self.action.name())
     }
 }
 

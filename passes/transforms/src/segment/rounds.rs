@@ -107,6 +107,23 @@ fn ended(ops: u64, limit: u64) -> Record {
     }
 }
 
+/// What the drawn segments of `program` cost: as they are, and once rematerialized, where the budget suffices for that.
+pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
+    let model = &planner.model;
+    let drawn = total(ir, program, model, &mut Plans::new(model));
+    let ops = ir.walk(program).len() as u64;
+    if ops.saturating_mul(WORK) > BUDGET {
+        return [drawn; 2];
+    }
+    let mut copy = ir.clone();
+    let config = Config {
+        work: WORK,
+        ..Config::default()
+    };
+    improve(&mut copy, program, model, &config);
+    [drawn, total(&copy, program, model, &mut Plans::new(model))]
+}
+
 fn segments(ir: &Ir, program: Op) -> Vec<Op> {
     let children = ir.children(program).into_iter();
     children.filter(|&op| ir.is(op, &task::SEGMENT)).collect()

@@ -7,6 +7,7 @@ use super::borders::{self, Hint};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
+use super::labels;
 use super::polish::{self, Effort, better, polish, slide};
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
@@ -28,6 +29,8 @@ pub struct Options {
     /// Spend a bounded number of further questions on small components: other orders of equal gains, and the optimum over few
     /// parts.
     pub restarts: bool,
+    /// Begin with what a frontend labelled as well, and take that where it costs no more.
+    pub labels: bool,
 }
 
 impl Default for Options {
@@ -38,6 +41,7 @@ impl Default for Options {
             exact: false,
             refine: true,
             restarts: true,
+            labels: true,
         }
     }
 }
@@ -64,6 +68,8 @@ pub struct Segmentation {
     pub records: Vec<Record>,
     /// Hints that could not be kept: the op's place and the reason.
     pub broken_hints: Vec<(Index, Refusal)>,
+    /// Where labels gave the groups: those that were found without.
+    pub unlabelled: Option<Vec<Group>>,
 }
 
 impl Group {
@@ -94,46 +100,86 @@ pub fn segment(
     let mut groups = Vec::new();
     let components = borders::components(ir, &graph);
     let several = components.len() > 1;
+    let proposals = match options.labels && !options.exact {
+        true => labels::proposals(ir, block, &graph, &components),
+        false => Vec::new(),
+    };
+    let mut labelled: Vec<Group> = Vec::new();
+    let mut differ = false;
     let mut effort = match options.restarts {
         true => Effort::new(graph.len()),
         false => Effort::NONE,
     };
-    for component in components {
+    for (number, component) in components.iter().enumerate() {
         let found = component_groups(
             ir,
             &graph,
             planner,
             options,
-            &component,
+            component,
             &mut effort,
             &mut result,
         );
+        if let Some(parts) = proposals.get(number) {
+            let records = &mut result.records;
+            let better = labels::grow(
+                ir, &graph, planner, options, component, parts, &found, records,
+            );
+            differ |= better.is_some();
+            labelled.extend(better.unwrap_or_else(|| found.clone()));
+        }
         groups.extend(found);
     }
-    if several {
-        // A cast whose only reader stands behind a border may still go there.
-        let groups_in_order = in_run_order(&graph, groups);
-        let budget = budget(options, groups_in_order.len());
-        let search = BottomUp::new(ir, &graph, planner, &mut result.records, groups_in_order);
-        groups = search.run(budget);
-        if !options.exact {
-            let before = total(&graph, &groups, planner);
-            let regrouped = slide(ir, &graph, planner, groups, &mut effort);
-            let after = total(&graph, &regrouped, planner);
-            if before != after {
-                let record = regroup(None, graph.len(), before, after);
-                result.records.push(record);
-            }
-            groups = regrouped;
+    let mut end = |groups: Vec<Group>, records: &mut Vec<Record>| {
+        let groups = match several {
+            true => across(ir, &graph, planner, options, groups, &mut effort, records),
+            false => groups,
+        };
+        if !options.refine || options.exact {
+            return groups;
         }
-    }
-    if options.refine && !options.exact {
         let ops = options.evaluations.saturating_mul(graph.len() as u64);
-        groups = refine(ir, &graph, planner, &mut result.records, groups, ops);
+        refine(ir, &graph, planner, records, groups, ops)
+    };
+    groups = end(groups, &mut result.records);
+    if differ {
+        let mut records = Vec::new();
+        let labelled = end(labelled, &mut records);
+        let (record, kept) = labels::decide(&graph, planner, &groups, &labelled);
+        if kept {
+            result.records.extend(records);
+            result.unlabelled = Some(std::mem::replace(&mut groups, labelled));
+        }
+        result.records.push(record);
     }
     result.groups = groups;
     check_hints(ir, &graph, planner, &mut result);
     (graph, result)
+}
+
+/// Merges across the borders of components: a cast whose only reader stands behind a border may still go there.
+fn across(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    options: &Options,
+    groups: Vec<Group>,
+    effort: &mut Effort,
+    records: &mut Vec<Record>,
+) -> Vec<Group> {
+    let groups = in_run_order(graph, groups);
+    let budget = budget(options, groups.len());
+    let groups = BottomUp::new(ir, graph, planner, records, groups).run(budget);
+    if options.exact {
+        return groups;
+    }
+    let before = total(graph, &groups, planner);
+    let regrouped = slide(ir, graph, planner, groups, effort);
+    let after = total(graph, &regrouped, planner);
+    if before != after {
+        records.push(regroup(None, graph.len(), before, after));
+    }
+    regrouped
 }
 
 /// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
@@ -362,7 +408,7 @@ fn grow_once(
     search.run(budget)
 }
 
-fn singles(ir: &Ir, graph: &Graph, planner: &mut Planner, ops: &[Index]) -> Vec<Group> {
+pub(super) fn singles(ir: &Ir, graph: &Graph, planner: &mut Planner, ops: &[Index]) -> Vec<Group> {
     let single = |&op: &Index| Group {
         members: vec![op],
         verdict: planner.ask(ir, graph, &[op]).ok(),
@@ -425,7 +471,7 @@ fn grow_long(
 
 /// The ops in an order in which they can run and in which each stands near what it reads: after a walk from the last ones
 /// back, depth first. Searches for cycles look only between two groups, so this keeps them short.
-fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
+pub(super) fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
     let inside: rustc_hash::FxHashSet<Index> = component.iter().copied().collect();
     let mut done = rustc_hash::FxHashSet::default();
     let mut order = Vec::with_capacity(component.len());
@@ -448,7 +494,7 @@ fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
 }
 
 /// The ops of each `together:NAME` hint: the first, and the others.
-fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Index, Vec<Index>)> {
+pub(super) fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Index, Vec<Index>)> {
     let mut names = std::collections::BTreeMap::<String, Vec<Index>>::new();
     for &op in component {
         if let Some(Ok(Hint::Together(name))) = Hint::of(ir, graph.ops[op as usize]) {
@@ -499,6 +545,16 @@ pub(super) fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost 
 
 /// Groups in an order in which they can run, earlier ones by their first op.
 pub(super) fn in_run_order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
+    in_run_order_by(graph, groups, |op| op)
+}
+
+/// Groups in an order in which they can run, those first whose first op comes first by `place`. Those that wait for
+/// themselves by way of others are left out, and so is what waits for them.
+pub(super) fn in_run_order_by(
+    graph: &Graph,
+    groups: Vec<Group>,
+    place: impl Fn(Index) -> Index,
+) -> Vec<Group> {
     let mut of_op = vec![usize::MAX; graph.len()];
     for (number, group) in groups.iter().enumerate() {
         for &op in &group.members {
@@ -517,7 +573,7 @@ pub(super) fn in_run_order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
             waiting[reader] += 1;
         }
     }
-    let first = |n: &usize| (groups[*n].members.first().copied(), *n);
+    let first = |n: &usize| (groups[*n].members.iter().map(|&m| place(m)).min(), *n);
     let ready = (0..groups.len()).filter(|&n| waiting[n] == 0);
     let mut ready: std::collections::BTreeSet<_> = ready.map(|n| first(&n)).collect();
     let mut order = Vec::with_capacity(groups.len());

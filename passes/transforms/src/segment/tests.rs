@@ -6,6 +6,9 @@ use super::*;
 use crate::cost::{Copies, Limits, Model, plan_ops};
 use crate::testing::*;
 
+mod labels;
+mod reshapes;
+
 fn with_model(b: &Builder, model: Model, options: Options) -> (String, Segmentation, Planner) {
     let mut planner = Planner::new(model);
     let (graph, result) = segment(&b.ir, b.block, &mut planner, &options);

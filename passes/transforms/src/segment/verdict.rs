@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
 use crate::cost::{Copies, Cost, Kind, Model, Plan, Refusal, plan_ops};
+use crate::label_patterns::said;
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -159,7 +160,7 @@ impl Structure {
         let mut key = Vec::with_capacity(ops.len() * 8);
         for (&op, &free) in ops.iter().zip(free) {
             key.push(ir.name_id(op).index() as u32);
-            for &(name, attr) in ir.attrs(op).iter().filter(|a| Some(a.0) != place) {
+            for (name, attr) in said(ir, op).filter(|a| Some(a.0) != place) {
                 key.extend([name.index() as u32, attr.index() as u32]);
             }
             key.push(u32::MAX);

@@ -1,0 +1,102 @@
+//! Puts borders behind patterns: a `fusion.segment_set` at each result that the program goes on to use.
+//!
+//! Where a kernel should end is sometimes known from what the ops are: behind a layer norm, say, whatever the cost model makes
+//! of it. This pass says so for patterns of given names, as the frontend drew them or as labels of their ops
+//! (`label-patterns`). Segmentation then begins with what such borders leave together.
+//!
+//! ```text
+//! // names=norm
+//! %n = task.pattern @norm { ... }                    %n = ...  {task.label = 0 : i64}
+//! %y = fusion.exp %n                          =>     %0 = fusion.segment_set %n
+//!                                                    %y = fusion.exp %0
+//! ```
+//!
+//! Not in the default pipeline: a border is kept, whatever it costs. What the pattern itself reads of its results, and what is
+//! a result of the program, stay as they are: no border is needed there. Idempotent. Never changes what a program computes.
+//! Linear.
+
+use fuser_dialects::fusion;
+use fuser_dialects::task::interface::{Task, outputs};
+use fuser_ir::build::Builder;
+use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+use rustc_hash::FxHashSet;
+
+use crate::label_patterns;
+
+/// `border-patterns`
+pub static BORDER_PATTERNS: PassDef = PassDef {
+    name: "border-patterns",
+    summary: "puts borders behind patterns of given names",
+    doc: "Puts a `fusion.segment_set` at each value that leaves a pattern called by one of `names` and that ops outside read, so \
+          that the kernel of the pattern ends there. Patterns become labels, as by `label-patterns`. For what a frontend knows \
+          better than the cost model; not in any pipeline.",
+    anchor: &["task.program"],
+    options: &[OptionDef {
+        name: "names",
+        kind: OptionKind::List,
+        default: "",
+        doc: "of patterns: layer_norm,softmax; none: all patterns",
+    }],
+    statistics: &[StatDef {
+        name: "borders",
+        doc: "borders put in",
+    }],
+    run: |ctx| {
+        run(ctx);
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) {
+    let names = ctx.options.list("names");
+    let patterns = label_patterns::note(ctx.ir, ctx.op);
+    let mut borders = 0;
+    for set in label_patterns::sets(ctx.ir, ctx.op) {
+        if names.is_empty() || names.contains(&set.name) {
+            borders += end(ctx.ir, &set.ops);
+        }
+    }
+    ctx.count("borders", borders);
+    if patterns == 0 && borders == 0 {
+        ctx.preserve_all();
+    }
+}
+
+/// Puts a border at each value that `ops`, in program order, give to others; gives their number.
+fn end(ir: &mut Ir, ops: &[Op]) -> u64 {
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    let mut borders = 0;
+    for value in outputs(ir, Task::Ops(ops)) {
+        borders += u64::from(border(ir, value, &inside, ops));
+    }
+    borders
+}
+
+fn border(ir: &mut Ir, value: Value, inside: &FxHashSet<Op>, ops: &[Op]) -> bool {
+    // Who returns it or ends a kernel anyway needs none.
+    let crosses = |ir: &Ir, user: Op| {
+        !inside.contains(&user)
+            && !ir.has(user, Traits::TERMINATOR)
+            && !ir.has(user, Traits::BARRIER)
+    };
+    let (Some(maker), Some(&last)) = (ir.def_op(value), ops.last()) else {
+        return false;
+    };
+    let readers: Vec<Op> = ir.users(value).filter(|&u| crosses(ir, u)).collect();
+    if readers.is_empty() {
+        return false;
+    }
+    // Behind the whole pattern, unless something reads the value before that.
+    let early = readers.iter().any(|&reader| ir.is_before(reader, last));
+    let Some(anchor) = ir.next_op(if early { maker } else { last }) else {
+        return false;
+    };
+    let mut builder = Builder::before(ir, anchor);
+    let Ok(copy) = builder.value(&fusion::SEGMENT_SET, &[value], &[]) else {
+        return false;
+    };
+    ir.replace_uses_if(value, copy, |ir, slot| crosses(ir, ir.use_owner(slot).0));
+    true
+}

@@ -1,0 +1,243 @@
+//! What holds for any program, on random ones: with patterns that a frontend drew, and between what is planned and drawn.
+
+mod common;
+
+use common::{parsed, report, run};
+use fuser_dialects::task::outline::outline;
+use fuser_dialects::task::{PATTERN, SEGMENT, SWEEP, YIELD};
+use fuser_ir::print::{PrintOptions, print};
+use fuser_ir::{Op, Traits};
+use fuser_passes::cost::{Kind, Model, plan_ops};
+
+/// A small generator: numbers from a multiplicative congruence, the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// Squares, rows, sums, transposes, casts, reshapes and borders, of so many ops or a few more. What nothing reads is returned.
+fn program(random: &mut Random, ops: usize) -> String {
+    const SQUARE: &str = "tensor<512x512xf32>";
+    const ROW: &str = "tensor<512xf32>";
+    let mut squares = vec!["%x".to_owned(), "%z".to_owned()];
+    let mut rows = vec!["%w".to_owned()];
+    let mut body = String::new();
+    let mut made: Vec<(String, &str)> = Vec::new();
+    for op in 0..ops {
+        let a = squares[random.below(squares.len())].clone();
+        let b = squares[random.below(squares.len())].clone();
+        let r = rows[random.below(rows.len())].clone();
+        let (call, ty) = match random.below(11) {
+            0 => (format!("fusion.sum {a} dims [{}]", random.below(2)), ROW),
+            1 => {
+                let dim = random.below(2);
+                body += &format!("  %n{op} = fusion.broadcast {r} dims [{dim}] shape [512, 512]\n");
+                (format!("fusion.mul {a}, %n{op}"), SQUARE)
+            }
+            2 => (format!("fusion.permute {a} dims [1, 0]"), SQUARE),
+            3 => (format!("fusion.segment_set {a}"), SQUARE),
+            4 => (format!("fusion.segment_set {r}"), ROW),
+            5 => (format!("fusion.exp {a}"), SQUARE),
+            6 => (format!("fusion.exp {r}"), ROW),
+            7 => {
+                body += &format!("  %n{op} = fusion.cast {a} to bf16\n");
+                (format!("fusion.cast %n{op} to f32"), SQUARE)
+            }
+            8 => {
+                body += &format!("  %n{op} = fusion.reshape {a} shape [1024, 256]\n");
+                body += &format!("  %m{op} = fusion.neg %n{op}\n");
+                (format!("fusion.reshape %m{op} shape [512, 512]"), SQUARE)
+            }
+            _ => (format!("fusion.add {a}, {b}"), SQUARE),
+        };
+        let name = format!("%v{op}");
+        body += &format!("  {name} = {call}\n");
+        match ty {
+            ROW => rows.push(name.clone()),
+            _ => squares.push(name.clone()),
+        }
+        made.push((name, ty));
+    }
+    let read = |name: &str| {
+        body.split([' ', ',', '\n'])
+            .filter(|word| *word == name)
+            .count()
+            > 1
+    };
+    made.retain(|(name, _)| !read(name));
+    let types: Vec<&str> = made.iter().map(|(_, ty)| *ty).collect();
+    let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+    format!(
+        "task.program @f(%x: {SQUARE}, %z: {SQUARE}, %w: {ROW}) -> ({}) {{\n{body}  task.return {}\n}}\n",
+        types.join(", "),
+        names.join(", ")
+    )
+}
+
+/// The same with patterns around stretches of ops, some inside of others.
+fn labelled(text: &str, random: &mut Random) -> String {
+    let (mut ir, module) = parsed(text);
+    let program = ir.children(module)[0];
+    let all = ir.children(program);
+    let ops: Vec<Op> = all
+        .into_iter()
+        .filter(|&op| !ir.has(op, Traits::TERMINATOR))
+        .collect();
+    let mut rest = ops.as_slice();
+    while !rest.is_empty() {
+        let (stretch, later) = rest.split_at((1 + random.below(9)).min(rest.len()));
+        rest = later;
+        let mut ops = stretch.to_vec();
+        if ops.len() > 3 && random.below(2) == 0 {
+            let inner = outline(&mut ir, &ops[1..3], &PATTERN, Some("part")).expect("a stretch");
+            ops.splice(1..3, [inner]);
+        }
+        if random.below(4) > 0 {
+            outline(&mut ir, &ops, &PATTERN, Some("layer")).expect("a stretch");
+        }
+    }
+    print(&ir, module, &PrintOptions::default())
+}
+
+fn total(text: &str, passes: &[(&str, &str)]) -> i64 {
+    report(&run(text, passes))["total_bytes"]
+        .as_i64()
+        .expect("bytes")
+}
+
+#[test]
+fn labels_cost_nothing_in_the_end() {
+    let without_patterns = ("inline-tasks", "kinds=pattern");
+    let mut better = 0;
+    for (ops, programs) in [(12, 60), (40, 25)] {
+        for seed in 0..programs {
+            let mut random = Random(seed);
+            let plain = program(&mut random, ops);
+            let text = labelled(&plain, &mut random);
+            for passes in [&[("segment", "")][..], &[("segment", ""), ("remat", "")]] {
+                let all = [&[without_patterns], passes].concat();
+                let (with, without) = (total(&text, passes), total(&text, &all));
+                assert!(
+                    with <= without,
+                    "seed {seed}, {ops} ops: {without} -> {with}\n{text}"
+                );
+                better += usize::from(with < without);
+            }
+        }
+    }
+    println!(
+        "count: 170 labelled random programs segmented, {better} move less than without labels"
+    );
+}
+
+#[test]
+fn simplification_sees_through_labels() {
+    let simplify = [
+        ("canonicalize", ""),
+        ("cse", ""),
+        ("decompose", ""),
+        ("preseg", ""),
+    ];
+    let inline = [("inline-tasks", "kinds=pattern")];
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let plain = program(&mut random, 30);
+        let text = labelled(&plain, &mut random);
+        let with = run(
+            &text,
+            &[&[("label-patterns", "")], &simplify[..], &inline].concat(),
+        );
+        let without = run(&plain, &simplify);
+        assert_eq!(with.text, without.text, "seed {seed}");
+    }
+}
+
+#[test]
+fn patterns_come_back() {
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        // Rematerialization merges what is equal.
+        let plain = run(&program(&mut random, 20), &[("cse", "")]);
+        let text = labelled(&plain.text, &mut random);
+        let before = run(&text, &[]);
+        let passes = [
+            ("segment", ""),
+            ("remat", ""),
+            ("schedule", ""),
+            ("inline-tasks", ""),
+        ];
+        let back = run(&text, &passes);
+        assert_eq!(back.errors, Vec::<String>::new());
+        assert_eq!(back.text, before.text, "seed {seed}");
+        let opened = run(&text, &[("label-patterns", ""), ("inline-tasks", "")]);
+        assert_eq!(opened.text, before.text, "seed {seed}");
+    }
+}
+
+/// What is planned is drawn: as many sweeps; where results of sums are worked on after a sweep, at most one more for each op
+/// that does so, over their small space. And all of it moves the bytes that were planned.
+#[test]
+fn as_many_sweeps_are_drawn_as_planned() {
+    let (mut segments, mut after) = (0, 0);
+    for seed in 0..300 {
+        let text = program(&mut Random(seed), 6 + seed as usize % 20);
+        let drawn = run(&text, &[("segment", "")]);
+        let scheduled = run(&drawn.text, &[("schedule", ""), ("segment-report", "")]);
+        assert_eq!(scheduled.errors, Vec::<String>::new(), "seed {seed}");
+        let (planned_bytes, bytes) = (report(&drawn), report(&scheduled));
+        assert_eq!(
+            planned_bytes["total_bytes"], bytes["total_bytes"],
+            "seed {seed}\n{}",
+            scheduled.text
+        );
+        let (before, module) = parsed(&drawn.text);
+        let (behind, scheduled) = parsed(&scheduled.text);
+        let kernels = |ir: &fuser_ir::Ir, module: Op| {
+            let program = ir.children(module)[0];
+            let all = ir.children(program);
+            all.into_iter()
+                .filter(|&op| ir.is(op, &SEGMENT))
+                .collect::<Vec<Op>>()
+        };
+        for (plain, swept) in kernels(&before, module)
+            .into_iter()
+            .zip(kernels(&behind, scheduled))
+        {
+            let ops = before.children(plain).into_iter();
+            let ops: Vec<Op> = ops.filter(|&op| !before.is(op, &YIELD)).collect();
+            let plan =
+                plan_ops(&before, &ops, &Model::default(), &Default::default()).expect("a plan");
+            if plan.kind != Kind::Kernel {
+                continue;
+            }
+            let sweeps = behind.children(swept).into_iter();
+            let sweeps = sweeps.filter(|&op| behind.is(op, &SWEEP)).count();
+            let epilogues = plan.sweeps.iter().flat_map(|s| &s.epilogue);
+            // A border on a sum is written where the sum is.
+            let worked = epilogues.filter(|&&op| {
+                let only =
+                    before.has(op, Traits::BARRIER) && before.has_one_use(before.operand(op, 0));
+                !only
+            });
+            let worked = worked.count();
+            let planned = plan.sweeps.len();
+            assert!(
+                planned <= sweeps && sweeps <= planned + worked,
+                "seed {seed}: {planned} planned, {worked} ops after them, {sweeps} drawn\n{}",
+                drawn.text
+            );
+            segments += 1;
+            after += usize::from(sweeps > planned);
+        }
+    }
+    println!(
+        "count: {segments} segments of 300 random programs; {after} have a sweep more for what is done to sums"
+    );
+}
