@@ -8,7 +8,7 @@ use fuser::compile::{CompileOptions, Target, pipeline_text};
 use fuser_pass::Pipeline;
 
 use crate::generate::fusion::{self, Config};
-use crate::generate::{Case, Tier};
+use crate::generate::{Case, Tier, tasks};
 use crate::mutate::{self, Needs};
 use crate::oracle::{Finding, compiled, execute, guard, partner, passes, text, verify};
 use crate::{Source, Stats};
@@ -143,6 +143,9 @@ pub fn fusion(
         Ok(case) => case,
         Err(finding) => return (None, vec![finding]),
     };
+    if source.chance(1, 4) {
+        tasks::label(&mut case, source);
+    }
     stats.program(&case.ir, case.program);
     let findings = match verify::check(&mut case.ir, case.module, "verify") {
         Some(finding) => vec![finding],

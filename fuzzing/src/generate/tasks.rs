@@ -32,6 +32,24 @@ pub fn draw(case: &mut Case, source: &mut Source) {
     }
 }
 
+/// Draws patterns alone, as a frontend would: around some stretches, some of them inside others.
+pub fn label(case: &mut Case, source: &mut Source) {
+    let mut drawing = Drawing {
+        ir: &mut case.ir,
+        source,
+        named: 0,
+    };
+    let mut pending = vec![drawing.inside(case.program)];
+    while let Some(all) = pending.pop() {
+        for group in drawing.groups(&all) {
+            if group.len() > 1 && group.len() < all.len() && drawing.source.chance(1, 2) {
+                drawing.pattern(&group);
+                pending.push(group);
+            }
+        }
+    }
+}
+
 struct Drawing<'a, 's> {
     ir: &'a mut Ir,
     source: &'s mut Source,
