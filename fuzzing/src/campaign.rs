@@ -318,7 +318,10 @@ fn through_code(
         compiled::Verdict::Agrees { kernels } => {
             stats.count("compiled", "agrees");
             // The orders are too many to be told apart.
-            let options = Variant { order: 0, ..variant };
+            let options = Variant {
+                order: 0,
+                ..variant
+            };
             stats.add("kernels", options.to_string(), kernels as u64);
             None
         }
