@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use fuser_ir::def::{AxisRule, ClauseKind, DialectDef, OpDef};
+use fuser_ir::def::{ClauseKind, DialectDef, OpDef};
 use fuser_ir::{Traits, describe};
 
 /// The page of one dialect.
@@ -122,8 +122,8 @@ fn facts(page: &mut String, op: &OpDef) {
     if !op.parents.is_empty() {
         facts.push(format!("stands in `{}`", op.parents.join("`, `")));
     }
-    if let Some(rule) = axis_rule(op.axes) {
-        facts.push(format!("axes: {rule}"));
+    if let Some(maps) = op.maps {
+        facts.push(format!("axes: {}", maps.doc));
     }
     if op.infer.is_none() && !op.results.is_empty() {
         facts.push("result types must be written".into());
@@ -153,21 +153,6 @@ fn trait_names(traits: Traits) -> impl Iterator<Item = &'static str> {
         .into_iter()
         .filter(move |(t, _)| traits.contains(*t))
         .map(|(_, name)| name)
-}
-
-fn axis_rule(rule: AxisRule) -> Option<&'static str> {
-    Some(match rule {
-        AxisRule::None => return None,
-        AxisRule::Pointwise => "kept",
-        AxisRule::Broadcast => "new ones are added",
-        AxisRule::Reduce => "some end here",
-        AxisRule::Permute => "reordered",
-        AxisRule::Squeeze => "some of extent 1 vanish",
-        AxisRule::Expand => "some of extent 1 become broadcast axes",
-        AxisRule::Reshape => "split and merged",
-        AxisRule::Window => "kept, indices shift within them",
-        AxisRule::Create => "new",
-    })
 }
 
 /// An example as a whole program: a first line `// %x: T, %y: U` declares parameters of a program around the rest.

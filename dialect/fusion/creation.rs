@@ -3,18 +3,18 @@
 use fuser_ir::Ir;
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::def::{
-    At, AxisRule, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
+    At, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
     TypeConstraint, clause, operand, result,
 };
 use fuser_ir::types::{DType, Dim, Extent, TypeId};
 
 use super::codes::*;
 use super::elementwise::ew;
-use super::{fold, shape};
+use super::{fold, maps, shape};
 
 const CREATION: OpDef = OpDef {
     class: OpClass::Creation,
-    axes: AxisRule::Create,
+    maps: Some(&maps::CREATE),
     traits: Traits::PURE,
     ..OpDef::EMPTY
 };

@@ -2,12 +2,12 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    AxisRule, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultDef, ResultTypes, Shape,
-    Traits, TypeConstraint, operand, result,
+    DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultDef, ResultTypes, Shape, Traits,
+    TypeConstraint, operand, result,
 };
 use fuser_ir::types::DType;
 
-use super::shape;
+use super::{maps, shape};
 
 /// Integers that have bits to shift: all but `i1`.
 pub const SHIFTABLE: DTypes =
@@ -58,7 +58,7 @@ pub const SHIFT_PAIR: &[OperandDef] = &[
 /// The base of every elementwise table.
 pub const ELEMENTWISE: OpDef = OpDef {
     class: OpClass::Elementwise,
-    axes: AxisRule::Pointwise,
+    maps: Some(&maps::POINTWISE),
     results: OUTPUT,
     traits: Traits::PURE.union(Traits::ELEMENTWISE),
     flops: 1,

@@ -8,6 +8,8 @@
 //! | `window.rs` | `slice`, `pad`, `cat` |
 //! | `reduction.rs` | `sum` to `var_mean` |
 //!
+//! `maps.rs` has the indexing maps of all of them.
+//!
 //! Inference lives beside the table that names it and is made of the pieces in `shape.rs`; the errors are in `codes.rs`.
 
 pub mod binary;
@@ -16,6 +18,7 @@ pub mod codes;
 pub mod creation;
 pub mod elementwise;
 pub mod fold;
+pub mod maps;
 pub mod reduction;
 pub mod reshape;
 pub mod select;

@@ -2,13 +2,13 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    AxisRule, ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef,
-    ResultTypes, Shape, Traits, TypeConstraint, clause, operand, optional, result,
+    ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultTypes,
+    Shape, Traits, TypeConstraint, clause, operand, optional, result,
 };
 use fuser_ir::types::{DType, Dim};
 use smallvec::smallvec;
 
-use super::{fold, shape};
+use super::{fold, maps, shape};
 
 const DIMS: ClauseDef = clause("dims", ClauseKind::I64Array, "the axes to fold, ascending");
 const KEEPDIM: ClauseDef = optional(
@@ -22,7 +22,7 @@ const FLOAT_IN: &[OperandDef] = &[operand("input", FLOATS, "the tensor")];
 
 const REDUCTION: OpDef = OpDef {
     class: OpClass::Reduction,
-    axes: AxisRule::Reduce,
+    maps: Some(&maps::REDUCE),
     operands: &[operand("input", NUMBERS, "the tensor")],
     clauses: &[DIMS, KEEPDIM],
     results: &[result("output", NUMBERS, "what remains")],

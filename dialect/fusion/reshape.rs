@@ -2,14 +2,14 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    At, AxisRule, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultDef,
-    ResultTypes, Shape, Traits, TypeConstraint, clause, operand, optional, result,
+    At, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultDef, ResultTypes,
+    Shape, Traits, TypeConstraint, clause, operand, optional, result,
 };
 use fuser_ir::describe;
 use fuser_ir::types::{Dim, Extent};
 
 use super::codes::*;
-use super::{fold, shape};
+use super::{fold, maps, shape};
 
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 pub(super) const INPUT: &[OperandDef] = &[operand("input", TENSOR, "the tensor")];
@@ -44,7 +44,7 @@ pub static BROADCAST: OpDef = OpDef {
         ),
         clause("shape", ClauseKind::Extents, "the extents of the result"),
     ],
-    axes: AxisRule::Broadcast,
+    maps: Some(&maps::BROADCAST),
     infer: Some(infer_broadcast),
     fold: Some(fold::same_type),
     ..SHAPE_OP
@@ -62,7 +62,7 @@ pub static EXPAND: OpDef = OpDef {
         ClauseKind::Extents,
         "the extents of the result",
     )],
-    axes: AxisRule::Expand,
+    maps: Some(&maps::EXPAND),
     infer: Some(infer_expand),
     fold: Some(fold::same_type),
     ..SHAPE_OP
@@ -80,7 +80,7 @@ pub static SQUEEZE: OpDef = OpDef {
         ClauseKind::I64Array,
         "the axes to remove, ascending",
     )],
-    axes: AxisRule::Squeeze,
+    maps: Some(&maps::SQUEEZE),
     infer: Some(infer_squeeze),
     fold: Some(fold::squeeze),
     ..SHAPE_OP
@@ -97,7 +97,7 @@ pub static PERMUTE: OpDef = OpDef {
         ClauseKind::I64Array,
         "a permutation of the operand's axes",
     )],
-    axes: AxisRule::Permute,
+    maps: Some(&maps::PERMUTE),
     infer: Some(infer_permute),
     fold: Some(fold::permute),
     ..SHAPE_OP
@@ -117,7 +117,7 @@ pub static RESHAPE: OpDef = OpDef {
         ClauseKind::Extents,
         "the extents of the result, `b` axes marked",
     )],
-    axes: AxisRule::Reshape,
+    maps: Some(&maps::RESHAPE),
     infer: Some(infer_reshape),
     fold: Some(fold::reshape),
     ..SHAPE_OP
@@ -135,7 +135,7 @@ pub static COPY: OpDef = OpDef {
         ClauseKind::Unit,
         "store `b` axes element by element",
     )],
-    axes: AxisRule::Pointwise,
+    maps: Some(&maps::POINTWISE),
     infer: Some(infer_copy),
     ..SHAPE_OP
 };
@@ -146,7 +146,7 @@ pub static SEGMENT_SET: OpDef = OpDef {
     summary: "a border between segments, set by hand",
     doc: "The identity on values. What uses the result is never in one segment with what makes the operand.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.segment_set %x : tensor<4xf32>",
-    axes: AxisRule::Pointwise,
+    maps: Some(&maps::POINTWISE),
     traits: Traits::PURE.union(Traits::BARRIER),
     infer: Some(infer_identity),
     ..SHAPE_OP

@@ -2,21 +2,17 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    At, AxisRule, ClauseKind, DTypes, OpDef, OpError, OpParts, ResultTypes, Shape, TypeConstraint,
-    clause, operand, operands, optional,
+    At, ClauseKind, DTypes, OpDef, OpError, OpParts, ResultTypes, Shape, TypeConstraint, clause,
+    operand, operands, optional,
 };
 use fuser_ir::describe;
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
 
 use super::codes::*;
 use super::reshape::SHAPE_OP;
-use super::{fold, shape};
+use super::{fold, maps, shape};
 
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
-const WINDOW: OpDef = OpDef {
-    axes: AxisRule::Window,
-    ..SHAPE_OP
-};
 
 /// `fusion.slice`
 pub static SLICE: OpDef = OpDef {
@@ -42,7 +38,8 @@ pub static SLICE: OpDef = OpDef {
     ],
     infer: Some(infer_slice),
     fold: Some(fold::same_type),
-    ..WINDOW
+    maps: Some(&maps::SLICE),
+    ..SHAPE_OP
 };
 
 /// `fusion.pad`
@@ -75,7 +72,8 @@ pub static PAD: OpDef = OpDef {
     ],
     infer: Some(infer_pad),
     fold: Some(fold::same_type),
-    ..WINDOW
+    maps: Some(&maps::PAD),
+    ..SHAPE_OP
 };
 
 /// `fusion.cat`
@@ -96,7 +94,8 @@ pub static CAT: OpDef = OpDef {
         "the axis along which they stand",
     )],
     infer: Some(infer_cat),
-    ..WINDOW
+    maps: Some(&maps::CAT),
+    ..SHAPE_OP
 };
 
 /// The integers of clause `name`, one per axis.

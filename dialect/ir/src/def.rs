@@ -9,6 +9,7 @@ use crate::attr::AttrId;
 use crate::diag::CodeDef;
 use crate::intern::Sym;
 use crate::ir::{Ir, Op, Region, Value};
+use crate::maps::MapsDef;
 use crate::types::{DType, TypeId};
 
 bitflags::bitflags! {
@@ -232,31 +233,6 @@ pub struct Syntax {
     pub terminator: Option<&'static str>,
 }
 
-/// How an op maps the axes of its operand to those of its result; the axis analysis reads nothing else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AxisRule {
-    /// No tensor op.
-    None,
-    /// Same axes in all operands and results (scalars have none).
-    Pointwise,
-    /// Result axis `dims[i]` is operand axis `i`; the others are new broadcast axes.
-    Broadcast,
-    /// Axes `dims` end here.
-    Reduce,
-    /// Result axis `i` is operand axis `dims[i]`.
-    Permute,
-    /// Axes of extent 1 at `dims` vanish.
-    Squeeze,
-    /// Axes of extent 1 become broadcast axes.
-    Expand,
-    /// Factors split or merge.
-    Reshape,
-    /// Same axes in the same order; where the extent changes, indices shift or scale within the axis (slice, pad, cat).
-    Window,
-    /// No operand: the op makes its axes.
-    Create,
-}
-
 /// The story an op belongs to, for passes that treat whole groups alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpClass {
@@ -390,8 +366,8 @@ pub struct OpDef {
     pub example: &'static str,
     /// Class.
     pub class: OpClass,
-    /// Axis rule.
-    pub axes: AxisRule,
+    /// How indices of operands and results hang together; `None` for what is no tensor computation.
+    pub maps: Option<&'static MapsDef>,
     /// Operands.
     pub operands: &'static [OperandDef],
     /// Clauses, in the order in which they print.
@@ -490,7 +466,7 @@ impl OpDef {
         doc: "",
         example: "",
         class: OpClass::Structure,
-        axes: AxisRule::None,
+        maps: None,
         operands: &[],
         clauses: &[],
         regions: &[],

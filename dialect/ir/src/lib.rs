@@ -23,6 +23,7 @@ pub mod lex;
 pub mod limits;
 mod lists;
 pub mod loc;
+pub mod maps;
 pub mod parse;
 pub mod print;
 pub mod render;

@@ -1,7 +1,6 @@
 //! Axes in another order: inputs that lie otherwise, whole programs with every tensor permuted.
 
 use fuser_dialects::{fusion, task};
-use fuser_ir::def::AxisRule;
 use fuser_ir::types::{Dim, TensorType};
 use fuser_ir::{AttrKind, Builder, Op, TypeKind, Value, layout};
 
@@ -126,7 +125,7 @@ pub fn permute_all(case: &mut Case, source: &mut Source) -> bool {
 /// The one rank that tensors have beside 0, where every op works element by element.
 fn common_rank(case: &Case) -> Option<usize> {
     let moves = |op: &Op| match case.ir.def(*op) {
-        Some(def) => def.axes == AxisRule::Pointwise || is_created(case, *op),
+        Some(def) => def.has_maps(&fusion::maps::POINTWISE) || is_created(case, *op),
         None => false,
     };
     if !ops(case).iter().all(moves) {

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
+use fuser_dialects::fusion::maps;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::{
-    AxisRule, DialectDef, OpClass, OpDef, OperandDef, Placement, Registry, ResultDef, Traits,
-    TypeConstraint,
+    DialectDef, OpClass, OpDef, OperandDef, Placement, Registry, ResultDef, Traits, TypeConstraint,
 };
 use fuser_ir::types::{DType, Dim, Extent};
 use fuser_ir::{Block, Ir, NewOp, Op, TypeId, Value};
 
 macro_rules! ops {
-    ($($ident:ident $name:literal $rule:ident $class:ident $traits:expr),* $(,)?) => {
+    ($($ident:ident $name:literal $maps:expr, $class:ident $traits:expr;)*) => {
         $(pub static $ident: OpDef = OpDef {
             name: concat!("test.", $name),
-            axes: AxisRule::$rule,
+            maps: $maps,
             class: OpClass::$class,
             traits: $traits,
             flops: 1,
@@ -25,17 +25,17 @@ macro_rules! ops {
 }
 
 ops! {
-    PW "pw" Pointwise Elementwise Traits::PURE,
-    SUM "sum" Reduce Reduction Traits::PURE,
-    BROADCAST "broadcast" Broadcast Shape Traits::PURE,
-    PERMUTE "permute" Permute Shape Traits::PURE,
-    RESHAPE "reshape" Reshape Shape Traits::PURE,
-    SQUEEZE "squeeze" Squeeze Shape Traits::PURE,
-    EXPAND "expand" Expand Shape Traits::PURE,
-    FULL "full" Create Creation Traits::PURE,
-    OPAQUE "opaque" None Structure Traits::PURE,
-    SET "set" Pointwise Shape Traits::PURE.union(Traits::BARRIER),
-    RETURN "return" None Structure Traits::TERMINATOR,
+    PW "pw" Some(&maps::POINTWISE), Elementwise Traits::PURE;
+    SUM "sum" Some(&maps::REDUCE), Reduction Traits::PURE;
+    BROADCAST "broadcast" Some(&maps::BROADCAST), Shape Traits::PURE;
+    PERMUTE "permute" Some(&maps::PERMUTE), Shape Traits::PURE;
+    RESHAPE "reshape" Some(&maps::RESHAPE), Shape Traits::PURE;
+    SQUEEZE "squeeze" Some(&maps::SQUEEZE), Shape Traits::PURE;
+    EXPAND "expand" Some(&maps::EXPAND), Shape Traits::PURE;
+    FULL "full" Some(&maps::CREATE), Creation Traits::PURE;
+    OPAQUE "opaque" None, Structure Traits::PURE;
+    SET "set" Some(&maps::POINTWISE), Shape Traits::PURE.union(Traits::BARRIER);
+    RETURN "return" None, Structure Traits::TERMINATOR;
 }
 
 /// Elementwise, but that its table row wants what it reads in memory.

@@ -20,7 +20,7 @@ pub mod shapes;
 pub mod templates;
 pub mod windows;
 
-use fuser_ir::def::{AxisRule, OpDef, Traits};
+use fuser_ir::def::{OpClass, OpDef, Traits};
 
 use crate::Source;
 use crate::generate::case::{Case, Tier};
@@ -86,7 +86,7 @@ impl Config {
     }
     /// The same, of ops that fold axes.
     pub fn folding(&self) -> Self {
-        self.only(|def| def.axes == AxisRule::Reduce)
+        self.only(|def| def.class == OpClass::Reduction)
     }
     fn only(&self, wanted: impl Fn(&OpDef) -> bool) -> Self {
         let ops = fuser_dialects::fusion::DIALECT.ops.iter();

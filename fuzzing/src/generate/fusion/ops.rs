@@ -1,9 +1,9 @@
-//! One op, by its axis rule: the rule says which operands and clauses make sense, the table says the rest.
+//! One op, by the family of its indexing maps: the family says which operands and clauses make sense, the table says the rest.
 //!
-//! An op with a rule or a clause that is not known here is never generated; a test sees that.
+//! An op of a family or with a clause that is not known here is never generated; a test sees that.
 
 use fuser_dialects::fusion;
-use fuser_ir::def::{AxisRule, ClauseKind, DTypes, OpDef, Traits};
+use fuser_ir::def::{ClauseKind, DTypes, OpDef, Traits};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType};
 
@@ -20,18 +20,18 @@ const GUARDS: (u64, u64) = (3, 4);
 
 /// Puts an op of the table at the end of the program; nothing where it cannot be.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
-    match def.axes {
-        AxisRule::Pointwise if def.traits.contains(Traits::ELEMENTWISE) => elementwise(maker, def),
-        AxisRule::Pointwise => identity(maker, def),
-        AxisRule::Broadcast => broadcast(maker),
-        AxisRule::Reduce => reduce(maker, def),
-        AxisRule::Permute => permute(maker),
-        AxisRule::Squeeze => squeeze(maker),
-        AxisRule::Expand => expand(maker),
-        AxisRule::Reshape => reshape(maker),
-        AxisRule::Window => windows::draw(maker, def),
-        AxisRule::Create => create(maker, def),
-        AxisRule::None => None,
+    match def.maps?.name {
+        "pointwise" if def.traits.contains(Traits::ELEMENTWISE) => elementwise(maker, def),
+        "pointwise" => identity(maker, def),
+        "broadcast" => broadcast(maker),
+        "reduce" => reduce(maker, def),
+        "permute" => permute(maker),
+        "squeeze" => squeeze(maker),
+        "expand" => expand(maker),
+        "reshape" => reshape(maker),
+        "slice" | "pad" | "cat" => windows::draw(maker, def),
+        "create" => create(maker, def),
+        _ => None,
     }
 }
 

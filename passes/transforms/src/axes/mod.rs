@@ -19,7 +19,7 @@
 //! (what each op says about axes), this file (the frozen result), `groups.rs` (groups that merge), `render.rs` (as text).
 //!
 //! Guarantees: the result depends on the ops and their order alone; cost is near linear in the number of ops; nothing
-//! recurses. Never looks at an op's name: all it knows of an op is the `AxisRule` of its table.
+//! recurses. Never looks at an op's name: all it knows of an op is its indexing maps.
 
 mod groups;
 mod refusal;

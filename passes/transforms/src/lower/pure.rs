@@ -4,7 +4,7 @@
 //! space. Refuses ops for which there is no code generation, by name.
 
 use fuser_dialects::{fusion, kernel};
-use fuser_ir::def::{AxisRule, OpClass};
+use fuser_ir::def::OpClass;
 use fuser_ir::ir::NewOp;
 use fuser_ir::{AttrKind, DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -110,10 +110,10 @@ impl SweepLowering<'_> {
                 "only known ops can be compiled",
             );
         };
-        if def.axes == AxisRule::Create {
+        if def.class == OpClass::Creation {
             return self.emit_creation(op, scopes, ivs, lanes);
         }
-        if def.axes == AxisRule::Window {
+        if def.shifts() {
             return self.emit_window(op, scopes, ivs, lanes);
         }
         let mut operands = Vec::new();

@@ -36,9 +36,9 @@
 use std::collections::BTreeMap;
 
 use fuser_dialects::fusion;
-use fuser_ir::def::{AxisRule, OpClass};
+use fuser_ir::def::OpClass;
 use fuser_ir::entity::SecondaryMap;
-use fuser_ir::types::{Dim, Extent};
+use fuser_ir::types::Extent;
 use fuser_ir::{Diagnostics, Ir, NewOp, Op, OpDef, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
@@ -188,6 +188,11 @@ impl State {
     fn covers(&self, axes: Axes) -> bool {
         let mine = self.axes.iter().flatten().fold(0, |all, i| all | 1 << i);
         axes & !mine == 0
+    }
+    /// The axes of x behind those of a result, given the axes of the operand that they are.
+    fn placed(&self, from: &[Option<usize>]) -> Vec<Option<usize>> {
+        let axis = |place: &Option<usize>| *self.axes.get((*place)?)?;
+        from.iter().map(axis).collect()
     }
     /// Without what the axes do not bear out: what is NaN along an axis must have it. Nothing differs any more where the whole
     /// row is NaN.
@@ -358,34 +363,24 @@ impl<'a> Flow<'a> {
         let operand = ir.operand(op, 0);
         let state = self.states.get(&operand)?;
         let dims = &ir.value_kind(operand).as_tensor()?.dims;
-        let folded = |i: usize| {
-            let list = ir.i64s_of(op, "dims").unwrap_or_default();
-            list.contains(&(i as i64))
-        };
-        let keep = ir.get_attr(op, "keepdim").is_some();
+        let maps = ir.maps(op)?;
         let mut carries = state
             .carries
             .filter(|_| FOLDS.iter().any(|f| std::ptr::eq(*f, def)));
-        let mut axes = Vec::new();
-        for (i, &axis) in state.axes.iter().enumerate() {
-            if !folded(i) {
-                axes.push(axis);
-                continue;
-            }
-            if keep {
-                axes.push(None);
-            }
+        let kept = maps.operand_axes(0)?;
+        let ended = (0..kept.len()).filter(|&axis| kept[axis].is_none());
+        for axis in ended {
             // Where x holds a NaN, its own axes have elements. Of others it must be known.
-            match axis {
+            match *state.axes.get(axis)? {
                 Some(a) => carries = carries.map(|set| set & !(1 << a)),
                 None => {
-                    let some = matches!(dims[i].extent, Extent::Static(n) if n > 0);
+                    let some = matches!(dims[axis].extent, Extent::Static(n) if n > 0);
                     carries = carries.filter(|_| some);
                 }
             }
         }
         Some(State {
-            axes,
+            axes: state.placed(&maps.result_axes(0)?),
             differs: state.differs,
             carries,
         })
@@ -393,37 +388,9 @@ impl<'a> Flow<'a> {
     /// Shape ops that keep elements where their axes say.
     fn moved(&self, ir: &Ir, op: Op, def: &'static OpDef) -> Option<State> {
         let state = self.states.get(&ir.operand(op, 0))?;
-        let dims = || ir.i64s_of(op, "dims");
-        let at = |i: &i64| state.axes.get(usize::try_from(*i).ok()?).copied();
-        let axes: Vec<Option<usize>> = match def.axes {
-            AxisRule::Permute => dims()?.iter().map(at).collect::<Option<_>>()?,
-            AxisRule::Broadcast => {
-                let rank = ir.value_kind(ir.result(op, 0)).as_tensor()?.dims.len();
-                let from = |i: usize| dims()?.iter().position(|&d| d == i as i64);
-                let axis = |i: usize| from(i).and_then(|p| *state.axes.get(p)?);
-                (0..rank).map(axis).collect()
-            }
-            AxisRule::Squeeze => {
-                let gone = dims()?;
-                let stays = |i: &usize| !gone.contains(&(*i as i64));
-                let axes = state.axes.iter().enumerate();
-                axes.filter(|(i, _)| stays(i)).map(|(_, a)| *a).collect()
-            }
-            AxisRule::Expand => {
-                let kind = |v: Value| ir.value_kind(v).as_tensor();
-                let (from, to) = (kind(ir.operand(op, 0))?, kind(ir.result(op, 0))?);
-                // A longer axis is another one: all of it lies over the one element.
-                let same =
-                    |(a, b): (&Dim, &Dim)| a.extent == b.extent && a.extent != Extent::Unknown;
-                let same = from.dims.iter().zip(&to.dims).map(same);
-                let axes = state.axes.iter().zip(same);
-                axes.map(|(a, same)| a.filter(|_| same)).collect()
-            }
-            AxisRule::Pointwise => state.axes.clone(),
-            _ => return None,
-        };
+        let maps = ir.maps(op).filter(|_| !def.shifts())?;
         Some(State {
-            axes,
+            axes: state.placed(&maps.result_axes(0)?),
             ..state.clone()
         })
     }

@@ -29,12 +29,12 @@
 //! Changes what callers receive and no element of it: the tools follow the type. Of the values that are not returned only those
 //! that a result is another shape of get the layout that makes it the same memory. One walk over the program.
 
-use fuser_dialects::fusion::SEGMENT_SET;
+use fuser_dialects::fusion::maps;
 use fuser_dialects::task::verify::signature;
 use fuser_ir::attr::AttrKind;
-use fuser_ir::def::{AxisRule, OpClass};
+use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
-use fuser_ir::{Diagnostics, Ir, Op, TypeId, Value};
+use fuser_ir::{Diagnostics, Ir, Op, Traits, TypeId, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
@@ -113,20 +113,17 @@ fn lay_out_sources(ir: &mut Ir, mut value: Value, results: &[Value], orders: &Or
     }
 }
 
-/// Shape ops that put axes elsewhere and keep elements.
-const MOVES: [AxisRule; 4] = [
-    AxisRule::Permute,
-    AxisRule::Broadcast,
-    AxisRule::Expand,
-    AxisRule::Squeeze,
-];
-
-/// Whether the op's result has its operand's elements where the operand has them, if the types say so.
+/// Whether the op's result has its operand's elements where the operand has them, if the types say so: each axis is one of
+/// the operand or a repetition, and no memory of its own is asked for.
 fn carries(ir: &Ir, op: Op) -> bool {
-    let Some(def) = ir.def(op).filter(|d| d.class == OpClass::Shape) else {
+    let Some(def) = ir
+        .def(op)
+        .filter(|d| d.class == OpClass::Shape && !d.shifts())
+    else {
         return false;
     };
-    MOVES.contains(&def.axes) || ir.is(op, &SEGMENT_SET)
+    let copies = def.has_maps(&maps::POINTWISE) && !def.traits.contains(Traits::BARRIER);
+    !copies && !def.has_maps(&maps::RESHAPE)
 }
 
 /// Whether nothing says how result `index` lies in memory.
@@ -140,7 +137,7 @@ fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usi
         let overwrites = protect_updates::argument(ir, program, i).is_some();
         results[i] == value && (states(ty) || overwrites)
     };
-    let reshapes = |op| ir.def(op).is_some_and(|d| d.axes == AxisRule::Reshape);
+    let reshapes = |op| ir.def(op).is_some_and(|d| d.has_maps(&maps::RESHAPE));
     made && !layout::is_stated(ir, value)
         && !ir.users(value).any(reshapes)
         && types.len() == results.len()
@@ -201,20 +198,15 @@ fn natural(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
         return None;
     }
     let first = || orders.get(&ir.operand(op, 0));
-    match (def.class, def.axes) {
-        (OpClass::Elementwise, _) => widest(ir, op, orders),
-        (OpClass::Reduction, _) => {
-            let folded = ir.i64s_of(op, "dims").unwrap_or_default();
-            let keep = ir.get_attr(op, "keepdim").is_some();
-            let place = |axis: usize| {
-                let before = folded.iter().filter(|&&d| d < axis as i64).count();
-                let stays = !folded.contains(&(axis as i64));
-                stays.then_some(if keep { axis } else { axis - before })
-            };
-            Some(first()?.iter().filter_map(|&axis| place(axis)).collect())
+    match def.class {
+        OpClass::Elementwise => widest(ir, op, orders),
+        OpClass::Reduction => {
+            let places = ir.maps(op)?.operand_axes(0)?;
+            let place = |&axis: &usize| *places.get(axis)?;
+            Some(first()?.iter().filter_map(place).collect())
         }
-        (_, AxisRule::Window) if ir.operand_count(op) > 0 => widest(ir, op, orders),
-        (OpClass::Shape, rule) if carries(ir, op) => moved(ir, op, rule, first()?),
+        OpClass::Shape if def.shifts() => widest(ir, op, orders),
+        OpClass::Shape if carries(ir, op) => moved(ir, op, first()?),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! From segments to the plain problem. Equal pure ops of different segments are one op with several homes, so what a
 //! kernel has already costs nothing to "recompute" there.
 
-use fuser_dialects::{fusion, task};
+use fuser_dialects::task;
 use fuser_ir::attr::AttrId;
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::entity::Entity;
@@ -256,13 +256,19 @@ impl Extract {
 
 /// What a slice or a pad reads, and the bytes of it that it touches at most: no more than it makes.
 fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
-    if !window::is_window(ir, op) || ir.is(op, &fusion::CAT) {
+    if !window::is_window(ir, op) {
         return None;
     }
-    let (operand, result) = (ir.operands(op).next()?, *ir.results(op).first()?);
+    let maps = ir.maps(op)?;
+    let mut tensors = (maps.operands.iter().enumerate())
+        .filter(|(_, map)| map.axes().is_none_or(|axes| !axes.is_empty()));
+    let (Some((operand, _)), None) = (tensors.next(), tensors.next()) else {
+        return None;
+    };
+    let (operand, result) = (ir.operand(op, operand), *ir.results(op).first()?);
     let bytes = |v: Value| model.bindings.bytes(ir, v);
     // Another op operand, a pad's value say, is read as it is.
-    let again = ir.operands(op).skip(1).any(|v| v == operand);
+    let again = ir.operands(op).filter(|&v| v == operand).count() > 1;
     (!again).then(|| (operand, bytes(operand).min(bytes(result))))
 }
 

@@ -21,7 +21,6 @@
 
 mod resolve;
 
-use fuser_ir::def::AxisRule;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 
@@ -112,7 +111,7 @@ pub enum WindowRefusal {
 
 /// Whether `op` reads its first operands through a window.
 pub fn is_window(ir: &Ir, op: Op) -> bool {
-    ir.def(op).is_some_and(|d| d.axes == AxisRule::Window)
+    ir.def(op).is_some_and(|def| def.shifts())
 }
 
 impl Window {

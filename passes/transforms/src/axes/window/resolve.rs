@@ -4,10 +4,11 @@
 //! Index arithmetic passes windows, changes of shape, and reshapes of what lies row-major in memory; anything else would have
 //! to be computed. Never recurses; never looks at an op for which `inside` does not hold.
 
-use fuser_dialects::fusion;
-use fuser_ir::def::AxisRule;
+use fuser_dialects::fusion::maps;
+use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
-use fuser_ir::types::{Extent, ExtentExpr, TensorType};
+use fuser_ir::maps::{Index, Map, Reads};
+use fuser_ir::types::{ExtentExpr, TensorType};
 use fuser_ir::{AttrKind, Ir, Op, Value};
 
 use super::{Guard, MAX_DEPTH, MAX_PIECES, Piece, Source, Window, WindowRefusal};
@@ -86,20 +87,14 @@ impl Window {
     }
 }
 
-/// Whether the walk down may pass through `op`.
+/// Whether the walk down may pass through `op`: each of its elements is one of an operand, or one scalar everywhere.
 pub fn is_link(ir: &Ir, op: Op) -> bool {
-    let rule = ir.def(op).map_or(AxisRule::None, |d| d.axes);
-    match rule {
-        AxisRule::Window
-        | AxisRule::Permute
-        | AxisRule::Broadcast
-        | AxisRule::Squeeze
-        | AxisRule::Expand
-        | AxisRule::Reshape => true,
-        AxisRule::Create => {
-            ir.is(op, &fusion::FULL) || (ir.is(op, &fusion::CONSTANT) && is_splat(ir, op))
-        }
-        AxisRule::None | AxisRule::Pointwise | AxisRule::Reduce => false,
+    let Some(def) = ir.def(op) else { return false };
+    match def.class {
+        // A copy wants memory of its own, and a border ends the walk.
+        OpClass::Shape => !def.has_maps(&maps::POINTWISE),
+        OpClass::Creation => ir.operand_count(op) == 1 || is_splat(ir, op),
+        _ => false,
     }
 }
 
@@ -153,7 +148,7 @@ fn memory(value: Value, visit: Visit, own: &[ExtentExpr], rank: usize) -> Option
     Step::piece(visit.guards, source)
 }
 
-/// From the result of `op` to its operands.
+/// From the result of `op` to its operands, by its maps: every result axis is an iterator.
 fn follow(
     ir: &Ir,
     op: Op,
@@ -161,38 +156,74 @@ fn follow(
     extents: &[ExtentExpr],
     inside: &impl Fn(Op) -> bool,
 ) -> Option<Step> {
-    if ir.is(op, &fusion::SLICE) {
-        return slice(ir, op, visit);
+    let maps = ir.maps(op)?;
+    if ir.def(op)?.class == OpClass::Creation {
+        let fill = ir.operands(op).next().unwrap_or(visit.value);
+        return Step::piece(visit.guards, Source::Fill(fill));
     }
-    if ir.is(op, &fusion::PAD) {
-        return pad(ir, op, visit, extents);
+    if maps.operands.contains(&Map::RowMajor) {
+        return reshape(ir, op, visit, extents.len(), inside);
     }
-    if ir.is(op, &fusion::CAT) {
-        return cat(ir, op, visit, extents);
-    }
-    match ir.def(op)?.axes {
-        AxisRule::Create => {
-            let fill = match ir.is(op, &fusion::FULL) {
-                true => ir.operand(op, 0),
-                false => visit.value,
-            };
-            Step::piece(visit.guards, Source::Fill(fill))
+    let mut items = Vec::new();
+    for (operand, map) in ir.operands(op).zip(&maps.operands) {
+        // More than there may be: the others change nothing.
+        if items.len() > MAX_PIECES {
+            break;
         }
-        AxisRule::Reshape => reshape(ir, op, visit, extents.len(), inside),
-        rule => moved(ir, op, visit, rule),
+        let chosen = maps.reads == Reads::First;
+        if chosen && map.axes().is_some_and(<[Index]>::is_empty) {
+            let (guards, source) = (visit.guards.clone(), Source::Fill(operand));
+            items.push(Item::Piece(Piece { guards, source }));
+            continue;
+        }
+        let mut guards = visit.guards.clone();
+        let tensor = ir.value_kind(operand).as_tensor();
+        let mut index = Vec::new();
+        let mut empty = false;
+        for (axis, own) in map.axes()?.iter().enumerate() {
+            let affine = composed(own, &visit.index)?;
+            if chosen && matches!(own, Index::Affine { .. }) {
+                let extent = ir.extent_as_expr(tensor?.dims.get(axis)?.extent)?;
+                empty |= extent.as_constant() == Some(0);
+                guards.extend(guard(&affine, extent, extents)?);
+            }
+            index.push(affine);
+        }
+        if !empty {
+            items.push(Item::Visit(Visit {
+                value: operand,
+                index,
+                guards,
+                depth: visit.depth + 1,
+            }));
+        }
     }
+    // All operands are empty: any of them stands for the others, and no index reaches it.
+    if items.is_empty() {
+        return Step::to(below(ir.operand(op, 0), visit));
+    }
+    Some(Step::Items(items))
 }
 
-fn slice(ir: &Ir, op: Op, mut visit: Visit) -> Option<Step> {
-    let starts = ir.i64s_of(op, "starts")?.to_vec();
-    let steps = ir.i64s_of(op, "strides").map(<[i64]>::to_vec);
-    for (k, affine) in visit.index.iter_mut().enumerate() {
-        let step = steps.as_ref().map_or(Some(1), |s| s.get(k).copied())?;
-        let scaled = affine.offset.mul(&ExtentExpr::constant(step))?;
-        affine.offset = scaled.add(&ExtentExpr::constant(*starts.get(k)?))?;
-        affine.scale = affine.scale.checked_mul(step)?;
-    }
-    Step::to(below(ir.operand(op, 0), visit))
+/// The index of an operand's axis, where the op's result is read at `at`.
+fn composed(index: &Index, at: &[Affine]) -> Option<Affine> {
+    Some(match index {
+        Index::Zero => Affine {
+            dim: 0,
+            scale: 0,
+            offset: ExtentExpr::constant(0),
+        },
+        Index::Iter(iter) => at.get(*iter)?.clone(),
+        Index::Affine { iter, start, step } => {
+            let inner = at.get(*iter)?;
+            let scaled = inner.offset.mul(&ExtentExpr::constant(*step))?;
+            Affine {
+                dim: inner.dim,
+                scale: inner.scale.checked_mul(*step)?,
+                offset: scaled.add(start)?,
+            }
+        }
+    })
 }
 
 fn below(value: Value, visit: Visit) -> Visit {
@@ -201,26 +232,6 @@ fn below(value: Value, visit: Visit) -> Visit {
         depth: visit.depth + 1,
         ..visit
     }
-}
-
-fn pad(ir: &Ir, op: Op, mut visit: Visit, extents: &[ExtentExpr]) -> Option<Step> {
-    let (input, fill) = (ir.operand(op, 0), ir.operand(op, 1));
-    let (low, high) = (ir.i64s_of(op, "low")?, ir.i64s_of(op, "high")?);
-    let tensor = ir.value_kind(input).as_tensor()?;
-    let border = Piece {
-        guards: visit.guards.clone(),
-        source: Source::Fill(fill),
-    };
-    for (k, affine) in visit.index.iter_mut().enumerate() {
-        if (*low.get(k)?, *high.get(k)?) == (0, 0) {
-            continue;
-        }
-        affine.offset = affine.offset.add(&ExtentExpr::constant(-low[k]))?;
-        let extent = ir.extent_as_expr(tensor.dims.get(k)?.extent)?;
-        visit.guards.extend(guard(affine, extent, extents)?);
-    }
-    let inner = Item::Visit(below(input, visit));
-    Some(Step::Items(vec![inner, Item::Piece(border)]))
 }
 
 /// The guard that keeps an index inside `0..extent`, if one is needed.
@@ -246,41 +257,6 @@ fn guard(affine: &Affine, extent: ExtentExpr, extents: &[ExtentExpr]) -> Option<
     }))
 }
 
-fn cat(ir: &Ir, op: Op, visit: Visit, extents: &[ExtentExpr]) -> Option<Step> {
-    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
-    let mut start = ExtentExpr::constant(0);
-    let mut visits = Vec::new();
-    for operand in ir.operands(op) {
-        let tensor = ir.value_kind(operand).as_tensor()?;
-        let extent = ir.extent_as_expr(tensor.dims.get(dim)?.extent)?;
-        let mut index = visit.index.clone();
-        let mut guards = visit.guards.clone();
-        let affine = index.get_mut(dim)?;
-        let minus = start.mul(&ExtentExpr::constant(-1))?;
-        affine.offset = affine.offset.add(&minus)?;
-        guards.extend(guard(affine, extent.clone(), extents)?);
-        start = start.add(&extent)?;
-        if extent.as_constant() != Some(0) {
-            // More than there may be: the others change nothing.
-            if visits.len() > MAX_PIECES {
-                break;
-            }
-            visits.push(Item::Visit(Visit {
-                value: operand,
-                index,
-                guards,
-                depth: visit.depth + 1,
-            }));
-        }
-    }
-    // All operands are empty: any of them stands for the others, and no index reaches it.
-    if visits.is_empty() {
-        let value = ir.operand(op, 0);
-        return Step::to(below(value, visit));
-    }
-    Some(Step::Items(visits))
-}
-
 /// A reshape keeps the order of elements, so its operand in memory is addressed as the result would be.
 fn reshape(
     ir: &Ir,
@@ -297,7 +273,7 @@ fn reshape(
     let mut steps = visit.depth;
     while let Some(before) = ir.def_op(base).filter(|&d| inside(d)) {
         steps += 1;
-        if !ir.is(before, &fusion::RESHAPE) || !dense(base) || steps > MAX_DEPTH {
+        if !ir.def(before)?.has_maps(&maps::RESHAPE) || !dense(base) || steps > MAX_DEPTH {
             return Some(Step::Computed(visit.value));
         }
         base = ir.operand(before, 0);
@@ -312,57 +288,6 @@ fn reshape(
     let order: Order = (0..tensor.dims.len()).collect();
     let strides = strides(ir, tensor, &order)?;
     memory(base, visit, &strides, rank)
-}
-
-/// Ops that reorder, add or drop axes.
-fn moved(ir: &Ir, op: Op, visit: Visit, rule: AxisRule) -> Option<Step> {
-    let input = ir.operand(op, 0);
-    let rank = ir.value_kind(input).as_tensor().map_or(0, |t| t.dims.len());
-    let dims: Vec<usize> = ir
-        .i64s_of(op, "dims")
-        .unwrap_or(&[])
-        .iter()
-        .filter_map(|&d| usize::try_from(d).ok())
-        .collect();
-    let zero = Affine {
-        dim: 0,
-        scale: 0,
-        offset: ExtentExpr::constant(0),
-    };
-    let mut index = vec![zero.clone(); rank];
-    match rule {
-        AxisRule::Broadcast => {
-            for (k, &place) in dims.iter().enumerate() {
-                *index.get_mut(k)? = visit.index.get(place)?.clone();
-            }
-        }
-        AxisRule::Permute => {
-            for (place, &k) in dims.iter().enumerate() {
-                *index.get_mut(k)? = visit.index.get(place)?.clone();
-            }
-        }
-        AxisRule::Squeeze => {
-            let kept = (0..rank).filter(|k| !dims.contains(k));
-            for (k, own) in kept.zip(&visit.index) {
-                index[k] = own.clone();
-            }
-        }
-        AxisRule::Expand => {
-            let from = &ir.value_kind(input).as_tensor()?.dims;
-            for (k, dim) in from.iter().enumerate() {
-                if dim.extent != Extent::Static(1) {
-                    index[k] = visit.index.get(k)?.clone();
-                }
-            }
-        }
-        _ => return Some(Step::Computed(visit.value)),
-    }
-    Step::to(Visit {
-        value: input,
-        index,
-        guards: visit.guards,
-        depth: visit.depth + 1,
-    })
 }
 
 fn extents(ir: &Ir, tensor: &TensorType) -> Option<Vec<ExtentExpr>> {

@@ -3,8 +3,9 @@
 //! A plan is the list of values that a window needs at other indices, in an order in which they can be made: found from the
 //! window's operands down, each value and way to move it once. Decides alone; makes nothing.
 
-use fuser_dialects::fusion;
-use fuser_ir::def::{AxisRule, OpClass};
+use fuser_dialects::fusion::{self, maps};
+use fuser_ir::def::OpClass;
+use fuser_ir::maps::Index;
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{DType, Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -231,80 +232,48 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     if !is_free(ir, maker) || !def.traits.contains(Traits::PURE) || ir.results(maker).len() != 1 {
         return None;
     }
-    let input = ir
-        .operands(maker)
-        .next()
-        .map(|v| dims(ir, v))
-        .unwrap_or_default();
-    let places = || {
-        ir.i64s_of(maker, "dims")
-            .unwrap_or(&[])
-            .iter()
-            .map(|&d| d as usize)
-            .collect::<Vec<_>>()
-    };
-    let one = |from: Vec<Result<usize, Extent>>| Some(Way::Copy(vec![Some(own.along(&from))]));
-    let whole = |k: usize| Err(input[k].extent);
-    match def.axes {
-        AxisRule::Pointwise if def.class == OpClass::Elementwise => {
-            let moved = |v: Value| (!dims(ir, v).is_empty()).then(|| own.clone());
-            Some(Way::Copy(ir.operands(maker).map(moved).collect()))
+    if def.shifts() {
+        if ir.is(maker, &fusion::SLICE) && !own.pads {
+            return slice_of_slice(ir, maker, own);
         }
-        AxisRule::Broadcast => one(places().into_iter().map(Ok).collect()),
-        AxisRule::Permute => {
-            let order = places();
-            let at = |k| order.iter().position(|&p| p == k).ok_or(Extent::Unknown);
-            one((0..input.len()).map(at).collect())
-        }
-        AxisRule::Squeeze => {
-            let gone = places();
-            let mut kept = 0..;
-            one((0..input.len())
-                .map(|k| {
-                    if gone.contains(&k) {
-                        whole(k)
-                    } else {
-                        Ok(kept.next().unwrap_or(0))
-                    }
-                })
-                .collect())
-        }
-        AxisRule::Expand => one((0..input.len())
-            .map(|k| {
-                if input[k].extent != from[k].extent {
-                    whole(k)
-                } else {
-                    Ok(k)
-                }
-            })
-            .collect()),
-        AxisRule::Reduce if def.class == OpClass::Reduction && !own.pads => {
-            let gone = places();
-            let keeps = ir.get_attr(maker, "keepdim").is_some();
-            let mut kept = 0..;
-            let whole_result = |k: usize| from.get(k).is_some_and(|d| own.keeps(k, d.extent));
-            if keeps && !gone.iter().all(|&k| whole_result(k)) {
-                return None;
-            }
-            let along = (0..input.len()).map(|k| {
-                let at = (keeps || !gone.contains(&k)).then(|| kept.next().unwrap_or(0));
-                if gone.contains(&k) {
-                    whole(k)
-                } else {
-                    at.ok_or(Extent::Unknown)
-                }
-            });
-            one(along.collect())
-        }
-        AxisRule::Create if ir.is(maker, &fusion::FULL) => Some(Way::Copy(vec![None])),
-        AxisRule::Window if ir.is(maker, &fusion::SLICE) && !own.pads => {
-            slice_of_slice(ir, maker, own)
-        }
-        AxisRule::Reshape => is_in_memory(ir, maker).then_some(Way::Leaf),
-        AxisRule::Window => is_reached(ir, maker).then_some(Way::Leaf),
-        AxisRule::Create => ir.is(maker, &fusion::CONSTANT).then_some(Way::Leaf),
-        _ => None,
+        return is_reached(ir, maker).then_some(Way::Leaf);
     }
+    match def.class {
+        OpClass::Creation if ir.operand_count(maker) == 0 => {
+            ir.is(maker, &fusion::CONSTANT).then_some(Way::Leaf)
+        }
+        // What wants memory of its own is not computed again.
+        OpClass::Shape if def.has_maps(&maps::POINTWISE) => None,
+        OpClass::Shape if def.has_maps(&maps::RESHAPE) => {
+            is_in_memory(ir, maker).then_some(Way::Leaf)
+        }
+        OpClass::Reduction if own.pads => None,
+        _ => copied(ir, maker, own).map(Way::Copy),
+    }
+}
+
+/// What happens to the operands of `op` where `own` happens to its result; `None` where an index would have to move along an
+/// axis that the result has not.
+fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
+    let maps = ir.maps(op)?;
+    let result = dims(ir, ir.result(op, 0));
+    let indices = maps.results.first()?.axes()?;
+    let still = |axis: usize| indices[axis] != Index::Zero || own.keeps(axis, result[axis].extent);
+    if !(0..indices.len()).all(still) {
+        return None;
+    }
+    let moved = |(operand, value): (usize, Value)| {
+        let from = dims(ir, value);
+        if from.is_empty() {
+            return Some(None);
+        }
+        let places = maps.operand_axes(operand)?;
+        let along: Vec<Result<usize, Extent>> = (0..from.len())
+            .map(|axis| places[axis].ok_or(from[axis].extent))
+            .collect();
+        Some(Some(own.along(&along)))
+    };
+    ir.operands(op).enumerate().map(moved).collect()
 }
 
 /// Whether reshapes alone lead from memory to the result of `op`.
@@ -318,7 +287,7 @@ fn is_in_memory(ir: &Ir, op: Op) -> bool {
         {
             None => return true,
             Some(maker) if ir.has(maker, Traits::BARRIER) => return true,
-            Some(maker) if ir.is(maker, &fusion::RESHAPE) => at = maker,
+            Some(maker) if ir.def(maker).is_some_and(|d| d.has_maps(&maps::RESHAPE)) => at = maker,
             Some(_) => return false,
         }
     }

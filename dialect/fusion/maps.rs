@@ -1,0 +1,264 @@
+//! The indexing maps of `fusion` ops, from their clauses and types.
+//!
+//! Each family is a row that op tables name. All but reductions iterate over the axes of their result; reductions iterate
+//! over the axes of their operand. Clauses are read without trust: what the verifier would refuse gives no maps.
+
+use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, MapsDef, Reads};
+use fuser_ir::types::{Extent, ExtentExpr};
+use fuser_ir::{Ir, Op, Value};
+use smallvec::{SmallVec, smallvec};
+
+/// One element of the result from the elements of the operands at the same index; scalars serve every index.
+pub static POINTWISE: MapsDef = family("pointwise", "kept", pointwise);
+/// Result axis `dims[k]` is operand axis `k`; the others repeat the operand.
+pub static BROADCAST: MapsDef = family("broadcast", "new ones are added", broadcast);
+/// Axes of extent 1 repeat their element.
+pub static EXPAND: MapsDef = family("expand", "some of extent 1 become broadcast axes", expand);
+/// Axes `dims`, of extent 1, vanish.
+pub static SQUEEZE: MapsDef = family("squeeze", "some of extent 1 vanish", squeeze);
+/// Result axis `i` is operand axis `dims[i]`.
+pub static PERMUTE: MapsDef = family("permute", "reordered", permute);
+/// The same elements in row-major order.
+pub static RESHAPE: MapsDef = family("reshape", "split and merged", reshape);
+/// Axes `dims` are combined.
+pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
+/// The result depends on its index alone, or on a scalar.
+pub static CREATE: MapsDef = family("create", "new", create);
+/// From `starts`, by `strides`.
+pub static SLICE: MapsDef = window("slice", slice);
+/// A border of `low` and `high` elements around the operand.
+pub static PAD: MapsDef = window("pad", pad);
+/// One operand after the other along `dim`.
+pub static CAT: MapsDef = window("cat", cat);
+
+type MapsFn = fn(&Ir, Op) -> Option<IndexingMaps>;
+
+const fn family(name: &'static str, doc: &'static str, maps: MapsFn) -> MapsDef {
+    MapsDef {
+        name,
+        doc,
+        shifts: false,
+        maps,
+    }
+}
+
+const fn window(name: &'static str, maps: MapsFn) -> MapsDef {
+    MapsDef {
+        shifts: true,
+        ..family(name, "kept, indices shift within them", maps)
+    }
+}
+
+/// All iterators parallel, one per axis of the results.
+fn parallel(rank: usize, operands: SmallVec<[Map; 3]>) -> IndexingMaps {
+    IndexingMaps {
+        iterators: smallvec![IteratorKind::Parallel; rank],
+        operands,
+        results: smallvec![Map::identity(rank)],
+        reads: Reads::All,
+    }
+}
+
+fn scalar() -> Map {
+    Map::Axes(SmallVec::new())
+}
+
+fn pointwise(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let rank = ir.rank(*ir.results(op).first()?);
+    let map = |value: Value| match ir.rank(value) {
+        0 => Some(scalar()),
+        own if own == rank => Some(Map::identity(rank)),
+        _ => None,
+    };
+    let operands = ir.operands(op).map(map).collect::<Option<_>>()?;
+    let results = ir.results(op).iter().map(|&v| map(v));
+    Some(IndexingMaps {
+        results: results.collect::<Option<_>>()?,
+        ..parallel(rank, operands)
+    })
+}
+
+/// Operand and result of a shape op: their ranks.
+fn ranks(ir: &Ir, op: Op) -> Option<(usize, usize)> {
+    let input = ir.operands(op).next()?;
+    Some((ir.rank(input), ir.rank(*ir.results(op).first()?)))
+}
+
+/// The clause `dims`: each index below `rank`, none twice.
+fn dims(ir: &Ir, op: Op, rank: usize) -> Option<SmallVec<[usize; 4]>> {
+    let mut list = SmallVec::new();
+    for &index in ir.i64s_of(op, "dims").unwrap_or(&[]) {
+        let index = usize::try_from(index).ok().filter(|&index| index < rank)?;
+        if list.contains(&index) {
+            return None;
+        }
+        list.push(index);
+    }
+    Some(list)
+}
+
+fn broadcast(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let places = dims(ir, op, to)?;
+    let map = Map::Axes(places.iter().map(|&place| Index::Iter(place)).collect());
+    (places.len() == from).then(|| parallel(to, smallvec![map]))
+}
+
+fn expand(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    if from != to {
+        return None;
+    }
+    let extent =
+        |value: Value, axis: usize| Some(ir.value_kind(value).as_tensor()?.dims[axis].extent);
+    let (input, output) = (ir.operand(op, 0), ir.result(op, 0));
+    let index = |axis: usize| {
+        let one = extent(input, axis) == Some(Extent::Static(1));
+        if one && extent(output, axis) != Some(Extent::Static(1)) {
+            Index::Zero
+        } else {
+            Index::Iter(axis)
+        }
+    };
+    Some(parallel(
+        to,
+        smallvec![Map::Axes((0..from).map(index).collect())],
+    ))
+}
+
+fn squeeze(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let gone = dims(ir, op, from)?;
+    let mut kept = 0..to;
+    let index = |axis: usize| match gone.contains(&axis) {
+        true => Some(Index::Zero),
+        false => kept.next().map(Index::Iter),
+    };
+    let map = (0..from).map(index).collect::<Option<_>>()?;
+    kept.is_empty()
+        .then(|| parallel(to, smallvec![Map::Axes(map)]))
+}
+
+fn permute(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let order = dims(ir, op, from)?;
+    if order.len() != from || from != to {
+        return None;
+    }
+    let mut map: SmallVec<[Index; 4]> = smallvec![Index::Zero; from];
+    for (place, &axis) in order.iter().enumerate() {
+        map[axis] = Index::Iter(place);
+    }
+    Some(parallel(to, smallvec![Map::Axes(map)]))
+}
+
+fn reshape(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (_, to) = ranks(ir, op)?;
+    Some(parallel(to, smallvec![Map::RowMajor]))
+}
+
+fn reduce(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let rank = ir.rank(ir.operands(op).next()?);
+    let gone = dims(ir, op, rank)?;
+    let keeps = ir.get_attr(op, "keepdim").is_some();
+    let result = (0..rank).filter_map(|axis| match gone.contains(&axis) {
+        true => keeps.then_some(Index::Zero),
+        false => Some(Index::Iter(axis)),
+    });
+    let result = Map::Axes(result.collect());
+    let kind = |axis| match gone.contains(&axis) {
+        true => IteratorKind::Reduction,
+        false => IteratorKind::Parallel,
+    };
+    Some(IndexingMaps {
+        iterators: (0..rank).map(kind).collect(),
+        operands: smallvec![Map::identity(rank)],
+        results: ir.results(op).iter().map(|_| result.clone()).collect(),
+        reads: Reads::All,
+    })
+}
+
+fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let rank = ir.rank(*ir.results(op).first()?);
+    let operands = ir.operands(op).map(|_| scalar()).collect();
+    Some(parallel(rank, operands))
+}
+
+/// `start + step * i` along `axis`, or the iterator itself where nothing moves.
+fn shifted(axis: usize, start: ExtentExpr, step: i64, whole: bool) -> Index {
+    let still = step == 1 && start.as_constant() == Some(0);
+    if still && whole {
+        return Index::Iter(axis);
+    }
+    Index::Affine {
+        iter: axis,
+        start: Box::new(start),
+        step,
+    }
+}
+
+/// Whether `axis` has the same extent in operand and result.
+fn is_whole(ir: &Ir, op: Op, operand: Value, axis: usize) -> bool {
+    let extent = |value: Value| {
+        let tensor = ir.value_kind(value).as_tensor();
+        tensor.and_then(|t| Some(t.dims.get(axis)?.extent))
+    };
+    extent(operand) == extent(ir.result(op, 0))
+}
+
+fn slice(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let starts = ir.i64s_of(op, "starts")?;
+    let strides = ir.i64s_of(op, "strides");
+    let index = |axis: usize| {
+        let start = ExtentExpr::constant(*starts.get(axis)?);
+        let step = strides.map_or(Some(1), |list| list.get(axis).copied())?;
+        let whole = is_whole(ir, op, ir.operand(op, 0), axis);
+        Some(shifted(axis, start, step, whole))
+    };
+    let map = (0..from).map(index).collect::<Option<_>>()?;
+    (from == to).then(|| parallel(to, smallvec![Map::Axes(map)]))
+}
+
+fn pad(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let (low, high) = (ir.i64s_of(op, "low")?, ir.i64s_of(op, "high")?);
+    let index = |axis: usize| {
+        let (low, high) = (*low.get(axis)?, *high.get(axis)?);
+        let start = ExtentExpr::constant(low.checked_neg()?);
+        Some(shifted(axis, start, 1, (low, high) == (0, 0)))
+    };
+    let map = (0..from).map(index).collect::<Option<_>>()?;
+    let maps = parallel(to, smallvec![Map::Axes(map), scalar()]);
+    (from == to && ir.operand_count(op) == 2).then_some(IndexingMaps {
+        reads: Reads::First,
+        ..maps
+    })
+}
+
+fn cat(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (_, to) = ranks(ir, op)?;
+    let dim = usize::try_from(ir.int_of(op, "dim")?)
+        .ok()
+        .filter(|&d| d < to)?;
+    let mut before = ExtentExpr::constant(0);
+    let mut operands = SmallVec::new();
+    for operand in ir.operands(op) {
+        let tensor = ir.value_kind(operand).as_tensor()?;
+        if tensor.dims.len() != to {
+            return None;
+        }
+        let mut axes: SmallVec<[Index; 4]> = (0..to).map(Index::Iter).collect();
+        axes[dim] = Index::Affine {
+            iter: dim,
+            start: Box::new(before.mul(&ExtentExpr::constant(-1))?),
+            step: 1,
+        };
+        operands.push(Map::Axes(axes));
+        before = before.add(&ir.extent_as_expr(tensor.dims[dim].extent)?)?;
+    }
+    Some(IndexingMaps {
+        reads: Reads::First,
+        ..parallel(to, operands)
+    })
+}

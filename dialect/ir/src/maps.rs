@@ -1,0 +1,159 @@
+//! Indexing maps: how the iteration space of an op meets its operands and results.
+//!
+//! An op is described by *iterators* and one map per operand and result. A point of the iteration space is one index for
+//! each iterator; a map says which element of the operand is read there, or which element of the result is written.
+//!
+//! ```text
+//! %s = fusion.sum %x dims [1]                       // (i, r):  %x[i, r] -> %s[i]        r is a reduction iterator
+//! %b = fusion.broadcast %s dims [0] shape [4, 8]    // (i, j):  %s[i]    -> %b[i, j]
+//! %t = fusion.slice %b starts [0, 2] shape [4, 6]   // (i, j):  %b[i, 2 + j] -> %t[i, j]
+//! %c = fusion.cat %t, %u dim 1                      // (i, j):  the first of %t[i, j], %u[i, j - 6] that has an element there
+//! ```
+//!
+//! The maps of an op follow from its clauses and types; a row of the op table names the function that computes them
+//! ([`MapsDef`]). Whoever must know how indices of operands and results hang together asks for them: analyses and passes
+//! never look at an op's name for that. An op whose clauses are out of range, which the verifier refuses, has no maps.
+
+use smallvec::SmallVec;
+
+use crate::def::OpDef;
+use crate::ir::{Ir, Op, Value};
+use crate::types::ExtentExpr;
+
+/// What an iterator does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IteratorKind {
+    /// Each of its indices stands for other elements of the results.
+    Parallel,
+    /// Its indices are combined into one element.
+    Reduction,
+}
+
+/// The index along one axis of an operand or result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Index {
+    /// 0: the axis has extent 1, or is one that the op keeps with extent 1.
+    Zero,
+    /// The index of an iterator.
+    Iter(usize),
+    /// `start + step * i`, `i` the index of an iterator.
+    Affine {
+        /// The iterator.
+        iter: usize,
+        /// The index at `i = 0`.
+        start: Box<ExtentExpr>,
+        /// From one index to the next; at least 1.
+        step: i64,
+    },
+}
+
+/// Which element of an operand is read, or of a result written, at a point of the iteration space.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Map {
+    /// One index along each axis; none for a scalar.
+    Axes(SmallVec<[Index; 4]>),
+    /// The element at the same row-major position: axes are split and merged, all iterators taken in order.
+    RowMajor,
+}
+
+/// Which of the operands make an element of the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reads {
+    /// All of them.
+    All,
+    /// The first one that has an element at its index.
+    First,
+}
+
+/// The maps of one op.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IndexingMaps {
+    /// The iterators, outermost first. Parallel ones are in the order of the results' axes.
+    pub iterators: SmallVec<[IteratorKind; 4]>,
+    /// One map per operand.
+    pub operands: SmallVec<[Map; 3]>,
+    /// One map per result.
+    pub results: SmallVec<[Map; 1]>,
+    /// How operands are chosen.
+    pub reads: Reads,
+}
+
+/// A family of ops with one way to their maps.
+#[derive(Debug)]
+pub struct MapsDef {
+    /// A word for it.
+    pub name: &'static str,
+    /// What it does to axes, for the manual: "some end here".
+    pub doc: &'static str,
+    /// Whether operands may be read at an index that is not an iterator's own ([`Index::Affine`]).
+    pub shifts: bool,
+    /// Computes the maps; `None` where clauses or types are not what the verifier accepts.
+    pub maps: fn(&Ir, Op) -> Option<IndexingMaps>,
+}
+
+impl Map {
+    /// The indices along the axes; `None` for other maps.
+    pub fn axes(&self) -> Option<&[Index]> {
+        match self {
+            Map::Axes(axes) => Some(axes),
+            Map::RowMajor => None,
+        }
+    }
+    /// The axis whose index is that of iterator `iter`.
+    pub fn axis_of(&self, iter: usize) -> Option<usize> {
+        let own = |index: &Index| *index == Index::Iter(iter);
+        self.axes()?.iter().position(own)
+    }
+    /// Iterators `0..rank`, each the index of its own axis.
+    pub fn identity(rank: usize) -> Self {
+        Map::Axes((0..rank).map(Index::Iter).collect())
+    }
+}
+
+impl IndexingMaps {
+    /// For each axis of operand `operand` the axis of the first result with the same index, if there is one; `None` where
+    /// the operand is not read at an index per axis.
+    pub fn operand_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
+        let result = self.results.first()?;
+        let place = |index: &Index| match index {
+            Index::Iter(iter) => result.axis_of(*iter),
+            Index::Zero | Index::Affine { .. } => None,
+        };
+        let axes = self.operands.get(operand)?.axes()?;
+        Some(axes.iter().map(place).collect())
+    }
+    /// For each axis of the first result the axis of operand `operand` with the same index, if there is one.
+    pub fn result_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
+        let map = self.operands.get(operand)?;
+        map.axes()?;
+        let place = |index: &Index| match index {
+            Index::Iter(iter) => map.axis_of(*iter),
+            Index::Zero | Index::Affine { .. } => None,
+        };
+        let axes = self.results.first()?.axes()?;
+        Some(axes.iter().map(place).collect())
+    }
+}
+
+impl Ir {
+    /// The indexing maps of `op`; `None` for ops that are no tensor computation.
+    pub fn maps(&self, op: Op) -> Option<IndexingMaps> {
+        (self.def(op)?.maps?.maps)(self, op)
+    }
+    /// The number of axes of `value`; 0 for what is no tensor.
+    pub fn rank(&self, value: Value) -> usize {
+        let tensor = self.value_kind(value).as_tensor();
+        tensor.map_or(0, |t| t.dims.len())
+    }
+}
+
+impl OpDef {
+    /// Whether the op belongs to this family.
+    pub fn has_maps(&self, family: &'static MapsDef) -> bool {
+        self.maps.is_some_and(|own| std::ptr::eq(own, family))
+    }
+    /// Whether the op may read operands at another index than that of the result's element.
+    pub fn shifts(&self) -> bool {
+        self.maps.is_some_and(|family| family.shifts)
+    }
+}
