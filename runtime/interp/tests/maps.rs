@@ -1,0 +1,208 @@
+//! The indexing maps of every family of ops, against the interpreter, which reads clauses by itself.
+//!
+//! For each op here every point of the iteration space is visited, operands are read where the maps say, and elements are
+//! summed where several points give one: the same tensor must come out. Operands hold distinct whole numbers, so that an
+//! element from a wrong place shows.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::*;
+use fuser_dialects::fusion;
+use fuser_interp::{Options, Tensor};
+use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};
+
+/// One op: name, clauses, and the shapes of its operands.
+type Case<'a> = (&'a str, Vec<C<'a>>, &'a [&'a [usize]]);
+
+fn cases() -> Vec<Case<'static>> {
+    vec![
+        ("neg", vec![], &[&[2, 3]]),
+        ("add", vec![], &[&[2, 3, 4], &[2, 3, 4]]),
+        ("add", vec![], &[&[5], &[]]),
+        ("copy", vec![C::Flag("dense")], &[&[3, 2]]),
+        (
+            "broadcast",
+            vec![C::Ints("dims", &[1, 2]), C::Shape("shape", &[2, 3, 4])],
+            &[&[3, 4]],
+        ),
+        (
+            "broadcast",
+            vec![C::Ints("dims", &[]), C::Shape("shape", &[3, 2])],
+            &[&[]],
+        ),
+        (
+            "broadcast",
+            vec![C::Ints("dims", &[0]), C::Shape("shape", &[3, 1])],
+            &[&[3]],
+        ),
+        ("expand", vec![C::Shape("shape", &[4, 5, 1])], &[&[4, 1, 1]]),
+        ("squeeze", vec![C::Ints("dims", &[0, 2])], &[&[1, 3, 1, 2]]),
+        ("permute", vec![C::Ints("dims", &[2, 0, 1])], &[&[2, 3, 4]]),
+        (
+            "permute",
+            vec![C::Ints("dims", &[1, 3, 0, 2])],
+            &[&[2, 3, 1, 5]],
+        ),
+        ("reshape", vec![C::Shape("shape", &[4, 6])], &[&[2, 3, 4]]),
+        ("reshape", vec![C::Shape("shape", &[3, 8])], &[&[4, 6]]),
+        ("reshape", vec![C::Shape("shape", &[1, 0])], &[&[0, 7]]),
+        ("sum", vec![C::Ints("dims", &[1])], &[&[2, 3, 4]]),
+        (
+            "sum",
+            vec![C::Ints("dims", &[0, 2]), C::Flag("keepdim")],
+            &[&[2, 3, 4]],
+        ),
+        ("sum", vec![C::Ints("dims", &[])], &[&[2, 3]]),
+        ("sum", vec![C::Ints("dims", &[1])], &[&[2, 0]]),
+        ("full", vec![C::Shape("shape", &[2, 3])], &[&[]]),
+        (
+            "slice",
+            vec![C::Ints("starts", &[1, 2]), C::Shape("shape", &[2, 3])],
+            &[&[4, 7]],
+        ),
+        (
+            "slice",
+            vec![
+                C::Ints("starts", &[0, 1]),
+                C::Shape("shape", &[2, 3]),
+                C::Ints("strides", &[1, 2]),
+            ],
+            &[&[4, 7]],
+        ),
+        (
+            "pad",
+            vec![C::Ints("low", &[1, 0]), C::Ints("high", &[0, 2])],
+            &[&[2, 3], &[]],
+        ),
+        (
+            "pad",
+            vec![C::Ints("low", &[2]), C::Ints("high", &[1])],
+            &[&[0], &[]],
+        ),
+        ("cat", vec![C::Int("dim", 1)], &[&[2, 3], &[2, 0], &[2, 4]]),
+        ("cat", vec![C::Int("dim", 0)], &[&[5]]),
+    ]
+}
+
+/// A tensor of distinct whole numbers from `first` on.
+fn counting(shape: &[usize], first: i32) -> Tensor {
+    let count = shape.iter().product::<usize>() as i32;
+    i32s(shape, &(first..first + count).collect::<Vec<_>>())
+}
+
+/// All indices of a space, row-major.
+fn points(extents: &[usize]) -> Vec<Vec<usize>> {
+    let mut points = vec![Vec::new()];
+    for &extent in extents {
+        points = (points.iter())
+            .flat_map(|p| (0..extent).map(|i| [p.as_slice(), &[i]].concat()))
+            .collect();
+    }
+    points
+}
+
+/// The element of `tensor` that `map` leads to from `point`, if there is one.
+fn element(tensor: &Tensor, map: &Map, point: &[usize], extents: &[usize]) -> Option<f64> {
+    let lengths: Vec<usize> = tensor.axes().iter().map(|a| a.extent).collect();
+    let Map::Axes(indices) = map else {
+        let at = point.iter().zip(extents).fold(0, |at, (i, n)| at * n + i);
+        return Some(tensor.data().float(at));
+    };
+    assert_eq!(indices.len(), lengths.len());
+    let mut at = 0;
+    for (index, &length) in indices.iter().zip(&lengths) {
+        let index = match index {
+            Index::Zero => 0,
+            Index::Iter(iter) => point[*iter] as i64,
+            Index::Affine { iter, start, step } => {
+                start.as_constant().unwrap() + step * point[*iter] as i64
+            }
+        };
+        let inside = usize::try_from(index).ok().filter(|&i| i < length)?;
+        at = at * length + inside;
+    }
+    Some(tensor.data().float(at))
+}
+
+/// The length of each iterator, from the axes that it indexes.
+fn extents(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<usize> {
+    let length = |iter: usize| {
+        let all = (maps.operands.iter().zip(operands)).chain([(&maps.results[0], result)]);
+        let mut lengths = all.filter_map(|(m, t)| Some(t.axes()[m.axis_of(iter)?].extent));
+        let first = lengths.next().expect("an axis has the iterator's index");
+        assert!(
+            lengths.all(|length| length == first),
+            "axes of one iterator agree"
+        );
+        first
+    };
+    (0..maps.iterators.len()).map(length).collect()
+}
+
+/// What the maps make of `operands`, stored once along axes of the result that are.
+fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64> {
+    let extents = extents(maps, operands, result);
+    let lengths: Vec<usize> = result.axes().iter().map(|a| a.extent).collect();
+    let mut made = vec![0.0; lengths.iter().product()];
+    for point in points(&extents) {
+        let mut read = (maps.operands.iter().zip(operands))
+            .filter_map(|(map, tensor)| element(tensor, map, &point, &extents));
+        let value = match maps.reads {
+            Reads::First => read.next().expect("an operand has the element"),
+            Reads::All => read.sum(),
+        };
+        let indices = maps.results[0]
+            .axes()
+            .expect("results are written at an index");
+        let mut at = 0;
+        for (index, &length) in indices.iter().zip(&lengths) {
+            let Index::Iter(iter) = index else { continue };
+            at = at * length + point[*iter];
+        }
+        made[at] += value;
+    }
+    let stored = |p: &Vec<usize>| {
+        p.iter()
+            .zip(result.axes())
+            .all(|(&i, a)| i == 0 || !a.broadcast)
+    };
+    let all = points(&lengths).into_iter().zip(made);
+    all.filter(|(p, _)| stored(p)).map(|(_, v)| v).collect()
+}
+
+#[test]
+fn the_maps_of_every_family_give_what_the_interpreter_gives() {
+    let mut seen = BTreeSet::new();
+    for (name, clauses, shapes) in cases() {
+        let starts = [1, 1000, 2000];
+        let inputs: Vec<Tensor> = (shapes.iter().zip(starts))
+            .map(|(shape, first)| counting(shape, first))
+            .collect();
+        let program = single(name, &clauses, &inputs);
+        let op = program.ir.children(program.op)[0];
+        let results = program.run(&inputs, &Options::default()).unwrap().values;
+        let maps = program
+            .ir
+            .maps(op)
+            .unwrap_or_else(|| panic!("{name} has no maps"));
+        let def = program.ir.def(op).unwrap();
+        seen.extend(def.maps.map(|family| family.name));
+        let mut expected = by_maps(&maps, &inputs, &results[0]);
+        if name == "neg" {
+            expected.iter_mut().for_each(|v| *v = -*v);
+        }
+        assert_eq!(values(&results[0]), expected, "{name} of {shapes:?}");
+    }
+    let all = fusion::DIALECT.ops.iter();
+    let all: BTreeSet<_> = all.filter_map(|def| Some(def.maps?.name)).collect();
+    assert_eq!(seen, all, "families without a case here");
+}
+
+#[test]
+fn every_op_has_maps() {
+    for def in fusion::DIALECT.ops {
+        assert!(def.maps.is_some(), "{} has no maps", def.name);
+    }
+}
