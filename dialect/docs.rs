@@ -148,6 +148,7 @@ fn trait_names(traits: Traits) -> impl Iterator<Item = &'static str> {
         (Traits::PINNED, "never computed twice"),
         (Traits::BARRIER, "a border between segments"),
         (Traits::GRAPH_REGION, "order does not count inside"),
+        (Traits::PROPAGATES_NAN, "NaN gives NaN"),
     ];
     names
         .into_iter()

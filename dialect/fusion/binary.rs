@@ -11,6 +11,8 @@ const BINARY: OpDef = OpDef {
     ..ELEMENTWISE
 };
 const COMMUTATIVE: Traits = BINARY.traits.union(Traits::COMMUTATIVE);
+const NAN: Traits = BINARY.traits.union(Traits::PROPAGATES_NAN);
+const COMMUTATIVE_NAN: Traits = COMMUTATIVE.union(Traits::PROPAGATES_NAN);
 
 /// `fusion.add`
 pub static ADD: OpDef = OpDef {
@@ -19,7 +21,7 @@ pub static ADD: OpDef = OpDef {
     doc: "`lhs + rhs`. Floats: IEEE 754, rounded to nearest even; `inf - inf` is NaN, `+0 + -0 = +0`, `-0 + -0 = -0`. \
           Integers wrap.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.add %x, %y : tensor<4xf32>",
-    traits: COMMUTATIVE,
+    traits: COMMUTATIVE_NAN,
     ..BINARY
 };
 
@@ -29,6 +31,7 @@ pub static SUB: OpDef = OpDef {
     summary: "difference",
     doc: "`lhs - rhs`. Floats: IEEE 754, rounded to nearest even; `x - x = +0` for finite `x`. Integers wrap.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.sub %x, %y : tensor<4xf32>",
+    traits: NAN,
     ..BINARY
 };
 
@@ -38,7 +41,7 @@ pub static MUL: OpDef = OpDef {
     summary: "product",
     doc: "`lhs * rhs`. Floats: IEEE 754, rounded to nearest even; `0 * inf` is NaN. Integers wrap.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.mul %x, %y : tensor<4xf32>",
-    traits: COMMUTATIVE,
+    traits: COMMUTATIVE_NAN,
     ..BINARY
 };
 
@@ -50,6 +53,7 @@ pub static DIV: OpDef = OpDef {
           truncated toward zero; `x / 0 = 0`; the least value divided by -1 wraps to itself.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.div %x, %y : tensor<4xf32>",
     flops: 4,
+    traits: NAN,
     ..BINARY
 };
 
@@ -62,6 +66,7 @@ pub static REM: OpDef = OpDef {
           once. Integers: `rem(x, 0) = x`; the least value and -1 give 0.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.rem %x, %y : tensor<4xi32>",
     flops: 8,
+    traits: NAN,
     ..BINARY
 };
 
@@ -84,7 +89,7 @@ pub static MAXIMUM: OpDef = OpDef {
     summary: "the greater, NaN if either is NaN",
     doc: "The greater operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `maximum`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.maximum %x, %y : tensor<4xf32>",
-    traits: COMMUTATIVE,
+    traits: COMMUTATIVE_NAN,
     ..BINARY
 };
 
@@ -94,7 +99,7 @@ pub static MINIMUM: OpDef = OpDef {
     summary: "the smaller, NaN if either is NaN",
     doc: "The smaller operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `minimum`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.minimum %x, %y : tensor<4xf32>",
-    traits: COMMUTATIVE,
+    traits: COMMUTATIVE_NAN,
     ..BINARY
 };
 

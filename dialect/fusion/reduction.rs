@@ -26,7 +26,7 @@ const REDUCTION: OpDef = OpDef {
     operands: &[operand("input", NUMBERS, "the tensor")],
     clauses: &[DIMS, KEEPDIM],
     results: &[result("output", NUMBERS, "what remains")],
-    traits: Traits::PURE,
+    traits: Traits::PURE.union(Traits::PROPAGATES_NAN),
     flops: 1,
     infer: Some(infer_reduce),
     fold: Some(fold::reduction),
@@ -84,6 +84,7 @@ pub static MAX_NUM: OpDef = OpDef {
           `maximumNumber`), from `-inf` on. `dims []` folds nothing and gives the operand, NaN too.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.max_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
+    traits: Traits::PURE,
     ..REDUCTION
 };
 
@@ -96,6 +97,7 @@ pub static MIN_NUM: OpDef = OpDef {
           `minimumNumber`), from `+inf` on. `dims []` folds nothing and gives the operand, NaN too.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.min_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
+    traits: Traits::PURE,
     ..REDUCTION
 };
 

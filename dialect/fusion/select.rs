@@ -2,7 +2,8 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    At, ClauseKind, DTypes, OpDef, OpError, OpParts, OperandDef, ResultTypes, clause, operand,
+    At, ClauseKind, DTypes, OpDef, OpError, OpParts, OperandDef, ResultTypes, Traits, clause,
+    operand,
 };
 use fuser_ir::types::DType;
 
@@ -66,6 +67,7 @@ pub static CLAMP: OpDef = OpDef {
     ],
     flops: 2,
     fold: Some(fold::clamp),
+    traits: ELEMENTWISE.traits.union(Traits::PROPAGATES_NAN),
     ..ELEMENTWISE
 };
 
@@ -90,6 +92,7 @@ pub static CAST: OpDef = OpDef {
     )],
     infer: Some(infer_cast),
     fold: Some(fold::cast),
+    traits: ELEMENTWISE.traits.union(Traits::PROPAGATES_NAN),
     ..ELEMENTWISE
 };
 

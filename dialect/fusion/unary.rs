@@ -11,9 +11,20 @@ const UNARY: OpDef = OpDef {
 };
 const UNARY_FLOAT: OpDef = OpDef {
     operands: FLOAT_IN,
+    traits: NAN,
     ..UNARY
 };
-const IDEMPOTENT: Traits = UNARY.traits.union(Traits::IDEMPOTENT);
+const UNARY_NUMERIC: OpDef = OpDef {
+    operands: NUMERIC_IN,
+    traits: NAN,
+    ..UNARY
+};
+const UNARY_TEST: OpDef = OpDef {
+    operands: FLOAT_IN,
+    ..UNARY
+};
+const NAN: Traits = UNARY.traits.union(Traits::PROPAGATES_NAN);
+const IDEMPOTENT: Traits = NAN.union(Traits::IDEMPOTENT);
 
 /// `fusion.neg`
 pub static NEG: OpDef = OpDef {
@@ -22,8 +33,7 @@ pub static NEG: OpDef = OpDef {
     doc: "`-x`. Floats: flips the sign bit, of zeros, infinities and NaN too. Integers wrap: the least signed value is its \
           own negation; on `ui8` it is `256 - x` modulo 256.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.neg %x : tensor<4xf32>",
-    operands: NUMERIC_IN,
-    ..UNARY
+    ..UNARY_NUMERIC
 };
 
 /// `fusion.abs`
@@ -33,9 +43,8 @@ pub static ABS: OpDef = OpDef {
     doc: "`|x|`. Floats: clears the sign bit, of zeros and NaN too. Integers wrap: the absolute value of the least signed \
           value is that value. Unsigned values are unchanged.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.abs %x : tensor<4xf32>",
-    operands: NUMERIC_IN,
     traits: IDEMPOTENT,
-    ..UNARY
+    ..UNARY_NUMERIC
 };
 
 /// `fusion.sign`
@@ -44,9 +53,8 @@ pub static SIGN: OpDef = OpDef {
     summary: "sign",
     doc: "`-1` below zero, `1` above, and zero itself where `x` is zero: `-0.0` gives `-0.0`. NaN gives NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sign %x : tensor<4xf32>",
-    operands: NUMERIC_IN,
     traits: IDEMPOTENT,
-    ..UNARY
+    ..UNARY_NUMERIC
 };
 
 /// `fusion.ceil`
@@ -257,9 +265,8 @@ pub static RELU: OpDef = OpDef {
     summary: "x where positive, else 0",
     doc: "`maximum(x, +0)`: `-0.0` gives `+0.0`, NaN gives NaN. Integers: `max(x, 0)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.relu %x : tensor<4xf32>",
-    operands: NUMERIC_IN,
     traits: IDEMPOTENT,
-    ..UNARY
+    ..UNARY_NUMERIC
 };
 
 /// `fusion.not`
@@ -279,7 +286,7 @@ pub static ISNAN: OpDef = OpDef {
     doc: "True exactly for NaN. The result has elements `i1`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.isnan %x : tensor<4xi1>",
     infer: Some(infer_test),
-    ..UNARY_FLOAT
+    ..UNARY_TEST
 };
 
 /// `fusion.isfinite`
@@ -289,5 +296,5 @@ pub static ISFINITE: OpDef = OpDef {
     doc: "False exactly for NaN and the infinities. The result has elements `i1`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.isfinite %x : tensor<4xi1>",
     infer: Some(infer_test),
-    ..UNARY_FLOAT
+    ..UNARY_TEST
 };

@@ -9,6 +9,7 @@ mod crates;
 mod files;
 mod flags;
 mod hosts;
+mod lanes;
 mod merges;
 mod passes;
 mod rust;

@@ -42,6 +42,8 @@ bitflags::bitflags! {
         const BARRIER = 1 << 11;
         /// The region may read values in any order (graph region): dominance is not checked inside.
         const GRAPH_REGION = 1 << 12;
+        /// A float result is NaN wherever an operand, or for reductions an element that is combined, is NaN.
+        const PROPAGATES_NAN = 1 << 13;
     }
 }
 

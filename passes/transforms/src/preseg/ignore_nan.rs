@@ -19,11 +19,11 @@
 //!
 //! | op | differs | carries |
 //! |---|---|---|
-//! | ops in [`PROPAGATES`] | any operand | the smallest set among the operands |
+//! | ops with the trait "NaN gives NaN" | any operand | the smallest set among the operands |
 //! | other elementwise ops | any operand | nothing; `where`: what both choices carry |
-//! | `sum`, `prod`, `max`, `min`, `var_mean` | the operand | its set without the folded axes |
-//! | `max_num`, `min_num` | the operand | nothing |
-//! | `permute`, `broadcast`, `expand`, `squeeze`, `copy`, `segment_set` | the operand | its set |
+//! | reductions with that trait | the operand | its set without the folded axes |
+//! | other reductions | the operand | nothing |
+//! | shape ops but slice, pad, cat and reshape | the operand | its set |
 //! | all others, and `task.return` | must not | nothing |
 //!
 //! Axes must meet themselves: where a tensor meets its own transposition, or a kept axis is folded, what differs counts as
@@ -39,7 +39,7 @@ use fuser_dialects::fusion;
 use fuser_ir::def::OpClass;
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::types::Extent;
-use fuser_ir::{Diagnostics, Ir, NewOp, Op, OpDef, Value};
+use fuser_ir::{Diagnostics, Ir, NewOp, Op, OpDef, Traits, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
@@ -69,49 +69,6 @@ pub static IGNORE_NAN: PassDef = PassDef {
     run,
     ..PassDef::EMPTY
 };
-
-/// Elementwise ops whose result is NaN where any operand is.
-pub static PROPAGATES: &[&OpDef] = &[
-    &fusion::NEG,
-    &fusion::ABS,
-    &fusion::SIGN,
-    &fusion::CEIL,
-    &fusion::FLOOR,
-    &fusion::ROUND,
-    &fusion::TRUNC,
-    &fusion::EXP,
-    &fusion::EXP2,
-    &fusion::EXPM1,
-    &fusion::LOG,
-    &fusion::LOG2,
-    &fusion::LOG1P,
-    &fusion::SQRT,
-    &fusion::RSQRT,
-    &fusion::RECIPROCAL,
-    &fusion::SIN,
-    &fusion::COS,
-    &fusion::TAN,
-    &fusion::TANH,
-    &fusion::ERF,
-    &fusion::SIGMOID,
-    &fusion::RELU,
-    &fusion::ADD,
-    &fusion::SUB,
-    &fusion::MUL,
-    &fusion::DIV,
-    &fusion::MAXIMUM,
-    &fusion::MINIMUM,
-    &fusion::CLAMP,
-];
-
-/// Reductions that are NaN where an element is.
-static FOLDS: [&OpDef; 5] = [
-    &fusion::SUM,
-    &fusion::PROD,
-    &fusion::MAX,
-    &fusion::MIN,
-    &fusion::VAR_MEAN,
-];
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let (mut weakened, mut visited) = (0, 0);
@@ -343,8 +300,7 @@ impl<'a> Flow<'a> {
         let carries = |i: usize| operands.get(i).copied().flatten().and_then(|s| s.carries);
         let float = ir.value_kind(ir.result(op, 0)).dtype();
         let float = float.is_some_and(|d| d.is_float());
-        let propagates = PROPAGATES.iter().any(|p| std::ptr::eq(*p, def))
-            || (std::ptr::eq(def, &fusion::CAST) && float);
+        let propagates = float && def.traits.contains(Traits::PROPAGATES_NAN);
         let carries = if propagates {
             let sets = (0..operands.len()).filter_map(carries);
             sets.min_by_key(|set| set.count_ones())
@@ -366,7 +322,7 @@ impl<'a> Flow<'a> {
         let maps = ir.maps(op)?;
         let mut carries = state
             .carries
-            .filter(|_| FOLDS.iter().any(|f| std::ptr::eq(*f, def)));
+            .filter(|_| def.traits.contains(Traits::PROPAGATES_NAN));
         let kept = maps.operand_axes(0)?;
         let ended = (0..kept.len()).filter(|&axis| kept[axis].is_none());
         for axis in ended {

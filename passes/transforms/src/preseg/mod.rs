@@ -28,7 +28,7 @@ pub use compose_broadcasts::COMPOSE_BROADCASTS;
 pub use detach_views::DETACH_VIEWS;
 pub use drop_copies::DROP_COPIES;
 pub use fold_casts::FOLD_CASTS;
-pub use ignore_nan::{IGNORE_NAN, PROPAGATES};
+pub use ignore_nan::IGNORE_NAN;
 pub use infer_layouts::INFER_LAYOUTS;
 pub use move_repeats::MOVE_REPEATS;
 pub use remove_empty::REMOVE_EMPTY;

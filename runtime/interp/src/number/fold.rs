@@ -186,7 +186,7 @@ impl Fold for Bounded {
         match op {
             Reduce::Sum => sum(state, rules),
             Reduce::Prod => product(state, rules),
-            _ => state.result,
+            Reduce::Max | Reduce::Min | Reduce::MaxNum | Reduce::MinNum => state.result,
         }
     }
     fn sub(a: Self, b: Self, rules: &Rules) -> Self {

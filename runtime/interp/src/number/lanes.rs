@@ -96,7 +96,10 @@ impl Number for f64 {
             Binary::Minimum => zip(a, b, math::minimum),
             Binary::Fmax => zip(a, b, math::fmax),
             Binary::Fmin => zip(a, b, math::fmin),
-            _ => map(a, |_| f64::NAN),
+            // The verifier admits no floats here.
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+                map(a, |_| f64::NAN);
+            }
         }
     }
     fn compare(predicate: Predicate, a: Self, b: Self) -> Int {
@@ -143,7 +146,17 @@ impl Number for f32 {
             Binary::Mul => zip(a, b, |a, b| a * b),
             Binary::Div => zip(a, b, |a, b| a / b),
             Binary::Rem => zip(a, b, |a, b| a % b),
-            _ => zip(a, b, |a, b| {
+            Binary::Pow
+            | Binary::Atan2
+            | Binary::Maximum
+            | Binary::Minimum
+            | Binary::Fmax
+            | Binary::Fmin
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Shl
+            | Binary::Shr => zip(a, b, |a, b| {
                 let mut x = [f64::from(a)];
                 f64::binary(op, &mut x, &[b.into()], env);
                 x[0] as f32
@@ -184,7 +197,36 @@ impl Number for Int {
             Unary::Sign => map(x, |x| x.join(x, x.v.signum())),
             Unary::Relu => map(x, |x| x.join(x, x.v.max(0))),
             Unary::Not => map(x, |x| x.join(x, !x.v)),
-            _ => {}
+            // The verifier admits no integers here.
+            Unary::Ceil
+            | Unary::Floor
+            | Unary::Round
+            | Unary::Trunc
+            | Unary::Sqrt
+            | Unary::Rsqrt
+            | Unary::Reciprocal
+            | Unary::Exp
+            | Unary::Exp2
+            | Unary::Expm1
+            | Unary::Log
+            | Unary::Log2
+            | Unary::Log10
+            | Unary::Log1p
+            | Unary::Sin
+            | Unary::Cos
+            | Unary::Tan
+            | Unary::Asin
+            | Unary::Acos
+            | Unary::Atan
+            | Unary::Sinh
+            | Unary::Cosh
+            | Unary::Tanh
+            | Unary::Asinh
+            | Unary::Acosh
+            | Unary::Atanh
+            | Unary::Erf
+            | Unary::Erfc
+            | Unary::Sigmoid => {}
         }
         wrap_all(x, env);
     }
@@ -202,7 +244,8 @@ impl Number for Int {
             Binary::Xor => |a, b| a ^ b,
             Binary::Shr => int::shr,
             Binary::Shl => return zip(a, b, |a, b| a.join(b, shift_left(a.v, b.v, env))),
-            _ => |a, _| a,
+            // The verifier admits no integers here.
+            Binary::Pow | Binary::Atan2 => |a, _| a,
         };
         zip(a, b, |a, b| a.join(b, f(a.v, b.v)));
         wrap_all(a, env);
@@ -272,7 +315,10 @@ impl Number for Bounded {
             Binary::Minimum => zip(a, b, |a, b| maximum(a, b, -1.0)),
             Binary::Fmax => zip(a, b, |a, b| fmax(a, b, 1.0)),
             Binary::Fmin => zip(a, b, |a, b| fmax(a, b, -1.0)),
-            _ => map(a, |_| Bounded::undecided(f64::NAN)),
+            // The verifier admits no floats here.
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+                map(a, |_| Bounded::undecided(f64::NAN));
+            }
         }
     }
     fn compare(predicate: Predicate, a: Self, b: Self) -> Int {
@@ -351,6 +397,25 @@ fn unary(op: Unary, x: Bounded, env: &Env) -> Bounded {
         Unary::Sin | Unary::Cos => bounded::lipschitz(x, rules, ulps, |x| op.of(x), (1.0, 2.0)),
         Unary::Tan => bounded::tan(x, rules, ulps),
         Unary::Cosh => bounded::monotone(x, rules, ulps, libm::cosh, Some(0.0)),
-        _ => bounded::monotone(x, rules, ulps.max(CORRECT), |x| op.of(x), None),
+        // Integers alone; the verifier admits no floats here.
+        Unary::Not => Bounded::undecided(f64::NAN),
+        Unary::Exp
+        | Unary::Exp2
+        | Unary::Expm1
+        | Unary::Log
+        | Unary::Log2
+        | Unary::Log10
+        | Unary::Log1p
+        | Unary::Asin
+        | Unary::Acos
+        | Unary::Atan
+        | Unary::Sinh
+        | Unary::Tanh
+        | Unary::Asinh
+        | Unary::Acosh
+        | Unary::Atanh
+        | Unary::Erf
+        | Unary::Erfc
+        | Unary::Sigmoid => bounded::monotone(x, rules, ulps.max(CORRECT), |x| op.of(x), None),
     }
 }

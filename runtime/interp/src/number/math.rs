@@ -127,11 +127,6 @@ impl Unary {
             Self::Sqrt => x.sqrt(),
             Self::Rsqrt => 1.0 / x.sqrt(),
             Self::Reciprocal => 1.0 / x,
-            other => other.library(x),
-        }
-    }
-    fn library(self, x: f64) -> f64 {
-        match self {
             Self::Exp => libm::exp(x),
             Self::Exp2 => libm::exp2(x),
             Self::Expm1 => libm::expm1(x),
@@ -153,7 +148,7 @@ impl Unary {
             Self::Atanh => libm::atanh(x),
             Self::Erf => libm::erf(x),
             Self::Erfc => libm::erfc(x),
-            _ => sigmoid(x),
+            Self::Sigmoid => sigmoid(x),
         }
     }
 }
