@@ -1,4 +1,5 @@
-//! The f32 functions against f64 references over every exponent, all edges, and dense sweeps where they bend.
+//! The f32 functions against f64 references over every exponent, all edges, and dense sweeps where they bend; and against
+//! true values from mpmath where they are hard (`tools/hard_points.py`). `math_exhaustive` tries every argument.
 //!
 //! Each function is held to the bound that the table states; the references err by less than 2^-28 of an f32's last place.
 
@@ -6,79 +7,8 @@ mod support;
 
 use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
+use support::reference::{points, reference};
 use support::*;
-
-// SAFETY: the declarations are those of the C standard.
-unsafe extern "C" {
-    fn erf(x: f64) -> f64;
-    fn erfc(x: f64) -> f64;
-}
-
-fn reference(name: &str) -> fn(f64, f64) -> f64 {
-    match name {
-        "exp" => |x, _| x.exp(),
-        "exp2" => |x, _| x.exp2(),
-        "expm1" => |x, _| x.exp_m1(),
-        "sigmoid" => |x, _| {
-            if x < 0.0 {
-                x.exp() / (1.0 + x.exp())
-            } else {
-                1.0 / (1.0 + (-x).exp())
-            }
-        },
-        "tanh" => |x, _| x.tanh(),
-        "sinh" => |x, _| x.sinh(),
-        "cosh" => |x, _| x.cosh(),
-        "log" => |x, _| x.ln(),
-        "log2" => |x, _| x.log2(),
-        "log10" => |x, _| x.log10(),
-        "log1p" => |x, _| x.ln_1p(),
-        "sin" => |x, _| x.sin(),
-        "cos" => |x, _| x.cos(),
-        "tan" => |x, _| x.tan(),
-        "asin" => |x, _| x.asin(),
-        "acos" => |x, _| x.acos(),
-        "atan" => |x, _| x.atan(),
-        "atan2" => |y, x| y.atan2(x),
-        "asinh" => |x, _| asinh(x),
-        "acosh" => |x, _| {
-            if x < 1.0 {
-                f64::NAN
-            } else {
-                (x - 1.0 + ((x - 1.0) * (x + 1.0)).sqrt()).ln_1p()
-            }
-        },
-        "atanh" => |x, _| atanh(x),
-        // SAFETY: the C library's functions, pure and total.
-        "erf" => |x, _| unsafe { erf(x) },
-        "erfc" => |x, _| unsafe { erfc(x) },
-        "pow" => |x, y| x.powf(y),
-        "sqrt" => |x, _| x.sqrt(),
-        "rsqrt" => |x, _| 1.0 / x.sqrt(),
-        "reciprocal" => |x, _| 1.0 / x,
-        other => panic!("no reference for {other}"),
-    }
-}
-
-fn asinh(x: f64) -> f64 {
-    let a = x.abs();
-    if a > 1e150 {
-        x
-    } else {
-        (a + a * a / (1.0 + (a * a + 1.0).sqrt()))
-            .ln_1p()
-            .copysign(x)
-    }
-}
-
-fn atanh(x: f64) -> f64 {
-    let a = x.abs();
-    if a < 1e-7 {
-        x
-    } else {
-        (0.5 * (2.0 * a / (1.0 - a)).ln_1p()).copysign(x)
-    }
-}
 
 fn inputs() -> Vec<f32> {
     let mut values = samples_f32(400);
@@ -130,6 +60,38 @@ fn check_all(target: &Target, lanes: u32) {
 #[test]
 fn bounds_hold_for_vectors_on_this_host() {
     check_all(&Target::host().unwrap(), 16);
+}
+
+#[test]
+fn bounds_hold_where_functions_are_hard() {
+    let mut failures = vec![];
+    for (name, points) in points(&[include_str!("data/hard_f32.txt")]) {
+        let [a, b] = [0, 1].map(|i| -> Vec<f32> {
+            points
+                .iter()
+                .map(|p| f32::from_bits(p.operands[i] as u32))
+                .collect()
+        });
+        let got: Vec<f32> =
+            math_function(&Target::host().unwrap(), 16, Elem::F32, name).run(&a, &b);
+        let bound = fuser_codegen::math::find(name).unwrap().max_ulp.0;
+        let mut worst = (0.0, String::new());
+        for (((x, y), &result), point) in a.iter().zip(&b).zip(&got).zip(&points) {
+            let error = ulp_error_f32(result, point.truth);
+            if error > worst.0 {
+                let truth = point.truth;
+                worst = (
+                    error,
+                    format!("{name}({x:e}, {y:e}) = {result:e}, true {truth:e}"),
+                );
+            }
+        }
+        println!("{name:12} {:.4} ulp  {}", worst.0, worst.1);
+        if worst.0 > bound {
+            failures.push(format!("{}: {} ulp, bound {bound}", worst.1, worst.0));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

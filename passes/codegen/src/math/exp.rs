@@ -74,12 +74,15 @@ fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
 
 /// `e^r - 1` for a reduced argument.
 fn expm1_reduced<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let tail = if r.is_f64() {
+    (r * r).fma(exp_tail(r), r)
+}
+
+fn exp_tail<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if r.is_f64() {
         r.poly(&c::EXP_TAIL_F64)
     } else {
         r.poly(&c::EXP_TAIL_F32)
-    };
-    (r * r).fma(tail, r)
+    }
 }
 
 pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
@@ -109,10 +112,14 @@ pub(super) fn exp_of_sum<'e, 'ctx>(
     } else {
         high.clamp(-104.0, 89.0)
     };
-    let (n, r) = reduce(clamped);
-    let p = expm1_reduced(r + low);
+    let (n, bits) = nearest(clamped * std::f64::consts::LOG2_E);
+    let coarse = n.fma(-format(clamped).ln2_high, clamped);
+    let fine = n.fma(-format(clamped).ln2_low, low);
+    let r = coarse + fine;
+    let lost = fine - (r - coarse);
+    let p = r + (r * r).fma(exp_tail(r), lost);
     let factor = factor.like(p);
-    scale(p.fma(factor, factor), n)
+    scale(p.fma(factor, factor), bits)
 }
 
 pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {

@@ -1,9 +1,10 @@
 //! sin, cos, tan.
 //!
 //! Arguments up to a threshold are reduced by `n pi/2` in three parts with FMA (Cody and Waite): the first subtraction is
-//! exact, and what the second loses is kept as a correction. Beyond it, where that would run out of bits, each lane goes
-//! through a scalar reduction by the bits of 2/pi (Payne and Hanek) in a block that usual arguments never enter. Either
-//! way the reduced argument has more bits than the result, for every finite argument.
+//! exact, and what the second and its product lose is kept as a correction, exactly, so that it suffices where the
+//! argument is next to a multiple of pi/2. Beyond the threshold, where that would run out of bits, each lane goes through
+//! a scalar reduction by the bits of 2/pi (Payne and Hanek) in a block that usual arguments never enter. Either way the
+//! reduced argument has more bits than the result, for every finite argument.
 
 use inkwell::AddressSpace;
 use inkwell::module::Linkage;
@@ -62,8 +63,12 @@ fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> Reduced<'e, 'ctx> {
     let [first, second, third] = half_pi(x);
     let shifted = x.fma(std::f64::consts::FRAC_2_PI, magic);
     let n = shifted - magic;
+    // Exact: a multiple of the last place of `first`, below one.
     let coarse = n.fma(-first, x);
-    let r = n.fma(-second, coarse);
+    // `second` has all its bits, so its product rounds. Taking the rounded one makes `coarse - r` exact (Fast2Sum: `coarse`
+    // is a multiple of the product's last place) and the FMA finds what both roundings lost. Had `r` come from an FMA,
+    // `coarse - r` would round where the two cancel, and the correction would miss that.
+    let r = coarse - n * second;
     let lost = n.fma(-second, coarse - r);
     Reduced {
         r,

@@ -1,6 +1,8 @@
 //! Compiles one expression over arrays for this machine and runs it: what the math and conversion tests share.
 #![allow(dead_code)]
 
+pub mod reference;
+
 use fuser_codegen::expr::{Elem, Emit, Val};
 use fuser_codegen::orc::Loaded;
 use fuser_codegen::target::{self, Target};

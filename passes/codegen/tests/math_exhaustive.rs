@@ -1,0 +1,140 @@
+//! The f32 functions of one operand over all 2^32 arguments, those of two over all pairs of hard operands and long sweeps.
+//!
+//! Each function is one ignored test of some minutes, which prints the largest error and where it occurs: the figures of
+//! `docs/math.md`. The references are the C library's in f64, which err by less than 2^-26 of an f32's last place.
+//!
+//! ```console
+//! $ cargo test --release --locked -p fuser-codegen --test math_exhaustive -- --ignored --nocapture
+//! ```
+
+mod support;
+
+use fuser_codegen::Target;
+use fuser_codegen::expr::Elem;
+use fuser_codegen::math::{Emitter, FUNCTIONS, find};
+use support::reference::{points, reference};
+use support::*;
+
+/// The largest error so far, and its operands.
+#[derive(Default)]
+struct Worst {
+    error: f64,
+    operands: [f32; 2],
+    got: f32,
+    truth: f64,
+}
+
+impl Worst {
+    fn see(&mut self, a: &[f32], b: &[f32], got: &[f32], truth_of: fn(f64, f64) -> f64) {
+        for ((&x, &y), &got) in a.iter().zip(b).zip(got) {
+            let truth = truth_of(f64::from(x), f64::from(y));
+            // Nothing is nearer than the f32 nearest to the truth, which is within half a unit.
+            if (truth as f32).to_bits() == got.to_bits() && self.error >= 0.5 {
+                continue;
+            }
+            let error = ulp_error_f32(got, truth);
+            if error > self.error {
+                *self = Worst {
+                    error,
+                    operands: [x, y],
+                    got,
+                    truth,
+                };
+            }
+        }
+    }
+
+    fn report(&self, name: &str, count: u64, started: std::time::Instant) {
+        let ([x, y], seconds) = (self.operands, started.elapsed().as_secs());
+        let arguments = match find(name).unwrap().emit {
+            Emitter::Unary(_) => format!("{x:e}"),
+            Emitter::Binary(_) => format!("{x:e}, {y:e}"),
+        };
+        println!(
+            "{name:10} {:.4} ulp at {arguments}: {:e}, true {:e}; {count} arguments, {seconds} s",
+            self.error, self.got, self.truth
+        );
+        let bound = find(name).unwrap().max_ulp.0;
+        assert!(self.error <= bound, "{name}: the bound is {bound} ulp");
+    }
+}
+
+/// Arguments that one call evaluates: few enough to stay in the cache.
+const BATCH: u32 = 1 << 14;
+
+fn all_arguments(name: &str) {
+    let (started, mut worst) = (std::time::Instant::now(), Worst::default());
+    let function = math_function(&Target::host().unwrap(), 16, Elem::F32, name);
+    for batch in 0..=u32::MAX / BATCH {
+        let first = batch * BATCH;
+        let x: Vec<f32> = (first..=first + (BATCH - 1)).map(f32::from_bits).collect();
+        worst.see(&x, &x, &function.run::<f32, f32>(&x, &x), reference(name));
+    }
+    worst.report(name, 1 << 32, started);
+}
+
+/// Between two of the sweep's operands lie so many floats, an odd number.
+const STRIDE: usize = 1021;
+
+fn pairs(name: &str) {
+    let (started, mut worst, mut count) = (std::time::Instant::now(), Worst::default(), 0);
+    let function = math_function(&Target::host().unwrap(), 16, Elem::F32, name);
+    let mut see = |a: &[f32], b: &[f32]| {
+        count += a.len() as u64;
+        worst.see(a, b, &function.run::<f32, f32>(a, b), reference(name));
+    };
+    let hard = hard_operands(name);
+    for &x in &hard {
+        see(&vec![x; hard.len()], &hard);
+    }
+    // Each of some operands with one in `STRIDE` of all floats, on either side.
+    let sweep: Vec<f32> = (0..=u32::MAX).step_by(STRIDE).map(f32::from_bits).collect();
+    for &fixed in hard.iter().step_by(hard.len() / 24) {
+        for part in sweep.chunks(BATCH as usize) {
+            let fixed = vec![fixed; part.len()];
+            see(part, &fixed);
+            see(&fixed, part);
+        }
+    }
+    worst.report(name, count, started);
+}
+
+/// The operands of the hard points, and both ends of each exponent.
+fn hard_operands(name: &str) -> Vec<f32> {
+    let table = points(&[include_str!("data/hard_f32.txt")]);
+    let of_points = table[name]
+        .iter()
+        .flat_map(|point| point.operands)
+        .map(|bits| f32::from_bits(bits as u32));
+    let mut found: Vec<f32> = samples_f32(0).into_iter().chain(of_points).collect();
+    found.sort_by(f32::total_cmp);
+    found.dedup_by_key(|x| x.to_bits());
+    found
+}
+
+macro_rules! exhaustive {
+    ($($try:ident: $($name:ident)*;)*) => {
+        $($(
+            #[test]
+            #[ignore = "takes minutes"]
+            fn $name() {
+                $try(stringify!($name));
+            }
+        )*)*
+
+        const TRIED: &[&str] = &[$($(stringify!($name)),*),*];
+    };
+}
+
+exhaustive! {
+    all_arguments: exp exp2 expm1 sigmoid tanh sinh cosh log log2 log10 log1p sin cos tan asin acos atan asinh acosh atanh
+        erf erfc sqrt rsqrt reciprocal;
+    pairs: pow atan2;
+}
+
+#[test]
+fn every_function_has_its_exhaustive_test() {
+    for function in FUNCTIONS {
+        assert!(TRIED.contains(&function.name), "{}", function.name);
+    }
+}

@@ -1,0 +1,89 @@
+//! The C library's f64 functions: what both formats are compared with.
+
+// SAFETY: the declarations are those of the C standard; the functions are pure and total.
+unsafe extern "C" {
+    safe fn asinh(x: f64) -> f64;
+    safe fn acosh(x: f64) -> f64;
+    safe fn atanh(x: f64) -> f64;
+    safe fn erf(x: f64) -> f64;
+    safe fn erfc(x: f64) -> f64;
+}
+
+/// The function of this name; one of a single operand ignores the second.
+pub fn reference(name: &str) -> fn(f64, f64) -> f64 {
+    match name {
+        "exp" => |x, _| x.exp(),
+        "exp2" => |x, _| x.exp2(),
+        "expm1" => |x, _| x.exp_m1(),
+        "sigmoid" => |x, _| {
+            if x < 0.0 {
+                x.exp() / (1.0 + x.exp())
+            } else {
+                1.0 / (1.0 + (-x).exp())
+            }
+        },
+        "tanh" => |x, _| x.tanh(),
+        "sinh" => |x, _| x.sinh(),
+        "cosh" => |x, _| x.cosh(),
+        "log" => |x, _| x.ln(),
+        "log2" => |x, _| x.log2(),
+        "log10" => |x, _| x.log10(),
+        "log1p" => |x, _| x.ln_1p(),
+        "sin" => |x, _| x.sin(),
+        "cos" => |x, _| x.cos(),
+        "tan" => |x, _| x.tan(),
+        "asin" => |x, _| x.asin(),
+        "acos" => |x, _| x.acos(),
+        "atan" => |x, _| x.atan(),
+        "atan2" => |y, x| y.atan2(x),
+        "asinh" => |x, _| asinh(x),
+        "acosh" => |x, _| acosh(x),
+        "atanh" => |x, _| atanh(x),
+        "erf" => |x, _| erf(x),
+        "erfc" => |x, _| erfc(x),
+        "pow" => |x, y| x.powf(y),
+        "sqrt" => |x, _| x.sqrt(),
+        "rsqrt" => |x, _| 1.0 / x.sqrt(),
+        "reciprocal" => |x, _| 1.0 / x,
+        other => panic!("no reference for {other}"),
+    }
+}
+
+/// What [`reference`] itself may err by, in units in the last place of f64: the greatest errors of glibc and musl in
+/// "Accuracy of Mathematical Functions in Single, Double, Extended Double and Quadruple Precision" (Gladman, Innocente,
+/// Mather, Zimmermann) are 5.2 for erfc and below 2.5 for the others.
+pub fn reference_ulps(name: &str) -> f64 {
+    match name {
+        "sqrt" | "reciprocal" => 0.0,
+        "erfc" => 5.5,
+        _ => 2.5,
+    }
+}
+
+/// A line of the tables that `tools/hard_points.py` and `tools/reference_f64.py` write.
+pub struct Point {
+    pub name: &'static str,
+    /// The operands' bits.
+    pub operands: [u64; 2],
+    /// The f64 nearest to the true value, and how much the latter is beyond it in units in the last place.
+    pub truth: f64,
+    pub rest: f64,
+}
+
+/// The points of a table by function.
+pub fn points(tables: &[&'static str]) -> std::collections::BTreeMap<&'static str, Vec<Point>> {
+    let mut found: std::collections::BTreeMap<&str, Vec<Point>> = Default::default();
+    for line in tables.iter().flat_map(|text| text.lines()) {
+        let mut words = line.split(' ');
+        let name = words.next().unwrap();
+        let [x, y, truth] =
+            [0, 1, 2].map(|_| u64::from_str_radix(words.next().unwrap(), 16).unwrap());
+        found.entry(name).or_default().push(Point {
+            name,
+            operands: [x, y],
+            truth: f64::from_bits(truth),
+            rest: words.next().map_or(0.0, |rest| rest.parse().unwrap()),
+        });
+    }
+    found
+}
