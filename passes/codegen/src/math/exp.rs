@@ -5,6 +5,8 @@
 //! never becomes poison. The scale `2^n` is applied in two factors, so that results round once into the subnormals and
 //! overflow to infinity exactly where they should.
 
+use std::f64::consts::LOG2_E;
+
 use super::coefficients as c;
 use crate::expr::{Operand, Val};
 
@@ -38,9 +40,9 @@ fn format(x: Val<'_, '_>) -> &'static Format {
     if x.is_f64() { &F64 } else { &F32 }
 }
 
-/// The nearest integer to `x`, as a float and as bits; `|x|` must be below 2^22.
-fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
-    let shifted = x + format(x).magic;
+/// The nearest integer to `factor x`, as a float and as bits; it must be below 2^22 in magnitude.
+fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
+    let shifted = x.fma(factor, format(x).magic);
     let n = shifted - format(x).magic;
     (n, shifted.to_bits() - x.float(format(x).magic).to_bits())
 }
@@ -67,7 +69,7 @@ fn scale_one_plus<'e, 'ctx>(p: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx>
 
 /// `n` (as bits) and `r` with `x = n ln 2 + r`.
 fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
-    let (n, bits) = nearest(x * std::f64::consts::LOG2_E);
+    let (n, bits) = nearest(x, LOG2_E);
     let r = n.fma(-format(x).ln2_high, x);
     (bits, n.fma(-format(x).ln2_low, r))
 }
@@ -112,7 +114,7 @@ pub(super) fn exp_of_sum<'e, 'ctx>(
     } else {
         high.clamp(-104.0, 89.0)
     };
-    let (n, bits) = nearest(clamped * std::f64::consts::LOG2_E);
+    let (n, bits) = nearest(clamped, LOG2_E);
     let coarse = n.fma(-format(clamped).ln2_high, clamped);
     let fine = n.fma(-format(clamped).ln2_low, low);
     let r = coarse + fine;
@@ -128,7 +130,7 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     } else {
         x.clamp(-151.0, 129.0)
     };
-    let (n, bits) = nearest(x);
+    let (n, bits) = nearest(x, 1.0);
     let r = x - n;
     let tail = if x.is_f64() {
         r.poly(&c::EXP2_TAIL_F64)
@@ -139,13 +141,18 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 }
 
 /// `e^x - 1` as `2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2))`: halved so that `n` at the top of the range does not overflow
-/// before its time.
+/// before its time. For `n = 1` the two nearly cancel, so there `r` goes first into the sum, which is then exact, and what
+/// the rounding of `r` lost goes with the rest of `e^r - 1`.
 pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let (n, r) = reduce(x.clamp(-40.0, if x.is_f64() { 710.0 } else { 89.0 }));
-    let p = expm1_reduced(r);
-    let half_scale = power_of_two(n - 1, x);
-    let general = p.fma(half_scale, half_scale - 0.5) * 2.0;
-    let result = general.except(n.eq(0), p);
+    let clamped = x.clamp(-40.0, if x.is_f64() { 710.0 } else { 89.0 });
+    let (n, bits) = nearest(clamped, LOG2_E);
+    let coarse = n.fma(-format(x).ln2_high, clamped);
+    let r = n.fma(-format(x).ln2_low, coarse);
+    let lost = n.fma(-format(x).ln2_low, coarse - r);
+    let rest = r.fma(r.fma(exp_tail(r), lost), lost);
+    let half_scale = power_of_two(bits - 1, x);
+    let head = r.fma(half_scale, half_scale - 0.5);
+    let result = rest.fma(half_scale, head) * 2.0;
     // Below this `e^x - 1` rounds to `x`; it also keeps the sign of zero.
     result.except(x.abs().lt(if x.is_f64() { 1e-17 } else { 1e-8 }), x)
 }

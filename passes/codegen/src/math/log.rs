@@ -208,12 +208,19 @@ pub(super) fn log_in_two_parts<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Va
     let cube_low = s.fma(z, -cube) + (s * z_low + s_low * z);
     let third = cube * TWO_THIRDS;
     let third_low = cube.fma(TWO_THIRDS, -third) + (cube_low * TWO_THIRDS + cube * TWO_THIRDS_LOW);
-    let rest = cube * z * z.poly(&c::ATANH_TAIL_F64[1..]);
+    // The fifth power's coefficient and what follows: the sum's error is that of this polynomial alone.
+    let fifth = cube * z;
+    let fifth_low = cube.fma(z, -fifth) + (cube_low * z + cube * z_low);
+    let p = z.poly(&c::ATANH_TAIL_F64[1..]);
+    let rest = fifth * p;
+    let rest_low = fifth.fma(p, -rest) + fifth_low * p;
+    let (tail, tail_low) = fast_two_sum(third, rest);
     let whole = e * LN2_HIGH_32;
-    let (a, a_low) = fast_two_sum(s * 2.0, third);
+    let (a, a_low) = fast_two_sum(s * 2.0, tail);
     // `e ln 2` is the greater where it is not zero; where it is, this is exact as well.
     let (h, h_low) = two_sum(whole, a);
-    let low = h_low + (a_low + (e.fma(LN2_LOW_32, third_low + rest) + s_low * 2.0));
+    let small = e.fma(LN2_LOW_32, tail_low + (third_low + rest_low)) + s_low * 2.0;
+    let low = h_low + (a_low + small);
     fast_two_sum(h, low)
 }
 
