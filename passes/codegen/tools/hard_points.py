@@ -18,7 +18,35 @@ import mpmath as m
 from reference_f64 import FUNCTIONS, nearest
 
 mp.prec = 1400
-SEARCHED = []
+SEARCHED = """
+exp 40761e3584277324 408464fb4980a0c2
+exp2 bfdfaa11a2aad240 bfdfd957c37d6b14
+expm1 3fd66d2c856b6cda 3fd8244c7eb79108 3fdd023a758f134b 4042e43bf83ea5f3
+sigmoid c00b87be1ac1ed5c c00b8b6392b2afd8 c0109aa20ad37bdf c01366077970dc91
+tanh 3fcbb2a8fc635142 3fcc7f7036672c88 bfca8b505aabf5d4 bfcd0b76c0239d0b
+sinh 3fdce9c04e6a7708 bfdcc94ec5ed6800 bfdcea88ee293370 bfdcf7ec41a7ca70
+cosh 400eee17a4cc3d00 c00ec5bdf7b9e4b6
+log 3fe66bc930ba885e 3fe67a961ef9e733
+log2 3ff696961a9172ad 3ff697a7b71243b5
+log10 3ff500abb9ffe3fd 3ff51017b5f1d4fb
+log1p 3fda907119e17f75 3fdaa4fd8de396b5 3fdacbce988f3d21
+sin bfe95dde337fea9f c07ad9ae7c3c05b1
+cos 4052aa3938e77df8 41c02d4070df8788
+tan 3fe898ae9c841086 3fe8bec2b66c45e0 bfe915adbe4e1064
+asin 3feac9b39e9629b8 3feae274b50c7225 bfeacbad436e703e
+acos bfe08fa9ddedd6ce bfe1932b958c969b
+atan 3fdb538ea1bc5657 3fdb7b162aec07eb 3fdb83ec233dfeef
+asinh 3fd6cfd28233b908 3fd6d0a489b380ea 3fd6d380cb00d450
+acosh 3ff001fa680f98d2 3ff007d458bcc356 3ff007e554da3b30
+atanh 3fc78cd6be63d7fa 3fc8ea808499e9e2 3fc91ae72cdd36d2
+rsqrt 3f70041ca6185db7 40100645450ee33c 405028e8d5c43595
+erf 3fed433333523270 3fee4b985788113c
+erfc 3fe0cd9f8a959c0d 400df5ab7b60fe21
+pow 3fe6cec059a210a4:3ff0509ed38966de 3ff4d7f23729c0ab:3ff522186d608ed0 3ff66ef28dd857a7:c09f487e096807e2
+pow 3ff69adede70bbab:c0978500b12b08db 3ff6c0e3f49ec6db:c09e4f292247d983
+atan2 3fc87a88b3424f43:3fdca84c4701d920 3fe8bcb6a1c11e13:3ffcd038d5f33918 3fe944d07c54d0a3:3ffccde4f5ba38da
+atan2 3fe956548fb10cbf:3ffd74a7e6bb006c
+"""
 
 
 class Format:
@@ -196,8 +224,8 @@ def points(form):
     for y, x in angle_points(form):
         yield "atan2", y, x, m.atan2(mpf(y), mpf(x))
     if form is F64:
-        for name, x, y in SEARCHED:
-            a, b = (F64.from_bits(int(bits, 16)) for bits in (x, y))
+        for name, operands in ((words[0], word) for words in map(str.split, SEARCHED.strip().splitlines()) for word in words[1:]):
+            a, b = (F64.from_bits(int(bits, 16)) for bits in (operands + ":0").split(":")[:2])
             yield name, a, b, mpf(a) ** mpf(b) if name == "pow" else m.atan2(mpf(a), mpf(b)) if name == "atan2" else ALL[name][0](mpf(a))
 
 

@@ -81,7 +81,9 @@ const fn binary(
     }
 }
 
-/// Every function, with its bounds. The tests measure each bound over dense samples of the whole range.
+/// Every function, with its bounds. Those of f32 functions of one operand hold for every argument, as `math_exhaustive`
+/// tries; the others exceed what a search of some 10^8 arguments found and, where that came near, what the roundings of
+/// the method add up to.
 pub static FUNCTIONS: &[MathFunction] = &[
     unary(
         "exp",
@@ -97,25 +99,25 @@ pub static FUNCTIONS: &[MathFunction] = &[
     ),
     unary(
         "expm1",
-        (1.5, 1.5),
+        (1.5, 1.75),
         "as exp, the scale halved against early overflow",
         exp::expm1,
     ),
     unary(
         "sigmoid",
-        (2.5, 2.5),
+        (2.5, 3.5),
         "1 / (1 + e^-abs(x)) and its mirror",
         exp::sigmoid,
     ),
     unary(
         "tanh",
-        (2.5, 2.5),
+        (2.5, 2.75),
         "from expm1(2 abs(x)), one division",
         exp::tanh,
     ),
     unary(
         "sinh",
-        (2.5, 2.5),
+        (2.5, 2.75),
         "from expm1, beyond 20 from exp",
         exp::sinh,
     ),
@@ -151,7 +153,7 @@ pub static FUNCTIONS: &[MathFunction] = &[
         trig::sin,
     ),
     unary("cos", (1.0, 1.0), "as sin", trig::cos),
-    unary("tan", (2.5, 2.5), "sin / cos", trig::tan),
+    unary("tan", (2.5, 2.75), "sin / cos", trig::tan),
     unary(
         "asin",
         (2.0, 2.0),
@@ -161,11 +163,11 @@ pub static FUNCTIONS: &[MathFunction] = &[
     unary("acos", (1.5, 1.5), "as asin", inverse::acos),
     unary(
         "atan",
-        (2.0, 2.0),
+        (2.0, 2.25),
         "turned to below pi/8, fit in the ratio",
         inverse::atan,
     ),
-    binary("atan2", (2.0, 2.0), "as atan, of the ratio", inverse::atan2),
+    binary("atan2", (3.0, 3.0), "as atan, of the ratio", inverse::atan2),
     unary("asinh", (2.5, 2.5), "from log1p", inverse::asinh),
     unary("acosh", (2.5, 2.5), "from log1p", inverse::acosh),
     unary("atanh", (2.5, 2.5), "from log1p", inverse::atanh),
