@@ -5,7 +5,7 @@
   all `(m, m 2^e / (pi/2) - n)`, found by reducing its basis (the continued fraction of `2^e / (pi/2)` as vectors).
 - Every function around each break of its approximation, its overflow and underflow, at subnormals, and beside its roots
   and poles.
-- f64: arguments that a search of some 10^8 found to be worst (`SEARCHED`).
+- Arguments that were found to be worst (`SEARCHED`): for f32 by `tests/math_exhaustive.rs`, for f64 by a search of some 10^8.
 
 One line a point: name, operands as bits in hex, the f64 nearest to the truth as bits, and (f64) what it differs from the
 truth by, in units in the last place. Run from the crate's folder: `python3 tools/hard_points.py`.
@@ -170,6 +170,7 @@ OUTSIDE = {
 NEVER = lambda x: False
 LARGE = {"exp": 1200, "exp2": 1200, "expm1": 1200, "sigmoid": 1200, "tanh": 100, "sinh": 1200, "cosh": 1200}
 ALL = dict(FUNCTIONS, sqrt=(m.sqrt, None), reciprocal=(lambda x: 1 / x, None))
+BINARY = {"pow": lambda x, y: x**y, "atan2": m.atan2}
 
 
 def unary(form):
@@ -220,13 +221,14 @@ def angle_points(form):
 def points(form):
     yield from unary(form)
     for x, y in power_points(form):
-        yield "pow", x, y, mpf(x) ** mpf(y)
+        yield "pow", x, y, BINARY["pow"](mpf(x), mpf(y))
     for y, x in angle_points(form):
-        yield "atan2", y, x, m.atan2(mpf(y), mpf(x))
-    if form is F64:
-        for name, operands in ((words[0], word) for words in map(str.split, SEARCHED.strip().splitlines()) for word in words[1:]):
-            a, b = (F64.from_bits(int(bits, 16)) for bits in (operands + ":0").split(":")[:2])
-            yield name, a, b, mpf(a) ** mpf(b) if name == "pow" else m.atan2(mpf(a), mpf(b)) if name == "atan2" else ALL[name][0](mpf(a))
+        yield "atan2", y, x, BINARY["atan2"](mpf(y), mpf(x))
+    for name, *found in map(str.split, SEARCHED.strip().splitlines()):
+        for operands in (word.split(":") for word in found):
+            if len(operands[0]) == form.digits:
+                a, b = (form.from_bits(int(bits, 16)) for bits in operands + ["0"] * (2 - len(operands)))
+                yield name, a, b, BINARY[name](mpf(a), mpf(b)) if name in BINARY else ALL[name][0](mpf(a))
 
 
 def main():
