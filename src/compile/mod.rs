@@ -16,6 +16,7 @@ pub mod size;
 use fuser_artifact::Artifact;
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
+use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 use fuser_pass::{Failure, Manager, Pipeline, Report, place_of};
 
@@ -36,8 +37,8 @@ pub const NO_PLAN: CodeDef = CodeDef {
 pub const UNKNOWN_TARGET: CodeDef = CodeDef {
     code: "FIR0851",
     title: "the target is not known",
-    explanation: "Targets are `cpu`, the machine that compiles, and `cuda:sm_80`, `cuda:sm_90` and the other NVIDIA \
-                  architectures that the message lists.",
+    explanation: "Targets are `cpu`, the machine that compiles (or the processor that `--cpu` names), and `cuda:sm_80`, \
+                  `cuda:sm_90` and the other NVIDIA architectures that the message lists.",
     example: "$ fuser-translate x.fir --target=cuda:sm_1 --emit=ptx\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
               %y = fusion.exp %x\n  \
@@ -64,6 +65,8 @@ pub enum Target {
     /// The machine that compiles.
     #[default]
     Host,
+    /// Any processor of a level of x86-64: `x86-64-v3`.
+    Cpu(String),
     /// An NVIDIA GPU: `sm_90`.
     Cuda(String),
 }
@@ -84,13 +87,48 @@ impl Target {
             }
         }
     }
+    /// Reads the name of a processor: `native`, `x86-64`, `x86-64-v3`.
+    pub fn parse_cpu(text: &str) -> Result<Target, String> {
+        let known = cpu_names();
+        if text == NATIVE {
+            return Ok(Target::Host);
+        }
+        if known.contains(&text) {
+            return Ok(Target::Cpu(text.into()));
+        }
+        let near = nearest(text, known.iter().copied());
+        let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+        let known = known.join(", ");
+        Err(format!(
+            "unknown processor '{text}' (expected {known}){near}"
+        ))
+    }
+    /// Whether this is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        matches!(self, Target::Cuda(_))
+    }
     /// The name that the `target` option of passes takes.
     pub fn family(&self) -> &'static str {
         match self {
-            Target::Host => "cpu",
+            Target::Host | Target::Cpu(_) => "cpu",
             Target::Cuda(_) => "cuda",
         }
     }
+}
+
+/// The machine that compiles, among the names of processors.
+const NATIVE: &str = "native";
+
+/// The processors that [`Target::parse_cpu`] knows.
+#[cfg(feature = "codegen")]
+pub fn cpu_names() -> Vec<&'static str> {
+    fuser_codegen::Target::cpu_names().collect()
+}
+
+/// The processors that [`Target::parse_cpu`] knows.
+#[cfg(not(feature = "codegen"))]
+pub fn cpu_names() -> Vec<&'static str> {
+    vec![NATIVE]
 }
 
 /// How to compile.

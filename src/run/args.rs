@@ -68,6 +68,8 @@ pub struct Config {
     pub repeat: u32,
     /// Passes instead of the usual ones.
     pub passes: Option<String>,
+    /// The processor to compile for, where one is named.
+    pub cpu: Option<Target>,
 }
 
 impl Default for Config {
@@ -86,6 +88,7 @@ impl Default for Config {
             memory: None,
             repeat: 5,
             passes: None,
+            cpu: None,
         }
     }
 }
@@ -101,7 +104,7 @@ impl Config {
     /// How to compile.
     pub fn compile_options(&self) -> CompileOptions {
         CompileOptions {
-            target: Target::Host,
+            target: self.cpu.clone().unwrap_or_default(),
             program: self.entry.clone(),
             passes: self.passes.clone(),
         }
@@ -158,6 +161,12 @@ static FLAGS: &[Flag] = &[
         value: Some("cpu|interp|cuda"),
         doc: "where to run (cpu)",
         set: |config, value| device(value).map(|d| config.device = d),
+    },
+    Flag {
+        names: &["cpu"],
+        value: Some("native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4"),
+        doc: "for which processor to compile, with --device=cpu (native)",
+        set: |config, value| Target::parse_cpu(value).map(|cpu| config.cpu = Some(cpu)),
     },
     Flag {
         names: &["shape"],
@@ -342,6 +351,10 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
         [] => {}
         _ => errors.push(format!("one program at a time, not {}", files.join(", "))),
     }
+    if config.cpu.is_some() && config.device != Device::Cpu {
+        let device = config.device.name();
+        errors.push(format!("--cpu does not go with --device={device}"));
+    }
     match errors.is_empty() {
         true => Ok(Parsed::Run(Box::new(config))),
         false => Err(errors),
@@ -504,6 +517,14 @@ mod tests {
         assert_eq!(
             errors("a --report r.json"),
             "--report: 'r.json' is not of the form json:FILE"
+        );
+        assert_eq!(
+            errors("a --cpu=x86-64-v5"),
+            "--cpu: unknown processor 'x86-64-v5' (expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4); did you mean 'x86-64-v2'?"
+        );
+        assert_eq!(
+            errors("a --cpu=native --device=interp"),
+            "--cpu does not go with --device=interp"
         );
         assert_eq!(
             errors("a --check=maybe"),

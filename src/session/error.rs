@@ -45,7 +45,9 @@ pub const MEMORY: CodeDef = CodeDef {
 pub const DEVICE: CodeDef = CodeDef {
     code: "FIR1004",
     title: "the device cannot be used",
-    explanation: "`--device=cuda` needs an NVIDIA GPU and its driver. `--device=cpu` and `--device=interp` run everywhere.",
+    explanation: "`--device=cuda` needs an NVIDIA GPU and its driver. `--device=cpu` and `--device=interp` run everywhere, but what is \
+                  compiled for a processor (`--cpu=x86-64-v4`, or an artifact from another machine) runs only where all its \
+                  instructions are.",
     example: "$ CUDA_VISIBLE_DEVICES= fuser-run x.fir --device=cuda\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
               %y = fusion.exp %x\n  \
@@ -169,6 +171,7 @@ fn runtime(error: &RuntimeError) -> Diagnostic {
         } => &MEMORY,
         RuntimeError::Input { .. } => &INPUT,
         RuntimeError::NoDevice { .. } | RuntimeError::Capability { .. } => &DEVICE,
+        RuntimeError::Load(fuser_runtime::LoadError::OtherCpu { .. }) => &DEVICE,
         _ => &RUN,
     };
     Diagnostic::error(code, Place::Unknown, error.to_string())

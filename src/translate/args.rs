@@ -66,6 +66,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "for which machine (cpu; --emit=ptx alone means cuda:sm_80)",
     ),
     (
+        "cpu",
+        "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4",
+        "for which processor, with --target=cpu (native)",
+    ),
+    (
         "output",
         "FILE",
         "where to write it, '-' for stdout; also -o",
@@ -176,7 +181,7 @@ fn config(
             files[0], files[1]
         ));
     }
-    let mut target = None;
+    let (mut target, mut cpu) = (None, None);
     let other = values.iter().find(|(n, _)| matches!(*n, "emit" | "output"));
     if let Some((other, _)) = other.filter(|_| values.iter().any(|(n, _)| *n == "split-segments")) {
         errors.push(format!(
@@ -203,6 +208,10 @@ fn config(
                     format!("{}{help}", d.message)
                 })),
             },
+            "cpu" => match Target::parse_cpu(&value) {
+                Ok(named) => cpu = Some(named),
+                Err(message) => errors.push(format!("--cpu: {message}")),
+            },
             "output" => config.output = value,
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),
@@ -214,7 +223,14 @@ fn config(
         Emit::Ptx => Target::Cuda("sm_80".into()),
         _ => Target::Host,
     });
-    if config.emit == Emit::Ptx && config.target == Target::Host {
+    match cpu {
+        Some(_) if config.target.is_gpu() => {
+            errors.push("--cpu does not go with a GPU target".into());
+        }
+        Some(cpu) => config.target = cpu,
+        None => {}
+    }
+    if config.emit == Emit::Ptx && !config.target.is_gpu() {
         errors.push("'--emit=ptx' needs a GPU target: '--target=cuda:sm_90'".into());
     }
     config

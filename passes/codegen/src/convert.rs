@@ -107,16 +107,57 @@ pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
             let wide = wide.unwrap_or_else(|| bits.zext_or_trunc(32).shift_left(16));
             wide.bits_as(Elem::F32)
         }
-        // Every target that we accept converts this natively (F16C, NEON, PTX).
-        _ => bits.bits_as(Elem::F16).extend(Elem::F32),
+        _ if converts_f16(bits) => bits.bits_as(Elem::F16).extend(Elem::F32),
+        _ => f16_to_f32(bits),
     }
+}
+
+/// Whether the target has instructions between f16 and f32: all but x86 without F16C, for which LLVM would call out.
+fn converts_f16(x: Val<'_, '_>) -> bool {
+    x.emit().x86.is_none_or(|x86| x86.f16c)
+}
+
+/// The fields move to their places and the exponent's bias by a multiplication, which is exact and takes subnormals along;
+/// infinity and NaN get the exponent that they have.
+fn f16_to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let wide = bits.zext_or_trunc(32);
+    let magnitude = wide.and(0x7fff).shift_left(13);
+    let finite = (magnitude.bits_as(Elem::F32) * 2f64.powi(112)).to_bits();
+    let special = magnitude.or(0x7f80_0000);
+    let quiet = magnitude
+        .and(0x7f_ffff)
+        .ne(0)
+        .select(special.or(0x40_0000), special);
+    let is_special = magnitude.ge(0x0f80_0000);
+    let sign = wide.and(0x8000).shift_left(16);
+    finite.except(is_special, quiet).or(sign).bits_as(Elem::F32)
+}
+
+/// As `bf16_from_f32`, with the exponent's bias moved. Below the least normal f16 the bits are those of the sum with a number
+/// whose last place is f16's least subnormal; from 2^16 on the result is infinity.
+fn f16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    const LEAST_NORMAL: i64 = (127 - 14) << 23;
+    const BEYOND: i64 = (127 + 16) << 23;
+    let bits = x.to_bits();
+    let magnitude = bits.and(0x7fff_ffff);
+    let odd = magnitude.lshr(13).and(1);
+    let normal = (magnitude - ((127 - 15) << 23) + 0xfff + odd).lshr(13);
+    let half = x.float(0.5);
+    let subnormal = (magnitude.bits_as(Elem::F32) + half).to_bits() - half.to_bits();
+    let quiet = magnitude.lshr(13).and(0x3ff).or(0x7e00);
+    let rounded = normal
+        .except(magnitude.lt(LEAST_NORMAL), subnormal)
+        .except(magnitude.ge(BEYOND), 0x7c00)
+        .except(x.is_nan(), quiet);
+    rounded.or(bits.lshr(16).and(0x8000)).zext_or_trunc(16)
 }
 
 /// The bits of the 16-bit float nearest to an f32, ties to even.
 pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     match elem {
         Elem::Bf16 => bf16_from_f32(x),
-        _ => x.round_to(Elem::F16).to_bits(),
+        _ if converts_f16(x) => x.round_to(Elem::F16).to_bits(),
+        _ => f16_from_f32(x),
     }
 }
 

@@ -10,8 +10,6 @@ use std::fmt;
 pub enum CodegenError {
     /// A target name that we do not generate code for.
     UnknownTarget { name: String, known: Vec<String> },
-    /// The host lacks instructions that the kernels need.
-    HostTooOld { missing: Vec<String> },
     /// IR that the target cannot execute; `instead` says what to write.
     Unsupported { what: String, instead: String },
     /// Loading object code failed: an unresolved symbol, a malformed object.
@@ -33,11 +31,6 @@ impl fmt::Display for CodegenError {
             CodegenError::UnknownTarget { name, known } => {
                 write!(f, "unknown target `{name}`; known: {}", known.join(", "))
             }
-            CodegenError::HostTooOld { missing } => write!(
-                f,
-                "this processor lacks {}; kernels need x86-64-v3 (AVX2, FMA, F16C)",
-                missing.join(", ")
-            ),
             CodegenError::Unsupported { what, instead } => write!(f, "{what}: {instead}"),
             CodegenError::Load(message) => write!(f, "object code did not load: {message}"),
             CodegenError::Internal(message) => write!(f, "code generation failed: {message}"),

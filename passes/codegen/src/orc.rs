@@ -1,8 +1,8 @@
 //! Loads object code into this process: a safe wrapper over LLVM's ORC.
 //!
 //! An [`Loaded`] owns the linked code; dropping it unmaps the code, so a caller keeps it alive while it calls in.
-//! Objects see each other and the short list of symbols in [`RUNTIME_SYMBOLS`], and nothing else of the process: a
-//! libcall that LLVM slipped in (`fmaf`, `__truncsfbf2`) is an error at load time, never a jump to nowhere.
+//! Objects see each other and the short list of symbols of [`runtime_symbols`], and nothing else of the process: any
+//! other libcall that LLVM slipped in (`fmod`, `__truncsfbf2`) is an error at load time, never a jump to nowhere.
 //!
 //! Never aborts on bad input: LLVM's errors come back as [`CodegenError::Load`].
 
@@ -28,15 +28,47 @@ unsafe extern "C" {
     fn memcmp(a: *const c_void, b: *const c_void, bytes: usize) -> c_int;
 }
 
-/// What LLVM may emit calls to on its own, and what we therefore provide.
-pub const RUNTIME_SYMBOLS: [&str; 4] = ["memcpy", "memmove", "memset", "memcmp"];
+/// Functions with the C ABI, by the names of the C library, that compute as functions of Rust's.
+macro_rules! for_kernels {
+    ($($name:ident($($arg:ident),+): $float:ty = $function:path;)+) => {
+        $(extern "C" fn $name($($arg: $float),+) -> $float {
+            $function($($arg),+)
+        })+
+    };
+}
 
-fn runtime_symbols() -> [(&'static CStr, u64); 4] {
+for_kernels! {
+    fmaf(a, b, c): f32 = f32::mul_add;
+    fma(a, b, c): f64 = f64::mul_add;
+    floorf(x): f32 = f32::floor;
+    floor(x): f64 = f64::floor;
+    ceilf(x): f32 = f32::ceil;
+    ceil(x): f64 = f64::ceil;
+    truncf(x): f32 = f32::trunc;
+    trunc(x): f64 = f64::trunc;
+    roundevenf(x): f32 = f32::round_ties_even;
+    roundeven(x): f64 = f64::round_ties_even;
+}
+
+/// What LLVM may emit calls to on its own, and what we therefore provide, by the names and as the standard of the C library:
+/// memory, and what processors below x86-64-v3 (`fma`) and below x86-64-v2 (rounding) have no instruction for. Each of these has
+/// one right result, so that it does not matter whose function computes it.
+pub fn runtime_symbols() -> [(&'static CStr, u64); 14] {
     [
         (c"memcpy", memcpy as *const () as u64),
         (c"memmove", memmove as *const () as u64),
         (c"memset", memset as *const () as u64),
         (c"memcmp", memcmp as *const () as u64),
+        (c"fmaf", fmaf as *const () as u64),
+        (c"fma", fma as *const () as u64),
+        (c"floorf", floorf as *const () as u64),
+        (c"floor", floor as *const () as u64),
+        (c"ceilf", ceilf as *const () as u64),
+        (c"ceil", ceil as *const () as u64),
+        (c"truncf", truncf as *const () as u64),
+        (c"trunc", trunc as *const () as u64),
+        (c"roundevenf", roundevenf as *const () as u64),
+        (c"roundeven", roundeven as *const () as u64),
     ]
 }
 
@@ -49,7 +81,7 @@ pub struct Loaded {
     reports: Box<Reports>,
 }
 
-/// The causes behind "failed to materialize", which ORC reports aside: `Symbols not found: [ fmaf ]`.
+/// The causes behind "failed to materialize", which ORC reports aside: `Symbols not found: [ fmod ]`.
 type Reports = Mutex<Vec<String>>;
 
 // SAFETY: LLJIT guards its session by a lock of its own, lookups only read, and nothing here hands out a reference into it.

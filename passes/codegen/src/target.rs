@@ -1,8 +1,8 @@
-//! Targets: the host processor and NVIDIA GPUs, and the LLVM target machines for them.
+//! Targets: the host processor, x86-64 at each of its levels, NVIDIA GPUs, and the LLVM target machines for them.
 //!
 //! Names are checked against our own lists before LLVM sees them: LLVM answers an unknown GPU with a warning on stderr
-//! and code for some other one. An x86 host must be x86-64-v3 or later, because below it LLVM turns FMA, rounding and
-//! half precision into one library call per lane.
+//! and code for some other one. Code for a level may be made on any host; [`Target::missing_on_host`] says what a host lacks
+//! to run it. Below x86-64-v3 LLVM turns FMA, below x86-64-v2 rounding into one library call per lane, which `orc` binds.
 
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
@@ -16,12 +16,34 @@ use inkwell::targets::{TargetMachine, TargetTriple};
 use inkwell::values::FunctionValue;
 
 use crate::error::CodegenError;
+use crate::expr::X86;
 
 /// The GPU architectures that code is generated for: compute capability 8.0 to 9.0.
 pub const GPU_TARGETS: [&str; 5] = ["sm_80", "sm_86", "sm_87", "sm_89", "sm_90"];
 
-/// What an x86 processor must have: the parts of x86-64-v3 that kernels use.
-const X86_NEEDS: [&str; 6] = ["avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt"];
+/// The processor that code is generated on.
+pub const NATIVE: &str = "native";
+
+/// The levels of x86-64, lowest first, each with what it adds to the one before, by LLVM's names.
+pub const X86_LEVELS: [(&str, &[&str]); 4] = [
+    ("x86-64", &["sse2"]),
+    (
+        "x86-64-v2",
+        &[
+            "cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3",
+        ],
+    ),
+    (
+        "x86-64-v3",
+        &[
+            "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave",
+        ],
+    ),
+    (
+        "x86-64-v4",
+        &["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"],
+    ),
+];
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
@@ -47,14 +69,11 @@ pub fn initialize() {
 }
 
 impl Target {
-    /// The processor that this process runs on, or why kernels cannot run there.
+    /// The processor that this process runs on, or why no code can be generated for it.
     pub fn host() -> Result<Self, CodegenError> {
         initialize();
         let target = Target::Cpu {
-            triple: TargetMachine::get_default_triple()
-                .as_str()
-                .to_string_lossy()
-                .into_owned(),
+            triple: host_triple(),
             cpu: text(TargetMachine::get_host_cpu_name().to_string()),
             features: text(TargetMachine::get_host_cpu_features().to_string()),
         };
@@ -62,13 +81,58 @@ impl Target {
         Ok(target)
     }
 
-    /// An x86-64-v3 processor: the portable baseline, and what tests use to cover hosts without AVX-512.
+    /// The names that [`Target::cpu`] knows.
+    pub fn cpu_names() -> impl Iterator<Item = &'static str> {
+        std::iter::once(NATIVE).chain(X86_LEVELS.iter().map(|(name, _)| *name))
+    }
+
+    /// The processor of that name: this one, or any of a level of x86-64.
+    pub fn cpu(name: &str) -> Result<Self, CodegenError> {
+        if name == NATIVE {
+            return Target::host();
+        }
+        let level = X86_LEVELS.iter().position(|(known, _)| *known == name);
+        let known: Vec<&str> = Self::cpu_names().collect();
+        level
+            .map(Self::x86_level)
+            .ok_or_else(|| unknown(name, &known))
+    }
+
+    /// An x86-64-v3 processor, which has 32-byte vectors.
     pub fn x86_64_v3() -> Self {
+        Self::x86_level(2)
+    }
+
+    fn x86_level(level: usize) -> Self {
+        let levels = X86_LEVELS.iter().take(level + 1);
+        let features = levels.clone().flat_map(|(_, added)| *added);
+        let features: Vec<String> = features.map(|feature| format!("+{feature}")).collect();
         Target::Cpu {
             triple: "x86_64-unknown-linux-gnu".into(),
-            cpu: "x86-64-v3".into(),
-            features: String::new(),
+            cpu: levels.last().map_or(NATIVE, |(name, _)| name).into(),
+            features: features.join(","),
         }
+    }
+
+    /// What code for this CPU needs and the processor of this process does not have; empty where the code can run.
+    pub fn missing_on_host(&self) -> Vec<String> {
+        let Target::Cpu {
+            triple, features, ..
+        } = self
+        else {
+            return Vec::new();
+        };
+        initialize();
+        let arch = architecture(triple);
+        if arch != architecture(&host_triple()) {
+            return vec![arch.to_string()];
+        }
+        let here = text(TargetMachine::get_host_cpu_features().to_string());
+        let needed = features.split(',').filter_map(|f| f.strip_prefix('+'));
+        needed
+            .filter(|feature| !has(&here, feature))
+            .map(str::to_string)
+            .collect()
     }
 
     /// The GPU architecture `sm`.
@@ -92,30 +156,32 @@ impl Target {
             {
                 64
             }
-            Target::Cpu { triple, .. } if triple.starts_with("x86_64") => 32,
+            Target::Cpu { features, .. } if has(features, "avx2") => 32,
             Target::Cpu { .. } => 16,
         }
     }
 
-    /// Whether this is an x86 processor whose widest vectors have 32 bytes.
-    pub fn is_avx2(&self) -> bool {
-        let x86 = matches!(self, Target::Cpu { triple, .. } if triple.starts_with("x86_64"));
-        x86 && self.vector_bytes() == 32
+    /// What code is chosen by, on an x86 processor.
+    pub fn x86(&self) -> Option<X86> {
+        match self {
+            Target::Cpu {
+                triple, features, ..
+            } if architecture(triple) == "x86_64" => Some(X86 {
+                avx2: self.vector_bytes() == 32,
+                f16c: has(features, "f16c"),
+            }),
+            _ => None,
+        }
     }
 
     fn check(&self) -> Result<(), CodegenError> {
         match self {
             Target::Cuda { sm } if GPU_TARGETS.contains(&sm.as_str()) => Ok(()),
             Target::Cuda { sm } => Err(unknown(sm, &GPU_TARGETS)),
-            Target::Cpu {
-                triple,
-                cpu,
-                features,
-            } if triple.starts_with("x86_64") => check_x86(cpu, features),
-            Target::Cpu { triple, .. } if triple.starts_with("aarch64") => Ok(()),
-            Target::Cpu { triple, .. } => {
-                Err(unknown(triple, &["x86_64", "aarch64", "sm_80 .. sm_90"]))
-            }
+            Target::Cpu { triple, .. } => match architecture(triple) {
+                "x86_64" | "aarch64" => Ok(()),
+                _ => Err(unknown(triple, &["x86_64", "aarch64", "sm_80 .. sm_90"])),
+            },
         }
     }
 
@@ -168,20 +234,14 @@ impl Target {
     }
 }
 
-fn check_x86(cpu: &str, features: &str) -> Result<(), CodegenError> {
-    if matches!(cpu, "x86-64-v3" | "x86-64-v4") {
-        return Ok(());
-    }
-    let missing: Vec<String> = X86_NEEDS
-        .iter()
-        .filter(|need| !has(features, need))
-        .map(|s| s.to_string())
-        .collect();
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(CodegenError::HostTooOld { missing })
-    }
+fn host_triple() -> String {
+    let triple = TargetMachine::get_default_triple();
+    triple.as_str().to_string_lossy().into_owned()
+}
+
+/// The first part of a triple.
+fn architecture(triple: &str) -> &str {
+    triple.split('-').next().unwrap_or_default()
 }
 
 /// Whether an LLVM feature string turns `feature` on.

@@ -44,8 +44,8 @@ fn run<A: Copy + Default, R: Copy + Default>(
     function.run(values, values)
 }
 
-fn targets() -> [Target; 2] {
-    [Target::host().unwrap(), Target::x86_64_v3()]
+fn targets() -> Vec<Target> {
+    processors()
 }
 
 #[test]

@@ -16,15 +16,47 @@ fn unknown_names_are_errors_that_list_the_known() {
         error.contains("sm_100") && error.contains("sm_90"),
         "{error}"
     );
-    let old = Target::Cpu {
-        triple: "x86_64-unknown-linux-gnu".into(),
-        cpu: "core2".into(),
-        features: "+sse4.1".into(),
+    let error = Target::cpu("x86-64-v5").unwrap_err().to_string();
+    assert!(
+        error.contains("x86-64-v5") && error.contains("native, x86-64, x86-64-v2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_a_host_lacks_is_named() {
+    let cpu = |triple: &str, features: &str| Target::Cpu {
+        triple: triple.into(),
+        cpu: "some".into(),
+        features: features.into(),
     };
-    assert!(matches!(
-        old.machine(),
-        Err(CodegenError::HostTooOld { .. })
-    ));
+    assert!(Target::host().unwrap().missing_on_host().is_empty());
+    if cfg!(target_arch = "x86_64") {
+        assert!(Target::cpu("x86-64").unwrap().missing_on_host().is_empty());
+        let future = cpu("x86_64-unknown-linux-gnu", "+sse2,+no-such-unit,-avx");
+        assert_eq!(future.missing_on_host(), ["no-such-unit"]);
+        let other = cpu("aarch64-unknown-linux-gnu", "+neon");
+        assert_eq!(other.missing_on_host(), ["aarch64"]);
+    }
+}
+
+/// LLVM's own levels and ours are the same: code for a level has what its features name and no more.
+#[test]
+fn levels_are_those_of_the_psabi() {
+    for (level, (name, added)) in target::X86_LEVELS.iter().enumerate() {
+        let Target::Cpu { cpu, features, .. } = Target::cpu(name).unwrap() else {
+            panic!("{name} is no CPU");
+        };
+        assert_eq!(cpu, *name);
+        for feature in *added {
+            assert!(
+                features.split(',').any(|f| f == format!("+{feature}")),
+                "{name}: {features}"
+            );
+        }
+        let bytes = Target::cpu(name).unwrap().vector_bytes();
+        assert_eq!(bytes, [16, 16, 32, 64][level], "{name}");
+    }
 }
 
 #[test]
@@ -37,7 +69,7 @@ fn garbage_is_refused_not_run() {
 fn an_unresolved_symbol_is_an_error() {
     let target = Target::host().unwrap();
     let context = Context::create();
-    let emit = Emit::new(&context, "calls", false);
+    let emit = Emit::new(&context, "calls", &target);
     let ty = context.void_type().fn_type(&[], false);
     // A function of the process, which kernels must not reach.
     let callee = emit.module.add_function("abort", ty, None);
@@ -77,7 +109,7 @@ fn every_function_becomes_ptx() {
 
 fn ptx_of(target: &Target, function: &math::MathFunction, elem: Elem) -> String {
     let context = Context::create();
-    let emit = Emit::new(&context, function.name, true);
+    let emit = Emit::new(&context, function.name, target);
     let pointer = context.ptr_type(AddressSpace::from(1));
     let ty = context
         .void_type()

@@ -51,7 +51,7 @@ impl CpuProgram {
                 found: "an NVIDIA GPU",
             });
         }
-        let code = loader.load(&artifact.kernels)?;
+        let code = loader.load(&artifact.target, &artifact.kernels)?;
         let entry = |kernel: &fuser_artifact::KernelCode| {
             code.entry(&kernel.symbol)
                 .ok_or_else(|| LoadError::NoSymbol {

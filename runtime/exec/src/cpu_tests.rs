@@ -20,7 +20,7 @@ const ROW: usize = 8;
 struct Functions;
 
 impl CodeLoader for Functions {
-    fn load(&self, kernels: &[KernelCode]) -> Result<Box<dyn LoadedCode>, LoadError> {
+    fn load(&self, _: &Target, kernels: &[KernelCode]) -> Result<Box<dyn LoadedCode>, LoadError> {
         let broken = kernels
             .iter()
             .find(|kernel| kernel.code == Code::Object(vec![0]));

@@ -6,12 +6,17 @@
 
 use std::fmt;
 
-use fuser_artifact::KernelCode;
 pub use fuser_artifact::abi::CpuEntry;
+use fuser_artifact::{KernelCode, Target};
 
 /// Turns object code into callable code.
 pub trait CodeLoader {
-    fn load(&self, kernels: &[KernelCode]) -> Result<Box<dyn LoadedCode>, LoadError>;
+    /// Loads kernels that were compiled for `target`; refuses them where this processor lacks something that it has.
+    fn load(
+        &self,
+        target: &Target,
+        kernels: &[KernelCode],
+    ) -> Result<Box<dyn LoadedCode>, LoadError>;
 }
 
 /// Code in memory; dropping it frees the code.
@@ -25,6 +30,8 @@ pub trait LoadedCode: Send + Sync {
 pub enum LoadError {
     /// The linker or driver refused; `log` is what it said.
     Refused { kernel: Option<String>, log: String },
+    /// The code is for a CPU that has what this one lacks.
+    OtherCpu { cpu: String, missing: Vec<String> },
     /// The code has no such symbol.
     NoSymbol { kernel: String, symbol: String },
 }
@@ -39,6 +46,11 @@ impl fmt::Display for LoadError {
                 write!(f, "cannot load kernel `{kernel}`: {log}")
             }
             LoadError::Refused { kernel: None, log } => write!(f, "cannot load the kernels: {log}"),
+            LoadError::OtherCpu { cpu, missing } => write!(
+                f,
+                "the code is for the processor '{cpu}', this one lacks {}",
+                missing.join(", ")
+            ),
             LoadError::NoSymbol { kernel, symbol } => {
                 write!(f, "the code of kernel `{kernel}` has no symbol `{symbol}`")
             }

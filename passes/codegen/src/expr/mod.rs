@@ -23,7 +23,8 @@ use inkwell::types::{BasicTypeEnum, FloatType, IntType};
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, PhiValue, ValueKind};
 
 use crate::error::CodegenError;
-pub use x86::PART;
+use crate::target::Target;
+pub use x86::{PART, X86};
 
 /// The element type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,8 +62,8 @@ pub struct Emit<'ctx> {
     pub builder: Builder<'ctx>,
     /// Whether the module is for NVPTX, where a few operations are spelled differently.
     pub gpu: bool,
-    /// Whether the module is for an x86 processor whose vectors have 32 bytes: see `x86`.
-    pub avx2: bool,
+    /// What an x86 processor has, where the module is for one.
+    pub x86: Option<X86>,
     failure: RefCell<Option<CodegenError>>,
 }
 
@@ -97,15 +98,15 @@ impl<'e, 'ctx> Operand<'e, 'ctx> for i64 {
 }
 
 impl<'ctx> Emit<'ctx> {
-    /// An empty module of this name.
-    pub fn new(context: &'ctx Context, name: &str, gpu: bool) -> Self {
+    /// An empty module of this name, for `target`.
+    pub fn new(context: &'ctx Context, name: &str, target: &Target) -> Self {
         let (module, builder) = (context.create_module(name), context.create_builder());
         Emit {
             context,
             module,
             builder,
-            gpu,
-            avx2: false,
+            gpu: target.is_gpu(),
+            x86: target.x86(),
             failure: RefCell::new(None),
         }
     }

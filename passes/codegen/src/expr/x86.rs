@@ -1,4 +1,4 @@
-//! Sequences for x86 processors with vectors of 32 bytes.
+//! What x86 processors have, and sequences for those whose vectors have 32 bytes.
 //!
 //! Widening bf16 crosses the halves of a register: LLVM's choice is one lane-crossing move and one shift for eight elements. A
 //! load that puts sixteen bytes into both halves costs nothing more than another load, and one byte shuffle then brings each
@@ -7,10 +7,26 @@
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue};
 
-use super::{Elem, Val};
+use super::{Elem, Emit, Val};
+
+/// The instructions of an x86 processor that code is chosen by; LLVM itself chooses by all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct X86 {
+    /// The widest vectors have 32 bytes: AVX2 and no more.
+    pub avx2: bool,
+    /// Conversions between f16 and f32.
+    pub f16c: bool,
+}
 
 /// Elements of a part: sixteen bytes of them.
 pub const PART: u32 = 8;
+
+impl Emit<'_> {
+    /// Whether the module is for an x86 processor whose widest vectors have 32 bytes.
+    pub fn has_avx2(&self) -> bool {
+        self.x86.is_some_and(|x86| x86.avx2)
+    }
+}
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
     /// The lanes of two vectors of one type, this one's first.
@@ -36,7 +52,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// The parts that this vector was loaded in, if it was.
     fn loaded_parts(self) -> Option<Vec<Self>> {
-        if !self.emit.avx2 || self.elem() != Elem::Int(16) {
+        if !self.emit.has_avx2() || self.elem() != Elem::Int(16) {
             return None;
         }
         let made_by = instruction(self.raw)?;

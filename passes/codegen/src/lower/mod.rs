@@ -190,8 +190,7 @@ fn with_module<R>(
     let context = Context::create();
     let work = || {
         let machine = target.machine()?;
-        let mut emit = Emit::new(&context, symbol, target.is_gpu());
-        emit.avx2 = target.is_avx2();
+        let emit = Emit::new(&context, symbol, target);
         emit.module.set_triple(&machine.get_triple());
         emit.module
             .set_data_layout(&machine.get_target_data().get_data_layout());

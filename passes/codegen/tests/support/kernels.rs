@@ -10,6 +10,12 @@ use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Ir, NewOp, Op, OpDef, TypeId, Value};
 use fusion::build::FusionBuilder;
 
+/// What tests compile for: this machine, or the processor that `$FUSER_TEST_CPU` names.
+pub fn machine() -> Target {
+    let name = std::env::var("FUSER_TEST_CPU");
+    Target::cpu(name.as_deref().unwrap_or("native")).unwrap()
+}
+
 /// A program with an empty module.
 pub struct Program {
     pub ir: Ir,
@@ -66,9 +72,9 @@ impl Program {
         }
     }
 
-    /// Compiles and links for this machine.
+    /// Compiles and links for [`machine`].
     pub fn library(&self) -> (Library, Vec<String>) {
-        self.library_for(&Target::host().unwrap())
+        self.library_for(&machine())
     }
 
     pub fn library_for(&self, target: &Target) -> (Library, Vec<String>) {

@@ -11,6 +11,13 @@ use inkwell::AddressSpace;
 use inkwell::IntPredicate;
 use inkwell::context::Context;
 
+/// The processors that this machine can be: itself, and those of the levels of x86-64 that it has.
+pub fn processors() -> Vec<Target> {
+    let all = Target::cpu_names().map(|name| Target::cpu(name).unwrap());
+    all.filter(|target| target.missing_on_host().is_empty())
+        .collect()
+}
+
 type Entry = extern "C" fn(*const u8, *const u8, *mut u8, i64);
 
 /// A loop over arrays: `out[i] = f(a[i], b[i])`, `lanes` elements a step.
@@ -28,7 +35,7 @@ impl ArrayFunction {
         body: impl for<'e, 'ctx> Fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>,
     ) -> Self {
         let context = Context::create();
-        let emit = Emit::new(&context, "array", false);
+        let emit = Emit::new(&context, "array", target);
         build_loop(target, &emit, lanes, input, output, body);
         let machine = target.machine().unwrap();
         target::optimize(&emit.module, &machine).unwrap();

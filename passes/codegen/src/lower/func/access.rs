@@ -71,7 +71,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let whole = result.dtype == DType::BF16 && result.lanes == Some(2 * PART);
         let stored = |user: Op| self.ir.is(user, &kernel::STORE);
         let value = self.ir.results(op).first();
-        self.emit.avx2 && whole && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
+        self.emit.has_avx2()
+            && whole
+            && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
     }
 
     /// The whole vector where all lanes are read, the fill where none is, and lane by lane at the ends of the range.
