@@ -88,6 +88,24 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.emit.built(result, self.raw)
     }
 
+    /// The float that every lane is known to hold while code is generated.
+    pub fn constant(self) -> Option<f64> {
+        match self.raw {
+            BasicValueEnum::FloatValue(v) if v.is_const() && !v.is_undef() => {
+                v.get_constant().map(|(value, _)| value)
+            }
+            // Taking a lane out of a constant folds: nothing is built.
+            BasicValueEnum::VectorValue(v) if v.is_const() => {
+                let first = self.lane(0).constant()?;
+                let same = |lane| self.lane(lane).constant().map(f64::to_bits);
+                let lanes = 1..v.get_type().get_size();
+                let all = lanes.into_iter().all(|l| same(l) == Some(first.to_bits()));
+                all.then_some(first)
+            }
+            _ => None,
+        }
+    }
+
     /// This scalar in every lane.
     pub fn splat(self, lanes: Option<u32>) -> Self {
         let Some(count) = lanes else { return self };

@@ -201,12 +201,23 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// Widens a float; exact.
     pub fn extend(self, elem: Elem) -> Self {
-        self.cast(Op::FPExt, elem)
+        self.cast(Op::FPExt, elem).fenced()
     }
 
     /// Narrows a float, rounding to nearest even; see `convert` for the 16-bit types.
     pub fn round_to(self, elem: Elem) -> Self {
-        self.cast(Op::FPTrunc, elem)
+        self.fenced().cast(Op::FPTrunc, elem)
+    }
+
+    /// This float, but the optimizer does not see what made it. LLVM 22 takes `x > 0 ? 0 : convert(x)` for a minimum, and then
+    /// makes 0.0 of `x = -0.0`; between a conversion and what else is done with its wide side it must not look.
+    fn fenced(self) -> Self {
+        if self.constant().is_some() {
+            return self;
+        }
+        let ty = [self.raw.get_type()];
+        let raw = self.emit.intrinsic("llvm.arithmetic.fence", &ty, &[self]);
+        raw.map_or(self, |raw| self.emit.val(raw))
     }
 
     fn compare(
@@ -273,7 +284,12 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// Whether a float is NaN.
     pub fn is_nan(self) -> Self {
-        self.compare(FloatPredicate::UNO, IntPredicate::NE, self)
+        self.unordered(self)
+    }
+
+    /// Whether either of two floats is NaN.
+    pub fn unordered(self, other: impl Operand<'e, 'ctx>) -> Self {
+        self.compare(FloatPredicate::UNO, IntPredicate::NE, other)
     }
 
     /// Per lane of this condition, `yes` or `no`; at least one must be a value.

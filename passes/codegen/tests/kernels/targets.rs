@@ -159,7 +159,6 @@ fn every_elementwise_op_compiles_at_odd_widths() {
         Target::x86_64_v3(),
         Target::host().unwrap(),
         Target::cpu("x86-64").unwrap(),
-        Target::cpu("x86-64-v2").unwrap(),
         arm.clone(),
         Target::cuda("sm_90").unwrap(),
     ];

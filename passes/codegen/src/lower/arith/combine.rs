@@ -3,7 +3,8 @@
 use fuser_ir::DType;
 
 use super::constant::float_constant;
-use super::numeric::{max_int, maximum, maximum_number, min_int, minimum, minimum_number};
+use super::extremes::{maximum, maximum_number, minimum, minimum_number};
+use super::numeric::{max_int, min_int};
 use super::{Rule, binary};
 use crate::expr::{Emit, Val};
 use crate::lower::types::Shape;

@@ -4,19 +4,18 @@ use fuser_ir::attr::AttrKind;
 use fuser_ir::{DType, Ir, Op};
 
 use super::malformed;
-use crate::convert::convert;
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
 use crate::lower::types::{Shape, format, register};
 
 /// A float for all lanes, rounded once to the element type.
 pub fn float_constant<'e, 'ctx>(emit: &'e Emit<'ctx>, value: f64, shape: Shape) -> Val<'e, 'ctx> {
-    // Converted as an f64 is, which folds: the constant is rounded once.
-    convert(
-        emit.constant_float(Elem::F64, shape.lanes, value),
-        format(DType::F64),
-        format(shape.dtype),
-    )
+    let elem = format(shape.dtype).elem;
+    let constant = emit.constant_float(elem, shape.lanes, value);
+    match elem {
+        Elem::F16 | Elem::Bf16 => constant.to_bits(),
+        _ => constant,
+    }
 }
 
 /// The value of a `fusion.constant`.

@@ -5,6 +5,7 @@
 
 mod combine;
 mod constant;
+mod extremes;
 mod numeric;
 
 use fuser_dialects::fusion;
@@ -12,6 +13,7 @@ use fuser_ir::{DType, Ir, Op, OpDef};
 
 pub use combine::Combiner;
 use constant::constant;
+use extremes::*;
 use numeric::*;
 
 use super::remainder::remainder;

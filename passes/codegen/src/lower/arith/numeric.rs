@@ -4,24 +4,6 @@
 
 use crate::expr::Val;
 
-/// The greater; NaN if either is, and `-0 < +0`.
-pub fn maximum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    a.intrinsic2("llvm.maximum", b)
-}
-
-pub fn minimum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    a.intrinsic2("llvm.minimum", b)
-}
-
-/// The greater, the other where one is NaN; `-0 < +0`.
-pub fn maximum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    a.intrinsic2("llvm.maximumnum", b)
-}
-
-pub fn minimum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    a.intrinsic2("llvm.minimumnum", b)
-}
-
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     x.except(x.le(0.0), 0.0)
 }

@@ -1,0 +1,136 @@
+//! The greater and the lesser of two floats, with NaN and the signs of zero defined.
+//!
+//! AArch64 and NVPTX have instructions that are these definitions, behind LLVM's intrinsics. x86 has none, and LLVM's own expansion is
+//! wrong there where it knows one operand not to be NaN: in scalar code for AVX-512, LLVM 22 makes `maximumnum(maximumnum(a, 1.0), b)`
+//! NaN for a NaN `b`, and `maximum(1.0, b)` 1.0 for a signalling one. So on x86 both are comparisons and choices, which leave
+//! nothing to know. `a > b ? a : b` is one instruction there: it gives `b` where the two are equal or unordered.
+
+use crate::expr::Val;
+
+/// The greater; NaN if either is, and `-0 < +0`.
+pub fn maximum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    propagating(a, b, Way::Up)
+}
+
+/// The lesser; NaN if either is, and `-0 < +0`.
+pub fn minimum<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    propagating(a, b, Way::Down)
+}
+
+/// The greater, the other where one is NaN; `-0 < +0`.
+pub fn maximum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    ignoring(a, b, Way::Up)
+}
+
+/// The lesser, the other where one is NaN; `-0 < +0`.
+pub fn minimum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    ignoring(a, b, Way::Down)
+}
+
+/// Which of two numbers is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Up,
+    Down,
+}
+
+impl Way {
+    /// Whether `a` lies beyond `b`; false where either is NaN.
+    fn beyond<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        match self {
+            Way::Up => a.gt(b),
+            Way::Down => a.lt(b),
+        }
+    }
+
+    /// Whether `a` lies beyond `b` or is equal; false where either is NaN.
+    fn reaches<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        match self {
+            Way::Up => a.ge(b),
+            Way::Down => a.le(b),
+        }
+    }
+
+    /// `a` where it lies beyond `b`, else `b`: one instruction on x86.
+    fn choose<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        self.beyond(a, b).select(a, b)
+    }
+
+    /// Whether `zero` is the zero that this way prefers.
+    fn is_preferred_zero(self, zero: f64) -> bool {
+        zero == 0.0 && zero.is_sign_positive() == (self == Way::Up)
+    }
+
+    /// Whether `zero` is the other one.
+    fn is_other_zero(self, zero: f64) -> bool {
+        zero == 0.0 && !self.is_preferred_zero(zero)
+    }
+}
+
+/// A number that one of the two is known to be, and the other operand.
+fn with_number<'e, 'ctx>(
+    a: Val<'e, 'ctx>,
+    b: Val<'e, 'ctx>,
+) -> Option<(f64, Val<'e, 'ctx>, Val<'e, 'ctx>)> {
+    let number = |v: Val<'e, 'ctx>| v.constant().filter(|c| !c.is_nan());
+    match (number(a), number(b)) {
+        (_, Some(c)) => Some((c, b, a)),
+        (Some(c), None) => Some((c, a, b)),
+        (None, None) => None,
+    }
+}
+
+fn propagating<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, way: Way) -> Val<'e, 'ctx> {
+    if a.emit().x86.is_none() {
+        let name = match way {
+            Way::Up => "llvm.maximum",
+            Way::Down => "llvm.minimum",
+        };
+        return a.intrinsic2(name, b);
+    }
+    if let Some((value, number, x)) = with_number(a, b) {
+        // An equal zero must be the preferred one: the constant, if it is that, else `x`. NaN is `x`.
+        return if way.is_preferred_zero(value) {
+            way.reaches(number, x).select(number, x)
+        } else {
+            way.choose(number, x)
+        };
+    }
+    // Both orders agree but for zeros and NaN, where each gives its second operand: the preferred zero is in the bits of both.
+    let (one, other) = (way.choose(a, b).to_bits(), way.choose(b, a).to_bits());
+    match way {
+        Way::Up => {
+            let unordered = a.unordered(b);
+            one.and(other).except(unordered, -1).bits_as(a.elem())
+        }
+        // NaN has all bits of its exponent, whatever is added.
+        Way::Down => one.or(other).bits_as(a.elem()),
+    }
+}
+
+fn ignoring<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, way: Way) -> Val<'e, 'ctx> {
+    if a.emit().x86.is_none() {
+        let name = match way {
+            Way::Up => "llvm.maximumnum",
+            Way::Down => "llvm.minimumnum",
+        };
+        return a.intrinsic2(name, b);
+    }
+    if let Some((value, number, x)) = with_number(a, b) {
+        // As above, but NaN is the constant.
+        return if way.is_other_zero(value) {
+            way.reaches(x, number).select(x, number)
+        } else {
+            way.choose(x, number)
+        };
+    }
+    // The preferred zero is the second operand, which an equal pair gives; a NaN there gives way to the first.
+    let negative = a.to_bits().lt(0);
+    let (low, high) = (negative.select(a, b), negative.select(b, a));
+    let (first, second) = match way {
+        Way::Up => (low, high),
+        Way::Down => (high, low),
+    };
+    let chosen = way.choose(first, second);
+    chosen.except(chosen.is_nan(), first)
+}
