@@ -42,17 +42,36 @@ const SEGMENTATIONS: [&str; 6] = [
 /// Machines that programs are cut for.
 const MACHINES: [&str; 3] = ["cpu", "tiny", "h100"];
 
-/// How much is spent on a case.
+/// How much is spent on a case, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
     /// Element operations of one execution after a pass.
     pub fuel: u64,
+    /// The processor that the case is compiled for, by its name.
+    pub cpu: &'static str,
+}
+
+impl Effort {
+    /// How a case is compiled; `passes` replaces what runs before scheduling.
+    pub fn compile_options(&self, passes: Option<String>) -> CompileOptions {
+        CompileOptions {
+            target: Target::parse_cpu(self.cpu).unwrap_or_default(),
+            passes,
+            ..CompileOptions::default()
+        }
+    }
 }
 
 /// For tests.
-pub const QUICK: Effort = Effort { fuel: 1 << 16 };
+pub const QUICK: Effort = Effort {
+    fuel: 1 << 16,
+    cpu: "native",
+};
 /// For the soak.
-pub const THOROUGH: Effort = Effort { fuel: 1 << 22 };
+pub const THOROUGH: Effort = Effort {
+    fuel: 1 << 22,
+    ..QUICK
+};
 
 impl Variant {
     /// Any of them.
@@ -192,7 +211,7 @@ pub fn executed(
         ));
     }
     for variant in [USUAL, variant] {
-        findings.extend(through_code(case, &expected, variant, stats));
+        findings.extend(through_code(case, &expected, (variant, effort), stats));
     }
     findings
 }
@@ -214,6 +233,7 @@ pub fn partners(
     source: &mut Source,
     oracles: u64,
     config: &Config,
+    effort: Effort,
     stats: &mut Stats,
 ) -> (Option<Case>, Vec<Finding>) {
     let config = match mutate::first(oracles).needs {
@@ -225,12 +245,12 @@ pub fn partners(
         Ok(case) => case,
         Err(finding) => return (None, vec![finding]),
     };
-    let findings = partnered(&case, oracles, stats);
+    let findings = partnered(&case, oracles, effort, stats);
     (Some(case), findings)
 }
 
 /// A partner of the case, interpreted and compiled.
-pub fn partnered(case: &Case, seed: u64, stats: &mut Stats) -> Vec<Finding> {
+pub fn partnered(case: &Case, seed: u64, effort: Effort, stats: &mut Stats) -> Vec<Finding> {
     let expected = match expected(case) {
         Ok(expected) => expected,
         Err(finding) => return vec![finding],
@@ -249,7 +269,8 @@ pub fn partnered(case: &Case, seed: u64, stats: &mut Stats) -> Vec<Finding> {
         }
         Ok(Some(made)) => {
             stats.count("partner", "made");
-            partner::check(case, &made, &expected, &variant.to_string(), passes, stats)
+            let options = effort.compile_options(passes);
+            partner::check(case, &made, &expected, &variant.to_string(), options, stats)
         }
     }
 }
@@ -310,11 +331,12 @@ fn through_passes(
 fn through_code(
     case: &Case,
     expected: &execute::Expected,
-    variant: Variant,
+    (variant, effort): (Variant, Effort),
     stats: &mut Stats,
 ) -> Option<Finding> {
     let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
-    match compiled::check(case, expected, &variant.to_string(), passes) {
+    let options = effort.compile_options(passes);
+    match compiled::check(case, expected, &variant.to_string(), options) {
         compiled::Verdict::Agrees { kernels } => {
             stats.count("compiled", "agrees");
             // The orders are too many to be told apart.

@@ -87,7 +87,8 @@ pub fn launched(case: &mut Case, effort: Effort, stats: &mut Stats) -> Vec<Findi
         Ok(expected) => expected,
         Err(finding) => return vec![finding],
     };
-    match compiled::check(case, &expected, "launches", Some(LAUNCHES.into())) {
+    let options = effort.compile_options(Some(LAUNCHES.into()));
+    match compiled::check(case, &expected, "launches", options) {
         compiled::Verdict::Agrees { .. } => stats.count("kernels compiled", "agrees"),
         compiled::Verdict::Refused(reason) => {
             stats.count("kernels compiled", "refused");

@@ -62,7 +62,8 @@ pub fn compiled(bytes: &[u8]) {
     let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
     let case = program(source);
     let expected = given(campaign::expected(&case));
-    let verdict = compiled::check(&case, &expected, &variant.to_string(), passes);
+    let options = QUICK.compile_options(passes);
+    let verdict = compiled::check(&case, &expected, &variant.to_string(), options);
     if let compiled::Verdict::Found(finding) = verdict {
         told([finding]);
     }

@@ -3,10 +3,11 @@
 //!
 //! A failure is repeated by the command that the message shows. The test fails too where a mutator is never applied.
 
+use fuser_fuzzing::campaign::{self, QUICK};
 use fuser_fuzzing::generate::Tier;
 use fuser_fuzzing::generate::fusion::Config;
 use fuser_fuzzing::mutate::MUTATORS;
-use fuser_fuzzing::{Source, Stats, campaign};
+use fuser_fuzzing::{Source, Stats};
 
 /// Cases of each tier.
 const CASES: u64 = 180;
@@ -21,7 +22,8 @@ fn check(tier: Tier) -> Stats {
     let name = campaign::tier_name(tier);
     for seed in 0..CASES {
         let config = Config::small(tier);
-        let (_, found) = campaign::partners(&mut Source::seed(seed), seed, &config, &mut stats);
+        let (_, found) =
+            campaign::partners(&mut Source::seed(seed), seed, &config, QUICK, &mut stats);
         let repeat = format!("soak --only partners --small --tier {name} --cases 1 --seed {seed}");
         faults.extend(found.iter().map(|f| format!("`{repeat}`: {f}")));
     }

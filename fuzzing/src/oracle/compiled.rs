@@ -37,13 +37,9 @@ pub enum Verdict {
     Found(Finding),
 }
 
-/// Compiles and runs a copy of the case. `passes` replaces what runs before scheduling; `name` says what it is.
-pub fn check(case: &Case, expected: &Expected, name: &str, passes: Option<String>) -> Verdict {
+/// Compiles a copy of the case as `options` say, for a CPU, and runs it; `name` says what the options are.
+pub fn check(case: &Case, expected: &Expected, name: &str, options: CompileOptions) -> Verdict {
     let stage = format!("compiled {name}");
-    let options = CompileOptions {
-        passes,
-        ..CompileOptions::default()
-    };
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
         Err(finding) => return Verdict::Found(finding),

@@ -3,6 +3,7 @@
 //! Where only names differ, the segmenter counts the same bytes too. A partner that the verifier refuses is a mistake of the
 //! mutator or of the verifier, and a finding in both cases.
 
+use fuser::compile::CompileOptions;
 use fuser_pass::Manager;
 
 use super::execute::{Expected, exact};
@@ -68,13 +69,13 @@ fn apply(partner: &mut Partner, mutator: &Mutator, source: &mut Source, stats: &
     }
 }
 
-/// Takes a partner through the interpreter and through code; `passes` as for [`compiled::check`].
+/// Takes a partner through the interpreter and through code; `options` as for [`compiled::check`].
 pub fn check(
     original: &Case,
     partner: &Partner,
     expected: &Expected,
     name: &str,
-    passes: Option<String>,
+    options: CompileOptions,
     stats: &mut Stats,
 ) -> Vec<Finding> {
     let stage = format!("partner {}", partner.names.join("+"));
@@ -96,7 +97,7 @@ pub fn check(
         return vec![Finding::new(format!("{stage}: interpreter"), what)];
     }
     let mut findings = Vec::new();
-    match compiled::check(&case, expected, &format!("{stage}: {name}"), passes) {
+    match compiled::check(&case, expected, &format!("{stage}: {name}"), options) {
         compiled::Verdict::Agrees { .. } => stats.count("partner compiled", "agrees"),
         compiled::Verdict::Refused(_) => stats.count("partner compiled", "refused"),
         compiled::Verdict::Found(finding) => findings.push(finding),

@@ -251,7 +251,9 @@ fn programs(options: &Options, seed: u64, stats: &mut Stats) -> Found {
 /// A fusion and a partner that must give the same results.
 fn partners(options: &Options, seed: u64, stats: &mut Stats) -> Found {
     let again = Again {
-        findings: |_, case, seed| campaign::partnered(case, seed, &mut Stats::default()),
+        findings: |options, case, seed| {
+            campaign::partnered(case, seed, options.effort(), &mut Stats::default())
+        },
         shown: |case, seed| {
             let partner = campaign::partner_of(case, seed, &mut Stats::default());
             let partner = partner.ok().flatten();
@@ -260,7 +262,7 @@ fn partners(options: &Options, seed: u64, stats: &mut Stats) -> Found {
         },
     };
     let (source, config) = (&mut Source::seed(seed), options.config(seed));
-    let (case, findings) = campaign::partners(source, seed, &config, stats);
+    let (case, findings) = campaign::partners(source, seed, &config, options.effort(), stats);
     Found {
         case: case.map(|case| (case, again)),
         findings,

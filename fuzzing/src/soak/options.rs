@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use fuser::compile::cpu_names;
+
 use crate::Stats;
 use crate::campaign::{Effort, QUICK, THOROUGH};
 use crate::generate::Tier;
@@ -16,6 +18,7 @@ pub const USAGE: &str = "usage: soak [options]
   --seed N       the first seed (0)
   --tier T       exact, bounded or both (both)
   --small        small cases, as tests run them
+  --cpu NAME     the processor to compile for, as fuser-run takes it (native)
   --ops A,B      only these ops: fusion.add,fusion.sum
   --no-templates single ops only
   --out DIR      where failures are written (fuzz-failures)
@@ -37,6 +40,7 @@ pub struct Options {
     /// Names of [`KINDS`](super::KINDS).
     pub(super) kinds: Vec<&'static str>,
     pub(super) small: bool,
+    pub(super) cpu: &'static str,
     pub(super) find: Option<String>,
     pub(super) out: PathBuf,
     pub(super) reduce: bool,
@@ -56,6 +60,7 @@ impl Options {
             templates: true,
             kinds: super::KINDS.iter().map(|kind| kind.name).collect(),
             small: false,
+            cpu: QUICK.cpu,
             find: None,
             out: "fuzz-failures".into(),
             reduce: false,
@@ -91,6 +96,10 @@ impl Options {
             "--seed" => self.seed = number()?,
             "--find" => self.find = Some(value.into()),
             "--out" => self.out = value.into(),
+            "--cpu" => {
+                let known = cpu_names().into_iter().find(|name| *name == value);
+                self.cpu = known.ok_or_else(|| format!("`{value}` is no processor"))?;
+            }
             "--tier" => {
                 self.tiers = match value {
                     "exact" => vec![Tier::Exact],
@@ -131,9 +140,13 @@ impl Options {
         refusals.map(|r| Finding::new("refused", r)).collect()
     }
     pub(super) fn effort(&self) -> Effort {
-        match self.small {
+        let effort = match self.small {
             true => QUICK,
             false => THOROUGH,
+        };
+        Effort {
+            cpu: self.cpu,
+            ..effort
         }
     }
     pub(super) fn config(&self, seed: u64) -> Config {

@@ -1,0 +1,520 @@
+//! Every elementwise op of the table on every pair of special values, compiled for every processor that this machine can be,
+//! against the interpreter.
+//!
+//! The programs have named extents, so that one kernel holds vector code and scalar code: a run over all elements goes
+//! through vectors, runs over [`SCALAR`] elements through the rest loop alone. Where the definition leaves nothing open the results are
+//! compared bit for bit, NaN payloads apart; approximated functions are within their bounds, and the same bits everywhere.
+
+mod values;
+
+use std::collections::BTreeMap;
+
+use fuser::compile::{CompileOptions, Loader, Target, compile, cpu_names};
+use fuser_dialects::fusion;
+use fuser_fuzzing::generate::fusion::facts;
+use fuser_fuzzing::generate::{Case, Input, Tier};
+use fuser_fuzzing::oracle::execute;
+use fuser_interp::Tensor;
+use fuser_interp::compare::{compare, compare_exact};
+use fuser_ir::def::{ClauseKind, DTypes, OpDef, Traits};
+use fuser_ir::{DType, Ir};
+use fuser_runtime::{
+    Axis, CpuProgram, HostTensor, LoadError, RunOptions, Runtime, RuntimeConfig, RuntimeError,
+};
+use values::{artifact_dtype, cycled, elements};
+
+/// Fewer elements than any vector holds that schedules ask for on a CPU and more than half of them.
+const SCALAR: usize = 15;
+
+/// One op on operands `%a`, `%b` and `%c` of a type, `%p` where it asks for a truth value.
+struct Line {
+    text: String,
+    dtype: DType,
+    /// There is one right result.
+    exact: bool,
+}
+
+/// All that the table allows on operands of `dtype` with so many operands.
+fn lines(dtype: DType, arity: std::ops::RangeInclusive<usize>) -> Vec<Line> {
+    let table = fusion::DIALECT.ops.iter();
+    let ops = table.filter(|def| def.traits.contains(Traits::ELEMENTWISE));
+    let ops = ops.filter(|def| arity.contains(&def.operands.len()));
+    ops.flat_map(|def| lines_of(def, dtype)).collect()
+}
+
+fn lines_of(def: &'static OpDef, dtype: DType) -> Vec<Line> {
+    let mut operands = Vec::new();
+    for (operand, name) in def.operands.iter().zip(["%a", "%b", "%c"]) {
+        let truth = operand.ty.dtypes == DTypes::BOOL && dtype != DType::I1;
+        if !truth && !operand.ty.dtypes.contains(dtype) {
+            return Vec::new();
+        }
+        operands.push(if truth { "%p" } else { name });
+    }
+    let exact =
+        facts::may_be_exact(def.name) && !["fusion.exp2", "fusion.rsqrt"].contains(&def.name);
+    let line = |clauses: String, dtype| Line {
+        text: format!("{} {}{clauses}", def.name, operands.join(", ")),
+        dtype,
+        exact,
+    };
+    match def.clauses {
+        [] if matches!(def.name, "fusion.isnan" | "fusion.isfinite") => {
+            vec![line(String::new(), DType::I1)]
+        }
+        [] => vec![line(String::new(), dtype)],
+        [clause] => match clause.kind {
+            ClauseKind::Keyword(words) => {
+                let word = |word: &&str| line(format!(" {} {word}", clause.name), DType::I1);
+                words.iter().map(word).collect()
+            }
+            ClauseKind::DType => {
+                let bits = def.name == fusion::BITCAST.name;
+                let fits = |to: &DType| !bits || (to.bits() == dtype.bits() && dtype != DType::I1);
+                let to = DType::ALL.into_iter().filter(fits);
+                to.map(|to| line(format!(" {} {}", clause.name, to.name()), to))
+                    .collect()
+            }
+            _ => panic!("`{}` has a clause that this test does not know", def.name),
+        },
+        _ => panic!("`{}` has clauses that this test does not know", def.name),
+    }
+}
+
+/// Ops of two operands in chains with a number that the compiler knows: what is known of one must not harm the other.
+fn chains(dtype: DType) -> Vec<Line> {
+    let names = ["fmax", "fmin", "maximum", "minimum"];
+    let line = |text: String| Line {
+        text,
+        dtype,
+        exact: true,
+    };
+    let mut all = Vec::new();
+    for (i, one) in names.into_iter().enumerate() {
+        for constant in ["%one", "%zero", "%nought", "%least", "%nan"] {
+            all.push(line(format!("fusion.{one} %a, {constant}")));
+            let inner = format!("%h{i}_{}", &constant[1..]);
+            for other in names {
+                all.push(line(format!("fusion.{other} {inner}, %b")));
+            }
+        }
+        for inner in ["%sqrt", "%whole"] {
+            all.push(line(format!("fusion.{one} {inner}, %b")));
+        }
+    }
+    all
+}
+
+/// Choices between a zero and a conversion of what was compared with it.
+fn choices(dtype: DType) -> Vec<Line> {
+    let mut all = Vec::new();
+    for to in DType::ALL.into_iter().filter(|to| to.is_float()) {
+        for zero in ["zero", "nought"] {
+            for predicate in ["gt", "lt", "ge"] {
+                let name = to.name();
+                for text in [
+                    format!("fusion.where %{predicate}, %{zero}_{name}, %to_{name}"),
+                    format!("fusion.where %{predicate}, %to_{name}, %{zero}_{name}"),
+                ] {
+                    let exact = true;
+                    all.push(Line {
+                        text,
+                        dtype: to,
+                        exact,
+                    });
+                }
+            }
+        }
+    }
+    let line = |text: &str| Line {
+        text: text.into(),
+        dtype,
+        exact: true,
+    };
+    all.push(line("fusion.where %gt, %zero, %a"));
+    all
+}
+
+/// What the choices begin with.
+fn conversions(dtype: DType) -> String {
+    let ty = dtype.name();
+    let mut text = format!("  %zero = fusion.constant value 0.0 : {ty}\n");
+    for predicate in ["gt", "lt", "ge"] {
+        text += &format!("  %{predicate} = fusion.compare %a, %zero predicate {predicate}\n");
+    }
+    for to in DType::ALL.into_iter().filter(|to| to.is_float()) {
+        let to = to.name();
+        text += &format!("  %to_{to} = fusion.cast %a to {to}\n");
+        text += &format!("  %zero_{to} = fusion.constant value 0.0 : {to}\n");
+        text += &format!("  %nought_{to} = fusion.constant value -0.0 : {to}\n");
+    }
+    text
+}
+
+/// What the chains begin with.
+fn beginnings(dtype: DType) -> String {
+    let ty = dtype.name();
+    let mut text = String::new();
+    let hexadecimal = |bits: u64| {
+        format!("{bits:#0width$X}", width = 2 + dtype.bits() as usize / 4).replace("0X", "0x")
+    };
+    let constants = [
+        ("one", "1.0".into()),
+        ("zero", "0.0".into()),
+        ("nought", "-0.0".into()),
+        ("least", hexadecimal(values::negative_infinity(dtype))),
+        ("nan", hexadecimal(values::nan(dtype))),
+    ];
+    for (name, value) in constants {
+        text += &format!("  %{name} = fusion.constant value {value} : {ty}\n");
+        for (i, op) in ["fmax", "fmin", "maximum", "minimum"]
+            .into_iter()
+            .enumerate()
+        {
+            text += &format!("  %h{i}_{name} = fusion.{op} %a, %{name}\n");
+        }
+    }
+    text += "  %sqrt = fusion.sqrt %a\n";
+    text += &format!("  %int = fusion.cast %a to i32\n  %whole = fusion.cast %int to {ty}\n");
+    text
+}
+
+/// A program of lines over vectors of a named length.
+fn program(dtype: DType, lines: &[Line], before: &str) -> String {
+    let tensor = |dtype: DType| format!("tensor<[N]x{}>", dtype.name());
+    let (ty, truth) = (tensor(dtype), tensor(DType::I1));
+    let results: Vec<String> = lines.iter().map(|line| tensor(line.dtype)).collect();
+    let names: Vec<String> = (0..lines.len()).map(|i| format!("%r{i}")).collect();
+    let body: String = lines
+        .iter()
+        .zip(&names)
+        .map(|(line, name)| format!("  {name} = {}\n", line.text))
+        .collect();
+    format!(
+        "task.program @f(%a: {ty}, %b: {ty}, %c: {ty}, %p: {truth}) -> ({}) {{\n{before}{body}  task.return {}\n}}\n",
+        results.join(", "),
+        names.join(", ")
+    )
+}
+
+fn case(text: &str, inputs: Vec<Input>) -> Case {
+    let mut ir = Ir::new(fuser_dialects::registry());
+    let parsed = fuser_ir::parse::parse_str(&mut ir, text);
+    let module = parsed
+        .module
+        .unwrap_or_else(|| panic!("{:#?}", parsed.diagnostics));
+    let program = ir.block_ops(ir.body(module, 0).expect("a body")).next();
+    Case {
+        program: program.expect("the module holds the program"),
+        ir,
+        module,
+        inputs,
+        extents: BTreeMap::new(),
+        tier: Tier::Exact,
+    }
+}
+
+fn input(dtype: DType, bytes: Vec<u8>) -> Input {
+    Input {
+        dtype,
+        axes: vec![(bytes.len() as u64 / dtype.bytes(), false)],
+        bytes,
+    }
+}
+
+/// The program for each of the processors that this machine can be.
+fn compiled(case: &Case, names: &[&'static str]) -> Vec<(&'static str, CpuProgram)> {
+    let mut programs = Vec::new();
+    for &name in names {
+        let options = CompileOptions {
+            target: Target::parse_cpu(name).expect("a known name"),
+            ..CompileOptions::default()
+        };
+        let mut ir = case.ir.clone();
+        let made = compile(&mut ir, case.module, &options)
+            .unwrap_or_else(|found| panic!("{name}: {:?}", found.items));
+        match CpuProgram::load(made.artifact, &Loader) {
+            Ok(program) => programs.push((name, program)),
+            Err(RuntimeError::Load(LoadError::OtherCpu { missing, .. })) => {
+                println!(
+                    "skipped: no code for {name} runs here, missing {}",
+                    missing.join(", ")
+                );
+            }
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+    programs
+}
+
+/// The bytes of each result of a run on the elements `from..to` of all inputs.
+fn run(
+    (runtime, program): (&Runtime, &CpuProgram),
+    inputs: &[Input],
+    from: usize,
+    to: usize,
+) -> Vec<Vec<u8>> {
+    let tensor = |input: &Input| {
+        let size = input.dtype.bytes() as usize;
+        let axes: Vec<Axis> = match input.axes.as_slice() {
+            [_] => vec![Axis::stored(to - from)],
+            axes => axes.iter().map(|a| Axis::stored(a.0 as usize)).collect(),
+        };
+        let count: usize = axes.iter().map(|axis| axis.extent).product();
+        let bytes = &input.bytes[from * size..(from + count) * size];
+        HostTensor::from_bytes(runtime.heap(), artifact_dtype(input.dtype), &axes, bytes).unwrap()
+    };
+    let tensors: Vec<HostTensor> = inputs.iter().map(tensor).collect();
+    let options = RunOptions {
+        warmup: 0,
+        repeats: 1,
+        checks: false,
+    };
+    let done = program.run(runtime, &tensors, &Default::default(), &options);
+    let outputs = done.unwrap().outputs;
+    outputs.iter().map(|t| t.bytes().to_vec()).collect()
+}
+
+/// The results of all elements, in vectors, and in pieces that no vector fits.
+fn forms(machine: (&Runtime, &CpuProgram), inputs: &[Input]) -> [(&'static str, Vec<Vec<u8>>); 2] {
+    let count = inputs[0].axes[0].0 as usize;
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for from in (0..count).step_by(SCALAR) {
+        let piece = run(machine, inputs, from, count.min(from + SCALAR));
+        pieces.resize(piece.len(), Vec::new());
+        pieces
+            .iter_mut()
+            .zip(piece)
+            .for_each(|(all, one)| all.extend(one));
+    }
+    [
+        ("vectors", run(machine, inputs, 0, count)),
+        ("scalars", pieces),
+    ]
+}
+
+/// One NaN for all, so that bytes can be compared.
+fn one_nan(dtype: DType, bytes: &[u8]) -> Vec<u8> {
+    let values = values::bits(dtype, bytes).into_iter();
+    let one = values.map(|bits| {
+        if values::is_nan(dtype, bits) {
+            u64::MAX
+        } else {
+            bits
+        }
+    });
+    one.flat_map(u64::to_le_bytes).collect()
+}
+
+/// Compiles, runs and compares lines on all processors; gives how many results were compared.
+fn check(dtype: DType, lines: &[Line], before: &str, inputs: Vec<Input>) -> usize {
+    check_on(&cpu_names(), dtype, lines, before, inputs)
+}
+
+fn check_on(
+    names: &[&'static str],
+    dtype: DType,
+    lines: &[Line],
+    before: &str,
+    inputs: Vec<Input>,
+) -> usize {
+    let text = program(dtype, lines, before);
+    let mut case = case(&text, inputs);
+    let exact = execute::expected(&case).expect("elementwise ops are defined everywhere");
+    case.tier = Tier::Bounded;
+    let bounded = execute::expected(&case).expect("elementwise ops are defined everywhere");
+    let runtime = Runtime::new(RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(1 << 28),
+    });
+    let runtime = runtime.expect("one thread");
+    let mut first: Vec<Option<Vec<u8>>> = vec![None; lines.len()];
+    let mut faults = Vec::new();
+    let mut compared = 0;
+    for (name, program) in compiled(&case, names) {
+        for (form, results) in forms((&runtime, &program), &case.inputs) {
+            for (i, (line, bytes)) in lines.iter().zip(results).enumerate() {
+                compared += 1;
+                let axes = exact.results[i].axes().to_vec();
+                let got = Tensor::new(line.dtype, axes, execute::data(line.dtype, &bytes)).unwrap();
+                let report = match line.exact {
+                    true => compare_exact(&got, &exact.results[i]),
+                    false => compare(&got, &bounded.results[i]),
+                };
+                let place = format!("{name}, {form}: {} on {}", line.text, dtype.name());
+                if !report.ok {
+                    let at = report.worst.as_ref().map_or(0, |w| w.index[0]);
+                    let operands: Vec<String> =
+                        case.inputs.iter().map(|x| values::shown(x, at)).collect();
+                    faults.push(format!(
+                        "{place}: {} wrong; ({}): {:?}",
+                        report.failures,
+                        operands.join(", "),
+                        report.worst
+                    ));
+                }
+                let bits = one_nan(line.dtype, &bytes);
+                if *first[i].get_or_insert_with(|| bits.clone()) != bits {
+                    faults.push(format!("{place}: other bits than on another processor"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
+    compared
+}
+
+/// `%a`, `%b`, `%c` and `%p`: all pairs of the first two.
+fn pairs(dtype: DType) -> Vec<Input> {
+    let all = elements(dtype);
+    let pairs: Vec<(u64, u64)> = all
+        .iter()
+        .flat_map(|&a| all.iter().map(move |&b| (a, b)))
+        .collect();
+    let (a, b): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+    operands(dtype, [a.clone(), b, a])
+}
+
+/// The same: all triples of every third value.
+fn triples(dtype: DType) -> Vec<Input> {
+    let few: Vec<u64> = elements(dtype).into_iter().step_by(3).collect();
+    let mut all = [Vec::new(), Vec::new(), Vec::new()];
+    for &a in &few {
+        for &b in &few {
+            for &c in &few {
+                all.iter_mut()
+                    .zip([a, b, c])
+                    .for_each(|(list, x)| list.push(x));
+            }
+        }
+    }
+    operands(dtype, all)
+}
+
+fn operands(dtype: DType, lists: [Vec<u64>; 3]) -> Vec<Input> {
+    // An odd rest behind the last whole vector, and some vectors where there are few values.
+    let count = lists[0].len().max(64).next_multiple_of(16) + 7;
+    let truth: Vec<u64> = (0..count as u64).map(|i| u64::from(i % 3 == 1)).collect();
+    let mut inputs: Vec<Input> = lists
+        .iter()
+        .map(|list| input(dtype, cycled(dtype, list, count)))
+        .collect();
+    inputs.push(input(DType::I1, cycled(DType::I1, &truth, count)));
+    inputs
+}
+
+#[test]
+fn every_op_of_one_or_two_operands() {
+    let mut compared = 0;
+    for dtype in DType::ALL {
+        let lines = lines(dtype, 1..=2);
+        if !matches!(dtype, DType::F16 | DType::BF16) {
+            compared += check(dtype, &lines, "", pairs(dtype));
+            continue;
+        }
+        // Approximations are those of f32 between conversions; the two ends are enough, and half of the time.
+        let (exact, others): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|l| l.exact);
+        compared += check(dtype, &exact, "", pairs(dtype));
+        compared += check_on(&["x86-64", "native"], dtype, &others, "", pairs(dtype));
+    }
+    println!("count: {compared} results of ops compared");
+}
+
+#[test]
+fn every_op_of_three_operands() {
+    for dtype in DType::ALL {
+        check(dtype, &lines(dtype, 3..=3), "", triples(dtype));
+    }
+}
+
+#[test]
+fn every_op_has_a_line() {
+    let arity = |def: &OpDef| def.operands.len();
+    let ops = fusion::DIALECT.ops.iter();
+    for def in ops.filter(|def| def.traits.contains(Traits::ELEMENTWISE)) {
+        let count = DType::ALL
+            .into_iter()
+            .flat_map(|dtype| lines_of(def, dtype))
+            .count();
+        assert!(count > 0 && (1..=3).contains(&arity(def)), "{}", def.name);
+    }
+}
+
+#[test]
+fn chains_with_what_is_known_not_to_be_nan() {
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
+        check(dtype, &chains(dtype), &beginnings(dtype), pairs(dtype));
+    }
+}
+
+#[test]
+fn choices_between_a_zero_and_a_conversion() {
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
+        check(dtype, &choices(dtype), &conversions(dtype), pairs(dtype));
+    }
+}
+
+/// Folds of rows of every length around a vector's, with ops before them whose results the compiler knows something of.
+#[test]
+fn extremes_of_rows() {
+    const LENGTHS: [u64; 9] = [1, 2, 3, 7, 15, 16, 17, 33, 67];
+    const ROWS: u64 = 41;
+    let runtime = Runtime::new(RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(1 << 28),
+    });
+    let runtime = runtime.expect("one thread");
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_float()) {
+        let ty = dtype.name();
+        let mut body = format!("  %one = fusion.constant value 1.0 : {ty}\n");
+        let (mut names, mut types) = (Vec::new(), Vec::new());
+        for (k, before) in ["", "sqrt %x", "fmax %x, %one", "fmin %x, %one", "neg %x"]
+            .iter()
+            .enumerate()
+        {
+            let operand = match *before {
+                "" => "%x".to_string(),
+                op => {
+                    body += &format!("  %x{k} = fusion.{op}\n");
+                    format!("%x{k}")
+                }
+            };
+            for fold in ["max", "min", "max_num", "min_num"] {
+                body += &format!("  %{fold}{k} = fusion.{fold} {operand} dims [1]\n");
+                names.push(format!("%{fold}{k}"));
+                types.push(format!("tensor<[M]x{ty}>"));
+            }
+        }
+        let text = format!(
+            "task.program @f(%x: tensor<[M]x[K]x{ty}>) -> ({}) {{\n{body}  task.return {}\n}}\n",
+            types.join(", "),
+            names.join(", ")
+        );
+        let all = elements(dtype);
+        let mut case = case(&text, Vec::new());
+        let programs = compiled(&case, &cpu_names());
+        for length in LENGTHS {
+            // Each row begins with another value; the stride is prime to their number.
+            let place = |i: u64| (i / length + i % length * 13) as usize % all.len();
+            let list: Vec<u64> = (0..ROWS * length).map(|i| all[place(i)]).collect();
+            let mut x = input(dtype, cycled(dtype, &list, list.len()));
+            x.axes = vec![(ROWS, false), (length, false)];
+            case.inputs = vec![x];
+            let expected = execute::expected(&case).expect("extremes are defined everywhere");
+            for (name, program) in &programs {
+                let results = run((&runtime, program), &case.inputs, 0, 1);
+                for (i, bytes) in results.iter().enumerate() {
+                    let wanted = &expected.results[i];
+                    let got =
+                        Tensor::new(dtype, wanted.axes().to_vec(), execute::data(dtype, bytes));
+                    let report = compare_exact(&got.unwrap(), wanted);
+                    assert!(
+                        report.ok,
+                        "{name}: {} of rows of {length} {ty}: {:?}",
+                        names[i], report.worst
+                    );
+                }
+            }
+        }
+    }
+}
