@@ -1,35 +1,93 @@
 //! Finds the end of bracketed text that the lexer takes as one token: bodies of dialect attributes, shapes, dense data.
 //!
 //! Brackets are matched with a stack on the heap, strings are skipped whole, `->` is no bracket. Never looks further than
-//! the end of the text.
+//! the end of the text, and never twice at what has no end: linear in the text, whatever is left open.
 
-/// The length of the bracketed text at the start of `text`, closing bracket included; `None` where it never closes.
-pub fn balanced(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut open = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let compares = bytes.get(at + 1) == Some(&b'=');
-        match byte {
-            // `<=` and `>=` in the conditions of an affine set.
-            b'<' if compares => {}
-            b'>' if compares && open.last() != Some(&b'<') => {}
-            b'<' | b'(' | b'[' | b'{' => open.push(byte),
-            b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
-            b'>' | b')' | b']' | b'}' => {
-                if open.pop() != Some(opener(byte)) {
-                    return None;
-                }
-                if open.is_empty() {
-                    return Some(at + 1);
+/// What was found about a text further on. Where no end is found the text was looked through in vain, and would be again at the next
+/// bracket: so it is kept how far that was, and what closes in between. Places must ascend, as those of tokens do.
+#[derive(Clone, Debug, Default)]
+pub struct Scanned {
+    /// Up to here brackets are known.
+    brackets: usize,
+    /// Those of them that close, and where they end; in order.
+    closed: Vec<(u32, u32)>,
+    /// Up to here no `{-#` has an end.
+    resources: usize,
+}
+
+impl Scanned {
+    /// The length of the bracketed text at byte `start`, closing bracket included; `None` where it never closes.
+    pub fn balanced(&mut self, text: &str, start: usize) -> Option<usize> {
+        if start >= self.brackets {
+            self.closed.clear();
+            self.brackets = self.scan(text, start);
+            if let Some(&(from, end)) = self.closed.last()
+                && from as usize == start
+            {
+                return Some(end as usize - start);
+            }
+            self.closed.sort_unstable();
+        }
+        let at = self.closed.binary_search_by_key(&start, |c| c.0 as usize);
+        at.ok().map(|at| self.closed[at].1 as usize - start)
+    }
+    /// Notes what closes from `start` on, up to the end of the bracket there or what stands in its way; how far that is.
+    fn scan(&mut self, text: &str, start: usize) -> usize {
+        let bytes = text.as_bytes();
+        let mut open: Vec<(u8, usize)> = Vec::new();
+        let mut at = start;
+        while let Some(&byte) = bytes.get(at) {
+            let compares = bytes.get(at + 1) == Some(&b'=');
+            match byte {
+                // `<=` and `>=` in the conditions of an affine set.
+                b'<' if compares => {}
+                b'>' if compares && open.last().is_none_or(|o| o.0 != b'<') => {}
+                b'<' | b'(' | b'[' | b'{' => open.push((byte, at)),
+                b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
+                b'>' | b')' | b']' | b'}' => match open.pop() {
+                    Some((by, from)) if by == opener(byte) => {
+                        self.closed.push((from as u32, at as u32 + 1));
+                    }
+                    _ => return at,
+                },
+                b'"' => match string(&text[at..]) {
+                    Some(length) => at += length - 1,
+                    None => return at,
+                },
+                _ => {}
+            }
+            at += 1;
+            if open.is_empty() {
+                return at;
+            }
+        }
+        at
+    }
+    /// The length of what stands behind `{-#` up to `#-}`, which is included; `start` is the byte behind it.
+    pub fn resources(&mut self, text: &str, start: usize) -> Option<usize> {
+        if start < self.resources {
+            return None;
+        }
+        let mut from = start;
+        while let Some(next) = text[from..].find(['"', '#']) {
+            let at = from + next;
+            if text[at..].starts_with("#-}") {
+                return Some(at + 3 - start);
+            }
+            from = at + 1;
+            if text[at..].starts_with('"') {
+                match string(&text[at..]) {
+                    Some(length) => from = at + length,
+                    None => {
+                        self.resources = at;
+                        return None;
+                    }
                 }
             }
-            b'"' => at += string(&text[at..])? - 1,
-            _ => {}
         }
-        at += 1;
+        self.resources = text.len();
+        None
     }
-    None
 }
 
 fn opener(closer: u8) -> u8 {
@@ -41,7 +99,7 @@ fn opener(closer: u8) -> u8 {
     }
 }
 
-/// The length of the string literal at the start of `text`, quotes included.
+/// The length of the string literal at the start of `text`, quotes included. It ends on its line.
 pub fn string(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -49,6 +107,7 @@ pub fn string(text: &str) -> Option<usize> {
         match bytes.get(at)? {
             b'"' => return Some(at + 1),
             b'\n' => return None,
+            b'\\' if bytes.get(at + 1) == Some(&b'\n') => return None,
             b'\\' => at += 2,
             _ => at += 1,
         }
@@ -70,6 +129,28 @@ pub fn shape(text: &str, also: u8) -> usize {
 mod tests {
     use super::*;
 
+    fn balanced(text: &str) -> Option<usize> {
+        Scanned::default().balanced(text, 0)
+    }
+    #[test]
+    fn what_closes_is_known_behind_what_does_not() {
+        let text = "<( <a> [b] \"<\" <c) <d> ]";
+        let mut scanned = Scanned::default();
+        let at: Vec<_> = text.match_indices(['<', '[']).map(|m| m.0).collect();
+        let found: Vec<_> = at.iter().map(|at| scanned.balanced(text, *at)).collect();
+        assert_eq!(at, [0, 3, 7, 12, 15, 19]);
+        // The string's `<` is no token.
+        assert_eq!(found, [None, Some(3), Some(3), None, None, Some(3)]);
+        assert_eq!(
+            scanned.resources("{-# \"a\" #-} {-# \" {-# #-}", 3),
+            Some(8)
+        );
+        assert_eq!(scanned.resources("{-# \"a\" #-} {-# \" {-# #-}", 15), None);
+        assert_eq!(
+            scanned.resources("{-# \"a\" #-} {-# \" {-# #-}", 21),
+            Some(4)
+        );
+    }
     #[test]
     fn brackets_strings_and_arrows() {
         assert_eq!(balanced("<a>b"), Some(3));

@@ -11,6 +11,7 @@ use super::scan;
 
 /// Kinds of tokens.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
+#[logos(extras = scan::Scanned)]
 #[logos(skip(r"[ \t\r\n]+"))]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[allow(missing_docs)]
@@ -148,7 +149,7 @@ fn body(lexer: &mut Lexer<'_, Tok>) -> Option<bool> {
     if !lexer.remainder().starts_with('<') {
         return None;
     }
-    match scan::balanced(lexer.remainder()) {
+    match balanced(lexer) {
         Some(length) => lexer.bump(length),
         None => return Some(false),
     }
@@ -244,7 +245,7 @@ fn opaque_type(lexer: &mut Lexer<'_, Tok>) -> Tok {
 
 /// `distinct[0]<...>`
 fn distinct(lexer: &mut Lexer<'_, Tok>) -> Tok {
-    match scan::balanced(lexer.remainder()) {
+    match balanced(lexer) {
         Some(length) => lexer.bump(length),
         None => return Tok::Error,
     }
@@ -255,21 +256,14 @@ fn distinct(lexer: &mut Lexer<'_, Tok>) -> Tok {
 }
 
 fn resources(lexer: &mut Lexer<'_, Tok>) -> bool {
-    let mut from = 0;
-    let text = lexer.remainder();
-    while let Some(next) = text[from..].find(['"', '#']) {
-        let at = from + next;
-        if text[at..].starts_with("#-}") {
-            lexer.bump(at + 3);
-            return true;
-        }
-        from = match text[at..].starts_with('"') {
-            true => match scan::string(&text[at..]) {
-                Some(length) => at + length,
-                None => return false,
-            },
-            false => at + 1,
-        };
-    }
-    false
+    let (text, start) = (lexer.source(), lexer.span().end);
+    let length = lexer.extras.resources(text, start);
+    lexer.bump(length.unwrap_or(0));
+    length.is_some()
+}
+
+/// The length of the bracketed text that stands next.
+fn balanced(lexer: &mut Lexer<'_, Tok>) -> Option<usize> {
+    let (text, start) = (lexer.source(), lexer.span().end);
+    lexer.extras.balanced(text, start)
 }
