@@ -3,6 +3,9 @@
 /// Longer words are not compared, so that a hostile input costs nothing.
 const LONGEST: usize = 64;
 
+/// How many names of an input are compared with one: a hundred mistakes, each with as many names, cost no time worth a word.
+pub const MOST_COMPARED: usize = 1_000;
+
 /// The nearest candidate if it is near: at most a third of the word's letters differ. The first of equals wins.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST {
@@ -10,11 +13,22 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     }
     let limit = (word.chars().count() / 3).max(1);
     candidates
-        .filter(|c| c.len() <= LONGEST)
+        .filter(|c| c.len() <= LONGEST && c.len().abs_diff(word.len()) <= 4 * limit)
         .map(|c| (distance(word, c), c))
         .filter(|(d, _)| *d <= limit)
         .min_by_key(|(d, _)| *d)
         .map(|(_, c)| c)
+}
+
+/// [`nearest`] among the names of an input: in the order of the alphabet, so that what is suggested depends on no hash; nothing where
+/// there are too many.
+pub fn nearest_name<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut names: Vec<&str> = names.take(MOST_COMPARED + 1).collect();
+    if names.len() > MOST_COMPARED {
+        return None;
+    }
+    names.sort_unstable();
+    nearest(word, names.into_iter())
 }
 
 /// Edits (insert, delete, replace, swap of neighbours not counted apart) that turn `a` into `b`.

@@ -190,11 +190,8 @@ impl<'i> Parser<'i> {
             Some(_) => {}
             None => {
                 let message = format!("alias `{name}` is not defined");
-                let candidates = self.aliases.known.keys().copied();
-                // Sorted, so that what is suggested does not depend on hashing.
-                let mut candidates: Vec<&str> = candidates.collect();
-                candidates.sort_unstable();
-                match suggest::nearest(name, candidates.into_iter()) {
+                let known = self.aliases.known.keys().copied();
+                match suggest::nearest_name(name, known) {
                     Some(near) => {
                         let help = format!("did you mean `{near}`?");
                         self.error_with_help(&codes::BAD_ALIAS, span, message, help);

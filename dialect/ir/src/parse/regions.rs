@@ -295,9 +295,7 @@ impl<'i> Parser<'i> {
     fn undefined_block(&mut self, span: Span, frame: &Frame<'i>) {
         let name = self.text(span);
         let message = format!("block `{name}` is not defined in this region");
-        let mut labels: Vec<&str> = frame.labels.keys().copied().collect();
-        labels.sort_unstable();
-        match suggest::nearest(name, labels.into_iter()) {
+        match suggest::nearest_name(name, frame.labels.keys().copied()) {
             Some(near) => {
                 let help = format!("did you mean `{near}`?");
                 self.error_with_help(&codes::UNDEFINED_BLOCK, span, message, help);

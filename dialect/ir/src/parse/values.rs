@@ -15,9 +15,6 @@ use crate::types::{TypeId, TypeKind};
 /// Types of results with their names, as [`NewOp`] takes them.
 type NamedTypes = SmallVec<[(TypeId, Option<Sym>); 2]>;
 
-/// How many names are compared to find what an unknown one may have meant.
-const MOST_COMPARED: usize = 10_000;
-
 impl Parser<'_> {
     /// The value that a use names; `None` for poison.
     pub fn use_value(&mut self, span: Span) -> Option<Value> {
@@ -169,7 +166,7 @@ impl Parser<'_> {
         let name = self.names.text(id);
         let message = format!("`{name}` is not defined here");
         let found = Diagnostic::error(&codes::UNDEFINED_VALUE, self.place(first.span), message);
-        let near = suggest::nearest(name, self.names.visible(MOST_COMPARED));
+        let near = suggest::nearest(name, self.names.visible(suggest::MOST_COMPARED));
         let found = match near {
             Some(near) => found.help(format!("did you mean `{near}`?")),
             None => found,

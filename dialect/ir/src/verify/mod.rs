@@ -265,9 +265,8 @@ impl<'a> Verifier<'a> {
             let text = format!("there is no symbol `@{name}`");
             let error = OpError::at(At::Clause(clause.name), text).code(&SYMBOL_UNKNOWN);
             let names = self.tables.iter().rev().flat_map(|(_, table)| table.keys());
-            let mut names: Vec<&str> = names.map(|s| self.ir.str(*s)).collect();
-            names.sort_unstable();
-            let error = match suggest::nearest(name, names.into_iter()) {
+            let names = names.map(|s| self.ir.str(*s));
+            let error = match suggest::nearest_name(name, names) {
                 Some(near) => error.help(format!("did you mean `@{near}`?")),
                 None => error,
             };
