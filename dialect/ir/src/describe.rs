@@ -36,7 +36,7 @@ pub fn dims(ir: &Ir, dims: &[Dim]) -> String {
 
 /// A type, as it prints; a very long one is cut.
 pub fn ty(ir: &Ir, id: TypeId) -> String {
-    let text = print::print_type(ir, id);
+    let text = print::print_type_start(ir, id, 4 * LONGEST);
     match text.char_indices().nth(LONGEST) {
         Some((cut, _)) => format!("{}...", &text[..cut]),
         None => text,

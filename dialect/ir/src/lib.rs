@@ -25,6 +25,7 @@ mod lists;
 pub mod loc;
 pub mod maps;
 pub mod parse;
+mod part;
 pub mod print;
 pub mod render;
 pub mod rewrite;

@@ -194,6 +194,78 @@ fn aliases_that_grow_are_stopped() {
     assert!(codes("#a = [#b]\n#b = [#c]\n#c = [#a]\n").contains(&"FIR0117"));
 }
 
+/// Definitions of which each doubles the one before, then lines with the last for `$`.
+fn doubled(name: &str, first: &str, [open, between, close]: [&str; 3], line: &str) -> String {
+    let mut text = format!("{name}0 = {first}\n");
+    for at in 1..=17 {
+        let inner = format!("{name}{}", at - 1);
+        let _ = writeln!(text, "{name}{at} = {open}{inner}{between}{inner}{close}");
+    }
+    text + &line.replace('$', &format!("{name}17")).repeat(40)
+}
+
+#[test]
+fn what_stands_in_many_places_prints_once() {
+    let list = ["[", ", ", "]"];
+    let call = ["loc(callsite(", " at ", "))"];
+    let long = format!("#a17 = \"{}\"\n", "s".repeat(100_000));
+    let file = format!("#a17 = loc(\"{}\":1:1)\n", "s".repeat(100_000));
+    let body = format!("!a17 = !f.e<\"{}\">\n", "s".repeat(100_000));
+    let lines = |definition: &str, line: &str| definition.to_owned() + &line.repeat(40);
+    for text in [
+        doubled("#a", "[1, 1]", list, "\"x.y\"() {k = $} : () -> ()\n"),
+        doubled("#a", "[1, 1]", list, "t.all any $\n"),
+        doubled(
+            "#a",
+            "[1, 1]",
+            list,
+            "t.func @f() attributes {a.b = $} {\n  t.end\n}\n",
+        ),
+        doubled("#a", "{a = 1}", list, "\"x.y\"() {k = $} : () -> ()\n"),
+        lines(&body, "t.all : !a17\n"),
+        doubled(
+            "!a",
+            "tuple<f32>",
+            ["tuple<", ", ", ">"],
+            "t.all ty $ : $\n",
+        ),
+        doubled(
+            "!a",
+            "tuple<f32>",
+            ["(", ", ", ") -> ()"],
+            "\"x.y\"() {k = $} : () -> ()\n",
+        ),
+        doubled("#a", "loc(\"f\":1:1)", call, "t.all loc($)\n"),
+        doubled(
+            "#a",
+            "loc(\"f\":1:1)",
+            call,
+            "\"x.y\"() {k = $} : () -> () loc($)\n",
+        ),
+        lines(&long, "t.all kind #a17 any #a17 {a.b = [#a17]}\n"),
+        lines(&file, "t.all loc(#a17)\n"),
+    ] {
+        let (ir, module) = valid(&text);
+        for generic in [false, true] {
+            for local_scope in [false, true] {
+                let options = PrintOptions {
+                    generic,
+                    local_scope,
+                    debuginfo: true,
+                    ..PrintOptions::default()
+                };
+                let once = print(&ir, module, &options);
+                assert!(once.len() < 20 * text.len(), "{}", once.len());
+                let (again, root) = valid(&once);
+                assert_eq!(print(&again, root, &options), once);
+                let canonical = PrintOptions::canonical();
+                let whole = print(&ir, module, &canonical);
+                assert_eq!(print(&again, root, &canonical), whole);
+            }
+        }
+    }
+}
+
 #[test]
 fn wide_operations() {
     let mut text = String::new();

@@ -14,36 +14,10 @@ use crate::attr::{AttrId, AttrKind};
 use crate::codes;
 use crate::lex::{Tok, Token};
 use crate::loc::LocId;
+use crate::part::Part;
 use crate::span::Span;
 use crate::suggest;
 use crate::types::{TypeId, TypeKind};
-
-/// A type, attribute or location, as part of another.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
-    /// An attribute.
-    Attr(AttrId),
-    /// A type.
-    Type(TypeId),
-    /// A location.
-    Loc(LocId),
-}
-
-impl From<AttrId> for Part {
-    fn from(attr: AttrId) -> Self {
-        Part::Attr(attr)
-    }
-}
-impl From<TypeId> for Part {
-    fn from(ty: TypeId) -> Self {
-        Part::Type(ty)
-    }
-}
-impl From<LocId> for Part {
-    fn from(loc: LocId) -> Self {
-        Part::Loc(loc)
-    }
-}
 
 #[derive(Clone, Copy)]
 struct Weight {

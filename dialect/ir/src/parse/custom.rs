@@ -90,7 +90,7 @@ impl Parser<'_> {
         let inputs = statement.parameters.iter().map(|p| p.ty).collect();
         let outputs = statement.outputs.iter().map(|o| o.0).collect();
         let ty = self.function_type(statement.name, inputs, outputs);
-        let ty = self.ir.attr(AttrKind::Type(ty));
+        let ty = self.type_attr(ty);
         attrs.push((self.ir.sym("function_type"), ty));
         let lists = [
             (

@@ -50,9 +50,12 @@ impl<'a> Printer<'a> {
         def.syntax.terminator.is_none() || self.ir.terminator(last).is_some()
     }
     fn symbol_fits(&self, op: Op) -> bool {
-        match self.ir.attr_of(op, "sym_name") {
-            Some(AttrKind::String(_)) | None => true,
-            Some(_) => false,
+        match self.ir.get_attr(op, "sym_name") {
+            Some(name) => {
+                let plain = matches!(self.ir.attr_kind(name), AttrKind::String(_));
+                plain && !self.writer.shared.is_long(name)
+            }
+            None => true,
         }
     }
     fn signature_fits(&self, op: Op) -> bool {
@@ -63,8 +66,14 @@ impl<'a> Printer<'a> {
         let args = ir.body(op, 0).map(|b| ir.args(b)).unwrap_or_default();
         let types = args.iter().map(|a| ir.value_type(*a));
         let named = ir.body(op, 0).is_some_and(|b| ir.block_name(b).is_some());
+        let long = |name: &str| {
+            let attr = ir.get_attr(op, name);
+            attr.is_some_and(|a| self.writer.shared.is_long(a))
+        };
         let list = |name: &str, count: usize| match ir.attr_of(op, name) {
             None => true,
+            // Its entries are written in place.
+            Some(_) if long(name) => false,
             Some(AttrKind::Array(dicts)) => {
                 let is_dict = |d: &AttrId| matches!(ir.attr_kind(*d), AttrKind::Dict(_));
                 // All empty would be left out and not come back.
@@ -182,7 +191,7 @@ impl<'a> Printer<'a> {
             self.writer.attr(dict);
         }
     }
-    /// Writes a clause; `false` if its value cannot be written as one, and belongs in the dictionary.
+    /// Writes a clause; `false` if its value cannot be written as one, or may have an alias, and belongs in the dictionary.
     fn clause(&mut self, op: Op, clause: &ClauseDef, attr: AttrId) -> bool {
         let Some(value) = self.clause_text(op, clause.kind, attr) else {
             return false;
@@ -197,6 +206,9 @@ impl<'a> Printer<'a> {
     }
     fn clause_text(&self, op: Op, kind: ClauseKind, attr: AttrId) -> Option<String> {
         let ir = self.ir;
+        if self.writer.shared.is_long(attr) {
+            return None;
+        }
         let whole = || Some(super::print_attr(ir, attr));
         match (kind, ir.attr_kind(attr)) {
             (ClauseKind::Unit, AttrKind::Unit) => Some(String::new()),

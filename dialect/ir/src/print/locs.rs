@@ -1,11 +1,12 @@
 //! Locations as text.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::ops::Printer;
 use super::text::{Piece, Writer, quote};
 use crate::ir::Ir;
 use crate::loc::{LocId, LocKind};
+use crate::part::Part;
 
 impl Writer<'_> {
     /// Writes a location without `loc(`; what nests in it goes on the stack.
@@ -63,29 +64,36 @@ pub fn children(ir: &Ir, loc: LocId) -> Vec<LocId> {
 
 impl Printer<'_> {
     pub(super) fn location(&mut self, loc: LocId) {
-        if self.options.local_scope || !is_nested(self.ir, loc) {
-            return self.writer.loc(loc);
-        }
-        let id = self.location_id(loc);
-        self.text(&format!("loc(#loc{id})"));
+        self.text("loc(");
+        self.inner_location(loc);
+        self.text(")");
     }
-    fn location_id(&mut self, loc: LocId) -> usize {
-        let next = self.locations.len();
-        let id = *self.location_ids.entry(loc).or_insert(next);
-        if id == next {
-            self.locations.push(loc);
+    /// Writes a location without `loc(`; one with others inside as an alias.
+    fn inner_location(&mut self, loc: LocId) {
+        match !self.options.local_scope && is_nested(self.ir, loc) {
+            true => self.writer.alias(loc.into()),
+            false => self.writer.bare_loc(loc),
         }
-        id
     }
-    /// The definitions of location aliases; parts that nest get aliases of their own.
-    pub(super) fn location_aliases(&mut self) {
+    /// The definitions of aliases; parts that have aliases too are defined behind them.
+    pub(super) fn aliases(&mut self) -> fmt::Result {
         let mut index = 0;
-        while let Some(&loc) = self.locations.get(index) {
-            self.text(&format!("#loc{index} = loc("));
-            self.aliased_location(loc);
-            self.text(")\n");
+        while let Some(part) = self.writer.aliased(index) {
+            self.writer.alias(part);
+            self.text(" = ");
+            match part {
+                Part::Loc(loc) => {
+                    self.text("loc(");
+                    self.aliased_location(loc);
+                    self.text(")");
+                }
+                part => self.writer.whole(part),
+            }
+            self.text("\n");
+            self.flush_chunk()?;
             index += 1;
         }
+        Ok(())
     }
     fn aliased_location(&mut self, loc: LocId) {
         let ir = self.ir;
@@ -93,23 +101,21 @@ impl Printer<'_> {
         let (open, between, close) = match ir.loc_kind(loc) {
             LocKind::CallSite { .. } => ("callsite(", " at ", ")"),
             LocKind::Fused(_) => ("fused[", ", ", "]"),
-            LocKind::Name { name, .. } => {
+            LocKind::Name {
+                name,
+                child: Some(_),
+            } => {
                 quote(&mut self.writer.out, ir.str(*name));
                 ("(", "", ")")
             }
-            _ => return self.writer.bare_loc(loc),
+            _ => return self.writer.whole(loc.into()),
         };
         self.text(open);
         for (index, child) in children.into_iter().enumerate() {
             if index > 0 {
                 self.text(between);
             }
-            if is_nested(ir, child) {
-                let id = self.location_id(child);
-                self.text(&format!("#loc{id}"));
-            } else {
-                self.writer.bare_loc(child);
-            }
+            self.inner_location(child);
         }
         self.text(close);
     }

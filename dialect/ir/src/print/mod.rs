@@ -2,7 +2,8 @@
 //!
 //! The custom form follows the op's table, as the parser does; an op that it cannot express (unknown, or against its table)
 //! is printed in generic form, so everything prints. Two passes: [`names`] gives every value a name that is unique where it
-//! is seen, [`ops`] writes. Both walk with explicit stacks; time is near-linear in the size of the text.
+//! is seen, [`ops`] writes. Both walk with explicit stacks; time is near-linear in the size of the text. What stands in many
+//! places and is long gets an alias ([`shared`]), so that the text is in proportion to the program.
 //!
 //! Guarantees: the same IR gives the same text; `parse(print(m))` is `m`, names included, and locations with `debuginfo`.
 //! Never fails, never changes the IR.
@@ -12,6 +13,7 @@ mod custom;
 mod locs;
 mod names;
 mod ops;
+mod shared;
 mod text;
 mod types;
 
@@ -38,7 +40,7 @@ pub struct PrintOptions {
     pub anonymous: bool,
     /// Leave out the elements of dense attributes that have more than so many. Such text is for reading.
     pub elide: Option<usize>,
-    /// Write nested locations in place instead of as aliases at the end.
+    /// Write nested locations in place instead of as aliases at the end, unless they are long and stand in many places.
     pub local_scope: bool,
 }
 
@@ -82,6 +84,14 @@ pub fn print_to(out: &mut dyn fmt::Write, ir: &Ir, op: Op, options: &PrintOption
 /// The text of a type.
 pub fn print_type(ir: &Ir, ty: TypeId) -> String {
     let mut writer = text::Writer::new(ir, None);
+    writer.ty(ty);
+    writer.out
+}
+
+/// The text of a type, or what comes first of a longer one: at least `most` bytes.
+pub fn print_type_start(ir: &Ir, ty: TypeId, most: usize) -> String {
+    let mut writer = text::Writer::new(ir, None);
+    writer.most = most;
     writer.ty(ty);
     writer.out
 }

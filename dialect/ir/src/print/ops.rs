@@ -3,17 +3,16 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::PrintOptions;
 use super::names::{self, Names};
+use super::shared::Shared;
 use super::text::Writer;
 use super::types::is_function;
 use crate::attr::{AttrId, AttrKind};
 use crate::intern::Sym;
 use crate::ir::{Block, Ir, Op, Value};
-use crate::loc::LocId;
 use crate::types::TypeId;
 
 /// Bytes kept before they are handed on.
@@ -42,8 +41,6 @@ pub struct Printer<'a> {
     frames: Vec<Frame>,
     /// A copy in which types are inferred again; only where types are left out.
     pub(super) scratch: Option<RefCell<Ir>>,
-    pub(super) locations: Vec<LocId>,
-    pub(super) location_ids: FxHashMap<LocId, usize>,
 }
 
 impl<'a> Printer<'a> {
@@ -57,29 +54,33 @@ impl<'a> Printer<'a> {
             names: Names::new(ir, options.anonymous),
             frames: Vec::new(),
             scratch: None,
-            locations: Vec::new(),
-            location_ids: FxHashMap::default(),
         }
     }
-    /// Prints `root`, then the locations and resources that belong to it.
+    /// Prints `root`, then the aliases and resources that belong to it.
     pub fn program(mut self, root: Op) -> fmt::Result {
+        self.writer.shared = Shared::of(self.ir, root, &self.options);
         self.names.outside(root);
         if !self.options.types && !self.options.generic {
             self.scratch = Some(RefCell::new(self.ir.clone()));
         }
         self.op(root);
         while self.step() {
-            if self.writer.out.len() > CHUNK {
-                self.flush()?;
-            }
+            self.flush_chunk()?;
         }
-        self.location_aliases();
+        self.aliases()?;
         if let Some(AttrKind::Opaque { text }) = self.ir.attr_of(root, crate::RESOURCES) {
             self.text("\n");
             self.text(self.ir.str(*text));
             self.text("\n");
         }
         self.flush()
+    }
+    /// Hands on what was written, if it is much.
+    pub(super) fn flush_chunk(&mut self) -> fmt::Result {
+        if self.writer.out.len() > CHUNK {
+            self.flush()?;
+        }
+        Ok(())
     }
     fn flush(&mut self) -> fmt::Result {
         self.sink.write_str(&self.writer.out)?;

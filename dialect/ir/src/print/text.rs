@@ -1,10 +1,14 @@
 //! Writing parts of a program: a buffer, and a stack of what is still to be written, so that nested types and attributes
 //! need no recursion.
 
+use rustc_hash::FxHashMap;
+
+use super::shared::Shared;
 use crate::attr::AttrId;
 use crate::intern::Sym;
 use crate::ir::Ir;
 use crate::loc::LocId;
+use crate::part::Part;
 use crate::types::TypeId;
 
 /// Something still to be written.
@@ -46,6 +50,16 @@ pub struct Writer<'a> {
     pub out: String,
     /// Elements from which dense data is left out.
     pub elide: Option<usize>,
+    /// Bytes after which nothing more is written; what was written then is cut by the caller.
+    pub most: usize,
+    /// What prints as an alias.
+    pub shared: Shared,
+    /// Aliases in the order of their first use.
+    aliases: Vec<Part>,
+    /// The number of each among those of its sign.
+    numbers: FxHashMap<Part, u32>,
+    /// The next number of types, attributes and locations.
+    next: [u32; 3],
     stack: Vec<Piece>,
     cache: Vec<Option<Box<str>>>,
 }
@@ -57,6 +71,11 @@ impl<'a> Writer<'a> {
             ir,
             out: String::new(),
             elide,
+            most: usize::MAX,
+            shared: Shared::default(),
+            aliases: Vec::new(),
+            numbers: FxHashMap::default(),
+            next: [0; 3],
             stack: Vec::new(),
             cache: Vec::new(),
         }
@@ -67,6 +86,9 @@ impl<'a> Writer<'a> {
     }
     /// Writes a type; its text is made once.
     pub fn ty(&mut self, ty: TypeId) {
+        if self.is_alias(ty) {
+            return;
+        }
         let index = crate::entity::Entity::index(ty);
         if let Some(Some(text)) = self.cache.get(index) {
             self.out.push_str(text);
@@ -102,20 +124,65 @@ impl<'a> Writer<'a> {
             self.ty(*ty);
         }
     }
+    /// Writes `part`, which may have an alias, in full.
+    pub fn whole(&mut self, part: Part) {
+        let floor = self.stack.len();
+        match part {
+            Part::Type(ty) => self.type_piece(ty),
+            Part::Attr(attr) => self.attr_piece(attr),
+            Part::Loc(loc) => self.loc_piece(loc),
+        }
+        self.drain_to(floor);
+    }
     /// Writes a piece and all that it puts on the stack.
     fn drain(&mut self, piece: Piece) {
         let floor = self.stack.len();
         self.stack.push(piece);
+        self.drain_to(floor);
+    }
+    fn drain_to(&mut self, floor: usize) {
         while self.stack.len() > floor {
+            if self.out.len() > self.most {
+                return self.stack.truncate(floor);
+            }
             match self.stack.pop() {
                 Some(Piece::Text(text)) => self.out.push_str(text),
-                Some(Piece::Type(ty)) => self.type_piece(ty),
-                Some(Piece::Attr(attr)) => self.attr_piece(attr),
-                Some(Piece::Loc(loc)) => self.loc_piece(loc),
+                Some(Piece::Type(ty)) if !self.is_alias(ty) => self.type_piece(ty),
+                Some(Piece::Attr(attr)) if !self.is_alias(attr) => self.attr_piece(attr),
+                Some(Piece::Loc(loc)) if !self.is_alias(loc) => self.loc_piece(loc),
                 Some(Piece::Key(key)) => self.key(key),
-                None => return,
+                _ => {}
             }
         }
+    }
+    /// Writes the alias of `part` if it has one.
+    fn is_alias(&mut self, part: impl Into<Part>) -> bool {
+        let part = part.into();
+        let has = self.shared.has(part);
+        if has {
+            self.alias(part);
+        }
+        has
+    }
+    /// Writes the name of an alias, which is defined behind the program.
+    pub fn alias(&mut self, part: Part) {
+        let (name, sign) = match part {
+            Part::Type(_) => ("!type", 0),
+            Part::Attr(_) => ("#attr", 1),
+            Part::Loc(_) => ("#loc", 2),
+        };
+        let next = self.next[sign];
+        let number = *self.numbers.entry(part).or_insert(next);
+        if number == next {
+            self.next[sign] += 1;
+            self.aliases.push(part);
+        }
+        self.text(name);
+        self::number(&mut self.out, number);
+    }
+    /// The alias that was written as number `index` of all.
+    pub fn aliased(&self, index: usize) -> Option<Part> {
+        self.aliases.get(index).copied()
     }
     /// Puts `pieces` on the stack so that they are written in order.
     pub fn later(&mut self, pieces: impl DoubleEndedIterator<Item = Piece>) {
