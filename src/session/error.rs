@@ -183,7 +183,7 @@ fn interp(ir: &Ir, error: &InterpError) -> Diagnostic {
         .op
         .map_or(Place::Unknown, |op| fuser_pass::place_of(ir, op));
     let code = match error.kind {
-        ErrorKind::OutOfMemory { .. } => &MEMORY,
+        ErrorKind::OutOfMemory { .. } | ErrorKind::NoMemory(_) => &MEMORY,
         ErrorKind::ExtentConflict { .. } | ErrorKind::UnboundExtent(_) => &EXTENT,
         ErrorKind::InputType { .. } | ErrorKind::InputCount { .. } => &INPUT,
         _ => &INTERPRETER,

@@ -72,6 +72,7 @@ use crate::compile::{self, CompileOptions};
 use crate::split::PartsRun;
 use crate::split::{self, MAP, Parts, Split, Text};
 use crate::tool::load::Reader;
+use tensors::Held;
 
 pub use check::{Check, OutputCheck};
 pub use error::SessionError;
@@ -174,20 +175,9 @@ impl Session {
     /// Runs the program with the interpreter, exactly as its ops are defined.
     pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
         let start = Instant::now();
-        let given = tensors::to_interpreter(&inputs.tensors)?;
-        let outputs = interpret(
-            &loaded.ir,
-            loaded.program,
-            &given,
-            &self.options(loaded, inputs, false),
-        )?;
-        let heap = self.runtime.heap();
-        let outputs = outputs
-            .values
-            .iter()
-            .map(|t| tensors::from_interpreter(heap, t));
+        let outputs = self.interpreted(loaded, inputs, false)?;
         Ok(Execution {
-            outputs: outputs.collect::<Result<_>>()?,
+            outputs: outputs.into_runtime(self.runtime.heap())?,
             time_ms: start.elapsed().as_secs_f64() * 1e3,
             compile_ms: 0.0,
             run: None,
@@ -195,19 +185,23 @@ impl Session {
     }
     /// Runs the program as reference, with a bound for each element of the outputs.
     pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
-        let given = tensors::to_interpreter(&inputs.tensors)?;
-        let outputs = interpret(
-            &loaded.ir,
-            loaded.program,
-            &given,
-            &self.options(loaded, inputs, true),
-        )?;
-        Ok(outputs.values)
+        Ok(self.interpreted(loaded, inputs, true)?.tensors)
+    }
+    /// The program's results by the interpreter; the copies of its inputs are gone.
+    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, reference: bool) -> Result<Held> {
+        let heap = self.runtime.heap();
+        let given = Held::copies(heap, &inputs.tensors)?;
+        let options = self.options(loaded, inputs, reference);
+        let outputs = interpret(&loaded.ir, loaded.program, &given.tensors, &options)?;
+        drop(given);
+        Held::results(heap, outputs.values)
     }
     /// Compares outputs with the reference's.
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
-        let reference = self.reference(loaded, inputs)?;
-        check::outputs(&loaded.signature.output_names, outputs, &reference)
+        let heap = self.runtime.heap();
+        let reference = self.interpreted(loaded, inputs, true)?;
+        let names = &loaded.signature.output_names;
+        check::outputs(heap, names, outputs, &reference.tensors)
     }
     fn options(&self, loaded: &Loaded, inputs: &Inputs, reference: bool) -> Options {
         let heap = self.runtime.heap();

@@ -1,8 +1,8 @@
-//! Tensors of the runtime as tensors of the interpreter, and back.
+//! Tensors of the runtime as tensors of the interpreter, and back. Both kinds are paid for from one heap.
 
-use fuser_interp::{Axis, ErrorKind, InterpError, Tensor};
+use fuser_interp::{Axis, Data, ErrorKind, InterpError, Tensor};
 use fuser_ir::DType;
-use fuser_runtime::{Heap, HostTensor, RuntimeError};
+use fuser_runtime::{Heap, HostTensor, MemoryError, Reservation, RuntimeError};
 
 use super::Result;
 use crate::compile::plan::convert;
@@ -13,35 +13,76 @@ pub fn ir_dtype(dtype: fuser_artifact::DType) -> DType {
     DType::ALL.into_iter().find(same).unwrap_or(DType::Index)
 }
 
-/// A tensor for the interpreter.
-pub fn one_to_interpreter(tensor: &HostTensor) -> Result<Tensor> {
+/// Tensors of the interpreter, and the memory that they take while the runtime holds them.
+pub struct Held {
+    /// The tensors.
+    pub tensors: Vec<Tensor>,
+    /// What was paid for each.
+    paid: Vec<Reservation>,
+}
+
+impl Held {
+    /// Pays for results of the interpreter.
+    pub fn results(heap: &Heap, tensors: Vec<Tensor>) -> Result<Self> {
+        let paid = tensors.iter().map(|t| heap.reserve(t.held_bytes()));
+        let paid = paid.collect::<std::result::Result<_, _>>();
+        let paid = paid.map_err(RuntimeError::Memory)?;
+        Ok(Self { tensors, paid })
+    }
+    /// The runtime's tensors for the interpreter.
+    pub fn copies<'a>(
+        heap: &Heap,
+        tensors: impl IntoIterator<Item = &'a HostTensor>,
+    ) -> Result<Self> {
+        let (mut copies, mut paid) = (Vec::new(), Vec::new());
+        for tensor in tensors {
+            let bytes = tensor.bytes().len() as u64;
+            paid.push(heap.reserve(bytes).map_err(RuntimeError::Memory)?);
+            copies.push(to_interpreter(heap, tensor)?);
+        }
+        let tensors = copies;
+        Ok(Self { tensors, paid })
+    }
+    /// The tensors in exact mode for the runtime, each given up once it is copied.
+    pub fn into_runtime(self, heap: &Heap) -> Result<Vec<HostTensor>> {
+        let pairs = self.tensors.into_iter().zip(self.paid);
+        let copies = pairs.map(|(tensor, _paid)| from_interpreter(heap, &tensor));
+        copies.collect()
+    }
+}
+
+fn to_interpreter(heap: &Heap, tensor: &HostTensor) -> Result<Tensor> {
+    let dtype = ir_dtype(tensor.dtype());
     let axes = tensor.axes().iter().map(|axis| Axis {
         extent: axis.extent,
         broadcast: axis.broadcast,
     });
-    let made = Tensor::from_bytes(
-        ir_dtype(tensor.dtype()),
-        axes.collect(),
-        &tensor.row_major(),
-    );
+    let needed = tensor.bytes().len() as u64;
+    let refused = || RuntimeError::Memory(MemoryError::Refused { needed });
+    let mut data = Data::zeros(dtype, tensor.stored_elements()).ok_or_else(refused)?;
+    if tensor.order().is_empty() {
+        data.read(tensor.bytes());
+    } else {
+        let rows = tensor.relayout(heap, tensor.axes());
+        data.read(rows.map_err(|error| unusable("input", error))?.bytes());
+    }
     let invalid = || InterpError::new(ErrorKind::Invalid("a tensor has the wrong size".into()));
-    Ok(made.ok_or_else(invalid)?)
+    Ok(Tensor::new(dtype, axes.collect(), data).ok_or_else(invalid)?)
 }
 
-/// Tensors for the interpreter.
-pub fn to_interpreter(tensors: &[HostTensor]) -> Result<Vec<Tensor>> {
-    tensors.iter().map(one_to_interpreter).collect()
-}
-
-/// A tensor of the interpreter, in exact mode, for the runtime.
-pub fn from_interpreter(heap: &Heap, tensor: &Tensor) -> Result<HostTensor> {
+fn from_interpreter(heap: &Heap, tensor: &Tensor) -> Result<HostTensor> {
     let axes = tensor.axes().iter().map(|axis| fuser_runtime::Axis {
         extent: axis.extent,
         broadcast: axis.broadcast,
     });
     let axes: Vec<_> = axes.collect();
-    let bytes = tensor.data().to_bytes();
-    let made = HostTensor::from_bytes(heap, convert(tensor.dtype()), &axes, &bytes);
-    let input = "output".to_string();
-    Ok(made.map_err(|error| RuntimeError::Input { input, error })?)
+    let made = HostTensor::zeros(heap, convert(tensor.dtype()), &axes);
+    let mut made = made.map_err(|error| unusable("output", error))?;
+    tensor.data().write(made.bytes_mut());
+    Ok(made)
+}
+
+fn unusable(what: &str, error: fuser_runtime::TensorError) -> RuntimeError {
+    let input = what.to_string();
+    RuntimeError::Input { input, error }
 }

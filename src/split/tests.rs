@@ -10,7 +10,8 @@ use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use super::{Map, number, split};
 use crate::compile::CompileOptions;
-use crate::session::{Loaded, Session, tensors};
+use crate::session::tensors::Held;
+use crate::session::{Loaded, Session};
 
 /// Programs with more bytes of inputs than this are left out: the interpreter takes its time.
 const MEMORY: u64 = 1 << 22;
@@ -95,7 +96,8 @@ fn compare(session: &Session, loaded: &Loaded) -> Option<usize> {
         })
         .collect();
     let inputs = session.resolve(loaded, &specs, &explicit).ok()?;
-    let given = tensors::to_interpreter(&inputs.tensors).ok()?;
+    let given = Held::copies(session.runtime().heap(), &inputs.tensors).ok()?;
+    let given = given.tensors;
     let (ir, module, _) = session.parse(0, "original", &parts.files[0].1).ok()?;
     let original = session.load(ir, module, None).ok()?;
     let truth = evaluate(&original, &given, &explicit)?;

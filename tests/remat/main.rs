@@ -279,7 +279,8 @@ fn tensor(ir: &Ir, value: Value, random: &mut Random) -> Tensor {
         _ => 1,
     };
     let shape: Vec<usize> = ty.dims.iter().map(extent).collect();
-    let mut data = Data::zeros(ty.dtype, shape.iter().product());
+    let zeros = Data::zeros(ty.dtype, shape.iter().product());
+    let mut data = zeros.expect("memory");
     let mut bytes = Vec::new();
     for _ in 0..data.len() {
         let whole = random.below(9) as i32 - 4;

@@ -45,7 +45,7 @@ pub use cpu::{CpuProgram, RunResult};
 pub use error::RuntimeError;
 pub use inputs::{Inputs, resolve};
 pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
-pub use memory::{Heap, MemoryError};
+pub use memory::{Heap, MemoryError, Reservation};
 pub use npy::NpyError;
 pub use report::{RunReport, SegmentReport, ValueReport};
 pub use run_plan::{PlanError, RunPlan};

@@ -120,6 +120,25 @@ struct Usage {
     peak: AtomicU64,
 }
 
+impl Usage {
+    fn take(&self, bytes: u64) {
+        let in_use = self.in_use.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.peak.fetch_max(in_use, Ordering::Relaxed);
+    }
+}
+
+/// Bytes that a heap counts and others hold.
+pub struct Reservation {
+    bytes: u64,
+    usage: Arc<Usage>,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.usage.in_use.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
 /// Where memory comes from, and how much there may be. Clones share the limit and the count.
 #[derive(Clone)]
 pub struct Heap {
@@ -183,12 +202,19 @@ impl Heap {
         self.check(needed)?;
         let block = self.source.allocate(bytes);
         let block = block.ok_or(MemoryError::Refused { needed })?;
-        let in_use = self.usage.in_use.fetch_add(needed, Ordering::Relaxed) + needed;
-        self.usage.peak.fetch_max(in_use, Ordering::Relaxed);
+        self.usage.take(needed);
         Ok(Memory {
             block,
             usage: self.usage.clone(),
         })
+    }
+
+    /// Counts `bytes` that others allocate, until what is given is dropped.
+    pub fn reserve(&self, bytes: u64) -> Result<Reservation, MemoryError> {
+        self.check(bytes)?;
+        self.usage.take(bytes);
+        let usage = self.usage.clone();
+        Ok(Reservation { bytes, usage })
     }
 
     /// `count` elements of `size` bytes; `what` names them where their number is absurd.

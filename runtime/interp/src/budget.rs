@@ -13,6 +13,10 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// That there was no such memory.
+    pub fn refused(&self) -> InterpError {
+        InterpError::new(ErrorKind::NoMemory(self.bytes))
+    }
     /// Gives `bytes` back early.
     pub fn release(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);

@@ -74,6 +74,8 @@ pub enum ErrorKind {
         /// The limit.
         limit: u64,
     },
+    /// The system has no such memory, though the limit would allow it: so many bytes.
+    NoMemory(u64),
 }
 
 /// The result of everything here.
@@ -140,6 +142,9 @@ impl std::fmt::Display for ErrorKind {
                 "access to {count} elements at {index} of a buffer of {length} elements"
             ),
             Self::OutOfFuel(fuel) => write!(f, "stopped after {fuel} element operations"),
+            Self::NoMemory(bytes) => {
+                write!(f, "{bytes} bytes more are needed, the system has none")
+            }
             Self::OutOfMemory {
                 wanted,
                 held,

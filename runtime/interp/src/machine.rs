@@ -3,6 +3,7 @@
 //! Every result element is computed by one thread in one order, so the number of threads changes nothing.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use fuser_ir::DType;
 
@@ -10,7 +11,7 @@ use crate::Options;
 use crate::budget::{Budget, Charge};
 use crate::error::{ErrorKind, InterpError, Result};
 use crate::number::{Env, Rules};
-use crate::tensor::{Axis, Data, DataMut, Tensor, product};
+use crate::tensor::{Axis, Data, DataMut, Tensor, filled, product};
 
 /// Elements below which one thread does all the work.
 const PARALLEL_FROM: usize = 1 << 15;
@@ -85,16 +86,12 @@ impl<'o> Machine<'o> {
         let charge = self
             .budget
             .take(per_element.saturating_mul(length as u64))?;
-        let bounds = if self.is_reference() {
-            vec![0.0; length]
-        } else {
-            Vec::new()
-        };
+        let bounds = if self.is_reference() { length } else { 0 };
         Ok(Draft {
             dtype,
             axes,
-            data: Data::zeros(stored, length),
-            bounds,
+            data: Data::zeros(stored, length).ok_or_else(|| charge.refused())?,
+            bounds: filled(0.0, bounds).ok_or_else(|| charge.refused())?,
             charge,
         })
     }
@@ -104,14 +101,18 @@ impl<'o> Machine<'o> {
         let threads = self.threads(length);
         let size = length.div_ceil(threads).max(1);
         let parts = split(draft.data.as_mut(), &mut draft.bounds, length, size);
-        match threads {
-            1 => parts.into_iter().for_each(f),
-            _ => std::thread::scope(|scope| {
-                for part in parts {
-                    scope.spawn(|| f(part));
-                }
-            }),
-        }
+        let parts = Mutex::new(parts);
+        let work = || {
+            let next = || parts.lock().ok().and_then(|mut parts| parts.pop());
+            std::iter::from_fn(next).for_each(&f);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // A thread that the system does not give is not needed.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
         self.finish(draft)
     }
     fn threads(&self, length: usize) -> usize {

@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use crate::budget::Charge;
 use crate::error::{ErrorKind, InterpError, Result};
 use crate::machine::Machine;
-use crate::tensor::{Axis, Data, Tensor};
+use crate::tensor::{Axis, Data, Tensor, filled};
 
 /// One buffer.
 struct Buffer {
@@ -57,18 +57,18 @@ fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
 }
 
 /// What fresh memory holds: NaN, or a number that stands out; a kernel that reads it before it stores shows.
-fn unspecified(dtype: DType, length: usize) -> Data {
-    match dtype {
-        DType::F64 => Data::F64(vec![f64::NAN; length]),
-        DType::F32 => Data::F32(vec![f32::NAN; length]),
-        DType::F16 => Data::F16(vec![f16::NAN; length]),
-        DType::BF16 => Data::BF16(vec![bf16::NAN; length]),
-        DType::I64 | DType::Index => Data::I64(vec![0x5555_5555_5555_5555; length]),
-        DType::I32 => Data::I32(vec![0x5555_5555; length]),
-        DType::I8 => Data::I8(vec![0x55; length]),
-        DType::U8 => Data::U8(vec![0x55; length]),
-        DType::I1 => Data::I1(vec![true; length]),
-    }
+fn unspecified(dtype: DType, length: usize) -> Option<Data> {
+    Some(match dtype {
+        DType::F64 => Data::F64(filled(f64::NAN, length)?),
+        DType::F32 => Data::F32(filled(f32::NAN, length)?),
+        DType::F16 => Data::F16(filled(f16::NAN, length)?),
+        DType::BF16 => Data::BF16(filled(bf16::NAN, length)?),
+        DType::I64 | DType::Index => Data::I64(filled(0x5555_5555_5555_5555, length)?),
+        DType::I32 => Data::I32(filled(0x5555_5555, length)?),
+        DType::I8 => Data::I8(filled(0x55, length)?),
+        DType::U8 => Data::U8(filled(0x55, length)?),
+        DType::I1 => Data::I1(filled(true, length)?),
+    })
 }
 
 /// How reference mode stores `dtype`.
@@ -78,6 +78,12 @@ fn stored(machine: &Machine<'_>, dtype: DType) -> DType {
     } else {
         dtype
     }
+}
+
+/// Bounds of zero for a buffer that was paid for with `charge`; none outside reference mode.
+fn bounds(machine: &Machine<'_>, length: usize, charge: &Charge) -> Result<Vec<f64>> {
+    let count = if machine.is_reference() { length } else { 0 };
+    filled(0.0, count).ok_or_else(|| charge.refused())
 }
 
 impl Memory {
@@ -102,15 +108,19 @@ impl Memory {
         }
         let length = tensor.stored_len();
         let charge = Self::charge(machine, dtype, length)?;
-        let data = match stored(machine, dtype) == dtype {
-            true => tensor.data().clone(),
-            false => Data::F64((0..length).map(|i| tensor.data().float(i)).collect()),
-        };
-        let bounds = match (machine.is_reference(), tensor.bounds()) {
-            (false, _) => Vec::new(),
-            (true, Some(bounds)) => bounds.to_vec(),
-            (true, None) => vec![0.0; length],
-        };
+        let data = Data::zeros(stored(machine, dtype), length);
+        let mut data = data.ok_or_else(|| charge.refused())?;
+        match &mut data {
+            Data::F64(wide) => {
+                let elements = wide.iter_mut().enumerate();
+                elements.for_each(|(i, x)| *x = tensor.data().float(i));
+            }
+            own => drop(write(own, 0, tensor.data())),
+        }
+        let mut bounds = bounds(machine, length, &charge)?;
+        if let Some(known) = tensor.bounds().filter(|_| !bounds.is_empty()) {
+            bounds.copy_from_slice(known);
+        }
         Ok(self.push(dtype, data, bounds, charge))
     }
     /// A fresh buffer.
@@ -122,11 +132,8 @@ impl Memory {
     ) -> Result<usize> {
         let charge = Self::charge(machine, dtype, length)?;
         let data = unspecified(stored(machine, dtype), length);
-        let bounds = if machine.is_reference() {
-            vec![0.0; length]
-        } else {
-            Vec::new()
-        };
+        let data = data.ok_or_else(|| charge.refused())?;
+        let bounds = bounds(machine, length, &charge)?;
         Ok(self.push(dtype, data, bounds, charge))
     }
     fn push(&mut self, dtype: DType, data: Data, bounds: Vec<f64>, charge: Charge) -> usize {

@@ -44,55 +44,83 @@ macro_rules! each {
     };
 }
 
+/// `length` times `value`; `None` where there is no memory for them.
+pub(crate) fn filled<T: Clone>(value: T, length: usize) -> Option<Vec<T>> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(length).ok()?;
+    list.resize(length, value);
+    Some(list)
+}
+
 impl Data {
-    /// `length` zeros of `dtype`.
-    pub fn zeros(dtype: DType, length: usize) -> Self {
-        match dtype {
-            DType::F64 => Self::F64(vec![0.0; length]),
-            DType::F32 => Self::F32(vec![0.0; length]),
-            DType::F16 => Self::F16(vec![f16::ZERO; length]),
-            DType::BF16 => Self::BF16(vec![bf16::ZERO; length]),
-            DType::I64 | DType::Index => Self::I64(vec![0; length]),
-            DType::I32 => Self::I32(vec![0; length]),
-            DType::I8 => Self::I8(vec![0; length]),
-            DType::U8 => Self::U8(vec![0; length]),
-            DType::I1 => Self::I1(vec![false; length]),
-        }
+    /// `length` zeros of `dtype`; `None` where there is no memory for them.
+    pub fn zeros(dtype: DType, length: usize) -> Option<Self> {
+        Some(match dtype {
+            DType::F64 => Self::F64(filled(0.0, length)?),
+            DType::F32 => Self::F32(filled(0.0, length)?),
+            DType::F16 => Self::F16(filled(f16::ZERO, length)?),
+            DType::BF16 => Self::BF16(filled(bf16::ZERO, length)?),
+            DType::I64 | DType::Index => Self::I64(filled(0, length)?),
+            DType::I32 => Self::I32(filled(0, length)?),
+            DType::I8 => Self::I8(filled(0, length)?),
+            DType::U8 => Self::U8(filled(0, length)?),
+            DType::I1 => Self::I1(filled(false, length)?),
+        })
     }
-    /// The elements that little-endian `bytes` are; `None` where bytes are left over.
+    /// The elements that little-endian `bytes` are; `None` where bytes are left over, or there is no memory.
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Option<Self> {
+        let size = dtype.bytes() as usize;
+        let mut data = Self::zeros(dtype, bytes.len() / size)?;
+        data.read(bytes);
+        bytes.len().is_multiple_of(size).then_some(data)
+    }
+    /// Takes the elements that little-endian `bytes` are.
+    pub fn read(&mut self, bytes: &[u8]) {
         macro_rules! read {
-            ($variant:ident, $ty:ty, $n:literal) => {{
-                let (words, rest) = bytes.as_chunks::<$n>();
-                let data = words.iter().map(|w| <$ty>::from_le_bytes(*w)).collect();
-                rest.is_empty().then_some(Data::$variant(data))
+            ($to:expr, $ty:ty) => {{
+                let (words, _) = bytes.as_chunks::<{ size_of::<$ty>() }>();
+                let pairs = $to.iter_mut().zip(words);
+                pairs.for_each(|(to, word)| *to = <$ty>::from_le_bytes(*word));
             }};
         }
-        match dtype {
-            DType::F64 => read!(F64, f64, 8),
-            DType::F32 => read!(F32, f32, 4),
-            DType::F16 => read!(F16, f16, 2),
-            DType::BF16 => read!(BF16, bf16, 2),
-            DType::I64 | DType::Index => read!(I64, i64, 8),
-            DType::I32 => read!(I32, i32, 4),
-            DType::I8 => read!(I8, i8, 1),
-            DType::U8 => read!(U8, u8, 1),
-            DType::I1 => Some(Data::I1(bytes.iter().map(|b| *b != 0).collect())),
+        match self {
+            Self::F64(to) => read!(to, f64),
+            Self::F32(to) => read!(to, f32),
+            Self::F16(to) => read!(to, f16),
+            Self::BF16(to) => read!(to, bf16),
+            Self::I64(to) => read!(to, i64),
+            Self::I32(to) => read!(to, i32),
+            Self::I8(to) => read!(to, i8),
+            Self::U8(to) => read!(to, u8),
+            Self::I1(to) => to.iter_mut().zip(bytes).for_each(|(to, b)| *to = *b != 0),
+        }
+    }
+    /// Writes the elements to `bytes`, little-endian.
+    pub fn write(&self, bytes: &mut [u8]) {
+        macro_rules! write {
+            ($from:expr) => {{
+                let size = size_of_val($from.as_slice()) / $from.len().max(1);
+                let words = bytes.chunks_exact_mut(size.max(1)).zip($from);
+                words.for_each(|(word, x)| word.copy_from_slice(&x.to_le_bytes()));
+            }};
+        }
+        match self {
+            Self::F64(v) => write!(v),
+            Self::F32(v) => write!(v),
+            Self::F16(v) => write!(v),
+            Self::BF16(v) => write!(v),
+            Self::I64(v) => write!(v),
+            Self::I32(v) => write!(v),
+            Self::I8(v) => write!(v),
+            Self::U8(v) => write!(v),
+            Self::I1(v) => bytes.iter_mut().zip(v).for_each(|(b, x)| *b = u8::from(*x)),
         }
     }
     /// The elements as little-endian bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        match self {
-            Self::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::F16(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::BF16(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::I64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::I32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::I8(v) => v.iter().map(|x| *x as u8).collect(),
-            Self::U8(v) => v.clone(),
-            Self::I1(v) => v.iter().map(|x| u8::from(*x)).collect(),
-        }
+        let mut bytes = vec![0; self.bytes() as usize];
+        self.write(&mut bytes);
+        bytes
     }
     /// Number of elements.
     pub fn len(&self) -> usize {
@@ -328,6 +356,11 @@ impl Tensor {
     /// Reference mode: the bound of each stored element, infinite where nothing is known; none where all are zero.
     pub fn bounds(&self) -> Option<&[f64]> {
         self.storage.bounds.as_deref()
+    }
+    /// Bytes that the elements and their bounds take.
+    pub fn held_bytes(&self) -> u64 {
+        let bounds = self.bounds().map_or(0, |b| 8 * b.len() as u64);
+        self.storage.data.bytes() + bounds
     }
     /// Number of stored elements.
     pub fn stored_len(&self) -> usize {

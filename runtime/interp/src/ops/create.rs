@@ -5,6 +5,7 @@ use fuser_ir::attr::AttrKind;
 
 use super::Kind;
 use super::elementwise::{chunks, view_of};
+use crate::budget::Charge;
 use crate::error::{InterpError, Result};
 use crate::machine::Machine;
 use crate::number::{Int, Number, Rules, round};
@@ -44,9 +45,16 @@ impl Machine<'_> {
     ) -> Result<Tensor> {
         let invalid =
             || InterpError::invalid(format!("the value is no constant of {}", dtype.name()));
+        let mut charge = Charge::default();
         let data = match value {
             AttrKind::Dense { dtype: own, .. } if *own != dtype => None,
-            AttrKind::Dense { bytes, .. } => Data::from_bytes(dtype, bytes),
+            AttrKind::Dense { bytes, .. } => {
+                charge = self.budget.take(bytes.len() as u64)?;
+                let data = Data::zeros(dtype, bytes.len() / dtype.bytes() as usize);
+                let mut data = data.ok_or_else(|| charge.refused())?;
+                data.read(bytes);
+                Some(data)
+            }
             value => number(dtype, value),
         };
         let data = data.ok_or_else(invalid)?;
@@ -56,7 +64,7 @@ impl Machine<'_> {
             let one = Tensor::new(dtype, Vec::new(), data).ok_or_else(invalid)?;
             return self.full(&one, axes);
         }
-        Tensor::new(dtype, axes, data).ok_or_else(invalid)
+        Tensor::with_bounds(dtype, axes, data, None, charge).ok_or_else(invalid)
     }
 
     /// `value` everywhere.
