@@ -120,7 +120,7 @@ pub fn shape(text: &str, also: u8) -> usize {
         b.is_ascii_alphanumeric()
             || b.is_ascii_whitespace()
             || *b == also
-            || b"_?*+-[].".contains(b)
+            || b"_$?*+-[].".contains(b)
     };
     text.as_bytes().iter().take_while(|b| plain(b)).count()
 }
@@ -163,5 +163,6 @@ mod tests {
         assert_eq!(balanced("<\"a\n\">"), None);
         assert_eq!(balanced("<\"\\"), None);
         assert_eq!(shape("4x[B]xf32>", 0), 9);
+        assert_eq!(shape("[q$]xf32>", 0), 8);
     }
 }

@@ -4,7 +4,7 @@
 //! shaped ::= ("tensor" | "vector" | "memref") "<" (dim "x")* dtype ("," space)? ">"
 //! dim    ::= "b"? (digits | "?" | "[" sum "]")
 //! sum    ::= "-"? product (("+" | "-") product)*
-//! product ::= factor ("*" factor)*         factor ::= digits | name
+//! product ::= factor ("*" factor)*         factor ::= digits | word
 //! ```
 //!
 //! Works on text, left to right, with no recursion. A mistake comes back with its place in the text.
@@ -368,7 +368,10 @@ impl<'a> Reader<'a> {
         found
     }
     fn word(&mut self) -> &'a str {
-        self.take(|b| b.is_ascii_alphanumeric() || b == b'_')
+        match self.text.as_bytes().get(self.at) {
+            Some(b'$') => "",
+            _ => self.take(|b| b.is_ascii_alphanumeric() || b"_$".contains(&b)),
+        }
     }
     fn take(&mut self, wanted: impl Fn(u8) -> bool) -> &'a str {
         let rest = self.text.get(self.at..).unwrap_or("");
