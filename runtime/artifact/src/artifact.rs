@@ -8,8 +8,8 @@ use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory.
-pub const VERSION: u32 = 2;
+/// 2: tensors have an order of axes in memory. 3: the text has a checksum.
+pub const VERSION: u32 = 3;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

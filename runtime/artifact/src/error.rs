@@ -12,6 +12,8 @@ pub enum ArtifactError {
     Json { message: String },
     /// The artifact is of a format that this version does not know.
     Version { found: u32, supported: u32 },
+    /// The data are not those that the checksum was made of.
+    Damaged,
     /// The data contradict themselves.
     Invalid { place: Place, problem: Problem },
 }
@@ -107,6 +109,9 @@ impl fmt::Display for ArtifactError {
                 f,
                 "artifact of format version {found}, this program reads versions 1 to {supported}"
             ),
+            ArtifactError::Damaged => {
+                f.write_str("damaged artifact: it is not what its checksum was made of")
+            }
             ArtifactError::Invalid { place, problem } => {
                 write!(f, "invalid artifact: {place}: {problem}")
             }

@@ -1,8 +1,10 @@
 //! An artifact as JSON.
 //!
-//! The version is looked at before anything else: a newer artifact is refused as such, and never misread.
+//! The version is looked at before anything else: a newer artifact is refused as such, and never misread. From version 3 on
+//! the text begins with a checksum of all that follows it, whatever the spacing: what was damaged, or changed by hand, is
+//! refused. It protects from accidents only; who writes a checksum of his own is believed, as is the machine code.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Artifact, VERSION};
 use crate::error::ArtifactError;
@@ -11,21 +13,50 @@ use crate::error::ArtifactError;
 #[derive(Deserialize)]
 struct Header {
     version: u32,
+    checksum: Option<String>,
+}
+
+/// The first version that has a checksum.
+const SEALED: u32 = 3;
+
+/// What is written.
+#[derive(Serialize)]
+struct Sealed<'a> {
+    checksum: String,
+    #[serde(flatten)]
+    artifact: &'a Artifact,
 }
 
 impl Artifact {
     /// The artifact as JSON text; the same artifact gives the same bytes.
     pub fn to_json(&self) -> Result<String, ArtifactError> {
-        serde_json::to_string_pretty(self).map_err(refuse)
+        let sealed = Sealed {
+            checksum: self.checksum()?,
+            artifact: self,
+        };
+        serde_json::to_string_pretty(&sealed).map_err(refuse)
     }
 
     /// Reads and validates.
     pub fn from_json(text: &str) -> Result<Artifact, ArtifactError> {
-        let Header { version } = serde_json::from_str(text).map_err(refuse)?;
+        let Header { version, checksum } = serde_json::from_str(text).map_err(refuse)?;
         check_version(version)?;
         let artifact: Artifact = serde_json::from_str(text).map_err(refuse)?;
+        let sealed = version >= SEALED || checksum.is_some();
+        if sealed && checksum != Some(artifact.checksum()?) {
+            return Err(ArtifactError::Damaged);
+        }
         artifact.validate()?;
         Ok(artifact)
+    }
+
+    /// 64 bits of FNV-1a over the artifact as JSON without spaces, as hexadecimal digits.
+    fn checksum(&self) -> Result<String, ArtifactError> {
+        let bytes = serde_json::to_vec(self).map_err(refuse)?;
+        let mix =
+            |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix);
+        Ok(format!("{hash:016x}"))
     }
 }
 
@@ -58,10 +89,10 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_refused_whatever_else_it_holds() {
-        let error = Artifact::from_json(r#"{"version": 3, "news": []}"#).unwrap_err();
+        let error = Artifact::from_json(r#"{"version": 4, "news": []}"#).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "artifact of format version 3, this program reads versions 1 to 2"
+            "artifact of format version 4, this program reads versions 1 to 3"
         );
         assert!(Artifact::from_json(r#"{"version": 0}"#).is_err());
     }
@@ -84,7 +115,26 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_and_every_changed_byte_is_an_error_or_a_valid_artifact() {
+    fn an_older_artifact_has_no_checksum() {
+        let old = Artifact {
+            version: 2,
+            ..sample()
+        };
+        let text = serde_json::to_string(&old).unwrap();
+        assert_eq!(Artifact::from_json(&text).unwrap(), old);
+        let text = serde_json::to_string(&sample()).unwrap();
+        assert_eq!(Artifact::from_json(&text), Err(ArtifactError::Damaged));
+    }
+
+    #[test]
+    fn spaces_are_no_damage() {
+        let text = sample().to_json().unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(Artifact::from_json(&value.to_string()).unwrap(), sample());
+    }
+
+    #[test]
+    fn every_truncation_and_every_changed_byte_is_an_error_or_no_change() {
         let text = sample().to_json().unwrap();
         for end in 0..text.len() {
             assert!(Artifact::from_json(&text[..end]).is_err());
@@ -95,7 +145,7 @@ mod tests {
                 bytes[position] = byte;
                 let changed = String::from_utf8(bytes).unwrap();
                 if let Ok(artifact) = Artifact::from_json(&changed) {
-                    assert_eq!(artifact.validate(), Ok(()));
+                    assert_eq!(artifact, sample(), "byte {position}");
                 }
             }
         }
