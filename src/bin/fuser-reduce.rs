@@ -4,7 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = std::env::args_os().skip(1);
-    let args: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
-    ExitCode::from(fuser::reduce::run(&args))
+    fuser::tool::main("fuser-reduce", fuser::reduce::run)
 }

@@ -1,13 +1,8 @@
-//! Compiles and runs a program.
-
+//! `fuser-run`: compiles and runs a program. Everything is in `fuser::run`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args_os()
-        .skip(1)
-        .map(|a| a.to_string_lossy().into_owned())
-        .collect();
-    ExitCode::from(fuser::run::run(&args) as u8)
+    fuser::tool::main("fuser-run", fuser::run::run)
 }

@@ -103,8 +103,9 @@ fn act(action: &Action, catalog: &Catalog<'_>, registry: &Registry) -> Exit {
         Action::ShowDialects(format) => Ok(help::dialects(registry, *format)),
         Action::DebugTags => Ok(help::debug_tags(catalog)),
     };
-    match text.and_then(|text| files::write("-", &text)) {
-        Ok(()) => Exit::Ok,
+    match text.map(|text| files::write("-", &text)) {
+        Ok(Ok(())) => Exit::Ok,
+        Ok(Err(error)) => tool::complain(NAME, &error),
         Err(error) => usage(&[error]),
     }
 }
@@ -409,18 +410,12 @@ impl Session<'_> {
     fn write_remarks(&self) -> Result<(), String> {
         match &self.config.remarks.file {
             Some(path) => files::write(&path.to_string_lossy(), &self.remarks),
-            None => {
-                files::say(&self.remarks);
-                Ok(())
-            }
+            None => files::report(&self.remarks),
         }
     }
     fn write_files(&self) -> Vec<Result<(), String>> {
         let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
-            ("-", _) => {
-                files::say(&self.file(kind));
-                Ok(())
-            }
+            ("-", _) => files::report(&self.file(kind)),
             (path, Exit::Ok) => files::write(path, &self.file(kind)),
             _ => Ok(()),
         };
@@ -476,16 +471,16 @@ impl Session<'_> {
         let measuring = &self.config.measuring;
         if measuring.statistics {
             let by_step = measuring.statistics_pipeline;
-            files::say(&match measuring.statistics_format {
+            files::report(&match measuring.statistics_format {
                 Format::Text => self.compiler.statistics.text(by_step),
                 Format::Json => self.compiler.statistics.json(by_step),
-            });
+            })?;
         }
         if measuring.timing {
-            files::say(&match measuring.timing_format {
+            files::report(&match measuring.timing_format {
                 Format::Text => self.compiler.timing.text(measuring.tree),
                 Format::Json => self.compiler.timing.json(measuring.tree),
-            });
+            })?;
         }
         match &measuring.trace {
             Some(path) => files::write(&path.to_string_lossy(), &self.compiler.timing.trace()),

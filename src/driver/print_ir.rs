@@ -23,6 +23,7 @@ pub struct IrPrinter {
     /// Text before the running pass: exact for "changed?", as printed for diffs.
     before: Option<(String, String)>,
     files: u64,
+    writer: files::Writer,
     failed_write: bool,
 }
 
@@ -43,6 +44,7 @@ impl IrPrinter {
             printing: printing.clone(),
             before: None,
             files: 0,
+            writer: files::Writer::default(),
             failed_write: false,
         })
     }
@@ -83,7 +85,7 @@ impl IrPrinter {
         self.files += 1;
         let made = std::fs::create_dir_all(&path).map_err(|e| e.to_string());
         path.push(file);
-        let done = made.and_then(|()| files::write(&path.to_string_lossy(), body));
+        let done = made.and_then(|()| self.writer.write(&path.to_string_lossy(), body));
         if let (Err(message), false) = (done, self.failed_write) {
             self.failed_write = true;
             files::say(&format!("warning: --print-ir-tree-dir: {message}\n"));

@@ -39,17 +39,11 @@ use predicate::{Predicate, Verdict};
 use program::{Program, Rules};
 use search::{Config, Outcome, Statistics, Stop};
 
-use crate::tool;
 use crate::tool::files::{self, Limit};
+use crate::tool::{self, Exit};
 
-/// Exit statuses, those of all our tools.
-const DONE: u8 = 0;
-const REFUSED: u8 = 1;
-const USAGE: u8 = 2;
-const INTERNAL: u8 = 3;
-
-/// Runs the tool; returns its exit status.
-pub fn run(args: &[String]) -> u8 {
+/// Runs the tool.
+pub fn run(args: &[String]) -> Exit {
     let arguments = match args::parse(args) {
         Ok(arguments) => arguments,
         Err(mistakes) => return usage(&mistakes),
@@ -60,20 +54,20 @@ pub fn run(args: &[String]) -> u8 {
         Some(Print::Strategies) => args::list_strategies(),
         None => return reduce(&arguments).unwrap_or_else(refused),
     };
-    files::write("-", &text).map_or_else(refused, |()| DONE)
+    files::write("-", &text).map_or_else(refused, |()| Exit::Ok)
 }
 
-fn usage(mistakes: &[String]) -> u8 {
+fn usage(mistakes: &[String]) -> Exit {
     for mistake in mistakes {
         say(mistake);
     }
     say("'fuser-reduce --help' lists the flags");
-    USAGE
+    Exit::Usage
 }
 
-fn refused(message: String) -> u8 {
+fn refused(message: String) -> Exit {
     say(&message);
-    REFUSED
+    Exit::Diagnostics
 }
 
 fn say(message: &str) {
@@ -81,8 +75,9 @@ fn say(message: &str) {
 }
 
 /// Reads, searches, writes.
-fn reduce(arguments: &Arguments) -> Result<u8, String> {
+fn reduce(arguments: &Arguments) -> Result<Exit, String> {
     let interrupt = interrupt_flag()?;
+    shell::sweep();
     let text = files::read(&arguments.input, Limit::default())?;
     let rules = Rules {
         allow_invalid: arguments.allow_invalid,
@@ -210,15 +205,15 @@ fn summary(before: usize, outcome: &Outcome) -> String {
     )
 }
 
-fn status(outcome: &Outcome) -> u8 {
+fn status(outcome: &Outcome) -> Exit {
     for strategy in &outcome.statistics.panics {
         say(&format!(
             "internal error: strategy '{strategy}' panicked; the result is sound, but may not be the smallest"
         ));
     }
     match (&outcome.stop, outcome.statistics.panics.is_empty()) {
-        (_, false) => INTERNAL,
-        (Some(Stop::Test(_)), _) => REFUSED,
-        _ => DONE,
+        (_, false) => Exit::Internal,
+        (Some(Stop::Test(_)), _) => Exit::Diagnostics,
+        _ => Exit::Ok,
     }
 }

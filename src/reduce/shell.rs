@@ -1,7 +1,8 @@
 //! Runs a command of the user's on a program, with a time limit.
 //!
 //! Each run has a folder of its own, which is also the place for its temporary files, and a process group of its own: what
-//! takes too long or is not wanted any more is killed with all that it started. Nothing is left behind.
+//! takes too long or is not wanted any more is killed with all that it started. Nothing is left behind; what is left by a
+//! `fuser-reduce` that was killed itself, the next one removes.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -9,6 +10,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::tool::files::temporary;
+
+/// Removes the folders that a killed `fuser-reduce` left.
+pub fn sweep() {
+    temporary::sweep(&std::env::temp_dir());
+}
 
 /// How much of a command's stderr is looked at; a message's head is at its start.
 const MAX_STDERR_BYTES: u64 = 64 << 10;
@@ -65,7 +73,7 @@ impl ShellCommand {
     }
     /// Runs it on the program `text`.
     pub fn run(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> io::Result<Ended> {
-        let folder = tempfile::Builder::new().prefix("fuser-reduce-").tempdir()?;
+        let (folder, _lock) = temporary::folder(&std::env::temp_dir())?;
         let (file, errors) = (folder.path().join(FILE), folder.path().join("stderr"));
         std::fs::write(&file, text)?;
         let mut command = Command::new("sh");

@@ -55,7 +55,7 @@ pub fn run(args: &[String]) -> Exit {
         Ok(Parsed::Run(config)) => tool::guarded(|| all(&config)),
         Ok(Parsed::Tell(text)) => match files::write("-", &text) {
             Ok(()) => Exit::Ok,
-            Err(error) => usage(&[error]),
+            Err(error) => file_error(&error),
         },
         Err(errors) => usage(&errors),
     }
@@ -117,9 +117,10 @@ fn folder(config: &Config) -> Exit {
         Err(error) => return tool::tell(&sources, error.diagnostics(&nothing)),
     };
     let read = &mut |file: &str| {
-        let path = std::path::Path::new(&config.file).join(file);
-        let name = path.to_string_lossy();
-        files::read(&name, Limit::default()).map(|text| Text::new(&mut sources, &name, text))
+        let folder = std::path::Path::new(&config.file);
+        let text = files::read_in(folder, file, Limit::default())?;
+        let name = folder.join(file);
+        Ok(Text::new(&mut sources, &name.to_string_lossy(), text))
     };
     let parts = match Parts::read(&session, read) {
         Ok(parts) => parts,

@@ -1,14 +1,16 @@
 //! Files that a run leaves: outputs as `.npy`, the report as JSON.
 //!
-//! Everything is written beside its place first, and renamed when all of it is there: a run that fails leaves nothing
-//! half written.
+//! Outputs get their names when all of them are whole, all or none: a run that fails leaves nothing half written. Each has a
+//! name of its own, also where a file system takes `A` for `a`.
 
-use std::path::Path;
-
-use tempfile::TempDir;
+use std::collections::BTreeSet;
 
 use super::Findings;
 use super::args::Config;
+use crate::tool::files::{self, Staging};
+
+/// Longest name of a file, without `.npy`, that file systems commonly take; what is longer is cut.
+const MAX_NAME: usize = 200;
 
 /// Refuses an output folder that cannot be one, before any work is done.
 pub fn check_folder(config: &Config) -> Result<(), String> {
@@ -23,56 +25,107 @@ pub fn check_folder(config: &Config) -> Result<(), String> {
 
 /// Writes what the command line asks for.
 pub fn write(findings: &Findings<'_>) -> Result<(), String> {
+    let names = file_names(&findings.loaded.signature.output_names);
     let staged = match &findings.config.output_dir {
-        Some(folder) => Some((folder, stage(findings, folder)?)),
+        Some(folder) => {
+            let staging = Staging::new(folder)?;
+            let outputs = names.iter().zip(&findings.execution.outputs);
+            for (number, (name, tensor)) in outputs.enumerate() {
+                let contents =
+                    |mut out: &mut dyn std::io::Write| fuser_runtime::npy::write(&mut out, tensor);
+                staging.write(number, name, contents)?;
+            }
+            Some(staging)
+        }
         None => None,
     };
     if let Some(path) = &findings.config.report {
         let text = format!("{:#}\n", super::json::render(findings));
-        crate::tool::files::write(path, &text)?;
+        files::write(path, &text)?;
     }
-    match staged {
-        Some((folder, staging)) => publish(&file_names(findings), &staging, folder),
-        None => Ok(()),
-    }
+    staged.map_or(Ok(()), |staging| staging.publish(&names, None))
 }
 
-/// Writes all outputs to a folder inside `folder`.
-fn stage(findings: &Findings<'_>, folder: &Path) -> Result<TempDir, String> {
-    let failed = |e: std::io::Error| format!("cannot write to '{}': {e}", folder.display());
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let staging = tempfile::Builder::new()
-        .prefix(".fuser-")
-        .tempdir_in(folder)
-        .map_err(failed)?;
-    for (name, tensor) in file_names(findings).iter().zip(&findings.execution.outputs) {
-        fuser_runtime::npy::write(&staging.path().join(name), tensor).map_err(|e| e.to_string())?;
-    }
-    Ok(staging)
-}
-
-fn publish(names: &[String], staging: &TempDir, folder: &Path) -> Result<(), String> {
-    for name in names {
-        let to = folder.join(name);
-        std::fs::rename(staging.path().join(name), &to)
-            .map_err(|e| format!("cannot write '{}': {e}", to.display()))?;
-    }
-    Ok(())
-}
-
-/// `NAME.npy` for each output; a name that stands twice, or holds what no file name may, gets its number.
-fn file_names(findings: &Findings<'_>) -> Vec<String> {
-    let names = &findings.loaded.signature.output_names;
-    let plain = |name: &str| {
-        name.chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
-    };
-    let unique = |i: usize| names.iter().position(|n| *n == names[i]) == Some(i);
-    let numbered = names.iter().enumerate().map(|(i, name)| {
-        match plain(name) && unique(i) && !name.starts_with('.') {
+/// `NAME.npy` for each output, in which `%` and two digits stand for a character that is not `A-Z a-z 0-9 _ - .`, or for a
+/// dot at the beginning. A name that an output before it has, whatever the case, or that is too long, gets `@` and its
+/// position; no other has an `@`.
+fn file_names(outputs: &[String]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let named = outputs.iter().enumerate().map(|(position, output)| {
+        let mut name = escaped(output);
+        let long = name.len() > MAX_NAME;
+        name.truncate(MAX_NAME);
+        match !long && taken.insert(name.to_ascii_lowercase()) {
             true => format!("{name}.npy"),
-            false => format!("output.{i}.npy"),
+            false => format!("{name}@{position}.npy"),
         }
     });
-    numbered.collect()
+    named.collect()
+}
+
+fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for (position, byte) in name.bytes().enumerate() {
+        match byte {
+            b'.' if position == 0 => escaped += "%2E",
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'-' | b'.' => {
+                escaped.push(char::from(byte));
+            }
+            _ => escaped += &format!("%{byte:02X}"),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(outputs: &[&str]) -> Vec<String> {
+        let outputs: Vec<String> = outputs.iter().map(|o| o.to_string()).collect();
+        file_names(&outputs)
+    }
+
+    #[test]
+    fn usual_names_stay() {
+        assert_eq!(
+            names(&["y", "T11", "out_0", "a.b-c", "output.0", "0"]),
+            [
+                "y.npy",
+                "T11.npy",
+                "out_0.npy",
+                "a.b-c.npy",
+                "output.0.npy",
+                "0.npy"
+            ]
+        );
+    }
+    #[test]
+    fn others_are_escaped_or_numbered() {
+        let long = "x".repeat(MAX_NAME + 1);
+        let cut = "x".repeat(MAX_NAME);
+        let found = names(&[
+            "a$", ".a", "a%24", "y", "Y", "y", "\u{e4}", "y@4", &long, &cut,
+        ]);
+        let expected = [
+            "a%24", "%2Ea", "a%2524", "y", "Y@4", "y@5", "%C3%A4", "y%404",
+        ];
+        let mut expected: Vec<String> = expected.map(|n| format!("{n}.npy")).into();
+        expected.extend([format!("{cut}@8.npy"), format!("{cut}.npy")]);
+        assert_eq!(found, expected);
+    }
+    #[test]
+    fn no_two_outputs_share_a_file() {
+        let letters = ["a", "A", "$", ".", "@", "%", "2", "4", "0", "-", "1"];
+        let mut outputs = vec![String::new()];
+        for _ in 0..3 {
+            let longer = outputs
+                .iter()
+                .flat_map(|o| letters.map(|l| format!("{o}{l}")));
+            outputs = outputs.iter().cloned().chain(longer).collect();
+        }
+        let files = file_names(&outputs);
+        let distinct: BTreeSet<String> = files.iter().map(|f| f.to_ascii_lowercase()).collect();
+        assert_eq!(distinct.len(), outputs.len());
+    }
 }

@@ -4,13 +4,33 @@
 //! stdout, everything else to stderr.
 
 pub mod files;
+mod limits;
 pub mod load;
 
 use std::io::IsTerminal;
+use std::process::ExitCode;
 
 use fuser_ir::render::{RenderOptions, render};
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics};
+
+/// The stack that the work may need: what a process mostly has.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Runs `tool` on the arguments of the process; on a thread with a stack of its own, where the process has a small one.
+pub fn main(tool: &str, run: fn(&[String]) -> Exit) -> ExitCode {
+    let args = std::env::args_os().skip(1);
+    let args: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
+    if limits::stack().is_some_and(|bytes| bytes >= STACK_BYTES as u64) {
+        return ExitCode::from(run(&args) as u8);
+    }
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+    let exit = match thread.spawn(move || run(&args)) {
+        Ok(work) => work.join().unwrap_or(Exit::Internal),
+        Err(error) => complain(tool, &format!("cannot start a thread: {error}")),
+    };
+    ExitCode::from(exit as u8)
+}
 
 /// How a run ended, worst last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

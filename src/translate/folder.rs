@@ -2,53 +2,70 @@
 //!
 //! The map comes last: a folder with a map holds all that the map names. Files that somebody edited are never replaced.
 
+use std::io::Write;
 use std::path::Path;
 
 use fuser_ir::{Diagnostic, Diagnostics, Place};
 
 use crate::split::{EDITED, MAP, Map, Split, map};
-use crate::tool::files::{self, Limit};
+use crate::tool::files::{self, Limit, Staging};
 
-/// Refuses a folder with segments that are not as they were written.
-pub fn check(folder: &Path) -> Result<(), Diagnostics> {
-    let read =
-        |file: &str| files::read(&folder.join(file).to_string_lossy(), Limit::default()).ok();
-    let old = read(MAP).and_then(|text| serde_json::from_str::<Map>(&text).ok());
+/// The files of the segments that the folder's map names; none where there is no map. Refuses a folder with a map that is none,
+/// or with segments that are not as they were written.
+pub fn check(folder: &Path) -> Result<Vec<String>, Diagnostics> {
+    let read = |file: &str| files::read_in(folder, file, Limit::default());
     let mut errors = Diagnostics::default();
-    for segment in old.iter().flat_map(|map| &map.segments) {
-        let edited = read(&segment.file).is_some_and(|text| map::hash(&text) != segment.hash);
-        if edited {
-            let file = folder.join(&segment.file);
-            let message = format!("'{}' was edited since it was written", file.display());
-            let error = Diagnostic::error(&EDITED, Place::Unknown, message);
-            errors.push(error.help("give another folder, or remove this one"));
+    let mut refuse = |message: String| {
+        let error = Diagnostic::error(&EDITED, Place::Unknown, message);
+        errors.push(error.help("give another folder, or remove this one"));
+    };
+    let there = |file: &str| folder.join(file).symlink_metadata().is_ok();
+    if !there(MAP) {
+        return Ok(Vec::new());
+    }
+    let mut old = Vec::new();
+    let parsed = read(MAP).and_then(|text| {
+        let parsed: serde_json::Result<Map> = serde_json::from_str(&text);
+        parsed.map_err(|e| format!("'{}' is no map: {e}", folder.join(MAP).display()))
+    });
+    match parsed {
+        Err(why) => refuse(format!("{why}; nobody knows what was edited")),
+        Ok(map) => {
+            for segment in map.segments.iter().filter(|s| there(&s.file)) {
+                let as_written = read(&segment.file).map(|text| map::hash(&text) == segment.hash);
+                let file = folder.join(&segment.file);
+                match as_written {
+                    Ok(true) => old.push(segment.file.clone()),
+                    Ok(false) => refuse(format!(
+                        "'{}' was edited since it was written",
+                        file.display()
+                    )),
+                    Err(why) => refuse(why),
+                }
+            }
         }
     }
     match errors.has_errors() {
         true => Err(errors),
-        false => Ok(()),
+        false => Ok(old),
     }
 }
 
-/// Writes all files; those of an older map that the new one does not have are removed.
-pub fn write(folder: &Path, split: &Split) -> Result<(), String> {
-    let path = |file: &str| folder.join(file);
-    let failed = |e: std::io::Error| format!("cannot write to '{}': {e}", folder.display());
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let old = files::read(&path(MAP).to_string_lossy(), Limit::default()).ok();
-    let old = old.and_then(|text| serde_json::from_str::<Map>(&text).ok());
-    if old.is_some() {
-        std::fs::remove_file(path(MAP)).map_err(failed)?;
+/// Writes all files; those of an older map, `old`, that the new one does not have are removed.
+pub fn write(folder: &Path, old: &[String], split: &Split) -> Result<(), String> {
+    let staging = Staging::new(folder)?;
+    let map = (MAP.to_owned(), split.map.to_json());
+    let files: Vec<&(String, String)> = split.files.iter().chain([&map]).collect();
+    for (number, (file, text)) in files.iter().enumerate() {
+        let contents = |out: &mut dyn Write| out.write_all(text.as_bytes());
+        staging.write(number, file, contents)?;
     }
-    for segment in old.iter().flat_map(|map| &map.segments) {
-        let plain = !segment.file.contains(['/', '\\']);
-        let gone = split.files.iter().all(|(file, _)| *file != segment.file);
-        if plain && gone && path(&segment.file).is_file() {
-            std::fs::remove_file(path(&segment.file)).map_err(failed)?;
-        }
+    let names: Vec<String> = files.iter().map(|(file, _)| file.clone()).collect();
+    staging.publish(&names, Some(MAP))?;
+    for file in old.iter().filter(|file| !names.contains(file)) {
+        let path = folder.join(file);
+        std::fs::remove_file(&path)
+            .map_err(|e| format!("cannot remove '{}': {e}", path.display()))?;
     }
-    for (file, text) in &split.files {
-        files::write(&path(file).to_string_lossy(), text)?;
-    }
-    files::write(&path(MAP).to_string_lossy(), &split.map.to_json())
+    Ok(())
 }

@@ -62,10 +62,10 @@ fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Pat
         let options = options(config);
         let program = compile::find_program(&ir, module, options.program.as_deref())?;
         let split = crate::split::split(&ir, program, &options)?;
-        folder::check(folder).map(|()| split)
+        folder::check(folder).map(|old| (old, split))
     });
     match parts {
-        Ok(split) => finish(folder::write(folder, &split)),
+        Ok((old, split)) => finish(folder::write(folder, &old, &split)),
         Err(found) => tool::tell(sources, found.items),
     }
 }

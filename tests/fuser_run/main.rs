@@ -47,7 +47,8 @@ fn write(
 ) {
     let axes: Vec<Axis> = shape.iter().map(|&extent| Axis::stored(extent)).collect();
     let tensor = HostTensor::from_f64(&Heap::with_limit(1 << 20), dtype, &axes, values).unwrap();
-    npy::write(&folder.path().join(name), &tensor).unwrap();
+    let mut file = std::fs::File::create(folder.path().join(name)).unwrap();
+    npy::write(&mut file, &tensor).unwrap();
 }
 
 fn read(path: &Path, dtype: fuser_artifact::DType) -> Vec<f64> {

@@ -239,7 +239,8 @@ mod tests {
         let full = [Axis::stored(2), Axis::stored(3)];
         let write = |values: &[f64]| {
             let tensor = HostTensor::from_f64(&heap, DType::F32, &full, values).unwrap();
-            npy::write(&path, &tensor).unwrap();
+            let mut file = std::fs::File::create(&path).unwrap();
+            npy::write(&mut file, &tensor).unwrap();
         };
         let spec = format!("@{}", path.display());
         write(&[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);

@@ -5,12 +5,13 @@
 //! Fortran order and big-endian data are converted. A broadcast axis is written out in full.
 //!
 //! Reading checks the header against the file's length before it allocates anything, and never executes the header: it is
-//! parsed by the few rules that NumPy writes it by. Writing goes to a new file beside the target, which then replaces it:
-//! whoever looks sees the old file or the new one, whole. Every error names the file.
+//! parsed by the few rules that NumPy writes it by. Its length must be known before: what is no regular file (a pipe, a
+//! device) is refused, and not opened, as that could wait for ever. Every error names the file. Writing takes any writer;
+//! which file that is, and when it appears, is its caller's affair.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use fuser_artifact::DType;
@@ -23,9 +24,6 @@ use crate::tensor::{Axis, HostTensor, Shape, TensorError, stored_bytes, walk_str
 /// Longest header that is read: NumPy's own limit (`max_header_size`).
 pub const MAX_HEADER: usize = 10_000;
 
-/// Temporary names that are tried before a write gives up.
-const MAX_TEMP_NAMES: u32 = 100;
-
 /// A file that cannot be read or written.
 #[derive(Debug)]
 pub struct NpyError {
@@ -37,6 +35,8 @@ pub struct NpyError {
 #[derive(Debug)]
 pub enum NpyProblem {
     Io(io::Error),
+    /// A pipe, a device, a folder.
+    NotRegular,
     /// The file does not begin as a `.npy` file does.
     NotNpy,
     Version {
@@ -75,6 +75,7 @@ impl fmt::Display for NpyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NpyProblem::Io(error) => error.fmt(f),
+            NpyProblem::NotRegular => f.write_str("not a regular file"),
             NpyProblem::NotNpy => f.write_str("not a .npy file"),
             NpyProblem::Version { major, minor } => {
                 write!(f, "format version {major}.{minor}, expected 1.0 or 2.0")
@@ -128,6 +129,9 @@ pub fn read(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyErr
 }
 
 fn read_problem(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyProblem> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(NpyProblem::NotRegular);
+    }
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     let mut reader = BufReader::new(file);
@@ -243,62 +247,23 @@ fn from_fortran(tensor: &HostTensor, heap: &Heap) -> Result<HostTensor, TensorEr
     Ok(result)
 }
 
-/// Writes a tensor, replacing the file at once or not at all.
-pub fn write(path: &Path, tensor: &HostTensor) -> Result<(), NpyError> {
-    let written = create_beside(path).and_then(|(file, temporary)| {
-        let written = write_to(file, tensor).and_then(|()| std::fs::rename(&temporary, path));
-        if written.is_err() {
-            // The first error says more than this one could.
-            let _ = std::fs::remove_file(&temporary);
-        }
-        written
-    });
-    written.map_err(|error| NpyError {
-        path: path.to_path_buf(),
-        problem: NpyProblem::Io(error),
-    })
-}
-
-/// A new file in the folder of `path`, under a name that nothing has.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut attempt = 0;
-    loop {
-        let mut temporary = name.to_os_string();
-        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
-        let temporary = path.with_file_name(temporary);
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
-            Ok(file) => return Ok((file, temporary)),
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Err(error) if attempt == MAX_TEMP_NAMES => return Err(error),
-            Err(_) => attempt += 1,
-        }
-    }
-}
-
-fn write_to(file: File, tensor: &HostTensor) -> io::Result<()> {
-    let mut writer = BufWriter::new(file);
-    writer.write_all(&Header::encode(descr(tensor.dtype()), &tensor.extents()))?;
+/// Writes a tensor as a file's contents, in many small pieces: `out` should have a buffer.
+pub fn write(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
+    out.write_all(&Header::encode(descr(tensor.dtype()), &tensor.extents()))?;
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
-    if !tensor.lies_as(&full, &[]) {
-        write_in_full(&mut writer, tensor)?;
-    } else {
-        writer.write_all(tensor.bytes())?;
+    match tensor.lies_as(&full, &[]) {
+        true => out.write_all(tensor.bytes()),
+        false => write_in_full(out, tensor),
     }
-    writer.flush()
 }
 
 /// Writes every element in row-major order, as often as its broadcast axes repeat it.
-fn write_in_full(writer: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
+fn write_in_full(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
     let size = tensor.dtype().bytes();
     for position in tensor.positions(&full, &[]) {
         let start = position * size;
-        writer.write_all(tensor.bytes().get(start..start + size).unwrap_or_default())?;
+        out.write_all(tensor.bytes().get(start..start + size).unwrap_or_default())?;
     }
     Ok(())
 }

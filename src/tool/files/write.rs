@@ -1,63 +1,66 @@
-//! Files and streams: read whole within a limit, written whole or not at all, at once or as a program is printed.
+//! One result, written whole or not at all: to a file, which is written beside and renamed, to a device, or to stdout.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use fuser_ir::limits::MAX_SOURCE_BYTES;
+use fuser_runtime::streams::{Standard, was_closed};
 use tempfile::NamedTempFile;
 
-/// How much is read at most.
-#[derive(Clone, Copy, Debug)]
-pub struct Limit {
-    /// Bytes.
-    pub bytes: usize,
-    /// The flag that raises it, where there is one.
-    pub raised_by: Option<&'static str>,
-}
-
-impl Default for Limit {
-    fn default() -> Self {
-        Self {
-            bytes: MAX_SOURCE_BYTES,
-            raised_by: None,
-        }
-    }
-}
-
-/// Reads `path`, or stdin for `-`. The message says what is wrong.
-pub fn read(path: &str, limit: Limit) -> Result<String, String> {
-    let most = limit.bytes as u64;
-    let mut bytes = Vec::new();
-    // One byte more than the limit tells "too large" from "just fits".
-    let read = match path {
-        "-" => io::stdin()
-            .lock()
-            .take(most.saturating_add(1))
-            .read_to_end(&mut bytes),
-        path => std::fs::File::open(path)
-            .and_then(|f| f.take(most.saturating_add(1)).read_to_end(&mut bytes)),
-    };
-    let path = if path == "-" { "<stdin>" } else { path };
-    read.map_err(|e| format!("cannot read '{path}': {e}"))?;
-    if bytes.len() as u64 > most {
-        let raise = limit.raised_by.map(|flag| format!("; raise {flag}"));
-        let raise = raise.unwrap_or_default();
-        return Err(format!("'{path}' has more than {most} bytes{raise}"));
-    }
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        format!("'{path}' is not UTF-8 text: byte {at} is no character")
-    })
-}
+use super::{closed, temporary, until_closed};
 
 /// Writes `text` to `path`, or stdout for `-`. A file is complete or not there: it is written beside and renamed.
 pub fn write(path: &str, text: &str) -> Result<(), String> {
-    match path {
-        "-" => to_stdout(text),
-        path => write_file(Path::new(path), text),
+    Writer::default().write(path, text)
+}
+
+/// Writes many files; each folder is looked through for what killed runs left only once.
+#[derive(Default)]
+pub struct Writer {
+    swept: BTreeSet<PathBuf>,
+}
+
+impl Writer {
+    /// As [`write`].
+    pub fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
+        match standard(path) {
+            Some(Standard::Error) => return super::report(text),
+            Some(_) => to_stdout(text),
+            None => self.file(Path::new(path), text),
+        }
+        .map_err(|e| not_written(path, &e))
     }
-    .map_err(|e| not_written(path, &e))
+    fn file(&mut self, path: &Path, text: &str) -> io::Result<()> {
+        if is_special(path) {
+            return until_closed(std::fs::write(path, text));
+        }
+        let mut file = self.beside(path)?;
+        file.write_all(text.as_bytes())?;
+        put(file, path)
+    }
+    /// A file in the folder of `path`, to be renamed to it.
+    fn beside(&mut self, path: &Path) -> io::Result<NamedTempFile> {
+        let path = target(path);
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if self.swept.insert(folder.to_owned()) {
+            temporary::sweep(folder);
+        }
+        temporary::file(folder, permissions(&path))
+    }
+}
+
+/// The standard stream that a path means. `/dev/stdout` is written as `-` is: opened anew, a file behind it would lose what
+/// others wrote to it.
+fn standard(path: &str) -> Option<Standard> {
+    match path {
+        "-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Standard::Output),
+        "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => Some(Standard::Error),
+        _ => None,
+    }
 }
 
 /// The message. The name that a file has before it is renamed, which `tempfile` adds, is left out: nobody gave it.
@@ -70,22 +73,14 @@ fn not_written(path: &str, error: &io::Error) -> String {
 }
 
 fn to_stdout(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    if was_closed(Standard::Output) {
+        return Err(closed());
+    }
     let mut out = io::stdout().lock();
-    let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match done {
-        // `fuser-opt ... | head` is no mistake.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done,
-    }
-}
-
-fn write_file(path: &Path, text: &str) -> io::Result<()> {
-    if is_special(path) {
-        return std::fs::write(path, text);
-    }
-    let mut file = beside(path)?;
-    file.write_all(text.as_bytes())?;
-    put(file, path)
+    until_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Gives a complete file its name. What a link names is replaced, not the link.
@@ -102,19 +97,6 @@ fn target(path: &Path) -> PathBuf {
 /// Devices and pipes cannot be renamed onto: `-o /dev/null`.
 fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|m| !m.is_file())
-}
-
-/// A file in the folder of `path`, to be renamed to it.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let path = target(path);
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    tempfile::Builder::new()
-        .prefix(".fuser-")
-        .permissions(permissions(&path))
-        .tempfile_in(folder)
 }
 
 /// A result that is written as it is made, so that it is never in memory as a whole.
@@ -135,7 +117,7 @@ enum Target {
 impl Stream {
     /// A stream to `path`, where it can be one: not to stdout, nor of several programs to a device.
     pub fn to(path: &str, alone: bool) -> Option<Self> {
-        let fits = path != "-" && (alone || !is_special(Path::new(path)));
+        let fits = standard(path).is_none() && (alone || !is_special(Path::new(path)));
         fits.then(|| Self {
             path: path.to_owned(),
             open: None,
@@ -153,7 +135,7 @@ impl Stream {
                 .write(true)
                 .open(path)
                 .map(Target::Device),
-            false => beside(path).map(Target::File),
+            false => Writer::default().beside(path).map(Target::File),
         };
         match opened {
             Ok(target) => self.open = Some(target),
@@ -163,11 +145,12 @@ impl Stream {
     }
     /// All is written: the file takes its place.
     pub fn finish(self) -> Result<(), String> {
+        let path = Path::new(&self.path);
         let done = match (self.failed, self.open) {
-            (Some(error), _) => Err(error),
-            (None, None) => write_file(Path::new(&self.path), ""),
+            (Some(error), _) => until_closed(Err(error)),
+            (None, None) => Writer::default().file(path, ""),
             (None, Some(Target::Device(_))) => Ok(()),
-            (None, Some(Target::File(file))) => put(file, Path::new(&self.path)),
+            (None, Some(Target::File(file))) => put(file, path),
         };
         done.map_err(|e| not_written(&self.path, &e))
     }
@@ -193,10 +176,4 @@ fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     let old = std::fs::metadata(path).map(|m| m.permissions());
     old.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
-}
-
-/// Says something on stderr. A closed stderr is nobody's mistake.
-pub fn say(text: &str) {
-    let mut out = io::stderr().lock();
-    let _ = out.write_all(text.as_bytes());
 }
