@@ -116,7 +116,8 @@ pub const REPRODUCER: CodeDef = CodeDef {
     code: "FIR0658",
     title: "not a reproducer",
     explanation: "`--run-reproducer` reads the pipeline and the options from the comment lines at the top of a file that an \
-                  internal error or `--generate-reproducer` wrote: `// fuser-reproducer: 1` and what follows.",
+                  internal error or `--generate-reproducer` wrote: `// fuser-reproducer: 1` and what follows. It states what matters for what passes do; a flag that names \
+                  a file stands on the command line.",
     example: "$ fuser-opt --run-reproducer x.fir\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
               %y = fusion.exp %x\n  \

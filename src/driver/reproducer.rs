@@ -46,6 +46,15 @@ pub fn text(pipeline: &Pipeline, config: &Config, error: &str, ir: &str) -> Stri
     )
 }
 
+/// How the flags begin that a reproducer may state: what matters for what passes do. One from elsewhere names no files to be
+/// written.
+const OPTIONS: [&str; 4] = [
+    "--verify-each=",
+    "--allow-unregistered-dialect",
+    "--validate=",
+    "--limit-",
+];
+
 /// The flags that matter for what passes do.
 fn options(config: &Config) -> Vec<String> {
     let limits = config.limits;
@@ -87,7 +96,15 @@ pub fn parse(text: &str) -> Result<Reproducer, Box<Diagnostic>> {
             found.options = options.split_whitespace().map(str::to_owned).collect();
         }
     }
-    Ok(found)
+    let strange = |option: &&String| !OPTIONS.iter().any(|known| option.starts_with(known));
+    match found.options.iter().find(strange) {
+        None => Ok(found),
+        Some(option) => {
+            let message = format!("a reproducer cannot ask for '{option}'");
+            let error = Diagnostic::error(&codes::REPRODUCER, Place::Unknown, message);
+            Err(Box::new(error.help("say it on the command line")))
+        }
+    }
 }
 
 /// Writes a reproducer to where it is asked for, or to the temporary folder; returns the path.
