@@ -7,14 +7,12 @@ use fuser_dialects::{builtin, task};
 use fuser_ir::check::same_but_layout;
 use fuser_ir::clone::Mapping;
 use fuser_ir::print::{PrintOptions, print, print_type};
-use fuser_ir::types::ExtentExpr;
-use fuser_ir::{
-    AttrKind, Diagnostic, Diagnostics, Dim, Extent, Ir, NewOp, Op, Sym, TypeId, TypeKind, Value,
-};
+use fuser_ir::{AttrKind, Diagnostic, Diagnostics, Ir, NewOp, Op, Sym, TypeId, Value};
 use fuser_pass::place_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::map::{self, Inner, Map, Occurrence, Segment};
+use super::extents::{self, name_of};
+use super::map::{self, Inner, Map, Segment};
 use super::number;
 use super::updates::{Updates, set_aliases};
 use crate::compile::plan::GIVEN_EXTENTS;
@@ -37,14 +35,15 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     let mut ir = ir.clone();
     let (module, program) = alone(&mut ir, program);
     compile::name_extents(&mut ir, program);
-    number::name(&mut ir, program);
+    number::name(&mut ir, program, &[]);
     let original = print(&ir, module, &PrintOptions::default());
     let mut table = Table::new(&ir, program);
+    let extents = extents::of(&ir, program);
     if !ir.children(program).iter().any(|&op| is_segment(&ir, op)) {
         compile::run_front(&mut ir, module, options)?;
     }
     let segments = segments(&ir, program)?;
-    table.outputs(&ir, &segments);
+    table.outputs(&ir, &segments, &number::returned(&ir, program));
     let parts = match segments.as_slice() {
         [only] => vec![whole(&mut ir, module, program, *only, &mut table)],
         _ => {
@@ -57,7 +56,23 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     };
     let returned = number::returned(&ir, program);
     let outputs = returned.iter().map(|&v| table.crossing(&ir, v)).collect();
-    Ok(assemble(&ir, program, table, outputs, original, parts))
+    let symbol = ir.symbol_name(program).unwrap_or_default().to_owned();
+    let args = ir.body(program, 0).map_or(0, |b| ir.args(b).len());
+    let map = Map {
+        version: map::VERSION,
+        hash: String::new(),
+        program: symbol,
+        original: map::File {
+            file: ORIGINAL.to_owned(),
+            hash: map::hash(&original),
+        },
+        values: table.entries,
+        extents,
+        inputs: (0..args).collect(),
+        outputs,
+        segments: Vec::new(),
+    };
+    Ok(assemble(map, original, parts))
 }
 
 fn is_segment(ir: &Ir, op: Op) -> bool {
@@ -132,9 +147,14 @@ fn names(ir: &Ir, segments: &[Op]) -> Vec<String> {
 struct Table {
     /// Number and type of each value of the original, by name.
     originals: FxHashMap<Sym, (usize, TypeId)>,
-    /// The numbers of values that lie in memory between segments.
+    /// The numbers of values that lie in memory between segments, behind the results of borders.
     crossing: FxHashMap<Value, usize>,
     taken: FxHashSet<usize>,
+    /// Types of the values of the original.
+    types: Vec<TypeId>,
+    /// The numbers of what the original returns.
+    returned: Vec<usize>,
+    names: FxHashSet<String>,
     entries: Vec<map::Value>,
 }
 
@@ -144,10 +164,14 @@ impl Table {
             originals: FxHashMap::default(),
             crossing: FxHashMap::default(),
             taken: FxHashSet::default(),
+            types: Vec::new(),
+            returned: number::returned_numbers(ir, program),
+            names: FxHashSet::default(),
             entries: Vec::new(),
         };
         for value in number::values(ir, program) {
             let index = table.entry(ir, value, true);
+            table.types.push(ir.value_type(value));
             if let Some(name) = ir.value_name_sym(value) {
                 table.originals.insert(name, (index, ir.value_type(value)));
             }
@@ -159,11 +183,22 @@ impl Table {
         }
         table
     }
+    /// A new number; the value gets a name that no other has.
     fn entry(&mut self, ir: &Ir, value: Value, original: bool) -> usize {
         let index = self.entries.len();
+        let base = match ir.value_name(value) {
+            Some(_) => name_of(ir, value),
+            None => format!("%v{index}"),
+        };
+        let mut name = base.clone();
+        let mut suffix = 0;
+        while !self.names.insert(name.clone()) {
+            suffix += 1;
+            name = format!("{base}_{suffix}");
+        }
         self.entries.push(map::Value {
             index,
-            name: name_text(ir, value),
+            name,
             ty: print_type(ir, ir.value_type(value)),
             original,
             written_by: None,
@@ -179,31 +214,53 @@ impl Table {
             .filter(|(_, ty)| same_but_layout(ir, *ty, ir.value_type(value)))
             .map(|(index, _)| *index)
     }
-    /// Numbers the results of segments: as in the original where it has them, and each once.
-    fn outputs(&mut self, ir: &Ir, segments: &[Op]) {
+    /// Numbers the results of segments, each once: what the program returns (`ends`) as the original returns it, the rest as
+    /// in the original where it has them.
+    fn outputs(&mut self, ir: &Ir, segments: &[Op], ends: &[Value]) {
+        for own_name in [true, false] {
+            for (end, index) in ends.iter().zip(self.returned.clone()) {
+                let end = number::source(ir, *end);
+                let named = self.original(ir, end) == Some(index);
+                if named == own_name && self.is_like(ir, end, index) {
+                    self.number(end, index);
+                }
+            }
+        }
         for &segment in segments {
             for &result in ir.results(segment) {
                 let source = number::source(ir, result);
                 let known = self.original(ir, source);
-                let free = known.filter(|index| self.taken.insert(*index));
-                let index = free.unwrap_or_else(|| self.entry(ir, source, false));
-                self.taken.insert(index);
-                self.crossing.insert(result, index);
+                if !known.is_some_and(|index| self.number(source, index))
+                    && !self.crossing.contains_key(&source)
+                {
+                    let index = self.entry(ir, source, false);
+                    self.number(source, index);
+                }
             }
         }
+    }
+    /// Whether a value may have the number `index` of a value of the original: they are of one type.
+    fn is_like(&self, ir: &Ir, value: Value, index: usize) -> bool {
+        let ty = self.types.get(index);
+        ty.is_some_and(|&ty| same_but_layout(ir, ty, ir.value_type(value)))
+    }
+    /// Gives a value a number, unless another has it; whether the value has one then.
+    fn number(&mut self, value: Value, index: usize) -> bool {
+        let has = self.crossing.contains_key(&value);
+        let free = !has && self.taken.insert(index);
+        if free {
+            self.crossing.insert(value, index);
+        }
+        has || free
     }
     fn numbers(&self, ir: &Ir, values: &[Value]) -> Vec<usize> {
         values.iter().map(|&v| self.crossing(ir, v)).collect()
     }
     /// The number of a value between segments.
     fn crossing(&self, ir: &Ir, value: Value) -> usize {
-        let known = self.crossing.get(&value).copied();
+        let known = self.crossing.get(&number::source(ir, value)).copied();
         known.or_else(|| self.original(ir, value)).unwrap_or(0)
     }
-}
-
-fn name_text(ir: &Ir, value: Value) -> String {
-    format!("%{}", ir.value_name(value).unwrap_or_default())
 }
 
 /// A part before it is in the map.
@@ -226,6 +283,7 @@ fn whole(ir: &mut Ir, module: Op, program: Op, segment: Op, table: &mut Table) -
         (module, program),
         (name, kind),
         (&reads, &writes),
+        &[],
         table,
     )
 }
@@ -248,15 +306,18 @@ fn part(
     let program = program(ir, segment, &outside, &symbol);
     let aliases = results.iter().map(|&v| updates.alias(segment, v, &outside));
     set_aliases(ir, program, &aliases.collect::<Vec<_>>());
-    let args = ir
-        .body(program, 0)
-        .map_or(Vec::new(), |b| ir.args(b).to_vec());
-    for (arg, &index) in args.into_iter().zip(&reads) {
-        // The name in the map is the one that all parts use.
-        let name = ir.sym(table.entries[index].name.trim_start_matches('%'));
-        ir.set_value_name(arg, Some(name));
+    // The name in the map is the one that all parts use.
+    let args = ir.body(program, 0).map_or(&[][..], |b| ir.args(b));
+    let returned = number::returned(ir, program).into_iter();
+    let ends = returned.map(|v| number::source(ir, v));
+    let ends: Vec<Value> = args.iter().copied().chain(ends).collect();
+    for (position, (&end, &index)) in ends.iter().zip(reads.iter().chain(&writes)).enumerate() {
+        if !ends[..position].contains(&end) {
+            let name = ir.sym(table.entries[index].name.trim_start_matches('%'));
+            ir.set_value_name(end, Some(name));
+        }
     }
-    let needs = missing_extents(ir, program);
+    let needs = extents::missing(ir, program);
     if !needs.is_empty() {
         let texts: Vec<&str> = needs.iter().map(String::as_str).collect();
         let attr = ir.string_array_attr(&texts);
@@ -268,11 +329,13 @@ fn part(
         (module, program),
         (name, kind),
         (&reads, &writes),
+        &ends,
         table,
     )
 }
 
-fn kind(ir: &Ir, segment: Op) -> String {
+/// `kernel`, `view`, ...
+pub fn kind(ir: &Ir, segment: Op) -> String {
     ir.str_of(segment, "kind").unwrap_or("kernel").to_owned()
 }
 
@@ -325,17 +388,18 @@ fn piece(
     (module, program): (Op, Op),
     (name, kind): (String, String),
     (reads, writes): (&[usize], &[usize]),
+    ends: &[Value],
     table: &Table,
 ) -> Piece {
     let origins = origins(ir, program, table);
-    number::name(ir, program);
+    number::name(ir, program, ends);
     let values = number::values(ir, program);
     let numbers: FxHashMap<Value, usize> = values.iter().copied().zip(0..).collect();
     let inner = values.iter().zip(&origins).enumerate();
     let mut inner: Vec<Inner> = inner
         .map(|(value, (&v, &original))| Inner {
             value,
-            name: name_text(ir, v),
+            name: name_of(ir, v),
             ty: print_type(ir, ir.value_type(v)),
             original,
         })
@@ -365,147 +429,25 @@ fn piece(
     Piece {
         segment,
         text,
-        needs: missing_extents(ir, program),
+        needs: extents::missing(ir, program),
     }
 }
 
-fn assemble(
-    ir: &Ir,
-    program: Op,
-    table: Table,
-    outputs: Vec<usize>,
-    original: String,
-    pieces: Vec<Piece>,
-) -> Split {
-    let extents = extents(ir, program);
-    let numbers: BTreeMap<&str, i64> = extents.iter().map(|e| (&*e.name, e.index)).collect();
-    let args = ir.body(program, 0).map_or(0, |b| ir.args(b).len());
+/// Puts the parts into the map of the whole.
+fn assemble(mut map: Map, original: String, pieces: Vec<Piece>) -> Split {
+    let numbers: BTreeMap<String, i64> = map
+        .extents
+        .iter()
+        .map(|e| (e.name.clone(), e.index))
+        .collect();
     let mut files = vec![(ORIGINAL.to_owned(), original)];
-    let mut segments = Vec::with_capacity(pieces.len());
     for mut piece in pieces {
         let needed = piece.needs.iter();
-        piece.segment.extents = needed.filter_map(|n| numbers.get(&**n).copied()).collect();
+        piece.segment.extents = needed.filter_map(|n| numbers.get(n).copied()).collect();
         files.push((piece.segment.file.clone(), piece.text));
-        segments.push(piece.segment);
+        map.segments.push(piece.segment);
     }
-    let mut map = Map {
-        version: map::VERSION,
-        program: ir.symbol_name(program).unwrap_or_default().to_owned(),
-        original: map::File {
-            file: ORIGINAL.to_owned(),
-            hash: map::hash(&files[0].1),
-        },
-        values: table.entries,
-        extents,
-        inputs: (0..args).collect(),
-        outputs,
-        segments,
-    };
-    relate(&mut map);
+    map.relate();
+    map.hash = map.checksum();
     Split { map, files }
-}
-
-/// Writes down who has, gives, last reads and frees each value.
-fn relate(map: &mut Map) {
-    for (segment, frees) in map.frees().into_iter().enumerate() {
-        map.segments[segment].frees = frees;
-    }
-    for (value, last) in map.last_readers().into_iter().enumerate() {
-        map.values[value].last_reader = last.map(|s| map.segments[s].name.clone());
-    }
-    for segment in &map.segments {
-        for inner in &segment.values {
-            if let Some(index) = inner.original {
-                map.values[index].is.push(Occurrence {
-                    segment: segment.name.clone(),
-                    value: inner.value,
-                });
-            }
-        }
-        for index in segment.writes().flatten() {
-            if index >= map.inputs.len() {
-                map.values[index].written_by = Some(segment.name.clone());
-            }
-        }
-    }
-}
-
-/// The named extents of a program: those of axes of inputs, in order, then those that the caller gives.
-fn extents(ir: &Ir, program: Op) -> Vec<map::Extent> {
-    let mut list: Vec<map::Extent> = Vec::new();
-    let mut add = |name: &str, input: Option<String>, axis: Option<usize>| {
-        if list.iter().all(|e| e.name != name) {
-            list.push(map::Extent {
-                index: -(list.len() as i64) - 1,
-                name: name.to_owned(),
-                input,
-                axis,
-            });
-        }
-    };
-    let args = ir.body(program, 0).map_or(&[][..], |b| ir.args(b));
-    for &arg in args {
-        for (axis, dim) in dims(ir, ir.value_type(arg)).iter().enumerate() {
-            if let Some(name) = plain_name(ir, dim) {
-                add(ir.str(name), Some(name_text(ir, arg)), Some(axis));
-            }
-        }
-    }
-    for name in compile::plan::extent_names(ir, program) {
-        add(&name, None, None);
-    }
-    list
-}
-
-fn dims(ir: &Ir, ty: TypeId) -> &[Dim] {
-    match ir.ty(ty) {
-        TypeKind::Tensor(tensor) => &tensor.dims,
-        _ => &[],
-    }
-}
-
-/// The name of an axis whose extent is that name and nothing else.
-fn plain_name(ir: &Ir, dim: &Dim) -> Option<Sym> {
-    match dim.extent {
-        Extent::Symbolic(id) => ir.extent_expr(id).as_name(),
-        _ => None,
-    }
-}
-
-/// The names that a program uses and that no axis of its inputs is, in order of their names.
-fn missing_extents(ir: &Ir, program: Op) -> Vec<String> {
-    let mut used = FxHashSet::default();
-    for op in ir.walk(program) {
-        for &result in ir.results(op) {
-            names_of_dims(ir, dims(ir, ir.value_type(result)), &mut used);
-        }
-        for &(_, attr) in ir.attrs(op) {
-            match ir.attr_kind(attr) {
-                AttrKind::Type(ty) => names_of_dims(ir, dims(ir, *ty), &mut used),
-                kind => names_of_dims(ir, kind.as_dims().unwrap_or_default(), &mut used),
-            }
-        }
-    }
-    let args = ir.body(program, 0).map_or(&[][..], |b| ir.args(b));
-    for &arg in args {
-        names_of_dims(ir, dims(ir, ir.value_type(arg)), &mut used);
-    }
-    for &arg in args {
-        for dim in dims(ir, ir.value_type(arg)) {
-            if let Some(name) = plain_name(ir, dim) {
-                used.remove(&name);
-            }
-        }
-    }
-    let mut names: Vec<String> = used.into_iter().map(|n| ir.str(n).to_owned()).collect();
-    names.sort_unstable();
-    names
-}
-
-fn names_of_dims(ir: &Ir, dims: &[Dim], used: &mut FxHashSet<Sym>) {
-    for dim in dims {
-        let expr: Option<ExtentExpr> = ir.extent_as_expr(dim.extent);
-        let terms = expr.iter().flat_map(|e| e.terms.iter());
-        used.extend(terms.flat_map(|(names, _)| names.iter().copied()));
-    }
 }

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 1;
+/// The version of the format; a reader refuses others. 2: what crosses has the same name everywhere, and the map a hash.
+pub const VERSION: u32 = 2;
 
 /// All of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub const VERSION: u32 = 1;
 pub struct Map {
     /// [`VERSION`].
     pub version: u32,
+    /// [`Map::checksum`] as it was written: tells an edited or damaged map.
+    pub hash: String,
     /// The program's symbol.
     pub program: String,
     /// The file of the original program.
@@ -171,6 +173,42 @@ impl Map {
             }
         }
         frees
+    }
+    /// Writes down what follows from the rest: who gives, last reads and frees each value, and what each is.
+    pub fn relate(&mut self) {
+        for (segment, frees) in self.frees().into_iter().enumerate() {
+            self.segments[segment].frees = frees;
+        }
+        for (value, last) in self.last_readers().into_iter().enumerate() {
+            self.values[value].last_reader = last.map(|s| self.segments[s].name.clone());
+            self.values[value].written_by = None;
+            self.values[value].is.clear();
+        }
+        let inputs = self.inputs.len();
+        for segment in &self.segments {
+            for inner in &segment.values {
+                let value = inner.original.and_then(|v| self.values.get_mut(v));
+                if let Some(value) = value {
+                    value.is.push(Occurrence {
+                        segment: segment.name.clone(),
+                        value: inner.value,
+                    });
+                }
+            }
+            for index in segment.writes().flatten().filter(|v| *v >= inputs) {
+                if let Some(value) = self.values.get_mut(index) {
+                    value.written_by = Some(segment.name.clone());
+                }
+            }
+        }
+    }
+    /// The hash of all else that stands in the map, whatever the spacing of its text.
+    pub fn checksum(&self) -> String {
+        let rest = Self {
+            hash: String::new(),
+            ..self.clone()
+        };
+        hash(&serde_json::to_string(&rest).unwrap_or_default())
     }
     /// The JSON text.
     pub fn to_json(&self) -> String {

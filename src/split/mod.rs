@@ -5,8 +5,8 @@
 //! original ──passes up to schedule──> segments ──split──> s0.fir, s1.fir, ..., map.json ──Parts──> outputs
 //! ```
 //!
-//! Reading order: `map` (what `map.json` holds), `number` (numbers and names of values), `cut` (from segments to programs),
-//! `check` (whether files still fit the map), `parts` (running them).
+//! Reading order: `map` (what `map.json` holds), `number` (numbers and names of values), `extents`, `cut` (from segments to
+//! programs), `check` (whether files still fit the map), `locate` (where a field of it stands), `parts` (running them).
 //!
 //! Guarantees: made from shapes alone, without data; every value that crosses a border has one number; a program of one
 //! segment is its own only part. Edited files are taken as they are, as long as they read and give what the map says. Knows
@@ -14,6 +14,10 @@
 
 mod check;
 mod cut;
+#[cfg(test)]
+mod edit_tests;
+mod extents;
+mod locate;
 pub mod map;
 mod number;
 mod parts;
@@ -52,8 +56,8 @@ pub const BAD_MAP: CodeDef = CodeDef {
     code: "FIR1011",
     title: "the map of a split program cannot be used",
     explanation: "`map.json` says which file is which segment and which value of it is which of the original. It must be there, \
-                  be of the form that docs/segmentation.md describes, agree with itself, and belong to the original program \
-                  that lies beside it. Write the folder anew with `fuser-translate --split-segments`.",
+                  be of the form that docs/segmentation.md describes, agree with itself and with the original program that \
+                  lies beside it, and be as it was written: it is not for editing. Write the folder anew with `fuser-translate --split-segments`.",
     example: "$ fuser-translate --split-segments=parts x.fir && echo > parts/map.json && fuser-run parts\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
               %e = fusion.exp %x\n  \

@@ -5,7 +5,7 @@
 
 use fuser_dialects::task::outline::is_border;
 use fuser_ir::{Def, Ir, Op, Traits, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The arguments of `program` and the results of its ops, in order.
 pub fn values(ir: &Ir, program: Op) -> Vec<Value> {
@@ -42,10 +42,16 @@ pub fn source(ir: &Ir, mut value: Value) -> Value {
     value
 }
 
-/// Gives each value of `program` a name of its own, and the results of borders the names of what they give.
-pub fn name(ir: &mut Ir, program: Op) {
-    let mut taken = FxHashSet::default();
+/// Gives each value of `program` a name of its own, and the results of borders the names of what they give. The names of
+/// `kept` stay; they are names of their own already.
+pub fn name(ir: &mut Ir, program: Op, kept: &[Value]) {
+    let kept: FxHashSet<Value> = kept.iter().copied().collect();
+    let names = kept.iter().filter_map(|&v| ir.value_name(v));
+    let mut taken: FxHashSet<String> = names.map(String::from).collect();
     for (number, value) in values(ir, program).into_iter().enumerate() {
+        if kept.contains(&value) {
+            continue;
+        }
         let hint = ir.value_name(value).map(clean);
         let base = hint.unwrap_or_else(|| format!("v{number}"));
         let mut name = base.clone();
@@ -76,6 +82,14 @@ fn clean(hint: &str) -> String {
         true => format!("_{text}"),
         false => text,
     }
+}
+
+/// The numbers of the values that a program returns.
+pub fn returned_numbers(ir: &Ir, program: Op) -> Vec<usize> {
+    let numbers: FxHashMap<Value, usize> = values(ir, program).into_iter().zip(0..).collect();
+    let number = |v: Value| numbers.get(&source(ir, v)).copied();
+    let returned = returned(ir, program).into_iter();
+    returned.map(|v| number(v).unwrap_or(0)).collect()
 }
 
 /// What a program returns.

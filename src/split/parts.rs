@@ -86,9 +86,8 @@ impl Parts {
         }
         let mut errors = Vec::new();
         let mut warnings = Diagnostics::default();
-        let at = |word: &str| check::place(&text, 0, &format!("\"{word}\""));
-        let mut load = |file: &str, program: &str, owner: &str| {
-            let gone = |m| Diagnostic::error(&BAD_PART, at(file), format!("{owner}: {m}"));
+        let mut load = |file: &str, at: Place, program: &str, owner: &str| {
+            let gone = |m| Diagnostic::error(&BAD_PART, at, format!("{owner}: {m}"));
             let text = read(file).map_err(|m| vec![gone(m)])?;
             let (ir, module, found) = session
                 .parse(text.file, &text.name, &text.text)
@@ -101,26 +100,25 @@ impl Parts {
             let loaded = loaded.map_err(|e| e.diagnostics(&ir_of_error))?;
             Ok::<_, Vec<Diagnostic>>((loaded, text))
         };
-        let original = match load(&map.original.file, &map.program, "the original") {
-            Ok((loaded, text)) => {
-                errors.extend(check::original(&map, &loaded, &text));
-                Some(loaded)
-            }
-            Err(found) => {
-                errors.extend(found);
-                None
-            }
-        };
+        let at = check::field(&text, &["original".into(), "file".into()]);
+        let original = load(&map.original.file, at, &map.program, "the original");
+        let original = original.and_then(|(loaded, own)| {
+            let found = check::original(&map, &text, &loaded, &own);
+            found.is_empty().then_some(loaded).ok_or(found)
+        });
+        let original = original.map_err(|found| errors.extend(found)).ok();
         let mut segments = Vec::with_capacity(map.segments.len());
         let frees = map.frees();
-        for (segment, frees) in map.segments.iter().zip(frees) {
+        for (number, (segment, frees)) in map.segments.iter().zip(frees).enumerate() {
             let owner = format!("segment '{}'", segment.name);
-            let part = load(&segment.file, &segment.program, &owner).and_then(|(loaded, text)| {
-                let ends = check::part(&map, segment, &loaded, &text)?;
+            let at = check::field(&text, &["segments".into(), number.into(), "file".into()]);
+            let part = load(&segment.file, at, &segment.program, &owner);
+            let part = part.and_then(|(loaded, own)| {
+                let ends = check::part(&map, &text, number, &loaded, &own)?;
                 Ok(Part {
                     name: segment.name.clone(),
-                    edited: map::hash(&text.text) != segment.hash,
-                    file: text.name,
+                    edited: map::hash(&own.text) != segment.hash,
+                    file: own.name,
                     loaded,
                     reads: ends.reads,
                     writes: ends.writes,
@@ -131,6 +129,9 @@ impl Parts {
                 Ok(part) => segments.push(part),
                 Err(found) => errors.extend(found),
             }
+        }
+        if errors.is_empty() {
+            errors.extend(check::rest(&map, &text));
         }
         match original.filter(|_| errors.is_empty()) {
             Some(original) => Ok(Parts {
@@ -316,25 +317,30 @@ fn all(items: Vec<Diagnostic>) -> Diagnostics {
 }
 
 fn parse_map(text: &Text) -> std::result::Result<Map, Diagnostics> {
-    let parsed: serde_json::Result<Map> = serde_json::from_str(&text.text);
     let wrong = |place, message| all(vec![Diagnostic::error(&BAD_MAP, place, message)]);
-    let map = parsed.map_err(|e| {
+    let refused = |e: serde_json::Error| {
         let place = Place::Line {
             file: text.name.clone(),
             line: u32::try_from(e.line()).unwrap_or(1),
             column: u32::try_from(e.column()).unwrap_or(1),
         };
         wrong(place, format!("not a map of segments: {e}"))
-    })?;
-    if map.version != map::VERSION {
+    };
+    let Version { version } = serde_json::from_str(&text.text).map_err(refused)?;
+    if version != map::VERSION {
         let message = format!(
-            "the map has version {}, this Fuser reads {}",
-            map.version,
+            "the map has version {version}, this Fuser reads {}",
             map::VERSION
         );
-        return Err(wrong(check::place(text, 0, "\"version\""), message));
+        return Err(wrong(check::field(text, &["version".into()]), message));
     }
-    Ok(map)
+    serde_json::from_str(&text.text).map_err(refused)
+}
+
+/// What maps of all versions have.
+#[derive(serde::Deserialize)]
+struct Version {
+    version: u32,
 }
 
 /// An error of a part, with its file where it has no place.

@@ -136,6 +136,8 @@ fn compare(session: &Session, loaded: &Loaded) -> Option<usize> {
         }
     }
     consistent(&parts.map);
+    let read = session.parts(&parts);
+    read.unwrap_or_else(|d| panic!("{d:?}\n{}\n{}", parts.files[0].1, parts.map.to_json()));
     Some(compared)
 }
 

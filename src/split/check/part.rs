@@ -1,26 +1,27 @@
-//! Whether a map agrees with itself, and whether a file still is the segment that the map says it is.
+//! Whether the program of a segment is what a map says of it.
 //!
-//! Every mistake is reported, in the file in which it has to be mended.
+//! A file that is as it was written must be what the map says in all: its values, what it takes and gives, its kind, the
+//! extents that it needs. One that was edited must take and give the same.
 
-use std::collections::BTreeSet;
-
+use fuser_dialects::task;
 use fuser_ir::print::print_type;
 use fuser_ir::span::Span;
 use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Place, Value};
 
-use super::map::{self, Map, Segment};
-use super::parts::Text;
-use super::{BAD_MAP, BAD_PART, number};
+use super::super::locate::Step;
+use super::super::map::{self, Map, Segment};
+use super::super::parts::Text;
+use super::super::{BAD_PART, extents, number};
+use super::Mistakes;
 use crate::session::Loaded;
 
-/// The place of the first `word` of a text, from `start` on; of its beginning where the word is not there.
-pub(super) fn place(text: &Text, start: usize, word: &str) -> Place {
-    let start = if word.is_empty() { 0 } else { start };
+/// The place of the first `word` of a program's text, from `start` on; of its beginning where the word is not there.
+fn place(text: &Text, start: usize, word: &str) -> Place {
     let rest = text.text.get(start..).unwrap_or("");
     let ends = |at: usize| {
         let next = rest[at + word.len()..].chars().next();
-        word.is_empty() || !next.is_some_and(|c| c.is_ascii_alphanumeric() || "_$.-".contains(c))
+        !next.is_some_and(|c| c.is_ascii_alphanumeric() || "_$.-".contains(c))
     };
     let found = rest
         .match_indices(word)
@@ -33,114 +34,27 @@ pub(super) fn place(text: &Text, start: usize, word: &str) -> Place {
     }
 }
 
-/// What is wrong with a map.
-pub(super) fn map(map: &Map, text: &Text) -> Vec<Diagnostic> {
-    let mut errors = Vec::new();
-    let mut wrong = |word: String, message: String| {
-        errors.push(Diagnostic::error(&BAD_MAP, place(text, 0, &word), message));
-    };
-    let count = map.values.len();
-    for (position, value) in map.values.iter().enumerate() {
-        if value.index != position {
-            let message = format!("value {position} has the number {}", value.index);
-            wrong(format!("\"{}\"", value.name), message);
-        }
-    }
-    let mut there: BTreeSet<usize> = map.inputs.iter().copied().collect();
-    let mut files = BTreeSet::from([map.original.file.as_str()]);
-    for segment in &map.segments {
-        let name = format!("\"{}\"", segment.name);
-        if !files.insert(&segment.file) || !is_plain(&segment.file) {
-            let message = format!(
-                "segment '{}' has the file '{}', which is no file name of its own",
-                segment.name, segment.file
-            );
-            wrong(format!("\"{}\"", segment.file), message);
-        }
-        let reads: Vec<Option<usize>> = segment.reads().collect();
-        for (position, value) in reads.iter().enumerate() {
-            let ready = value.is_some_and(|v| there.contains(&v) && v < count);
-            if !ready || reads[..position].contains(value) {
-                let message = match value {
-                    Some(v) if *v < count => format!(
-                        "segment '{}' reads value {v} ({}), which nobody has written by then, or twice",
-                        segment.name, map.values[*v].name
-                    ),
-                    _ => format!(
-                        "input {position} of segment '{}' is no value of the original",
-                        segment.name
-                    ),
-                };
-                wrong(name.clone(), message);
-            }
-        }
-        for (position, value) in segment.writes().enumerate() {
-            match value.filter(|v| *v < count) {
-                Some(value) => {
-                    there.insert(value);
-                }
-                None => wrong(
-                    name.clone(),
-                    format!(
-                        "result {position} of segment '{}' is no value of the original",
-                        segment.name
-                    ),
-                ),
-            }
-        }
-    }
-    for (position, output) in map.outputs.iter().enumerate() {
-        if !there.contains(output) {
-            let message =
-                format!("result {position} of the program is value {output}, which nobody writes");
-            wrong("\"outputs\"".into(), message);
-        }
-    }
-    errors
-}
-
-/// A name within the folder.
-fn is_plain(file: &str) -> bool {
-    !file.is_empty() && !file.contains(['/', '\\']) && !matches!(file, "." | "..")
-}
-
-/// Whether the original is the program that the map was made for.
-pub(super) fn original(map: &Map, loaded: &Loaded, text: &Text) -> Vec<Diagnostic> {
-    if map::hash(&text.text) != map.original.hash {
-        let message = format!(
-            "'{}' is not the program that the map was made for",
-            text.name
-        );
-        let error = Diagnostic::error(&BAD_MAP, place(text, 0, ""), message);
-        return vec![error.help("write the folder anew with 'fuser-translate --split-segments'")];
-    }
-    let args = loaded.ir.body(loaded.program, 0);
-    let args = args.map_or(0, |b| loaded.ir.args(b).len());
-    let outputs = number::returned(&loaded.ir, loaded.program).len();
-    if (args, outputs) == (map.inputs.len(), map.outputs.len()) {
-        return Vec::new();
-    }
-    let message = format!(
-        "the program has {args} inputs and {outputs} results, the map {} and {}",
-        map.inputs.len(),
-        map.outputs.len()
-    );
-    vec![Diagnostic::error(&BAD_MAP, place(text, 0, ""), message)]
-}
-
 /// Numbers, in the original, of the inputs and results of a segment's program, in its order.
-pub(super) struct Ends {
+pub struct Ends {
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,
 }
 
-/// Compares a segment's program with what the map says of it.
-pub(super) fn part(
+/// Compares the program of segment `number` with what the map, whose text is `at`, says of it.
+pub fn part(
     map: &Map,
-    segment: &Segment,
+    at: &Text,
+    number: usize,
     loaded: &Loaded,
     text: &Text,
 ) -> Result<Ends, Vec<Diagnostic>> {
+    let segment = &map.segments[number];
+    if map::hash(&text.text) == segment.hash {
+        let errors = as_written(map, at, number, loaded);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+    }
     let part = Comparison {
         segment,
         loaded,
@@ -158,6 +72,76 @@ pub(super) fn part(
         true => Ok(Ends { reads, writes }),
         false => Err(errors),
     }
+}
+
+/// What a map says wrongly of a program that is as it was written.
+fn as_written(map: &Map, at: &Text, number: usize, loaded: &Loaded) -> Vec<Diagnostic> {
+    let mut wrong = Mistakes::of(at);
+    let (ir, segment) = (&loaded.ir, &map.segments[number]);
+    let name = &segment.name;
+    let mut differs = |field, same: bool, is: String| {
+        if !same {
+            let message =
+                format!("the '{field}' of segment '{name}' is not what its file says: {is}");
+            wrong.at(
+                &["segments".into(), number.into(), Step::Key(field)],
+                message,
+            );
+        }
+    };
+    let program = ir.symbol_name(loaded.program).unwrap_or_default();
+    differs("program", segment.program == program, format!("@{program}"));
+    let of_kind = |op| {
+        ir.is(op, &task::SEGMENT)
+            .then(|| super::super::cut::kind(ir, op))
+    };
+    let kind = ir.children(loaded.program).into_iter().find_map(of_kind);
+    let kind = kind.unwrap_or_default();
+    differs("kind", segment.kind == kind, kind.clone());
+    let args = ir.body(loaded.program, 0).map_or(0, |b| ir.args(b).len());
+    differs(
+        "inputs",
+        segment.inputs.len() == args,
+        format!("{args} inputs"),
+    );
+    let outputs = number::returned_numbers(ir, loaded.program);
+    differs(
+        "outputs",
+        segment.outputs == outputs,
+        format!("{outputs:?}"),
+    );
+    let needs = extents::missing(ir, loaded.program);
+    let known = |name: &String| map.extents.iter().find(|e| e.name == *name);
+    let needs: Vec<i64> = needs.iter().filter_map(known).map(|e| e.index).collect();
+    differs("extents", segment.extents == needs, format!("{needs:?}"));
+    let values = number::values(ir, loaded.program);
+    let count = values.len();
+    differs(
+        "values",
+        segment.values.len() == count,
+        format!("{count} values"),
+    );
+    for (position, (said, &value)) in segment.values.iter().zip(&values).enumerate() {
+        let (name, ty) = (super::name(ir, value), print_type(ir, ir.value_type(value)));
+        let mut differs = |field, said: &str, is: &str| {
+            if said != is {
+                let path = [
+                    "segments".into(),
+                    number.into(),
+                    "values".into(),
+                    position.into(),
+                ];
+                let message = format!(
+                    "value {position} of segment '{}' is {is}, not {said}",
+                    segment.name
+                );
+                wrong.at(&[&path[..], &[Step::Key(field)]].concat(), message);
+            }
+        };
+        differs("name", &said.name, &name);
+        differs("type", &said.ty, &ty);
+    }
+    wrong.found
 }
 
 struct Comparison<'a> {
