@@ -99,8 +99,8 @@ fn all_arguments(name: &str) {
     worst.report(name, 1 << 32, started);
 }
 
-/// Between two of the sweep's operands lie so many floats, an odd number.
-const STRIDE: usize = 1021;
+/// Between two of the sweep's operands lie so many floats.
+const STRIDE: usize = 61;
 
 fn pairs(name: &str) {
     let (started, mut worst, mut count) = (std::time::Instant::now(), Worst::default(), 0);
@@ -114,12 +114,17 @@ fn pairs(name: &str) {
         see(&vec![x; hard.len()], &hard);
     }
     // Each of some operands with one in `STRIDE` of all floats, on either side.
-    let sweep: Vec<f32> = (0..=u32::MAX).step_by(STRIDE).map(f32::from_bits).collect();
-    for &fixed in hard.iter().step_by(hard.len() / 24) {
-        for part in sweep.chunks(BATCH as usize) {
+    let fixed: Vec<f32> = hard.iter().step_by(hard.len() / 24).copied().collect();
+    for first in (0..=u32::MAX).step_by(STRIDE * BATCH as usize) {
+        let part: Vec<f32> = (first..=u32::MAX)
+            .step_by(STRIDE)
+            .take(BATCH as usize)
+            .map(f32::from_bits)
+            .collect();
+        for &fixed in &fixed {
             let fixed = vec![fixed; part.len()];
-            see(part, &fixed);
-            see(&fixed, part);
+            see(&part, &fixed);
+            see(&fixed, &part);
         }
     }
     worst.report(name, count, started);

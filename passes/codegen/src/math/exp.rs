@@ -116,6 +116,7 @@ pub(super) fn exp_of_sum<'e, 'ctx>(
     };
     let (n, bits) = nearest(clamped, LOG2_E);
     let coarse = n.fma(-format(clamped).ln2_high, clamped);
+    // Both small parts before the one rounding, which the tail makes up for.
     let fine = n.fma(-format(clamped).ln2_low, low);
     let r = coarse + fine;
     let lost = fine - (r - coarse);
