@@ -104,8 +104,8 @@ impl Target {
     }
 
     fn x86_level(level: usize) -> Self {
-        let levels = X86_LEVELS.iter().take(level + 1);
-        let features = levels.clone().flat_map(|(_, added)| *added);
+        let levels = &X86_LEVELS[..=level.min(X86_LEVELS.len() - 1)];
+        let features = levels.iter().flat_map(|(_, added)| *added);
         let features: Vec<String> = features.map(|feature| format!("+{feature}")).collect();
         Target::Cpu {
             triple: "x86_64-unknown-linux-gnu".into(),
