@@ -189,16 +189,16 @@ impl<'a> Units<'a> {
         for unit in (0..self.contents.len()).step_by(2) {
             let groups = self.groups(unit as u32);
             let last = groups.len().saturating_sub(1);
-            for (number, group) in groups.into_iter().enumerate() {
+            for (number, roots) in groups.into_iter().enumerate() {
                 let epilogue = self.contents.get(unit + 1).filter(|_| number == last);
                 let epilogue = epilogue.map_or(&[][..], Vec::as_slice);
-                sweeps.push(self.draft(unit as u32, group, epilogue));
+                sweeps.push(self.draft(unit as u32, &roots, epilogue));
             }
         }
         sweeps
     }
 
-    /// The roots of a unit, together where their spaces outside the tile nest, with all that each group computes. A root
+    /// The roots of a unit, together where their spaces outside the tile nest: what each sweep is for. A root
     /// does not join a walk of more axes than its own where one of those may be empty: nothing would be computed then.
     fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
         let content = &self.contents[unit as usize];
@@ -223,14 +223,14 @@ impl<'a> Units<'a> {
                 None => groups.push((space, vec![root])),
             }
         }
-        groups
-            .iter()
-            .map(|(_, roots)| self.reach(unit, roots))
-            .collect()
+        groups.into_iter().map(|(_, roots)| roots).collect()
     }
 
-    fn draft(&self, unit: u32, mut content: Vec<u32>, epilogue: &[u32]) -> Draft {
+    /// The sweep for `roots`. Of what it computes on the way to them it writes nothing: another sweep is for that.
+    fn draft(&self, unit: u32, roots: &[u32], epilogue: &[u32]) -> Draft {
+        let mut content = self.reach(unit, roots);
         content.sort_unstable();
+        let roots: rustc_hash::FxHashSet<u32> = roots.iter().copied().collect();
         let mut draft = Draft {
             level: unit / 2,
             epilogue: epilogue.to_vec(),
@@ -241,7 +241,8 @@ impl<'a> Units<'a> {
             .zip(std::iter::repeat(unit))
             .chain(epilogue.iter().zip(std::iter::repeat(unit + 1)))
         {
-            self.add_traffic(&mut draft, index, home);
+            let wanted = home != unit || roots.contains(&index);
+            self.add_traffic(&mut draft, index, home, wanted);
         }
         for list in [&mut draft.loads, &mut draft.fetches, &mut draft.keeps] {
             list.sort_unstable();
@@ -258,7 +259,7 @@ impl<'a> Units<'a> {
         draft
     }
 
-    fn add_traffic(&self, draft: &mut Draft, index: u32, unit: u32) {
+    fn add_traffic(&self, draft: &mut Draft, index: u32, unit: u32, wanted: bool) {
         let node = &self.body.nodes[index as usize];
         for source in &node.sources {
             match *source {
@@ -269,7 +270,7 @@ impl<'a> Units<'a> {
                 Source::Node(_) => {}
             }
         }
-        if self.home[index as usize] != unit {
+        if self.home[index as usize] != unit || !wanted {
             return;
         }
         if node.is_output {

@@ -88,9 +88,7 @@ fn drop_names(ir: &mut Ir, sweep: Op) {
 
 /// Dissolves the phases of a sweep; its ops stay inside, in order.
 fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
-    drop_names(ir, sweep);
     let mut ops = Vec::new();
-    let mut outputs = Vec::new();
     let mut before = Vec::new();
     let body: Vec<Op> = ir.children(sweep);
     let mut phase = 0;
@@ -103,12 +101,14 @@ fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
                     .map(|inner| (inner, phase)),
             );
             phase += 1;
-        } else if ir.is(op, &task::YIELD) {
-            outputs = ir.operands(op).collect();
-        } else {
+        } else if !ir.is(op, &task::YIELD) {
             ops.push((op, phase));
         }
     }
+    drop_names(ir, sweep);
+    ops.retain(|(op, _)| !ir.is_erased(*op));
+    let end = ir.body(sweep, 0).and_then(|b| ir.terminator(b));
+    let mut outputs: Vec<Value> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
     let mut seen = FxHashSet::default();
     outputs.retain(|v| seen.insert(*v));
     Ok(FlatSweep {

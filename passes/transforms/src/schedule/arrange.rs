@@ -22,6 +22,8 @@ struct Walk {
     tile_bytes: u64,
     /// Whether it comes after the loops of a sweep.
     epilogue: bool,
+    /// The ops whose results it writes: others that compute them on the way have copies.
+    writes: FxHashSet<Op>,
 }
 
 /// What was drawn, and what was decided on the way.
@@ -106,22 +108,28 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
             .map(|&(axis, role)| (axis, convert(role)))
             .collect();
         let mut phases = sweep.phases.clone();
-        let made: FxHashSet<Op> = phases.iter().flatten().copied().collect();
-        let (names, rest): (Vec<Op>, Vec<Op>) = sweep.epilogue.iter().partition(|&&op| {
-            renamed(ir, op)
-                .and_then(|sum| ir.def_op(sum))
-                .is_some_and(|m| made.contains(&m))
-        });
-        if let Some(last) = phases.last_mut() {
-            last.extend(names);
+        let mut rest = Vec::new();
+        for &op in &sweep.epilogue {
+            let sum = renamed(ir, op).and_then(|sum| ir.def_op(sum));
+            match phases
+                .iter_mut()
+                .find(|p| sum.is_some_and(|s| p.contains(&s)))
+            {
+                Some(phase) => phase.push(op),
+                None => rest.push(op),
+            }
         }
+        let written = sweep.stores.iter().chain(&sweep.keeps);
+        let writes: FxHashSet<Op> = written.filter_map(|&v| ir.def_op(v)).collect();
+        let epilogues = epilogues(ir, &rest, axes);
         walks.push(Walk {
             phases,
             roles,
             tile_bytes: sweep.tile_bytes,
             epilogue: false,
+            writes,
         });
-        walks.extend(epilogues(ir, &rest, axes));
+        walks.extend(epilogues);
     }
     walks
 }
@@ -162,13 +170,18 @@ fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
         members.push(op);
         group_of.insert(op, number);
     }
-    let walk = |(space, _, ops): Group| Walk {
+    let walk = |(number, (space, _, ops)): (usize, Group)| Walk {
         roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
+        writes: ops
+            .iter()
+            .copied()
+            .filter(|op| group_of.get(op) == Some(&number))
+            .collect(),
         phases: vec![ops],
         tile_bytes: 0,
         epilogue: true,
     };
-    groups.into_iter().map(walk).collect()
+    groups.into_iter().enumerate().map(walk).collect()
 }
 
 fn is_scalar_constant(ir: &Ir, op: Op, axes: &Axes) -> bool {
@@ -220,20 +233,29 @@ fn convert(role: cost::Role) -> Role {
     }
 }
 
-/// Puts the ops of all walks in order before the segment's terminator; an op of an earlier walk is copied. An op reads what its
-/// own walk computes, and else what an epilogue computed, whose walk is no larger than the value, or the original.
+/// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes
+/// its result, else in the first, and is copied into the others. An op reads what its own walk computes, and else what an
+/// epilogue computed, whose walk is no larger than the value, or the original.
 fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
         return;
     };
-    let mut placed: FxHashSet<Op> = FxHashSet::default();
+    let mut owner: FxHashMap<Op, usize> = FxHashMap::default();
+    for (number, walk) in walks.iter().enumerate() {
+        for &op in walk.phases.iter().flatten() {
+            let first = owner.entry(op).or_insert(number);
+            if walk.writes.contains(&op) && !walks[*first].writes.contains(&op) {
+                *first = number;
+            }
+        }
+    }
     let mut original: FxHashMap<Value, Value> = FxHashMap::default();
     let mut apart: FxHashMap<Value, Value> = FxHashMap::default();
-    for walk in walks {
+    for (number, walk) in walks.iter_mut().enumerate() {
         let mut mapping = Mapping::default();
         let mut copied: FxHashMap<Value, Value> = FxHashMap::default();
         for slot in walk.phases.iter_mut().flatten() {
-            if placed.insert(*slot) {
+            if owner.get(slot) == Some(&number) {
                 ir.move_before(*slot, end);
                 redirect(ir, *slot, [&copied, &apart], &original);
                 continue;
