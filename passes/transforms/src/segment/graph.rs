@@ -1,11 +1,11 @@
 //! A block of ops as dense indices: who makes and who reads which value, and what its bytes are.
 
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{AxisRule, OpClass};
 use fuser_ir::{Block, Ir, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::axes::window;
+use crate::axes::{Axes, window};
 use crate::cost::{Bindings, made_of_nothing};
 
 /// The bytes of the largest element: a value this small is cheaper to compute again than to store.
@@ -13,6 +13,9 @@ const MAX_ELEMENT: u64 = 8;
 
 /// An op, by its place in the block.
 pub type Index = u32;
+
+/// How often free ops are looked at anew because others are free no more; beyond, none with axes is free.
+const MAX_ROUNDS: usize = 8;
 
 /// A value that ops of the block make or read.
 #[derive(Clone, Debug)]
@@ -63,7 +66,55 @@ impl Graph {
             let free = graph.is_free(ir, place);
             graph.free.push(free);
         }
+        let bound = (0..MAX_ROUNDS).all(|_| graph.bind(ir));
+        if bound {
+            for place in 0..graph.ops.len() as Index {
+                graph.bind_one(ir, place);
+            }
+        }
         graph
+    }
+
+    /// Binds free ops that cannot stand in the kernel of an op that uses them, as a small matrix and its transpose cannot in that
+    /// of their sum: they are ops like others. Says whether there were any.
+    fn bind(&mut self, ir: &Ir) -> bool {
+        let mut bound = false;
+        for place in (0..self.ops.len() as Index).rev() {
+            if self.free[place as usize] {
+                continue;
+            }
+            let with = self.with_free(&[place]);
+            let ops = self.ops_at(&with);
+            // Elementwise ops on what is made from nothing agree with each other.
+            let plain = |op: &Op| {
+                let rule = ir.def(*op).map_or(AxisRule::None, |d| d.axes);
+                matches!(rule, AxisRule::Create | AxisRule::Pointwise)
+            };
+            if ops.len() == 1 || ops.iter().all(plain) || Axes::build(ir, &ops).is_ok() {
+                continue;
+            }
+            for other in with.into_iter().filter(|&p| p != place) {
+                bound |= self.bind_one(ir, other);
+            }
+        }
+        // What reads a value that is bound now is not made from nothing.
+        for place in 0..self.ops.len() {
+            let is_bound = |e: &u32| {
+                let maker = self.edges[*e as usize].maker;
+                maker.is_some_and(|m| !self.free[m as usize])
+            };
+            if self.reads[place].iter().any(is_bound) {
+                bound |= std::mem::take(&mut self.free[place]);
+            }
+        }
+        bound
+    }
+    /// Binds a free op if its results have axes: a single element has none that could clash.
+    fn bind_one(&mut self, ir: &Ir, place: Index) -> bool {
+        let tensor = |v: &Value| ir.value_kind(*v).as_tensor();
+        let mut results = ir.results(self.ops[place as usize]).iter();
+        let has_axes = results.any(|v| tensor(v).is_some_and(|t| !t.dims.is_empty()));
+        has_axes && std::mem::take(&mut self.free[place as usize])
     }
 
     fn add(&mut self, ir: &Ir, place: usize, bindings: &Bindings) {
