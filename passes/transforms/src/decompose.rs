@@ -39,9 +39,14 @@ pub static DECOMPOSE: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
+/// Whether no kernel can contain `op` before it is taken apart.
+pub(crate) fn is_composite(ir: &Ir, op: Op) -> bool {
+    ir.is(op, &fusion::VAR_MEAN)
+}
+
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     for op in ctx.ir.walk(ctx.op) {
-        if !ctx.ir.is(op, &fusion::VAR_MEAN) {
+        if !is_composite(ctx.ir, op) {
             continue;
         }
         let before = ctx.ir.prev_op(op);

@@ -4,7 +4,7 @@
 //! keep axes, `broadcast` introduces some, a reduction ends some, and a reshape splits them into factors: after
 //! `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension meet in
 //! their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and `[4, 6]`)
-//! the set has no single iteration space, and the analysis says so with both factorings. Extents are polynomials, so
+//! the set has no single iteration space, and the analysis says so with both factorings; a single reshape has that of its result. Extents are polynomials, so
 //! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list. Slice, pad and cat
 //! open an axis for each dimension along which an index moves: operands are read there by index arithmetic (`window.rs`),
 //! and what only such reads want brings no axes of its own. A dimension's place in memory is its type's layout.
@@ -119,12 +119,29 @@ impl Axes {
         };
         union.set_unwalked(unwalked.clone());
         for &op in ops {
-            union.add(ir, op)?;
+            match union.add(ir, op) {
+                Err(AxisRefusal::IncompatibleFactoring { .. }) if ops.len() == 1 => {
+                    return Self::reshaped(ir, op);
+                }
+                added => added?,
+            }
         }
         let mut axes = Self::freeze(&union)?;
         if windowed {
             axes.resolve_windows(ir, ops, unwalked)?;
         }
+        Ok(axes)
+    }
+
+    /// A reshape alone, whose result has axes of its own.
+    fn reshaped(ir: &Ir, op: Op) -> Result<Self, AxisRefusal> {
+        let mut union = AxisUnion::default();
+        for &result in ir.results(op) {
+            union.tensor(ir, result);
+        }
+        let mut axes = Self::freeze(&union)?;
+        let window = Window::of_reshape(ir, op).ok_or(AxisRefusal::Unsupported { op })?;
+        axes.windows.insert(op, window);
         Ok(axes)
     }
 

@@ -56,6 +56,15 @@ impl AxisRefusal {
         }
     }
 
+    /// The op at fault.
+    pub fn op(&self, ir: &Ir) -> Option<Op> {
+        match self {
+            Self::IncompatibleFactoring { at, .. } | Self::ExtentMismatch { at, .. } => Some(*at),
+            Self::SelfMapped { value } => ir.def_op(*value),
+            Self::Unsupported { op } => Some(*op),
+            Self::Window(refusal) => Some(refusal.op()),
+        }
+    }
     /// Whether what was said of `op` alone holds for every set of ops that it is part of: it has no rule, or more pieces than
     /// there may be, and no window reads past it.
     pub(crate) fn lasts(&self, ir: &Ir, op: Op) -> bool {

@@ -232,11 +232,29 @@ fn an_op_without_a_rule_or_with_a_wild_clause_is_refused() {
 fn a_zero_extent_never_factors() {
     let mut b = Builder::default();
     let x = b.input("x", "0x4xf32");
-    b.op(&RESHAPE, "r", &[x], &[], "2x0xf32");
+    let r = b.op(&RESHAPE, "r", &[x], &[], "2x0xf32");
+    b.pw("y", &[r], "2x0xf32");
     check(
         &b,
         "incompatible-factoring { at: %r, known: [0, 4], wanted: [2, 0] }",
     );
+}
+
+#[test]
+fn a_reshape_alone_has_the_axes_of_its_result() {
+    let mut b = Builder::default();
+    let x = b.input("x", "4x6xf32");
+    b.op(&RESHAPE, "r", &[x], &[], "3x8xf32");
+    check(
+        &b,
+        "axis 0: 3
+         axis 1: 8
+         %r: [0, 1]",
+    );
+    let axes = Axes::build(&b.ir, &b.ops).expect("alone");
+    let window = axes.window(b.ops[0]).expect("read by numbers");
+    let touched = [(x, ExtentExpr::constant(24))];
+    assert_eq!(window.touched(), touched);
 }
 
 #[test]

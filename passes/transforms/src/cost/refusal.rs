@@ -93,6 +93,16 @@ impl Refusal {
         }
     }
 
+    /// The op at fault, if it is one.
+    pub fn op(&self, ir: &Ir) -> Option<Op> {
+        match self {
+            Self::Axes(axes) => axes.op(ir),
+            Self::MustBeInMemory { op, .. } => Some(*op),
+            Self::Barrier { value } | Self::HintApart { value } => ir.def_op(*value),
+            _ => None,
+        }
+    }
+
     /// The same reason about other values and ops; `None` where one has no counterpart.
     pub(crate) fn map(
         &self,

@@ -14,6 +14,7 @@ use super::combine::Combine;
 use super::effects::Nest;
 use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
+use crate::decompose::is_composite;
 
 impl SweepLowering<'_> {
     pub(super) fn emit_pure(
@@ -113,7 +114,7 @@ impl SweepLowering<'_> {
         if def.class == OpClass::Creation {
             return self.emit_creation(op, scopes, ivs, lanes);
         }
-        if def.shifts() {
+        if def.shifts() || self.axes.window(op).is_some() {
             return self.emit_window(op, scopes, ivs, lanes);
         }
         let mut operands = Vec::new();
@@ -129,7 +130,10 @@ impl SweepLowering<'_> {
             _ => self.refuse(
                 op,
                 format!("'{}' has no code generation", def.name),
-                "use the interpreter, or rewrite it in terms of other ops",
+                match is_composite(self.ir(), op) {
+                    true => "run --decompose before --segment: it takes the op apart",
+                    false => "use the interpreter, or rewrite it in terms of other ops",
+                },
             ),
         }
     }

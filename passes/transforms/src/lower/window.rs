@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use super::build::Idx;
 use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
-use crate::axes::window::{Guard, Piece, Source};
+use crate::axes::window::{Guard, Piece, Source, Window};
 
 /// A point of the walk as indices of one value.
 struct Point {
@@ -67,7 +67,8 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
-        let Some(window) = self.axes.window(op) else {
+        let axes = self.axes;
+        let Some(window) = axes.window(op) else {
             return self.refuse(
                 op,
                 "its elements are not found by index arithmetic",
@@ -80,6 +81,7 @@ impl SweepLowering<'_> {
             let value = match &piece.source {
                 Source::Fill(fill) => self.fill(*fill, piece, below, &point, scopes, ivs, lanes)?,
                 Source::Memory { .. } => self.load_piece(piece, below, &point, lanes)?,
+                Source::Reshaped { .. } => self.load_reshaped(window, piece, &point)?,
             };
             below = Some(value);
         }
@@ -125,6 +127,44 @@ impl SweepLowering<'_> {
         let fill = self.k.splat(fill, lanes);
         let range = self.lane_range(&piece.guards, point, lanes)?;
         Ok(self.k.load_within(memory, at, fill, range))
+    }
+    /// The element of the same number: row-major through the window's result, and again through what is read.
+    fn load_reshaped(
+        &mut self,
+        window: &Window,
+        piece: &Piece,
+        point: &Point,
+    ) -> Result<Value, Unsupported> {
+        let Source::Reshaped {
+            value,
+            extents,
+            strides,
+        } = &piece.source
+        else {
+            return self.refuse_sweep("a piece of a window is no reshape");
+        };
+        let Some(&memory) = self.global.get(value) else {
+            return self.refuse_sweep("a value that is read through a window is not in memory");
+        };
+        let mut number = Idx::ZERO;
+        for (&index, extent) in point.index.iter().zip(&window.extents) {
+            let extent = self.eval(extent)?;
+            number = self.k.mul(number, extent);
+            number = self.k.add(number, index);
+        }
+        let mut at = Idx::ZERO;
+        for (axis, (extent, stride)) in extents.iter().zip(strides).enumerate().rev() {
+            let extent = self.eval(extent)?;
+            let stride = self.eval(stride)?;
+            let mut index = number;
+            if axis > 0 {
+                index = self.k.rem(number, extent);
+                number = self.k.div(number, extent);
+            }
+            let term = self.k.mul(index, stride);
+            at = self.k.add(at, term);
+        }
+        Ok(self.k.load(memory, at, None))
     }
     #[allow(clippy::too_many_arguments)]
     fn fill(

@@ -14,6 +14,9 @@
 //! What the walk would have to compute at another index than its own is refused ([`WindowRefusal::Computed`]): the set is
 //! taken apart there, or `sink-windows` moves the window before the computation.
 //!
+//! A reshape that stands alone and whose axes have no common refinement with its operand's is read like a window, too: element by
+//! element, each found by its number ([`Source::Reshaped`]).
+//!
 //! This file says what a window is and answers questions about it; `resolve.rs` finds it.
 //!
 //! Guarantees: pure; no recursion; at most [`MAX_PIECES`] pieces, each a chain of at most [`MAX_DEPTH`] ops, so the work per
@@ -54,6 +57,15 @@ pub enum Source {
         /// Elements from its beginning.
         offset: ExtentExpr,
         /// Elements from one index to the next, for each axis of the window's result.
+        strides: Vec<ExtentExpr>,
+    },
+    /// In memory, in another shape with no axis in common: the elements count through in row-major order.
+    Reshaped {
+        /// What is read.
+        value: Value,
+        /// The lengths of its axes.
+        extents: Vec<ExtentExpr>,
+        /// Elements from one index to the next, for each of them.
         strides: Vec<ExtentExpr>,
     },
     /// One element everywhere.
@@ -109,6 +121,18 @@ pub enum WindowRefusal {
     },
 }
 
+impl WindowRefusal {
+    /// The window op.
+    pub fn op(&self) -> Op {
+        match *self {
+            Self::Computed { op, .. }
+            | Self::TooManyPieces { op, .. }
+            | Self::TooDeep { op, .. }
+            | Self::Unknown { op } => op,
+        }
+    }
+}
+
 /// Whether `op` reads its first operands through a window.
 pub fn is_window(ir: &Ir, op: Op) -> bool {
     ir.def(op).is_some_and(|def| def.shifts())
@@ -120,6 +144,17 @@ impl Window {
     pub fn touched(&self) -> Vec<(Value, ExtentExpr)> {
         let touched = |piece: &Piece| match &piece.source {
             Source::Memory { value, strides, .. } => Some((*value, self.count(piece, strides)?)),
+            Source::Reshaped {
+                value,
+                extents,
+                strides,
+            } => {
+                let stored = strides.iter().zip(extents);
+                let stored = stored.filter(|(stride, _)| stride.as_constant() != Some(0));
+                let one = Some(ExtentExpr::constant(1));
+                let all = stored.fold(one, |all, (_, extent)| all?.mul(extent));
+                Some((*value, all?))
+            }
             Source::Fill(_) => None,
         };
         self.pieces.iter().filter_map(touched).collect()
@@ -169,6 +204,7 @@ impl Window {
             let unit = along.all(|g| g.scale == 1) && (!guarded || *step == one);
             unit && match &piece.source {
                 Source::Fill(_) => true,
+                Source::Reshaped { .. } => false,
                 Source::Memory { strides, .. } => {
                     let distance = strides[dim].mul(step);
                     distance == Some(one.clone())
@@ -187,6 +223,7 @@ impl Window {
                 .all(|g| g.dim != outer && g.dim != inner);
             free && match &piece.source {
                 Source::Fill(_) => true,
+                Source::Reshaped { .. } => false,
                 Source::Memory { strides, .. } => {
                     strides[inner].mul(&self.extents[inner]).as_ref() == Some(&strides[outer])
                 }
@@ -197,7 +234,7 @@ impl Window {
     pub fn fills(&self) -> impl Iterator<Item = Value> + '_ {
         self.pieces.iter().filter_map(|p| match p.source {
             Source::Fill(value) => Some(value),
-            Source::Memory { .. } => None,
+            Source::Memory { .. } | Source::Reshaped { .. } => None,
         })
     }
 }

@@ -87,6 +87,27 @@ impl Window {
     }
 }
 
+impl Window {
+    /// The elements of the reshape `op`, whose operand is in memory, by their numbers; `None` where an extent is `?`.
+    pub fn of_reshape(ir: &Ir, op: Op) -> Option<Window> {
+        let (from, to) = (ir.operand(op, 0), *ir.results(op).first()?);
+        let tensor = |value: Value| ir.value_kind(value).as_tensor();
+        let source = Source::Reshaped {
+            value: from,
+            extents: extents(ir, tensor(from)?)?,
+            strides: strides(ir, tensor(from)?, &layout::order(ir, tensor(from)?))?,
+        };
+        let piece = Piece {
+            guards: Vec::new(),
+            source,
+        };
+        Some(Window {
+            extents: extents(ir, tensor(to)?)?,
+            pieces: vec![piece],
+        })
+    }
+}
+
 /// Whether the walk down may pass through `op`: each of its elements is one of an operand, or one scalar everywhere.
 pub fn is_link(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir.def(op) else { return false };
