@@ -16,6 +16,7 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
     let Lowered {
         mut artifact,
         diagnostics,
+        other_plans,
         ..
     } = super::lower(ir, module, options)?;
     let target = backend(&options.target)?;
@@ -30,6 +31,7 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
     Ok(Compiled {
         artifact,
         diagnostics,
+        other_plans,
         compile_ms,
     })
 }

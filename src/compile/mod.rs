@@ -18,7 +18,7 @@ use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
-use fuser_pass::{Failure, Manager, Pipeline, Report, place_of};
+use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 
 /// No plan can be made of a lowered program.
 pub const NO_PLAN: CodeDef = CodeDef {
@@ -149,6 +149,8 @@ pub struct Compiled {
     pub artifact: Artifact,
     /// Warnings.
     pub diagnostics: Diagnostics,
+    /// Segments whose chosen plan could not be lowered, and what was done instead: each is a mistake of the cost model.
+    pub other_plans: Vec<Remark>,
     /// Milliseconds, all of it.
     pub compile_ms: f64,
 }
@@ -236,7 +238,10 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         .pipeline
         .up_to("protect-updates")
         .unwrap_or_else(Pipeline::empty);
-    let mut diagnostics = run_pipeline(ir, module, &front)?.diagnostics;
+    let scheduled = run_pipeline(ir, module, &front)?;
+    let mut diagnostics = scheduled.diagnostics;
+    let mut other_plans = scheduled.remarks;
+    other_plans.retain(|remark| remark.name == OTHER_PLAN);
     let segments = segments::describe(ir, program);
     let back = parsed.pipeline.from(front.passes().len());
     diagnostics
@@ -255,6 +260,7 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         artifact,
         kernels,
         diagnostics,
+        other_plans,
     })
 }
 
@@ -267,6 +273,8 @@ pub struct Lowered {
     pub kernels: Vec<Op>,
     /// Warnings.
     pub diagnostics: Diagnostics,
+    /// Segments whose chosen plan could not be lowered, and what was done instead.
+    pub other_plans: Vec<Remark>,
 }
 
 fn placeholder_target() -> fuser_artifact::Target {
@@ -279,6 +287,7 @@ fn placeholder_target() -> fuser_artifact::Target {
 
 #[cfg(feature = "codegen")]
 pub use code::{Loader, compile, emit};
+pub use fuser_passes::schedule::OTHER_PLAN;
 pub use prepare::{keep_only, name_extents};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
@@ -294,3 +303,6 @@ fn internal(ir: &Ir, module: Op, pass: &str, message: &str) -> Diagnostics {
         items: vec![diagnostic.help("run fuser-opt with the same passes: it writes a reproducer")],
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 //! What each segment of a scheduled program moves, as expressions of the extents: the report part of an artifact.
 //!
-//! Counted from the sweeps as they stand: a sweep reads what it uses from outside the segment, once each; a segment writes
+//! Counted from the sweeps, or launches, as they stand: a sweep reads what it uses from outside the segment, once each; a segment writes
 //! its results. What sweeps of one segment hand to each other is workspace and not counted here, like everywhere in reports.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
-use fuser_dialects::task;
+use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op, Value};
 
 use super::plan::extent_names;
@@ -26,7 +26,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let sweeps: Vec<Op> = ir
         .children(segment)
         .into_iter()
-        .filter(|&op| ir.is(op, &task::SWEEP))
+        .filter(|&op| ir.is(op, &task::SWEEP) || ir.is(op, &kernel::LAUNCH))
         .collect();
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,

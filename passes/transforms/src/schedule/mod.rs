@@ -15,12 +15,15 @@
 //! the segmenter decided. What costs no bytes (order of loops, tiles, lanes, partial sums) is chosen in `loops.rs`. Both are
 //! written as clauses that a user may edit before `lower-to-kernel`. What loops do not change is a phase before them (`hoist.rs`).
 //!
+//! A plan that cannot be lowered is given up for the next one, and at the last the segment is cut (`apart.rs`).
+//!
 //! Guarantees: no op is rewritten; an op that a later sweep recomputes is copied into it, as the plan says. Never touches a
-//! segment that has sweeps already, nor one that is a view.
+//! segment that has sweeps or launches already, nor one that is a view.
 
+mod apart;
 mod arrange;
 mod hoist;
 pub mod loops;
 mod pass;
 
-pub use pass::{CODES, SCHEDULE};
+pub use pass::{CODES, OTHER_PLAN, SCHEDULE};

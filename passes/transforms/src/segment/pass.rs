@@ -375,7 +375,11 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
     ctx.count("kernels", kernels as u64);
     ctx.count("segments", draws.len() as u64);
     places::note(ctx.ir, ctx.op);
-    draw(ctx.ir, block, &draws, &graph.free_ops());
+    // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
+    let loc = ctx.ir.op_loc(ctx.op);
+    for segment in draw(ctx.ir, block, &draws, &graph.free_ops()) {
+        ctx.ir.set_loc(segment, loc);
+    }
     places::settle(ctx.ir, ctx.op);
     Ok(())
 }
