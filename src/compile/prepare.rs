@@ -1,15 +1,17 @@
-//! What happens to a module before its program is compiled: other programs leave it, and extents that are nobody's business
-//! get names.
+//! What happens to a module before its program is compiled: other programs leave it, and extents that nobody named get names.
 //!
 //! ```text
-//! task.program @f(%x: tensor<?xf32>, ...)   =>   task.program @f(%x: tensor<[x_0]xf32>, ...)     // nothing uses %x
+//! task.program @f(%x: tensor<?xf32>) -> tensor<?xf32> {         task.program @f(%x: tensor<[x_0]xf32>) -> tensor<[x_0]xf32> {
+//!   %y = fusion.exp %x : tensor<?xf32>                     =>     %y = fusion.exp %x : tensor<[x_0]xf32>
 //! ```
 //!
 //! Never changes what a program computes.
 
 use fuser_dialects::task;
+use fuser_ir::def::{AxisRule, OpParts};
 use fuser_ir::types::TensorType;
-use fuser_ir::{AttrKind, Dim, Extent, Ir, Op, TypeId, TypeKind};
+use fuser_ir::{AttrKind, Dim, Extent, Ir, Op, Traits, TypeId, TypeKind, Value};
+use rustc_hash::FxHashMap;
 
 /// Erases the programs of `module` that are not `program`: their mistakes and their kernels are not its own.
 pub fn keep_only(ir: &mut Ir, module: Op, program: Op) {
@@ -20,19 +22,18 @@ pub fn keep_only(ir: &mut Ir, module: Op, program: Op) {
     }
 }
 
-/// Names the `?` of inputs that nothing uses: such an extent is whatever the input that is given has. One of an input that is
-/// used stays: results depend on it, and only its author knows which extents are the same.
+/// Names the `?` of inputs, and of all that is computed from them. As `?` agrees with no extent, not even another `?`, each is
+/// whatever the input that is given has. A result that overwrites an argument has the argument's length.
 pub fn name_extents(ir: &mut Ir, program: Op) {
     let Some(body) = ir.body(program, 0) else {
         return;
     };
     let mut named = false;
-    for (index, arg) in ir.args(body).to_vec().into_iter().enumerate() {
+    for (index, &arg) in ir.args(body).to_vec().iter().enumerate() {
         let TypeKind::Tensor(tensor) = ir.value_kind(arg) else {
             continue;
         };
-        let unknown = tensor.dims.iter().any(|d| d.extent == Extent::Unknown);
-        if !unknown || !ir.is_unused(arg) {
+        if !has_unknown(ir.value_kind(arg)) {
             continue;
         }
         let tensor = tensor.clone();
@@ -45,19 +46,15 @@ pub fn name_extents(ir: &mut Ir, program: Op) {
     if !named {
         return;
     }
-    let inputs: Vec<TypeId> = ir.args(body).iter().map(|&a| ir.value_type(a)).collect();
-    let Some(AttrKind::Type(function)) = ir.attr_of(program, "function_type") else {
-        return;
-    };
-    let TypeKind::Function { results, .. } = ir.ty(*function) else {
-        return;
-    };
-    let results = results.clone();
-    let function = ir.function_type(inputs, results);
-    let attr = ir.attr(AttrKind::Type(function));
-    ir.set_attr(program, "function_type", attr);
+    for op in ir.walk(program).into_iter().skip(1) {
+        name_results(ir, op);
+    }
+    let renamed = overwritten(ir, program);
+    if !renamed.is_empty() {
+        rename(ir, program, &renamed);
+    }
+    write_signature(ir, program);
 }
-
 fn with_names(ir: &mut Ir, tensor: TensorType, base: &str) -> TypeId {
     let mut dims = Vec::with_capacity(tensor.dims.len());
     for (axis, dim) in tensor.dims.iter().enumerate() {
@@ -68,6 +65,179 @@ fn with_names(ir: &mut Ir, tensor: TensorType, base: &str) -> TypeId {
         dims.push(Dim { extent, ..*dim });
     }
     ir.type_id(TypeKind::Tensor(TensorType { dims, ..tensor }))
+}
+
+fn has_unknown(kind: &TypeKind) -> bool {
+    let tensor = kind.as_tensor();
+    tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == Extent::Unknown))
+}
+
+/// Writes names for `?` into the shape that `op` states and into the types of its results. What ends a region gives the results
+/// of the op around it their types.
+fn name_results(ir: &mut Ir, op: Op) {
+    let Some(def) = ir.def(op) else { return };
+    if ir.has(op, Traits::TERMINATOR) {
+        let Some(parent) = ir.parent_op(op).filter(|p| !ir.is(*p, &task::PROGRAM)) else {
+            return;
+        };
+        let types: Vec<TypeId> = ir.operands(op).map(|v| ir.value_type(v)).collect();
+        return retype(ir, parent, &types);
+    }
+    let results = ir.results(op).iter();
+    if !ir.op_regions(op).is_empty() || !results.clone().any(|&v| has_unknown(ir.value_kind(v))) {
+        return;
+    }
+    name_shape(ir, op, def.axes);
+    let operands: Vec<Value> = ir.operands(op).collect();
+    let attrs = ir.attrs(op).to_vec();
+    let parts = OpParts {
+        operands: &operands,
+        attrs: &attrs,
+        regions: &[],
+        stated: None,
+    };
+    if let Some(Ok(types)) = def.infer.map(|infer| infer(ir, parts)) {
+        retype(ir, op, &types);
+    }
+}
+
+/// The clause `shape` of a broadcast, an expand, a slice or a reshape, whose kept axes are the operand's.
+fn name_shape(ir: &mut Ir, op: Op, rule: AxisRule) {
+    let Some(AttrKind::Extents(shape)) = ir.attr_of(op, "shape") else {
+        return;
+    };
+    let from = ir.operands(op).next().map(|v| ir.value_kind(v));
+    let Some(from) = from.and_then(TypeKind::as_tensor) else {
+        return;
+    };
+    let places = ir.i64s_of(op, "dims").unwrap_or_default();
+    let source = |axis: usize| match rule {
+        AxisRule::Broadcast => places.iter().position(|&d| d == axis as i64),
+        _ => Some(axis),
+    };
+    let named = |(axis, dim): (usize, &Dim)| {
+        let known = source(axis).and_then(|k| from.dims.get(k));
+        match known.filter(|_| dim.extent == Extent::Unknown) {
+            Some(known) => Dim {
+                extent: known.extent,
+                ..*dim
+            },
+            None => *dim,
+        }
+    };
+    let shape = shape.iter().enumerate().map(named).collect();
+    let shape = ir.attr(AttrKind::Extents(shape));
+    ir.set_attr(op, "shape", shape);
+}
+
+/// Gives results whose types have `?` the extents of `types`; layouts stay.
+fn retype(ir: &mut Ir, op: Op, types: &[TypeId]) {
+    for (index, &known) in types.iter().enumerate().take(ir.results(op).len()) {
+        let value = ir.result(op, index);
+        let TypeKind::Tensor(tensor) = ir.value_kind(value) else {
+            continue;
+        };
+        let Some(known) = ir.ty(known).as_tensor() else {
+            continue;
+        };
+        if known.dims.len() != tensor.dims.len() || !has_unknown(ir.value_kind(value)) {
+            continue;
+        }
+        let pairs = tensor.dims.iter().zip(&known.dims);
+        let dims = pairs.map(|(own, known)| match own.extent {
+            Extent::Unknown => Dim {
+                extent: known.extent,
+                ..*own
+            },
+            _ => *own,
+        });
+        let dims = dims.collect();
+        let ty = TypeKind::Tensor(TensorType {
+            dims,
+            ..tensor.clone()
+        });
+        let ty = ir.type_id(ty);
+        ir.set_value_type(value, ty);
+    }
+}
+
+/// For results that overwrite an argument: the name of the argument's extent, by the result's.
+fn overwritten(ir: &Ir, program: Op) -> FxHashMap<Extent, Extent> {
+    let mut renamed = FxHashMap::default();
+    let Some(body) = ir.body(program, 0) else {
+        return renamed;
+    };
+    let Some(end) = ir.terminator(body) else {
+        return renamed;
+    };
+    for (index, value) in ir.operands(end).enumerate() {
+        let argument = fuser_passes::protect_updates::argument(ir, program, index);
+        let Some(&argument) = argument.and_then(|a| ir.args(body).get(a)) else {
+            continue;
+        };
+        let dims = |v: Value| ir.value_kind(v).as_tensor().map_or(&[][..], |t| &t.dims);
+        for (own, other) in dims(value).iter().zip(dims(argument)) {
+            let mut name = own.extent;
+            while let Some(&next) = renamed.get(&name) {
+                name = next;
+            }
+            let mut other = other.extent;
+            while let Some(&next) = renamed.get(&other) {
+                other = next;
+            }
+            if name != other {
+                renamed.insert(name, other);
+            }
+        }
+    }
+    renamed
+}
+/// Replaces extents in all types and shapes of `program`.
+fn rename(ir: &mut Ir, program: Op, renamed: &FxHashMap<Extent, Extent>) {
+    let mut values: Vec<Value> = ir
+        .body(program, 0)
+        .map_or(Vec::new(), |b| ir.args(b).to_vec());
+    let new = |dim: &Dim| {
+        let mut extent = dim.extent;
+        while let Some(&next) = renamed.get(&extent) {
+            extent = next;
+        }
+        Dim { extent, ..*dim }
+    };
+    for op in ir.walk(program).into_iter().skip(1) {
+        values.extend(ir.results(op));
+        if let Some(AttrKind::Extents(shape)) = ir.attr_of(op, "shape") {
+            let shape = shape.iter().map(new).collect();
+            let shape = ir.attr(AttrKind::Extents(shape));
+            ir.set_attr(op, "shape", shape);
+        }
+    }
+    for value in values {
+        if let TypeKind::Tensor(tensor) = ir.value_kind(value) {
+            let dims = tensor.dims.iter().map(new).collect();
+            let ty = TypeKind::Tensor(TensorType {
+                dims,
+                ..tensor.clone()
+            });
+            let ty = ir.type_id(ty);
+            ir.set_value_type(value, ty);
+        }
+    }
+}
+
+/// The signature as the types of the arguments and of what is returned say.
+fn write_signature(ir: &mut Ir, program: Op) {
+    let Some(body) = ir.body(program, 0) else {
+        return;
+    };
+    let Some(end) = ir.terminator(body) else {
+        return;
+    };
+    let inputs: Vec<TypeId> = ir.args(body).iter().map(|&a| ir.value_type(a)).collect();
+    let results: Vec<TypeId> = ir.operands(end).map(|v| ir.value_type(v)).collect();
+    let function = ir.function_type(inputs, results);
+    let attr = ir.attr(AttrKind::Type(function));
+    ir.set_attr(program, "function_type", attr);
 }
 
 /// An extent that no text of the module names: `x_0`, or with a number behind it.
@@ -99,8 +269,12 @@ mod tests {
         let program = find_program(&ir, module, Some(name)).unwrap();
         (ir, module, program)
     }
+    fn types(ir: &Ir, values: &[Value]) -> Vec<String> {
+        let types = values.iter().map(|&v| ir.value_type(v));
+        types.map(|ty| fuser_ir::describe::ty(ir, ty)).collect()
+    }
     #[test]
-    fn extents_of_inputs_that_nothing_uses_get_names_of_their_own() {
+    fn extents_of_inputs_get_names_of_their_own() {
         let text = "task.program @f(%x: tensor<?x4x?xf32>, %u: tensor<?xf32>, %1: tensor<?xf32>, %x_0: tensor<8xf32>)
             -> tensor<8xf32> {
           %y = fusion.neg %u
@@ -110,26 +284,61 @@ mod tests {
         name_extents(&mut ir, program);
         assert!(!fuser_ir::verify(&mut ir, program).has_errors());
         let body = ir.body(program, 0).unwrap();
-        let types = ir
-            .args(body)
-            .iter()
-            .map(|&a| fuser_ir::describe::ty(&ir, ir.value_type(a)));
-        let types: Vec<String> = types.collect();
-        assert_eq!(
-            types,
-            [
-                "tensor<[x_0_1]x4x[x_2]xf32>",
-                "tensor<?xf32>",
-                "tensor<[arg2_0]xf32>",
-                "tensor<8xf32>"
-            ]
-        );
+        let wanted = [
+            "tensor<[x_0_1]x4x[x_2]xf32>",
+            "tensor<[u_0]xf32>",
+            "tensor<[arg2_0]xf32>",
+            "tensor<8xf32>",
+        ];
+        assert_eq!(types(&ir, ir.args(body)), wanted);
+    }
+    #[test]
+    fn what_is_computed_from_inputs_has_their_extents() {
+        let text = "task.program @f(%x: tensor<4x?xf32>, %v: tensor<?x1xf32>, %o: tensor<?x1xf32>)
+            -> (tensor<?x4xf32, [0, 1]>, tensor<?x4xb5xf32>, tensor<?xf32>, tensor<?xb3xf32>, tensor<?x1xf32> {alias = 2}) {
+          %p = task.pattern @p {
+            %n = fusion.neg %x
+            %p = fusion.permute %n dims [1, 0] : tensor<?x4xf32, [0, 1]>
+            task.yield %p
+          } : tensor<?x4xf32, [0, 1]>
+          %b = fusion.broadcast %p dims [0, 1] shape [?, 4, 5]
+          %e = fusion.exp %b
+          %s = fusion.sum %x dims [0]
+          %w = fusion.expand %v shape [?, 3]
+          %d = fusion.exp %v
+          task.return %p, %e, %s, %w, %d
+        }";
+        let (mut ir, _, program) = read(text, "f");
+        name_extents(&mut ir, program);
+        let told = fuser_ir::verify(&mut ir, program);
+        assert!(!told.has_errors(), "{told:?}");
+        let body = ir.body(program, 0).unwrap();
+        // What overwrites `%o` is as long as that.
+        let wanted = [
+            "tensor<4x[x_1]xf32>",
+            "tensor<[o_0]x1xf32>",
+            "tensor<[o_0]x1xf32>",
+        ];
+        assert_eq!(types(&ir, ir.args(body)), wanted);
+        let returned: Vec<Value> = ir.operands(ir.terminator(body).unwrap()).collect();
+        let wanted = [
+            "tensor<[x_1]x4xf32, [0, 1]>",
+            "tensor<[x_1]x4xb5xf32>",
+            "tensor<[x_1]xf32>",
+            "tensor<[o_0]xb3xf32>",
+            "tensor<[o_0]x1xf32>",
+        ];
+        assert_eq!(types(&ir, &returned), wanted);
     }
     #[test]
     fn mistakes_of_other_programs_are_not_told() {
-        // What `@g` does to an extent that nobody named has no schedule.
-        let text = "task.program @g(%x: tensor<?xf32>) -> tensor<?xf32> {
-          %y = fusion.exp %x
+        // The segment of `@g` has no schedule.
+        let text = "task.program @g(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+          %y = task.segment @s {
+            %t = fusion.permute %x dims [1, 0]
+            %y = fusion.add %x, %t
+            task.yield %y
+          }
           task.return %y
         }
         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {
