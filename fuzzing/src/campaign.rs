@@ -11,6 +11,7 @@ use crate::generate::fusion::{self, Config};
 use crate::generate::{Case, Tier, tasks};
 use crate::mutate::{self, Needs};
 use crate::oracle::{Finding, compiled, execute, guard, partner, passes, text, verify};
+pub use crate::stats::shape_of;
 use crate::{Source, Stats};
 
 /// How a program is cut into kernels and their sweeps.
@@ -312,13 +313,12 @@ fn through_passes(
         Ok(verdict) => verdict,
         Err(finding) => return vec![finding],
     };
-    match verdict.refused {
-        Some(reason) => {
-            stats.count("lowered", format!("{family}: refused"));
-            stats.count("refusal", shape_of(&reason));
-        }
-        None => stats.count("lowered", format!("{family}: yes")),
-    }
+    let outcome = match verdict.findings.is_empty() {
+        true => "yes",
+        false => "found",
+    };
+    stats.count("lowered", format!("{family}: {outcome}"));
+    stats.other_plans(&verdict.other_plans);
     let told = |finding: Finding| {
         Finding::new(
             format!("{family} {variant} {}", finding.stage),
@@ -337,8 +337,12 @@ fn through_code(
     let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
     let options = effort.compile_options(passes);
     match compiled::check(case, expected, &variant.to_string(), options) {
-        compiled::Verdict::Agrees { kernels } => {
+        compiled::Verdict::Agrees {
+            kernels,
+            other_plans,
+        } => {
             stats.count("compiled", "agrees");
+            stats.other_plans(&other_plans);
             // The orders are too many to be told apart.
             let options = Variant {
                 order: 0,
@@ -357,26 +361,4 @@ fn through_code(
             Some(finding)
         }
     }
-}
-
-/// A message without its numbers and names, so that equal reasons count together.
-pub fn shape_of(message: &str) -> String {
-    let mut shape = String::new();
-    let mut quoted = false;
-    for c in message.chars().take(160) {
-        match c {
-            '\'' | '`' => {
-                quoted = !quoted;
-                shape.push(c);
-            }
-            _ if quoted => {}
-            '0'..='9' if shape.contains(' ') => {
-                if !shape.ends_with('#') {
-                    shape.push('#');
-                }
-            }
-            c => shape.push(c),
-        }
-    }
-    shape
 }

@@ -6,11 +6,13 @@ use std::path::Path;
 
 use fuser_ir::print::{PrintOptions, print};
 
-use crate::campaign::{self, Effort, shape_of};
+use crate::campaign::{self, Effort};
 use crate::generate::fusion::{self, Config};
 use crate::generate::{Case, kernels, tasks};
 use crate::oracle::execute::Expected;
+use crate::oracle::refusal::Written;
 use crate::oracle::{Finding, compiled, guard, passes, ptx, text, verify};
+use crate::stats::shape_of;
 use crate::{Source, Stats};
 
 /// What runs on modules of kernels and tasks, each pass looked at.
@@ -88,7 +90,7 @@ pub fn launched(case: &mut Case, effort: Effort, stats: &mut Stats) -> Vec<Findi
         Err(finding) => return vec![finding],
     };
     let options = effort.compile_options(Some(LAUNCHES.into()));
-    match compiled::check(case, &expected, "launches", options) {
+    match compiled::check_written(case, &expected, "launches", options, Written::Kernels) {
         compiled::Verdict::Agrees { .. } => stats.count("kernels compiled", "agrees"),
         compiled::Verdict::Refused(reason) => {
             stats.count("kernels compiled", "refused");
@@ -133,8 +135,7 @@ fn through(
         Ok(verdict) => verdict,
         Err(finding) => return vec![finding],
     };
-    let refused = verdict.refused.map(|what| Finding::new(text, what));
-    verdict.findings.into_iter().chain(refused).collect()
+    verdict.findings
 }
 
 /// A random fusion, or a program of launches, as PTX that an assembler accepts.
@@ -156,7 +157,11 @@ pub fn assembled(
     let mut findings = Vec::new();
     for architecture in ptx::ARCHITECTURES {
         let passes = launches.then(|| LAUNCHES.to_owned());
-        match ptx::check(&case, architecture, passes, assembler) {
+        let written = match launches {
+            true => Written::Kernels,
+            false => Written::Program,
+        };
+        match ptx::check(&case, architecture, passes, written, assembler) {
             ptx::Verdict::Assembled { kernels } => {
                 stats.count("ptx", "assembled");
                 stats.add("ptx kernels", architecture, kernels as u64);

@@ -49,6 +49,12 @@ impl Stats {
             total => 100 * self.of(group, entry) / total,
         }
     }
+    /// Counts the plans that the cost model chose and lowering refused: none is the aim.
+    pub fn other_plans(&mut self, reasons: &[String]) {
+        for reason in reasons {
+            self.count("other plan", shape_of(reason));
+        }
+    }
     /// Adds the counts of another run.
     pub fn merge(&mut self, other: &Stats) {
         for (group, entries) in &other.counts {
@@ -99,6 +105,28 @@ impl Stats {
     pub fn missing_dtypes(&self) -> Vec<&'static str> {
         self.missing("dtype", DType::ALL.into_iter().map(DType::name))
     }
+}
+
+/// A message without its numbers and names, so that equal reasons count together.
+pub fn shape_of(message: &str) -> String {
+    let mut shape = String::new();
+    let mut quoted = false;
+    for c in message.chars().take(160) {
+        match c {
+            '\'' | '`' => {
+                quoted = !quoted;
+                shape.push(c);
+            }
+            _ if quoted => {}
+            '0'..='9' if shape.contains(' ') => {
+                if !shape.ends_with('#') {
+                    shape.push('#');
+                }
+            }
+            c => shape.push(c),
+        }
+    }
+    shape
 }
 
 /// `0`, `1`, `2`, `3-4`, `5-8`, ...

@@ -111,7 +111,6 @@ fn chains_of_casts_keep_their_meaning() {
                 let verdict = passes::check(&case, &expected, &pipeline, FUEL, &mut stats);
                 let (from, middle) = (from.name(), middle.name());
                 assert_eq!(verdict.findings, Vec::new(), "{from} -> {middle} by {text}");
-                assert_eq!(verdict.refused, None, "{from} -> {middle} by {text}");
             }
         }
     }

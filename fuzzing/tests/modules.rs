@@ -51,7 +51,7 @@ fn kernels_mean_the_same_interpreted_simplified_and_compiled() {
     }
     println!("{stats}\ncount: {KERNELS} modules of kernels");
     assert_eq!(faults, Vec::<String>::new());
-    assert!(stats.percent("kernels compiled", "agrees") >= 90, "{stats}");
+    assert_eq!(stats.percent("kernels compiled", "agrees"), 100, "{stats}");
     for pass in ["canonicalize", "cse", "dce"] {
         assert!(stats.of("pass changed", pass) > 0, "{pass}: {stats}");
     }
@@ -101,5 +101,6 @@ fn code_for_gpus_is_assembled() {
     }
     println!("{stats}\ncount: {ASSEMBLED} programs for two GPUs each");
     assert_eq!(faults, Vec::<String>::new());
-    assert!(stats.percent("ptx", "assembled") >= 60, "{stats}");
+    // Some kernels that are written here ask for what a GPU does not have.
+    assert!(stats.percent("ptx", "assembled") >= 90, "{stats}");
 }

@@ -3,7 +3,7 @@
 //!
 //! Exact programs are compared bit for bit, bounded ones within the bound that the interpreter derives. A failure is repeated
 //! by the command that the message shows. The tests fail too where the campaign goes blind: a pass of the pipeline that never
-//! changes a program, too few programs that are compiled.
+//! changes a program, a program that is not compiled.
 
 use fuser::compile::Target;
 use fuser_fuzzing::campaign::{self, QUICK, USUAL};
@@ -13,8 +13,6 @@ use fuser_fuzzing::{Source, Stats};
 
 /// Cases of each test.
 const CASES: u64 = 200;
-/// Per cent of the compiles that must succeed.
-const COMPILED: u64 = 60;
 
 fn campaign(tier: Tier) -> (Stats, Vec<String>) {
     let mut stats = Stats::default();
@@ -38,7 +36,12 @@ fn check(tier: Tier) -> Stats {
     let agrees = stats.of("compiled", "agrees");
     println!("count: {agrees} compiled programs that agree with the interpreter, {name}");
     assert_eq!(faults, Vec::<String>::new());
-    assert!(stats.percent("compiled", "agrees") >= COMPILED, "{stats}");
+    // Each plan that the cost model chose can be lowered, and each program is compiled.
+    assert_eq!(
+        stats.entries("other plan").collect::<Vec<_>>(),
+        Vec::<&str>::new()
+    );
+    assert_eq!(stats.percent("compiled", "agrees"), 100, "{stats}");
     assert_eq!(stats.missing_dtypes(), Vec::<&str>::new());
     let extents = ["0", "1", "3-4", "17-32", "33-64", "1025-2048", "b", "named"];
     assert_eq!(stats.missing("extent", extents), Vec::<&str>::new());

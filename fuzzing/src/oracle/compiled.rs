@@ -13,7 +13,8 @@ use fuser_runtime::{
 };
 
 use super::execute::{Expected, data};
-use super::{Finding, guard, is_internal, summary};
+use super::refusal::{self, Written};
+use super::{Finding, guard};
 use crate::generate::{Case, Input};
 
 /// Bytes that a run may hold.
@@ -30,8 +31,10 @@ pub enum Verdict {
     Agrees {
         /// Kernels in the artifact.
         kernels: usize,
+        /// Why segments got another plan than the cost model's.
+        other_plans: Vec<String>,
     },
-    /// The compiler refused it with a diagnostic.
+    /// A limit that is stated.
     Refused(String),
     /// A broken promise.
     Found(Finding),
@@ -39,17 +42,31 @@ pub enum Verdict {
 
 /// Compiles a copy of the case as `options` say, for a CPU, and runs it; `name` says what the options are.
 pub fn check(case: &Case, expected: &Expected, name: &str, options: CompileOptions) -> Verdict {
+    check_written(case, expected, name, options, Written::Program)
+}
+
+/// The same for a case of which somebody wrote the kernels.
+pub fn check_written(
+    case: &Case,
+    expected: &Expected,
+    name: &str,
+    options: CompileOptions,
+    written: Written,
+) -> Verdict {
     let stage = format!("compiled {name}");
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
         Err(finding) => return Verdict::Found(finding),
-        Ok(Err(diagnostics)) if is_internal(&diagnostics) => {
-            return Verdict::Found(Finding::new(stage, summary(&diagnostics)));
+        Ok(Err(diagnostics)) => {
+            return refusal::judge(stage, &diagnostics, written)
+                .map_or_else(Verdict::Found, Verdict::Refused);
         }
-        Ok(Err(diagnostics)) => return Verdict::Refused(summary(&diagnostics)),
         Ok(Ok(compiled)) => compiled,
     };
     let kernels = compiled.artifact.kernels.len();
+    let other_plans = compiled.other_plans.into_iter();
+    let other_plans = other_plans.map(|remark| remark.reason.unwrap_or(remark.message));
+    let other_plans: Vec<String> = other_plans.collect();
     let found = |what: String| Verdict::Found(Finding::new(stage.clone(), what));
     let program = match CpuProgram::load(compiled.artifact, &Loader) {
         Ok(program) => program,
@@ -76,7 +93,10 @@ pub fn check(case: &Case, expected: &Expected, name: &str, options: CompileOptio
     match outputs.map(|outputs| expected.fault(&outputs)) {
         None => found("a result has more bytes than its shape".into()),
         Some(Some(what)) => found(what),
-        Some(None) => Verdict::Agrees { kernels },
+        Some(None) => Verdict::Agrees {
+            kernels,
+            other_plans,
+        },
     }
 }
 

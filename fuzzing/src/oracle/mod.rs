@@ -11,7 +11,7 @@
 //! | `text` | printed and parsed again it is the same program, in every form |
 //! | `guard` | nothing panics |
 //!
-//! A refusal with a diagnostic is no finding: not every program can be compiled. An internal error is.
+//! A refusal is a finding as a wrong result is (`refusal`): a program that verifies compiles.
 
 pub mod compiled;
 pub mod execute;
@@ -20,6 +20,7 @@ pub mod parse;
 pub mod partner;
 pub mod passes;
 pub mod ptx;
+pub mod refusal;
 pub mod text;
 pub mod verify;
 
@@ -55,12 +56,4 @@ pub fn summary(diagnostics: &Diagnostics) -> String {
     let lines = diagnostics.items.iter().take(3);
     let lines: Vec<String> = lines.map(|d| format!("{} {}", d.code, d.message)).collect();
     lines.join("; ")
-}
-
-/// Whether a diagnostic says that the compiler itself is wrong.
-pub fn is_internal(diagnostics: &Diagnostics) -> bool {
-    let internal = |d: &fuser_ir::Diagnostic| {
-        d.code == fuser::INTERNAL.code || d.message.contains("plan is not valid")
-    };
-    diagnostics.items.iter().any(internal)
 }

@@ -98,7 +98,10 @@ pub fn check(
     }
     let mut findings = Vec::new();
     match compiled::check(&case, expected, &format!("{stage}: {name}"), options) {
-        compiled::Verdict::Agrees { .. } => stats.count("partner compiled", "agrees"),
+        compiled::Verdict::Agrees { other_plans, .. } => {
+            stats.count("partner compiled", "agrees");
+            stats.other_plans(&other_plans);
+        }
         compiled::Verdict::Refused(_) => stats.count("partner compiled", "refused"),
         compiled::Verdict::Found(finding) => findings.push(finding),
     }

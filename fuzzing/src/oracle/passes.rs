@@ -4,6 +4,7 @@
 //! must lie within the bounds that the interpreter derived for the program as it was generated. What a pass left as it was
 //! is not executed again. Loops take long to interpret, so there is fuel; what runs out of it is counted, and is no finding.
 
+use fuser::compile::{OTHER_PLAN, name_extents};
 use fuser_interp::ErrorKind;
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Diagnostic, Ir, Op};
@@ -17,10 +18,10 @@ use crate::generate::{Case, Input};
 /// What became of a pipeline.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Verdict {
-    /// Broken promises, at most one for each pass.
+    /// Broken promises, at most one for each pass; a refusal is one.
     pub findings: Vec<Finding>,
-    /// The diagnostics with which a pass refused the program.
-    pub refused: Option<String>,
+    /// Why segments got another plan than the cost model's.
+    pub other_plans: Vec<String>,
 }
 
 /// Runs `pipeline` on a copy of the case; each execution may take `fuel` element operations.
@@ -32,6 +33,8 @@ pub fn check(
     stats: &mut Stats,
 ) -> Verdict {
     let mut ir = case.ir.clone();
+    // As compiling does.
+    name_extents(&mut ir, case.program);
     let mut watcher = Watcher {
         program: case.program,
         inputs: &case.inputs,
@@ -45,17 +48,24 @@ pub fn check(
     manager.watch(&mut watcher);
     let report = manager.run(&mut ir, case.module, pipeline);
     let mut findings = watcher.findings;
-    let refused = match &report.failure {
-        None => None,
+    match &report.failure {
+        None => {}
         Some(Failure::Diagnostics { pass }) => {
-            Some(format!("{pass}: {}", summary(&report.diagnostics)))
+            let what = format!("refused: {}", summary(&report.diagnostics));
+            findings.push(Finding::new(format!("passes: {pass}"), what));
         }
         Some(Failure::Internal { pass, message, .. }) => {
             findings.push(Finding::new(format!("passes: {pass}"), message.clone()));
-            None
         }
-    };
-    Verdict { findings, refused }
+    }
+    let remarks = report.remarks.into_iter();
+    let other_plans = remarks.filter(|remark| remark.name == OTHER_PLAN);
+    Verdict {
+        findings,
+        other_plans: other_plans
+            .map(|remark| remark.reason.unwrap_or(remark.message))
+            .collect(),
+    }
 }
 
 struct Watcher<'a> {

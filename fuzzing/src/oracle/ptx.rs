@@ -9,7 +9,8 @@ use std::process::Command;
 use fuser::compile::{CompileOptions, Target, compile};
 use fuser_artifact::Code;
 
-use super::{Finding, guard, is_internal, summary};
+use super::refusal::{self, Written};
+use super::{Finding, guard};
 use crate::generate::Case;
 
 /// Architectures: the oldest that is supported, and a newer one.
@@ -23,7 +24,7 @@ pub enum Verdict {
         /// How many.
         kernels: usize,
     },
-    /// The compiler refused it with a diagnostic.
+    /// A limit that is stated.
     Refused(String),
     /// A broken promise.
     Found(Finding),
@@ -36,7 +37,14 @@ pub fn fetched() -> Option<PathBuf> {
 }
 
 /// Compiles a copy of the case for `architecture` and assembles its kernels. `passes` as for `compiled`.
-pub fn check(case: &Case, architecture: &str, passes: Option<String>, assembler: &Path) -> Verdict {
+/// `written` says who wrote the kernels.
+pub fn check(
+    case: &Case,
+    architecture: &str,
+    passes: Option<String>,
+    written: Written,
+    assembler: &Path,
+) -> Verdict {
     let stage = format!("ptx {architecture}");
     let options = CompileOptions {
         target: Target::Cuda(architecture.into()),
@@ -46,10 +54,10 @@ pub fn check(case: &Case, architecture: &str, passes: Option<String>, assembler:
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
         Err(finding) => return Verdict::Found(finding),
-        Ok(Err(diagnostics)) if is_internal(&diagnostics) => {
-            return Verdict::Found(Finding::new(stage, summary(&diagnostics)));
+        Ok(Err(diagnostics)) => {
+            return refusal::judge(stage, &diagnostics, written)
+                .map_or_else(Verdict::Found, Verdict::Refused);
         }
-        Ok(Err(diagnostics)) => return Verdict::Refused(summary(&diagnostics)),
         Ok(Ok(compiled)) => compiled,
     };
     // The code of several kernels may be one text.

@@ -23,7 +23,7 @@ pub const USAGE: &str = "usage: soak [options]
   --no-templates single ops only
   --out DIR      where failures are written (fuzz-failures)
   --only A,B     of the kinds of cases only these: programs, partners, tasks, kernels, ptx, texts
-  --find TEXT    a refusal whose diagnostic, without numbers and names, contains TEXT counts as a failure too
+  --find TEXT    a stated refusal, or a plan given up, whose reason, without numbers and names, contains TEXT is a failure too
   --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";
 
@@ -136,7 +136,8 @@ impl Options {
         let Some(text) = &self.find else {
             return Vec::new();
         };
-        let refusals = stats.entries("refusal").filter(|r| r.contains(text));
+        let refusals = stats.entries("refusal").chain(stats.entries("other plan"));
+        let refusals = refusals.filter(|r| r.contains(text));
         refusals.map(|r| Finding::new("refused", r)).collect()
     }
     pub(super) fn effort(&self) -> Effort {

@@ -1,0 +1,61 @@
+//! Which refusals keep the promise that a program which verifies compiles.
+//!
+//! Everything that the compiler refuses is a finding, but for what stands in [`STATED`]: limits that the documentation names and
+//! that a user can act on.
+
+use fuser_ir::Diagnostics;
+
+use super::{Finding, summary};
+
+/// Who wrote what is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// The compiler chose kernels for a program of tensor ops.
+    Program,
+    /// Kernels were written by hand, that is by a generator.
+    Kernels,
+}
+
+/// A limit that is stated.
+struct Limit {
+    /// What it is about.
+    of: Written,
+    /// The code of the diagnostic.
+    code: &'static str,
+    /// What its message contains.
+    text: &'static str,
+}
+
+/// The limits: kernels for a GPU whose author asks for what it does not have.
+static STATED: &[Limit] = &[
+    Limit {
+        of: Written::Kernels,
+        code: "FIR0815",
+        text: "allocates local memory of a dynamic size",
+    },
+    Limit {
+        of: Written::Kernels,
+        code: "FIR0814",
+        text: "is folded over",
+    },
+];
+
+/// The refusal as text where all of it is stated, else as a finding.
+pub fn judge(
+    stage: impl Into<String>,
+    diagnostics: &Diagnostics,
+    written: Written,
+) -> Result<String, Finding> {
+    let stated = |d: &fuser_ir::Diagnostic| {
+        let limits = STATED.iter().filter(|limit| limit.of == written);
+        !d.is_error()
+            || limits
+                .into_iter()
+                .any(|l| d.code == l.code && d.message.contains(l.text))
+    };
+    let text = summary(diagnostics);
+    match diagnostics.items.iter().all(stated) {
+        true => Ok(text),
+        false => Err(Finding::new(stage, format!("refused: {text}"))),
+    }
+}

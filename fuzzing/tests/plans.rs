@@ -1,0 +1,131 @@
+//! Any op can be compiled alone, and so can any program: what the last resort of scheduling rests on.
+//!
+//! Each tensor op by itself, in shapes with extents 0 and 1, names, `?`, axes that are stored once, and other layouts, for the CPU and for a
+//! GPU. And whole programs as one segment each, which mostly has no schedule: it is cut until it has, and computes the same.
+
+use fuser::compile::{CompileOptions, Target, compile};
+use fuser_dialects::task::{self, outline};
+use fuser_fuzzing::generate::fusion::{self, Config};
+use fuser_fuzzing::generate::{Case, Tier};
+use fuser_fuzzing::mutate::MUTATORS;
+use fuser_fuzzing::oracle::compiled::{self, Verdict};
+use fuser_fuzzing::{Source, Stats, campaign};
+use fuser_ir::Op;
+
+/// Cases of each op.
+const CASES: u64 = 4;
+/// Programs that become one segment.
+const WHOLE: u64 = 60;
+
+/// One op, with what makes its operands fit.
+fn alone(op: &'static str, seed: u64) -> Case {
+    let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
+    let config = Config {
+        ops: 1,
+        allowed: vec![op],
+        templates: false,
+        ..Config::small(tier)
+    };
+    let mut source = Source::seed(seed);
+    let mut case = fusion::generate(&mut source, &config);
+    for name in ["lay-out", "transpose-inputs"] {
+        let mut mutators = MUTATORS.iter().filter(|m| m.name == name);
+        if let Some(mutator) = mutators.next().filter(|_| source.chance(1, 2)) {
+            let mut changed = case.clone();
+            if mutator.apply(&mut changed, &mut source) {
+                case = changed;
+            }
+        }
+    }
+    case
+}
+
+fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String> {
+    let case = alone(op, seed);
+    stats.program(&case.ir, case.program);
+    let expected = match campaign::expected(&case) {
+        Ok(expected) => expected,
+        Err(finding) => return vec![format!("{op}, seed {seed}: {finding}")],
+    };
+    let mut faults = Vec::new();
+    let apart = "decompose,segment{max-ops=1}".to_owned();
+    for (name, passes) in [("usual", None), ("alone", Some(apart))] {
+        match compiled::check(&case, &expected, name, passes) {
+            Verdict::Agrees { other_plans, .. } => {
+                stats.count("compiled", name);
+                faults.extend(other_plans);
+            }
+            Verdict::Refused(text) => faults.push(text),
+            Verdict::Found(finding) => faults.push(finding.to_string()),
+        }
+    }
+    let options = CompileOptions {
+        target: Target::Cuda("sm_90".into()),
+        ..CompileOptions::default()
+    };
+    let mut ir = case.ir.clone();
+    if let Err(told) = compile(&mut ir, case.module, &options) {
+        faults.push(format!("for a GPU: {told:?}"));
+    }
+    let told = |fault| format!("{op}, seed {seed}: {fault}");
+    faults.into_iter().map(told).collect()
+}
+
+#[test]
+fn every_op_alone_is_compiled() {
+    let registry = fuser_dialects::registry();
+    let dialects = registry.dialects().iter();
+    let fusion = dialects.filter(|dialect| dialect.name == "fusion");
+    let ops: Vec<&'static str> = fusion
+        .flat_map(|d| d.ops.iter().map(|op| op.name))
+        .collect();
+    let (mut stats, mut faults) = (Stats::default(), Vec::new());
+    for (number, &op) in (0u64..).zip(&ops) {
+        for seed in 0..CASES {
+            faults.extend(compiled_alone(op, 1000 * number + seed, &mut stats));
+        }
+    }
+    println!(
+        "{stats}\ncount: {} programs of one op",
+        CASES * ops.len() as u64
+    );
+    assert_eq!(faults, Vec::<String>::new());
+    assert_eq!(stats.missing("op", ops), Vec::<&str>::new());
+    let extents = ["0", "1", "3-4", "17-32", "b", "named", "?"];
+    assert_eq!(stats.missing("extent", extents), Vec::<&str>::new());
+}
+
+/// All ops of the program in one segment that stands in no text.
+fn enclose(case: &mut Case) -> bool {
+    let ir = &mut case.ir;
+    let ops = ir.children(case.program).into_iter();
+    let ops: Vec<Op> = ops.filter(|&op| !ir.is(op, &task::RETURN)).collect();
+    outline::outline(ir, &ops, &task::SEGMENT, Some("all")).is_ok()
+}
+
+#[test]
+fn a_segment_without_a_schedule_is_cut_until_it_has_one() {
+    let (mut faults, mut cut) = (Vec::new(), 0);
+    for seed in 0..WHOLE {
+        let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
+        let mut case = fusion::generate(&mut Source::seed(seed), &Config::small(tier));
+        let expected = match campaign::expected(&case) {
+            Ok(expected) => expected,
+            Err(finding) => {
+                faults.push(format!("seed {seed}: {finding}"));
+                continue;
+            }
+        };
+        if !enclose(&mut case) {
+            continue;
+        }
+        match compiled::check(&case, &expected, "whole", Some("decompose".into())) {
+            Verdict::Agrees { other_plans, .. } => cut += u64::from(!other_plans.is_empty()),
+            Verdict::Refused(text) => faults.push(format!("seed {seed}: {text}")),
+            Verdict::Found(finding) => faults.push(format!("seed {seed}: {finding}")),
+        }
+    }
+    println!("count: {cut} of {WHOLE} programs cut because one kernel for all has no schedule");
+    assert_eq!(faults, Vec::<String>::new());
+    assert!(cut >= WHOLE / 4, "{cut}");
+}
