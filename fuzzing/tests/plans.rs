@@ -17,6 +17,14 @@ const CASES: u64 = 4;
 /// Programs that become one segment.
 const WHOLE: u64 = 60;
 
+/// For the host, with these passes before scheduling.
+fn with_passes(passes: Option<String>) -> CompileOptions {
+    CompileOptions {
+        passes,
+        ..CompileOptions::default()
+    }
+}
+
 /// One op, with what makes its operands fit.
 fn alone(op: &'static str, seed: u64) -> Case {
     let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
@@ -50,7 +58,7 @@ fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String>
     let mut faults = Vec::new();
     let apart = "decompose,segment{max-ops=1}".to_owned();
     for (name, passes) in [("usual", None), ("alone", Some(apart))] {
-        match compiled::check(&case, &expected, name, passes) {
+        match compiled::check(&case, &expected, name, with_passes(passes)) {
             Verdict::Agrees { other_plans, .. } => {
                 stats.count("compiled", name);
                 faults.extend(other_plans);
@@ -119,7 +127,8 @@ fn a_segment_without_a_schedule_is_cut_until_it_has_one() {
         if !enclose(&mut case) {
             continue;
         }
-        match compiled::check(&case, &expected, "whole", Some("decompose".into())) {
+        let options = with_passes(Some("decompose".into()));
+        match compiled::check(&case, &expected, "whole", options) {
             Verdict::Agrees { other_plans, .. } => cut += u64::from(!other_plans.is_empty()),
             Verdict::Refused(text) => faults.push(format!("seed {seed}: {text}")),
             Verdict::Found(finding) => faults.push(format!("seed {seed}: {finding}")),

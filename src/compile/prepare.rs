@@ -8,7 +8,8 @@
 //! Never changes what a program computes.
 
 use fuser_dialects::task;
-use fuser_ir::def::{AxisRule, OpParts};
+use fuser_ir::def::OpParts;
+use fuser_ir::maps::Index;
 use fuser_ir::types::TensorType;
 use fuser_ir::{AttrKind, Dim, Extent, Ir, Op, Traits, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
@@ -87,7 +88,7 @@ fn name_results(ir: &mut Ir, op: Op) {
     if !ir.op_regions(op).is_empty() || !results.clone().any(|&v| has_unknown(ir.value_kind(v))) {
         return;
     }
-    name_shape(ir, op, def.axes);
+    name_shape(ir, op);
     let operands: Vec<Value> = ir.operands(op).collect();
     let attrs = ir.attrs(op).to_vec();
     let parts = OpParts {
@@ -101,19 +102,22 @@ fn name_results(ir: &mut Ir, op: Op) {
     }
 }
 
-/// The clause `shape` of a broadcast, an expand, a slice or a reshape, whose kept axes are the operand's.
-fn name_shape(ir: &mut Ir, op: Op, rule: AxisRule) {
+/// The clause `shape`: an axis that is read along one of the operand is as long as that.
+fn name_shape(ir: &mut Ir, op: Op) {
     let Some(AttrKind::Extents(shape)) = ir.attr_of(op, "shape") else {
         return;
     };
     let from = ir.operands(op).next().map(|v| ir.value_kind(v));
-    let Some(from) = from.and_then(TypeKind::as_tensor) else {
+    let (Some(from), Some(maps)) = (from.and_then(TypeKind::as_tensor), ir.maps(op)) else {
         return;
     };
-    let places = ir.i64s_of(op, "dims").unwrap_or_default();
-    let source = |axis: usize| match rule {
-        AxisRule::Broadcast => places.iter().position(|&d| d == axis as i64),
-        _ => Some(axis),
+    let indices = maps.operands.first().and_then(|map| map.axes());
+    let source = |axis: usize| {
+        let reads = |index: &Index| match index {
+            Index::Iter(iter) | Index::Affine { iter, .. } => *iter == axis,
+            Index::Zero => false,
+        };
+        indices?.iter().position(reads)
     };
     let named = |(axis, dim): (usize, &Dim)| {
         let known = source(axis).and_then(|k| from.dims.get(k));

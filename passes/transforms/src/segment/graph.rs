@@ -1,6 +1,7 @@
 //! A block of ops as dense indices: who makes and who reads which value, and what its bytes are.
 
-use fuser_ir::def::{AxisRule, OpClass};
+use fuser_dialects::fusion::maps;
+use fuser_ir::def::OpClass;
 use fuser_ir::{Block, Ir, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -87,8 +88,8 @@ impl Graph {
             let ops = self.ops_at(&with);
             // Elementwise ops on what is made from nothing agree with each other.
             let plain = |op: &Op| {
-                let rule = ir.def(*op).map_or(AxisRule::None, |d| d.axes);
-                matches!(rule, AxisRule::Create | AxisRule::Pointwise)
+                let def = ir.def(*op);
+                def.is_some_and(|d| d.class == OpClass::Creation || d.has_maps(&maps::POINTWISE))
             };
             if ops.len() == 1 || ops.iter().all(plain) || Axes::build(ir, &ops).is_ok() {
                 continue;
