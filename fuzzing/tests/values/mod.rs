@@ -1,5 +1,7 @@
 //! Special values of every element type, as bits.
 
+pub mod lines;
+
 use fuser_artifact::DType as Stored;
 use fuser_fuzzing::generate::Input;
 use fuser_ir::DType;
