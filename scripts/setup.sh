@@ -2,7 +2,7 @@
 # Installs what building needs beside Rust: a C compiler as linker, the C++ runtime, and LLVM 22 (FileCheck comes with it).
 #
 #   scripts/setup.sh           what a build needs
-#   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas where it can be had
+#   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas and NumPy where they can be had
 #
 # Does nothing, and quickly, where nothing is missing. Packages come through apt, as root or with sudo; only what is missing is
 # installed, and package lists are updated only where that is needed for it.
@@ -12,6 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 LLVM=22
 PTXAS_PACKAGE=nvidia-cuda-nvcc-cu12==12.9.86   # ptxas 12.9: sm_50 to sm_121, PTX ISA up to 8.8
 PTXAS_DIRECTORY=.cache/ptxas
+NUMPY_PACKAGE=numpy==2.2.6                      # Python 3.10 to 3.13
+NUMPY_DIRECTORY=.cache/numpy
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
@@ -108,6 +110,25 @@ fetch_ptxas() {
   rm -rf "$wheels"
 }
 
+# --- NumPy, for tests only ----------------------------------------------------------------------------------------------------------
+# The evaluator of random programs (docs/fuzzing.md) computes with it. pip fetches it into a folder that git ignores, so that nothing of
+# the system's Python changes; where it cannot be had, the tests say that they evaluate nothing.
+
+has_numpy() { python3 -c 'import numpy' 2>/dev/null; }
+
+fetch_numpy() {
+  { PYTHONPATH=$NUMPY_DIRECTORY has_numpy || has_numpy; } && return
+  command -v python3 >/dev/null || { say "skipped: NumPy not fetched, as there is no python3"; return; }
+  find_pip || { say "skipped: NumPy not fetched, as there is no pip"; return; }
+  rm -rf "$NUMPY_DIRECTORY" "$NUMPY_DIRECTORY.part"
+  if timeout 300 python3 -m pip install --retries 1 --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: --target "$NUMPY_DIRECTORY.part" "$NUMPY_PACKAGE" >&2
+  then
+    mv "$NUMPY_DIRECTORY.part" "$NUMPY_DIRECTORY"
+  else
+    say "skipped: NumPy could not be fetched ($NUMPY_PACKAGE)"
+  fi
+}
+
 find_pip() {
   python3 -m pip --version >/dev/null 2>&1 && return
   command -v apt-get >/dev/null && apt_install python3-pip
@@ -121,4 +142,5 @@ if [ "${1:-}" = --tests ]; then
   rust_component rustfmt fmt
   rust_component clippy clippy
   fetch_ptxas
+  fetch_numpy
 fi

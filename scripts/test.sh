@@ -56,6 +56,8 @@ counts() { # lines `count: N WHAT` that tests print, summed by WHAT
 
 note_missing() {
   { [ -n "${PTXAS:-}" ] || [ -x .cache/ptxas/ptxas ] || command -v ptxas >/dev/null; } || SKIPPED+=("skipped: ptxas not found; PTX is not assembled")
+  { PYTHONPATH=.cache/numpy python3 -c 'import numpy' || python3 -c 'import numpy'; } 2>/dev/null ||
+    SKIPPED+=("skipped: NumPy not found; random programs as people write them are compiled and run, and not evaluated")
   { [ -e /dev/nvidiactl ] && [ -e /dev/nvidia-uvm ]; } || SKIPPED+=("unsupported: no device; nothing runs on a GPU")
 }
 

@@ -1,0 +1,127 @@
+"""Elementary functions, within the bounds of docs/math.md and exact where docs/dialects/fusion.md says so.
+
+A function is computed in a wider type than the program does (float64, or longdouble for f64) at both ends of an interval, and the
+bound is added there. `SLACK` covers the error of the reference itself, in units of its last place.
+"""
+
+import math
+
+import numpy as np
+
+from values import WIDE, interval, ulp
+
+SLACK = 8
+
+
+def erf(x):
+    """Python's, which is the C library's: within 1 ulp of a double."""
+    flat = [math.erf(v) for v in np.asarray(x, np.float64).ravel().tolist()]
+    return np.asarray(flat, np.float64).reshape(np.shape(x)).astype(x.dtype)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def is_power_of_two(x):
+    return np.frexp(x)[0] == 0.5
+
+
+def whole(x):
+    return np.isfinite(x) & (x == np.floor(x))
+
+
+class Function:
+    """`bound` in ulp, the wider function, where it is exact besides at NaN and infinities, and the least value it may have."""
+
+    def __init__(self, bound, wide, exact=None, least=None, greatest=None, known=None, trusted=None):
+        self.bound, self.wide, self.exact = bound, wide, exact
+        self.least, self.greatest, self.known, self.trusted = least, greatest, known, trusted
+
+
+def zero(x):
+    return x == 0
+
+
+def one(x):
+    return x == 1
+
+
+FUNCTIONS = {
+    "exp": Function(1.0, np.exp, zero, least=0),
+    "exp2": Function(1.0, np.exp2, whole, least=0, known=lambda x: np.ldexp(np.ones_like(x), np.clip(x, -9999, 9999).astype(int))),
+    "expm1": Function(1.5, np.expm1, zero),
+    "sigmoid": Function(2.5, sigmoid, zero, least=0),
+    "tanh": Function(2.5, np.tanh, zero),
+    "log": Function(1.0, np.log, one),
+    "log2": Function(1.0, np.log2, is_power_of_two, known=lambda x: (np.frexp(x)[1] - 1).astype(x.dtype)),
+    "log1p": Function(1.75, np.log1p, zero),
+    "erf": Function(1.5, erf, zero, trusted=2.0**-52),
+}
+WAVES = {"sin": Function(1.0, np.sin, zero), "cos": Function(1.0, np.cos, zero), "tan": Function(2.5, np.tan, zero)}
+
+
+def error(f, y, target):
+    """The greatest distance of a result from `y`."""
+    finite = np.minimum(np.abs(y), np.finfo(target).max)
+    slack = f.trusted if f.trusted else SLACK * np.finfo(y.dtype).eps
+    return f.bound * ulp(y, target) + slack * finite
+
+
+def apply(name, x):
+    """The function of a value."""
+    f = FUNCTIONS.get(name) or WAVES[name]
+    target = x.lo.dtype
+    wide = np.longdouble if name in WAVES else WIDE[target]
+    low, high = x.lo.astype(wide), x.hi.astype(wide)
+    at_low = f.wide(low)
+    at_high = at_low if x.known else f.wide(high)
+    if name in WAVES and not x.known:
+        at_low, at_high = wave(name, low, high)
+    lo = at_low - error(f, at_low, target)
+    hi = at_high + error(f, at_high, target)
+    if f.least is not None:
+        lo = np.where(lo < f.least, wide(f.least), lo)
+    return interval(x.dtype, lo, hi, x.open, *exactly(f, x, low, at_low))
+
+
+def exactly(f, x, low, at_low):
+    """Where the result is known to the bit, and what it is."""
+    beyond = np.isnan(at_low) | np.isinf(low) | np.isinf(at_low)
+    if f.exact is None:
+        return x.exact() & beyond, at_low
+    special = f.exact(low)
+    known = np.where(special, f.known(low), at_low) if f.known else at_low
+    return x.exact() & (beyond | special), known
+
+
+def wave(name, low, high):
+    """Sine, cosine and tangent over an interval; NaN where a pole may lie in it."""
+    middle, radius = (low + high) / 2, (high - low) / 2
+    if name == "tan":
+        half = np.longdouble(math.pi) / 2
+        torn = (np.floor((low + half) / (2 * half)) != np.floor((high + half) / (2 * half))) | (radius > 0.5)
+        return np.where(torn, np.nan, np.tan(low)), np.where(torn, np.nan, np.tan(high))
+    at = np.sin(middle) if name == "sin" else np.cos(middle)
+    return np.maximum(at - radius, -1), np.minimum(at + radius, 1)
+
+
+def power(x, y):
+    """`pow`: within 1 ulp; with the special values of C99, which NumPy has from the C library."""
+    f = Function(1.0, None)
+    target = x.lo.dtype
+    wide = WIDE[target]
+    corners = [np.power(a.astype(wide), b.astype(wide)) for a in {id(x.lo): x.lo, id(x.hi): x.hi}.values() for b in {id(y.lo): y.lo, id(y.hi): y.hi}.values()]
+    lo, hi = np.minimum.reduce(corners), np.maximum.reduce(corners)
+    exact = x.exact() & y.exact()
+    # Over a base that may be zero or negative a power is monotone only piece by piece.
+    around = (x.lo <= 0) & ~exact
+    even = y.exact() & whole(y.lo) & (np.fmod(y.lo, 2) == 0) & (y.lo > 0)
+    odd = y.exact() & whole(y.lo) & ~even & (y.lo > 0)
+    lo = np.where(around & even, np.where(x.hi >= 0, wide(0), lo), lo)
+    lo = np.where(around & ~even & ~odd, np.nan, lo)
+    lo, hi = lo - error(f, lo, target), hi + error(f, hi, target)
+    first = corners[0]
+    special = np.isnan(first) | np.isinf(x.lo) | np.isinf(y.lo) | (y.lo == 0) | (x.lo == 1) | (x.lo == 0)
+    open = x.open if y.open is None else y.open if x.open is None else x.open | y.open
+    return interval(x.dtype, lo, hi, open, exact & special, first)
