@@ -12,6 +12,7 @@
 
 pub mod campaign;
 pub mod generate;
+pub mod models;
 pub mod modules;
 pub mod mutate;
 pub mod oracle;

@@ -9,7 +9,7 @@ use fuser_interp::{Axis as InterpAxis, Tensor};
 use fuser_ir::DType;
 use fuser_runtime::checks::first_other_value;
 use fuser_runtime::{
-    Axis, CpuProgram, HostTensor, RunOptions, Runtime, RuntimeConfig, RuntimeError,
+    Axis, CpuProgram, HostTensor, RunOptions, RunResult, Runtime, RuntimeConfig, RuntimeError,
 };
 
 use super::execute::{Expected, data};
@@ -72,7 +72,11 @@ pub fn check_written(
         Ok(program) => program,
         Err(error) => return found(format!("cannot be loaded: {error}")),
     };
-    let run = || THREADS.map(|threads| execute(&program, case, threads));
+    let run = || {
+        THREADS.map(|threads| {
+            execute(&program, case, threads, threads == CHECKED).map(|run| run.outputs)
+        })
+    };
     let runs = match guard::run(&stage, run) {
         Err(finding) => return Verdict::Found(finding),
         Ok(runs) => runs,
@@ -100,11 +104,13 @@ pub fn check_written(
     }
 }
 
-fn execute(
+/// Runs a program on a case's inputs; a run with `checks` is a checked one.
+pub fn execute(
     program: &CpuProgram,
     case: &Case,
     threads: usize,
-) -> Result<Vec<HostTensor>, RuntimeError> {
+    checks: bool,
+) -> Result<RunResult, RuntimeError> {
     let runtime = Runtime::new(RuntimeConfig {
         threads: Some(threads),
         memory_limit: Some(MEMORY),
@@ -121,12 +127,10 @@ fn execute(
         });
     let inputs: Vec<HostTensor> = inputs.collect::<Result<_, _>>()?;
     let options = RunOptions {
-        checks: threads == CHECKED,
+        checks,
         ..RunOptions::default()
     };
-    Ok(program
-        .run(&runtime, &inputs, &Default::default(), &options)?
-        .outputs)
+    program.run(&runtime, &inputs, &Default::default(), &options)
 }
 
 fn host(runtime: &Runtime, input: &Input) -> Result<HostTensor, fuser_runtime::TensorError> {
@@ -139,7 +143,7 @@ fn host(runtime: &Runtime, input: &Input) -> Result<HostTensor, fuser_runtime::T
 }
 
 /// The element type under the artifact's name.
-fn stored(dtype: DType) -> Stored {
+pub fn stored(dtype: DType) -> Stored {
     match dtype {
         DType::F64 => Stored::F64,
         DType::F32 => Stored::F32,

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::generate::case::file;
 use crate::generate::{Case, text};
+use crate::models::check;
 use crate::oracle::{Finding, parse};
 use crate::{Source, Stats, campaign, modules};
 pub use options::{Options, USAGE};
@@ -87,6 +88,11 @@ pub const KINDS: &[Kind] = &[
         every: 1,
         run: texts,
     },
+    Kind {
+        name: "models",
+        every: 1,
+        run: models,
+    },
 ];
 
 #[derive(Default)]
@@ -108,6 +114,9 @@ pub fn run(options: &Options) -> ExitCode {
     let progress = Progress::start(options.seconds);
     if let Err(error) = progress.watch_signals() {
         eprintln!("signals end the soak at once: {error}");
+    }
+    if let (true, Some(why)) = (options.kinds.contains(&"models"), options.missing()) {
+        eprintln!("skipped: {why}; models are compiled and run, and not evaluated");
     }
     let shared = Shared::default();
     shared.working.store(options.jobs, Ordering::Relaxed);
@@ -309,6 +318,20 @@ fn shown(case: Option<Case>, findings: Vec<Finding>) -> Found {
     Found {
         case: None,
         text: case.as_ref().map_or(String::new(), file),
+        findings,
+    }
+}
+
+/// A program as people write them, compared with what NumPy says.
+fn models(options: &Options, seed: u64, stats: &mut Stats) -> Found {
+    let again = Again {
+        findings: |options, case, _| check::again(case, options.bench()),
+        shown: |case, _| file(case),
+    };
+    let (case, text, findings) = check::model(seed, options.bench(), stats);
+    Found {
+        case: case.filter(|_| options.reduce).map(|case| (case, again)),
+        text,
         findings,
     }
 }

@@ -1,6 +1,7 @@
 //! What a soak is asked for.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use fuser::compile::cpu_names;
 
@@ -8,6 +9,8 @@ use crate::Stats;
 use crate::campaign::{Effort, QUICK, THOROUGH};
 use crate::generate::Tier;
 use crate::generate::fusion::Config;
+use crate::models::check::{Bench, Level};
+use crate::models::evaluator::Evaluators;
 use crate::oracle::Finding;
 
 /// What `soak` takes.
@@ -22,7 +25,7 @@ pub const USAGE: &str = "usage: soak [options]
   --ops A,B      only these ops: fusion.add,fusion.sum
   --no-templates single ops only
   --out DIR      where failures are written (fuzz-failures)
-  --only A,B     of the kinds of cases only these: programs, partners, tasks, kernels, ptx, texts
+  --only A,B     of the kinds of cases only these: programs, partners, tasks, kernels, ptx, texts, models
   --find TEXT    a stated refusal, or a plan given up, whose reason, without numbers and names, contains TEXT is a failure too
   --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";
@@ -45,6 +48,10 @@ pub struct Options {
     pub(super) out: PathBuf,
     pub(super) reduce: bool,
     pub(super) verbose: bool,
+    /// How models are compiled.
+    levels: Vec<Level>,
+    evaluators: Arc<Evaluators>,
+    evaluated: bool,
 }
 
 impl Options {
@@ -65,6 +72,9 @@ impl Options {
             out: "fuzz-failures".into(),
             reduce: false,
             verbose: false,
+            levels: vec![Level::host()],
+            evaluators: Arc::default(),
+            evaluated: false,
         };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
@@ -81,7 +91,19 @@ impl Options {
                 }
             }
         }
+        options.evaluated = options.kinds.contains(&"models") && options.missing().is_none();
         Ok(options)
+    }
+    /// Why models are not evaluated, if so.
+    pub(super) fn missing(&self) -> Option<String> {
+        self.evaluators.missing()
+    }
+    /// What models are taken through.
+    pub(super) fn bench(&self) -> Bench<'_> {
+        Bench {
+            levels: &self.levels,
+            evaluators: self.evaluated.then_some(&self.evaluators),
+        }
     }
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let number = || {
@@ -99,6 +121,7 @@ impl Options {
             "--cpu" => {
                 let known = cpu_names().into_iter().find(|name| *name == value);
                 self.cpu = known.ok_or_else(|| format!("`{value}` is no processor"))?;
+                self.levels = vec![Level::new(value)?];
             }
             "--tier" => {
                 self.tiers = match value {
