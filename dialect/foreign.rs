@@ -1,43 +1,106 @@
-//! What MLIR calls ops that are called otherwise here. Those with the same name in another dialect (`math.exp`) need no row.
+//! What other IRs and frameworks call ops and clauses that are called otherwise here: for hints to those who know them so.
+//!
+//! A name without a dialect stands for that name in any dialect (`arith.addf`, `tosa.transpose`). Ops with the same name in another
+//! dialect (`math.exp`) need no row.
 
-/// The name there, and the name here.
+/// The op there, and the op here.
 pub const NAMES: &[(&str, &str)] = &[
     ("func.func", "task.program"),
     ("func", "task.program"),
     ("func.return", "task.return"),
-    ("builtin.func", "task.program"),
     ("gpu.func", "kernel.func"),
-    ("arith.addf", "fusion.add"),
-    ("arith.addi", "fusion.add"),
-    ("arith.subf", "fusion.sub"),
-    ("arith.subi", "fusion.sub"),
-    ("arith.mulf", "fusion.mul"),
-    ("arith.muli", "fusion.mul"),
-    ("arith.divf", "fusion.div"),
-    ("arith.divsi", "fusion.div"),
-    ("arith.divui", "fusion.div"),
-    ("arith.remf", "fusion.rem"),
-    ("arith.remsi", "fusion.rem"),
-    ("arith.remui", "fusion.rem"),
-    ("arith.negf", "fusion.neg"),
-    ("arith.maximumf", "fusion.maximum"),
-    ("arith.maxsi", "fusion.maximum"),
-    ("arith.minimumf", "fusion.minimum"),
-    ("arith.minsi", "fusion.minimum"),
-    ("arith.extf", "fusion.cast"),
-    ("arith.truncf", "fusion.cast"),
-    ("arith.extsi", "fusion.cast"),
-    ("arith.trunci", "fusion.cast"),
-    ("arith.sitofp", "fusion.cast"),
-    ("arith.fptosi", "fusion.cast"),
-    ("math.absf", "fusion.abs"),
     ("memref.alloc", "kernel.alloc"),
     ("gpu.barrier", "kernel.barrier"),
+    ("addf", "fusion.add"),
+    ("addi", "fusion.add"),
+    ("subf", "fusion.sub"),
+    ("subi", "fusion.sub"),
+    ("subtract", "fusion.sub"),
+    ("mulf", "fusion.mul"),
+    ("muli", "fusion.mul"),
+    ("multiply", "fusion.mul"),
+    ("divf", "fusion.div"),
+    ("divsi", "fusion.div"),
+    ("divui", "fusion.div"),
+    ("divide", "fusion.div"),
+    ("remf", "fusion.rem"),
+    ("remsi", "fusion.rem"),
+    ("remui", "fusion.rem"),
+    ("remainder", "fusion.rem"),
+    ("negf", "fusion.neg"),
+    ("negate", "fusion.neg"),
+    ("absf", "fusion.abs"),
+    ("absi", "fusion.abs"),
+    ("powf", "fusion.pow"),
+    ("power", "fusion.pow"),
+    ("logistic", "fusion.sigmoid"),
+    ("exponential", "fusion.exp"),
+    ("maximumf", "fusion.maximum"),
+    ("maxsi", "fusion.maximum"),
+    ("minimumf", "fusion.minimum"),
+    ("minsi", "fusion.minimum"),
+    ("maxnumf", "fusion.fmax"),
+    ("minnumf", "fusion.fmin"),
+    ("cmp", "fusion.compare"),
+    ("cmpf", "fusion.compare"),
+    ("cmpi", "fusion.compare"),
+    ("select", "fusion.where"),
+    ("andi", "fusion.and"),
+    ("ori", "fusion.or"),
+    ("xori", "fusion.xor"),
+    ("shli", "fusion.shl"),
+    ("shrsi", "fusion.shr"),
+    ("extf", "fusion.cast"),
+    ("truncf", "fusion.cast"),
+    ("extsi", "fusion.cast"),
+    ("trunci", "fusion.cast"),
+    ("sitofp", "fusion.cast"),
+    ("fptosi", "fusion.cast"),
+    ("convert", "fusion.cast"),
+    ("bitcast_convert", "fusion.bitcast"),
+    ("transpose", "fusion.permute"),
+    ("broadcast_in_dim", "fusion.broadcast"),
+    ("unsqueeze", "fusion.broadcast"),
+    ("expand_dims", "fusion.broadcast"),
+    ("view", "fusion.reshape"),
+    ("flatten", "fusion.reshape"),
+    ("collapse_shape", "fusion.reshape"),
+    ("expand_shape", "fusion.reshape"),
+    ("concat", "fusion.cat"),
+    ("concatenate", "fusion.cat"),
+    ("extract_slice", "fusion.slice"),
+    ("arange", "fusion.iota"),
+    ("zeros", "fusion.full"),
+    ("ones", "fusion.full"),
+    ("reduce_sum", "fusion.sum"),
+    ("amax", "fusion.max"),
+    ("reduce_max", "fusion.max"),
+    ("amin", "fusion.min"),
+    ("reduce_min", "fusion.min"),
+];
+
+/// The clause there, and the clauses here that may be meant.
+pub const CLAUSES: &[(&str, &str)] = &[
+    ("axis", "dims"),
+    ("axes", "dims"),
+    ("dim", "dims"),
+    ("dimensions", "dims"),
+    ("permutation", "dims"),
+    ("perm", "dims"),
+    ("axis", "dim"),
+    ("dimension", "dim"),
+    ("keepdims", "keepdim"),
+    ("keep_dims", "keepdim"),
+    ("sizes", "shape"),
+    ("offsets", "starts"),
+    ("begin", "starts"),
+    ("steps", "strides"),
+    ("dtype", "to"),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::NAMES;
+    use super::*;
 
     #[test]
     fn names_there_are_not_ours_and_names_here_are() {
@@ -45,6 +108,18 @@ mod tests {
         for (there, here) in NAMES {
             assert!(registry.op(there).is_none(), "{there}");
             assert!(registry.op(here).is_some(), "{here}");
+            let ours = registry
+                .ops()
+                .any(|op| op.name.ends_with(&format!(".{there}")));
+            assert!(!ours || there.contains('.') || *there == "func", "{there}");
+        }
+    }
+
+    #[test]
+    fn clauses_here_are_ours() {
+        let registry = crate::registry();
+        for (_, here) in CLAUSES {
+            assert!(registry.ops().any(|op| op.clause(here).is_some()), "{here}");
         }
     }
 }

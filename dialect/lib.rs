@@ -29,7 +29,7 @@ pub static DIALECTS: &[&DialectDef] = &[
 
 /// A registry of [`DIALECTS`].
 pub fn registry() -> Arc<Registry> {
-    Arc::new(Registry::new(DIALECTS).with_foreign(foreign::NAMES))
+    Arc::new(Registry::new(DIALECTS).with_foreign(foreign::NAMES, foreign::CLAUSES))
 }
 
 /// The diagnostic codes of the dialects: FIR03xx, FIR04xx, FIR05xx.

@@ -239,7 +239,15 @@ pub fn checked_axis(axis: i64, name: &'static str, rank: usize) -> Result<usize,
     let in_range = usize::try_from(axis).ok().filter(|a| *a < rank);
     in_range.ok_or_else(|| {
         let text = format!("axis {axis} is out of range: there are {rank} axes, counted from 0");
-        OpError::at(At::Clause(name), text).code(&BAD_AXIS)
+        let error = OpError::at(At::Clause(name), text).code(&BAD_AXIS);
+        // As frameworks count: -1 is the last axis.
+        let from_end = i64::try_from(rank)
+            .ok()
+            .and_then(|rank| rank.checked_add(axis));
+        match from_end.filter(|&a| axis < 0 && a >= 0) {
+            Some(meant) => error.help(format!("axes do not count from the end: write {meant}")),
+            None => error,
+        }
     })
 }
 

@@ -7,6 +7,7 @@ use fuser_pass::{Catalog, PassDef};
 
 use super::config::{Action, Config, Requested};
 use super::flags::{self, Flag, Takes};
+use crate::tool;
 
 /// The configuration, or one line for each mistake.
 pub fn parse(args: &[String], catalog: &Catalog<'_>) -> Result<Config, Vec<String>> {
@@ -78,24 +79,13 @@ impl Reader<'_> {
         value: Option<&str>,
         rest: &mut std::slice::Iter<'_, String>,
     ) {
-        let next;
         let value = match (flag.takes, value) {
-            (Takes::Value(what), None) => match rest.as_slice().first() {
-                Some(v) if !self.is_known(v) => {
-                    next = rest.next().cloned();
-                    next.as_deref()
+            (Takes::Value(what), None) => {
+                match tool::value_behind(&dashed(name), what, rest, |name| self.is_known(name)) {
+                    Ok(value) => Some(value),
+                    Err(message) => return self.errors.push(message),
                 }
-                taken => {
-                    let name = dashed(name);
-                    let taken = taken.map(|v| {
-                        format!(", and '{v}' is a flag; {name}={v} gives it as the value")
-                    });
-                    let taken = taken.unwrap_or_default();
-                    return self
-                        .errors
-                        .push(format!("{name} needs a value: {name} {what}{taken}"));
-                }
-            },
+            }
             (Takes::Switch, Some(v)) if !matches!(v, "true" | "false") => {
                 let message = format!("{} is 'true' or 'false', not '{v}'", dashed(name));
                 return self.errors.push(message);
@@ -106,12 +96,8 @@ impl Reader<'_> {
             self.errors.push(format!("{}: {message}", dashed(name)));
         }
     }
-    /// Whether `arg` is one of our flags, so that nobody means it as a value.
-    fn is_known(&self, arg: &str) -> bool {
-        let body = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
-        let name = body.and_then(|body| body.split(['=', '{']).next());
-        let pass = |name| self.catalog.pass(name).is_some();
-        name.is_some_and(|name| flags::find(name).is_some() || pass(name))
+    fn is_known(&self, name: &str) -> bool {
+        flags::find(name).is_some() || self.catalog.pass(name).is_some()
     }
     fn unknown(&mut self, arg: &str, name: &str) {
         let names = flags::spellings().chain(self.catalog.names());

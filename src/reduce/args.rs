@@ -5,6 +5,7 @@ use std::time::Duration;
 use fuser_ir::suggest::nearest;
 
 use super::strategy::{self, STRATEGIES, Strategy};
+use crate::tool;
 
 /// Tests at most, unless `--max-steps` says otherwise: a day at one test per second.
 const MAX_STEPS: u64 = 100_000;
@@ -216,10 +217,10 @@ fn set(
         (None, Some(_)) => return Err(format!("{} takes no value", dashed(name))),
         (None, None) => String::new(),
         (Some(_), Some(value)) => value,
-        (Some(what), None) => match rest.next() {
-            Some(next) => next.clone(),
-            None => return Err(format!("{} needs a value, {what}", dashed(name))),
-        },
+        (Some(what), None) => {
+            let is_flag = |name: &str| FLAGS.iter().any(|f| f.names.contains(&name));
+            tool::value_behind(&dashed(name), what, rest, is_flag)?.to_owned()
+        }
     };
     (flag.set)(arguments, &value).map_err(|message| format!("{}: {message}", dashed(name)))
 }
@@ -311,7 +312,7 @@ mod tests {
                 "unknown flag '--max-step'; did you mean '--max-steps'?",
                 "--jobs: '0' is no number from 1 to 256",
                 "--strategies: there is no strategy 'op'",
-                "-o needs a value, FILE",
+                "-o needs a value: -o FILE",
                 "one of --test=CMD, --crash=CMD and --miscompile=FLAGS must be given",
                 "one input file, not a, b",
             ]

@@ -10,6 +10,7 @@ use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use crate::compile::{CompileOptions, Target};
 use crate::session::Signature;
+use crate::tool;
 
 /// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
 /// are exact in f32.
@@ -376,10 +377,9 @@ fn flag(
     let value = match (flag.value, value) {
         (_, Some(value)) => value,
         (None, None) => "",
-        (Some(what), None) => {
-            let next = rest.next();
-            next.ok_or_else(|| format!("--{name} needs a value: --{name}={what}"))?
-        }
+        (Some(what), None) => tool::value_behind(&spelled(name), what, rest, |name| {
+            FLAGS.iter().any(|f| f.names.contains(&name))
+        })?,
     };
     (flag.set)(config, value).map_err(|message| format!("--{name}: {message}"))
 }
@@ -488,7 +488,7 @@ mod tests {
         );
         assert_eq!(
             errors("a --shape"),
-            "--shape needs a value: --shape=B=64,S=128"
+            "--shape needs a value: --shape B=64,S=128"
         );
         assert_eq!(
             errors("a --shape B"),

@@ -54,6 +54,29 @@ pub fn usage(tool: &str, errors: &[String]) -> Exit {
     Exit::Usage
 }
 
+/// The value of `flag`, which is followed by `rest`: its next argument, unless that is a flag by itself, which nobody means as a
+/// value. `what` says what the value is, `is_flag` knows names without dashes.
+pub fn value_behind<'a>(
+    flag: &str,
+    what: &str,
+    rest: &mut std::slice::Iter<'a, String>,
+    is_flag: impl Fn(&str) -> bool,
+) -> Result<&'a str, String> {
+    let body = |arg: &'a str| arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
+    let name = |arg: &'a str| body(arg)?.split(['=', '{']).next();
+    let next = rest.as_slice().first().map(String::as_str);
+    match next {
+        Some(value) if !name(value).is_some_and(is_flag) => {
+            rest.next();
+            Ok(value)
+        }
+        Some(taken) => Err(format!(
+            "{flag} needs a value: {flag} {what}, and '{taken}' is a flag; {flag}={taken} gives it as the value"
+        )),
+        None => Err(format!("{flag} needs a value: {flag} {what}")),
+    }
+}
+
 /// Tells that something outside of the program does not work: a file, mostly.
 pub fn complain(tool: &str, error: &str) -> Exit {
     files::say(&format!("{tool}: error: {error}\n"));

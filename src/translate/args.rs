@@ -3,6 +3,7 @@
 use fuser_ir::suggest::nearest;
 
 use crate::compile::Target;
+use crate::tool;
 
 /// What to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,12 +140,7 @@ fn flag(
         Some((name, value)) => (name, Some(value.to_string())),
         None => (body, None),
     };
-    let name = match name {
-        "o" => "output",
-        "e" => "entry",
-        "h" => "help",
-        name => name,
-    };
+    let name = full(name);
     let Some((known, takes, _)) = FLAGS.iter().find(|(n, ..)| *n == name) else {
         let names = FLAGS.iter().map(|f| f.0);
         let hint = nearest(name, names)
@@ -155,10 +151,24 @@ fn flag(
     if takes.is_empty() {
         return Ok((known, String::new()));
     }
-    let value = value.or_else(|| rest.next().cloned());
-    value
-        .map(|v| (*known, v))
-        .ok_or_else(|| format!("'--{known}' needs a value: {takes}"))
+    let value = match value {
+        Some(value) => value,
+        None => {
+            let is_flag = |name: &str| FLAGS.iter().any(|f| f.0 == full(name));
+            tool::value_behind(&format!("--{known}"), takes, rest, is_flag)?.to_owned()
+        }
+    };
+    Ok((known, value))
+}
+
+/// The name that a letter stands for.
+fn full(name: &str) -> &str {
+    match name {
+        "o" => "output",
+        "e" => "entry",
+        "h" => "help",
+        name => name,
+    }
 }
 
 fn config(

@@ -518,6 +518,7 @@ pub struct Registry {
     dialects: Vec<&'static DialectDef>,
     by_name: std::collections::BTreeMap<&'static str, &'static OpDef>,
     foreign: &'static [(&'static str, &'static str)],
+    foreign_clauses: &'static [(&'static str, &'static str)],
 }
 
 impl Registry {
@@ -532,16 +533,33 @@ impl Registry {
             dialects: dialects.to_vec(),
             by_name,
             foreign: &[],
+            foreign_clauses: &[],
         }
     }
-    /// The same, with what ops are called elsewhere and here: for hints to those who know them by that name.
-    pub fn with_foreign(mut self, names: &'static [(&'static str, &'static str)]) -> Self {
+    /// The same, with what ops and clauses are called elsewhere and here: for hints to those who know them by that name.
+    pub fn with_foreign(
+        mut self,
+        names: &'static [(&'static str, &'static str)],
+        clauses: &'static [(&'static str, &'static str)],
+    ) -> Self {
         self.foreign = names;
+        self.foreign_clauses = clauses;
         self
     }
-    /// The op that is called `name` elsewhere.
+    /// The op that is called `name` elsewhere, in the dialect that `name` says or in any.
     pub fn foreign(&self, name: &str) -> Option<&'static str> {
-        let found = self.foreign.iter().find(|(there, _)| *there == name);
+        let called = |name: &str| self.foreign.iter().find(|(there, _)| *there == name);
+        let bare = name.rsplit('.').next().unwrap_or(name);
+        let found = called(name).or_else(|| called(bare));
+        found.map(|(_, here)| *here)
+    }
+    /// The clause of `def` that is called `name` elsewhere.
+    pub fn foreign_clause(&self, def: &OpDef, name: &str) -> Option<&'static str> {
+        let mut called = self
+            .foreign_clauses
+            .iter()
+            .filter(|(there, _)| *there == name);
+        let found = called.find(|(_, here)| def.clause(here).is_some());
         found.map(|(_, here)| *here)
     }
     /// The op called `name`.

@@ -12,17 +12,40 @@
 //! ```
 //!
 //! Not in the default pipeline: a border is kept, whatever it costs. What the pattern itself reads of its results, and what is
-//! a result of the program, stay as they are: no border is needed there. Idempotent. Never changes what a program computes.
-//! Linear.
+//! a result of the program, stay as they are: no border is needed there. A name that no pattern has is a warning. Idempotent. Never
+//! changes what a program computes. Linear.
+
+use std::collections::BTreeSet;
 
 use fuser_dialects::fusion;
 use fuser_dialects::task::interface::{Task, outputs};
 use fuser_ir::build::Builder;
-use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_ir::diag::CodeDef;
+use fuser_ir::suggest::nearest;
+use fuser_ir::{Diagnostic, Ir, Op, Traits, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::FxHashSet;
 
 use crate::label_patterns;
+
+/// The codes of this pass.
+pub static CODES: &[CodeDef] = &[NO_SUCH_PATTERN];
+
+/// A name that no pattern has.
+pub const NO_SUCH_PATTERN: CodeDef = CodeDef {
+    code: "FIR0715",
+    title: "no pattern is called so",
+    explanation: "`border-patterns` puts borders behind patterns of given names. The program has patterns, but none of this \
+                  name: it may be misspelt, or a pass before has taken the pattern apart.",
+    example: "$ fuser-opt x.fir --border-patterns=names=softmx\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = task.pattern @softmax {\n    \
+                  %y = fusion.exp %x\n    \
+                  task.yield %y\n  \
+                }\n  \
+                task.return %y\n\
+              }",
+};
 
 /// `border-patterns`
 pub static BORDER_PATTERNS: PassDef = PassDef {
@@ -53,7 +76,12 @@ fn run(ctx: &mut PassContext<'_>) {
     let names = ctx.options.list("names");
     let patterns = label_patterns::note(ctx.ir, ctx.op);
     let mut borders = 0;
-    for set in label_patterns::sets(ctx.ir, ctx.op) {
+    let sets = label_patterns::sets(ctx.ir, ctx.op);
+    let known: BTreeSet<String> = sets.iter().map(|set| set.name.clone()).collect();
+    for name in names.iter().filter(|name| !known.contains(*name)) {
+        warn(ctx, name, &known);
+    }
+    for set in sets {
         if names.is_empty() || names.contains(&set.name) {
             borders += end(ctx.ir, &set.ops);
         }
@@ -62,6 +90,20 @@ fn run(ctx: &mut PassContext<'_>) {
     if patterns == 0 && borders == 0 {
         ctx.preserve_all();
     }
+}
+
+/// Says that no pattern is called `name`, where the program has patterns at all.
+fn warn(ctx: &mut PassContext<'_>, name: &str, known: &BTreeSet<String>) {
+    if known.is_empty() {
+        return;
+    }
+    let message = format!("no pattern here is called '{name}'");
+    let warning = Diagnostic::warning(&NO_SUCH_PATTERN, ctx.place(ctx.op), message);
+    let near = nearest(name, known.iter().map(String::as_str));
+    ctx.report(match near {
+        Some(near) => warning.help(format!("did you mean '{near}'?")),
+        None => warning,
+    });
 }
 
 /// Puts a border at each value that `ops`, in program order, give to others; gives their number.

@@ -103,6 +103,7 @@ pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
     let tables = [
         test_passes::test_crash::CODES,
         segment::CODES,
+        border_patterns::CODES,
         schedule::CODES,
         lower::lower_to_kernel::CODES,
     ];

@@ -154,7 +154,8 @@ impl Parser<'_> {
         let word = self.text(span);
         let message = format!("`{}` has no clause `{word}`", def.name);
         let names = || def.clauses.iter().map(|c| c.name);
-        let help = match suggest::nearest(word, names()) {
+        let foreign = self.ir.registry.foreign_clause(def, word);
+        let help = match foreign.or_else(|| suggest::nearest(word, names())) {
             Some(near) => format!("did you mean `{near}`?"),
             None if def.clauses.is_empty() => "it has no clauses".into(),
             None => format!("its clauses are {}", names().collect::<Vec<_>>().join(", ")),

@@ -231,13 +231,12 @@ impl Parser<'_> {
                     "operands are values: a number becomes one by an operation that makes constants",
                 )
             }
-            Tok::Int | Tok::Float | Tok::Hex | Tok::Minus | Tok::Dense | Tok::Str | Tok::Array
-                if before(1) == Some(Tok::OpName) =>
-            {
-                Some(
-                    "what an operation takes besides operands stands behind a word: `value dense<1.0>`",
-                )
+            Tok::Int | Tok::Float | Tok::Hex | Tok::Minus if before(1) == Some(Tok::OpName) => {
+                Some("what an operation takes besides operands stands behind a word: `value 2.0`")
             }
+            Tok::Dense | Tok::Str | Tok::Array if before(1) == Some(Tok::OpName) => Some(
+                "what an operation takes besides operands stands behind a word: `value dense<1.0>`",
+            ),
             Tok::ValueId if before(1) == Some(Tok::ValueId) => {
                 Some("operands are separated by commas")
             }

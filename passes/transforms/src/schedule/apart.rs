@@ -152,7 +152,35 @@ fn give_constants(ir: &mut Ir, ops: &[Op], shared: &[Op]) -> Vec<Op> {
 fn draw(ir: &mut Ir, ops: &[Op], name: &str) -> Option<Op> {
     let view = ops.iter().all(|&op| keeps_memory(ir, op));
     let segment = outline(ir, ops, &task::SEGMENT, Some(name)).ok()?;
+    // Its ops may stand in a text; it does not.
+    let nowhere = ir.unknown_loc();
+    ir.set_loc(segment, nowhere);
     let kind = ir.string_attr(if view { "view" } else { "kernel" });
     ir.set_attr(segment, "kind", kind);
     Some(segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuser_ir::parse::parse_str;
+
+    #[test]
+    fn halves_stand_in_no_text() {
+        let text = "task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+          %y = task.segment @s kind \"kernel\" {
+            %a = fusion.exp %x loc(\"model.py\":1:2)
+            %y = fusion.neg %a loc(\"model.py\":2:2)
+            task.yield %y
+          }
+          task.return %y
+        }";
+        let mut ir = Ir::new(fuser_dialects::registry());
+        let module = parse_str(&mut ir, text).module.unwrap();
+        let program = ir.children(module)[0];
+        let segment = ir.children(program)[0];
+        assert!(!is_drawn(&ir, segment));
+        let halves = halve(&mut ir, segment).unwrap();
+        assert!(halves.into_iter().all(|half| is_drawn(&ir, half)));
+    }
 }

@@ -49,7 +49,8 @@ pub fn arrange(
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
     place(ir, segment, &mut walks);
     drop_dead(ir, segment, &walks);
-    let mut arranged = Arranged::default();
+    // All loops first: what a drawn sweep gives to later ones is no value of `axes` any more.
+    let mut chosen = Vec::new();
     for walk in walks {
         let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, tuning, fast_bytes)?;
         let phases = bring_forward(ir, &walk, &hoisted);
@@ -58,6 +59,10 @@ pub fn arrange(
             let ops: Vec<Op> = early.chain(&phases).flatten().copied().collect();
             renumber(ir, &local, &ops, &mut loops)?;
         }
+        chosen.push((loops, hoisted, phases));
+    }
+    let mut arranged = Arranged::default();
+    for (loops, hoisted, phases) in chosen {
         let mut members = Vec::new();
         for phase in hoisted {
             let member = enclose(ir, &phase.ops, &task::PHASE)?;

@@ -10,6 +10,7 @@ use super::arrange::{Arranged, arrange};
 use super::loops::{TUNINGS, Tuning};
 use crate::axes::{Axes, value_text};
 use crate::cost::{self, Kind, MACHINE_NAMES, Machine, Model, Refusal};
+use crate::decompose::is_composite;
 use crate::lower::sweep::Flavor;
 use crate::{label_patterns, places};
 
@@ -136,7 +137,9 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
             ctx.count("segments", 1);
             continue;
         }
-        let drawn = apart::is_drawn(ctx.ir, segment);
+        // What has to be decomposed first has no kernel under any plan: lowering says so, and nothing is cut for it.
+        let whole = ops.iter().any(|&op| is_composite(ctx.ir, op));
+        let drawn = apart::is_drawn(ctx.ir, segment) && !whole;
         let arranged = match drawn {
             true => settle(ctx, &mut segment, goal),
             false => attempt(ctx, segment, goal),
