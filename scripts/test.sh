@@ -4,7 +4,7 @@
 # with a non-zero status if anything failed.
 #
 #   scripts/test.sh           everything
-#   scripts/test.sh --quick   format and the tests that take under a minute together once they are built
+#   scripts/test.sh --quick   format and the quick tests: about a minute on two cores once they are built
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
@@ -18,6 +18,16 @@ SLOW=(
   kernels_mean_the_same_interpreted_simplified_and_compiled
   as_many_sweeps_are_drawn_as_planned
   labels_cost_nothing_in_the_end
+  every_op_of_one_or_two_operands
+  every_op_of_three_operands
+  extremes_of_rows
+  chains_with_what_is_known_not_to_be_nan
+  choices_between_a_zero_and_a_conversion
+  functions_give_the_same_bits
+  no_model_is_refused_or_wrong
+  every_op_alone_is_compiled
+  a_segment_without_a_schedule_is_cut_until_it_has_one
+  small_texts_take_time_in_proportion
 )
 LOG=target/test-log
 FAILED=()
