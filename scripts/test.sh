@@ -4,7 +4,7 @@
 # with a non-zero status if anything failed.
 #
 #   scripts/test.sh           everything
-#   scripts/test.sh --quick   format and the quick tests: about a minute on two cores once they are built
+#   scripts/test.sh --quick   format and the quick tests: 90 s on two cores once they are built
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
