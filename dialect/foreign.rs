@@ -1,4 +1,4 @@
-//! What other IRs and frameworks call ops and clauses that are called otherwise here: for hints to those who know them so.
+//! Names that other IRs and frameworks have for ops and clauses: for hints to users who know them by those names.
 //!
 //! A name without a dialect stands for that name in any dialect (`arith.addf`, `tosa.transpose`). Ops with the same name in another
 //! dialect (`math.exp`) need no row.

@@ -197,7 +197,7 @@ fn shifted(axis: usize, start: ExtentExpr, step: i64, whole: bool) -> Index {
     }
 }
 
-/// Whether `axis` has the same extent in operand and result.
+/// True where `axis` has the same extent in operand and result.
 fn is_whole(ir: &Ir, op: Op, operand: Value, axis: usize) -> bool {
     let extent = |value: Value| {
         let tensor = ir.value_kind(value).as_tensor();

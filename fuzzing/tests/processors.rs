@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use fuser::compile::{CompileOptions, Loader, Target, compile, cpu_names};
 use fuser_dialects::fusion;
 use fuser_fuzzing::generate::{Case, Input, Tier};
-use fuser_fuzzing::oracle::execute;
+use fuser_fuzzing::oracle::{compiled, execute};
 use fuser_interp::Tensor;
 use fuser_interp::compare::{compare, compare_exact};
 use fuser_ir::def::{OpDef, Traits};
@@ -21,7 +21,7 @@ use fuser_runtime::{
     Axis, CpuProgram, HostTensor, LoadError, RunOptions, Runtime, RuntimeConfig, RuntimeError,
 };
 use values::lines::{Line, beginnings, chains, choices, conversions, lines, lines_of, program};
-use values::{artifact_dtype, cycled, elements};
+use values::{cycled, elements};
 
 /// Fewer elements than any vector holds that schedules ask for on a CPU and more than half of them.
 const SCALAR: usize = 15;
@@ -91,7 +91,7 @@ fn run(
         };
         let count: usize = axes.iter().map(|axis| axis.extent).product();
         let bytes = &input.bytes[from * size..(from + count) * size];
-        HostTensor::from_bytes(runtime.heap(), artifact_dtype(input.dtype), &axes, bytes).unwrap()
+        HostTensor::from_bytes(runtime.heap(), compiled::stored(input.dtype), &axes, bytes).unwrap()
     };
     let tensors: Vec<HostTensor> = inputs.iter().map(tensor).collect();
     let options = RunOptions {

@@ -20,7 +20,7 @@ use crate::def::OpDef;
 use crate::ir::{Ir, Op, Value};
 use crate::types::ExtentExpr;
 
-/// What an iterator does.
+/// The part that an iterator plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IteratorKind {
     /// Each of its indices stands for other elements of the results.
@@ -47,7 +47,7 @@ pub enum Index {
     },
 }
 
-/// Which element of an operand is read, or of a result written, at a point of the iteration space.
+/// The element of an operand that is read, or of a result that is written, at a point of the iteration space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Map {
     /// One index along each axis; none for a scalar.
@@ -56,7 +56,7 @@ pub enum Map {
     RowMajor,
 }
 
-/// Which of the operands make an element of the result.
+/// The operands that make an element of the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reads {
     /// All of them.
@@ -83,9 +83,9 @@ pub struct IndexingMaps {
 pub struct MapsDef {
     /// A word for it.
     pub name: &'static str,
-    /// What it does to axes, for the manual: "some end here".
+    /// Its effect on axes, for the manual: "some end here".
     pub doc: &'static str,
-    /// Whether operands may be read at an index that is not an iterator's own ([`Index::Affine`]).
+    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`]).
     pub shifts: bool,
     /// Computes the maps; `None` where clauses or types are not what the verifier accepts.
     pub maps: fn(&Ir, Op) -> Option<IndexingMaps>,

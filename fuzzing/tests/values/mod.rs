@@ -2,7 +2,6 @@
 
 pub mod lines;
 
-use fuser_artifact::DType as Stored;
 use fuser_fuzzing::generate::Input;
 use fuser_ir::DType;
 
@@ -146,20 +145,4 @@ pub fn shown(input: &Input, at: usize) -> String {
     let bits = bits(input.dtype, &input.bytes);
     bits.get(at)
         .map_or(String::new(), |bits| format!("{bits:#x}"))
-}
-
-/// The element type under the artifact's name.
-pub fn artifact_dtype(dtype: DType) -> Stored {
-    match dtype {
-        DType::F64 => Stored::F64,
-        DType::F32 => Stored::F32,
-        DType::F16 => Stored::F16,
-        DType::BF16 => Stored::Bf16,
-        DType::I64 => Stored::I64,
-        DType::I32 => Stored::I32,
-        DType::I8 => Stored::I8,
-        DType::U8 => Stored::U8,
-        DType::I1 => Stored::I1,
-        DType::Index => Stored::Index,
-    }
 }

@@ -3,8 +3,8 @@
 //! Brackets are matched with a stack on the heap, strings are skipped whole, `->` is no bracket. Never looks further than
 //! the end of the text, and never twice at what has no end: linear in the text, whatever is left open.
 
-/// What was found about a text further on. Where no end is found the text was looked through in vain, and would be again at the next
-/// bracket: so it is kept how far that was, and what closes in between. Places must ascend, as those of tokens do.
+/// Results of scans ahead in a text. A scan that finds no end would be repeated in vain at the next bracket: so it is kept how far it
+/// went, and what closes in between. Places must ascend, as those of tokens do.
 #[derive(Clone, Debug, Default)]
 pub struct Scanned {
     /// Up to here brackets are known.

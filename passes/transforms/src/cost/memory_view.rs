@@ -13,7 +13,7 @@ use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
 use fuser_ir::maps::Map;
-use fuser_ir::{Ir, Op, Traits};
+use fuser_ir::{Ir, Op, OpDef, Traits};
 
 /// Whether the stored elements of the op's result are those of its operand, at the same places.
 pub fn keeps_memory(ir: &Ir, op: Op) -> bool {
@@ -23,9 +23,8 @@ pub fn keeps_memory(ir: &Ir, op: Op) -> bool {
     else {
         return false;
     };
-    let copies = def.has_maps(&maps::POINTWISE) && !def.traits.contains(Traits::BARRIER);
     let tensor = |value| ir.value_kind(value).as_tensor();
-    let Some(to) = tensor(ir.result(op, 0)).filter(|_| !copies) else {
+    let Some(to) = tensor(ir.result(op, 0)).filter(|_| !copies(def)) else {
         return false;
     };
     // A scalar has no order.
@@ -41,6 +40,11 @@ pub fn keeps_memory(ir: &Ir, op: Op) -> bool {
     // New axes are stored once; axes that vanish have one index; elements stay in their order.
     let order = moved(ir, op, &layout::stored(ir, from));
     order.is_some_and(|order| order == layout::stored(ir, to))
+}
+
+/// True for a shape op that asks for memory of its own: its elements stay where they are, and it is no border.
+pub fn copies(def: &OpDef) -> bool {
+    def.has_maps(&maps::POINTWISE) && !def.traits.contains(Traits::BARRIER)
 }
 
 /// Axes of a shape op's operand as axes of its result, in the order given; `None` where one is gone.

@@ -32,7 +32,7 @@ pub(crate) use body::made_of_nothing;
 pub use body::{Copies, boundary};
 pub use machine::{MACHINE_NAMES, MACHINES, Machine};
 pub use memory_view::keeps_memory;
-pub(crate) use memory_view::moved;
+pub(crate) use memory_view::{copies, moved};
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
 pub use refusal::Refusal;
 pub use roles::Role;

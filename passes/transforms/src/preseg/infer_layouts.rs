@@ -34,12 +34,12 @@ use fuser_dialects::task::verify::signature;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
-use fuser_ir::{Diagnostics, Ir, Op, Traits, TypeId, Value};
+use fuser_ir::{Diagnostics, Ir, Op, TypeId, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
 use super::body_and_end;
-use crate::cost::moved;
+use crate::cost::{copies, moved};
 use crate::protect_updates;
 
 /// `infer-layouts`
@@ -122,8 +122,7 @@ fn carries(ir: &Ir, op: Op) -> bool {
     else {
         return false;
     };
-    let copies = def.has_maps(&maps::POINTWISE) && !def.traits.contains(Traits::BARRIER);
-    !copies && !def.has_maps(&maps::RESHAPE)
+    !copies(def) && !def.has_maps(&maps::RESHAPE)
 }
 
 /// Whether nothing says how result `index` lies in memory.
