@@ -245,3 +245,76 @@ fn stored_bytes_count_a_broadcast_axis_once() {
     let huge = b.input("huge", "4294967296x4294967296x4294967296xf64");
     assert_eq!(bindings.bytes(&b.ir, huge), u64::MAX);
 }
+
+/// Attention over `keys` keys in heads of 2: scores, their softmax, and the sum of the values that they weigh.
+fn attention(b: &mut Builder, keys: &str) -> fuser_ir::Value {
+    let (narrow, row) = (format!("{keys}x2xf32"), format!("{keys}xf32"));
+    let scores = format!("{keys}x{keys}xf32");
+    let (q, k, v) = (
+        b.input("q", &narrow),
+        b.input("k", &narrow),
+        b.input("v", &narrow),
+    );
+    let qb = b.op(
+        &BROADCAST,
+        "qb",
+        &[q],
+        &[0, 2],
+        &format!("{keys}xb{keys}x2xf32"),
+    );
+    let kb = b.op(
+        &BROADCAST,
+        "kb",
+        &[k],
+        &[1, 2],
+        &format!("b{keys}x{keys}x2xf32"),
+    );
+    let products = b.pw("products", &[qb, kb], &format!("{keys}x{keys}x2xf32"));
+    let s = b.op(&SUM, "s", &[products], &[2], &scores);
+    let m = b.op(&SUM, "m", &[s], &[1], &row);
+    let mb = b.op(&BROADCAST, "mb", &[m], &[0], &format!("{keys}xb{keys}xf32"));
+    let e = b.pw("e", &[s, mb], &scores);
+    let vt = b.op(&PERMUTE, "vt", &[v], &[1, 0], &format!("2x{keys}xf32"));
+    let eb = b.op(
+        &BROADCAST,
+        "eb",
+        &[e],
+        &[0, 2],
+        &format!("{keys}xb2x{keys}xf32"),
+    );
+    let vb = b.op(
+        &BROADCAST,
+        "vb",
+        &[vt],
+        &[1, 2],
+        &format!("b{keys}x2x{keys}xf32"),
+    );
+    let weighed = b.pw("weighed", &[eb, vb], &format!("{keys}x2x{keys}xf32"));
+    b.op(&SUM, "y", &[weighed], &[2], &narrow)
+}
+
+/// A price follows from what is computed, not from the order in which independent ops are written.
+#[test]
+fn the_order_of_ops_changes_no_price() {
+    let mut b = Builder::default();
+    let y = attention(&mut b, "512");
+    b.ret(&[y]);
+    let written = planned(&b).map(|plan| plan.cost);
+    let mut state = 1u64;
+    for _ in 0..50 {
+        let mut left = std::mem::take(&mut b.ops);
+        while !left.is_empty() {
+            let waits = |op: &fuser_ir::Op| {
+                let makers = b.ir.operands(*op).filter_map(|v| b.ir.def_op(v));
+                makers.into_iter().any(|m| left.contains(&m))
+            };
+            let ready: Vec<usize> = (0..left.len()).filter(|&i| !waits(&left[i])).collect();
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let next = ready[(state >> 33) as usize % ready.len()];
+            b.ops.push(left.remove(next));
+        }
+        assert_eq!(planned(&b).map(|plan| plan.cost), written, "{:?}", b.ops);
+    }
+}

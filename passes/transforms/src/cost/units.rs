@@ -281,14 +281,16 @@ impl<'a> Units<'a> {
     }
 
     /// The axes that step: all outside of the tile, but none that would make an op run more often than the largest op of
-    /// the sweep does. (An op that does not vary along a stepping axis is run again in each of its steps.)
+    /// the sweep does. (An op that does not vary along a stepping axis is run again in each of its steps.) The shortest
+    /// step no more: least is resident then.
     fn outer(&self, content: &[u32], space: Mask) -> Mask {
         let spaces = || content.iter().map(|&i| self.body.nodes[i as usize].space);
         let volume = spaces().map(|s| self.body.elements(s)).max().unwrap_or(1);
         let mut outer = space & !self.tile;
         for space in spaces() {
             while self.body.elements(space | outer) > volume {
-                let Some(inner) = bits(outer & !space).last() else {
+                let length = |axis: &usize| (self.body.extents[*axis], std::cmp::Reverse(*axis));
+                let Some(inner) = bits(outer & !space).min_by_key(length) else {
                     break;
                 };
                 outer &= !(1 << inner);
