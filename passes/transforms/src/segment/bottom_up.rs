@@ -4,7 +4,7 @@
 //! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front, and it
 //! goes back under its true gain. Where one group is much smaller than the other, the axes of the two are asked before, at the
 //! price of the smaller; what has no common iteration space goes no further. Of equal gains the smaller pair comes first, so groups grow evenly and the work stays
-//! near n log n; few ops are worth other orders as well ([`Ties`]).
+//! near n log n.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -68,13 +68,8 @@ pub(super) enum Ties {
 }
 
 impl Ties {
-    /// All of them, the default first.
-    pub const ALL: [Self; 4] = [
-        Self::SmallEarly,
-        Self::SmallLate,
-        Self::LargeEarly,
-        Self::LargeLate,
-    ];
+    /// All but the default.
+    pub const OTHERS: [Self; 3] = [Self::SmallLate, Self::LargeEarly, Self::LargeLate];
 
     /// The greatest comes first.
     fn rank(self, ops: usize, a: GroupId, b: GroupId) -> [i64; 3] {

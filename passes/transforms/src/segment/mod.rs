@@ -1,12 +1,19 @@
 //! Segmentation: which ops share a kernel.
 //!
-//! Top-down first: everything that shares values and is not separated by a border (a user's `segment_set`, a hint, a
-//! placement that an op's table demands) is one group, and the cost model is asked whether the group runs as one kernel
-//! that moves no byte twice. What does is kept and not asked again, but together with what reads the same. Only what fails is taken apart, into single ops, and
-//! put together bottom-up: the best merge first, siblings too, under an acyclic order of groups that is kept up to date.
-//! Where a frontend labelled ops as one thing, that is done a second time from those groups, and taken where it costs no more.
-//! The better of the two answers wins; components of few ops, or of few parts, get the optimum. Then single ops move, or are
-//! copied, across the cuts that are left, and rematerialization and merging take turns while the total falls.
+//! The search has five steps, each of which lowers the price of what the one before it left:
+//!
+//! 1. *Components*: everything that shares values and is not separated by a border (a user's `segment_set`, a hint, a placement
+//!    that an op's table demands). The cost model is asked whether a component runs as one kernel; where that moves no byte
+//!    twice, it is one group.
+//! 2. *Merging*: any other component is taken apart into single ops (into stretches that a kernel can hold, where it is longer
+//!    than that), and groups merge, the best merge first, under an order of groups that stays acyclic. A small component is
+//!    merged under several orders of equal gains. In the end groups merge across components too.
+//! 3. *Regrouping*: a window slides over the groups in run order, and what few parts are inside is put together in the best way.
+//! 4. *Refinement*: single ops move, or are copied, across the cuts that are left.
+//! 5. *Turns*: what crosses is rematerialized and what that leaves merges, while the total falls.
+//!
+//! Where a frontend labelled ops as one thing, merging begins a second time from those groups, and what it leads to is taken
+//! where it costs no more. What each step is worth: `examples/ablate_segment.rs`.
 //!
 //! ```text
 //! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {
@@ -18,7 +25,7 @@
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
 //! `stretches.rs` (components longer than a kernel), `bottom_up.rs` (merges), `labels.rs` (groups that a frontend proposes), `floor.rs` (what no grouping can do without),
-//! `exact.rs` (the optimum over few parts), `polish.rs` (where that is taken), `refine.rs` (moves and copies), `search.rs` (all of it together),
+//! `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs` (moves and copies), `search.rs` (all of it together),
 //! `rounds.rs` (turns with rematerialization), `record.rs` (why), `explain` (why, in words), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
@@ -37,9 +44,9 @@ mod graph;
 mod labels;
 mod order;
 mod pass;
-mod polish;
 mod record;
 mod refine;
+mod regroup;
 mod rounds;
 mod search;
 mod stretches;

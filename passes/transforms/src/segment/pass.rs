@@ -138,8 +138,9 @@ pub static SEGMENT: PassDef = PassDef {
             name: "restarts",
             kind: OptionKind::Bool,
             default: "true",
-            doc: "take the optimum over up to 14 parts: ops, or sets of ops that nothing better parts; else grow components of up to 64 \
-                  ops under several orders of equal gains, and take the optimum over what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
+            doc: "put the ops of neighbouring groups together in the best way where they are up to 14 parts: ops, or sets of ops that \
+                  nothing better parts; grow components of up to 64 ops under several orders of equal gains, and take the optimum over \
+                  what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
         },
         OptionDef {
             name: "labels",

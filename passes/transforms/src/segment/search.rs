@@ -1,5 +1,6 @@
-//! The whole search: top-down, bottom-up where that fails, the optimum of what is small, a look across the borders of
-//! components, and then at each cut.
+//! The whole search, from components to refined groups. What its steps are says `mod.rs`.
+
+use std::collections::BTreeMap;
 
 use fuser_ir::{Block, Ir};
 
@@ -8,12 +9,12 @@ use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
 use super::labels;
-use super::polish::{self, Effort, better, polish, slide};
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
+use super::regroup::{self, regroup};
 use super::stretches::packs;
 use super::verdict::{Planner, Verdict};
-use crate::cost::{Cost, Objective, Refusal};
+use crate::cost::{Cost, Refusal};
 
 /// What bounds the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,8 +27,8 @@ pub struct Options {
     pub exact: bool,
     /// Move and copy ops across the cuts that merging leaves.
     pub refine: bool,
-    /// Spend a bounded number of further questions on small components: other orders of equal gains, and the optimum over few
-    /// parts.
+    /// Spend a bounded number of further questions: on other orders of equal gains in small components, and on the optimum over
+    /// few neighbours.
     pub restarts: bool,
     /// Begin with what a frontend labelled as well, and take that where it costs no more.
     pub labels: bool,
@@ -106,20 +107,8 @@ pub fn segment(
     };
     let mut labelled: Vec<Group> = Vec::new();
     let mut differ = false;
-    let mut effort = match options.restarts {
-        true => Effort::new(graph.len()),
-        false => Effort::NONE,
-    };
     for (number, component) in components.iter().enumerate() {
-        let found = component_groups(
-            ir,
-            &graph,
-            planner,
-            options,
-            component,
-            &mut effort,
-            &mut result,
-        );
+        let found = component_groups(ir, &graph, planner, options, component, &mut result);
         if let Some(parts) = proposals.get(number) {
             let records = &mut result.records;
             let better = labels::grow(
@@ -131,15 +120,22 @@ pub fn segment(
         groups.extend(found);
     }
     let mut end = |groups: Vec<Group>, records: &mut Vec<Record>| {
-        let groups = match several {
-            true => across(ir, &graph, planner, options, groups, &mut effort, records),
-            false => groups,
-        };
-        if !options.refine || options.exact {
+        let mut groups = in_run_order(&graph, groups);
+        if several {
+            let budget = budget(options, groups.len());
+            groups = BottomUp::new(ir, &graph, planner, records, groups).run(budget);
+        }
+        if options.exact {
             return groups;
         }
-        let ops = options.evaluations.saturating_mul(graph.len() as u64);
-        refine(ir, &graph, planner, records, groups, ops)
+        if options.restarts {
+            groups = regroup(ir, &graph, planner, records, groups);
+        }
+        if options.refine {
+            let ops = options.evaluations.saturating_mul(graph.len() as u64);
+            groups = refine(ir, &graph, planner, records, groups, ops);
+        }
+        groups
     };
     groups = end(groups, &mut result.records);
     if differ {
@@ -157,31 +153,6 @@ pub fn segment(
     (graph, result)
 }
 
-/// Merges across the borders of components: a cast whose only reader stands behind a border may still go there.
-fn across(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    options: &Options,
-    groups: Vec<Group>,
-    effort: &mut Effort,
-    records: &mut Vec<Record>,
-) -> Vec<Group> {
-    let groups = in_run_order(graph, groups);
-    let budget = budget(options, groups.len());
-    let groups = BottomUp::new(ir, graph, planner, records, groups).run(budget);
-    if options.exact {
-        return groups;
-    }
-    let before = total(graph, &groups, planner);
-    let regrouped = slide(ir, graph, planner, groups, effort);
-    let after = total(graph, &regrouped, planner);
-    if before != after {
-        records.push(regroup(None, graph.len(), before, after));
-    }
-    regrouped
-}
-
 /// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
 fn component_groups(
     ir: &Ir,
@@ -189,7 +160,6 @@ fn component_groups(
     planner: &mut Planner,
     options: &Options,
     component: &[Index],
-    effort: &mut Effort,
     result: &mut Segmentation,
 ) -> Vec<Group> {
     if options.exact && component.len() <= exact::MAX_PARTS {
@@ -216,24 +186,13 @@ fn component_groups(
         settled: true,
         ..Group::default()
     };
-    if let Some(verdict) = whole.clone().filter(|v| v.tight) {
-        match doubt(ir, graph, planner, component, &verdict.cost, effort) {
-            Found::Nothing => return vec![settled(verdict)],
-            Found::Best(groups) => {
-                let last = component.last().and_then(|&l| name_of(ir, graph, l));
-                let after = total(graph, &groups, planner);
-                let record = regroup(last, component.len(), verdict.cost, after);
-                result.records.push(record);
-                return groups;
-            }
-            Found::Unknown => {}
-        }
+    // Partial results lie beside inputs and outputs: without them several kernels may move less.
+    let least = |v: &Verdict| v.cost.bytes() == v.least_bytes || component.len() > MAX_AGAIN;
+    if let Some(verdict) = whole.clone().filter(|v| v.tight && least(v)) {
+        return vec![settled(verdict)];
     }
-    let known = whole.as_ref().map(|v| v.cost);
     let grown = match fits {
-        true => grow(
-            ir, graph, planner, options, component, known, effort, result,
-        ),
+        true => grow(ir, graph, planner, options, component, &mut result.records),
         false => grow_long(ir, graph, planner, options, component, result),
     };
     match whole {
@@ -241,30 +200,6 @@ fn component_groups(
             vec![settled(verdict)]
         }
         _ => grown,
-    }
-}
-
-/// Whether a component that moves nothing twice may cost less in several groups: partial results lie beside inputs and
-/// outputs, and a copy that is an output may be a view of what is written anyway.
-fn doubt(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    component: &[Index],
-    whole: &Cost,
-    effort: &mut Effort,
-) -> Found {
-    let bytes = planner.model.objective == Objective::Bytes;
-    if !bytes || !together(ir, graph, component).is_empty() {
-        return Found::Nothing;
-    }
-    let parts = polish::parts(ir, graph, planner, component, whole);
-    if parts.len() == 1 {
-        return Found::Nothing;
-    }
-    match polish::best_of(ir, graph, planner, &parts, whole, effort) {
-        Found::Unknown if component.len() > MAX_AGAIN => Found::Nothing,
-        found => found,
     }
 }
 
@@ -285,17 +220,6 @@ fn asked_whole(
     }
 }
 
-fn regroup(last: Option<fuser_ir::Value>, ops: usize, before: Cost, after: Cost) -> Record {
-    Record {
-        action: Action::Regroup,
-        parts: last.into_iter().collect(),
-        ops,
-        refusal: None,
-        before: Some(before),
-        after: Some(after),
-    }
-}
-
 fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -> bool {
     let objective = planner.model.objective;
     total(graph, groups, planner).key(objective) < whole.key(objective)
@@ -304,85 +228,67 @@ fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -
 /// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
 /// break them is not always the best.
 const MAX_AGAIN: usize = 64;
+/// After so many questions no component is grown several times.
+const AGAIN: u64 = 8_192;
 
-/// Bottom-up from single ops, hints first. Then the optimum, where few parts may be better than that and than what is `known`;
-/// else small components under each order of equal gains, and then polished: the best counts.
-#[allow(clippy::too_many_arguments)] // What all of the search hands on, and what is known.
+/// Bottom-up from single ops, hints first. Of few ops in few parts the optimum is taken; else few ops are grown under the other
+/// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
 fn grow(
     ir: &Ir,
     graph: &Graph,
     planner: &mut Planner,
     options: &Options,
     component: &[Index],
-    known: Option<Cost>,
-    effort: &mut Effort,
-    result: &mut Segmentation,
+    records: &mut Vec<Record>,
 ) -> Vec<Group> {
-    let objective = planner.model.objective;
-    let last = component.last().and_then(|&l| name_of(ir, graph, l));
-    let mut records = Vec::new();
-    let first = grow_once(
-        ir,
-        graph,
-        planner,
-        options,
-        component,
-        Ties::default(),
-        &mut records,
-    );
-    let cost = total(graph, &first, planner);
-    let free = component.len() > 1 && together(ir, graph, component).is_empty();
-    if free && effort.is_left() {
-        let least = known.filter(|k| k.key(objective) < cost.key(objective));
-        let least = least.unwrap_or(cost);
-        match better(ir, graph, planner, component, &least, effort) {
-            Found::Best(groups) => {
-                result.records.extend(records);
-                let after = total(graph, &groups, planner);
-                let record = regroup(last, component.len(), cost, after);
-                result.records.push(record);
-                return groups;
-            }
-            Found::Nothing => {
-                result.records.extend(records);
-                return first;
-            }
-            Found::Unknown => {}
-        }
-    }
-    let mut best = (cost, first.clone(), records);
-    let mut all = vec![first];
-    let small = free && component.len() <= MAX_AGAIN;
-    for &ties in Ties::ALL[1..].iter().filter(|_| small) {
-        if !effort.is_left() {
-            break;
-        }
+    let grow = |planner: &mut Planner, ties: Ties| {
         let mut records = Vec::new();
-        let found = effort.spend(planner, |planner, _| {
-            grow_once(ir, graph, planner, options, component, ties, &mut records)
-        });
-        let cost = total(graph, &found, planner);
-        all.push(found.clone());
-        if cost.key(objective) < best.0.key(objective) {
-            best = (cost, found, records);
+        let groups = grow_once(ir, graph, planner, options, component, ties, &mut records);
+        (groups, records)
+    };
+    let first = grow(planner, Ties::default());
+    let again = options.restarts && component.len() <= MAX_AGAIN && planner.questions < AGAIN;
+    if !again || !together(ir, graph, component).is_empty() {
+        records.extend(first.1);
+        return first.0;
+    }
+    let mut found = regroup::best(ir, graph, planner, &first.0);
+    let mut grown = vec![first];
+    let mut cheapest = 0;
+    if matches!(found, Found::Unknown) {
+        grown.extend(Ties::OTHERS.map(|ties| grow(planner, ties)));
+        let cost = |n: &usize| total(graph, &grown[*n].0, planner).key(planner.model.objective);
+        cheapest = (0..grown.len()).min_by_key(cost).unwrap_or(0);
+        let parts = agreement(component, &grown);
+        found = regroup::best_of(ir, graph, planner, &parts, &grown[cheapest].0);
+    }
+    let (groups, made) = grown.swap_remove(cheapest);
+    records.extend(made);
+    match found {
+        Found::Best(better) => {
+            records.push(regroup::record(ir, graph, planner, &groups, &better));
+            better
+        }
+        Found::Nothing | Found::Unknown => groups,
+    }
+}
+
+/// The ops that share a group in each of several groupings.
+fn agreement(component: &[Index], grown: &[(Vec<Group>, Vec<Record>)]) -> Vec<Vec<Index>> {
+    let mut homes: BTreeMap<Index, Vec<usize>> = BTreeMap::new();
+    for (groups, _) in grown {
+        for (number, group) in groups.iter().enumerate() {
+            for &op in &group.members {
+                homes.entry(op).or_default().push(number);
+            }
         }
     }
-    let (cost, groups, records) = best;
-    result.records.extend(records);
-    if !small || !effort.is_left() {
-        return groups;
+    let mut parts = BTreeMap::<&[usize], Vec<Index>>::new();
+    for op in component {
+        let home = homes.get(op).map_or(&[][..], Vec::as_slice);
+        parts.entry(home).or_default().push(*op);
     }
-    // The best first.
-    all.insert(0, groups.clone());
-    match polish(ir, graph, planner, component, &all, effort) {
-        Some(polished) => {
-            let after = total(graph, &polished, planner);
-            let record = regroup(last, component.len(), cost, after);
-            result.records.push(record);
-            polished
-        }
-        None => groups,
-    }
+    parts.into_values().collect()
 }
 
 fn grow_once(
@@ -428,8 +334,7 @@ fn grow_long(
     result: &mut Segmentation,
 ) -> Vec<Group> {
     if !options.top_down || !together(ir, graph, component).is_empty() {
-        let (ties, records) = (Ties::default(), &mut result.records);
-        return grow_once(ir, graph, planner, options, component, ties, records);
+        return grow(ir, graph, planner, options, component, &mut result.records);
     }
     let order = near_first(graph, component);
     let limit = planner.model.limits.ops;
@@ -495,7 +400,7 @@ pub(super) fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
 
 /// The ops of each `together:NAME` hint: the first, and the others.
 pub(super) fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Index, Vec<Index>)> {
-    let mut names = std::collections::BTreeMap::<String, Vec<Index>>::new();
+    let mut names = BTreeMap::<String, Vec<Index>>::new();
     for &op in component {
         if let Some(Ok(Hint::Together(name))) = Hint::of(ir, graph.ops[op as usize]) {
             names.entry(name).or_default().push(op);

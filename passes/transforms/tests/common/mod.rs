@@ -1,6 +1,8 @@
 //! Runs pipelines on text, for the tests of this folder.
 #![allow(dead_code)] // Each test file uses some of it.
 
+pub mod programs;
+
 use std::collections::BTreeMap;
 
 use fuser_ir::print::{PrintOptions, print};
