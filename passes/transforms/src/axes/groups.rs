@@ -10,13 +10,14 @@
 //! ```
 //!
 //! Guarantees: what is refused here, `Axes::build` refuses for the ops of both groups. What depends on the whole group is not
-//! decided here and is said to be so: what slices, pads and cats read, and lengths that nobody knows. Never edits the IR.
+//! decided here and is said to be so: what slices, pads and cats read, an argument beside its own transpose, and lengths that
+//! nobody knows. Never edits the IR.
 
 use fuser_ir::{Ir, Op};
 
 use super::refusal::AxisRefusal;
 use super::union::AxisUnion;
-use super::window;
+use super::{is_turn, window};
 
 /// What is known of two groups as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ pub enum Open {
     Windows,
     /// An extent `?`: whether it has factors depends on what else is known of it.
     UnknownExtent,
+    /// An argument beside its own transpose: it may be read through a window.
+    Turned,
     /// One of the groups has no iteration space itself.
     Broken,
 }
@@ -45,6 +48,8 @@ pub enum Open {
 struct Member {
     ops: Vec<Op>,
     windows: bool,
+    /// Whether it permutes the axes of an argument.
+    turns: bool,
     /// Made when somebody first asks; `None` inside: the group has no iteration space.
     classes: Option<Option<AxisUnion>>,
 }
@@ -63,6 +68,7 @@ impl AxisGroups {
     pub fn push(&mut self, ir: &Ir, ops: Vec<Op>) -> usize {
         self.members.push(Member {
             windows: ops.iter().any(|&op| window::is_window(ir, op)),
+            turns: ops.iter().any(|&op| is_turn(ir, op)),
             ops,
             classes: None,
         });
@@ -97,9 +103,11 @@ impl AxisGroups {
         classes.rollback(mark);
         self.steps += classes.steps() - before;
         self.members[large].classes = Some(Some(classes));
+        let turns = self.members[large].turns || self.members[small].turns;
         match result {
             Ok(()) => Common::One,
             Err(refusal) if refusal.names_unknown() => Common::Open(Open::UnknownExtent),
+            Err(AxisRefusal::SelfMapped { .. }) if turns => Common::Open(Open::Turned),
             Err(refusal) => Common::None(refusal),
         }
     }
@@ -123,6 +131,7 @@ impl AxisGroups {
         };
         let mut member = std::mem::take(&mut self.members[large]);
         let other = std::mem::take(&mut self.members[small]);
+        member.turns |= other.turns;
         member.ops.extend(other.ops);
         member.windows = windows;
         member.classes = classes;

@@ -6,8 +6,9 @@
 //! their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and `[4, 6]`)
 //! the set has no single iteration space, and the analysis says so with both factorings; a single reshape has that of its result. Extents are polynomials, so
 //! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list. Slice, pad and cat
-//! open an axis for each dimension along which an index moves: operands are read there by index arithmetic (`window.rs`),
-//! and what only such reads want brings no axes of its own. A dimension's place in memory is its type's layout.
+//! open an axis for each dimension along which an index moves, and compute what they read at that index (`window/`); so does a
+//! permutation of an argument that meets that argument. What only such reads want brings no axes of its own; an axis of the walk
+//! is cut, or joined with another, where a window needs it. A dimension's place in memory is its type's layout.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                 // %x: [0, 1]   %s: [0]      %s reduces [1]
@@ -30,6 +31,7 @@ mod tests;
 mod union;
 pub mod window;
 
+use fuser_ir::def::OpClass;
 use fuser_ir::layout::Order;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
@@ -84,22 +86,51 @@ pub struct Axes {
     unwalked: FxHashSet<Value>,
 }
 
-/// The values that only windows of `ops` read, directly or through changes of shape.
-fn unwalked(ir: &Ir, ops: &[Op]) -> FxHashSet<Value> {
-    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+/// What the IR does not say of a kernel that is not drawn yet: ops of it, or that read it, are copied into others.
+#[derive(Clone, Debug, Default)]
+pub struct Copies {
+    /// Values that it does not write though an op outside reads them: each such op has a copy of its own, or is where one is.
+    pub hidden: FxHashSet<Value>,
+    /// Values that it writes though only ops inside read them: a copy of one of these stands elsewhere.
+    pub shown: FxHashSet<Value>,
+}
+
+/// The values that only windows of `ops` read, directly or through what is computed for them: no point of the walk has them.
+pub fn unwalked(ir: &Ir, ops: &[Op], copies: &Copies) -> FxHashSet<Value> {
+    unwalked_by(ir, ops, copies, |op| window::is_window(ir, op))
+}
+
+/// The same where these ops are the windows.
+fn unwalked_by(
+    ir: &Ir,
+    ops: &[Op],
+    copies: &Copies,
+    is_window: impl Fn(Op) -> bool,
+) -> FxHashSet<Value> {
     let mut found = FxHashSet::default();
+    if !ops.iter().any(|&op| is_window(op)) {
+        return found;
+    }
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
     for &op in ops.iter().rev().filter(|&&op| window::is_link(ir, op)) {
-        let through = |user: Op| {
+        let through = |value: Value, user: Op| {
             let passed = || ir.results(user).iter().all(|v| found.contains(v));
-            inside.contains(&user)
-                && (window::is_window(ir, user) || (window::is_link(ir, user) && passed()))
+            match inside.contains(&user) {
+                true => is_window(user) || (window::is_link(ir, user) && passed()),
+                false => copies.hidden.contains(&value),
+            }
         };
         // A single element is computed where it is needed.
         let single = |v: Value| {
             let tensor = ir.value_kind(v).as_tensor();
             tensor.is_none_or(|t| t.dims.is_empty())
         };
-        let read = |&v: &Value| !single(v) && !ir.is_unused(v) && ir.users(v).all(through);
+        let read = |&v: &Value| {
+            !single(v)
+                && !copies.shown.contains(&v)
+                && ir.users(v).any(|user| inside.contains(&user))
+                && ir.users(v).all(|user| through(v, user))
+        };
         if ir.results(op).iter().all(read) {
             found.extend(ir.results(op).iter().copied());
         }
@@ -107,17 +138,59 @@ fn unwalked(ir: &Ir, ops: &[Op]) -> FxHashSet<Value> {
     found
 }
 
+/// The most times that axes are cut or joined for the windows of one set of ops.
+const MAX_ROUNDS: usize = 24;
+
+/// The most permutations that are tried as windows.
+const MAX_TURNS: usize = 4;
+
+/// Whether `op` moves the axes of what lies in memory wherever borders are drawn, and does nothing else.
+pub(crate) fn is_turn(ir: &Ir, op: Op) -> bool {
+    let given = |op: &Op| ir.operands(*op).all(|v| ir.def_op(v).is_none());
+    let places = ir
+        .def(op)
+        .filter(|d| d.class == OpClass::Shape && !d.shifts());
+    let places = places.filter(|_| given(&op));
+    let places = places.and_then(|_| ir.maps(op)?.operand_axes(0));
+    let moved = |places: &SmallVec<[Option<usize>; 4]>| {
+        let known = places.iter().all(Option::is_some);
+        known && !places.iter().flatten().is_sorted()
+    };
+    places.as_ref().is_some_and(moved)
+}
+
 impl Axes {
     /// Analyses `ops`, given in program order.
     pub fn build(ir: &Ir, ops: &[Op]) -> Result<Self, AxisRefusal> {
-        let mut union = AxisUnion::default();
-        let windowed = ops.iter().any(|&op| window::is_window(ir, op));
-        let unwalked = if windowed {
-            unwalked(ir, ops)
-        } else {
-            FxHashSet::default()
+        Self::build_with(ir, ops, &Copies::default())
+    }
+
+    /// The same where ops are copied.
+    pub fn build_with(ir: &Ir, ops: &[Op], copies: &Copies) -> Result<Self, AxisRefusal> {
+        let refusal = match Self::build_turned(ir, ops, copies, None) {
+            Err(refusal @ AxisRefusal::SelfMapped { .. }) => refusal,
+            built => return built,
         };
+        // Memory that meets its own transpose is read there through a window.
+        let turns = ops.iter().copied().filter(|&op| is_turn(ir, op));
+        let mut turned = turns
+            .take(MAX_TURNS)
+            .map(|turn| Self::build_turned(ir, ops, copies, Some(turn)));
+        turned.find_map(Result::ok).ok_or(refusal)
+    }
+
+    /// The same where `turn` is a window too.
+    fn build_turned(
+        ir: &Ir,
+        ops: &[Op],
+        copies: &Copies,
+        turn: Option<Op>,
+    ) -> Result<Self, AxisRefusal> {
+        let mut union = AxisUnion::default();
+        let is_window = |op: Op| turn == Some(op) || window::is_window(ir, op);
+        let unwalked = unwalked_by(ir, ops, copies, is_window);
         union.set_unwalked(unwalked.clone());
+        union.set_turned(turn);
         for &op in ops {
             match union.add(ir, op) {
                 Err(AxisRefusal::IncompatibleFactoring { .. }) if ops.len() == 1 => {
@@ -126,11 +199,28 @@ impl Axes {
                 added => added?,
             }
         }
-        let mut axes = Self::freeze(&union)?;
-        if windowed {
-            axes.resolve_windows(ir, ops, unwalked)?;
+        let is_read = |op: Op| ir.results(op).iter().all(|v| unwalked.contains(v));
+        let windows = ops.iter().copied();
+        let windows: Vec<Op> = windows
+            .filter(|&op| is_window(op) && !is_read(op))
+            .collect();
+        let inside: FxHashSet<Op> = match windows.is_empty() {
+            true => return Self::freeze(&union),
+            false => ops.iter().copied().collect(),
+        };
+        for _ in 0..MAX_ROUNDS {
+            let (mut axes, leaves) = Self::frozen(&union)?;
+            axes.unwalked.clone_from(&unwalked);
+            let needs = axes.resolve_windows(ir, &windows, &inside)?;
+            if needs.is_empty() {
+                return Ok(axes);
+            }
+            for (op, need) in needs {
+                union.settle(op, &need, &leaves)?;
+            }
         }
-        Ok(axes)
+        let op = windows[0];
+        Err(AxisRefusal::Window(WindowRefusal::Unknown { op }))
     }
 
     /// A reshape alone, whose result has axes of its own.
@@ -140,33 +230,43 @@ impl Axes {
             union.tensor(ir, result);
         }
         let mut axes = Self::freeze(&union)?;
-        let window = Window::of_reshape(ir, op).ok_or(AxisRefusal::Unsupported { op })?;
+        let window = Window::of_reshape(ir, &axes, op).ok_or(AxisRefusal::Unsupported { op })?;
         axes.windows.insert(op, window);
         Ok(axes)
     }
 
+    /// Finds the windows; gives what the axes have to be first, with the windows that need it.
     fn resolve_windows(
         &mut self,
         ir: &Ir,
-        ops: &[Op],
-        unwalked: FxHashSet<Value>,
-    ) -> Result<(), AxisRefusal> {
-        let inside: FxHashSet<Op> = ops.iter().copied().collect();
-        let is_read = |op: Op| ir.results(op).iter().all(|v| unwalked.contains(v));
-        for &op in ops
-            .iter()
-            .filter(|&&op| window::is_window(ir, op) && !is_read(op))
-        {
-            let window = Window::resolve(ir, op, |o| inside.contains(&o));
-            self.windows
-                .insert(op, window.map_err(AxisRefusal::Window)?);
+        windows: &[Op],
+        inside: &FxHashSet<Op>,
+    ) -> Result<Vec<(Op, window::Need)>, AxisRefusal> {
+        let mut needs: Vec<(Op, window::Need)> = Vec::new();
+        for &op in windows {
+            match Window::resolve(ir, self, op, inside) {
+                Ok(window) => {
+                    self.windows.insert(op, window);
+                }
+                Err(window::Failure::Refused(refusal)) => return Err(AxisRefusal::Window(refusal)),
+                // One cut of an axis may do for others.
+                Err(window::Failure::Needs(need)) => {
+                    if !needs.iter().any(|(_, n)| n.is_alike(&need)) {
+                        needs.push((op, need));
+                    }
+                }
+            }
         }
-        self.unwalked = unwalked;
-        Ok(())
+        Ok(needs)
     }
 
     /// The result of an incremental analysis.
     pub fn freeze(union: &AxisUnion) -> Result<Self, AxisRefusal> {
+        Ok(Self::frozen(union)?.0)
+    }
+
+    /// The same, with the node of each axis.
+    fn frozen(union: &AxisUnion) -> Result<(Self, Vec<Node>), AxisRefusal> {
         let mut axes = Self::default();
         let mut ids = FxHashMap::default();
         for &value in union.values() {
@@ -192,7 +292,11 @@ impl Axes {
             axes.reduced.insert(op, list);
         }
         axes.mark_walked();
-        Ok(axes)
+        let mut leaves = vec![0; axes.len()];
+        for (node, id) in ids {
+            leaves[fuser_ir::entity::Entity::index(id)] = node;
+        }
+        Ok((axes, leaves))
     }
 
     fn mark_walked(&mut self) {
@@ -234,35 +338,37 @@ impl Axes {
     pub fn window(&self, op: Op) -> Option<&Window> {
         self.windows.get(&op)
     }
-    /// The elements of `value` that slices, pads and cats among `ops` touch; `None` where another op reads it.
+    /// The elements of `value` that windows among `ops` touch; `None` where the walk itself reads it.
     pub fn touched(&self, ir: &Ir, ops: &[Op], value: Value) -> Option<ExtentExpr> {
-        let mut sum = ExtentExpr::constant(0);
+        let mut regions = Vec::new();
         for &op in ops {
-            let elsewhere = || ir.results(op).iter().all(|&v| self.is_unwalked(v));
-            let Some(window) = self.window(op) else {
-                if ir.operands(op).any(|v| v == value) && !elsewhere() {
-                    return None;
-                }
-                continue;
-            };
-            for (_, elements) in window.touched().into_iter().filter(|(v, _)| *v == value) {
-                sum = sum.add(&elements)?;
+            if self.reads(ir, op).contains(&value) {
+                return None;
             }
+            let windows = self.window(op).into_iter();
+            let all = windows.flat_map(|w| w.regions(self));
+            regions.extend(all.filter(|r| r.value == value));
         }
-        Some(sum)
+        let all = window::united(regions).into_iter();
+        let mut all = all.map(|region| region.elements());
+        all.try_fold(ExtentExpr::constant(0), |sum, n| sum.add(&n?))
     }
-    /// Whether `op` may be walked along the neighbours `outer` and `inner` as one: it is no slice, pad or cat, or does not look
-    /// at the index along either.
-    pub fn window_joins(&self, ir: &Ir, op: Op, outer: AxisId, inner: AxisId) -> bool {
-        let Some(window) = self.window(op) else {
-            return true;
-        };
-        let dims = self.value(ir.result(op, 0));
-        let dim_of = |axis| dims.iter().position(|d| d.axes.contains(&axis));
-        match (dim_of(outer), dim_of(inner)) {
-            (Some(outer), Some(inner)) => outer == inner || window.joins(outer, inner),
-            _ => true,
+    /// The values that `op` reads at the point of the walk: its operands, or of a window what it needs there; nothing where
+    /// its result is only read through windows.
+    pub fn reads(&self, ir: &Ir, op: Op) -> SmallVec<[Value; 3]> {
+        match self.window(op) {
+            Some(window) => window.here().collect(),
+            None if ir.results(op).iter().any(|&v| self.is_unwalked(v)) => SmallVec::new(),
+            None => ir.operands(op).collect(),
         }
+    }
+    /// Whether `op` may be walked along the neighbours `outer` and `inner` as one: it has no window, or one that does not tell
+    /// them apart.
+    pub fn window_joins(&self, op: Op, outer: AxisId, inner: AxisId) -> bool {
+        let (Some(window), Some(length)) = (self.window(op), self.extent(inner)) else {
+            return self.window(op).is_none();
+        };
+        window.joins(outer, inner, length)
     }
     /// Whether `value` is only read through windows: no point of the walk has it.
     pub fn is_unwalked(&self, value: Value) -> bool {

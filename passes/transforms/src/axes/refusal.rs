@@ -51,7 +51,7 @@ impl AxisRefusal {
             Self::Unsupported { .. } => "unsupported-op",
             Self::Window(WindowRefusal::Computed { .. }) => "window-of-computed",
             Self::Window(WindowRefusal::TooManyPieces { .. }) => "too-many-pieces",
-            Self::Window(WindowRefusal::TooDeep { .. }) => "window-too-deep",
+            Self::Window(WindowRefusal::TooManyNodes { .. }) => "window-too-large",
             Self::Window(WindowRefusal::Unknown { .. }) => "window-of-unknown-extent",
         }
     }
@@ -114,7 +114,7 @@ impl AxisRefusal {
                     op: op(*o)?,
                     limit: *limit,
                 },
-                WindowRefusal::TooDeep { op: o, limit } => WindowRefusal::TooDeep {
+                WindowRefusal::TooManyNodes { op: o, limit } => WindowRefusal::TooManyNodes {
                     op: op(*o)?,
                     limit: *limit,
                 },
@@ -155,7 +155,7 @@ fn window_text(ir: &Ir, refusal: &WindowRefusal) -> String {
                 value_text(ir, *value)
             )
         }
-        WindowRefusal::TooManyPieces { op, limit } | WindowRefusal::TooDeep { op, limit } => {
+        WindowRefusal::TooManyPieces { op, limit } | WindowRefusal::TooManyNodes { op, limit } => {
             format!("at: {}, limit: {limit}", result_text(ir, *op))
         }
         WindowRefusal::Unknown { op } => format!("at: {}", result_text(ir, *op)),

@@ -16,9 +16,10 @@ use super::union::{AxisUnion, Node};
 /// Adds the facts of `op`.
 pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let refusal = || AxisRefusal::Unsupported { op };
-    let shifts = ir.def(op).is_some_and(|def| def.shifts());
+    let turned = union.is_turned(op);
+    let shifts = turned || ir.def(op).is_some_and(|def| def.shifts());
     let result = ir.results(op).first();
-    if !shifts && result.is_some_and(|&v| union.is_unwalked(v)) {
+    if result.is_some_and(|&v| union.is_unwalked(v)) {
         return Ok(());
     }
     let maps = ir.maps(op).ok_or_else(refusal)?;
@@ -40,6 +41,9 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
         };
         if indices.len() != nodes.len() {
             return Err(refusal());
+        }
+        if aside && turned {
+            continue;
         }
         for (index, node) in indices.iter().zip(nodes) {
             let Index::Iter(iter) = index else { continue };

@@ -134,10 +134,29 @@ fn extents_of_one_are_no_axes() {
 #[test]
 fn a_square_added_to_its_transpose_maps_onto_itself() {
     let mut b = Builder::default();
+    let x = b.input("x", "5x5xf32");
+    let t = b.pw("t", &[x], "5x5xf32");
+    let p = b.op(&PERMUTE, "p", &[t], &[1, 0], "5x5xf32");
+    b.pw("y", &[t, p], "5x5xf32");
+    check(&b, "self-mapped { value: %x }");
+}
+
+#[test]
+fn an_argument_is_read_at_the_other_corner_too() {
+    let mut b = Builder::default();
     let t = b.input("t", "5x5xf32");
     let p = b.op(&PERMUTE, "p", &[t], &[1, 0], "5x5xf32");
     b.pw("y", &[t, p], "5x5xf32");
-    check(&b, "self-mapped { value: %t }");
+    check(
+        &b,
+        "axis 0: 5
+         axis 1: 5
+         %p: [0, 1]
+         %t: [0, 1]
+         %y: [0, 1]",
+    );
+    let axes = Axes::build(&b.ir, &b.ops).expect("read through a window");
+    assert!(axes.window(b.ops[0]).is_some());
 }
 
 #[test]
@@ -252,9 +271,9 @@ fn a_reshape_alone_has_the_axes_of_its_result() {
          %r: [0, 1]",
     );
     let axes = Axes::build(&b.ir, &b.ops).expect("alone");
-    let window = axes.window(b.ops[0]).expect("read by numbers");
-    let touched = [(x, ExtentExpr::constant(24))];
-    assert_eq!(window.touched(), touched);
+    assert!(axes.window(b.ops[0]).is_some(), "read by numbers");
+    let touched = axes.touched(&b.ir, &b.ops, x);
+    assert_eq!(touched, Some(ExtentExpr::constant(24)));
 }
 
 #[test]
@@ -311,7 +330,8 @@ fn random(seed: u64) -> Builder {
 
 #[test]
 fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
-    let (mut one, mut none, mut kinds) = (0, 0, std::collections::BTreeSet::new());
+    let (mut one, mut none, mut open) = (0, 0, 0);
+    let mut kinds = std::collections::BTreeSet::new();
     for seed in 0..400 {
         let b = random(seed);
         let mut random = Random(seed + 1_000_000);
@@ -340,15 +360,24 @@ fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
                     none += 1;
                     continue;
                 }
-                Common::Open(why) => panic!("seed {seed}: {why:?}"),
+                Common::Open(why) => {
+                    assert!(
+                        matches!(why, Open::Turned | Open::Broken),
+                        "seed {seed}: {why:?}"
+                    );
+                    if whole.is_err() {
+                        open += 1;
+                        continue;
+                    }
+                }
             }
             groups.merge(&b.ir, x, y);
             members[y].clear();
             members[x] = all;
         }
     }
-    println!("{one} with one iteration space, {none} with none: {kinds:?}");
-    assert!(one > 1000 && none > 100, "{one} {none}");
+    println!("{one} with one iteration space, {none} with none: {kinds:?}, {open} left open");
+    assert!(one > 1000 && none + open > 100, "{one} {none} {open}");
     assert_eq!(
         kinds.into_iter().collect::<Vec<_>>(),
         ["incompatible-factoring", "self-mapped"]
@@ -402,10 +431,7 @@ fn adding_an_op_costs_the_same_whatever_the_group_has() {
         assert_eq!(groups.ask(&b.ir, 0, 1), Common::One);
         groups.merge(&b.ir, 0, 1);
         let refused = groups.ask(&b.ir, 0, 2);
-        assert!(matches!(
-            refused,
-            Common::None(AxisRefusal::SelfMapped { .. })
-        ));
+        assert_eq!(refused, Common::Open(Open::Turned));
         costs.insert((groups.steps() - before.0, groups.added() - before.1));
     }
     let (steps, added) = *costs.first().expect("measured");

@@ -11,13 +11,16 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use fuser_ir::entity::Entity;
 use fuser_ir::layout::{self, Order};
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::AxisId;
 use super::refusal::AxisRefusal;
+use super::window::{Need, WindowRefusal};
 
 /// A node of the union-find: an axis, a factor of one, or a dimension.
 pub(super) type Node = u32;
@@ -77,6 +80,8 @@ pub struct AxisUnion {
     walked: FxHashSet<Value>,
     /// Values that are only read through windows: they are computed at no point of the walk and bring no axes.
     unwalked: FxHashSet<Value>,
+    /// An op whose operand is read at another index though its maps do not say so.
+    turned: Option<Op>,
     reductions: Vec<(Op, Nodes)>,
     trail: Vec<Change>,
     /// Values that are others under another name.
@@ -205,6 +210,13 @@ impl AxisUnion {
     pub(super) fn set_unwalked(&mut self, values: FxHashSet<Value>) {
         self.unwalked = values;
     }
+    /// The op whose operand is read at another index though its maps do not say so.
+    pub(super) fn set_turned(&mut self, op: Option<Op>) {
+        self.turned = op;
+    }
+    pub(super) fn is_turned(&self, op: Op) -> bool {
+        self.turned == Some(op)
+    }
     pub(super) fn is_unwalked(&self, value: Value) -> bool {
         self.unwalked.contains(&value)
     }
@@ -294,6 +306,40 @@ impl AxisUnion {
                     .match_inner(x, y, &mut left, &mut right)
                     .ok_or_else(|| refusal.clone())?,
                 _ => return Err(refusal),
+            }
+        }
+    }
+
+    /// Makes the axes what the window `at` needs; `leaves` has the node of each.
+    pub(super) fn settle(
+        &mut self,
+        at: Op,
+        need: &Need,
+        leaves: &[Node],
+    ) -> Result<(), AxisRefusal> {
+        let node = |axis: &AxisId| leaves[Entity::index(*axis)];
+        match need {
+            Need::Split { axis, inner } => {
+                let (axis, extent) = (self.find(node(axis)), Some(inner.clone()));
+                let whole = self.leaf_extent(axis);
+                // It may have been cut for another window already: the next round tells.
+                if let Some(outer) = whole.and_then(|whole| whole.div_exact(inner)) {
+                    let inner = self.push(State::Leaf { extent, rank: 0 });
+                    self.split(axis, outer, inner);
+                }
+                Ok(())
+            }
+            Need::Join { value, dim, axes } => {
+                let mark = self.mark();
+                let dims = self.dims(*value).get(*dim).map(|d| d.0);
+                let axes: Nodes = axes.iter().map(node).collect();
+                let joined = dims.map(|dim| self.align(at, &[dim], &axes));
+                if joined.is_none_or(|j| j.is_err()) {
+                    self.rollback(mark);
+                    let (op, value) = (at, *value);
+                    return Err(AxisRefusal::Window(WindowRefusal::Computed { op, value }));
+                }
+                Ok(())
             }
         }
     }

@@ -10,7 +10,8 @@ use smallvec::SmallVec;
 use super::plan::Limits;
 use super::refusal::Refusal;
 use super::sizes::Bindings;
-use crate::axes::{Axes, AxisId, window};
+use crate::axes::window::{self, Region, united};
+use crate::axes::{Axes, AxisId, Copies};
 
 /// A set of axes.
 pub(super) type Mask = u128;
@@ -50,8 +51,9 @@ pub(super) struct Node {
     pub class: OpClass,
     /// Arithmetic per element of its space.
     pub flops: u64,
-    /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches.
-    pub touches: Option<SmallVec<[(u32, u64); 2]>>,
+    /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
+    /// is computed for such: it is part of that, has no space, and nothing makes it as a whole.
+    pub touches: Option<Vec<Region>>,
 }
 
 /// A value from outside.
@@ -74,6 +76,8 @@ pub(super) struct Body {
     pub extents: Vec<u64>,
     /// Axes that may have no index at all: those whose extent is not a constant above 0.
     pub may_be_empty: Mask,
+    /// The lengths of named extents, where windows touch parts of inputs.
+    bindings: Option<Bindings>,
 }
 
 impl Body {
@@ -130,40 +134,81 @@ impl Body {
             let bytes = values.map(|v| bindings.bytes(ir, v));
             bytes.fold(0, u64::saturating_add)
         };
-        for (&op, index) in ops.iter().zip(0u32..) {
+        // What windows compute for themselves stands beside what the walk computes.
+        let windows = ops.iter().filter_map(|&op| axes.window(op));
+        let through: FxHashSet<Op> = windows.flat_map(|w| w.through.iter().copied()).collect();
+        let mut beside: FxHashMap<Value, Source> = FxHashMap::default();
+        if ops.iter().any(|&op| axes.window(op).is_some()) {
+            self.bindings = Some(bindings.clone());
+        }
+        for &op in ops {
             let results = ir.results(op);
             let stored = results.iter().fold(0, |m, &r| m | mask(axes.stored(r)));
-            // What is only read through windows is never made.
             let unwalked = results.iter().any(|&r| axes.is_unwalked(r));
             let reduced = mask(axes.reduced(op).iter().copied());
+            let window = axes.window(op);
+            let operands: SmallVec<[Value; 3]> = ir.operands(op).collect();
+            let own = |v: &Value| sources.get(v).copied();
+            let from = |v: &Value| beside.get(v).or(sources.get(v)).copied();
+            let around: SmallVec<[Source; 3]> = operands.iter().filter_map(from).collect();
+            let def = ir.def(op);
+            let flops = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
+            if unwalked || through.contains(&op) {
+                let node = Node {
+                    op,
+                    sources: around.clone(),
+                    space: 0,
+                    stored: 0,
+                    order: SmallVec::new(),
+                    reduced: 0,
+                    bytes: 0,
+                    element: 0,
+                    output_bytes: 0,
+                    is_output: false,
+                    class: def.map_or(OpClass::Structure, |d| d.class),
+                    flops: 0,
+                    touches: Some(Vec::new()),
+                };
+                check_placement(ir, op, &node)?;
+                let source = Source::Node(self.nodes.len() as u32);
+                beside.extend(results.iter().map(|&r| (r, source)));
+                self.nodes.push(node);
+            }
+            if unwalked {
+                continue;
+            }
+            let own_sources: SmallVec<[Source; 3]> = match window {
+                Some(window) => {
+                    let around = around.into_iter();
+                    around
+                        .chain(window.here().filter_map(|v| own(&v)))
+                        .collect()
+                }
+                None => operands.iter().filter_map(own).collect(),
+            };
+            let again = window.into_iter().flat_map(|w| w.computed());
             let node = Node {
                 op,
-                sources: ir
-                    .operands(op)
-                    .filter_map(|v| sources.get(&v).copied())
-                    .collect(),
+                sources: own_sources,
                 space: stored | reduced,
                 stored,
                 order: results
                     .first()
                     .map_or_else(SmallVec::new, |&r| order(axes, r)),
                 reduced,
-                bytes: sum_bytes(&mut results.iter().copied().filter(|_| !unwalked)),
+                bytes: sum_bytes(&mut results.iter().copied()),
                 output_bytes: sum_bytes(
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
                 is_output: results.iter().any(|r| outputs.contains(r)),
-                class: ir.def(op).map_or(OpClass::Structure, |d| d.class),
-                flops: ir
-                    .def(op)
-                    .filter(|_| !unwalked)
-                    .map_or(0, |d| u64::from(d.flops)),
-                touches: touches(ir, op, axes, &sources, bindings)
-                    .or_else(|| unwalked.then(SmallVec::new)),
+                class: def.map_or(OpClass::Structure, |d| d.class),
+                flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
+                touches: touches(op, axes, &sources),
             };
             check_placement(ir, op, &node)?;
-            sources.extend(results.iter().map(|&r| (r, Source::Node(index))));
+            let source = Source::Node(self.nodes.len() as u32);
+            sources.extend(results.iter().map(|&r| (r, source)));
             self.nodes.push(node);
         }
         self.check_borders(ir)
@@ -195,6 +240,19 @@ impl Body {
     pub fn elements(&self, space: Mask) -> u64 {
         bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
     }
+    /// The bytes of `input` that windows among `nodes` touch, each once.
+    pub fn touched<'a>(&self, nodes: impl Iterator<Item = &'a Node>, input: u32) -> u64 {
+        let Some(bindings) = &self.bindings else {
+            return 0;
+        };
+        let input = &self.inputs[input as usize];
+        let regions = nodes.flat_map(|n| n.touches.iter().flatten());
+        let regions = regions.filter(|r| r.value == input.value);
+        let elements = united(regions.cloned().collect()).into_iter();
+        let elements = elements.map(|r| r.elements().map_or(u64::MAX, |n| bindings.eval(&n)));
+        let elements = elements.fold(0, u64::saturating_add);
+        elements.saturating_mul(input.element)
+    }
     /// Arithmetic of one run of a node.
     pub fn flops(&self, node: &Node) -> u64 {
         node.flops.saturating_mul(self.elements(node.space))
@@ -208,15 +266,6 @@ impl Body {
 /// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.
 pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
     boundary_with(ir, ops, &Copies::default())
-}
-
-/// What the IR does not say of a kernel that is not drawn yet: ops of it, or that read it, are copied into others.
-#[derive(Clone, Debug, Default)]
-pub struct Copies {
-    /// Values that it does not write though an op outside reads them: each such op has a copy of its own, or is where one is.
-    pub hidden: FxHashSet<Value>,
-    /// Values that it writes though only ops inside read them: a copy of one of these stands elsewhere.
-    pub shown: FxHashSet<Value>,
 }
 
 impl Copies {
@@ -278,27 +327,10 @@ fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal>
 }
 
 /// What a slice, pad or cat touches of the inputs.
-fn touches(
-    ir: &Ir,
-    op: Op,
-    axes: &Axes,
-    sources: &FxHashMap<Value, Source>,
-    bindings: &Bindings,
-) -> Option<SmallVec<[(u32, u64); 2]>> {
-    let mut list = SmallVec::<[(u32, u64); 2]>::new();
-    for (value, elements) in axes.window(op)?.touched() {
-        let Some(&Source::Input(input)) = sources.get(&value) else {
-            continue;
-        };
-        let bytes = bindings
-            .eval(&elements)
-            .saturating_mul(element_bytes(ir, value));
-        match list.iter_mut().find(|(i, _)| *i == input) {
-            Some((_, sum)) => *sum = sum.saturating_add(bytes),
-            None => list.push((input, bytes)),
-        }
-    }
-    Some(list)
+fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Vec<Region>> {
+    let mut regions = axes.window(op)?.regions(axes);
+    regions.retain(|r| matches!(sources.get(&r.value), Some(Source::Input(_))));
+    Some(regions)
 }
 
 /// An operand that has to be in memory may not come from inside.

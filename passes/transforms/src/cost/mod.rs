@@ -28,8 +28,9 @@ mod sizes;
 mod tests;
 mod units;
 
+pub use crate::axes::Copies;
+pub use body::boundary;
 pub(crate) use body::made_of_nothing;
-pub use body::{Copies, boundary};
 pub use machine::{MACHINE_NAMES, MACHINES, Machine};
 pub use memory_view::keeps_memory;
 pub(crate) use memory_view::{copies, moved};

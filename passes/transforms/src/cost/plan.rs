@@ -3,14 +3,15 @@
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};
 
-use super::body::{Body, Copies, Mask, Source};
+use super::body::{Body, Mask, Source};
 use super::machine::Machine;
 use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
 use super::roles::{self, Role};
 use super::sizes::Bindings;
 use super::units::{self, Draft};
-use crate::axes::{Axes, AxisId};
+use crate::axes::{Axes, AxisId, Copies};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a group of ops becomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,7 +179,7 @@ pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<P
     if is_view(ir, ops) {
         return Ok(view(ir, ops, copies));
     }
-    let axes = Axes::build(ir, ops).map_err(Refusal::Axes)?;
+    let axes = Axes::build_with(ir, ops, copies).map_err(Refusal::Axes)?;
     plan_with(ir, ops, &axes, model, copies)
 }
 
@@ -351,26 +352,31 @@ fn loaded_bytes(body: &Body, draft: &Draft, input: u32) -> u64 {
         return whole;
     }
     let nodes = draft.body.iter().chain(&draft.epilogue);
-    let touched = nodes.flat_map(|&i| body.nodes[i as usize].touches.iter().flatten());
-    let mine = touched
-        .filter(|(i, _)| *i == input)
-        .map(|(_, bytes)| *bytes);
-    mine.fold(0u64, u64::saturating_add).min(whole)
+    let nodes = nodes.map(|&i| &body.nodes[i as usize]);
+    body.touched(nodes, input).min(whole)
 }
 
 fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {
-    let ops =
-        |list: &[u32]| -> Vec<Op> { list.iter().map(|&i| body.nodes[i as usize].op).collect() };
+    // An op that is computed for a window besides stands once.
+    let ops = |list: &[u32]| -> Vec<Op> {
+        let mut seen = FxHashSet::default();
+        let ops = list.iter().map(|&i| body.nodes[i as usize].op);
+        ops.filter(|&op| seen.insert(op)).collect()
+    };
     let values = |list: &[u32]| -> Vec<Value> {
         let ops = ops(list).into_iter();
         ops.flat_map(|op| ir.results(op).iter().copied()).collect()
     };
     let (axes, _) = roles::assign(body, draft, machine);
     let count = draft.phases.iter().max().map_or(0, |m| m + 1);
+    let mut first: FxHashMap<Op, u32> = FxHashMap::default();
+    for (&i, &phase) in draft.body.iter().zip(&draft.phases) {
+        let known = first.entry(body.nodes[i as usize].op).or_insert(phase);
+        *known = phase.min(*known);
+    }
     let phase = |number: u32| -> Vec<Op> {
-        let members = draft.body.iter().zip(&draft.phases);
-        let members = members.filter(|(_, p)| **p == number);
-        members.map(|(&i, _)| body.nodes[i as usize].op).collect()
+        let members = ops(&draft.body).into_iter();
+        members.filter(|op| first[op] == number).collect()
     };
     let stores = values(&draft.stores).into_iter();
     Sweep {

@@ -331,7 +331,10 @@ impl<'a> Units<'a> {
     fn tile_bytes(&self, content: &[u32], phases: &[u32], outer: Mask) -> u64 {
         let mut spans = rustc_hash::FxHashMap::<Source, (u32, u32)>::default();
         for (&index, &phase) in content.iter().zip(phases) {
-            let sources = self.body.nodes[index as usize].sources.iter().copied();
+            let node = &self.body.nodes[index as usize];
+            // What a window reads of memory is not resident for it.
+            let kept = |s: &Source| node.touches.is_none() || matches!(s, Source::Node(_));
+            let sources = node.sources.iter().copied().filter(kept);
             for source in sources.chain([Source::Node(index)]) {
                 let span = spans.entry(source).or_insert((phase, phase));
                 *span = (span.0.min(phase), span.1.max(phase));

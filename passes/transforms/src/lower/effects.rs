@@ -8,7 +8,7 @@
 
 use fuser_ir::def::OpClass;
 use fuser_ir::{Op, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::combine::Combine;
 use super::sweep::{Resident, SweepLowering, Unsupported};
@@ -116,17 +116,14 @@ impl SweepLowering<'_> {
             .filter(|l| loops.contains(l) && self.spec.loops[*l].has_inner())
             .collect()
     }
-    /// Whether an op of a later phase reads `value` (looking through pure shape ops costs nothing and is not needed: they
-    /// are recomputed from it).
+    /// Whether an op of a later phase reads `value` at the point of the walk (looking through pure shape ops costs nothing and
+    /// is not needed: they are recomputed from it).
     pub(super) fn needed_after(&self, value: Value, phase: usize) -> bool {
         let mut stack = vec![value];
         let mut seen = FxHashSet::default();
         while let Some(v) = stack.pop() {
-            for user in self.ir().users(v) {
-                let Some(&at) = self.order.get(&user) else {
-                    continue;
-                };
-                if self.flat.ops[at].1 > phase {
+            for &user in self.readers.get(&v).into_iter().flatten() {
+                if self.flat.ops[self.order[&user]].1 > phase {
                     return true;
                 }
                 if self.is_shape(user) && seen.insert(user) {
@@ -135,6 +132,16 @@ impl SweepLowering<'_> {
             }
         }
         false
+    }
+    /// The ops that read each value at the point of the walk.
+    pub(super) fn readers(&self) -> FxHashMap<Value, Vec<Op>> {
+        let mut readers: FxHashMap<Value, Vec<Op>> = FxHashMap::default();
+        for &(op, _) in &self.flat.ops {
+            for value in self.computed_operands(op) {
+                readers.entry(value).or_default().push(op);
+            }
+        }
+        readers
     }
     pub(super) fn is_shape(&self, op: Op) -> bool {
         self.ir().def(op).is_some_and(|d| d.class == OpClass::Shape)
@@ -155,11 +162,16 @@ impl SweepLowering<'_> {
             if self.fold_of(op).is_some() {
                 continue;
             }
-            flops += self.ir().def(op).map_or(1, |d| d.flops);
+            let flops_of = |op: Op| self.ir().def(op).map_or(1, |d| d.flops);
+            flops += flops_of(op);
+            if let Some(window) = self.axes.window(op) {
+                flops += window.computed().map(flops_of).sum::<u32>();
+                loads.extend(window.loads());
+            }
             if flops > CHEAP_FLOPS || loads.len() > CHEAP_LOADS {
                 return false;
             }
-            stack.extend(self.ir().operands(op));
+            stack.extend(self.computed_operands(op));
         }
         loads.len() <= CHEAP_LOADS
     }
@@ -240,7 +252,7 @@ impl SweepLowering<'_> {
         let needed = nest
             .ops
             .iter()
-            .flat_map(|&op| self.ir().operands(op))
+            .flat_map(|&op| self.computed_operands(op))
             .chain(nest.effects.iter().map(Effect::needs));
         let resident_ok = needed.filter_map(|v| self.resident.get(&v)).all(memory);
         let accumulators_ok = nest.effects.iter().all(|e| match e {

@@ -326,6 +326,7 @@ impl Job<'_> {
             pending: Vec::new(),
             accumulators: Vec::new(),
             order: FxHashMap::default(),
+            readers: FxHashMap::default(),
             layouts: FxHashMap::default(),
             hoisted: Vec::new(),
             outside: Outside::default(),

@@ -304,9 +304,13 @@ impl SweepLowering<'_> {
                 false => step.map(|step| self.k.mul(step, extent)),
             };
         }
+        Ok(self.emit_index(op, index, lanes.zip(step)))
+    }
+    /// The index `first` as an element of what `op` makes; with the number of lanes, and from one to the next, in lanes.
+    pub(super) fn emit_index(&mut self, op: Op, first: Idx, lanes: Option<(u64, Idx)>) -> Value {
         let dtype = self.result_dtype(op);
-        let scalar = self.k.index(index);
-        let value = match lanes.zip(step) {
+        let scalar = self.k.index(first);
+        let value = match lanes {
             Some((n, step)) => {
                 let ty = self.k.ir.vector(n, DType::Index);
                 let mut lane = self.k.value(&kernel::IOTA, &[], &[], ty);
@@ -318,6 +322,6 @@ impl SweepLowering<'_> {
             }
             None => scalar,
         };
-        Ok(self.k.cast(value, dtype))
+        self.k.cast(value, dtype)
     }
 }

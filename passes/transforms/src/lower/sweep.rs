@@ -128,6 +128,8 @@ pub struct SweepLowering<'a> {
     pub accumulators: Vec<Accumulator>,
     /// Position of each op in the sweep.
     pub order: FxHashMap<Op, usize>,
+    /// The ops that read each value at the point of the walk.
+    pub readers: FxHashMap<Value, Vec<Op>>,
     /// How each value lies along each loop axis.
     pub layouts: FxHashMap<Value, Vec<Option<Along>>>,
     /// Phases that run before outer loops.
@@ -149,6 +151,7 @@ impl<'a> SweepLowering<'a> {
             .enumerate()
             .map(|(i, (op, _))| (*op, i))
             .collect();
+        self.readers = self.readers();
         self.layouts = self.lay_out();
         self.make_tables();
         self.allocate_accumulators()?;

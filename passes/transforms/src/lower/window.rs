@@ -1,15 +1,14 @@
-//! Slices, pads and cats inside a nest: loads at an index computed from the point of the walk.
+//! Slices, pads and cats inside a nest: what they read is computed at an index that follows from the point of the walk.
 //!
-//! A window is a list of pieces (see `axes::window`). They are taken from the last to the first: each loads the lanes that
-//! its guards admit and takes the others from what came before. A guard along the lanes becomes the range of lanes that are
-//! read; the others make that range empty where they do not hold. So no element outside of memory is ever touched.
+//! A window is a list of nodes (see `axes::window`), emitted in order: loads at an affine address, ops, choices. A load under
+//! guards loads the lanes that they admit and no others, so that no element outside of memory is ever touched; where a choice
+//! is between such a load and something else, the load takes the other lanes from that. A guard along the lanes becomes the
+//! range of lanes that are read; the others make that range empty where they do not hold.
 //!
 //! ```text
 //! %y = fusion.cat %a, %b dim 0         %0 = kernel.load_within %b, %i - 3, 0.0, 3 - %i, 5 - (%i - 3)
 //!                                =>    %y = kernel.load_within %a, %i, %0, 0 - %i, 3 - %i
 //! ```
-//!
-//! Never computes an operand at another index: `axes::window` has refused what would need that.
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::types::ExtentExpr;
@@ -19,45 +18,38 @@ use rustc_hash::FxHashMap;
 use super::build::Idx;
 use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
-use crate::axes::window::{Guard, Piece, Source, Window};
+use crate::axes::AxisId;
+use crate::axes::window::{Form, Guard, Node, Window};
 
-/// A point of the walk as indices of one value.
+/// A point of the walk.
 struct Point {
-    /// Along each axis.
-    index: Vec<Idx>,
-    /// The axis along which lanes run.
-    lanes: Option<usize>,
+    /// The index along each axis that the window needs.
+    index: FxHashMap<AxisId, Idx>,
+    /// The axis along which lanes run, and their number.
+    lanes: Option<(AxisId, u64)>,
+}
+
+impl Point {
+    /// The lanes, where the form differs from one to the next.
+    fn lanes_of(&self, form: &Form) -> Option<u64> {
+        let (axis, lanes) = self.lanes?;
+        form.terms.iter().any(|t| t.0 == axis).then_some(lanes)
+    }
+    fn lanes_of_any(&self, guards: &[Guard]) -> Option<u64> {
+        guards.iter().find_map(|g| self.lanes_of(&g.at))
+    }
 }
 
 impl SweepLowering<'_> {
-    /// The operands of `op` that the walk has to compute or load at its own point.
+    /// The values that `op` needs computed or loaded at the point of the walk.
     pub(super) fn computed_operands(&self, op: Op) -> Vec<Value> {
-        match self.axes.window(op) {
-            Some(window) => window.fills().collect(),
-            None => self.ir().operands(op).collect(),
-        }
+        self.axes.reads(self.ir(), op).into_vec()
     }
     /// Whether lanes along loop `last` can be read as vectors; so they can by an op that is no window.
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
-        let Some(window) = self.axes.window(op) else {
-            return true;
-        };
-        match self.lane_axis(self.ir().result(op, 0), last) {
-            Some((dim, step)) => step.is_some_and(|s| window.is_contiguous(dim, &s)),
-            None => true,
-        }
-    }
-    /// The axis of `value` that moves along loop `last`, and by how much; the step is `None` where it is not known.
-    fn lane_axis(&self, value: Value, last: usize) -> Option<(usize, Option<ExtentExpr>)> {
-        let inner = *self.spec.loops[last].axes.last()?;
-        let dims = self.axes.value(value);
-        let dim = dims
-            .iter()
-            .position(|d| !d.broadcast && d.axes.contains(&inner))?;
-        let after = dims[dim].axes.iter().skip_while(|a| **a != inner).skip(1);
-        let start = Some(ExtentExpr::constant(1));
-        let step = after.fold(start, |all, &a| all?.mul(self.axes.extent(a)?));
-        Some((dim, step))
+        let inner = self.spec.loops[last].axes.last();
+        let window = self.axes.window(op).zip(inner);
+        window.is_none_or(|(window, &axis)| window.is_contiguous(axis))
     }
 
     pub(super) fn emit_window(
@@ -75,85 +67,120 @@ impl SweepLowering<'_> {
                 "let other ops of the sweep read it through windows only",
             );
         };
-        let point = self.point(op, ivs, lanes)?;
-        let mut below = None;
-        for piece in window.pieces.iter().rev() {
-            let value = match &piece.source {
-                Source::Fill(fill) => self.fill(*fill, piece, below, &point, scopes, ivs, lanes)?,
-                Source::Memory { .. } => self.load_piece(piece, below, &point, lanes)?,
-                Source::Reshaped { .. } => self.load_reshaped(window, piece, &point)?,
+        let point = self.point(op, window, ivs, lanes)?;
+        let late = late_loads(window);
+        let mut values: Vec<Option<Value>> = vec![None; window.nodes.len()];
+        for (number, node) in window.nodes.iter().enumerate() {
+            if late[number] {
+                continue;
+            }
+            let emitted = match node {
+                Node::Load { value, at, guards } => {
+                    self.load_at(*value, at, guards, None, &point)?
+                }
+                Node::Numbered { value, index, axes } => {
+                    self.load_numbered(*value, index, axes, &point)?
+                }
+                Node::Here(value) => self.get(*value, scopes, ivs, lanes)?,
+                Node::Made { op, index } => self.made_at(*op, index, &point)?,
+                Node::Compute { op, operands } => {
+                    let operands = operands.iter().filter_map(|&n| values[n]);
+                    let operands = operands.collect();
+                    self.emit_elementwise(*op, operands)
+                }
+                Node::Select {
+                    guards,
+                    inside,
+                    outside,
+                } => {
+                    let Some(other) = values[*outside] else {
+                        return self.refuse_sweep("a choice of a window has one side only");
+                    };
+                    match (&window.nodes[*inside], values[*inside]) {
+                        (Node::Load { value, at, guards }, None) => {
+                            self.load_at(*value, at, guards, Some(other), &point)?
+                        }
+                        (_, Some(first)) => self.choose(guards, first, other, &point)?,
+                        _ => return self.refuse_sweep("a choice of a window has one side only"),
+                    }
+                }
             };
-            below = Some(value);
+            values[number] = Some(emitted);
         }
-        match below {
+        match values.last().copied().flatten() {
             Some(value) => Ok(value),
             None => self.refuse(op, "it has no elements", "run --remove-empty"),
         }
     }
-    fn load_piece(
+
+    /// The element at `at`; where the guards do not hold, that of `below`, or any.
+    fn load_at(
         &mut self,
-        piece: &Piece,
+        value: Value,
+        at: &Form,
+        guards: &[Guard],
         below: Option<Value>,
         point: &Point,
-        lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
-        let Source::Memory {
-            value,
-            offset,
-            strides,
-        } = &piece.source
-        else {
-            return self.refuse_sweep("a piece of a window is no memory");
-        };
-        let Some(&memory) = self.global.get(value) else {
+        let tables = self.tables.get(&value);
+        let Some(&memory) = tables.or_else(|| self.global.get(&value)) else {
             return self.refuse_sweep("a value that is read through a window is not in memory");
         };
-        let mut at = self.eval(offset)?;
-        for (&index, stride) in point.index.iter().zip(strides) {
-            let stride = self.eval(stride)?;
-            let term = self.k.mul(index, stride);
-            at = self.k.add(at, term);
-        }
-        let moves = |dim: usize| strides[dim] != ExtentExpr::constant(0);
-        let lanes = lanes.filter(|_| point.lanes.is_some_and(moves));
-        if piece.guards.is_empty() {
-            return Ok(self.k.load(memory, at, lanes));
+        let address = self.form(at, point)?;
+        let moving = point.lanes_of(at);
+        if guards.is_empty() {
+            return Ok(self.k.load(memory, address, moving));
         }
         let dtype = self.k.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
-        let fill = match below {
-            Some(value) => value,
-            None => self.k.zero(dtype),
-        };
-        let fill = self.k.splat(fill, lanes);
-        let range = self.lane_range(&piece.guards, point, lanes)?;
-        Ok(self.k.load_within(memory, at, fill, range))
+        if moving.is_some() || point.lanes_of_any(guards).is_none() {
+            let fill = match below {
+                Some(value) if moving.is_some() || self.k.lanes_of(value).is_none() => value,
+                _ => self.k.zero(dtype),
+            };
+            let fill = self.k.splat(fill, moving);
+            let range = self.lane_range(guards, point, moving)?;
+            let loaded = self.k.load_within(memory, address, fill, range);
+            return match below {
+                Some(below) if moving.is_none() && self.k.lanes_of(below).is_some() => {
+                    self.choose(guards, loaded, below, point)
+                }
+                _ => Ok(loaded),
+            };
+        }
+        // All lanes read one element, if any of them does.
+        let lanes = point.lanes_of_any(guards);
+        let [first, end] = self.lane_range(guards, point, lanes)?;
+        let (first, end) = (self.k.index(first), self.k.index(end));
+        let any = self.k.compare("lt", first, end);
+        let (yes, no) = (self.k.index(Idx::Const(1)), self.k.index(Idx::ZERO));
+        let end = Idx::Value(self.k.select(any, yes, no));
+        let zero = self.k.zero(dtype);
+        let loaded = self.k.load_within(memory, address, zero, [Idx::ZERO, end]);
+        match below {
+            Some(below) => self.choose(guards, loaded, below, point),
+            None => Ok(loaded),
+        }
     }
     /// The element of the same number: row-major through the window's result, and again through what is read.
-    fn load_reshaped(
+    fn load_numbered(
         &mut self,
-        window: &Window,
-        piece: &Piece,
+        value: Value,
+        index: &[(Form, ExtentExpr)],
+        axes: &[(ExtentExpr, ExtentExpr)],
         point: &Point,
     ) -> Result<Value, Unsupported> {
-        let Source::Reshaped {
-            value,
-            extents,
-            strides,
-        } = &piece.source
-        else {
-            return self.refuse_sweep("a piece of a window is no reshape");
-        };
-        let Some(&memory) = self.global.get(value) else {
+        let Some(&memory) = self.global.get(&value) else {
             return self.refuse_sweep("a value that is read through a window is not in memory");
         };
         let mut number = Idx::ZERO;
-        for (&index, extent) in point.index.iter().zip(&window.extents) {
+        for (form, extent) in index {
             let extent = self.eval(extent)?;
+            let index = self.form(form, point)?;
             number = self.k.mul(number, extent);
             number = self.k.add(number, index);
         }
         let mut at = Idx::ZERO;
-        for (axis, (extent, stride)) in extents.iter().zip(strides).enumerate().rev() {
+        for (axis, (extent, stride)) in axes.iter().enumerate().rev() {
             let extent = self.eval(extent)?;
             let stride = self.eval(stride)?;
             let mut index = number;
@@ -166,24 +193,32 @@ impl SweepLowering<'_> {
         }
         Ok(self.k.load(memory, at, None))
     }
-    #[allow(clippy::too_many_arguments)]
-    fn fill(
-        &mut self,
-        fill: Value,
-        piece: &Piece,
-        below: Option<Value>,
-        point: &Point,
-        scopes: &Scopes,
-        ivs: &FxHashMap<usize, Idx>,
-        lanes: Option<u64>,
-    ) -> Result<Value, Unsupported> {
-        let value = self.get(fill, scopes, ivs, lanes)?;
-        let Some(below) = below.filter(|_| !piece.guards.is_empty()) else {
-            return Ok(value);
+    /// What a creation makes at an index.
+    fn made_at(&mut self, op: Op, index: &[Form], point: &Point) -> Result<Value, Unsupported> {
+        let dim = self.ir().int_of(op, "dim").unwrap_or(0) as usize;
+        let Some(form) = index.get(dim).filter(|_| self.ir().is(op, &fusion::IOTA)) else {
+            let (scopes, ivs) = (Scopes::new(), FxHashMap::default());
+            return self.emit_creation(op, &scopes, &ivs, None);
         };
-        let guarded = |dim: usize| piece.guards.iter().any(|g| g.dim == dim);
-        let lanes = lanes.filter(|_| point.lanes.is_some_and(guarded));
-        let [first, end] = self.lane_range(&piece.guards, point, lanes)?;
+        let first = self.form(form, point)?;
+        let step = match point.lanes {
+            Some((axis, _)) => self.eval(&form.along(axis))?,
+            None => Idx::ZERO,
+        };
+        let lanes = point.lanes_of(form).map(|lanes| (lanes, step));
+        Ok(self.emit_index(op, first, lanes))
+    }
+
+    /// `inside` where all guards hold, else `outside`.
+    fn choose(
+        &mut self,
+        guards: &[Guard],
+        inside: Value,
+        outside: Value,
+        point: &Point,
+    ) -> Result<Value, Unsupported> {
+        let lanes = point.lanes_of_any(guards);
+        let [first, end] = self.lane_range(guards, point, lanes)?;
         let (first, end) = (self.k.index(first), self.k.index(end));
         let lane = match lanes {
             Some(n) => {
@@ -194,8 +229,8 @@ impl SweepLowering<'_> {
         };
         let from = self.k.compare("ge", lane, first);
         let to = self.k.compare("lt", lane, end);
-        let inside = self.k.binary(&fusion::AND, from, to);
-        Ok(self.k.select(inside, value, below))
+        let holds = self.k.binary(&fusion::AND, from, to);
+        Ok(self.k.select(holds, inside, outside))
     }
 
     /// The lanes that all guards admit: those from the first number up to the second.
@@ -205,15 +240,12 @@ impl SweepLowering<'_> {
         point: &Point,
         lanes: Option<u64>,
     ) -> Result<[Idx; 2], Unsupported> {
-        let along = point.lanes.filter(|_| lanes.is_some());
         let (mut first, mut end) = (Idx::ZERO, Idx::Const(lanes.unwrap_or(1) as i64));
         let mut holds: Option<Value> = None;
         for guard in guards {
-            let scaled = self.k.mul(point.index[guard.dim], Idx::Const(guard.scale));
-            let offset = self.eval(&guard.offset)?;
-            let at = self.k.add(scaled, offset);
+            let at = self.form(&guard.at, point)?;
             let extent = self.eval(&guard.extent)?;
-            if along == Some(guard.dim) {
+            if lanes.is_some() && point.lanes_of(&guard.at).is_some() {
                 let from = self.k.sub(Idx::ZERO, at);
                 let to = self.k.sub(extent, at);
                 first = self.k.max(first, from);
@@ -222,7 +254,7 @@ impl SweepLowering<'_> {
             }
             let (at, extent) = (self.k.index(at), self.k.index(extent));
             let mut both = self.k.compare("lt", at, extent);
-            if guard.offset.as_constant().is_none_or(|c| c < 0) {
+            if guard.at.offset.as_constant().is_none_or(|c| c < 0) {
                 let zero = self.k.index(Idx::ZERO);
                 let from = self.k.compare("ge", at, zero);
                 both = self.k.binary(&fusion::AND, from, both);
@@ -239,44 +271,45 @@ impl SweepLowering<'_> {
         Ok([first, end])
     }
 
-    /// The current point as indices of the result of `op`.
+    /// The value of a form in the first lane.
+    fn form(&mut self, form: &Form, point: &Point) -> Result<Idx, Unsupported> {
+        let mut sum = self.eval(&form.offset)?;
+        for (axis, factor) in &form.terms {
+            let factor = self.eval(factor)?;
+            let index = point.index.get(axis).copied().unwrap_or(Idx::ZERO);
+            let term = self.k.mul(index, factor);
+            sum = self.k.add(sum, term);
+        }
+        Ok(sum)
+    }
+    /// The current point of the walk.
     fn point(
         &mut self,
         op: Op,
+        window: &Window,
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<Point, Unsupported> {
-        let result = self.ir().result(op, 0);
-        let dims = self.axes.value(result).to_vec();
-        let mut index = Vec::with_capacity(dims.len());
-        for dim in &dims {
-            let mut sum = Idx::ZERO;
-            for &axis in dim.axes.iter().filter(|_| !dim.broadcast) {
-                let extent = self.axes.extent(axis).cloned().unwrap_or_default();
-                let extent = self.eval(&extent)?;
-                sum = self.k.mul(sum, extent);
-                let Some(at) = self.spec.loop_of(axis) else {
-                    return self.refuse(op, "one of its axes is not walked", "run --schedule");
-                };
-                self.check_joined(op, at)?;
-                // Axes that are walked as one count along the innermost of them.
-                if self.spec.loops[at].axes.last() == Some(&axis) {
-                    let inner = ivs.get(&at).copied().unwrap_or(Idx::ZERO);
-                    let here = self.k.add(self.base[at], inner);
-                    sum = self.k.add(sum, here);
-                }
+        let mut index = FxHashMap::default();
+        for axis in window.axes() {
+            let Some(at) = self.spec.loop_of(axis) else {
+                return self.refuse(op, "one of its axes is not walked", "run --schedule");
+            };
+            self.check_joined(op, at)?;
+            // Axes that are walked as one count along the innermost of them.
+            if self.spec.loops[at].axes.last() == Some(&axis) {
+                let inner = ivs.get(&at).copied().unwrap_or(Idx::ZERO);
+                let here = self.k.add(self.base[at], inner);
+                index.insert(axis, here);
             }
-            index.push(sum);
         }
-        let last = ivs.keys().max().copied().filter(|_| lanes.is_some());
-        let lanes = last.and_then(|last| self.lane_axis(result, last));
-        let lanes = lanes.map(|(dim, _)| dim);
+        let last = ivs.keys().max().copied().zip(lanes);
+        let lanes = last.and_then(|(l, n)| Some((*self.spec.loops[l].axes.last()?, n)));
         Ok(Point { index, lanes })
     }
     fn check_joined(&self, op: Op, at: usize) -> Result<(), Unsupported> {
         let axes = &self.spec.loops[at].axes;
-        let apart =
-            |pair: &[crate::axes::AxisId]| !self.axes.window_joins(self.ir(), op, pair[0], pair[1]);
+        let apart = |pair: &[AxisId]| !self.axes.window_joins(op, pair[0], pair[1]);
         match axes.windows(2).any(apart) {
             true => self.refuse(
                 op,
@@ -286,4 +319,28 @@ impl SweepLowering<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// The loads that are emitted with the choice that they are the first side of, and are nothing else's.
+fn late_loads(window: &Window) -> Vec<bool> {
+    let mut uses = vec![0usize; window.nodes.len()];
+    let mut late = vec![false; window.nodes.len()];
+    for node in &window.nodes {
+        match node {
+            Node::Compute { operands, .. } => operands.iter().for_each(|&n| uses[n] += 1),
+            Node::Select {
+                inside, outside, ..
+            } => {
+                let loads = matches!(&window.nodes[*inside], Node::Load { guards, .. } if !guards.is_empty());
+                late[*inside] = loads;
+                uses[*inside] += 1;
+                uses[*outside] += 1;
+            }
+            _ => {}
+        }
+    }
+    for (late, uses) in late.iter_mut().zip(uses) {
+        *late &= uses == 1;
+    }
+    late
 }

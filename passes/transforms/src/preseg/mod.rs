@@ -33,7 +33,7 @@ pub use infer_layouts::INFER_LAYOUTS;
 pub use move_repeats::MOVE_REPEATS;
 pub use remove_empty::REMOVE_EMPTY;
 pub use repeat_to_expand::REPEAT_TO_EXPAND;
-pub use sink_windows::{MAX_COPIES, MAX_PARTS, SINK_WINDOWS};
+pub use sink_windows::{MAX_COPIES, SINK_WINDOWS};
 pub use swap_casts::SWAP_CASTS;
 
 use fuser_ir::attr::AttrId;

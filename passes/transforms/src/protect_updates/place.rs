@@ -78,12 +78,8 @@ fn same(
     let operands = list.iter().flat_map(|&op| ir.operands(op));
     let forms: FxHashSet<Value> = operands.filter(|&v| old(v)).collect();
     // A window reads other elements than that of the point.
-    let moved = |op: &Op| {
-        let unwalked = ir.results(*op).iter().any(|&v| axes.is_unwalked(v));
-        axes.window(*op).is_some() || unwalked
-    };
-    let reads = |op: &Op| ir.operands(*op).any(|v| forms.contains(&v));
-    if list.iter().any(|op| moved(op) && reads(op)) {
+    let windows = list.iter().filter_map(|&op| axes.window(op));
+    if windows.flat_map(|w| w.loads()).any(|v| forms.contains(&v)) {
         return Some(false);
     }
     for l in 0..spec.loops.len() {

@@ -170,10 +170,7 @@ fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindi
     let touched = axes.and_then(|axes| axes.touched(ir, ops, value));
     let touched = touched.and_then(|e| e.mul(&ExtentExpr::constant(element)));
     let part = touched.map(|e| Quantity::of(ir, &e, bindings));
-    let less = |part: &Quantity| match (part.number(), whole.number()) {
-        (Some(part), Some(whole)) => part < whole,
-        _ => true,
-    };
+    let less = |part: &Quantity| !whole.is_at_most(part);
     (value, part.filter(less).unwrap_or(whole))
 }
 

@@ -48,6 +48,14 @@ impl Quantity {
         let constant = terms.get("1").copied().unwrap_or(0);
         u64::try_from(constant).ok().filter(|_| !free)
     }
+    /// Whether it is no more than `other` whatever the lengths are, as far as their terms tell.
+    pub fn is_at_most(&self, other: &Self) -> bool {
+        let (Some(own), Some(others)) = (&self.0, &other.0) else {
+            return false;
+        };
+        let below = |(names, c): (&String, &i128)| *c <= others.get(names).copied().unwrap_or(0);
+        own.iter().all(below) && others.values().all(|&c| c >= 0)
+    }
     /// The polynomial as text.
     pub fn text(&self) -> String {
         let Some(terms) = &self.0 else {

@@ -166,11 +166,9 @@ impl Draft<'_> {
     }
     /// Whether a slice, pad or cat reads neighbours along its last axis as they lie in memory.
     fn is_contiguous_window(&self, op: Op) -> bool {
-        let Some(window) = self.axes.window(op) else {
-            return false;
-        };
-        let last = window.extents.len().checked_sub(1);
-        last.is_some_and(|dim| window.is_contiguous(dim, &ExtentExpr::constant(1)))
+        let last = self.innermost(self.ir.result(op, 0));
+        let window = self.axes.window(op).zip(last);
+        window.is_some_and(|(window, axis)| window.is_contiguous(axis))
     }
     fn innermost(&self, value: Value) -> Option<AxisId> {
         self.axes.stored(value).last()
@@ -251,7 +249,7 @@ impl Draft<'_> {
             && self
                 .ops
                 .iter()
-                .all(|&op| self.axes.window_joins(self.ir, op, before, axis))
+                .all(|&op| self.axes.window_joins(op, before, axis))
             && !self.ops.iter().any(indexed)
     }
     /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
@@ -278,8 +276,10 @@ impl Draft<'_> {
         };
         let varies = |v: &&Value| self.axes.stored(**v).any(|a| a == lanes);
         let memory = self.memory.iter().filter(varies);
+        let windows = self.ops.iter().filter_map(|&op| self.axes.window(op));
         memory
             .filter_map(|&v| self.innermost(v))
+            .chain(windows.flat_map(|window| window.crossed(lanes)))
             .filter(|&a| a != lanes)
             .collect()
     }

@@ -13,14 +13,14 @@
 //! Guarantees: never more than the cost model says of any grouping. What may cost nothing counts nothing: what ops load
 //! that can be views, or that windows touch in part only.
 
-use fuser_ir::Ir;
+use fuser_ir::{Ir, Value};
 use petgraph::graph::DiGraph;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::borders::separated;
 use super::graph::{Graph, Index};
-use crate::axes::window;
+use crate::axes::{Copies, unwalked, window};
 use crate::cost::{Cost, keeps_memory};
 
 /// A set of parts.
@@ -75,7 +75,8 @@ type Homes = FxHashMap<u32, (usize, bool)>;
 struct Firm<'a> {
     ir: &'a Ir,
     graph: &'a Graph,
-    windows: bool,
+    /// What only windows may read, wherever borders are drawn.
+    unwalked: FxHashSet<Value>,
 }
 
 impl<'a> Firm<'a> {
@@ -88,21 +89,23 @@ impl<'a> Firm<'a> {
                 !edge.escapes && edge.readers.is_empty()
             })
         };
-        let mut ops = all.iter().map(|&op| graph.ops[op as usize]);
+        let ops: Vec<_> = all.iter().map(|&op| graph.ops[op as usize]).collect();
         (!all.iter().any(is_dead)).then_some(Self {
             ir,
             graph,
-            windows: ops.any(|op| window::is_window(ir, op)),
+            unwalked: unwalked(ir, &ops, &Copies::default()),
         })
     }
     /// Whether no view can be made of it.
     fn writes(&self, op: Index) -> bool {
         !keeps_memory(self.ir, self.graph.ops[op as usize])
     }
-    /// Whether it walks all of what it reads: no view, and not read through a window.
+    /// Whether it walks all of what it reads: no view, and neither a window nor read through windows alone.
     fn loads(&self, op: Index) -> bool {
         let node = self.graph.ops[op as usize];
-        self.writes(op) && !(self.windows && window::is_link(self.ir, node))
+        let mut results = self.ir.results(node).iter();
+        let aside = results.any(|v| self.unwalked.contains(v)) || window::is_window(self.ir, node);
+        self.writes(op) && !aside
     }
     /// The values that the ops `all`, ascending, read or make, each with the names that views among them give it. What is
     /// made from nothing is made again and counts nothing.

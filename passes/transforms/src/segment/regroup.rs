@@ -12,7 +12,7 @@
 //! comes first in the program is served first. Neighbours in run order can be regrouped freely: nothing between them depends
 //! on either. Ops with a hint stay where they are.
 
-use fuser_ir::Ir;
+use fuser_ir::{Ir, Traits};
 use rustc_hash::FxHashMap;
 
 use super::exact::{self, Bounds, Found};
@@ -93,8 +93,8 @@ pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Grou
     if all.iter().any(hinted) || all.len() > MAX_OPS {
         return Found::Unknown;
     }
-    // Components that are one group each end at borders: only what two of them read could be saved.
-    if window.iter().all(|g| g.settled) && !read_in_common(graph, window) {
+    // Components that are one group each end at borders: only what two of them touch beside those could be saved.
+    if window.iter().all(|g| g.settled) && !share(ir, graph, window) {
         return Found::Unknown;
     }
     all.sort_unstable();
@@ -102,14 +102,17 @@ pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Grou
     best_of(ir, graph, planner, &parts, window)
 }
 
-/// Whether two of the groups load one value.
-fn read_in_common(graph: &Graph, window: &[Group]) -> bool {
-    let mut reader = FxHashMap::<u32, usize>::default();
+/// Whether two of the groups load one value, or one loads what another makes and no border is.
+fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
+    let mut touched = FxHashMap::<u32, usize>::default();
     window.iter().zip(0..).any(|(group, number)| {
-        let reads = group.members.iter();
-        let reads = reads.flat_map(|&op| &graph.reads[op as usize]);
-        let mut loads = reads.filter(|&&edge| graph.is_loaded(edge));
-        loads.any(|&edge| *reader.entry(edge).or_insert(number) != number)
+        let edges = group.members.iter().flat_map(|&op| {
+            let border = ir.has(graph.ops[op as usize], Traits::BARRIER);
+            let made = graph.writes[op as usize].iter().filter(move |_| !border);
+            made.chain(&graph.reads[op as usize])
+        });
+        let mut loaded = edges.filter(|&&edge| graph.is_loaded(edge));
+        loaded.any(|&edge| *touched.entry(edge).or_insert(number) != number)
     })
 }
 

@@ -71,12 +71,20 @@ fn siblings_that_read_one_tensor_share_a_kernel() {
 }
 
 #[test]
-fn a_self_mapped_tensor_is_read_by_two_kernels() {
-    let mut b = Builder::default();
-    let t = b.input("t", "5x5xf32");
-    let p = b.op(&PERMUTE, "p", &[t], &[1, 0], "5x5xf32");
-    let y = b.pw("y", &[t, p], "5x5xf32");
-    assert_eq!(groups(&mut b, &[y]), "p | y");
+fn a_self_mapped_tensor_is_read_by_two_kernels_if_it_is_computed() {
+    let program = |computed: bool| {
+        let mut b = Builder::default();
+        let x = b.input("x", "5x5xf32");
+        let t = match computed {
+            true => b.pw("t", &[x], "5x5xf32"),
+            false => x,
+        };
+        let p = b.op(&PERMUTE, "p", &[t], &[1, 0], "5x5xf32");
+        let y = b.pw("y", &[t, p], "5x5xf32");
+        groups(&mut b, &[y])
+    };
+    assert_eq!(program(true), "t p | y");
+    assert_eq!(program(false), "p y");
 }
 
 #[test]

@@ -1,99 +1,114 @@
-//! Windows: what an element of a slice, pad or cat is, as index arithmetic down to memory.
+//! Windows: what an element of a slice, pad or cat is, as a computation from memory at the indices of the walk.
 //!
 //! A window op opens axes of its own. It does not read its operand at the point of the walk, as other ops do, but at an
 //! index computed from it: `start + step * i` for a slice, `i - low` where that lies inside for a pad, one operand or the
-//! other for a cat. Followed down through further windows and changes of shape this ends at memory or at a constant, and
-//! what results is a list of *pieces*, each a region (one [`Guard`] per bounded axis) and where its elements lie (an affine
-//! address). The first piece whose guards hold gives the element.
+//! other for a cat. From there the maps of the ops on the way say at which index each value is wanted, and what is pointwise
+//! is computed there: a value may be wanted at several indices, and is computed for each. What results is a list of *nodes*:
+//! loads at an affine address, ops on earlier nodes, and choices between two of them by *guards*.
 //!
 //! ```text
-//! %a = fusion.slice %x starts [2] shape [6]        // %x: tensor<8xf32>
-//! %y = fusion.pad %a, %v low [1] high [1]          // %y[i]: x[i + 1] where 0 <= i - 1 < 6, else v
+//! %s = fusion.sin %x                                     // %x: tensor<8xf32>
+//! %a = fusion.slice %s starts [2] shape [6]              0: load %x[i + 1]   where 0 <= i - 1 < 6
+//! %y = fusion.pad %a, %v low [1] high [1]                1: fusion.sin 0
+//!                                                        2: 1 where 0 <= i - 1 < 6, else %v
 //! ```
 //!
-//! What the walk would have to compute at another index than its own is refused ([`WindowRefusal::Computed`]): the set is
-//! taken apart there, or `sink-windows` moves the window before the computation.
+//! An index is a sum of axes of the walk, each times a factor, and an offset ([`Form`]). Where a reshape cuts one axis into
+//! several the terms that are multiples of the inner length go out and the rest stays in. Where they do not come apart the
+//! axis of the walk is cut in the same way ([`Need::Split`]), or the few parts that the index may lie in are told apart by
+//! guards.
+//!
+//! Refused is what would have to be known at another point of the walk: the result of a reduction, unless it is wanted at
+//! the walk's own index ([`Node::Here`]); an axis that must be another one for that is told ([`Need::Join`]).
 //!
 //! A reshape that stands alone and whose axes have no common refinement with its operand's is read like a window, too: element by
-//! element, each found by its number ([`Source::Reshaped`]).
+//! element, each found by its number ([`Node::Numbered`]).
 //!
-//! This file says what a window is and answers questions about it; `resolve.rs` finds it.
+//! Reading order: this file (what a window is, and questions about it), `form.rs` (indices), `resolve.rs` (from op to
+//! window), `region.rs` (what is touched of memory).
 //!
-//! Guarantees: pure; no recursion; at most [`MAX_PIECES`] pieces, each a chain of at most [`MAX_DEPTH`] ops, so the work per
-//! op is bounded.
+//! Guarantees: pure; no recursion; at most [`MAX_NODES`] nodes and [`MAX_PIECES`] pieces to choose from, so the work per op is
+//! bounded. Never looks at an op's name.
 
+mod form;
+mod region;
 mod resolve;
 
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 
-pub use resolve::is_link;
+use super::{Axes, AxisId};
+pub use form::{Form, Guard};
+pub use region::{Region, united};
+pub(super) use resolve::Failure;
+pub use resolve::{Need, is_link};
 
-/// The most pieces of one window: each is a load of its own in the innermost loop.
+/// The most pieces that one window chooses from: each is computed in the innermost loop.
 pub const MAX_PIECES: usize = 16;
-/// The most ops between a window's result and memory.
-pub const MAX_DEPTH: usize = 16;
+/// The most nodes of one window.
+pub const MAX_NODES: usize = 256;
 
-/// `0 <= scale * i + offset < extent` for index `i` along axis `dim` of the window's result.
+/// An element of some value; those of a window are in an order in which they can be computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Guard {
-    /// The axis of the result.
-    pub dim: usize,
-    /// Step.
-    pub scale: i64,
-    /// Start.
-    pub offset: ExtentExpr,
-    /// Bound.
-    pub extent: ExtentExpr,
-}
-
-/// Where the elements of a piece lie.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// In memory, at `offset` plus the sum of index times stride.
-    Memory {
+pub enum Node {
+    /// It lies in memory.
+    Load {
         /// What is read.
         value: Value,
         /// Elements from its beginning.
-        offset: ExtentExpr,
-        /// Elements from one index to the next, for each axis of the window's result.
-        strides: Vec<ExtentExpr>,
+        at: Form,
+        /// Where it is read: elsewhere the address may be outside of memory, and the element is any.
+        guards: Vec<Guard>,
     },
-    /// In memory, in another shape with no axis in common: the elements count through in row-major order.
-    Reshaped {
+    /// It lies in memory, in another shape with no axis in common: elements count through in row-major order.
+    Numbered {
         /// What is read.
         value: Value,
-        /// The lengths of its axes.
-        extents: Vec<ExtentExpr>,
-        /// Elements from one index to the next, for each of them.
-        strides: Vec<ExtentExpr>,
+        /// The index along each axis of the window's result, with its length.
+        index: Vec<(Form, ExtentExpr)>,
+        /// The lengths of the axes of `value`, each with the elements from one index to the next.
+        axes: Vec<(ExtentExpr, ExtentExpr)>,
     },
-    /// One element everywhere.
-    Fill(Value),
+    /// The value at the point of the walk: a scalar, or what the walk computes there anyway.
+    Here(Value),
+    /// The element that an op makes at an index.
+    Made {
+        /// The op.
+        op: Op,
+        /// The index.
+        index: Vec<Form>,
+    },
+    /// The op of some elements.
+    Compute {
+        /// The op.
+        op: Op,
+        /// Numbers of nodes, one for each operand.
+        operands: Vec<usize>,
+    },
+    /// One of two elements.
+    Select {
+        /// All hold where it is the first.
+        guards: Vec<Guard>,
+        /// The number of the first.
+        inside: usize,
+        /// The number of the other.
+        outside: usize,
+    },
 }
 
-/// A region of a window and where its elements lie.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Piece {
-    /// Which indices it has: all guards hold.
-    pub guards: Vec<Guard>,
-    /// Where the elements lie.
-    pub source: Source,
-}
-
-/// A slice, pad or cat: the first piece whose guards hold gives the element.
+/// A slice, pad or cat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// Lengths of the result's axes.
-    pub extents: Vec<ExtentExpr>,
-    /// The pieces, in order.
-    pub pieces: Vec<Piece>,
+    /// How its elements come about; the last node is the element of the result.
+    pub nodes: Vec<Node>,
+    /// The ops whose results are computed for it, in no order.
+    pub through: Vec<Op>,
 }
 
-/// Why the elements of a window cannot be found by index arithmetic.
+/// Why the elements of a window cannot be computed where they are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WindowRefusal {
-    /// A value would have to be computed at another index than that of the walk.
+    /// A value would have to be known at another index than that of the walk.
     Computed {
         /// The window op.
         op: Op,
@@ -107,8 +122,8 @@ pub enum WindowRefusal {
         /// The limit.
         limit: usize,
     },
-    /// More ops between result and memory than [`MAX_DEPTH`].
-    TooDeep {
+    /// More nodes than [`MAX_NODES`].
+    TooManyNodes {
         /// The window op.
         op: Op,
         /// The limit.
@@ -127,7 +142,7 @@ impl WindowRefusal {
         match *self {
             Self::Computed { op, .. }
             | Self::TooManyPieces { op, .. }
-            | Self::TooDeep { op, .. }
+            | Self::TooManyNodes { op, .. }
             | Self::Unknown { op } => op,
         }
     }
@@ -138,103 +153,100 @@ pub fn is_window(ir: &Ir, op: Op) -> bool {
     ir.def(op).is_some_and(|def| def.shifts())
 }
 
-impl Window {
-    /// The values in memory that it reads, with the number of elements touched: those that the guards admit, and for a
-    /// short step the ones between as well, since they lie in the same cache lines.
-    pub fn touched(&self) -> Vec<(Value, ExtentExpr)> {
-        let touched = |piece: &Piece| match &piece.source {
-            Source::Memory { value, strides, .. } => Some((*value, self.count(piece, strides)?)),
-            Source::Reshaped {
-                value,
-                extents,
-                strides,
-            } => {
-                let stored = strides.iter().zip(extents);
-                let stored = stored.filter(|(stride, _)| stride.as_constant() != Some(0));
-                let one = Some(ExtentExpr::constant(1));
-                let all = stored.fold(one, |all, (_, extent)| all?.mul(extent));
-                Some((*value, all?))
+impl Node {
+    /// The forms that it is made of, with their guards.
+    fn forms(&self) -> impl Iterator<Item = &Form> {
+        let (at, index, guards) = match self {
+            Node::Load { at, guards, .. } => (Some(at), &[][..], &guards[..]),
+            Node::Made { index, .. } => (None, &index[..], &[][..]),
+            Node::Select { guards, .. } => (None, &[][..], &guards[..]),
+            Node::Numbered { .. } | Node::Here(_) | Node::Compute { .. } => {
+                (None, &[][..], &[][..])
             }
-            Source::Fill(_) => None,
         };
-        self.pieces.iter().filter_map(touched).collect()
+        let guards = guards.iter().map(|g| &g.at);
+        at.into_iter().chain(index).chain(guards)
     }
-    fn count(&self, piece: &Piece, strides: &[ExtentExpr]) -> Option<ExtentExpr> {
-        /// Beyond this many elements a step leaves the cache line.
-        const LINE: i64 = 16;
-        let mut count = ExtentExpr::constant(1);
-        let unit = strides.iter().any(|s| s.as_constant() == Some(1));
-        for (dim, stride) in strides.iter().enumerate() {
-            let known = stride.as_constant();
-            if known == Some(0) {
+}
+
+impl Window {
+    /// What it touches of memory.
+    pub fn regions(&self, axes: &Axes) -> Vec<Region> {
+        let region = |node: &Node| match node {
+            Node::Load { value, at, guards } => Region::of(axes, *value, at, guards),
+            Node::Numbered {
+                value, axes: all, ..
+            } => Region::whole(*value, all),
+            _ => None,
+        };
+        self.nodes.iter().filter_map(region).collect()
+    }
+    /// The values in memory that it reads at indices of its own.
+    pub fn loads(&self) -> impl Iterator<Item = Value> + '_ {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Load { value, .. } | Node::Numbered { value, .. } => Some(*value),
+            _ => None,
+        })
+    }
+    /// The values that it reads at the point of the walk.
+    pub fn here(&self) -> impl Iterator<Item = Value> + '_ {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Here(value) => Some(*value),
+            _ => None,
+        })
+    }
+    /// The ops that are computed for one element, one entry for each time.
+    pub fn computed(&self) -> impl Iterator<Item = Op> + '_ {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Compute { op, .. } => Some(*op),
+            _ => None,
+        })
+    }
+    /// Whether lanes along `axis` can be read as vectors.
+    pub fn is_contiguous(&self, axis: AxisId) -> bool {
+        let moves = |form: &Form| form.along(axis).as_constant();
+        let even = |guards: &[Guard]| guards.iter().all(|g| matches!(moves(&g.at), Some(0 | 1)));
+        self.nodes.iter().all(|node| match node {
+            Node::Load { at, guards, .. } => matches!(moves(at), Some(0 | 1)) && even(guards),
+            Node::Numbered { .. } => false,
+            Node::Select { guards, .. } => even(guards),
+            Node::Here(_) | Node::Made { .. } | Node::Compute { .. } => true,
+        })
+    }
+    /// The axes along which it reads neighbours in memory one after the other, where along `lanes` it reads elements that lie
+    /// further apart.
+    pub fn crossed(&self, lanes: AxisId) -> Vec<AxisId> {
+        let mut list = Vec::new();
+        for node in &self.nodes {
+            let Node::Load { at, .. } = node else {
                 continue;
-            }
-            let step = known
-                .filter(|s| (2..LINE).contains(s) && !unit)
-                .unwrap_or(1);
-            let length = self.length(piece, dim);
-            count = count.mul(&length)?.mul(&ExtentExpr::constant(step))?;
-        }
-        Some(count)
-    }
-    /// How many indices along `dim` a piece has at most.
-    fn length(&self, piece: &Piece, dim: usize) -> ExtentExpr {
-        let mut length = self.extents[dim].clone();
-        for guard in piece.guards.iter().filter(|g| g.dim == dim) {
-            let shorter = match (guard.extent.as_constant(), length.as_constant()) {
-                (Some(e), Some(n)) => {
-                    e / guard.scale.max(1) + i64::from(e % guard.scale.max(1) > 0) < n
-                }
-                _ => guard.scale == 1,
             };
-            if shorter && guard.scale == 1 {
-                length = guard.extent.clone();
-            } else if shorter && let Some(e) = guard.extent.as_constant() {
-                length = ExtentExpr::constant(e / guard.scale + i64::from(e % guard.scale > 0));
+            if !matches!(at.along(lanes).as_constant(), Some(0 | 1)) {
+                let near = at.terms.iter().filter(|t| t.1.as_constant() == Some(1));
+                list.extend(near.map(|t| t.0));
             }
         }
-        length
+        list
     }
-    /// Whether lanes along a walk on which the index along `dim` goes up by `step` can be read as vectors.
-    pub fn is_contiguous(&self, dim: usize, step: &ExtentExpr) -> bool {
-        let one = ExtentExpr::constant(1);
-        self.pieces.iter().all(|piece| {
-            let mut along = piece.guards.iter().filter(|g| g.dim == dim).peekable();
-            let guarded = along.peek().is_some();
-            let unit = along.all(|g| g.scale == 1) && (!guarded || *step == one);
-            unit && match &piece.source {
-                Source::Fill(_) => true,
-                Source::Reshaped { .. } => false,
-                Source::Memory { strides, .. } => {
-                    let distance = strides[dim].mul(step);
-                    distance == Some(one.clone())
-                        || (distance == Some(ExtentExpr::constant(0)) && piece.guards.is_empty())
-                }
-            }
+    /// Whether the walk may take the neighbouring axes `outer` and `inner`, of length `length`, as one: no index tells them
+    /// apart.
+    pub fn joins(&self, outer: AxisId, inner: AxisId, length: &ExtentExpr) -> bool {
+        self.nodes.iter().all(|node| {
+            let as_one = |form: &Form| form.along(inner).mul(length) == Some(form.along(outer));
+            !matches!(node, Node::Numbered { .. }) && node.forms().all(as_one)
         })
     }
-    /// Whether the walk may take the neighbouring axes `outer` and `inner` of the result as one: no guard looks at either,
-    /// and in all memory they lie as in the result.
-    pub fn joins(&self, outer: usize, inner: usize) -> bool {
-        self.pieces.iter().all(|piece| {
-            let free = piece
-                .guards
-                .iter()
-                .all(|g| g.dim != outer && g.dim != inner);
-            free && match &piece.source {
-                Source::Fill(_) => true,
-                Source::Reshaped { .. } => false,
-                Source::Memory { strides, .. } => {
-                    strides[inner].mul(&self.extents[inner]).as_ref() == Some(&strides[outer])
-                }
-            }
-        })
-    }
-    /// The values that fill regions.
-    pub fn fills(&self) -> impl Iterator<Item = Value> + '_ {
-        self.pieces.iter().filter_map(|p| match p.source {
-            Source::Fill(value) => Some(value),
-            Source::Memory { .. } | Source::Reshaped { .. } => None,
-        })
+    /// The axes that its indices are made of.
+    pub fn axes(&self) -> Vec<AxisId> {
+        let numbered = self.nodes.iter().flat_map(|node| match node {
+            Node::Numbered { index, .. } => &index[..],
+            _ => &[],
+        });
+        let forms = self.nodes.iter().flat_map(Node::forms);
+        let forms = forms.chain(numbered.map(|(form, _)| form));
+        let mut axes: Vec<AxisId> = forms.flat_map(|f| f.terms.iter().map(|t| t.0)).collect();
+        axes.sort();
+        axes.dedup();
+        axes
     }
 }

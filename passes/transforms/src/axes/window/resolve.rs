@@ -1,318 +1,706 @@
-//! From a slice, pad or cat down to memory.
+//! From a slice, pad or cat to the nodes of its window.
 //!
-//! A work list of values, each with the index that the walk reads it at and the guards on the way; what it ends at is a piece.
-//! Index arithmetic passes windows, changes of shape, and reshapes of what lies row-major in memory; anything else would have
-//! to be computed. Never recurses; never looks at an op for which `inside` does not hold.
+//! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. What a point is
+//! follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to one of each, a
+//! choice to one of each piece; memory, creations, and what is known at the walk's own index are ends. A point that is
+//! wanted twice is one node. Never recurses.
 
-use fuser_dialects::fusion::maps;
-use fuser_ir::def::OpClass;
-use fuser_ir::layout::{self, Order};
+use fuser_ir::def::{OpClass, Placement};
+use fuser_ir::layout;
 use fuser_ir::maps::{Index, Map, Reads};
 use fuser_ir::types::{ExtentExpr, TensorType};
-use fuser_ir::{AttrKind, Ir, Op, Value};
+use fuser_ir::{AttrKind, Ir, Op, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Guard, MAX_DEPTH, MAX_PIECES, Piece, Source, Window, WindowRefusal};
+use super::form::{Form, Guard, Holds, is_natural};
+use super::{Axes, AxisId, MAX_NODES, MAX_PIECES, Node, Window, WindowRefusal};
 
-/// The index along one axis of an intermediate value: `scale * i + offset`, `i` along an axis of the window's result.
-#[derive(Clone, Debug)]
-struct Affine {
-    dim: usize,
-    scale: i64,
-    offset: ExtentExpr,
+/// What the walk must be for a window to be resolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// An axis is a product of two, of which `inner` is the inner one's length.
+    Split {
+        /// The axis.
+        axis: AxisId,
+        /// The length of its inner part.
+        inner: ExtentExpr,
+    },
+    /// A dimension of a value is the product of these axes.
+    Join {
+        /// The value.
+        value: Value,
+        /// Which of its dimensions.
+        dim: usize,
+        /// The axes, outermost first.
+        axes: Vec<AxisId>,
+    },
 }
 
-/// What is still to be followed, or a piece that stands at its place in the order.
-enum Item {
-    Visit(Visit),
-    Piece(Piece),
-}
-
-/// A value on the way down.
-struct Visit {
-    value: Value,
-    index: Vec<Affine>,
-    guards: Vec<Guard>,
-    depth: usize,
-}
-
-impl Window {
-    /// The elements of `op`'s result, where the ops for which `inside` holds are not in memory.
-    pub fn resolve(ir: &Ir, op: Op, inside: impl Fn(Op) -> bool) -> Result<Window, WindowRefusal> {
-        let unknown = WindowRefusal::Unknown { op };
-        let result = *ir.results(op).first().ok_or(unknown.clone())?;
-        let tensor = ir.value_kind(result).as_tensor().ok_or(unknown.clone())?;
-        let extents = extents(ir, tensor).ok_or(unknown.clone())?;
-        let start = (0..extents.len()).map(|dim| Affine {
-            dim,
-            scale: 1,
-            offset: ExtentExpr::constant(0),
-        });
-        let mut stack = vec![Item::Visit(Visit {
-            value: result,
-            index: start.collect(),
-            guards: Vec::new(),
-            depth: 0,
-        })];
-        let mut pieces = Vec::new();
-        while let Some(item) = stack.pop() {
-            let visit = match item {
-                Item::Piece(piece) => {
-                    pieces.push(piece);
-                    continue;
-                }
-                Item::Visit(visit) => visit,
-            };
-            if visit.depth > MAX_DEPTH {
-                let limit = MAX_DEPTH;
-                return Err(WindowRefusal::TooDeep { op, limit });
-            }
-            let maker = ir.def_op(visit.value).filter(|&d| inside(d) || d == op);
-            let step = match maker {
-                None => leaf(ir, visit, &extents),
-                Some(maker) if !is_link(ir, maker) => Some(Step::Computed(visit.value)),
-                Some(maker) => follow(ir, maker, visit, &extents, &inside),
-            };
-            match step {
-                // The first one stands on top.
-                Some(Step::Items(items)) => stack.extend(items.into_iter().rev()),
-                Some(Step::Computed(value)) => return Err(WindowRefusal::Computed { op, value }),
-                None => return Err(unknown),
-            }
-            if pieces.len() + stack.len() > MAX_PIECES {
-                let limit = MAX_PIECES;
-                return Err(WindowRefusal::TooManyPieces { op, limit });
-            }
+impl Need {
+    /// Whether both are about one axis, or one value: what serves the first may serve the second.
+    pub(in crate::axes) fn is_alike(&self, other: &Need) -> bool {
+        match (self, other) {
+            (Need::Split { axis: a, .. }, Need::Split { axis: b, .. }) => a == b,
+            (Need::Join { value: a, .. }, Need::Join { value: b, .. }) => a == b,
+            _ => false,
         }
-        Ok(Window { extents, pieces })
     }
 }
 
+/// Why there is no window.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// There is none.
+    Refused(WindowRefusal),
+    /// There may be one where the walk has other axes.
+    Needs(Need),
+}
+
+/// An element of a value.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Point {
+    value: Value,
+    index: Vec<Form>,
+    guards: Vec<Guard>,
+}
+
+/// What a point is.
+enum Step {
+    End(Node),
+    /// Another point.
+    At(Point),
+    /// The op of other points.
+    Compute(Op, Vec<Point>),
+    /// The first whose guards hold; the last one's do where no other's do.
+    Choose(Vec<(Vec<Guard>, Point)>),
+}
+
+/// Indices of which each holds under its guards.
+type Way = (Vec<Guard>, Vec<Form>);
+/// A quotient and a remainder, and where they are those.
+type Part = (Option<Guard>, Form, Form);
+
+/// Work to do.
+enum Task {
+    Visit(Point),
+    /// What the point becomes once the points of the step are nodes.
+    Finish(Point, Step),
+}
+
+/// Whether the walk may compute the result of `op` at another index than its own.
+pub fn is_link(ir: &Ir, op: Op) -> bool {
+    let Some(def) = ir.def(op) else { return false };
+    let pointwise = matches!(
+        def.class,
+        OpClass::Shape | OpClass::Elementwise | OpClass::Creation
+    );
+    let anywhere = |p: Placement| p == Placement::Any;
+    pointwise
+        && ir.results(op).len() == 1
+        && def.traits.contains(Traits::PURE)
+        && !def.traits.intersects(Traits::PINNED.union(Traits::BARRIER))
+        && ir.get_attr(op, "fusion.hint").is_none()
+        && def.operands.iter().all(|o| anywhere(o.placement))
+        && def.results.iter().all(|r| anywhere(r.placement))
+}
+
 impl Window {
-    /// The elements of the reshape `op`, whose operand is in memory, by their numbers; `None` where an extent is `?`.
-    pub fn of_reshape(ir: &Ir, op: Op) -> Option<Window> {
-        let (from, to) = (ir.operand(op, 0), *ir.results(op).first()?);
-        let tensor = |value: Value| ir.value_kind(value).as_tensor();
-        let source = Source::Reshaped {
-            value: from,
-            extents: extents(ir, tensor(from)?)?,
-            strides: strides(ir, tensor(from)?, &layout::order(ir, tensor(from)?))?,
+    /// The elements of `op`'s result, where the ops for which `inside` holds are not in memory and `axes` are the walk's.
+    pub(in crate::axes) fn resolve(
+        ir: &Ir,
+        axes: &Axes,
+        op: Op,
+        inside: &FxHashSet<Op>,
+    ) -> Result<Window, Failure> {
+        let mut resolver = Resolver {
+            ir,
+            axes,
+            op,
+            inside,
+            nodes: Vec::new(),
+            pieces: 1,
+            through: Vec::new(),
         };
-        let piece = Piece {
-            guards: Vec::new(),
-            source,
+        resolver.run()?;
+        let (nodes, through) = (resolver.nodes, resolver.through);
+        Ok(Window { nodes, through })
+    }
+
+    /// The elements of the reshape `op`, whose operand is in memory, by their numbers; `None` where an extent is `?`.
+    pub(in crate::axes) fn of_reshape(ir: &Ir, axes: &Axes, op: Op) -> Option<Window> {
+        let (from, to) = (ir.operand(op, 0), *ir.results(op).first()?);
+        let tensor = ir.value_kind(from).as_tensor()?;
+        let strides = strides(ir, tensor, &layout::order(ir, tensor))?;
+        let index = own_index(axes, to)?.into_iter();
+        let node = Node::Numbered {
+            value: from,
+            index: index.zip(extents(ir, to)?).collect(),
+            axes: extents(ir, from)?.into_iter().zip(strides).collect(),
         };
         Some(Window {
-            extents: extents(ir, tensor(to)?)?,
-            pieces: vec![piece],
+            nodes: vec![node],
+            through: Vec::new(),
         })
     }
 }
 
-/// Whether the walk down may pass through `op`: each of its elements is one of an operand, or one scalar everywhere.
-pub fn is_link(ir: &Ir, op: Op) -> bool {
-    let Some(def) = ir.def(op) else { return false };
-    match def.class {
-        // A copy wants memory of its own, and a border ends the walk.
-        OpClass::Shape => !def.has_maps(&maps::POINTWISE),
-        OpClass::Creation => ir.operand_count(op) == 1 || is_splat(ir, op),
-        _ => false,
-    }
-}
-
-fn is_splat(ir: &Ir, op: Op) -> bool {
-    ir.attr_of(op, "value")
-        .is_some_and(|kind| matches!(kind, AttrKind::Float { .. }) || kind.as_int().is_some())
-}
-
-/// Where a visit leads.
-enum Step {
-    /// What stands below, in order.
-    Items(Vec<Item>),
-    /// To a value that would have to be computed.
-    Computed(Value),
-}
-
-impl Step {
-    fn to(visit: Visit) -> Option<Step> {
-        Some(Step::Items(vec![Item::Visit(visit)]))
-    }
-    fn piece(guards: Vec<Guard>, source: Source) -> Option<Step> {
-        Some(Step::Items(vec![Item::Piece(Piece { guards, source })]))
-    }
-}
-
-/// A value in memory: its address.
-fn leaf(ir: &Ir, visit: Visit, extents: &[ExtentExpr]) -> Option<Step> {
-    let Some(tensor) = ir.value_kind(visit.value).as_tensor() else {
-        return Step::piece(visit.guards, Source::Fill(visit.value));
-    };
-    let order = layout::order(ir, tensor);
-    let strides = strides(ir, tensor, &order)?;
-    memory(visit.value, visit, &strides, extents.len())
-}
-
-/// Memory whose axes lie `own` elements apart, read by a walk over `rank` axes.
-fn memory(value: Value, visit: Visit, own: &[ExtentExpr], rank: usize) -> Option<Step> {
-    let mut strides = vec![ExtentExpr::constant(0); rank];
-    let mut offset = ExtentExpr::constant(0);
-    for (affine, stride) in visit.index.iter().zip(own) {
-        offset = offset.add(&affine.offset.mul(stride)?)?;
-        let scaled = stride.mul(&ExtentExpr::constant(affine.scale))?;
-        let sum = strides.get_mut(affine.dim)?;
-        *sum = sum.add(&scaled)?;
-    }
-    let source = Source::Memory {
-        value,
-        offset,
-        strides,
-    };
-    Step::piece(visit.guards, source)
-}
-
-/// From the result of `op` to its operands, by its maps: every result axis is an iterator.
-fn follow(
-    ir: &Ir,
+struct Resolver<'a> {
+    ir: &'a Ir,
+    axes: &'a Axes,
     op: Op,
-    visit: Visit,
-    extents: &[ExtentExpr],
-    inside: &impl Fn(Op) -> bool,
-) -> Option<Step> {
-    let maps = ir.maps(op)?;
-    if ir.def(op)?.class == OpClass::Creation {
-        let fill = ir.operands(op).next().unwrap_or(visit.value);
-        return Step::piece(visit.guards, Source::Fill(fill));
+    inside: &'a FxHashSet<Op>,
+    nodes: Vec<Node>,
+    pieces: usize,
+    through: Vec<Op>,
+}
+
+impl Resolver<'_> {
+    fn unknown(&self) -> Failure {
+        Failure::Refused(WindowRefusal::Unknown { op: self.op })
     }
-    if maps.operands.contains(&Map::RowMajor) {
-        return reshape(ir, op, visit, extents.len(), inside);
-    }
-    let mut items = Vec::new();
-    for (operand, map) in ir.operands(op).zip(&maps.operands) {
-        // More than there may be: the others change nothing.
-        if items.len() > MAX_PIECES {
-            break;
-        }
-        let chosen = maps.reads == Reads::First;
-        if chosen && map.axes().is_some_and(<[Index]>::is_empty) {
-            let (guards, source) = (visit.guards.clone(), Source::Fill(operand));
-            items.push(Item::Piece(Piece { guards, source }));
-            continue;
-        }
-        let mut guards = visit.guards.clone();
-        let tensor = ir.value_kind(operand).as_tensor();
-        let mut index = Vec::new();
-        let mut empty = false;
-        for (axis, own) in map.axes()?.iter().enumerate() {
-            let affine = composed(own, &visit.index)?;
-            if chosen && matches!(own, Index::Affine { .. }) {
-                let extent = ir.extent_as_expr(tensor?.dims.get(axis)?.extent)?;
-                empty |= extent.as_constant() == Some(0);
-                guards.extend(guard(&affine, extent, extents)?);
+    fn run(&mut self) -> Result<(), Failure> {
+        let result = *self.ir.results(self.op).first().ok_or(self.unknown())?;
+        let index = own_index(self.axes, result).ok_or(self.unknown())?;
+        let root = Point {
+            value: result,
+            index,
+            guards: Vec::new(),
+        };
+        let mut known: FxHashMap<Point, usize> = FxHashMap::default();
+        let mut stack = vec![Task::Visit(root.clone())];
+        let mut visits = 0;
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Visit(point) if known.contains_key(&point) => {}
+                Task::Visit(point) => {
+                    visits += 1;
+                    if visits > MAX_NODES {
+                        let (op, limit) = (self.op, MAX_NODES);
+                        return Err(Failure::Refused(WindowRefusal::TooManyNodes { op, limit }));
+                    }
+                    let step = self.step(&point)?;
+                    let next: Vec<Point> = match &step {
+                        Step::End(_) => Vec::new(),
+                        Step::At(to) => vec![to.clone()],
+                        Step::Compute(_, points) => points.clone(),
+                        Step::Choose(pieces) => pieces.iter().map(|p| p.1.clone()).collect(),
+                    };
+                    stack.push(Task::Finish(point, step));
+                    stack.extend(next.into_iter().map(Task::Visit));
+                }
+                Task::Finish(point, step) => {
+                    let number = self.finish(step, &known);
+                    known.insert(point, number);
+                }
             }
-            index.push(affine);
         }
-        if !empty {
-            items.push(Item::Visit(Visit {
+        // The root may be the same element as one that was there before.
+        self.nodes
+            .truncate(known.get(&root).map_or(0, |last| last + 1));
+        self.through.sort();
+        self.through.dedup();
+        Ok(())
+    }
+    fn finish(&mut self, step: Step, known: &FxHashMap<Point, usize>) -> usize {
+        let node = match step {
+            Step::At(point) => return known[&point],
+            Step::End(node) => node,
+            Step::Compute(op, points) => Node::Compute {
+                op,
+                operands: points.iter().map(|p| known[p]).collect(),
+            },
+            Step::Choose(mut pieces) => {
+                let Some((_, point)) = pieces.pop() else {
+                    return 0;
+                };
+                let mut number = known[&point];
+                while let Some((guards, point)) = pieces.pop() {
+                    self.nodes.push(Node::Select {
+                        guards,
+                        inside: known[&point],
+                        outside: number,
+                    });
+                    number = self.nodes.len() - 1;
+                }
+                return number;
+            }
+        };
+        // The same element may have been found by another way.
+        match self.nodes.iter().position(|n| *n == node) {
+            Some(number) => number,
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() - 1
+            }
+        }
+    }
+
+    /// What `point` is.
+    fn step(&mut self, point: &Point) -> Result<Step, Failure> {
+        let (ir, value) = (self.ir, point.value);
+        let Some(tensor) = ir.value_kind(value).as_tensor() else {
+            return Ok(Step::End(Node::Here(value)));
+        };
+        let maker = ir.def_op(value).filter(|d| self.inside.contains(d));
+        let Some(maker) = maker else {
+            return match tensor.dims.is_empty() {
+                true => Ok(Step::End(Node::Here(value))),
+                false => self.load(point, tensor),
+            };
+        };
+        let root = maker == self.op;
+        let walked = tensor.dims.is_empty() || !self.axes.is_unwalked(value);
+        if !root && walked && self.is_here(point) {
+            return Ok(Step::End(Node::Here(value)));
+        }
+        if !root && !is_link(ir, maker) {
+            return self.meet(point).map(|never| match never {});
+        }
+        if !root {
+            self.through.push(maker);
+        }
+        let class = ir.def(maker).map_or(OpClass::Structure, |d| d.class);
+        if class == OpClass::Creation {
+            return self.creation(maker, point, tensor);
+        }
+        let maps = ir.maps(maker).ok_or(self.unknown())?;
+        if maps.operands.contains(&Map::RowMajor) {
+            return self.reshape(maker, point);
+        }
+        if maps.reads == Reads::First {
+            return self.choose(maker, &maps.operands, point);
+        }
+        let mut points = Vec::new();
+        for (operand, map) in ir.operands(maker).zip(&maps.operands) {
+            let index = map
+                .axes()
+                .and_then(|axes| self.composed(operand, axes, point));
+            points.push(Point {
                 value: operand,
-                index,
+                index: index.ok_or(self.unknown())?,
+                guards: point.guards.clone(),
+            });
+        }
+        match class {
+            OpClass::Shape if points.len() == 1 => Ok(Step::At(points.remove(0))),
+            _ => Ok(Step::Compute(maker, points)),
+        }
+    }
+
+    /// The index of an operand where its reader is wanted at `point`.
+    fn composed(&self, operand: Value, axes: &[Index], point: &Point) -> Option<Vec<Form>> {
+        let tensor = self.ir.value_kind(operand).as_tensor();
+        let length =
+            |axis: usize| tensor.and_then(|t| self.ir.extent_as_expr(t.dims.get(axis)?.extent));
+        let index = |(axis, index): (usize, &Index)| match index {
+            Index::Zero => Some(Form::default()),
+            Index::Iter(iter) => {
+                // Whatever stands there is 0.
+                let one = length(axis).is_some_and(|e| e.as_constant() == Some(1));
+                let own = point.index.get(*iter)?;
+                Some(if one { Form::default() } else { own.clone() })
+            }
+            Index::Affine { iter, start, step } => {
+                let own = point
+                    .index
+                    .get(*iter)?
+                    .times(&ExtentExpr::constant(*step))?;
+                own.plus(&Form::constant((**start).clone()))
+            }
+        };
+        axes.iter().enumerate().map(index).collect()
+    }
+
+    /// The pieces of a pad or cat.
+    fn choose(&mut self, op: Op, maps: &[Map], point: &Point) -> Result<Step, Failure> {
+        let ir = self.ir;
+        let mut pieces: Vec<(Vec<Guard>, Point)> = Vec::new();
+        for (operand, map) in ir.operands(op).zip(maps) {
+            let axes = map.axes().ok_or(self.unknown())?;
+            let mut index = self.composed(operand, axes, point).ok_or(self.unknown())?;
+            let mut guards = Vec::new();
+            let mut never = false;
+            let lengths = match axes.is_empty() {
+                true => Vec::new(),
+                false => extents(ir, operand).ok_or(self.unknown())?,
+            };
+            for (axis, own) in axes.iter().enumerate() {
+                let extent = lengths.get(axis).cloned().ok_or(self.unknown())?;
+                never |= extent.as_constant() == Some(0);
+                if !matches!(own, Index::Affine { .. }) {
+                    continue;
+                }
+                let one = extent.as_constant() == Some(1);
+                let at = index[axis].clone();
+                let guard = Guard { at, extent }.reduced(self.axes);
+                match guard.holds(self.axes).ok_or(self.unknown())? {
+                    Holds::Never => never = true,
+                    Holds::Sometimes if !point.guards.contains(&guard) => guards.push(guard),
+                    Holds::Sometimes | Holds::Always => {}
+                }
+                if one {
+                    index[axis] = Form::default();
+                }
+            }
+            if never {
+                continue;
+            }
+            let last = guards.is_empty() || pieces.len() > MAX_PIECES;
+            let mut all = point.guards.clone();
+            all.extend(guards.iter().cloned());
+            pieces.push((
                 guards,
-                depth: visit.depth + 1,
+                Point {
+                    value: operand,
+                    index,
+                    guards: all,
+                },
+            ));
+            if last {
+                break;
+            }
+        }
+        if pieces.is_empty() {
+            // No index reaches any of them: any one stands for the others.
+            let to = Point {
+                value: ir.operand(op, 0),
+                ..point.clone()
+            };
+            return Ok(Step::At(to));
+        }
+        self.divide(pieces)
+    }
+    /// A choice between pieces, or the only one.
+    fn divide(&mut self, mut pieces: Vec<(Vec<Guard>, Point)>) -> Result<Step, Failure> {
+        // Behind one that holds anyway there is no other.
+        if let Some(sure) = pieces.iter().position(|p| p.0.is_empty()) {
+            pieces.truncate(sure + 1);
+        }
+        if pieces.len() == 1 {
+            return Ok(Step::At(pieces.remove(0).1));
+        }
+        self.pieces += pieces.len() - 1;
+        if self.pieces > MAX_PIECES {
+            let (op, limit) = (self.op, MAX_PIECES);
+            return Err(Failure::Refused(WindowRefusal::TooManyPieces { op, limit }));
+        }
+        Ok(Step::Choose(pieces))
+    }
+
+    /// An element made from nothing or from a scalar.
+    fn creation(&self, op: Op, point: &Point, tensor: &TensorType) -> Result<Step, Failure> {
+        let ir = self.ir;
+        if let Some(operand) = ir.operands(op).next() {
+            return Ok(Step::At(Point {
+                value: operand,
+                index: Vec::new(),
+                guards: Vec::new(),
             }));
         }
+        let table = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
+        if ir.attr_of(op, "value").is_some_and(table) {
+            return self.load(point, tensor);
+        }
+        let even = ir.attr_of(op, "value").is_some();
+        let index = if even {
+            Vec::new()
+        } else {
+            point.index.clone()
+        };
+        Ok(Step::End(Node::Made { op, index }))
     }
-    // All operands are empty: any of them stands for the others, and no index reaches it.
-    if items.is_empty() {
-        return Step::to(below(ir.operand(op, 0), visit));
-    }
-    Some(Step::Items(items))
-}
 
-/// The index of an operand's axis, where the op's result is read at `at`.
-fn composed(index: &Index, at: &[Affine]) -> Option<Affine> {
-    Some(match index {
-        Index::Zero => Affine {
-            dim: 0,
-            scale: 0,
-            offset: ExtentExpr::constant(0),
-        },
-        Index::Iter(iter) => at.get(*iter)?.clone(),
-        Index::Affine { iter, start, step } => {
-            let inner = at.get(*iter)?;
-            let scaled = inner.offset.mul(&ExtentExpr::constant(*step))?;
-            Affine {
-                dim: inner.dim,
-                scale: inner.scale.checked_mul(*step)?,
-                offset: scaled.add(start)?,
+    /// A value in memory: its address.
+    fn load(&self, point: &Point, tensor: &TensorType) -> Result<Step, Failure> {
+        let strides = strides(self.ir, tensor, &layout::order(self.ir, tensor));
+        let strides = strides.ok_or(self.unknown())?;
+        let at = point.index.iter().zip(&strides);
+        let mut at = at;
+        let at = at.try_fold(Form::default(), |sum, (form, stride)| {
+            sum.plus(&form.times(stride)?)
+        });
+        Ok(Step::End(Node::Load {
+            value: point.value,
+            at: at.ok_or(self.unknown())?,
+            guards: point.guards.clone(),
+        }))
+    }
+
+    /// Whether the walk is at `point` itself.
+    fn is_here(&self, point: &Point) -> bool {
+        let dims = self.axes.value(point.value);
+        let same = |(dim, form): (&super::super::DimAxes, &Form)| {
+            dim.broadcast || Form::of_axes(self.axes, &dim.axes).as_ref() == Some(form)
+        };
+        dims.len() == point.index.len() && dims.iter().zip(&point.index).all(same)
+    }
+    /// What has to be so for the walk to be at `point`.
+    fn meet(&self, point: &Point) -> Result<std::convert::Infallible, Failure> {
+        let (op, value) = (self.op, point.value);
+        let refused = Failure::Refused(WindowRefusal::Computed { op, value });
+        let dims = self.axes.value(value);
+        let lengths = extents(self.ir, value).unwrap_or_default();
+        if dims.len() != point.index.len() || lengths.len() != dims.len() {
+            return Err(refused);
+        }
+        for (dim, (form, length)) in point.index.iter().zip(&lengths).enumerate() {
+            let own = Form::of_axes(self.axes, &dims[dim].axes);
+            if dims[dim].broadcast || own.as_ref() == Some(form) {
+                continue;
+            }
+            let mut terms = form.terms.to_vec();
+            terms.sort_by_key(|t| (t.1.as_constant().is_none(), t.1.as_constant(), t.1.clone()));
+            let list: Vec<AxisId> = terms.iter().rev().map(|t| t.0).collect();
+            let whole = Form::of_axes(self.axes, &list).as_ref() == Some(form);
+            let one = Some(ExtentExpr::constant(1));
+            let all = list.iter().fold(one, |n, a| n?.mul(self.axes.extent(*a)?));
+            if !whole || all.as_ref() != Some(length) {
+                return Err(refused);
+            }
+            let axes = list;
+            return Err(Failure::Needs(Need::Join { value, dim, axes }));
+        }
+        Err(refused)
+    }
+
+    /// A reshape: the dimensions fall into groups of equal length, and within each the elements keep their order.
+    fn reshape(&mut self, op: Op, point: &Point) -> Result<Step, Failure> {
+        let operand = self.ir.operand(op, 0);
+        let (Some(from), Some(to)) = (extents(self.ir, operand), extents(self.ir, point.value))
+        else {
+            return Err(self.unknown());
+        };
+        if to.len() != point.index.len() {
+            return Err(self.unknown());
+        }
+        let start = Point {
+            value: operand,
+            index: vec![Form::default(); from.len()],
+            guards: point.guards.clone(),
+        };
+        let mut pieces = vec![(Vec::new(), start)];
+        for (ours, theirs) in groups(&from, &to) {
+            let mut number = Form::default();
+            for axis in theirs {
+                let digit = number.times(&to[axis]);
+                let digit = digit.and_then(|n| n.plus(&point.index[axis]));
+                number = digit.ok_or(self.unknown())?;
+            }
+            let long = |&axis: &usize| from[axis].as_constant() != Some(1);
+            let ours: Vec<usize> = ours.filter(long).collect();
+            let mut next = Vec::new();
+            for (guards, to) in pieces {
+                for (more, index) in self.digits(&number, &ours, &from)? {
+                    let mut to = to.clone();
+                    for (&axis, form) in ours.iter().zip(index) {
+                        to.index[axis] = form;
+                    }
+                    let more: Vec<Guard> = more
+                        .into_iter()
+                        .filter(|g| !to.guards.contains(g))
+                        .collect();
+                    to.guards.extend(more.iter().cloned());
+                    next.push(([guards.clone(), more].concat(), to));
+                }
+            }
+            pieces = next;
+            if pieces.len() > MAX_PIECES {
+                break;
             }
         }
-    })
-}
-
-fn below(value: Value, visit: Visit) -> Visit {
-    Visit {
-        value,
-        depth: visit.depth + 1,
-        ..visit
+        self.divide(pieces)
     }
-}
 
-/// The guard that keeps an index inside `0..extent`, if one is needed.
-fn guard(affine: &Affine, extent: ExtentExpr, extents: &[ExtentExpr]) -> Option<Option<Guard>> {
-    let steps = extents
-        .get(affine.dim)?
-        .add(&ExtentExpr::constant(-1))?
-        .mul(&ExtentExpr::constant(-affine.scale))?;
-    let minus = affine.offset.mul(&ExtentExpr::constant(-1))?;
-    let room = extent
-        .add(&minus)?
-        .add(&steps)?
-        .add(&ExtentExpr::constant(-1))?;
-    let holds = |e: &ExtentExpr| e.as_constant().is_some_and(|c| c >= 0);
-    if holds(&affine.offset) && holds(&room) {
-        return Some(None);
-    }
-    Some(Some(Guard {
-        dim: affine.dim,
-        scale: affine.scale,
-        offset: affine.offset.clone(),
-        extent,
-    }))
-}
-
-/// A reshape keeps the order of elements, so its operand in memory is addressed as the result would be.
-fn reshape(
-    ir: &Ir,
-    op: Op,
-    visit: Visit,
-    rank: usize,
-    inside: &impl Fn(Op) -> bool,
-) -> Option<Step> {
-    let dense = |value: Value| {
-        let tensor = ir.value_kind(value).as_tensor();
-        tensor.is_some_and(|t| t.dims.iter().all(|d| !d.broadcast))
-    };
-    let mut base = ir.operand(op, 0);
-    let mut steps = visit.depth;
-    while let Some(before) = ir.def_op(base).filter(|&d| inside(d)) {
-        steps += 1;
-        if !ir.def(before)?.has_maps(&maps::RESHAPE) || !dense(base) || steps > MAX_DEPTH {
-            return Some(Step::Computed(visit.value));
+    /// The indices along `axes`, outermost first, of the element with this number; guards where there are several ways.
+    fn digits(
+        &self,
+        number: &Form,
+        axes: &[usize],
+        lengths: &[ExtentExpr],
+    ) -> Result<Vec<Way>, Failure> {
+        // From the innermost: what is left to divide, with the digits that are known.
+        let mut ways = vec![(Vec::new(), number.clone(), Vec::new())];
+        for (place, &axis) in axes.iter().enumerate().rev() {
+            let mut next = Vec::new();
+            for (guards, left, digits) in ways {
+                let outermost = place == 0;
+                let parts = match outermost {
+                    true => vec![(None, Form::default(), left)],
+                    false => {
+                        let mut outer = axes[..place].iter().map(|&a| lengths[a].as_constant());
+                        let room = outer.try_fold(1i64, |n, e| n.checked_mul(e?));
+                        self.part(&left, &lengths[axis], room)?
+                    }
+                };
+                for (guard, quotient, rest) in parts {
+                    let mut guards: Vec<Guard> = guards.clone();
+                    guards.extend(guard);
+                    let mut digits: Vec<Form> = digits.clone();
+                    digits.insert(0, rest);
+                    next.push((guards, quotient, digits));
+                }
+            }
+            ways = next;
+            if ways.len() > MAX_PIECES {
+                let (op, limit) = (self.op, MAX_PIECES);
+                return Err(Failure::Refused(WindowRefusal::TooManyPieces { op, limit }));
+            }
         }
-        base = ir.operand(before, 0);
+        Ok(ways.into_iter().map(|(g, _, d)| (g, d)).collect())
     }
-    // What lies between the base and the value is in no memory: only the base's layout counts.
-    let in_order = |tensor| layout::is_row_major(ir, tensor);
-    if !dense(base) || !dense(visit.value) || !ir.value_kind(base).as_tensor().is_some_and(in_order)
-    {
-        return Some(Step::Computed(visit.value));
+
+    /// Quotient and remainder of `number` by `length`: one pair, or several with the guard of each. The quotient is less than
+    /// `room`.
+    fn part(
+        &self,
+        number: &Form,
+        length: &ExtentExpr,
+        room: Option<i64>,
+    ) -> Result<Vec<Part>, Failure> {
+        let (quotient, rest) = number.divided(length).ok_or(self.unknown())?;
+        let guard = Guard {
+            at: rest.clone(),
+            extent: length.clone(),
+        };
+        if guard.holds(self.axes).ok_or(self.unknown())? == Holds::Always {
+            return Ok(vec![(None, quotient, rest)]);
+        }
+        if let Some(need) = self.split(&rest, length) {
+            return Err(Failure::Needs(need));
+        }
+        let largest = rest.largest(self.axes).ok_or(self.unknown())?;
+        let bounds = (
+            rest.offset.as_constant(),
+            largest.as_constant(),
+            length.as_constant(),
+        );
+        let (first, last) = match (bounds, room, quotient.offset.as_constant()) {
+            ((Some(low), Some(high), Some(length)), ..) if length > 0 => {
+                (low.div_euclid(length), high.div_euclid(length))
+            }
+            // Nothing else is in the quotient: it is one of the few there are.
+            (_, Some(room), Some(offset)) if quotient.terms.is_empty() => (
+                0i64.saturating_sub(offset),
+                room.saturating_sub(1).saturating_sub(offset),
+            ),
+            _ => {
+                let (op, value) = (self.op, self.ir.result(self.op, 0));
+                return Err(Failure::Refused(WindowRefusal::Computed { op, value }));
+            }
+        };
+        if last.saturating_sub(first) >= MAX_PIECES as i64 {
+            let (op, limit) = (self.op, MAX_PIECES);
+            return Err(Failure::Refused(WindowRefusal::TooManyPieces { op, limit }));
+        }
+        let mut parts = Vec::new();
+        for times in first..=last {
+            let times = Form::constant(ExtentExpr::constant(times));
+            let minus = times
+                .times(length)
+                .and_then(|t| t.times(&ExtentExpr::constant(-1)));
+            let at = minus.and_then(|m| rest.plus(&m)).ok_or(self.unknown())?;
+            let quotient = quotient.plus(&times).ok_or(self.unknown())?;
+            if let (Some(room), Some(own)) = (room, quotient.offset.as_constant())
+                && quotient.terms.is_empty()
+                && !(0..room).contains(&own)
+            {
+                continue;
+            }
+            let guard = Guard {
+                at: at.clone(),
+                extent: length.clone(),
+            };
+            let guard = guard.reduced(self.axes);
+            match guard.holds(self.axes).ok_or(self.unknown())? {
+                Holds::Never => {}
+                Holds::Always => return Ok(vec![(None, quotient, at)]),
+                Holds::Sometimes => parts.push((Some(guard), quotient, at)),
+            }
+        }
+        // Where no index reaches any part, any one stands for the others.
+        if parts.is_empty() {
+            parts.push((None, quotient, Form::default()));
+        }
+        Ok(parts)
     }
-    let tensor = ir.value_kind(visit.value).as_tensor()?;
-    let order: Order = (0..tensor.dims.len()).collect();
-    let strides = strides(ir, tensor, &order)?;
-    memory(base, visit, &strides, rank)
+    /// The axis to cut so that the remainder stays below `length`.
+    fn split(&self, rest: &Form, length: &ExtentExpr) -> Option<Need> {
+        for (axis, factor) in rest.terms.iter().rev() {
+            let Some(inner) = length.div_exact(factor) else {
+                continue;
+            };
+            let outer = self.axes.extent(*axis)?.div_exact(&inner);
+            let real = |e: &ExtentExpr| e.as_constant().is_none_or(|c| c > 1);
+            if !real(&inner) || !outer.is_some_and(|o| real(&o)) {
+                continue;
+            }
+            // What else there is must fit below the factor.
+            let mut below = rest.clone();
+            below.terms.retain(|t| t.0 != *axis);
+            let room = below.largest(self.axes)?.mul(&ExtentExpr::constant(-1))?;
+            let room = room.add(factor)?.add(&ExtentExpr::constant(-1))?;
+            if is_natural(&below.offset) && is_natural(&room) {
+                return Some(Need::Split { axis: *axis, inner });
+            }
+        }
+        None
+    }
 }
 
-fn extents(ir: &Ir, tensor: &TensorType) -> Option<Vec<ExtentExpr>> {
-    let dims = tensor.dims.iter();
+/// The index of each dimension of a value at the point of the walk.
+fn own_index(axes: &Axes, value: Value) -> Option<Vec<Form>> {
+    let dims = axes.value(value).iter();
+    let index = |dim: &super::super::DimAxes| match dim.broadcast {
+        true => Some(Form::default()),
+        false => Form::of_axes(axes, &dim.axes),
+    };
+    dims.map(index).collect()
+}
+
+/// The smallest runs of dimensions with the same number of elements, the innermost first.
+fn groups(
+    from: &[ExtentExpr],
+    to: &[ExtentExpr],
+) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
+    let mut list = Vec::new();
+    let (mut i, mut j) = (from.len(), to.len());
+    while i > 0 || j > 0 {
+        let (last_i, last_j) = (i, j);
+        let one = || Some(ExtentExpr::constant(1));
+        let (mut ours, mut theirs) = (one(), one());
+        loop {
+            let begun = i < last_i || j < last_j;
+            if begun && ours.is_some() && ours == theirs {
+                break;
+            }
+            let divides = |a: &Option<ExtentExpr>, b: &Option<ExtentExpr>| {
+                a.as_ref()
+                    .zip(b.as_ref())
+                    .is_some_and(|(a, b)| b.div_exact(a).is_some())
+            };
+            let (less, more) = (divides(&ours, &theirs), divides(&theirs, &ours));
+            let take_ours = i > 0 && (less || !more || j == 0);
+            let take_theirs = j > 0 && (!less || i == 0 || !begun);
+            if take_ours {
+                i -= 1;
+                ours = ours.and_then(|n| n.mul(&from[i]));
+            }
+            if take_theirs {
+                j -= 1;
+                theirs = theirs.and_then(|n| n.mul(&to[j]));
+            }
+            if !take_ours && !take_theirs {
+                break;
+            }
+        }
+        list.push((i..last_i, j..last_j));
+    }
+    list
+}
+
+/// The lengths of the dimensions of a value; `None` where one is `?`.
+fn extents(ir: &Ir, value: Value) -> Option<Vec<ExtentExpr>> {
+    let dims = ir.value_kind(value).as_tensor()?.dims.iter();
     dims.map(|d| ir.extent_as_expr(d.extent)).collect()
 }
 

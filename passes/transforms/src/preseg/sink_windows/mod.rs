@@ -1,66 +1,54 @@
-//! Moves slices, pads and cats before the elementwise ops that make their operands.
+//! Moves slices before reductions.
 //!
-//! A kernel reads memory at any index, but what it computes it has only at the point of its walk. So a window of a computed
-//! value would need the value in memory, and a kernel more. Computed again for the elements of the window, it does not:
+//! A kernel computes what a slice reads of a pointwise value where it wants it, but not what a reduction makes: that would
+//! have to be complete as a whole first. Where only slices of it are wanted, and along axes that it keeps, only those parts
+//! need be reduced:
 //!
 //! ```text
-//! %s = fusion.sin %x                                      %a = fusion.slice %x starts [50] shape [50]
-//! %y = fusion.slice %s starts [50] shape [50]       =>    %y = fusion.sin %a
-//!
-//! %s = fusion.sin %x                                      %a = fusion.pad %x, %zero low [2] high [0]
-//! %y = fusion.pad %s, %v low [2] high [0]           =>    %b = fusion.sin %a
-//!                                                         %m = fusion.pad %true, %false low [2] high [0]
-//!                                                         %y = fusion.where %m, %b, %v
+//! %s = fusion.sum %x dims [1]                             %a = fusion.slice %x starts [2, 0] shape [4, 16]
+//! %y = fusion.slice %s starts [2] shape [4]         =>    %y = fusion.sum %a dims [1]
 //! ```
 //!
-//! A cat is its first operand where that has elements, and else the next one: the same masks. Windows pass elementwise ops,
-//! broadcasts, permutes, expands and squeezes, slices compose, and along axes that a reduction keeps a slice passes it too.
-//! The recomputation is ops of the program from here on, so every price and every report has it.
+//! On the way it passes pointwise ops, broadcasts, permutes, expands and squeezes, and slices compose; what else there is it
+//! reads. The recomputation is ops of the program from here on, so every price and every report has it.
 //!
-//! A window stays where it is, which makes a border of segments, if
-//! - it would pass what cannot be computed again at another place: an op with a hint, a border, a reshape of something
-//!   computed, or a reduction that others use as well;
-//! - the value is a result of the program, in memory anyway, and reading it there touches fewer bytes than its operands would;
-//! - more than [`MAX_COPIES`] ops would be computed again, or a cat has more than [`MAX_PARTS`] operands;
-//! - a border's width is not a number, as it is for a cat along an axis of named extents.
+//! A slice stays where it is, which makes a border of segments, if
+//! - what it would pass carries a hint, or is used by others as well: it would be reduced twice;
+//! - more than [`MAX_COPIES`] ops would be computed again.
 //!
-//! Reading order: this file (one window after the other), `plan.rs` (what moves and whether it pays), `make.rs` (the ops).
+//! Reading order: this file (one slice after the other), `plan.rs` (what moves and whether it pays), `make.rs` (the ops).
 //!
-//! Never changes a bit: each element is computed by the same ops from the same elements. What is computed for the elements of
-//! a border is thrown away; no op has effects or fails.
+//! Never changes a bit: each element is computed by the same ops from the same elements. No op has effects or fails.
 
 mod make;
 mod plan;
 
+use fuser_dialects::fusion;
 use fuser_ir::def::OpError;
 use fuser_ir::{Diagnostics, Ir, Op, Traits, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
 use super::is_free;
-use crate::axes::window::{Window, is_window};
-use make::{copy, join, leaf};
-use plan::{Plan, Point, Way, parts};
+use make::{copy, leaf};
+use plan::{Plan, Point, Way, part};
 
-/// The most ops that are computed again for one window: beyond, the copies cost more time than the border they save.
+/// The most ops that are computed again for one slice: beyond, the copies cost more time than the border they save.
 pub const MAX_COPIES: usize = 128;
-/// The most operands of a cat that are computed beside each other: every element computes all of them.
-pub const MAX_PARTS: usize = 8;
-/// Copies in one program, per op of it: windows of windows of windows would double the program at each level.
+/// Copies in one program, per op of it: slices of slices of slices would double the program at each level.
 const COPIES_PER_OP: usize = 8;
 
 /// `sink-windows`
 pub static SINK_WINDOWS: PassDef = PassDef {
     name: "sink-windows",
-    summary: "moves slices, pads and cats before the ops that make their operands",
-    doc: "A slice, pad or cat of a value that elementwise ops compute from memory becomes the same ops on slices and pads of \
-          what lies in memory, so that one kernel serves. The program computes the elements of the window again; where that \
-          would touch more bytes than storing the value, or needs what cannot be computed twice, the window stays.",
+    summary: "moves slices before the reductions that make their operands",
+    doc: "A slice of what a reduction makes, along axes that it keeps, becomes the reduction of a slice, so that one kernel serves \
+          and only the parts that are wanted are reduced. Where something else needs the reduction as well, the slice stays.",
     anchor: &["task.program"],
     statistics: &[
         StatDef {
             name: "sunk",
-            doc: "slices, pads and cats moved",
+            doc: "slices moved",
         },
         StatDef {
             name: "copies",
@@ -73,23 +61,21 @@ pub static SINK_WINDOWS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let ops = ctx.ir.children(ctx.op);
-    let windows: Vec<Op> = ops
-        .iter()
-        .copied()
-        .filter(|&op| is_window(ctx.ir, op))
-        .collect();
+    let slices = ops.iter().copied();
+    let slices: Vec<Op> = slices.filter(|&op| ctx.ir.is(op, &fusion::SLICE)).collect();
     let mut sinker = Sinker {
         made: FxHashMap::default(),
         budget: ops.len().saturating_mul(COPIES_PER_OP),
         copies: 0,
     };
-    for window in windows {
-        if !is_free(ctx.ir, window) || is_reached(ctx.ir, window) {
-            continue;
-        }
+    for slice in slices
+        .into_iter()
+        .filter(|&op| is_free(ctx.ir, op))
+        .collect::<Vec<_>>()
+    {
         // Inference refuses what does not fit; what was made until then is dead.
-        if let Ok(Some(value)) = sinker.sink(ctx.ir, window) {
-            replace(ctx.ir, window, value);
+        if let Ok(Some(value)) = sinker.sink(ctx.ir, slice) {
+            replace(ctx.ir, slice, value);
             ctx.count("sunk", 1);
         }
     }
@@ -97,13 +83,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Whether index arithmetic leads from the window to memory as it is.
-fn is_reached(ir: &Ir, window: Op) -> bool {
-    let beside = |op: Op| ir.parent_block(op) == ir.parent_block(window);
-    Window::resolve(ir, window, |op| beside(op) && !ir.has(op, Traits::BARRIER)).is_ok()
-}
-
-/// Puts `value` in the place of a window's result, and erases what nothing needs any more.
+/// Puts `value` in the place of a slice's result, and erases what nothing needs any more.
 fn replace(ir: &mut Ir, window: Op, value: Value) {
     let result = ir.result(window, 0);
     let name = ir.value_name_sym(result);
@@ -126,40 +106,34 @@ fn replace(ir: &mut Ir, window: Op, value: Value) {
 }
 
 struct Sinker {
-    /// What the window at hand has made.
+    /// What the slice at hand has made.
     made: FxHashMap<Point, Value>,
     budget: usize,
     copies: usize,
 }
 
 impl Sinker {
-    /// A value equal to the result of `window` that needs no window of anything computed; `None` where it stays.
+    /// A value equal to the result of `window` that needs no slice of anything reduced; `None` where it stays.
     fn sink(&mut self, ir: &mut Ir, window: Op) -> Result<Option<Value>, OpError> {
         let result = ir.result(window, 0);
-        let Some(parts) = parts(ir, window) else {
+        let Some(part) = part(ir, window) else {
             return Ok(None);
         };
         let mut plan = Plan::default();
-        for (value, own) in &parts {
-            if !plan.add(ir, window, (*value, own.clone())) {
-                return Ok(None);
-            }
+        if !plan.add(ir, window, part.clone()) {
+            return Ok(None);
         }
         let copies = plan.copies();
-        if self.copies + copies > self.budget || !plan.pays(ir, window, &parts) {
+        if self.copies + copies > self.budget || !plan.pays(ir, window) {
             return Ok(None);
         }
         self.made.clear();
-        let mut moved = Vec::with_capacity(parts.len());
         for point in &plan.order {
             let value = self.make(ir, window, point, &plan.ways[point])?;
             self.made.insert(point.clone(), value);
         }
-        for part in &parts {
-            moved.push(self.made[part]);
-        }
         self.copies += copies;
-        let value = join(ir, window, &parts, &moved)?;
+        let value = self.made[&part];
         Ok(Some(value).filter(|&v| ir.value_type(v) == ir.value_type(result)))
     }
 

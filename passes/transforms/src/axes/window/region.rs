@@ -1,0 +1,210 @@
+//! Regions: which elements of memory a load of a window touches, and how many different ones several loads touch together.
+//!
+//! A region is a run of elements, repeated along digits: `%x: tensor<[S]x192xf32>` read at `192 * s + 64 + d` with `d` below 64
+//! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. A
+//! short step is no step: the elements between lie in the same cache lines.
+//!
+//! Never less than what is touched, except where a guard compares lengths that nobody knows: then what it admits is its bound.
+
+use fuser_ir::Value;
+use fuser_ir::types::ExtentExpr;
+
+use super::super::{Axes, AxisId};
+use super::form::{Form, Guard};
+
+/// Beyond this many elements a step leaves the cache line.
+const LINE: i64 = 16;
+
+/// The elements that one load touches.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Region {
+    /// What is read.
+    pub value: Value,
+    /// How the run repeats.
+    pub place: Place,
+    /// The first element of the run, and the first behind it.
+    pub run: (i64, i64),
+}
+
+/// Where a run lies and how it repeats.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// The part of the address that has names.
+    start: ExtentExpr,
+    /// Steps and how often each is taken.
+    digits: Vec<(ExtentExpr, ExtentExpr)>,
+}
+
+impl Place {
+    /// Takes out a digit that the run or another digit goes on with; gives the end of the run then, and nothing where there is
+    /// none. `None` where a number overflows.
+    fn joined(&mut self, run: (i64, i64)) -> Option<Option<i64>> {
+        for at in 0..self.digits.len() {
+            let (step, count) = &self.digits[at];
+            let count_known = count.as_constant();
+            if count_known == Some(1) {
+                self.digits.remove(at);
+                return Some(Some(run.1));
+            }
+            let close = step
+                .as_constant()
+                .is_some_and(|s| s <= run.1.saturating_sub(run.0));
+            if let (true, Some(step), Some(count @ 1..)) = (close, step.as_constant(), count_known)
+            {
+                self.digits.remove(at);
+                return Some(Some(run.1.checked_add(step.checked_mul(count - 1)?)?));
+            }
+            let behind = step.mul(count)?;
+            if let Some(next) = self.digits.iter().position(|d| d.0 == behind)
+                && next != at
+            {
+                let times = self.digits[next].1.clone();
+                self.digits[at].1 = self.digits[at].1.mul(&times)?;
+                self.digits.remove(next);
+                return Some(Some(run.1));
+            }
+        }
+        Some(None)
+    }
+}
+
+/// The indices of an axis that guards admit.
+struct Range {
+    first: i64,
+    /// `None`: all of the axis from `first` on.
+    count: Option<ExtentExpr>,
+}
+
+impl Region {
+    /// What a load at `at` touches where the guards hold; `None` where a length is `?`.
+    pub(super) fn of(axes: &Axes, value: Value, at: &Form, guards: &[Guard]) -> Option<Self> {
+        let mut start = at.offset.clone();
+        let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
+        for (axis, step) in &at.terms {
+            let range = range(axes, *axis, guards);
+            let before = step.mul(&ExtentExpr::constant(range.first))?;
+            start = start.add(&before)?;
+            let count = range.count.or_else(|| axes.extent(*axis).cloned())?;
+            digits.push((step.clone(), count));
+        }
+        let fixed = start.terms.iter().find(|(names, _)| names.is_empty());
+        let first = fixed.map_or(0, |t| t.1);
+        start.terms.retain(|(names, _)| !names.is_empty());
+        digits.sort_by(|a, b| {
+            (a.0.as_constant().is_none(), &a.0).cmp(&(b.0.as_constant().is_none(), &b.0))
+        });
+        let mut run = (first, first.checked_add(1)?);
+        let short = |d: &(ExtentExpr, ExtentExpr)| {
+            let (step, count) = (d.0.as_constant()?, d.1.as_constant()?);
+            (step < LINE).then_some((step, count))
+        };
+        if let Some((step, count)) = digits.first().and_then(short) {
+            digits.remove(0);
+            let long = (count - 1).max(-1).checked_mul(step)?;
+            run.1 = match count {
+                0 => run.0,
+                _ => run.1.checked_add(long)?,
+            };
+        }
+        let place = Place { start, digits };
+        Some(Self { value, place, run })
+    }
+    /// All of a value whose axes have these lengths and steps; one of step 0 is stored once.
+    pub(super) fn whole(value: Value, axes: &[(ExtentExpr, ExtentExpr)]) -> Option<Self> {
+        let stored = axes
+            .iter()
+            .filter(|(_, step)| step.as_constant() != Some(0));
+        let place = Place {
+            start: ExtentExpr::default(),
+            digits: stored
+                .map(|(length, step)| (step.clone(), length.clone()))
+                .collect(),
+        };
+        let run = (0, 1);
+        Some(Self { value, place, run })
+    }
+    /// How many elements it has; `None` where that overflows.
+    pub fn elements(&self) -> Option<ExtentExpr> {
+        let length = ExtentExpr::constant(self.run.1.checked_sub(self.run.0)?);
+        let mut digits = self.place.digits.iter();
+        digits.try_fold(length, |n, (_, count)| n.mul(count))
+    }
+    /// Takes digits that go on where the run ends into the run; true if there were any.
+    fn lengthen(&mut self) -> bool {
+        let before = self.place.digits.len();
+        while let Some(Some(end)) = self.place.joined(self.run) {
+            self.run.1 = end;
+        }
+        self.place.digits.len() < before
+    }
+}
+
+/// The same elements in fewer regions: runs that meet or overlap and repeat alike are one.
+pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
+    loop {
+        regions.sort_unstable();
+        regions.dedup_by(|next, last| {
+            let alike = next.value == last.value && next.place == last.place;
+            let meets = alike && next.run.0 <= last.run.1;
+            if meets {
+                last.run.1 = last.run.1.max(next.run.1);
+            }
+            meets
+        });
+        // Together they may be as long as a digit's step.
+        let mut longer = false;
+        for region in &mut regions {
+            longer |= region.lengthen();
+        }
+        if !longer {
+            return regions;
+        }
+    }
+}
+
+/// The indices of `axis` at which none of the guards fails for sure.
+fn range(axes: &Axes, axis: AxisId, guards: &[Guard]) -> Range {
+    let length = axes.extent(axis).and_then(ExtentExpr::as_constant);
+    let (mut first, mut end) = (0, length);
+    let mut bound = None;
+    for guard in guards {
+        let Some((_, factor)) = guard.at.terms.iter().find(|t| t.0 == axis) else {
+            continue;
+        };
+        let mut rest = guard.at.clone();
+        rest.terms.retain(|t| t.0 != axis);
+        let most = rest
+            .largest(axes)
+            .as_ref()
+            .and_then(ExtentExpr::as_constant);
+        let known = (
+            factor.as_constant(),
+            rest.offset.as_constant(),
+            most,
+            guard.extent.as_constant(),
+        );
+        let (Some(factor), Some(least), Some(most), Some(extent)) = known else {
+            let alone = rest.terms.is_empty() && factor.as_constant() == Some(1);
+            if alone && (length.is_none() || guard.extent.as_constant().is_none()) {
+                bound = Some(guard.extent.clone());
+            }
+            continue;
+        };
+        // Of the others each may be what suits best.
+        let ceil = |n: i64| n.div_euclid(factor) + i64::from(n.rem_euclid(factor) > 0);
+        first = first.max(ceil(most.saturating_neg()));
+        let behind = ceil(extent.saturating_sub(least));
+        end = Some(end.map_or(behind, |e| e.min(behind)));
+    }
+    match (bound, end) {
+        (Some(bound), _) => Range {
+            first: 0,
+            count: Some(bound),
+        },
+        (None, Some(end)) => Range {
+            first: first.min(end.max(0)),
+            count: Some(ExtentExpr::constant(end.saturating_sub(first).max(0))),
+        },
+        (None, None) => Range { first, count: None },
+    }
+}
