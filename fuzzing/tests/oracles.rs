@@ -48,6 +48,9 @@ fn check(tier: Tier) -> Stats {
     stats
 }
 
+/// What so few programs hold that a sample need not: slices of what reductions make. The pass has tests of its own.
+const RARE: &str = "sink-windows";
+
 /// The passes of the pipelines.
 fn passes() -> Vec<&'static str> {
     let targets = [Target::Host, Target::Cuda("sm_80".into())];
@@ -58,6 +61,7 @@ fn passes() -> Vec<&'static str> {
             p.passes()
                 .iter()
                 .map(|step| step.pass.name)
+                .filter(|name| *name != RARE)
                 .collect::<Vec<_>>()
         })
         .collect()

