@@ -81,6 +81,7 @@ impl SweepLowering<'_> {
 
     pub(super) fn emit_nest(&mut self, mut nest: Nest) -> Result<(), Unsupported> {
         self.stage_crossing(&nest.loops, &mut nest.loads)?;
+        self.stage_windows(&nest.loops, &mut nest.ops)?;
         let nest = &nest;
         self.allocate_kept(nest)?;
         let mut scopes: Scopes = Vec::new();

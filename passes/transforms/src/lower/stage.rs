@@ -2,12 +2,12 @@
 //!
 //! Before a nest whose lanes run along `i`, an operand that is contiguous along `j` is read along `j`, in vectors, and
 //! written to a tile with `i` innermost; the nest then reads the tile along `i`. Each element is read from slow memory once,
-//! as it lies.
+//! as it lies. So is what a window reads where it is one load.
 //!
 //! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
 
 use fuser_dialects::kernel;
-use fuser_ir::{DType, Value};
+use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
@@ -36,6 +36,35 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
+    /// Stages what those of `ops` read across the lanes whose windows are one load each; their results are resident
+    /// afterwards, and they are removed from the list.
+    pub fn stage_windows(&mut self, loops: &[usize], ops: &mut Vec<Op>) -> Result<(), Unsupported> {
+        let (Some(lanes), Some(&last)) = (self.lanes(), loops.last()) else {
+            return Ok(());
+        };
+        for op in std::mem::take(ops) {
+            match self.window_crossing(op, loops, last) {
+                Some(along) => self.stage(self.ir().result(op, 0), loops, along, lanes)?,
+                None => ops.push(op),
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+    /// The loop along which the only load of a window is contiguous, if it is not along the lanes.
+    fn window_crossing(&self, op: Op, loops: &[usize], last: usize) -> Option<usize> {
+        let inner = *self.spec.loops[last].axes.last()?;
+        let window = self.axes.window(op).filter(|w| w.is_plain())?;
+        let near = window.crossed(inner);
+        let walks = |l: &usize| {
+            self.spec.loops[*l]
+                .axes
+                .last()
+                .is_some_and(|a| near.contains(a))
+        };
+        let along = loops.iter().copied().find(|l| *l != last && walks(l))?;
+        self.fits(self.ir().result(op, 0), loops).then_some(along)
+    }
     /// The loop along which `value` is contiguous, if it varies along the lanes without being contiguous there.
     fn crossing_axis(&self, value: Value, loops: &[usize], last: usize) -> Option<usize> {
         let varies = self.varies(value);
@@ -46,15 +75,19 @@ impl SweepLowering<'_> {
             .iter()
             .copied()
             .find(|&l| l != last && self.stride_is_one(value, l))?;
-        let dtype = self.ir().value_kind(value).dtype()?;
-        let mut bytes = dtype.bytes() as i64;
-        for axis in varies.into_iter().filter(|l| loops.contains(l)) {
-            let Idx::Const(size) = self.inner_size(axis) else {
-                return None;
+        self.fits(value, loops).then_some(along)
+    }
+    /// Whether what `value` has inside of `loops` is no more than may be staged.
+    fn fits(&self, value: Value, loops: &[usize]) -> bool {
+        let dtype = self.ir().value_kind(value).dtype();
+        let mut bytes = dtype.map(|d| d.bytes() as i64);
+        for axis in self.varies(value).into_iter().filter(|l| loops.contains(l)) {
+            bytes = match self.inner_size(axis) {
+                Idx::Const(size) => bytes.and_then(|b| b.checked_mul(size)),
+                Idx::Value(_) => None,
             };
-            bytes = bytes.checked_mul(size)?;
         }
-        (bytes <= MAX_STAGE_BYTES).then_some(along)
+        bytes.is_some_and(|bytes| bytes <= MAX_STAGE_BYTES)
     }
     fn stage(
         &mut self,
@@ -109,12 +142,29 @@ impl SweepLowering<'_> {
         for part in self.k.stretches(Idx::ZERO, count, Some(lanes)) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(axis, iv);
-                let loaded = s.load_global(value, ivs, part.lanes)?;
+                let loaded = s.load_along(value, ivs, axis, part.lanes)?;
                 s.stage_lanes(resident, axis, (iv, loaded), part.lanes, ivs);
                 Ok(())
             })?;
         }
         Ok(())
+    }
+    /// Loads `value`, which lies in memory or is the result of a window, with lanes along loop `axis`.
+    fn load_along(
+        &mut self,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+        axis: usize,
+        lanes: Option<u64>,
+    ) -> Result<Value, Unsupported> {
+        let window = self
+            .ir()
+            .def_op(value)
+            .filter(|&op| self.axes.window(op).is_some());
+        match window {
+            Some(op) => self.emit_plain_window(op, ivs, lanes.map(|n| (axis, n))),
+            None => self.load_global(value, ivs, lanes),
+        }
     }
     /// Writes what was loaded from index `at` of `axis` on to the tile, lane by lane.
     fn stage_lanes(

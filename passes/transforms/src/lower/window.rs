@@ -23,7 +23,7 @@ use crate::axes::window::{Form, Guard, Node, Window};
 
 /// A point of the walk.
 struct Point {
-    /// The index along each axis that the window needs.
+    /// The index along each axis that a window needs.
     index: FxHashMap<AxisId, Idx>,
     /// The axis along which lanes run, and their number.
     lanes: Option<(AxisId, u64)>,
@@ -67,7 +67,8 @@ impl SweepLowering<'_> {
                 "let other ops of the sweep read it through windows only",
             );
         };
-        let point = self.point(op, window, ivs, lanes)?;
+        let last = ivs.keys().max().copied();
+        let point = self.point(op, window, ivs, last.zip(lanes))?;
         let late = late_loads(window);
         let mut values: Vec<Option<Value>> = vec![None; window.nodes.len()];
         for (number, node) in window.nodes.iter().enumerate() {
@@ -282,13 +283,30 @@ impl SweepLowering<'_> {
         }
         Ok(sum)
     }
+    /// The load that a plain window is, in lanes along a loop.
+    pub(super) fn emit_plain_window(
+        &mut self,
+        op: Op,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: Option<(usize, u64)>,
+    ) -> Result<Value, Unsupported> {
+        let axes = self.axes;
+        let window = axes.window(op).filter(|w| w.is_plain());
+        let Some((window, Node::Load { value, at, guards })) =
+            window.and_then(|w| Some((w, w.nodes.last()?)))
+        else {
+            return self.refuse(op, "it is not one load", "walk it as a whole");
+        };
+        let point = self.point(op, window, ivs, lanes)?;
+        self.load_at(*value, at, guards, None, &point)
+    }
     /// The current point of the walk.
     fn point(
         &mut self,
         op: Op,
         window: &Window,
         ivs: &FxHashMap<usize, Idx>,
-        lanes: Option<u64>,
+        lanes: Option<(usize, u64)>,
     ) -> Result<Point, Unsupported> {
         let mut index = FxHashMap::default();
         for axis in window.axes() {
@@ -303,8 +321,7 @@ impl SweepLowering<'_> {
                 index.insert(axis, here);
             }
         }
-        let last = ivs.keys().max().copied().zip(lanes);
-        let lanes = last.and_then(|(l, n)| Some((*self.spec.loops[l].axes.last()?, n)));
+        let lanes = lanes.and_then(|(l, n)| Some((*self.spec.loops[l].axes.last()?, n)));
         Ok(Point { index, lanes })
     }
     fn check_joined(&self, op: Op, at: usize) -> Result<(), Unsupported> {

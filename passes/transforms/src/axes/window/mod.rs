@@ -213,6 +213,10 @@ impl Window {
             Node::Here(_) | Node::Made { .. } | Node::Compute { .. } => true,
         })
     }
+    /// Whether it is one load, of elements that are all there.
+    pub fn is_plain(&self) -> bool {
+        matches!(&self.nodes[..], [Node::Load { guards, .. }] if guards.is_empty())
+    }
     /// The axes along which it reads neighbours in memory one after the other, where along `lanes` it reads elements that lie
     /// further apart.
     pub fn crossed(&self, lanes: AxisId) -> Vec<AxisId> {
