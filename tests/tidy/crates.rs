@@ -15,18 +15,19 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("fuser-ir", &[]),
+    ("fuser-target", &[]),
     ("fuser-artifact", &[]),
     ("fuser-dialects", &["fuser-ir"]),
     ("fuser-pass", &["fuser-ir"]),
     (
         "fuser-passes",
-        &["fuser-ir", "fuser-dialects", "fuser-pass"],
+        &["fuser-ir", "fuser-dialects", "fuser-target", "fuser-pass"],
     ),
     (
         "fuser-codegen",
-        &["fuser-ir", "fuser-dialects", "fuser-artifact"],
+        &["fuser-ir", "fuser-dialects", "fuser-target", "fuser-artifact"],
     ),
     ("fuser-runtime", &["fuser-artifact"]),
     ("fuser-interp", &["fuser-ir", "fuser-dialects"]),
@@ -35,6 +36,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
         &[
             "fuser-ir",
             "fuser-dialects",
+            "fuser-target",
             "fuser-pass",
             "fuser-passes",
             "fuser-codegen",
@@ -48,6 +50,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
         &[
             "fuser-ir",
             "fuser-dialects",
+            "fuser-target",
             "fuser-pass",
             "fuser-passes",
             "fuser-codegen",

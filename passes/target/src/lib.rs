@@ -1,0 +1,232 @@
+//! A target is a description of the machine that a program is compiled for: what its memory holds and moves, what its
+//! arithmetic and its launches cost, what a kernel may ask for at most, and which code it runs. One [`Target`] goes through
+//! the whole compiler; no pass has figures of its own.
+//!
+//! ```
+//! use fuser_target::{Target, text};
+//!
+//! let h100 = Target::by_name("h100").unwrap();
+//! assert_eq!((h100.capability, h100.shared_per_block_optin), (90, 227 << 10));
+//! // What is printed reads back.
+//! assert_eq!(text::read(&text::print(&h100)).unwrap(), h100);
+//! // A newer GPU runs the newest code that is known for an older one.
+//! assert_eq!(Target::by_name("cuda:sm_103").unwrap().capability, 100);
+//! ```
+//!
+//! Reading order: this file (what a target is), `table` (the targets known by name), `processors` (levels of x86-64), `text`
+//! (targets as text and back).
+//!
+//! Plain data: knows neither IR nor LLVM nor devices nor files. Figures are public ones (data sheets, programming guides); they
+//! rank plans and bound kernels, they do not predict times to the per cent.
+
+#![forbid(unsafe_code)]
+
+mod name;
+pub mod processors;
+pub mod table;
+pub mod text;
+
+pub use name::Name;
+pub use table::{GENERIC, UnknownTarget};
+
+/// What kind of machine a target is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A CPU: a worker is a thread, and a worker's fast memory its share of the caches.
+    Cpu,
+    /// An NVIDIA GPU: a worker is a thread block, and its fast memory the shared memory that it asks for.
+    Cuda,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 2] = [Kind::Cpu, Kind::Cuda];
+    /// The word in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Cpu => "cpu",
+            Kind::Cuda => "cuda",
+        }
+    }
+}
+
+/// The unit that a figure is counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// A plain number.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Bytes per microsecond, which are megabytes per second.
+    Bandwidth,
+    /// Operations per microsecond, which are millions per second.
+    Rate,
+    /// Nanoseconds.
+    Time,
+    /// 0 or 1, `false` or `true` in text.
+    Flag,
+}
+
+/// A figure of a target, as text has it.
+pub struct Figure {
+    /// The key.
+    pub key: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// The kind of target that has it; both where it is left out.
+    pub of: Option<Kind>,
+    /// Least and greatest value.
+    pub range: (u64, u64),
+    /// Reads it.
+    pub get: fn(&Target) -> u64,
+    /// Writes it.
+    pub set: fn(&mut Target, u64),
+}
+
+impl Figure {
+    /// Whether targets of this kind have it.
+    pub fn is_of(&self, kind: Kind) -> bool {
+        self.of.is_none_or(|of| of == kind)
+    }
+}
+
+/// Declares the figures once: as fields, and as rows that text is read and printed by.
+macro_rules! figures {
+    ($($key:literal $field:ident $unit:ident $of:expr, $low:literal $(..= $high:expr)?, $doc:literal;)*) => {
+        /// A machine.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct Target {
+            /// The name in messages.
+            pub name: Name,
+            /// CPU or GPU.
+            pub kind: Kind,
+            /// For which processor a CPU's code is: one of [`processors::names`].
+            pub processor: &'static str,
+            $(#[doc = $doc] pub $field: u64,)*
+        }
+
+        /// The figures of a target, in the order in which they are printed.
+        pub static FIGURES: &[Figure] = &[$(Figure {
+            key: $key,
+            doc: $doc,
+            unit: Unit::$unit,
+            of: $of,
+            range: ($low, figures!(@high $($high)?)),
+            get: |target| target.$field,
+            set: |target, value| target.$field = value,
+        },)*];
+    };
+    (@high $high:expr) => { $high };
+    (@high) => { MOST };
+}
+
+/// More than any figure: sums and products of a few stay inside 64 bits.
+const MOST: u64 = 1 << 50;
+
+/// Longest tile and most partial results: such counts are also lengths of axes in the IR.
+const COUNTS: u64 = 1 << 30;
+
+/// Most threads of a block, whatever the GPU.
+const THREADS: u64 = 1024;
+
+const CUDA: Option<Kind> = Some(Kind::Cuda);
+
+figures! {
+    "workers" workers Count None, 1 ..= 1 << 20, "workers that run at once: cores, or multiprocessors";
+    "memory" memory_bytes Bytes None, 1, "slow memory: what tensors live in";
+    "l2-cache" l2_bytes Bytes None, 0, "second-level cache: of a core, or of the whole GPU";
+    "l1-cache" l1_bytes Bytes None, 0, "first-level cache of a worker";
+    "bandwidth" bytes_per_us Bandwidth None, 1, "what slow memory moves";
+    "arithmetic" flops_per_us Rate None, 1, "simple operations";
+    "launch" launch_ns Time None, 0, "what starting a kernel takes";
+    "wait" wait_ns Time None, 0, "what it takes all workers of a kernel to wait for each other between two sweeps";
+    "tile-memory" tile_bytes Bytes None, 0, "fast memory that one worker may fill with a resident tile";
+    "capability" capability Count CUDA, 80 ..= 199, "compute capability times ten";
+    "ptx" ptx Count CUDA, 70 ..= 199, "version of PTX times ten that code for this capability has";
+    "shared-memory" shared_per_block Bytes CUDA, 0, "shared memory that any block may have";
+    "shared-memory-opt-in" shared_per_block_optin Bytes CUDA, 0, "shared memory that a block may have that asks for it";
+    "shared-memory-per-sm" shared_per_sm Bytes CUDA, 0, "shared memory of all blocks on a multiprocessor";
+    "registers" registers Count CUDA, 1, "32-bit registers of a multiprocessor";
+    "block-threads" block_threads Count CUDA, 32 ..= THREADS, "most threads of a block";
+    "grid-blocks" grid_blocks Count CUDA, 1 ..= (1 << 31) - 1, "most blocks of a grid";
+    "vector" vector_bytes Bytes None, 1 ..= 256, "a vector as kernels have it: registers of a core, or the widest load of a thread";
+    "lanes-by-memory" lanes_by_memory Flag None, 0 ..= 1, "lanes are counted on the type in memory, not on the one that computes";
+    "threads" threads Count None, 1 ..= THREADS, "threads of a worker";
+    "tile" tile Count None, 1 ..= COUNTS, "elements of a tile along a contiguous axis that is not resident as a whole";
+    "narrow-tile" narrow_tile Count None, 1 ..= COUNTS, "elements of a tile when other axes are resident beside it";
+    "whole" whole Count None, 0 ..= COUNTS, "longest contiguous axis that is kept whole beside accumulators";
+    "partial-results" partials Count None, 1 ..= COUNTS, "workers that keep partial results of their own";
+    "narrowing" narrowing Count None, 0 ..= 1000, "operations beyond the first that rounding to a 16-bit float takes";
+    "hoist-above" hoist_above Count None, 0 ..= 1_000_000, "a value that no step changes is kept where computing it takes more operations";
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        GENERIC
+    }
+}
+
+impl Target {
+    /// Whether this is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.kind == Kind::Cuda
+    }
+    /// The same target with code for `processor`; `None` for a GPU and for a name that is not known.
+    pub fn for_processor(mut self, processor: &str) -> Option<Target> {
+        self.processor = processors::known(processor).filter(|_| !self.is_gpu())?;
+        Some(self)
+    }
+    /// Fast memory that a kernel may ask for in all, its resident tile included; a CPU's is only a matter of speed.
+    pub fn scratch_limit(&self) -> Option<u64> {
+        self.is_gpu().then_some(self.shared_per_block_optin)
+    }
+    /// Nanoseconds that moving `bytes` and computing `flops` take when they overlap.
+    pub fn time_ns(&self, bytes: u64, flops: u64) -> u64 {
+        let per_us = |amount: u64, rate: u64| {
+            u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
+        };
+        per_us(bytes, self.bytes_per_us).max(per_us(flops, self.flops_per_us))
+    }
+    /// What recomputing costs in bytes: the bytes that memory moves while `flops` are computed.
+    pub fn flops_as_bytes(&self, flops: u64) -> u64 {
+        let bytes = u128::from(flops) * u128::from(self.bytes_per_us);
+        u64::try_from(bytes / u128::from(self.flops_per_us.max(1))).unwrap_or(u64::MAX)
+    }
+    /// Why this is no target that code could be made for, where its figures contradict each other.
+    pub fn contradiction(&self) -> Option<String> {
+        let out_of_range = FIGURES.iter().filter(|f| f.is_of(self.kind)).find(|f| {
+            let value = (f.get)(self);
+            value < f.range.0 || value > f.range.1
+        });
+        if let Some(figure) = out_of_range {
+            let (low, high) = figure.range;
+            let value = text::value(figure, (figure.get)(self));
+            let [low, high] = [low, high].map(|bound| text::value(figure, bound));
+            return Some(format!(
+                "'{}' is {value}, not from {low} to {high}",
+                figure.key
+            ));
+        }
+        if !self.is_gpu() {
+            return (self.threads != 1)
+                .then(|| "a CPU's worker has one thread: 'threads' is 1".into());
+        }
+        let ordered = [
+            ("tile-memory", "shared-memory-opt-in"),
+            ("shared-memory", "shared-memory-opt-in"),
+            ("shared-memory-opt-in", "shared-memory-per-sm"),
+            ("threads", "block-threads"),
+        ];
+        let of = |key: &str| FIGURES.iter().find(|f| f.key == key);
+        ordered.into_iter().find_map(|(small, large)| {
+            let (small, large) = (of(small)?, of(large)?);
+            let [a, b] = [small, large].map(|f| (f.get)(self));
+            let [a_text, b_text] = [(small, a), (large, b)].map(|(f, v)| text::value(f, v));
+            let (small, large) = (small.key, large.key);
+            (a > b)
+                .then(|| format!("'{small}' is {a_text}, more than '{large}', which is {b_text}"))
+        })
+    }
+}

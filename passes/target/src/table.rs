@@ -1,0 +1,366 @@
+//! The targets that have names.
+//!
+//! Sources. Per compute capability (shared memory, registers, threads, blocks): the table of technical specifications in NVIDIA's
+//! CUDA C++ Programming Guide; PTX: the version that LLVM 22 gives each architecture. Multiprocessors, memory, caches, bandwidth and
+//! f32 rate: NVIDIA's data sheets of the product that a row names. What a launch and a wait take are estimates of ours, and tuning
+//! figures are choices, each with its reason.
+
+use std::fmt;
+
+use crate::processors::NATIVE;
+use crate::{Kind, Name, Target};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A row of the table.
+pub struct Row {
+    /// Its names, the first the one that messages use.
+    pub names: &'static [&'static str],
+    /// What it is, in a few words.
+    pub doc: &'static str,
+    /// Its figures.
+    pub target: Target,
+}
+
+/// A CPU of no particular make, on which everything that must not depend on the machine is decided. Memory moves 40 GB/s
+/// into eight cores with 2 MiB of second-level cache each.
+pub const GENERIC: Target = Target {
+    name: named("generic"),
+    kind: Kind::Cpu,
+    processor: NATIVE,
+    workers: 8,
+    memory_bytes: 16 * GIB,
+    l2_bytes: 2 * MIB,
+    l1_bytes: 32 * KIB,
+    bytes_per_us: 40_000,
+    flops_per_us: 400_000,
+    launch_ns: 5_000,
+    wait_ns: 4_000,
+    // Half of the second-level cache: the other half holds what streams past.
+    tile_bytes: MIB,
+    capability: 0,
+    ptx: 0,
+    shared_per_block: 0,
+    shared_per_block_optin: 0,
+    shared_per_sm: 0,
+    registers: 0,
+    block_threads: 0,
+    grid_blocks: 0,
+    // Sixteen f32 lanes are one AVX-512 register, two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level cache.
+    // Rounding to bf16 is six integer operations and a choice. A load takes as long as two operations, and a store in each
+    // of many steps is saved or not: from four on it pays.
+    vector_bytes: 64,
+    lanes_by_memory: 0,
+    threads: 1,
+    tile: 4096,
+    narrow_tile: 64,
+    whole: 1 << 16,
+    partials: 64,
+    narrowing: 6,
+    hoist_above: 3,
+};
+
+/// What all NVIDIA GPUs have alike, with the A100's figures (SXM, 80 GB) for the rest.
+const A100: Target = Target {
+    name: named("a100"),
+    kind: Kind::Cuda,
+    processor: NATIVE,
+    workers: 108,
+    memory_bytes: 80 * GIB,
+    l2_bytes: 40 * MIB,
+    l1_bytes: 192 * KIB,
+    bytes_per_us: 2_039_000,
+    flops_per_us: 19_500_000,
+    launch_ns: 4_000,
+    wait_ns: 2_500,
+    // Three KiB below what a block may have: reductions across threads take some.
+    tile_bytes: 160 * KIB,
+    capability: 80,
+    ptx: 70,
+    shared_per_block: 48 * KIB,
+    shared_per_block_optin: 163 * KIB,
+    shared_per_sm: 164 * KIB,
+    registers: 65_536,
+    block_threads: 1024,
+    grid_blocks: (1 << 31) - 1,
+    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit. Rounding is one
+    // instruction. Shared memory takes as long to read as some eight operations, and blocks compete for it.
+    vector_bytes: 16,
+    lanes_by_memory: 1,
+    threads: 128,
+    tile: 1024,
+    narrow_tile: 32,
+    whole: 1 << 13,
+    partials: 256,
+    narrowing: 0,
+    hoist_above: 8,
+};
+
+/// H100, SXM.
+const H100: Target = Target {
+    name: named("h100"),
+    workers: 132,
+    l2_bytes: 50 * MIB,
+    l1_bytes: 256 * KIB,
+    bytes_per_us: 3_350_000,
+    flops_per_us: 67_000_000,
+    wait_ns: 2_000,
+    tile_bytes: 224 * KIB,
+    capability: 90,
+    ptx: 78,
+    shared_per_block_optin: 227 * KIB,
+    shared_per_sm: 228 * KIB,
+    ..A100
+};
+
+/// What capabilities 8.6, 8.9 and 12.0 have alike, with the A10's figures for the rest.
+const A10: Target = Target {
+    name: named("a10"),
+    workers: 72,
+    memory_bytes: 24 * GIB,
+    l2_bytes: 6 * MIB,
+    l1_bytes: 128 * KIB,
+    bytes_per_us: 600_000,
+    flops_per_us: 31_200_000,
+    tile_bytes: 96 * KIB,
+    capability: 86,
+    ptx: 71,
+    shared_per_block_optin: 99 * KIB,
+    shared_per_sm: 100 * KIB,
+    ..A100
+};
+
+/// The targets, those that are no GPUs first; GPUs in the order of their capabilities.
+pub static TARGETS: &[Row] = &[
+    Row {
+        names: &["generic"],
+        doc: "a CPU with figures that depend on no machine",
+        target: GENERIC,
+    },
+    Row {
+        names: &["tiny"],
+        doc: "for tests: so little fast memory that small tensors are walked as huge ones are on a real machine",
+        target: Target {
+            name: named("tiny"),
+            workers: 3,
+            tile_bytes: 512,
+            bytes_per_us: 1_000,
+            flops_per_us: 1_000,
+            launch_ns: 1_000,
+            wait_ns: 1_000,
+            ..GENERIC
+        },
+    },
+    Row {
+        names: &["tiny-gpu"],
+        doc: "for tests: a GPU with as little",
+        target: Target {
+            name: named("tiny-gpu"),
+            workers: 3,
+            tile_bytes: 512,
+            bytes_per_us: 1_000,
+            flops_per_us: 1_000,
+            launch_ns: 1_000,
+            wait_ns: 1_000,
+            ..A100
+        },
+    },
+    Row {
+        names: &["a100", "cuda:sm_80", "cuda"],
+        doc: "NVIDIA A100 (SXM, 80 GB)",
+        target: A100,
+    },
+    Row {
+        names: &["a10", "cuda:sm_86"],
+        doc: "NVIDIA A10",
+        target: A10,
+    },
+    Row {
+        names: &["orin", "cuda:sm_87"],
+        doc: "NVIDIA Jetson AGX Orin, 64 GB",
+        target: Target {
+            name: named("orin"),
+            workers: 16,
+            memory_bytes: 64 * GIB,
+            l2_bytes: 4 * MIB,
+            bytes_per_us: 204_800,
+            flops_per_us: 5_300_000,
+            capability: 87,
+            ptx: 74,
+            ..A100
+        },
+    },
+    Row {
+        names: &["l40s", "cuda:sm_89"],
+        doc: "NVIDIA L40S",
+        target: Target {
+            name: named("l40s"),
+            workers: 142,
+            memory_bytes: 48 * GIB,
+            l2_bytes: 96 * MIB,
+            bytes_per_us: 864_000,
+            flops_per_us: 91_600_000,
+            capability: 89,
+            ptx: 78,
+            ..A10
+        },
+    },
+    Row {
+        names: &["h100", "cuda:sm_90"],
+        doc: "NVIDIA H100 (SXM)",
+        target: H100,
+    },
+    Row {
+        names: &["h200"],
+        doc: "NVIDIA H200 (SXM)",
+        target: Target {
+            name: named("h200"),
+            memory_bytes: 141 * GIB,
+            bytes_per_us: 4_800_000,
+            ..H100
+        },
+    },
+    Row {
+        names: &["b200", "cuda:sm_100"],
+        doc: "NVIDIA B200",
+        target: Target {
+            name: named("b200"),
+            workers: 148,
+            memory_bytes: 180 * GIB,
+            l2_bytes: 126 * MIB,
+            bytes_per_us: 8_000_000,
+            flops_per_us: 75_000_000,
+            capability: 100,
+            ptx: 86,
+            ..H100
+        },
+    },
+    Row {
+        names: &["rtx5090", "cuda:sm_120"],
+        doc: "NVIDIA GeForce RTX 5090",
+        target: Target {
+            name: named("rtx5090"),
+            workers: 170,
+            memory_bytes: 32 * GIB,
+            l2_bytes: 96 * MIB,
+            bytes_per_us: 1_792_000,
+            flops_per_us: 104_800_000,
+            capability: 120,
+            ptx: 87,
+            ..A10
+        },
+    },
+];
+
+/// Invariant: names in this file are names; else it does not compile.
+const fn named(text: &str) -> Name {
+    match Name::new(text) {
+        Some(name) => name,
+        None => panic!("not a name"),
+    }
+}
+
+/// A name that no target has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownTarget {
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for UnknownTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown target '{}'", self.name)
+    }
+}
+
+/// Every name of every target.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TARGETS.iter().flat_map(|row| row.names).copied()
+}
+
+impl Target {
+    /// The target called `name`. `cuda:sm_N` also names GPUs that are not in the table: code for the newest of the table that
+    /// is not newer runs on them, and letters behind the number say what such code does not need.
+    pub fn by_name(name: &str) -> Result<Target, UnknownTarget> {
+        let named = TARGETS.iter().find(|row| row.names.contains(&name));
+        let found = named
+            .map(|row| row.target)
+            .or_else(|| Target::of_capability(capability(name)?));
+        found.ok_or_else(|| UnknownTarget { name: name.into() })
+    }
+    /// The GPU of the table whose code runs on a device of this compute capability (times ten) and is newest.
+    pub fn of_capability(capability: u64) -> Option<Target> {
+        let gpus = TARGETS
+            .iter()
+            .filter(|row| row.names.iter().any(|n| n.contains(":sm_")));
+        let older = gpus.filter(|row| row.target.capability <= capability);
+        // Capabilities end below 20: a longer number is a slip of the pen.
+        older
+            .max_by_key(|row| row.target.capability)
+            .map(|row| row.target)
+            .filter(|_| capability < 200)
+    }
+}
+
+/// The number in `cuda:sm_90a`.
+fn capability(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("cuda:sm_")?;
+    let digits = rest.strip_suffix(['a', 'f']).unwrap_or(rest);
+    let plain = digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_is_sound_and_called_by_its_names_alone() {
+        let mut seen = std::collections::BTreeSet::new();
+        for row in TARGETS {
+            assert_eq!(row.target.contradiction(), None, "{}", row.names[0]);
+            assert_eq!(row.target.name.as_str(), row.names[0]);
+            for name in row.names {
+                assert!(seen.insert(*name), "{name} twice");
+                assert_eq!(Target::by_name(name).unwrap(), row.target);
+            }
+        }
+        assert_eq!(TARGETS[0].target, Target::default());
+    }
+
+    #[test]
+    fn gpus_stand_in_the_order_of_their_capabilities() {
+        let gpus = TARGETS.iter().filter(|row| row.target.is_gpu()).skip(1);
+        assert!(gpus.is_sorted_by_key(|row| row.target.capability));
+    }
+
+    #[test]
+    fn a_gpu_that_is_not_listed_runs_the_newest_code_that_it_can() {
+        let of = |name: &str| Target::by_name(name).map(|t| t.capability);
+        for (name, capability) in [
+            ("cuda:sm_90a", 90),
+            ("cuda:sm_100f", 100),
+            ("cuda:sm_103", 100),
+            ("cuda:sm_110", 100),
+            ("cuda:sm_121", 120),
+            ("cuda:sm_150", 120),
+            ("cuda:sm_88", 87),
+        ] {
+            assert_eq!(of(name), Ok(capability), "{name}");
+        }
+        for name in [
+            "cuda:sm_75",
+            "cuda:sm_9",
+            "cuda:sm_900",
+            "cuda:sm_",
+            "cuda:sm_90aa",
+            "cuda:sm_-90",
+            "sm_90",
+            "",
+        ] {
+            assert!(of(name).is_err(), "{name}");
+        }
+    }
+}
