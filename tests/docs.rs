@@ -5,6 +5,7 @@
 //! | `fir` | `fuser-opt` parses and verifies it |
 //! | `fir,error` | `fuser-opt` refuses it, with exit status 1 |
 //! | `fir,file=NAME` | as `fir`, and commands further down find it as `NAME` |
+//! | `toml,file=NAME` | commands further down find it as `NAME` |
 //! | `console` | each `$ command` runs and succeeds; output that is shown must be its output |
 //! | `console,error` | as `console`, and each command fails |
 //! | `text`, `rust`, `json`, `toml`, `python` | shown only |
@@ -216,7 +217,12 @@ impl Folder {
         match (kind, option.strip_prefix("file="), option) {
             ("fir", None, "") => self.check_snippet(block, 0),
             ("fir", None, "error") => self.check_snippet(block, REFUSED),
-            ("fir", Some(name), _) => self.keep_snippet(block, name),
+            ("fir", Some(name), _) => {
+                let mut problems = self.keep(block, name);
+                problems.extend(self.check_snippet(block, 0));
+                problems
+            }
+            ("toml", Some(name), _) => self.keep(block, name),
             ("console", None, "" | "error") => self.check_commands(block, option == "error"),
             _ if SHOWN_ONLY.contains(&block.info.as_str()) => vec![],
             _ => vec![Problem::new(
@@ -226,9 +232,9 @@ impl Folder {
         }
     }
 
-    fn keep_snippet(&self, block: &Block, name: &str) -> Vec<Problem> {
+    fn keep(&self, block: &Block, name: &str) -> Vec<Problem> {
         match fs::write(self.path.join(name), &block.text) {
-            Ok(()) => self.check_snippet(block, 0),
+            Ok(()) => vec![],
             Err(error) => vec![Problem::new(block.line, format!("{name}: {error}"))],
         }
     }

@@ -4,8 +4,9 @@
 
 use std::fmt;
 
-use fuser::compile::{CompileOptions, Target, pipeline_text};
+use fuser::compile::{CompileOptions, Target, pipeline};
 use fuser_pass::Pipeline;
+use fuser_target::{A100, GENERIC, TINY, TINY_GPU};
 
 use crate::generate::fusion::{self, Config};
 use crate::generate::{Case, Tier, tasks};
@@ -17,10 +18,10 @@ use crate::{Source, Stats};
 /// How a program is cut into kernels and their sweeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variant {
-    /// Options of `segment`, besides the machine.
+    /// Options of `segment`, besides the target.
     pub segmentation: &'static str,
-    /// The machine for which the program is cut and scheduled; on a tiny one small tensors are walked as huge ones are.
-    pub machine: &'static str,
+    /// Whether it is cut and scheduled for a tiny machine: small tensors are walked there as huge ones are elsewhere.
+    pub tiny: bool,
     /// 0: the passes before `segment` run as usual; else the seed of another order of some of them.
     pub order: u64,
 }
@@ -28,7 +29,7 @@ pub struct Variant {
 /// As a user gets it.
 pub const USUAL: Variant = Variant {
     segmentation: "",
-    machine: "cpu",
+    tiny: false,
     order: 0,
 };
 /// Options of `segment`: as it is, nothing fused, and other ways to decide.
@@ -40,8 +41,6 @@ const SEGMENTATIONS: [&str; 6] = [
     "max-sweeps=1",
     "objective=kernels",
 ];
-/// Machines that programs are cut for.
-const MACHINES: [&str; 3] = ["cpu", "tiny", "h100"];
 
 /// How much is spent on a case, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +55,7 @@ impl Effort {
     /// How a case is compiled; `passes` replaces what runs before scheduling.
     pub fn compile_options(&self, passes: Option<String>) -> CompileOptions {
         CompileOptions {
-            target: Target::parse_cpu(self.cpu).unwrap_or_default(),
+            target: GENERIC.for_processor(self.cpu).unwrap_or_default(),
             passes,
             ..CompileOptions::default()
         }
@@ -79,38 +78,48 @@ impl Variant {
     pub fn draw(source: &mut Source) -> Self {
         Self {
             segmentation: source.one(&SEGMENTATIONS),
-            machine: source.one(&MACHINES),
+            tiny: source.chance(1, 3),
             order: match source.chance(1, 2) {
                 true => source.below(1 << 16),
                 false => 0,
             },
         }
     }
-    /// What runs on the program, up to and with scheduling.
-    pub fn front(&self, target: &Target) -> String {
-        let (options, machine) = (self.segmentation, self.machine);
+    /// What runs on the program before scheduling; nothing else than usual for the usual one.
+    fn front(&self) -> Option<String> {
+        if self.segmentation.is_empty() && self.order == 0 {
+            return None;
+        }
         let mut before = passes_before("segment");
         if self.order != 0 {
             before = reordered(before, &mut Source::seed(self.order));
         }
-        let family = target.family();
         let mut passes: Vec<String> = before.into_iter().map(Into::into).collect();
-        passes.push(format!("segment{{{options} machine={machine}}}"));
-        passes.push(format!("remat{{machine={machine}}}"));
-        passes.push(format!("schedule{{target={family} machine={machine}}}"));
-        passes.join(",")
+        passes.push(format!("segment{{{}}}", self.segmentation));
+        passes.push("remat".into());
+        Some(passes.join(","))
+    }
+    /// How a program is compiled, `options` for what the variant does not say.
+    pub fn options(&self, options: CompileOptions) -> CompileOptions {
+        let target = options.target;
+        let tiny = match target.is_gpu() {
+            true => Some(TINY_GPU),
+            false => TINY.for_processor(target.processor),
+        };
+        CompileOptions {
+            target: tiny.filter(|_| self.tiny).unwrap_or(target),
+            passes: self.front(),
+            ..options
+        }
     }
     /// The whole pipeline of a target.
     pub fn pipeline(&self, target: &Target) -> Result<Pipeline, Finding> {
-        let options = CompileOptions {
-            target: target.clone(),
-            passes: Some(self.front(target)),
-            program: None,
-        };
-        let text = pipeline_text(&options);
-        let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser::catalog());
-        parsed.map(|p| p.pipeline).map_err(|items| {
-            let messages: Vec<String> = items.into_iter().map(|d| d.message).collect();
+        let options = self.options(CompileOptions {
+            target: *target,
+            ..CompileOptions::default()
+        });
+        pipeline(&options).map_err(|found| {
+            let messages: Vec<String> = found.items.into_iter().map(|d| d.message).collect();
             Finding::new("pipeline", messages.join("; "))
         })
     }
@@ -118,11 +127,10 @@ impl Variant {
 
 /// The passes that run on a program before `last`, by their names.
 fn passes_before(last: &str) -> Vec<&'static str> {
-    let text = pipeline_text(&CompileOptions::default());
-    let Ok(parsed) = fuser_pass::pipeline::parse(&text, 0, &fuser::catalog()) else {
+    let Ok(pipeline) = pipeline(&CompileOptions::default()) else {
         return Vec::new();
     };
-    let steps = parsed.pipeline.passes();
+    let steps = pipeline.passes();
     let names = steps.iter().map(|step| step.pass.name);
     names.take_while(|name| *name != last).collect()
 }
@@ -140,8 +148,9 @@ impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "segment{{{} machine={}}}",
-            self.segmentation, self.machine
+            "segment{{{}}} on a {} machine",
+            self.segmentation,
+            if self.tiny { "tiny" } else { "usual" }
         )?;
         match self.order {
             0 => Ok(()),
@@ -202,7 +211,7 @@ pub fn executed(
     let mut findings = Vec::new();
     findings.extend(round_trip(case, stats));
     let variant = Variant::draw(source);
-    for target in [Target::Host, Target::Cuda("sm_80".into())] {
+    for target in [GENERIC, A100] {
         findings.extend(through_passes(
             case,
             &expected,
@@ -261,7 +270,6 @@ pub fn partnered(case: &Case, seed: u64, effort: Effort, stats: &mut Stats) -> V
         true => Variant::draw(&mut source),
         false => USUAL,
     };
-    let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
     match partner_of(case, seed, stats) {
         Err(finding) => vec![finding],
         Ok(None) => {
@@ -270,7 +278,7 @@ pub fn partnered(case: &Case, seed: u64, effort: Effort, stats: &mut Stats) -> V
         }
         Ok(Some(made)) => {
             stats.count("partner", "made");
-            let options = effort.compile_options(passes);
+            let options = variant.options(effort.compile_options(None));
             partner::check(case, &made, &expected, &variant.to_string(), options, stats)
         }
     }
@@ -303,7 +311,7 @@ fn through_passes(
     (variant, effort): (Variant, Effort),
     stats: &mut Stats,
 ) -> Vec<Finding> {
-    let family = target.family();
+    let family = target.kind.name();
     let pipeline = match variant.pipeline(target) {
         Ok(pipeline) => pipeline,
         Err(finding) => return vec![finding],
@@ -334,8 +342,7 @@ fn through_code(
     (variant, effort): (Variant, Effort),
     stats: &mut Stats,
 ) -> Option<Finding> {
-    let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
-    let options = effort.compile_options(passes);
+    let options = variant.options(effort.compile_options(None));
     match compiled::check(case, expected, &variant.to_string(), options) {
         compiled::Verdict::Agrees {
             kernels,

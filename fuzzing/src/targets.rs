@@ -3,7 +3,7 @@
 //! Bytes are text for `parse`, and choices of the generators for the others: changing a byte changes a choice. Each target is a
 //! function of its bytes alone.
 
-use fuser::compile::Target;
+use fuser_target::{A100, GENERIC};
 
 use crate::campaign::{self, QUICK, USUAL, Variant};
 use crate::generate::fusion::{self, Config};
@@ -37,8 +37,8 @@ pub fn roundtrip(bytes: &[u8]) {
 pub fn passes(bytes: &[u8]) {
     let source = &mut Source::bytes(bytes);
     let target = match source.below(2) {
-        0 => Target::Host,
-        _ => Target::Cuda("sm_80".into()),
+        0 => GENERIC,
+        _ => A100,
     };
     let variant = Variant::draw(source);
     let case = program(source);
@@ -59,10 +59,9 @@ pub fn compiled(bytes: &[u8]) {
         0 => USUAL,
         _ => Variant::draw(source),
     };
-    let passes = (variant != USUAL).then(|| variant.front(&Target::Host));
     let case = program(source);
     let expected = given(campaign::expected(&case));
-    let options = QUICK.compile_options(passes);
+    let options = variant.options(QUICK.compile_options(None));
     let verdict = compiled::check(&case, &expected, &variant.to_string(), options);
     if let compiled::Verdict::Found(finding) = verdict {
         told([finding]);

@@ -5,11 +5,11 @@
 //! by the command that the message shows. The tests fail too where the campaign goes blind: a pass of the pipeline that never
 //! changes a program, a program that is not compiled.
 
-use fuser::compile::Target;
 use fuser_fuzzing::campaign::{self, QUICK, USUAL};
 use fuser_fuzzing::generate::Tier;
 use fuser_fuzzing::generate::fusion::Config;
 use fuser_fuzzing::{Source, Stats};
+use fuser_target::{A100, GENERIC};
 
 /// Cases of each test.
 const CASES: u64 = 200;
@@ -53,7 +53,7 @@ const RARE: &str = "sink-windows";
 
 /// The passes of the pipelines.
 fn passes() -> Vec<&'static str> {
-    let targets = [Target::Host, Target::Cuda("sm_80".into())];
+    let targets = [GENERIC, A100];
     let pipelines = targets.iter().map(|target| USUAL.pipeline(target));
     let pipelines = pipelines.map(|p| p.expect("the usual pipeline parses"));
     pipelines

@@ -3,7 +3,7 @@
 //! Each tensor op by itself, in shapes with extents 0 and 1, names, `?`, axes that are stored once, and other layouts, for the CPU and for a
 //! GPU. And whole programs as one segment each, which mostly has no schedule: it is cut until it has, and computes the same.
 
-use fuser::compile::{CompileOptions, Target, compile};
+use fuser::compile::{CompileOptions, compile};
 use fuser_dialects::task::{self, outline};
 use fuser_fuzzing::generate::fusion::{self, Config};
 use fuser_fuzzing::generate::{Case, Tier};
@@ -11,6 +11,7 @@ use fuser_fuzzing::mutate::MUTATORS;
 use fuser_fuzzing::oracle::compiled::{self, Verdict};
 use fuser_fuzzing::{Source, Stats, campaign};
 use fuser_ir::Op;
+use fuser_target::H100;
 
 /// Cases of each op.
 const CASES: u64 = 4;
@@ -68,7 +69,7 @@ fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String>
         }
     }
     let options = CompileOptions {
-        target: Target::Cuda("sm_90".into()),
+        target: H100,
         ..CompileOptions::default()
     };
     let mut ir = case.ir.clone();

@@ -9,7 +9,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use fuser::compile::{CompileOptions, Loader, Target, compile, cpu_names};
+use fuser::compile::{CompileOptions, Loader, compile};
 use fuser_dialects::fusion;
 use fuser_fuzzing::generate::{Case, Input, Tier};
 use fuser_fuzzing::oracle::{compiled, execute};
@@ -20,6 +20,7 @@ use fuser_ir::{DType, Ir};
 use fuser_runtime::{
     Axis, CpuProgram, HostTensor, LoadError, RunOptions, Runtime, RuntimeConfig, RuntimeError,
 };
+use fuser_target::{GENERIC, processors};
 use values::lines::{Line, beginnings, chains, choices, conversions, lines, lines_of, program};
 use values::{cycled, elements};
 
@@ -51,12 +52,17 @@ fn input(dtype: DType, bytes: Vec<u8>) -> Input {
     }
 }
 
+/// The processors that code is made for.
+fn all_processors() -> Vec<&'static str> {
+    processors::names().collect()
+}
+
 /// The program for each of the processors that this machine can be.
 fn compiled(case: &Case, names: &[&'static str]) -> Vec<(&'static str, CpuProgram)> {
     let mut programs = Vec::new();
     for &name in names {
         let options = CompileOptions {
-            target: Target::parse_cpu(name).expect("a known name"),
+            target: GENERIC.for_processor(name).expect("a known name"),
             ..CompileOptions::default()
         };
         let mut ir = case.ir.clone();
@@ -137,7 +143,7 @@ fn one_nan(dtype: DType, bytes: &[u8]) -> Vec<u8> {
 
 /// Compiles, runs and compares lines on all processors; gives how many results were compared.
 fn check(dtype: DType, lines: &[Line], before: &str, inputs: Vec<Input>) -> usize {
-    check_on(&cpu_names(), dtype, lines, before, inputs)
+    check_on(&all_processors(), dtype, lines, before, inputs)
 }
 
 fn check_on(
@@ -321,7 +327,7 @@ fn extremes_of_rows() {
         );
         let all = elements(dtype);
         let mut case = case(&text, Vec::new());
-        let programs = compiled(&case, &cpu_names());
+        let programs = compiled(&case, &all_processors());
         for length in LENGTHS {
             // Each row begins with another value; the stride is prime to their number.
             let place = |i: u64| (i / length + i % length * 13) as usize % all.len();

@@ -52,12 +52,7 @@ pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<Stri
 }
 
 fn backend(target: &Target) -> Result<fuser_codegen::Target, Diagnostics> {
-    let found = match target {
-        Target::Host => fuser_codegen::Target::host(),
-        Target::Cpu(name) => fuser_codegen::Target::cpu(name),
-        Target::Cuda(sm) => fuser_codegen::Target::cuda(sm),
-    };
-    found.map_err(|e| Diagnostics {
+    fuser_codegen::Target::of(target).map_err(|e| Diagnostics {
         items: vec![Diagnostic::error(
             &UNKNOWN_TARGET,
             Place::Unknown,

@@ -16,7 +16,6 @@ pub mod size;
 use fuser_artifact::Artifact;
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
-use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 
@@ -37,8 +36,9 @@ pub const NO_PLAN: CodeDef = CodeDef {
 pub const UNKNOWN_TARGET: CodeDef = CodeDef {
     code: "FIR0851",
     title: "the target is not known",
-    explanation: "Targets are `cpu`, the machine that compiles (or the processor that `--cpu` names), and `cuda:sm_80`, \
-                  `cuda:sm_90` and the other NVIDIA architectures that the message lists.",
+    explanation: "Targets are `cpu`, the machine that compiles (or the processor that `--cpu` names), `generic`, a CPU whose figures \
+                  depend on no machine, and GPUs, `cuda:sm_80` to `cuda:sm_120` or products as the message lists them. \
+                  `--print-target` shows one, `--target-file` reads others.",
     example: "$ fuser-translate x.fir --target=cuda:sm_1 --emit=ptx\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
               %y = fusion.exp %x\n  \
@@ -57,84 +57,17 @@ pub const NO_PROGRAM: CodeDef = CodeDef {
 };
 
 /// The codes of compiling.
-pub static CODES: &[CodeDef] = &[NO_PLAN, UNKNOWN_TARGET, NO_PROGRAM];
-
-/// What code is for.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Target {
-    /// The machine that compiles.
-    #[default]
-    Host,
-    /// Any processor of a level of x86-64: `x86-64-v3`.
-    Cpu(String),
-    /// An NVIDIA GPU: `sm_90`.
-    Cuda(String),
-}
-
-impl Target {
-    /// Reads `cpu`, `cuda` or `cuda:sm_90`.
-    pub fn parse(text: &str) -> Result<Target, Diagnostics> {
-        match text.split_once(':') {
-            None if text == "cpu" => Ok(Target::Host),
-            None if text == "cuda" => Ok(Target::Cuda("sm_80".into())),
-            Some(("cuda", sm)) => Ok(Target::Cuda(sm.into())),
-            _ => {
-                let message = format!("unknown target '{text}'");
-                let error = Diagnostic::error(&UNKNOWN_TARGET, fuser_ir::Place::Unknown, message);
-                Err(one(
-                    error.help("targets are 'cpu', 'cuda:sm_80' and 'cuda:sm_90'")
-                ))
-            }
-        }
-    }
-    /// Reads the name of a processor: `native`, `x86-64`, `x86-64-v3`.
-    pub fn parse_cpu(text: &str) -> Result<Target, String> {
-        let known = cpu_names();
-        if text == NATIVE {
-            return Ok(Target::Host);
-        }
-        if known.contains(&text) {
-            return Ok(Target::Cpu(text.into()));
-        }
-        let near = nearest(text, known.iter().copied());
-        let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-        let known = known.join(", ");
-        Err(format!(
-            "unknown processor '{text}' (expected {known}){near}"
-        ))
-    }
-    /// Whether this is a GPU.
-    pub fn is_gpu(&self) -> bool {
-        matches!(self, Target::Cuda(_))
-    }
-    /// The name that the `target` option of passes takes.
-    pub fn family(&self) -> &'static str {
-        match self {
-            Target::Host | Target::Cpu(_) => "cpu",
-            Target::Cuda(_) => "cuda",
-        }
-    }
-}
-
-/// The machine that compiles, among the names of processors.
-const NATIVE: &str = "native";
-
-/// The processors that [`Target::parse_cpu`] knows.
-#[cfg(feature = "codegen")]
-pub fn cpu_names() -> Vec<&'static str> {
-    fuser_codegen::Target::cpu_names().collect()
-}
-
-/// The processors that [`Target::parse_cpu`] knows.
-#[cfg(not(feature = "codegen"))]
-pub fn cpu_names() -> Vec<&'static str> {
-    vec![NATIVE]
-}
+pub static CODES: &[CodeDef] = &[
+    NO_PLAN,
+    UNKNOWN_TARGET,
+    NO_PROGRAM,
+    crate::tool::target::TARGET_FILE,
+];
 
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
-    /// What for.
+    /// What for; `generic` by default, so that plans depend on no machine.
     pub target: Target,
     /// The program to compile; the only one of the module where it is left out.
     pub program: Option<String>,
@@ -158,13 +91,24 @@ pub struct Compiled {
 /// What runs on a program before it is scheduled.
 const FRONT: &str = "label-patterns,canonicalize,cse,decompose,preseg,segment,remat";
 
-/// The whole pipeline for `target`, as text that `--pass-pipeline` takes.
-pub fn pipeline_text(options: &CompileOptions) -> String {
+/// The whole pipeline for the target of `options`.
+pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let front = options.passes.as_deref().unwrap_or(FRONT);
-    let family = options.target.family();
-    format!(
-        "builtin.module(task.program({front},schedule{{target={family}}},protect-updates),lower-to-kernel{{target={family}}},cse)"
-    )
+    let text = format!(
+        "builtin.module(task.program({front},schedule,protect-updates),lower-to-kernel,cse)"
+    );
+    let parsed = fuser_pass::pipeline::parse(&text, 0, &crate::catalog());
+    let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
+    for_target(&mut pipeline, &options.target);
+    Ok(pipeline)
+}
+
+/// Tells the passes of a pipeline the target, but those that name one of their own.
+pub fn for_target(pipeline: &mut Pipeline, target: &Target) {
+    pipeline.fill_option(
+        fuser_passes::targets::NAME,
+        &fuser_target::text::option(target),
+    );
 }
 
 /// Finds the program to work on.
@@ -217,10 +161,7 @@ fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, 
 
 /// Runs what [`lower`] runs up to scheduled sweeps: the program as its segments, for reports.
 pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<(), Diagnostics> {
-    let catalog = crate::catalog();
-    let parsed = fuser_pass::pipeline::parse(&pipeline_text(options), 0, &catalog);
-    let parsed = parsed.map_err(|items| Diagnostics { items })?;
-    let front = parsed.pipeline.up_to("schedule");
+    let front = pipeline(options)?.up_to("schedule");
     run_pipeline(ir, module, &front.unwrap_or_else(Pipeline::empty))?;
     Ok(())
 }
@@ -230,12 +171,8 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     let program = find_program(ir, module, options.program.as_deref())?;
     keep_only(ir, module, program);
     name_extents(ir, program);
-    let text = pipeline_text(options);
-    let catalog = crate::catalog();
-    let parsed =
-        fuser_pass::pipeline::parse(&text, 0, &catalog).map_err(|items| Diagnostics { items })?;
-    let front = parsed
-        .pipeline
+    let pipeline = pipeline(options)?;
+    let front = pipeline
         .up_to("protect-updates")
         .unwrap_or_else(Pipeline::empty);
     let scheduled = run_pipeline(ir, module, &front)?;
@@ -243,7 +180,7 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     let mut other_plans = scheduled.remarks;
     other_plans.retain(|remark| remark.name == OTHER_PLAN);
     let segments = segments::describe(ir, program);
-    let back = parsed.pipeline.from(front.passes().len());
+    let back = pipeline.from(front.passes().len());
     diagnostics
         .items
         .extend(run_pipeline(ir, module, &back)?.diagnostics.items);
@@ -288,6 +225,7 @@ fn placeholder_target() -> fuser_artifact::Target {
 #[cfg(feature = "codegen")]
 pub use code::{Loader, compile, emit};
 pub use fuser_passes::schedule::OTHER_PLAN;
+pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {

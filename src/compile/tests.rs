@@ -5,6 +5,8 @@ use fuser_ir::loc::LocKind;
 use fuser_ir::parse::parse_str;
 use fuser_ir::{Diagnostics, Ir, Op};
 
+use fuser_target::A100;
+
 use super::{CompileOptions, Lowered, Target, find_program, lower};
 
 /// `%t` is a transposed `%e`: no walk has both. The constant is needed on both sides of each cut.
@@ -42,7 +44,7 @@ fn lowered(drawn: bool, target: Target) -> (Ir, Result<Lowered, Diagnostics>) {
 
 #[test]
 fn a_segment_of_the_text_stays_whole() {
-    let (_, refused) = lowered(false, Target::Host);
+    let (_, refused) = lowered(false, Target::default());
     let told = refused.unwrap_err();
     let [error] = told.items.as_slice() else {
         panic!("{told:?}");
@@ -53,7 +55,7 @@ fn a_segment_of_the_text_stays_whole() {
 
 #[test]
 fn a_drawn_segment_is_cut_until_its_parts_run() {
-    for target in [Target::Host, Target::Cuda("sm_80".into())] {
+    for target in [Target::default(), A100] {
         let (_, lowered) = lowered(true, target);
         let lowered = lowered.unwrap();
         let names = lowered.artifact.segments.iter().map(|s| s.name.as_str());

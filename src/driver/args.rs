@@ -118,6 +118,8 @@ impl Reader<'_> {
             let message = "--pass-pipeline and pass flags exclude each other: write the passes into the pipeline";
             self.errors.push(message.into());
         }
+        let conflict = self.config.wanted.conflict();
+        self.errors.extend(conflict.map(str::to_owned));
         if self.errors.is_empty() {
             Ok(self.config)
         } else {

@@ -222,7 +222,11 @@ impl<'a> Compiler<'a> {
             let mut manager = self.config.manager();
             let mut files = Files { kinds: vec![kind] };
             manager.watch(&mut files);
-            let own = manager.run(ir, root, &builder.finish());
+            let mut pipeline = builder.finish();
+            if let Some(target) = &self.config.target {
+                crate::compile::for_target(&mut pipeline, target);
+            }
+            let own = manager.run(ir, root, &pipeline);
             report.files.extend(own.files);
             report.diagnostics.items.extend(own.diagnostics.items);
             report.failure = own.failure;

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use fuser_ir::limits::Limits as SourceLimits;
 use fuser_pass::{Limits, PipelineDef};
 
+use crate::compile::Target;
+use crate::tool::target::Wanted;
+
 /// One thing to run, in the order of the command line.
 #[derive(Clone, Debug)]
 pub enum Requested {
@@ -189,6 +192,8 @@ pub enum Action {
     ShowDialects(Format),
     /// `--debug-only=help`
     DebugTags,
+    /// `--print-target`
+    PrintTarget,
 }
 
 /// Everything.
@@ -254,6 +259,10 @@ pub struct Config {
     pub generate_reproducer: Option<PathBuf>,
     /// Reads the pipeline from a reproducer.
     pub run_reproducer: bool,
+    /// `--target`, `--target-file`: what passes decide for.
+    pub wanted: Wanted,
+    /// The target that they mean.
+    pub target: Option<Target>,
     /// `--segments-from`: the file of a grouping.
     pub segments_from: Option<String>,
     /// `--explain=%a,%b`: the names.
@@ -306,6 +315,8 @@ impl Default for Config {
             crash_reproducer: None,
             generate_reproducer: None,
             run_reproducer: false,
+            wanted: Wanted::default(),
+            target: None,
             segments_from: None,
             explain_pair: None,
             compare: None,

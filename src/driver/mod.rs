@@ -62,6 +62,7 @@ pub fn run(args: &[String]) -> Exit {
     match args::parse(args, &catalog) {
         Err(errors) => usage(&errors),
         Ok(config) => match &config.action {
+            Some(Action::PrintTarget) => print_target(&config, &registry),
             Some(action) => act(action, &catalog, &registry),
             None => compile(args, config, &catalog, &registry, &place),
         },
@@ -102,11 +103,30 @@ fn act(action: &Action, catalog: &Catalog<'_>, registry: &Registry) -> Exit {
         Action::ListPasses(format) => Ok(help::passes(catalog, *format)),
         Action::ShowDialects(format) => Ok(help::dialects(registry, *format)),
         Action::DebugTags => Ok(help::debug_tags(catalog)),
+        Action::PrintTarget => Ok(String::new()),
     };
     match text.map(|text| files::write("-", &text)) {
         Ok(Ok(())) => Exit::Ok,
         Ok(Err(error)) => tool::complain(NAME, &error),
         Err(error) => usage(&[error]),
+    }
+}
+
+/// `--print-target`
+fn print_target(config: &Config, registry: &Arc<Registry>) -> Exit {
+    let mut sources = Sources::default();
+    match pipeline::target(config, &mut sources) {
+        Ok(target) => {
+            let text = fuser_target::text::print(&target.unwrap_or_default());
+            match files::write("-", &text) {
+                Ok(()) => Exit::Ok,
+                Err(error) => tool::complain(NAME, &error),
+            }
+        }
+        Err(errors) => {
+            Teller::new(config, registry).all(&sources, &errors);
+            Exit::Usage
+        }
     }
 }
 
@@ -132,6 +152,14 @@ fn compile(
         Err(exit) => return exit,
     };
     let mut sources = Sources::default();
+    let target = match pipeline::target(&config, &mut sources) {
+        Ok(target) => target,
+        Err(errors) => {
+            Teller::new(&config, registry).all(&sources, &errors);
+            return Exit::Usage;
+        }
+    };
+    let config = Config { target, ..config };
     let (pipeline, warnings) = match pipeline::build(&config, catalog, &mut sources) {
         Ok(built) => built,
         Err(errors) => {

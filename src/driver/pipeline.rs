@@ -7,6 +7,7 @@ use fuser_pass::{Catalog, PassOptions, Pipeline};
 use super::compare::Comparison;
 use super::config::{Config, Requested};
 use super::source::Sources;
+use crate::compile::{self, Target};
 use crate::tool::files::{self, Limit};
 
 /// The pipeline used by `--pipeline-to` where no other is given.
@@ -17,6 +18,26 @@ const SEGMENT: &str = "segment";
 
 /// The pipeline with what flags say about segmentation. Where no pass is asked for, `segment` runs.
 pub fn build(
+    config: &Config,
+    catalog: &Catalog<'_>,
+    sources: &mut Sources,
+) -> Result<(Pipeline, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let (mut pipeline, warnings) = for_any_target(config, catalog, sources)?;
+    if let Some(target) = &config.target {
+        compile::for_target(&mut pipeline, target);
+    }
+    Ok((pipeline, warnings))
+}
+
+/// What passes decide for, where flags say it.
+pub fn target(config: &Config, sources: &mut Sources) -> Result<Option<Target>, Vec<Diagnostic>> {
+    let mut add = |name: &str, text: &str| sources.add(name, text);
+    let target = config.wanted.target(Target::default, &mut add)?;
+    Ok(config.wanted.is_said().then_some(target))
+}
+
+/// The same before passes are told what they decide for.
+fn for_any_target(
     config: &Config,
     catalog: &Catalog<'_>,
     sources: &mut Sources,

@@ -11,6 +11,7 @@ use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 use crate::compile::{CompileOptions, Target};
 use crate::session::Signature;
 use crate::tool;
+use crate::tool::target::Wanted;
 
 /// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
 /// are exact in f32.
@@ -69,8 +70,10 @@ pub struct Config {
     pub repeat: u32,
     /// Passes instead of the usual ones.
     pub passes: Option<String>,
-    /// The processor to compile for, where one is named.
-    pub cpu: Option<Target>,
+    /// What to compile for, as the command line says it.
+    pub wanted: Wanted,
+    /// What to compile for.
+    pub target: Target,
 }
 
 impl Default for Config {
@@ -89,7 +92,8 @@ impl Default for Config {
             memory: None,
             repeat: 5,
             passes: None,
-            cpu: None,
+            wanted: Wanted::default(),
+            target: Target::default(),
         }
     }
 }
@@ -105,7 +109,7 @@ impl Config {
     /// How to compile.
     pub fn compile_options(&self) -> CompileOptions {
         CompileOptions {
-            target: self.cpu.clone().unwrap_or_default(),
+            target: self.target,
             program: self.entry.clone(),
             passes: self.passes.clone(),
         }
@@ -167,7 +171,25 @@ static FLAGS: &[Flag] = &[
         names: &["cpu"],
         value: Some("native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4"),
         doc: "for which processor to compile, with --device=cpu (native)",
-        set: |config, value| Target::parse_cpu(value).map(|cpu| config.cpu = Some(cpu)),
+        set: |config, value| config.wanted.processor(value),
+    },
+    Flag {
+        names: &["target"],
+        value: Some("cpu|generic|h100|cuda:sm_90|..."),
+        doc: "the machine to compile for (cpu, which is this one)",
+        set: |config, value| {
+            config.wanted.name = Some(value.into());
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["target-file"],
+        value: Some("FILE"),
+        doc: "the same from a file as fuser-opt --print-target writes it",
+        set: |config, value| {
+            config.wanted.file = Some(value.into());
+            Ok(())
+        },
     },
     Flag {
         names: &["shape"],
@@ -352,7 +374,8 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
         [] => {}
         _ => errors.push(format!("one program at a time, not {}", files.join(", "))),
     }
-    if config.cpu.is_some() && config.device != Device::Cpu {
+    errors.extend(config.wanted.conflict().map(str::to_owned));
+    if config.wanted.processor.is_some() && config.device != Device::Cpu {
         let device = config.device.name();
         errors.push(format!("--cpu does not go with --device={device}"));
     }

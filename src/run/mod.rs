@@ -52,7 +52,7 @@ pub struct Findings<'a> {
 /// Runs `fuser-run` with these arguments, without the program's name.
 pub fn run(args: &[String]) -> Exit {
     match args::parse(args) {
-        Ok(Parsed::Run(config)) => tool::guarded(|| all(&config)),
+        Ok(Parsed::Run(config)) => tool::guarded(|| with_target(*config)),
         Ok(Parsed::Tell(text)) => match files::write("-", &text) {
             Ok(()) => Exit::Ok,
             Err(error) => file_error(&error),
@@ -73,6 +73,26 @@ fn file_error(message: &str) -> Exit {
         message,
     );
     tool::tell(&SourceMap::default(), vec![error])
+}
+
+/// Finds out what is compiled for, and does the rest.
+fn with_target(mut config: Config) -> Exit {
+    let mut sources = SourceMap::default();
+    let mut add = |name: &str, text: &str| sources.add(name, text);
+    config.target = match config.wanted.target(tool::target::host, &mut add) {
+        Ok(target) => target,
+        Err(errors) => return tool::tell(&sources, errors),
+    };
+    let name = config.target.name;
+    match (config.device, config.target.is_gpu()) {
+        (Device::Cpu, true) => {
+            usage(&[format!("the target '{name}' is a GPU: give --device=cuda")])
+        }
+        (Device::Cuda, false) if config.wanted.is_said() => usage(&[format!(
+            "the target '{name}' is no GPU, --device=cuda is one"
+        )]),
+        _ => all(&config),
+    }
 }
 
 fn all(config: &Config) -> Exit {

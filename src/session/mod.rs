@@ -253,7 +253,7 @@ impl Session {
     ) -> Result<Execution> {
         let device = fuser_runtime::cuda::CudaDevice::open(0)?;
         let options = CompileOptions {
-            target: compile::Target::Cuda(format!("sm_{}", device.sm())),
+            target: for_device(&options.target, device.sm())?,
             ..options.clone()
         };
         let mut ir = loaded.alone();
@@ -342,6 +342,7 @@ impl Session {
             Some((ir.strings.lookup(name)?, u64::try_from(*value).ok()?))
         });
         let mut model = fuser_passes::cost::Model::default();
+        model.target = options.map(|options| options.target).unwrap_or_default();
         model.bindings.named = named.collect();
         Ok(report::report(&ir, loaded.program, &model))
     }
@@ -358,6 +359,25 @@ fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionErr
         Some(input) => SessionError::File { input, error },
         None => RuntimeError::Npy(error).into(),
     }
+}
+
+/// The target for a device of this compute capability: `target` where that is a GPU.
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+fn for_device(target: &compile::Target, capability: u32) -> Result<compile::Target> {
+    if target.is_gpu() {
+        return Ok(*target);
+    }
+    let found = compile::Target::of_capability(capability.into());
+    found.ok_or_else(|| {
+        let name = format!("cuda:sm_{capability}");
+        let message = format!("no code is made for this GPU, '{name}'");
+        let unknown = &compile::UNKNOWN_TARGET;
+        error::one(fuser_ir::Diagnostic::error(
+            unknown,
+            fuser_ir::Place::Unknown,
+            message,
+        ))
+    })
 }
 
 #[cfg(feature = "codegen")]

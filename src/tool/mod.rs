@@ -1,11 +1,12 @@
 //! What all tools do alike: read and write files, make a module of a text, tell mistakes, end.
 //!
-//! `files` reads and writes, `load` makes modules; this file tells what went wrong and says how a run ended. Results go to
+//! `files` reads and writes, `load` makes modules, `target` finds out what is compiled for; this file tells what went wrong and says how a run ended. Results go to
 //! stdout, everything else to stderr.
 
 pub mod files;
 mod limits;
 pub mod load;
+pub mod target;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

@@ -4,6 +4,7 @@ use fuser_ir::suggest::nearest;
 
 use crate::compile::Target;
 use crate::tool;
+use crate::tool::target::Wanted;
 
 /// What to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +38,8 @@ pub struct Config {
     pub output: String,
     /// What to write.
     pub emit: Emit,
+    /// For which machine, as the command line says it.
+    pub wanted: Wanted,
     /// For which machine.
     pub target: Target,
     /// Which program.
@@ -63,13 +66,18 @@ const FLAGS: &[(&str, &str, &str)] = &[
     ),
     (
         "target",
-        "cpu|cuda:sm_90",
-        "for which machine (cpu; --emit=ptx alone means cuda:sm_80)",
+        "cpu|generic|h100|cuda:sm_90|...",
+        "for which machine (cpu, which is this one; generic for text that depends on no machine; --emit=ptx alone means cuda:sm_80)",
+    ),
+    (
+        "target-file",
+        "FILE",
+        "the same from a file as fuser-opt --print-target writes it",
     ),
     (
         "cpu",
         "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4",
-        "for which processor, with --target=cpu (native)",
+        "for which processor, with a target that is no GPU (native)",
     ),
     (
         "output",
@@ -180,7 +188,8 @@ fn config(
         file: files.first().cloned().unwrap_or_else(|| "-".into()),
         output: "-".into(),
         emit: Emit::Kernel,
-        target: Target::Host,
+        wanted: Wanted::default(),
+        target: Target::default(),
         entry: None,
         passes: None,
         split: None,
@@ -191,7 +200,6 @@ fn config(
             files[0], files[1]
         ));
     }
-    let (mut target, mut cpu) = (None, None);
     let other = values.iter().find(|(n, _)| matches!(*n, "emit" | "output"));
     if let Some((other, _)) = other.filter(|_| values.iter().any(|(n, _)| *n == "split-segments")) {
         errors.push(format!(
@@ -207,21 +215,12 @@ fn config(
                     errors.push(format!("'--emit={value}': there are {}", names.join(", ")));
                 }
             },
-            "target" => match Target::parse(&value) {
-                Ok(t) => target = Some(t),
-                Err(found) => errors.extend(found.items.into_iter().map(|d| {
-                    let help = d
-                        .helps
-                        .first()
-                        .map(|h| format!(": {h}"))
-                        .unwrap_or_default();
-                    format!("{}{help}", d.message)
-                })),
-            },
-            "cpu" => match Target::parse_cpu(&value) {
-                Ok(named) => cpu = Some(named),
-                Err(message) => errors.push(format!("--cpu: {message}")),
-            },
+            "target" => config.wanted.name = Some(value),
+            "target-file" => config.wanted.file = Some(value),
+            "cpu" => {
+                let told = config.wanted.processor(&value).err();
+                errors.extend(told.map(|message| format!("--cpu: {message}")));
+            }
             "output" => config.output = value,
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),
@@ -229,20 +228,7 @@ fn config(
             _ => {}
         }
     }
-    config.target = target.unwrap_or(match config.emit {
-        Emit::Ptx => Target::Cuda("sm_80".into()),
-        _ => Target::Host,
-    });
-    match cpu {
-        Some(_) if config.target.is_gpu() => {
-            errors.push("--cpu does not go with a GPU target".into());
-        }
-        Some(cpu) => config.target = cpu,
-        None => {}
-    }
-    if config.emit == Emit::Ptx && !config.target.is_gpu() {
-        errors.push("'--emit=ptx' needs a GPU target: '--target=cuda:sm_90'".into());
-    }
+    errors.extend(config.wanted.conflict().map(str::to_owned));
     config
 }
 

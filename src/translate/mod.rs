@@ -12,6 +12,8 @@ use fuser_ir::print::{self, PrintOptions};
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 
+use fuser_target::A100;
+
 use crate::compile::{self, CompileOptions, Target};
 use crate::tool::files::{self, Limit};
 use crate::tool::load::{Reader, display_name};
@@ -21,7 +23,7 @@ use args::{Config, Emit, Parsed};
 /// Runs `fuser-translate` with these arguments, without the program's name.
 pub fn run(args: &[String]) -> Exit {
     match args::parse(args) {
-        Ok(Parsed::Translate(config)) => tool::guarded(|| file(&config)),
+        Ok(Parsed::Translate(config)) => tool::guarded(|| with_target(config)),
         Ok(Parsed::Tell(text)) => finish(files::write("-", &text)),
         Err(errors) => tool::usage(NAME, &errors),
     }
@@ -29,6 +31,25 @@ pub fn run(args: &[String]) -> Exit {
 
 /// The name in messages.
 const NAME: &str = "fuser-translate";
+
+/// Finds out what is compiled for, and does the rest. Text of ours is the same on every machine, code is for this one.
+fn with_target(config: Config) -> Exit {
+    let mut sources = SourceMap::default();
+    let default = || match config.emit {
+        Emit::Ptx => A100,
+        Emit::Kernel => Target::default(),
+        Emit::LlvmIr | Emit::Asm | Emit::Artifact => tool::target::host(),
+    };
+    let mut add = |name: &str, text: &str| sources.add(name, text);
+    match config.wanted.target(default, &mut add) {
+        Ok(target) if config.emit == Emit::Ptx && !target.is_gpu() => {
+            let error = "'--emit=ptx' needs a GPU target: '--target=cuda:sm_90'";
+            tool::usage(NAME, &[error.into()])
+        }
+        Ok(target) => file(&Config { target, ..config }),
+        Err(errors) => tool::tell(&sources, errors),
+    }
+}
 
 fn file(config: &Config) -> Exit {
     let text = match files::read(&config.file, Limit::default()) {
@@ -79,7 +100,7 @@ fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
 
 fn options(config: &Config) -> CompileOptions {
     CompileOptions {
-        target: config.target.clone(),
+        target: config.target,
         program: config.entry.clone(),
         passes: config.passes.clone(),
     }

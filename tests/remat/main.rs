@@ -167,7 +167,7 @@ fn check(seed: u64) -> Option<Outcome> {
     let program = Program::random(seed);
     let (mut ir, module) = parsed(&program.text, seed);
     // Little fast memory: these small tensors are walked as large ones are on a real machine.
-    let grouping = format!("machine=tiny from='{}'", program.grouping());
+    let grouping = format!("target=tiny from='{}'", program.grouping());
     if let Err(messages) = run(&mut ir, module, "segment", &grouping) {
         let illegal = messages.iter().all(|m| m.contains("cannot be one kernel"));
         assert!(illegal, "seed {seed}: {messages:?}");
@@ -176,7 +176,7 @@ fn check(seed: u64) -> Option<Outcome> {
     let (inputs, expected) = interpreted(&ir, module, None, seed);
     let views = views(&ir, module);
     let (before, _) = traffic(&ir, module, &views);
-    let options = "machine=tiny launch-bytes=0 arithmetic=0";
+    let options = "target=tiny launch-bytes=0 arithmetic=0";
     let refused = run(&mut ir, module, "remat", options);
     let refused = refused.unwrap_or_else(|m| panic!("seed {seed}: {m:?}"));
     let (after, pinned) = traffic(&ir, module, &views);

@@ -27,7 +27,12 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ),
     (
         "fuser-codegen",
-        &["fuser-ir", "fuser-dialects", "fuser-target", "fuser-artifact"],
+        &[
+            "fuser-ir",
+            "fuser-dialects",
+            "fuser-target",
+            "fuser-artifact",
+        ],
     ),
     ("fuser-runtime", &["fuser-artifact"]),
     ("fuser-interp", &["fuser-ir", "fuser-dialects"]),

@@ -2,12 +2,13 @@
 //!
 //! Written differently it gives the same bits and moves the same bytes.
 
-use fuser::compile::{CompileOptions, Loader, Target, compile};
+use fuser::compile::{CompileOptions, Loader, compile};
 use fuser_artifact::DType as Stored;
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{DType, Ir};
 use fuser_runtime::checks::first_other_value;
 use fuser_runtime::{CpuProgram, HostTensor, RunResult};
+use fuser_target::GENERIC;
 
 use super::evaluator::Evaluators;
 use super::program::Program;
@@ -41,7 +42,9 @@ impl Level {
     /// What is wrong with the name.
     pub fn new(cpu: &str) -> Result<Self, String> {
         let options = CompileOptions {
-            target: Target::parse_cpu(cpu)?,
+            target: GENERIC
+                .for_processor(cpu)
+                .ok_or_else(|| format!("`{cpu}` is no processor"))?,
             ..CompileOptions::default()
         };
         Ok(Self {

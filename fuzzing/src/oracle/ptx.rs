@@ -47,7 +47,7 @@ pub fn check(
 ) -> Verdict {
     let stage = format!("ptx {architecture}");
     let options = CompileOptions {
-        target: Target::Cuda(architecture.into()),
+        target: Target::by_name(&format!("cuda:{architecture}")).unwrap_or_default(),
         passes,
         program: None,
     };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fuser::compile::cpu_names;
+use fuser_target::processors;
 
 use crate::Stats;
 use crate::campaign::{Effort, QUICK, THOROUGH};
@@ -119,8 +119,8 @@ impl Options {
             "--find" => self.find = Some(value.into()),
             "--out" => self.out = value.into(),
             "--cpu" => {
-                let known = cpu_names().into_iter().find(|name| *name == value);
-                self.cpu = known.ok_or_else(|| format!("`{value}` is no processor"))?;
+                self.cpu =
+                    processors::known(value).ok_or_else(|| format!("`{value}` is no processor"))?;
                 self.levels = vec![Level::new(value)?];
             }
             "--tier" => {

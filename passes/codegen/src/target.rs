@@ -4,6 +4,8 @@
 //! and code for some other one. Code for a level may be made on any host; [`Target::missing_on_host`] says what a host lacks
 //! to run it. Below x86-64-v3 LLVM turns FMA, below x86-64-v2 rounding into one library call per lane, which `orc` binds.
 
+use fuser_target::processors::{self, NATIVE, X86_LEVELS};
+use fuser_target::table;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
@@ -17,33 +19,6 @@ use inkwell::values::FunctionValue;
 
 use crate::error::CodegenError;
 use crate::expr::X86;
-
-/// The GPU architectures that code is generated for: compute capability 8.0 to 9.0.
-pub const GPU_TARGETS: [&str; 5] = ["sm_80", "sm_86", "sm_87", "sm_89", "sm_90"];
-
-/// The processor that code is generated on.
-pub const NATIVE: &str = "native";
-
-/// The levels of x86-64, lowest first, each with what it adds to the one before, by LLVM's names.
-pub const X86_LEVELS: [(&str, &[&str]); 4] = [
-    ("x86-64", &["sse2"]),
-    (
-        "x86-64-v2",
-        &[
-            "cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3",
-        ],
-    ),
-    (
-        "x86-64-v3",
-        &[
-            "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave",
-        ],
-    ),
-    (
-        "x86-64-v4",
-        &["avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"],
-    ),
-];
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
@@ -81,9 +56,15 @@ impl Target {
         Ok(target)
     }
 
-    /// The names that [`Target::cpu`] knows.
-    pub fn cpu_names() -> impl Iterator<Item = &'static str> {
-        std::iter::once(NATIVE).chain(X86_LEVELS.iter().map(|(name, _)| *name))
+    /// What code for `target` is made for. Of a GPU that is newer than all that LLVM is known to make code for, the newest of
+    /// those.
+    pub fn of(target: &fuser_target::Target) -> Result<Self, CodegenError> {
+        if !target.is_gpu() {
+            return Target::cpu(target.processor);
+        }
+        let known = fuser_target::Target::of_capability(target.capability);
+        let capability = known.map_or(target.capability, |known| known.capability);
+        Target::cuda(&format!("sm_{capability}"))
     }
 
     /// The processor of that name: this one, or any of a level of x86-64.
@@ -92,7 +73,7 @@ impl Target {
             return Target::host();
         }
         let level = X86_LEVELS.iter().position(|(known, _)| *known == name);
-        let known: Vec<&str> = Self::cpu_names().collect();
+        let known: Vec<&str> = processors::names().collect();
         level
             .map(Self::x86_level)
             .ok_or_else(|| unknown(name, &known))
@@ -176,11 +157,13 @@ impl Target {
 
     fn check(&self) -> Result<(), CodegenError> {
         match self {
-            Target::Cuda { sm } if GPU_TARGETS.contains(&sm.as_str()) => Ok(()),
-            Target::Cuda { sm } => Err(unknown(sm, &GPU_TARGETS)),
+            Target::Cuda { sm } => match gpus().any(|known| known == sm) {
+                true => Ok(()),
+                false => Err(unknown(sm, &gpus().collect::<Vec<_>>())),
+            },
             Target::Cpu { triple, .. } => match architecture(triple) {
                 "x86_64" | "aarch64" => Ok(()),
-                _ => Err(unknown(triple, &["x86_64", "aarch64", "sm_80 .. sm_90"])),
+                _ => Err(unknown(triple, &["x86_64", "aarch64", "sm_80 .. sm_120"])),
             },
         }
     }
@@ -232,6 +215,11 @@ impl Target {
             );
         }
     }
+}
+
+/// The GPU architectures that code is generated for, by LLVM's names.
+pub fn gpus() -> impl Iterator<Item = &'static str> {
+    table::names().filter_map(|name| name.strip_prefix("cuda:"))
 }
 
 fn host_triple() -> String {

@@ -11,9 +11,9 @@ use inkwell::context::Context;
 
 #[test]
 fn unknown_names_are_errors_that_list_the_known() {
-    let error = Target::cuda("sm_100").unwrap_err().to_string();
+    let error = Target::cuda("sm_70").unwrap_err().to_string();
     assert!(
-        error.contains("sm_100") && error.contains("sm_90"),
+        error.contains("sm_70") && error.contains("sm_90"),
         "{error}"
     );
     let error = Target::cpu("x86-64-v5").unwrap_err().to_string();
@@ -43,7 +43,7 @@ fn what_a_host_lacks_is_named() {
 /// LLVM's own levels and ours are the same: code for a level has what its features name and no more.
 #[test]
 fn levels_are_those_of_the_psabi() {
-    for (level, (name, added)) in target::X86_LEVELS.iter().enumerate() {
+    for (level, (name, added)) in fuser_target::processors::X86_LEVELS.iter().enumerate() {
         let Target::Cpu { cpu, features, .. } = Target::cpu(name).unwrap() else {
             panic!("{name} is no CPU");
         };
@@ -104,6 +104,25 @@ fn every_function_becomes_ptx() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn each_gpu_has_the_version_of_ptx_that_its_target_says() {
+    let function = &math::FUNCTIONS[0];
+    for row in fuser_target::table::TARGETS
+        .iter()
+        .filter(|row| row.target.is_gpu())
+    {
+        let ptx = ptx_of(&Target::of(&row.target).unwrap(), function, Elem::F32);
+        let (version, capability) = (row.target.ptx, row.target.capability);
+        let version = format!(".version {}.{}\n", version / 10, version % 10);
+        assert!(ptx.contains(&version), "{}: {ptx}", row.names[0]);
+        assert!(
+            ptx.contains(&format!(".target sm_{capability}")),
+            "{}: {ptx}",
+            row.names[0]
+        );
     }
 }
 

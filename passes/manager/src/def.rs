@@ -70,7 +70,7 @@ pub struct OptionDef {
 }
 
 /// What an option's value is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum OptionKind {
     /// `true` or `false`; the name alone means `true`.
     Bool,
@@ -87,6 +87,13 @@ pub enum OptionKind {
     Choice(&'static [&'static str]),
     /// Words separated by commas.
     List,
+    /// Text that a check admits; the error says what is wrong with it.
+    Checked {
+        /// For help: `<target>`.
+        what: &'static str,
+        /// The check.
+        check: fn(&str) -> Result<(), String>,
+    },
 }
 
 impl OptionKind {
@@ -104,6 +111,7 @@ impl OptionKind {
             OptionKind::Text => "<text>".into(),
             OptionKind::Choice(words) => words.join("|"),
             OptionKind::List => "<a,b,...>".into(),
+            OptionKind::Checked { what, .. } => what.into(),
         }
     }
 }

@@ -153,6 +153,9 @@ fn check(def: &OptionDef, value: Option<&str>) -> Result<(), String> {
                 words.join(", ")
             ))
         }
+        (OptionKind::Checked { check, .. }, Some(v)) => {
+            check(v).map_err(|e| format!("option '{name}': {e}"))
+        }
         _ => Ok(()),
     }
 }

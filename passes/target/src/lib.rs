@@ -27,7 +27,7 @@ pub mod table;
 pub mod text;
 
 pub use name::Name;
-pub use table::{GENERIC, UnknownTarget};
+pub use table::{A100, GENERIC, H100, TINY, TINY_GPU, UnknownTarget};
 
 /// What kind of machine a target is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

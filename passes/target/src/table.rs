@@ -63,7 +63,7 @@ pub const GENERIC: Target = Target {
 };
 
 /// What all NVIDIA GPUs have alike, with the A100's figures (SXM, 80 GB) for the rest.
-const A100: Target = Target {
+pub const A100: Target = Target {
     name: named("a100"),
     kind: Kind::Cuda,
     processor: NATIVE,
@@ -99,7 +99,7 @@ const A100: Target = Target {
 };
 
 /// H100, SXM.
-const H100: Target = Target {
+pub const H100: Target = Target {
     name: named("h100"),
     workers: 132,
     l2_bytes: 50 * MIB,
@@ -132,6 +132,30 @@ const A10: Target = Target {
     ..A100
 };
 
+/// For tests: so little fast memory that small tensors are walked as huge ones are on a real machine.
+pub const TINY: Target = Target {
+    name: named("tiny"),
+    workers: 3,
+    tile_bytes: 512,
+    bytes_per_us: 1_000,
+    flops_per_us: 1_000,
+    launch_ns: 1_000,
+    wait_ns: 1_000,
+    ..GENERIC
+};
+
+/// The same as a GPU.
+pub const TINY_GPU: Target = Target {
+    name: named("tiny-gpu"),
+    workers: 3,
+    tile_bytes: 512,
+    bytes_per_us: 1_000,
+    flops_per_us: 1_000,
+    launch_ns: 1_000,
+    wait_ns: 1_000,
+    ..A100
+};
+
 /// The targets, those that are no GPUs first; GPUs in the order of their capabilities.
 pub static TARGETS: &[Row] = &[
     Row {
@@ -142,30 +166,12 @@ pub static TARGETS: &[Row] = &[
     Row {
         names: &["tiny"],
         doc: "for tests: so little fast memory that small tensors are walked as huge ones are on a real machine",
-        target: Target {
-            name: named("tiny"),
-            workers: 3,
-            tile_bytes: 512,
-            bytes_per_us: 1_000,
-            flops_per_us: 1_000,
-            launch_ns: 1_000,
-            wait_ns: 1_000,
-            ..GENERIC
-        },
+        target: TINY,
     },
     Row {
         names: &["tiny-gpu"],
         doc: "for tests: a GPU with as little",
-        target: Target {
-            name: named("tiny-gpu"),
-            workers: 3,
-            tile_bytes: 512,
-            bytes_per_us: 1_000,
-            flops_per_us: 1_000,
-            launch_ns: 1_000,
-            wait_ns: 1_000,
-            ..A100
-        },
+        target: TINY_GPU,
     },
     Row {
         names: &["a100", "cuda:sm_80", "cuda"],

@@ -28,7 +28,7 @@ const STEPS: [(&str, &str); 7] = [
         "merging alone",
         "top-down=false restarts=false refine=false rounds=0",
     ),
-    ("tiny machine", "machine=tiny"),
+    ("tiny target", "target=tiny"),
 ];
 
 fn main() {

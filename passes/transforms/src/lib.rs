@@ -22,6 +22,7 @@ pub mod remat;
 pub mod report;
 pub mod schedule;
 pub mod segment;
+pub mod targets;
 pub mod test_passes;
 #[cfg(test)]
 mod testing;

@@ -67,6 +67,41 @@ pub static FLAGS: &[Flag] = &[
         },
     ),
     flag(
+        "target",
+        &[],
+        Value("NAME"),
+        G::Passes,
+        "what passes decide for: generic (default), cpu (this machine), h100, cuda:sm_90, ...",
+        |c, v| {
+            c.wanted.name = Some(text(v));
+            Ok(())
+        },
+    ),
+    flag(
+        "target-file",
+        &[],
+        Value("FILE"),
+        G::Passes,
+        "the same from a file as --print-target writes it",
+        |c, v| {
+            c.wanted.file = Some(text(v));
+            Ok(())
+        },
+    ),
+    flag(
+        "print-target",
+        &[],
+        Switch,
+        G::Passes,
+        "print the target of --target or --target-file with all its figures",
+        |c, v| {
+            if is_on(v) {
+                c.action = Some(Action::PrintTarget);
+            }
+            Ok(())
+        },
+    ),
+    flag(
         "segments-from",
         &[],
         Value("FILE"),

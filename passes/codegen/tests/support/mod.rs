@@ -13,7 +13,7 @@ use inkwell::context::Context;
 
 /// The processors that this machine can be: itself, and those of the levels of x86-64 that it has.
 pub fn processors() -> Vec<Target> {
-    let all = Target::cpu_names().map(|name| Target::cpu(name).unwrap());
+    let all = fuser_target::processors::names().map(|name| Target::cpu(name).unwrap());
     all.filter(|target| target.missing_on_host().is_empty())
         .collect()
 }

@@ -10,14 +10,13 @@
 //!   needs it elsewhere belongs to the next *sweep*, which loads its inputs again and recomputes what is cheap.
 //! - Bytes are stored bytes: an axis that is broadcast counts once.
 //!
-//! Reading order: `machine.rs` (what memory and arithmetic cost), `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
+//! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
 //! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `roles.rs` (grid,
 //! stream, tile), `plan.rs` (the choice).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
 mod body;
-mod machine;
 mod memory_view;
 mod plan;
 mod refusal;
@@ -31,7 +30,6 @@ mod units;
 pub use crate::axes::Copies;
 pub use body::boundary;
 pub(crate) use body::made_of_nothing;
-pub use machine::{MACHINE_NAMES, MACHINES, Machine};
 pub use memory_view::keeps_memory;
 pub(crate) use memory_view::{copies, moved};
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};

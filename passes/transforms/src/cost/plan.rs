@@ -2,9 +2,9 @@
 
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_target::Target;
 
 use super::body::{Body, Mask, Source};
-use super::machine::Machine;
 use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
 use super::roles::{self, Role};
@@ -38,7 +38,7 @@ pub enum Objective {
     /// Bytes through slow memory; then kernels.
     #[default]
     Bytes,
-    /// Time by the machine description.
+    /// Time by the target's figures.
     Time,
     /// Kernels; then bytes.
     Kernels,
@@ -65,8 +65,8 @@ impl Default for Limits {
 /// Everything that prices and bounds a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Model {
-    /// The machine.
-    pub machine: Machine,
+    /// The target.
+    pub target: Target,
     /// Lengths of named extents.
     pub bindings: Bindings,
     /// Bounds.
@@ -204,14 +204,14 @@ pub fn plan_with(
     model: &Model,
     copies: &Copies,
 ) -> Result<Plan, Refusal> {
-    let (machine, limits) = (&model.machine, &model.limits);
+    let (target, limits) = (&model.target, &model.limits);
     let body = Body::build(ir, ops, axes, &model.bindings, limits, copies)?;
     if is_view(ir, ops) {
         return Ok(view(ir, ops, copies));
     }
     let mut choices: Vec<Choice> = tiles(&body)
         .into_iter()
-        .map(|tile| evaluate(&body, tile, machine))
+        .map(|tile| evaluate(&body, tile, target))
         .collect();
     // Stable: of equal plans the one with the smaller tile. The empty tile always fits, so there is one that does.
     choices.sort_by_key(|c| c.cost.key(model.objective));
@@ -226,10 +226,7 @@ pub fn plan_with(
         let (sweeps, limit) = (drafts.len(), limits.sweeps);
         return Err(Refusal::TooManySweeps { sweeps, limit });
     }
-    let sweeps = drafts
-        .iter()
-        .map(|d| sweep(ir, &body, d, machine))
-        .collect();
+    let sweeps = drafts.iter().map(|d| sweep(ir, &body, d, target)).collect();
     Ok(Plan {
         kind: Kind::Kernel,
         inputs: body.inputs.iter().map(|i| i.value).collect(),
@@ -281,14 +278,14 @@ struct Choice {
     refusal: Option<Refusal>,
 }
 
-fn evaluate(body: &Body, tile: Mask, machine: &Machine) -> Choice {
+fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
     let drafts = units::layout(body, tile);
-    let (bytes, limit) = (tile_bytes(&drafts), machine.tile_bytes);
+    let (bytes, limit) = (tile_bytes(&drafts), target.tile_bytes);
     let refusal = (tile != 0 && bytes > limit).then(|| {
         let axes = body.lengths(tile);
         Refusal::TileTooLarge { bytes, limit, axes }
     });
-    let cost = price(body, &drafts, machine);
+    let cost = price(body, &drafts, target);
     Choice {
         tile,
         drafts,
@@ -301,29 +298,29 @@ fn tile_bytes(drafts: &[Draft]) -> u64 {
     drafts.iter().map(|d| d.tile_bytes).max().unwrap_or(0)
 }
 
-fn price(body: &Body, drafts: &[Draft], machine: &Machine) -> Cost {
+fn price(body: &Body, drafts: &[Draft], target: &Target) -> Cost {
     let waits = drafts.iter().map(|d| u64::from(d.level)).max().unwrap_or(0);
     let start = Cost {
         launches: 1,
         waits,
-        time_ns: machine
+        time_ns: target
             .launch_ns
-            .saturating_add(waits.saturating_mul(machine.wait_ns)),
+            .saturating_add(waits.saturating_mul(target.wait_ns)),
         ..Cost::default()
     };
-    let sweeps = drafts.iter().map(|d| sweep_cost(body, d, machine));
+    let sweeps = drafts.iter().map(|d| sweep_cost(body, d, target));
     sweeps.fold(start, |sum, sweep| sum.plus(&sweep))
 }
 
-fn sweep_cost(body: &Body, draft: &Draft, machine: &Machine) -> Cost {
+fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     let node = |&i: &u32| &body.nodes[i as usize];
     let sum = |amounts: &mut dyn Iterator<Item = u64>| amounts.fold(0, u64::saturating_add);
     let bytes = |list: &[u32], outputs: bool| {
         let nodes = list.iter().map(node).filter(|n| n.is_output == outputs);
         sum(&mut nodes.map(|n| n.bytes))
     };
-    let (_, grid) = roles::assign(body, draft, machine);
-    let partials = roles::partial_bytes(body, draft, grid, machine);
+    let (_, grid) = roles::assign(body, draft, target);
+    let partials = roles::partial_bytes(body, draft, grid, target);
     let loaded = sum(&mut draft.loads.iter().map(|&l| loaded_bytes(body, draft, l)));
     let between = bytes(&draft.fetches, false).saturating_add(bytes(&draft.keeps, false));
     let ops = draft.body.iter().chain(&draft.epilogue).map(node);
@@ -335,9 +332,9 @@ fn sweep_cost(body: &Body, draft: &Draft, machine: &Machine) -> Cost {
         ..Cost::default()
     };
     // With fewer steps in the grid than workers, the others are idle.
-    let busy = body.elements(grid).clamp(1, machine.workers.max(1));
-    let time = machine.time_ns(cost.bytes(), cost.flops);
-    cost.time_ns = time.saturating_mul(machine.workers.max(1)) / busy;
+    let busy = body.elements(grid).clamp(1, target.workers.max(1));
+    let time = target.time_ns(cost.bytes(), cost.flops);
+    cost.time_ns = time.saturating_mul(target.workers.max(1)) / busy;
     cost
 }
 
@@ -356,7 +353,7 @@ fn loaded_bytes(body: &Body, draft: &Draft, input: u32) -> u64 {
     body.touched(nodes, input).min(whole)
 }
 
-fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {
+fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     // An op that is computed for a window besides stands once.
     let ops = |list: &[u32]| -> Vec<Op> {
         let mut seen = FxHashSet::default();
@@ -367,7 +364,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, machine: &Machine) -> Sweep {
         let ops = ops(list).into_iter();
         ops.flat_map(|op| ir.results(op).iter().copied()).collect()
     };
-    let (axes, _) = roles::assign(body, draft, machine);
+    let (axes, _) = roles::assign(body, draft, target);
     let count = draft.phases.iter().max().map_or(0, |m| m + 1);
     let mut first: FxHashMap<Op, u32> = FxHashMap::default();
     for (&i, &phase) in draft.body.iter().zip(&draft.phases) {

@@ -1,7 +1,8 @@
 //! Roles of axes in a sweep: which are spread over workers, which a worker walks, which are resident.
 
+use fuser_target::Target;
+
 use super::body::{Body, Mask, bits};
-use super::machine::Machine;
 use super::units::Draft;
 
 /// What an axis is in a sweep.
@@ -30,7 +31,7 @@ impl Role {
 ///
 /// Tile axes (resident, or walked once inside each step) come last. Of the others, those that no accumulator reduces go to the grid; where they are too few for the
 /// workers, the outermost reduced ones follow, at the price of partial results.
-pub(super) fn assign(body: &Body, draft: &Draft, machine: &Machine) -> (Vec<(usize, Role)>, Mask) {
+pub(super) fn assign(body: &Body, draft: &Draft, target: &Target) -> (Vec<(usize, Role)>, Mask) {
     let order = walking_order(body, draft);
     let reduced = draft
         .accumulators
@@ -41,7 +42,7 @@ pub(super) fn assign(body: &Body, draft: &Draft, machine: &Machine) -> (Vec<(usi
         .iter()
         .filter(|&&a| reduced & draft.outer & (1 << a) != 0);
     for &axis in more {
-        if body.elements(grid) < machine.workers {
+        if body.elements(grid) < target.workers {
             grid |= 1 << axis;
         }
     }
@@ -75,13 +76,13 @@ fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
 }
 
 /// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
-pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, machine: &Machine) -> u64 {
+pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> u64 {
     draft.accumulators.iter().fold(0u64, |sum, &a| {
         let node = &body.nodes[a as usize];
         let split = node.reduced & grid;
         let copies = match split {
             0 => 0,
-            _ => body.elements(split).min(machine.workers),
+            _ => body.elements(split).min(target.workers),
         };
         sum.saturating_add(node.bytes.saturating_mul(copies).saturating_mul(2))
     })

@@ -13,6 +13,7 @@ use fuser_dialects::{kernel, task};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
 use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, Traits, TypeId, TypeKind, Value};
+use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
@@ -20,7 +21,7 @@ use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::Outside;
 use super::spec::{Role, SweepSpec, strings};
-use super::sweep::{FlatSweep, Flavor, SweepLowering, Unsupported};
+use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::axes::Axes;
 
 /// Indices of one grid iteration of a kernel that puts partial results together.
@@ -32,7 +33,7 @@ pub fn lower_sweep(
     sweep: Op,
     name: &str,
     module: Block,
-    flavor: Flavor,
+    target: &Target,
 ) -> Result<usize, Unsupported> {
     let flat = flatten(ir, sweep)?;
     let ops: Vec<Op> = flat.ops.iter().map(|(op, _)| *op).collect();
@@ -48,7 +49,7 @@ pub fn lower_sweep(
     let job = Job {
         name: name.to_string(),
         module,
-        flavor,
+        target,
         axes: &axes,
         spec: &spec,
         flat: &flat,
@@ -140,7 +141,7 @@ fn dissolve_phase(ir: &mut Ir, phase: Op) -> Vec<Op> {
 struct Job<'a> {
     name: String,
     module: Block,
-    flavor: Flavor,
+    target: &'a Target,
     axes: &'a Axes,
     spec: &'a SweepSpec,
     flat: &'a FlatSweep,
@@ -314,7 +315,7 @@ impl Job<'_> {
             axes: self.axes,
             spec: self.spec,
             flat: self.flat,
-            flavor: self.flavor,
+            target: self.target,
             global,
             tables: FxHashMap::default(),
             cell: Idx::ZERO,
@@ -410,7 +411,7 @@ impl Job<'_> {
             from: func.memory[0],
             to: func.memory[1],
             lanes: Some(self.spec.vector).filter(|&v| v > 1),
-            map: if self.flavor == Flavor::Gpu {
+            map: if self.target.is_gpu() {
                 Map::Thread
             } else {
                 Map::Seq

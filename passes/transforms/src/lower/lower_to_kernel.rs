@@ -3,10 +3,11 @@
 use fuser_dialects::task;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Block, Diagnostics, Op};
-use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+use fuser_pass::{PassContext, PassDef, StatDef};
+use fuser_target::Target;
 
 use super::launch::lower_sweep;
-use super::sweep::Flavor;
+use crate::targets::{self, TARGET};
 
 /// The codes of lowering.
 pub static CODES: &[CodeDef] = &[NOT_LOWERED];
@@ -38,12 +39,7 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
     doc: "Each `task.sweep` of a program becomes a `kernel.func` of the module and a `kernel.launch` in its place; a sweep that \
           accumulates over grid axes becomes two. Loops, tiles and lanes are those of the sweep's clauses.",
     anchor: &["builtin.module"],
-    options: &[OptionDef {
-        name: "target",
-        kind: OptionKind::Choice(&["cpu", "cuda"]),
-        default: "cpu",
-        doc: "one thread per worker and wide vectors (cpu), or blocks of threads (cuda)",
-    }],
+    options: &[TARGET],
     statistics: &[
         StatDef {
             name: "sweeps",
@@ -59,11 +55,7 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let flavor = if ctx.options.text("target") == "cuda" {
-        Flavor::Gpu
-    } else {
-        Flavor::Cpu
-    };
+    let target = targets::of(ctx);
     let Some(module) = ctx.ir.body(ctx.op, 0) else {
         return Ok(());
     };
@@ -73,12 +65,12 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .into_iter()
         .filter(|&op| ctx.ir.is(op, &task::PROGRAM));
     for program in programs.collect::<Vec<_>>() {
-        lower_program(ctx, program, module, flavor);
+        lower_program(ctx, program, module, &target);
     }
     Ok(())
 }
 
-fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, flavor: Flavor) {
+fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, target: &Target) {
     let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
     for segment in ctx.ir.children(program) {
         let name = ctx.ir.symbol_name(segment).unwrap_or("segment").to_string();
@@ -93,14 +85,14 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, flavor: 
                 sweep,
                 &format!("{prefix}_{name}_{index}"),
                 module,
-                flavor,
+                target,
             );
         }
     }
 }
 
-fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, flavor: Flavor) {
-    match lower_sweep(ctx.ir, sweep, symbol, module, flavor) {
+fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, target: &Target) {
+    match lower_sweep(ctx.ir, sweep, symbol, module, target) {
         Ok(kernels) => {
             ctx.count("sweeps", 1);
             ctx.count("kernels", kernels as u64);

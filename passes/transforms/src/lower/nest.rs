@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
 use super::effects::{Effect, Nest, Reduction, carried_from};
-use super::sweep::{Flavor, Resident, SweepLowering, Unsupported};
+use super::sweep::{Resident, SweepLowering, Unsupported};
 
 /// Values computed so far inside the loops of a nest, one map per depth.
 pub(super) type Scopes = Vec<FxHashMap<Value, Value>>;
@@ -252,7 +252,7 @@ impl SweepLowering<'_> {
         let map = self.inner_map();
         let axis = nest.loops[depth];
         let bounds = [Idx::ZERO, end, Idx::Const(lanes as i64)];
-        if self.flavor == Flavor::Gpu {
+        if self.target.is_gpu() {
             let names: Vec<&str> = inner.iter().map(|r| r.combine.name()).collect();
             let inits = self.loop_inits(inner, &state, map);
             let after = self.carried_loop(bounds, &inits, map, &names, |s, iv, args| {

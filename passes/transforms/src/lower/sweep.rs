@@ -15,6 +15,7 @@
 
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
+use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::build::{Idx, KernelBuilder, Map};
@@ -32,15 +33,6 @@ pub struct Unsupported {
     pub reason: String,
     /// What to do instead.
     pub help: String,
-}
-
-/// What the kernel is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flavor {
-    /// One thread per worker, wide vectors.
-    Cpu,
-    /// Thread blocks.
-    Gpu,
 }
 
 /// A sweep, flat: phases dissolved.
@@ -105,7 +97,7 @@ pub struct SweepLowering<'a> {
     /// The sweep.
     pub flat: &'a FlatSweep,
     /// Target family.
-    pub flavor: Flavor,
+    pub target: &'a Target,
     /// Global memory of inputs and outputs.
     pub global: FxHashMap<Value, Value>,
     /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
@@ -270,7 +262,7 @@ impl<'a> SweepLowering<'a> {
     }
     /// How innermost tile loops are spread.
     pub fn inner_map(&self) -> Map {
-        if self.flavor == Flavor::Gpu {
+        if self.target.is_gpu() {
             Map::Thread
         } else {
             Map::Seq
@@ -278,7 +270,7 @@ impl<'a> SweepLowering<'a> {
     }
     /// Makes tile memory written by one thread visible to the others.
     pub fn barrier(&mut self) {
-        if self.flavor == Flavor::Gpu {
+        if self.target.is_gpu() {
             self.k.op(&fuser_dialects::kernel::BARRIER, &[], &[], &[]);
         }
     }

@@ -41,7 +41,7 @@ type Key = (u32, Vec<(Sym, AttrId)>, Vec<u32>, Vec<TypeId>);
 pub(super) struct Prices {
     /// Of a kernel.
     pub launch: u64,
-    /// Of arithmetic, per cent of what the machine description says.
+    /// Of arithmetic, per cent of what the target's figures say.
     pub arithmetic: u64,
 }
 
@@ -295,6 +295,6 @@ fn price(ir: &Ir, op: Op, model: &Model, prices: Prices) -> u64 {
         model.bindings.bytes(ir, v) / dtype.map_or(1, |d| d.bytes().max(1))
     });
     let elements = elements.max().unwrap_or(0);
-    let bytes = model.machine.flops_as_bytes(flops.saturating_mul(elements));
+    let bytes = model.target.flops_as_bytes(flops.saturating_mul(elements));
     bytes.saturating_mul(prices.arithmetic) / 100
 }

@@ -23,9 +23,9 @@ const MAX_CLOSING: usize = 4;
 /// Prices and bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Config {
-    /// Price of a kernel in bytes; `None`: by the machine description.
+    /// Price of a kernel in bytes; `None`: by the target's figures.
     pub launch_bytes: Option<u64>,
-    /// Price of arithmetic, per cent of the machine description's.
+    /// Price of arithmetic, per cent of the target's.
     pub arithmetic: u64,
     /// Values, ops and nodes of networks that the search may look at, for each op of the program, and at some more.
     pub work: u64,
@@ -260,10 +260,10 @@ fn culprits(
 }
 
 fn prices(model: &Model, config: &Config) -> Prices {
-    let machine = &model.machine;
-    let by_machine = || machine.launch_ns.saturating_mul(machine.bytes_per_us) / 1000;
+    let target = &model.target;
+    let by_target = || target.launch_ns.saturating_mul(target.bytes_per_us) / 1000;
     Prices {
-        launch: config.launch_bytes.unwrap_or_else(by_machine),
+        launch: config.launch_bytes.unwrap_or_else(by_target),
         arithmetic: config.arithmetic,
     }
 }

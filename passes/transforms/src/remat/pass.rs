@@ -5,8 +5,9 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind
 use serde::Serialize;
 
 use super::improve::{Config, Outcome, improve};
-use crate::cost::{MACHINE_NAMES, Machine, Model};
+use crate::cost::Model;
 use crate::places;
+use crate::targets::{self, TARGET};
 
 /// `remat`
 pub static REMAT: PassDef = PassDef {
@@ -18,12 +19,7 @@ pub static REMAT: PassDef = PassDef {
           barriers are never recomputed; program results stay written once. What is accepted costs strictly less.",
     anchor: &["task.program"],
     options: &[
-        OptionDef {
-            name: "machine",
-            kind: OptionKind::Choice(MACHINE_NAMES),
-            default: "cpu",
-            doc: "the machine description",
-        },
+        TARGET,
         OptionDef {
             name: "shape",
             kind: OptionKind::List,
@@ -37,13 +33,13 @@ pub static REMAT: PassDef = PassDef {
                 max: i64::MAX,
             },
             default: "-1",
-            doc: "price of a kernel in bytes; -1: by the machine description",
+            doc: "price of a kernel in bytes; -1: by the target's figures",
         },
         OptionDef {
             name: "arithmetic",
             kind: OptionKind::COUNT,
             default: "100",
-            doc: "price of arithmetic, per cent of the machine description's",
+            doc: "price of arithmetic, per cent of the target's",
         },
         OptionDef {
             name: "max-work",
@@ -100,9 +96,8 @@ pub static REMAT: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let bindings = crate::segment::bindings(ctx, &ctx.options.list("shape"))?;
-    let machine = Machine::by_name(ctx.options.text("machine"));
     let model = Model {
-        machine: machine.copied().unwrap_or_default(),
+        target: targets::of(ctx),
         bindings,
         ..Model::default()
     };

@@ -5,6 +5,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef};
 
 use super::report;
 use crate::cost::Model;
+use crate::targets::{self, TARGET};
 
 /// `segment-report`
 pub static SEGMENT_REPORT: PassDef = PassDef {
@@ -14,12 +15,15 @@ pub static SEGMENT_REPORT: PassDef = PassDef {
           shapes alone. `--segment-report=FILE` says where it goes. Passes that draw segments leave one as well; the last \
           one counts.",
     anchor: &["task.program"],
-    options: &[OptionDef {
-        name: "shape",
-        kind: OptionKind::List,
-        default: "",
-        doc: "lengths of named extents: B=64,S=128; bytes that depend on others are polynomials",
-    }],
+    options: &[
+        TARGET,
+        OptionDef {
+            name: "shape",
+            kind: OptionKind::List,
+            default: "",
+            doc: "lengths of named extents: B=64,S=128; bytes that depend on others are polynomials",
+        },
+    ],
     run,
     ..PassDef::EMPTY
 };
@@ -27,6 +31,7 @@ pub static SEGMENT_REPORT: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let bindings = crate::segment::bindings(ctx, &ctx.options.list("shape"))?;
     let model = Model {
+        target: targets::of(ctx),
         bindings,
         ..Model::default()
     };

@@ -17,11 +17,11 @@ use fuser_ir::clone::Mapping;
 use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, NewOp, Op, Place, Value};
 use fuser_pass::place_of;
+use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cost::keeps_memory;
 use crate::lower::launch::lower_sweep;
-use crate::lower::sweep::Flavor;
 
 /// Whether a pass drew the segment of its own accord: it stands nowhere in a text.
 pub fn is_drawn(ir: &Ir, segment: Op) -> bool {
@@ -62,7 +62,7 @@ pub struct Fault {
 }
 
 /// Lowers the sweeps of a copy of `segment` and throws the kernels away.
-pub fn trial(ir: &mut Ir, segment: Op, flavor: Flavor) -> Result<(), Fault> {
+pub fn trial(ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
     let copy = copy(ir, segment);
     ir.insert_before(segment, copy);
     let region = ir.new_region();
@@ -75,7 +75,7 @@ pub fn trial(ir: &mut Ir, segment: Op, flavor: Flavor) -> Result<(), Fault> {
     let sweeps = ir.children(copy).into_iter();
     let sweeps: Vec<Op> = sweeps.filter(|&op| ir.is(op, &task::SWEEP)).collect();
     let lowered = sweeps.into_iter().try_for_each(|sweep| {
-        let lowered = lower_sweep(ir, sweep, "trial", block, flavor);
+        let lowered = lower_sweep(ir, sweep, "trial", block, target);
         lowered.map(|_| ()).map_err(|refusal| Fault {
             place: place_of(ir, refusal.op),
             op: ir.name(refusal.op).to_owned(),

@@ -4,11 +4,12 @@ use fuser_dialects::task;
 use fuser_dialects::task::outline::outline;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
+use fuser_target::Target;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hoist::{Candidates, Hoisted, Kept, hoist};
-use super::loops::{Draft, Loops, Tuning};
+use super::loops::{Draft, Loops};
 use crate::axes::{Axes, AxisId};
 use crate::cost::{self, Plan};
 use crate::lower::launch::renamed;
@@ -35,15 +36,13 @@ pub struct Arranged {
     pub hoisted: Vec<(Kept, String)>,
 }
 
-/// Draws the sweeps and phases of `plan` inside `segment`, or says why a sweep has no loops. A worker has `fast_bytes` of
-/// fast memory.
+/// Draws the sweeps and phases of `plan` inside `segment`, or says why a sweep has no loops.
 pub fn arrange(
     ir: &mut Ir,
     segment: Op,
     plan: &Plan,
     axes: &Axes,
-    tuning: &Tuning,
-    fast_bytes: u64,
+    target: &Target,
 ) -> Result<Arranged, String> {
     let mut walks = walks(ir, plan, axes);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
@@ -52,7 +51,7 @@ pub fn arrange(
     // All loops first: what a drawn sweep gives to later ones is no value of `axes` any more.
     let mut chosen = Vec::new();
     for walk in walks {
-        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, tuning, fast_bytes)?;
+        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, target)?;
         let phases = bring_forward(ir, &walk, &hoisted);
         if !hoisted.is_empty() {
             let early = hoisted.iter().map(|h| &h.ops);
@@ -331,8 +330,7 @@ fn choose(
     segment: Op,
     walk: &Walk,
     whole: &Axes,
-    tuning: &Tuning,
-    fast_bytes: u64,
+    target: &Target,
 ) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
     let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
     let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
@@ -354,14 +352,14 @@ fn choose(
         ops: &ops,
         memory: inputs.into_iter().chain(outputs).collect(),
     };
-    let loops = draft.choose(tuning).ok_or_else(unknown)?;
+    let loops = draft.choose(target).ok_or_else(unknown)?;
     let hoisted = hoist(&Candidates {
         ir,
         axes: &axes,
         loops: &loops,
         ops: &ops,
-        tuning,
-        room: fast_bytes.saturating_sub(walk.tile_bytes),
+        target,
+        room: target.tile_bytes.saturating_sub(walk.tile_bytes),
     });
     Ok((axes, loops, hoisted))
 }

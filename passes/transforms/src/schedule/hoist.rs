@@ -14,9 +14,10 @@
 
 use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op, Value};
+use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::loops::{Loops, Tuning, static_value};
+use super::loops::{Loops, static_value};
 use crate::axes::Axes;
 use crate::lower::spec::{LoopAxis, Role};
 
@@ -58,7 +59,7 @@ pub struct Candidates<'a> {
     /// Its ops, in program order.
     pub ops: &'a [Op],
     /// Figures of the target.
-    pub tuning: &'a Tuning,
+    pub target: &'a Target,
     /// Fast memory that kept values may take.
     pub room: u64,
 }
@@ -105,7 +106,7 @@ impl Candidates<'_> {
     fn places(&self, order: &[usize]) -> Vec<usize> {
         let grid = self.loops.loops.iter().filter(|l| l.role == Role::Grid);
         let grid = grid.count();
-        let several = self.loops.cells > 0 || self.tuning.threads == 1;
+        let several = self.loops.cells > 0 || self.target.threads == 1;
         let first = (grid == 0 || several).then_some(0);
         let steps = |place: usize| {
             let counts = order[place..].iter().map(|&l| self.steps(l));
@@ -113,7 +114,7 @@ impl Candidates<'_> {
         };
         // Workers share the grid: each must still have several steps.
         let workers = |place: usize| match place < grid {
-            true => self.tuning.cells.max(1) as u64,
+            true => self.target.partials.max(1),
             false => 1,
         };
         let places = first.into_iter().chain(grid.max(1)..order.len());
@@ -165,7 +166,7 @@ impl Candidates<'_> {
         };
         let flops = self.ir.def(op).map_or(0, |d| d.flops);
         match self.ir.results(op).iter().any(narrow) {
-            true => flops.saturating_add(self.tuning.narrowing),
+            true => flops.saturating_add(self.target.narrowing as u32),
             false => flops,
         }
     }
@@ -201,7 +202,7 @@ impl Candidates<'_> {
             };
             let value = self.ir.result(*op, 0);
             if let Some(bytes) = self.bytes(*op)
-                && work > self.tuning.hoist_above
+                && u64::from(work) > self.target.hoist_above
                 && !self.is_shape(*op)
                 && self.is_read_inside(value, found, inside)
             {

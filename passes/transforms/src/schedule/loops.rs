@@ -1,4 +1,5 @@
-//! The choice of loops for one sweep: order, roles, tiles, vector width. Heuristics live here and nowhere else.
+//! The choice of loops for one sweep: order, roles, tiles, vector width. Heuristics live here and nowhere else; the
+//! figures that they go by are the target's.
 //!
 //! Given the axes of a sweep and their roles in the plan (which axes are resident is the plan's decision, because bytes
 //! depend on it), this file decides what costs no bytes: which axis the lanes run along, which axes are walked as one loop,
@@ -9,73 +10,10 @@
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
 
+use fuser_target::Target;
+
 use crate::axes::{Axes, AxisId};
 use crate::lower::spec::{LoopAxis, Role, product};
-
-/// What the heuristics know of a target. Figures, not code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tuning {
-    /// Name in the `target` option.
-    pub name: &'static str,
-    /// Bytes of a vector register or of the widest memory access of a thread.
-    pub vector_bytes: u64,
-    /// Whether lanes are counted on the type that computes (CPU) or on the type in memory (GPU).
-    pub lanes_by_memory: bool,
-    /// Threads of a worker.
-    pub threads: i64,
-    /// Elements of a tile along a contiguous axis that is not resident as a whole.
-    pub tile: i64,
-    /// Elements of a tile when other axes are resident beside it.
-    pub narrow_tile: i64,
-    /// Longest contiguous axis that is kept whole beside accumulators.
-    pub whole: u64,
-    /// Workers that keep partial sums.
-    pub cells: i64,
-    /// Operations beyond the first that rounding to a 16-bit float takes.
-    pub narrowing: u32,
-    /// A value that no step changes is kept where computing it takes more operations than this.
-    pub hoist_above: u32,
-}
-
-/// The targets, the default first.
-pub static TUNINGS: &[Tuning] = &[
-    // Sixteen f32 lanes are one AVX-512 register, two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level cache.
-    // Rounding to bf16 is six integer operations and a choice. A load takes as long as two operations, and a store in each
-    // of many steps is saved or not: from four on it pays.
-    Tuning {
-        name: "cpu",
-        vector_bytes: 64,
-        lanes_by_memory: false,
-        threads: 1,
-        tile: 4096,
-        narrow_tile: 64,
-        whole: 1 << 16,
-        cells: 64,
-        narrowing: 6,
-        hoist_above: 3,
-    },
-    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit. Rounding is one
-    // instruction. Shared memory takes as long to read as some eight operations, and blocks compete for it.
-    Tuning {
-        name: "cuda",
-        vector_bytes: 16,
-        lanes_by_memory: true,
-        threads: 128,
-        tile: 1024,
-        narrow_tile: 32,
-        whole: 1 << 13,
-        cells: 256,
-        narrowing: 0,
-        hoist_above: 8,
-    },
-];
-
-impl Tuning {
-    /// The target called `name`.
-    pub fn by_name(name: &str) -> Option<&'static Tuning> {
-        TUNINGS.iter().find(|t| t.name == name)
-    }
-}
 
 /// A sweep before its loops are chosen.
 pub struct Draft<'a> {
@@ -106,9 +44,9 @@ pub struct Loops {
 
 impl Draft<'_> {
     /// Chooses the loops; `None` where an extent is unknown.
-    pub fn choose(&self, tuning: &Tuning) -> Option<Loops> {
+    pub fn choose(&self, target: &Target) -> Option<Loops> {
         let lanes_along = self.contiguous_axis();
-        let roles = self.adjusted_roles(lanes_along, tuning);
+        let roles = self.adjusted_roles(lanes_along, target);
         let mut loops = Vec::new();
         for group in self.groups(&roles) {
             let role = role_of(&roles, group[0]);
@@ -119,7 +57,7 @@ impl Draft<'_> {
                 tile: 1,
             });
         }
-        self.cut(&mut loops, lanes_along, tuning);
+        self.cut(&mut loops, lanes_along, target);
         // The lanes' loop comes last whatever its role: tile loops nest in this order.
         loops.sort_by_key(|l| {
             (
@@ -131,13 +69,13 @@ impl Draft<'_> {
             .iter()
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
         Some(Loops {
-            vector: self.lanes(tuning),
+            vector: self.lanes(target),
             cells: if accumulates {
-                self.cells(&loops, tuning)
+                self.cells(&loops, target)
             } else {
                 0
             },
-            threads: tuning.threads,
+            threads: count(target.threads),
             loops,
         })
     }
@@ -191,7 +129,7 @@ impl Draft<'_> {
     }
     /// The plan's roles, but: a contiguous axis that accumulators keep is held whole where it is short, and the axes that
     /// they reduce are spread over workers instead. Rows are then read as they lie, and partial sums are few.
-    fn adjusted_roles(&self, lanes_along: Option<AxisId>, tuning: &Tuning) -> Vec<(AxisId, Role)> {
+    fn adjusted_roles(&self, lanes_along: Option<AxisId>, target: &Target) -> Vec<(AxisId, Role)> {
         let mut roles = self.roles.clone();
         let Some(axis) = lanes_along else {
             return roles;
@@ -199,7 +137,7 @@ impl Draft<'_> {
         let accumulates = roles
             .iter()
             .any(|(a, r)| *r != Role::Tile && self.is_reduced(*a));
-        let short = self.static_extent(axis).is_some_and(|n| n <= tuning.whole);
+        let short = self.static_extent(axis).is_some_and(|n| n <= target.whole);
         if !accumulates || !short || role_of(&roles, axis) == Role::Tile || self.is_reduced(axis) {
             return roles;
         }
@@ -253,19 +191,19 @@ impl Draft<'_> {
             && !self.ops.iter().any(indexed)
     }
     /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
-    fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, tuning: &Tuning) {
+    fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let resident = loops.iter().any(|l| l.role == Role::Tile);
         let crossed = self.crossed_axes(lanes_along);
         for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
             let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
             if along {
                 axis.tile = if resident || !crossed.is_empty() {
-                    tuning.narrow_tile
+                    count(target.narrow_tile)
                 } else {
-                    tuning.tile
+                    count(target.tile)
                 };
             } else if axis.axes.iter().any(|a| crossed.contains(a)) {
-                axis.tile = tuning.narrow_tile;
+                axis.tile = count(target.narrow_tile);
             }
         }
     }
@@ -283,13 +221,13 @@ impl Draft<'_> {
             .filter(|&a| a != lanes)
             .collect()
     }
-    fn lanes(&self, tuning: &Tuning) -> u64 {
+    fn lanes(&self, target: &Target) -> u64 {
         let all = self
             .axes
             .values()
             .iter()
             .filter_map(|&v| self.ir.value_kind(v).dtype());
-        let bytes = if tuning.lanes_by_memory {
+        let bytes = if target.lanes_by_memory != 0 {
             self.memory
                 .iter()
                 .filter_map(|&v| self.ir.value_kind(v).dtype())
@@ -298,27 +236,28 @@ impl Draft<'_> {
         } else {
             all.map(|d| d.compute().bytes()).max()
         };
-        (tuning.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
+        (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
     }
-    fn cells(&self, loops: &[LoopAxis], tuning: &Tuning) -> i64 {
+    fn cells(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops
             .iter()
             .filter(|l| l.role == Role::Grid)
             .map(|l| static_value(&l.extent));
         let mut grid = grid;
         let total = grid.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
-        total.map_or(tuning.cells, |n| {
-            tuning
-                .cells
-                .min(i64::try_from(n).unwrap_or(i64::MAX))
-                .max(1)
-        })
+        let most = count(target.partials);
+        total.map_or(most, |n| most.min(count(n)).max(1))
     }
 }
 
 /// The value of an extent that names nothing.
 pub(super) fn static_value(expr: &ExtentExpr) -> Option<u64> {
     expr.as_constant().and_then(|n| u64::try_from(n).ok())
+}
+
+/// A figure as a length.
+fn count(figure: u64) -> i64 {
+    i64::try_from(figure).unwrap_or(i64::MAX)
 }
 
 fn role_of(roles: &[(AxisId, Role)], axis: AxisId) -> Role {

@@ -3,15 +3,15 @@
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
-use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
+use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
+use fuser_target::Target;
 
 use super::apart;
 use super::arrange::{Arranged, arrange};
-use super::loops::{TUNINGS, Tuning};
 use crate::axes::{Axes, value_text};
-use crate::cost::{self, Kind, MACHINE_NAMES, Machine, Model, Refusal};
+use crate::cost::{self, Kind, Model, Refusal};
 use crate::decompose::is_composite;
-use crate::lower::sweep::Flavor;
+use crate::targets::{self, TARGET};
 use crate::{label_patterns, places};
 
 /// The codes of scheduling.
@@ -45,20 +45,7 @@ pub static SCHEDULE: PassDef = PassDef {
           lowered, the next one is taken: without a tile in fast memory, then cut in halves, at the last one op in each; a \
           remark says so. A segment of the text, or of a given grouping, is an error instead.",
     anchor: &["task.program"],
-    options: &[
-        OptionDef {
-            name: "target",
-            kind: OptionKind::Choice(&["cpu", "cuda"]),
-            default: "cpu",
-            doc: "for which kind of machine loops and lanes are chosen",
-        },
-        OptionDef {
-            name: "machine",
-            kind: OptionKind::Choice(MACHINE_NAMES),
-            default: "cpu",
-            doc: "the machine description that says how much fast memory a worker has",
-        },
-    ],
+    options: &[TARGET],
     statistics: &[
         StatDef {
             name: "segments",
@@ -86,32 +73,16 @@ pub static SCHEDULE: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let target = ctx.options.text("target");
-    let goal = Goal {
-        tuning: Tuning::by_name(target).unwrap_or(&TUNINGS[0]),
-        machine: *Machine::by_name(ctx.options.text("machine")).unwrap_or(&cost::MACHINES[0]),
-        flavor: match target {
-            "cuda" => Flavor::Gpu,
-            _ => Flavor::Cpu,
-        },
-    };
+    let target = targets::of(ctx);
     label_patterns::note(ctx.ir, ctx.op);
     places::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !is_written(ctx.ir, segment) {
-            schedule_all(ctx, segment, &goal);
+            schedule_all(ctx, segment, &target);
         }
     }
     places::settle(ctx.ir, ctx.op);
     Ok(())
-}
-
-/// What is scheduled for.
-#[derive(Clone, Copy)]
-struct Goal {
-    tuning: &'static Tuning,
-    machine: Machine,
-    flavor: Flavor,
 }
 
 /// Why a segment has no schedule.
@@ -129,7 +100,7 @@ fn is_written(ir: &Ir, segment: Op) -> bool {
 }
 
 /// Schedules a segment, or the parts into which it has to be cut.
-fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
+fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, target: &Target) {
     let mut waiting = vec![segment];
     while let Some(mut segment) = waiting.pop() {
         let ops = apart::ops_of(ctx.ir, segment);
@@ -141,8 +112,8 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
         let whole = ops.iter().any(|&op| is_composite(ctx.ir, op));
         let drawn = apart::is_drawn(ctx.ir, segment) && !whole;
         let arranged = match drawn {
-            true => settle(ctx, &mut segment, goal),
-            false => attempt(ctx, segment, goal),
+            true => settle(ctx, &mut segment, target),
+            false => attempt(ctx, segment, target),
         };
         match arranged {
             Ok(arranged) => {
@@ -172,12 +143,16 @@ fn symbol(ir: &Ir, segment: Op) -> String {
 }
 
 /// Schedules a segment that a pass drew by the best plan that can be lowered. A copy may stand for it then.
-fn settle(ctx: &mut PassContext<'_>, segment: &mut Op, goal: &Goal) -> Result<Arranged, Refused> {
-    let best = settle_by(ctx, segment, goal);
+fn settle(
+    ctx: &mut PassContext<'_>,
+    segment: &mut Op,
+    target: &Target,
+) -> Result<Arranged, Refused> {
+    let best = settle_by(ctx, segment, target);
     let Err(refused) = best else { return best };
     // Without fast memory nothing is resident: each reduction ends a sweep.
-    let mut other = *goal;
-    other.machine.tile_bytes = 0;
+    let mut other = *target;
+    other.tile_bytes = 0;
     let Ok(arranged) = settle_by(ctx, segment, &other) else {
         return Err(refused);
     };
@@ -188,15 +163,15 @@ fn settle(ctx: &mut PassContext<'_>, segment: &mut Op, goal: &Goal) -> Result<Ar
     Ok(arranged)
 }
 
-/// Schedules `segment` by the best plan for `goal`, or leaves a copy of it in its place as it was.
+/// Schedules `segment` by the best plan for `target`, or leaves a copy of it in its place as it was.
 fn settle_by(
     ctx: &mut PassContext<'_>,
     segment: &mut Op,
-    goal: &Goal,
+    target: &Target,
 ) -> Result<Arranged, Refused> {
     let before = apart::copy(ctx.ir, *segment);
-    let arranged = attempt(ctx, *segment, goal).and_then(|arranged| {
-        let lowered = apart::trial(ctx.ir, *segment, goal.flavor);
+    let arranged = attempt(ctx, *segment, target).and_then(|arranged| {
+        let lowered = apart::trial(ctx.ir, *segment, target);
         lowered.map(|()| arranged).map_err(|fault| Refused {
             at: Some((fault.place, fault.op)),
             reason: fault.reason,
@@ -214,7 +189,7 @@ fn settle_by(
 }
 
 /// Draws the sweeps of the cost model's plan.
-fn attempt(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) -> Result<Arranged, Refused> {
+fn attempt(ctx: &mut PassContext<'_>, segment: Op, target: &Target) -> Result<Arranged, Refused> {
     let ops = apart::ops_of(ctx.ir, segment);
     let refused = |ctx: &PassContext<'_>, refusal: Refusal| {
         let op = refusal.op(ctx.ir);
@@ -225,7 +200,7 @@ fn attempt(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) -> Result<Arrang
         }
     };
     let model = Model {
-        machine: goal.machine,
+        target: *target,
         ..Model::default()
     };
     let axes = Axes::build(ctx.ir, &ops).map_err(|r| refused(ctx, Refusal::Axes(r)))?;
@@ -233,8 +208,7 @@ fn attempt(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) -> Result<Arrang
     if plan.kind == Kind::View {
         return Ok(Arranged::default());
     }
-    let bytes = goal.machine.tile_bytes;
-    arrange(ctx.ir, segment, &plan, &axes, goal.tuning, bytes).map_err(|reason| Refused {
+    arrange(ctx.ir, segment, &plan, &axes, target).map_err(|reason| Refused {
         at: None,
         reason,
         help: None,

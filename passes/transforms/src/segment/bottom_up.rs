@@ -469,11 +469,11 @@ impl<'a> BottomUp<'a> {
     }
 
     fn optimistic(&self, saved: u64, objective: Objective) -> Gain {
-        let machine = &self.planner.model.machine;
+        let target = &self.planner.model.target;
         let bytes = i128::from(saved);
-        let time = machine.time_ns(saved, 0).saturating_add(machine.launch_ns);
+        let time = target.time_ns(saved, 0).saturating_add(target.launch_ns);
         // Gaps in the grid may close as well: no bound on time is safe, so time gets all that it could.
-        let time = i128::from(time.saturating_mul(machine.workers));
+        let time = i128::from(time.saturating_mul(target.workers));
         match objective {
             Objective::Bytes => [bytes, 1, 0, time],
             Objective::Time => [time, bytes, 1, 0],
@@ -564,9 +564,9 @@ pub(super) fn opaque_cost(graph: &Graph, members: &[Index], planner: &Planner) -
             }
         }
     }
-    let machine = &planner.model.machine;
-    cost.time_ns = machine
+    let target = &planner.model.target;
+    cost.time_ns = target
         .time_ns(cost.bytes(), 0)
-        .saturating_add(machine.launch_ns);
+        .saturating_add(target.launch_ns);
     cost
 }

@@ -15,7 +15,8 @@ use super::record::{Action, Record};
 use super::rounds::{prices, rounds};
 use super::search::{Group, Options, Segmentation, segment};
 use super::verdict::Planner;
-use crate::cost::{Bindings, Kind, Limits, MACHINE_NAMES, Machine, Model, Objective};
+use crate::cost::{Bindings, Kind, Limits, Model, Objective};
+use crate::targets::{self, TARGET};
 use crate::{label_patterns, places};
 
 /// The codes of segmentation.
@@ -110,12 +111,7 @@ pub static SEGMENT: PassDef = PassDef {
             default: "bytes",
             doc: "what is to be small",
         },
-        OptionDef {
-            name: "machine",
-            kind: OptionKind::Choice(MACHINE_NAMES),
-            default: "cpu",
-            doc: "the machine description",
-        },
+        TARGET,
         OptionDef {
             name: "shape",
             kind: OptionKind::List,
@@ -416,7 +412,6 @@ fn kinds(
 
 /// The model that the options describe.
 fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
-    let machine = Machine::by_name(ctx.options.text("machine"));
     let sweeps = ctx.options.count("max-sweeps");
     let limits = Limits {
         ops: usize::try_from(ctx.options.count("max-ops")).unwrap_or(usize::MAX),
@@ -431,7 +426,7 @@ fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
         _ => Objective::Bytes,
     };
     Ok(Model {
-        machine: machine.copied().unwrap_or_default(),
+        target: targets::of(ctx),
         bindings: bindings(ctx, &ctx.options.list("shape"))?,
         limits,
         objective,

@@ -444,8 +444,8 @@ impl<'a> Refine<'a> {
         if change.action() == Action::Move || self.planner.model.objective == Objective::Time {
             return true;
         }
-        let machine = &self.planner.model.machine;
-        let price = |c: &Cost| c.bytes().saturating_add(machine.flops_as_bytes(c.flops));
+        let target = &self.planner.model.target;
+        let price = |c: &Cost| c.bytes().saturating_add(target.flops_as_bytes(c.flops));
         price(after) < price(before)
     }
 
