@@ -8,11 +8,23 @@ use fuser_codegen::lower::{self as codegen, Emission, Options};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 use fuser_runtime::{CodeLoader, CpuEntry, LoadError, LoadedCode};
 
-use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET};
+use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, versions};
 
-/// Compiles `module` for the target of `options`. The module is lowered in place.
+/// Compiles `module` for the target of `options`. The module is lowered in place, by the plan of the first version.
 pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
     let start = Instant::now();
+    let mut compiled = versions::compile(ir, module, options)?;
+    check(&compiled.artifact)?;
+    compiled.compile_ms = start.elapsed().as_secs_f64() * 1e3;
+    Ok(compiled)
+}
+
+/// Compiles `module` by one plan.
+pub(super) fn compile_alone(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+) -> Result<Compiled, Diagnostics> {
     let Lowered {
         mut artifact,
         diagnostics,
@@ -26,13 +38,11 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
         ..Options::default()
     };
     artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen)?;
-    check(&artifact)?;
-    let compile_ms = start.elapsed().as_secs_f64() * 1e3;
     Ok(Compiled {
         artifact,
         diagnostics,
         other_plans,
-        compile_ms,
+        compile_ms: 0.0,
     })
 }
 

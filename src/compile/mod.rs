@@ -12,12 +12,17 @@ pub mod plan;
 mod prepare;
 mod segments;
 pub mod size;
+#[cfg(feature = "codegen")]
+mod versions;
 
 use fuser_artifact::Artifact;
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
+use std::collections::BTreeMap;
+
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
+use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
 
 /// No plan can be made of a lowered program.
 pub const NO_PLAN: CodeDef = CodeDef {
@@ -56,11 +61,36 @@ pub const NO_PROGRAM: CodeDef = CodeDef {
               }",
 };
 
+/// A kernel that cannot run on the target.
+pub const TOO_LARGE: CodeDef = CodeDef {
+    code: "FIR0854",
+    title: "a kernel asks for more than the target has",
+    explanation: "A block of a GPU has so much shared memory and no more. Programs are planned so that each kernel fits, whatever the extents; \
+                  a plan that was drawn by hand, or kernels of the text, may not. The message names the kernel, what it asks for and the limit.",
+    example: "$ fuser-translate x.fir --target=h100 --emit=artifact\n\
+              task.program @f(%x: tensor<100000xf32>) -> tensor<100000xf32> {\n  \
+              %y = task.segment @s kind \"kernel\" {\n    \
+              %y = kernel.launch %x callee @k : tensor<100000xf32>\n    \
+              task.yield %y\n  \
+              }\n  \
+              task.return %y\n\
+              }\n\
+              kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
+              %t = kernel.alloc : memref<100000xf32, tile>\n  \
+              %i = fusion.constant value 8 : index\n  \
+              %a = kernel.load %x, %i : f32\n  \
+              kernel.store %a, %t, %i\n  \
+              %b = kernel.load %t, %i : f32\n  \
+              kernel.store %b, %y, %i\n\
+              }",
+};
+
 /// The codes of compiling.
 pub static CODES: &[CodeDef] = &[
     NO_PLAN,
     UNKNOWN_TARGET,
     NO_PROGRAM,
+    TOO_LARGE,
     crate::tool::target::TARGET_FILE,
 ];
 
@@ -71,6 +101,11 @@ pub struct CompileOptions {
     pub target: Target,
     /// The program to compile; the only one of the module where it is left out.
     pub program: Option<String>,
+    /// Lengths of named extents that decisions are made for. Where they are all that the program has, it gets one version; of
+    /// others decisions are made for 1024 elements, and a program that can run out of fast memory gets a version for more.
+    pub shapes: BTreeMap<String, u64>,
+    /// The length that others are taken to have.
+    pub nominal: Option<u64>,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
 }
@@ -100,15 +135,23 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let parsed = fuser_pass::pipeline::parse(&text, 0, &crate::catalog());
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
     for_target(&mut pipeline, &options.target);
+    let others = options.nominal.map(|n| (OTHERS, n));
+    let shapes = options.shapes.iter().map(|(name, n)| (name.as_str(), *n));
+    for_shapes(&mut pipeline, shapes.chain(others));
     Ok(pipeline)
 }
 
 /// Tells the passes of a pipeline the target, but those that name one of their own.
 pub fn for_target(pipeline: &mut Pipeline, target: &Target) {
-    pipeline.fill_option(
-        fuser_passes::targets::NAME,
-        &fuser_target::text::option(target),
-    );
+    pipeline.fill_option(TARGET.name, &fuser_target::text::option(target));
+}
+
+/// Tells the passes of a pipeline lengths of named extents, but those that have some of their own.
+pub fn for_shapes<'a>(pipeline: &mut Pipeline, shapes: impl Iterator<Item = (&'a str, u64)>) {
+    let items: Vec<String> = shapes.map(|(name, n)| format!("{name}={n}")).collect();
+    if !items.is_empty() {
+        pipeline.fill_option(SHAPE.name, &items.join(","));
+    }
 }
 
 /// Finds the program to work on.

@@ -9,6 +9,7 @@ use fuser_artifact::{DimSpec, SizeExpr};
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Dim, Ir, Op, Sym, Value};
+use fuser_passes::lower::launch::SCRATCH_ALIGN;
 use rustc_hash::FxHashMap;
 
 /// The named extents of a program, numbered in the order of their names.
@@ -68,9 +69,6 @@ pub struct KernelSizes {
     pub scratch: SizeExpr,
 }
 
-/// Allocations in scratch memory begin at multiples of this many bytes.
-pub const SCRATCH_ALIGN: i64 = 64;
-
 /// Reads the sizes of `func`; `extents` are the expressions of its `index` parameters, in order.
 pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSizes> {
     let body = ir.body(func, 0)?;
@@ -118,7 +116,7 @@ fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Siz
                 _ => known.get(&dynamic.next()?)?.clone(),
             };
     }
-    let align = SizeExpr::constant(SCRATCH_ALIGN);
+    let align = SizeExpr::constant(SCRATCH_ALIGN as i64);
     Some((elements * SizeExpr::constant(dtype.bytes() as i64)).ceil_div(align.clone()) * align)
 }
 

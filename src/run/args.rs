@@ -112,6 +112,7 @@ impl Config {
             target: self.target,
             program: self.entry.clone(),
             passes: self.passes.clone(),
+            ..CompileOptions::default()
         }
     }
     /// A rule for every input: what was said, else small whole numbers.

@@ -341,8 +341,10 @@ impl Session {
         let named = names.filter_map(|(name, value)| {
             Some((ir.strings.lookup(name)?, u64::try_from(*value).ok()?))
         });
-        let mut model = fuser_passes::cost::Model::default();
-        model.target = options.map(|options| options.target).unwrap_or_default();
+        let mut model = fuser_passes::cost::Model {
+            target: options.map(|options| options.target).unwrap_or_default(),
+            ..Default::default()
+        };
         model.bindings.named = named.collect();
         Ok(report::report(&ir, loaded.program, &model))
     }

@@ -53,7 +53,7 @@ pub struct Config {
 /// A command line, read.
 pub enum Parsed {
     /// Work to do.
-    Translate(Config),
+    Translate(Box<Config>),
     /// A text to print.
     Tell(String),
 }
@@ -130,7 +130,7 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
     }
     let config = config(values, files, &mut errors);
     if errors.is_empty() {
-        Ok(Parsed::Translate(config))
+        Ok(Parsed::Translate(Box::new(config)))
     } else {
         Err(errors)
     }

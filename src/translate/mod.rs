@@ -23,7 +23,7 @@ use args::{Config, Emit, Parsed};
 /// Runs `fuser-translate` with these arguments, without the program's name.
 pub fn run(args: &[String]) -> Exit {
     match args::parse(args) {
-        Ok(Parsed::Translate(config)) => tool::guarded(|| with_target(config)),
+        Ok(Parsed::Translate(config)) => tool::guarded(|| with_target(*config)),
         Ok(Parsed::Tell(text)) => finish(files::write("-", &text)),
         Err(errors) => tool::usage(NAME, &errors),
     }
@@ -103,6 +103,7 @@ fn options(config: &Config) -> CompileOptions {
         target: config.target,
         program: config.entry.clone(),
         passes: config.passes.clone(),
+        ..CompileOptions::default()
     }
 }
 

@@ -50,6 +50,7 @@ pub fn check(
         target: Target::by_name(&format!("cuda:{architecture}")).unwrap_or_default(),
         passes,
         program: None,
+        ..CompileOptions::default()
     };
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
@@ -62,7 +63,7 @@ pub fn check(
     };
     // The code of several kernels may be one text.
     let mut texts: Vec<&str> = Vec::new();
-    for kernel in &compiled.artifact.kernels {
+    for kernel in compiled.artifact.versions().flat_map(|v| &v.kernels) {
         match &kernel.code {
             Code::Ptx(text) if !texts.contains(&text.as_str()) => texts.push(text),
             Code::Ptx(_) => {}

@@ -112,7 +112,10 @@ pub fn value(figure: &Figure, value: u64) -> String {
         Unit::Flag => (value != 0).to_string(),
         Unit::Count => value.to_string(),
         unit => {
-            let mut whole = units(unit).iter().rev().filter(|(_, one)| value % one == 0);
+            let mut whole = units(unit)
+                .iter()
+                .rev()
+                .filter(|(_, one)| value.is_multiple_of(*one));
             let (name, one) = whole.next().copied().unwrap_or(("", 1));
             format!("\"{} {name}\"", value / one)
         }

@@ -1,16 +1,18 @@
-//! The `target` option: the machine that a pass decides for. Every pass that prices, plans or lowers has it, and it is the same one.
+//! What a pass decides for: the options `target`, the machine, and `shape`, the lengths of named extents. Every pass that prices,
+//! plans or lowers has them, and they are the same ones.
 
+use crate::cost::Bindings;
+use crate::segment::UNKNOWN_OPTION;
+use fuser_ir::Diagnostics;
 use fuser_ir::suggest::nearest;
 use fuser_pass::{OptionDef, OptionKind, PassContext};
 use fuser_target::text::{self, Fault, Wrong};
+
 use fuser_target::{GENERIC, Target, table};
 
-/// The name of the option; tools that know the target set it where the text of a pipeline leaves it out.
-pub const NAME: &str = "target";
-
-/// The option.
+/// The option that names the target. Tools that know it fill it in where the text of a pipeline leaves it out.
 pub const TARGET: OptionDef = OptionDef {
-    name: NAME,
+    name: "target",
     kind: OptionKind::Checked {
         what: "<target>",
         check: |value| read(value).map(|_| ()),
@@ -19,10 +21,42 @@ pub const TARGET: OptionDef = OptionDef {
     doc: "the target: a name such as h100, or a description, 'name=...; base=...'; left out: --target's, or generic",
 };
 
+/// The option that gives lengths to named extents. Likewise filled in by tools.
+pub const SHAPE: OptionDef = OptionDef {
+    name: "shape",
+    kind: OptionKind::List,
+    default: "",
+    doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024, or *=N as N",
+};
+
+/// Stands in `shape` for all names that it does not list.
+pub const OTHERS: &str = "*";
+
 /// The target that the options of a pass name.
 pub fn of(ctx: &PassContext<'_>) -> Target {
     // Checked when the pipeline was read.
-    read(ctx.options.text(NAME)).unwrap_or(GENERIC)
+    read(ctx.options.text(TARGET.name)).unwrap_or(GENERIC)
+}
+
+/// The lengths that the options of a pass give. A name that the program does not have binds nothing.
+pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
+    let mut bindings = Bindings::default();
+    for item in ctx.options.list(SHAPE.name) {
+        let pair = item.split_once('=');
+        let parsed =
+            pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
+        let Some((name, length)) = parsed else {
+            let message = format!("'{item}' is not of the form NAME=LENGTH");
+            let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
+            return Err(Diagnostics { items: vec![error] });
+        };
+        if name == OTHERS {
+            bindings.nominal = length;
+        } else if let Some(sym) = ctx.ir.strings.lookup(name) {
+            bindings.named.insert(sym, length);
+        }
+    }
+    Ok(bindings)
 }
 
 fn read(value: &str) -> Result<Target, String> {

@@ -8,8 +8,8 @@ use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory. 3: the text has a checksum.
-pub const VERSION: u32 = 3;
+/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions.
+pub const VERSION: u32 = 4;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,29 @@ pub struct Artifact {
     /// The inputs that a run overwrites, ascending. An output lives in the buffer of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<u32>,
+    /// What must hold of the extents for this to be the version that runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Bound>,
+    /// The version that runs where it does not hold: the same program with kernels, buffers and steps of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<Box<Artifact>>,
+}
+
+/// Memory that a kernel asks for, and the most that it may: shared memory of a GPU, beyond which it cannot run, or a CPU's
+/// caches, beyond which it is slow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    pub kernel: u32,
+    pub bytes: SizeExpr,
+    pub at_most: u64,
+}
+
+impl Bound {
+    /// Whether the kernel gets what it asks for under these extents.
+    pub fn holds(&self, extents: &[i64]) -> bool {
+        let bytes = self.bytes.evaluate_size(extents);
+        bytes.is_ok_and(|bytes| bytes as u64 <= self.at_most)
+    }
 }
 
 impl Artifact {
@@ -47,7 +70,26 @@ impl Artifact {
             steps: Vec::new(),
             segments: Vec::new(),
             updates: Vec::new(),
+            requires: Vec::new(),
+            otherwise: None,
         }
+    }
+
+    /// The versions of the program, in the order in which they are asked whether they run.
+    pub fn versions(&self) -> impl Iterator<Item = &Artifact> {
+        std::iter::successors(Some(self), |version| version.otherwise.as_deref())
+    }
+
+    /// The number of the version that runs under these extents: the first of which all holds that it requires, or the last.
+    pub fn version(&self, extents: &[i64]) -> usize {
+        let mut last = 0;
+        for (number, version) in self.versions().enumerate() {
+            last = number;
+            if version.requires.iter().all(|bound| bound.holds(extents)) {
+                break;
+            }
+        }
+        last
     }
 
     /// Whether a run writes to the memory of an input (an in-place update). An output that lives in the buffer of another
@@ -160,6 +202,9 @@ pub struct KernelCode {
     /// Its entry in the code.
     pub symbol: String,
     pub code: Code,
+    /// Shared memory of a block that the code itself has, besides what its launches give it.
+    #[serde(default)]
+    pub shared_bytes: u64,
 }
 
 /// Machine code in the form that its loader takes.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::{MAX_BLOCK, MAX_RANK};
+use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
 use crate::size::SizeError;
 
 /// Why an artifact cannot be read or written.
@@ -29,6 +29,9 @@ pub enum Place {
     Step(usize),
     Segment(usize),
     Update(usize),
+    /// A bound of a version, or the version itself.
+    Bound(usize),
+    Version(usize),
 }
 
 /// What is wrong at a place.
@@ -95,6 +98,10 @@ pub enum Problem {
     WritesInput {
         buffer: u32,
     },
+    /// A version that takes, gives or overwrites something else than the first one, or is for another target.
+    OtherProgram,
+    /// More versions than there may be.
+    TooManyVersions,
     /// An input that is overwritten, and no output lives in its buffer.
     NoUpdate {
         buffer: u32,
@@ -132,6 +139,8 @@ impl fmt::Display for Place {
             Place::Step(index) => write!(f, "steps[{index}]"),
             Place::Segment(index) => write!(f, "segments[{index}]"),
             Place::Update(index) => write!(f, "updates[{index}]"),
+            Place::Bound(index) => write!(f, "requires[{index}]"),
+            Place::Version(index) => write!(f, "version {index}"),
         }
     }
 }
@@ -179,6 +188,8 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
+            Problem::OtherProgram => f.write_str("it is no version of this program"),
+            Problem::TooManyVersions => write!(f, "at most {MAX_VERSIONS} versions are possible"),
             Problem::NoUpdate { buffer } => {
                 write!(f, "no output lives in buffers[{buffer}]")
             }

@@ -33,7 +33,7 @@ mod size;
 mod validate;
 
 pub use artifact::{
-    Artifact, BufferKind, BufferSpec, Code, DimSpec, Direction, KernelCode, SegmentInfo,
+    Artifact, Bound, BufferKind, BufferSpec, Code, DimSpec, Direction, KernelCode, SegmentInfo,
     SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
 };
 pub use dtype::{DType, UnknownDType};

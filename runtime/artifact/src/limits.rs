@@ -9,5 +9,8 @@ pub const MAX_RANK: usize = 32;
 /// Most threads of a block that any NVIDIA GPU takes.
 pub const MAX_BLOCK: u32 = 1024;
 
+/// Most versions of a program. Each is for extents of another size class; there are few.
+pub const MAX_VERSIONS: usize = 8;
+
 /// Alignment in bytes of every buffer and scratch area that a kernel is handed: a cache line, and the widest vector.
 pub const BUFFER_ALIGN: usize = 64;

@@ -2,7 +2,7 @@
 //!
 //! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
 //! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
-//! suits the target; that a temporary is used only while it lives; that an output lives where an input is overwritten.
+//! suits the target; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
 //!
 //! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
 //! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
@@ -14,12 +14,39 @@ use crate::artifact::{
 };
 use crate::error::{ArtifactError, Place, Problem};
 use crate::json::check_version;
-use crate::limits::{MAX_BLOCK, MAX_RANK};
+use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
 use crate::size::SizeExpr;
 
 impl Artifact {
     /// Refuses an artifact that contradicts itself.
     pub fn validate(&self) -> Result<(), ArtifactError> {
+        for (number, version) in self.versions().enumerate() {
+            let fits = match number {
+                MAX_VERSIONS.. => Err(Problem::TooManyVersions),
+                _ => self.check_alike(version),
+            };
+            at(Place::Version(number), fits)?;
+            version.validate_alone()?;
+        }
+        Ok(())
+    }
+
+    /// Whether `other` takes and gives what this program does.
+    fn check_alike(&self, other: &Artifact) -> Result<(), Problem> {
+        let face = |artifact: &Artifact| {
+            let tensors = artifact.inputs.iter().chain(&artifact.outputs).cloned();
+            // Where outputs live is a version's own matter.
+            let tensors: Vec<TensorSpec> = tensors.map(|t| TensorSpec { buffer: 0, ..t }).collect();
+            (tensors, artifact.inputs.len(), artifact.updates.clone())
+        };
+        let alike = self.program == other.program
+            && self.extents == other.extents
+            && self.target == other.target
+            && face(self) == face(other);
+        alike.then_some(()).ok_or(Problem::OtherProgram)
+    }
+
+    fn validate_alone(&self) -> Result<(), ArtifactError> {
         check_version(self.version)?;
         self.check_names()?;
         let check_input = |(i, t)| at(Place::Input(i), self.check_input(i, t));
@@ -37,6 +64,11 @@ impl Artifact {
             .iter()
             .enumerate()
             .try_for_each(check_segment)?;
+        for (index, bound) in self.requires.iter().enumerate() {
+            let known = lookup(&self.kernels, "kernels", bound.kernel).map(|_| ());
+            let sound = known.and_then(|()| self.check_size(&bound.bytes));
+            at(Place::Bound(index), sound)?;
+        }
         let homes: BTreeSet<u32> = self.outputs.iter().map(|output| output.buffer).collect();
         let check_update =
             |(i, u): (usize, &u32)| at(Place::Update(i), self.check_update(*u, &homes));
@@ -289,6 +321,7 @@ pub(crate) mod tests {
             name: "k".to_string(),
             symbol: "sample_k".to_string(),
             code: Code::Object(vec![0x7f, 0x45]),
+            shared_bytes: 0,
         });
         artifact.steps = vec![
             Step::Fill {

@@ -31,6 +31,8 @@ pub struct CpuProgram {
     entries: Vec<CpuEntry>,
     /// Keeps the entries callable.
     _code: Box<dyn LoadedCode>,
+    /// The versions after this one.
+    others: Vec<CpuProgram>,
 }
 
 /// What a run yields.
@@ -42,9 +44,20 @@ pub struct RunResult {
 }
 
 impl CpuProgram {
-    /// Checks an artifact and loads its code.
+    /// Checks an artifact and loads its code, of all versions.
     pub fn load(artifact: Artifact, loader: &dyn CodeLoader) -> Result<CpuProgram, RuntimeError> {
         artifact.validate()?;
+        let others = artifact.versions().skip(1).cloned();
+        let others: Vec<Artifact> = others.collect();
+        let mut program = CpuProgram::load_alone(artifact, loader)?;
+        let others = others.into_iter();
+        program.others = others
+            .map(|version| CpuProgram::load_alone(version, loader))
+            .collect::<Result<_, _>>()?;
+        Ok(program)
+    }
+
+    fn load_alone(artifact: Artifact, loader: &dyn CodeLoader) -> Result<CpuProgram, RuntimeError> {
         if let Target::Cuda { .. } = artifact.target {
             return Err(RuntimeError::Target {
                 expected: "a CPU",
@@ -68,7 +81,15 @@ impl CpuProgram {
             artifact,
             entries,
             _code: code,
+            others: Vec::new(),
         })
+    }
+
+    /// The version that runs under these extents.
+    fn version(&self, extents: &[i64]) -> &CpuProgram {
+        let number = self.artifact.version(extents);
+        let other = number.checked_sub(1).and_then(|n| self.others.get(n));
+        other.unwrap_or(self)
     }
 
     pub fn artifact(&self) -> &Artifact {
@@ -89,7 +110,8 @@ impl CpuProgram {
             inputs,
             explicit,
         )?;
-        let plan = RunPlan::new(&self.artifact, &extents)?;
+        let program = self.version(&extents);
+        let plan = RunPlan::new(&program.artifact, &extents)?;
         let heap = runtime.heap();
         let converted = as_declared(heap, &self.artifact, &extents, inputs)?;
         let inputs = inputs.iter().zip(&converted);
@@ -99,7 +121,7 @@ impl CpuProgram {
         let allocated = plan.allocated_bytes(runtime.workers().count())?;
         heap.check(allocated)?;
         let run = Run {
-            program: self,
+            program,
             runtime,
             plan: &plan,
             inputs: &inputs,
@@ -125,7 +147,8 @@ impl CpuProgram {
     ) -> Result<RunResult, RuntimeError> {
         let (names, tensors) = (&self.artifact.extents, &self.artifact.inputs);
         let extents = bind_tensors(names, tensors, &inputs, explicit)?;
-        let plan = RunPlan::new(&self.artifact, &extents)?;
+        let program = self.version(&extents);
+        let plan = RunPlan::new(&program.artifact, &extents)?;
         let converted = as_declared(runtime.heap(), &self.artifact, &extents, &inputs)?;
         let owned = inputs.into_iter().zip(converted);
         let owned: Vec<HostTensor> = owned.map(|(given, other)| other.unwrap_or(given)).collect();
@@ -135,7 +158,7 @@ impl CpuProgram {
             .check(allocated.saturating_sub(plan.updated_bytes()))?;
         let inputs: Vec<&HostTensor> = owned.iter().collect();
         let run = Run {
-            program: self,
+            program,
             runtime,
             plan: &plan,
             inputs: &inputs,
@@ -143,7 +166,7 @@ impl CpuProgram {
         let mut frame = run.frame(Mode::Updating)?;
         let times = run.execute(&mut frame, Order::Parallel)?;
         let run = Run {
-            program: self,
+            program,
             runtime,
             plan: &plan,
             inputs: &[],

@@ -258,6 +258,7 @@ fn empty_artifact(symbols: &[&str]) -> Artifact {
             name: format!("k_{symbol}"),
             symbol: symbol.to_string(),
             code: Code::Object(Vec::new()),
+            shared_bytes: 0,
         })
         .collect();
     artifact.segments.push(SegmentInfo {

@@ -59,6 +59,12 @@ pub enum RuntimeError {
         call: &'static str,
         message: String,
     },
+    /// A block of a kernel asks for more shared memory than the device has for one.
+    SharedMemory {
+        kernel: String,
+        bytes: u64,
+        limit: u64,
+    },
     /// A kernel's grid is larger than the device takes.
     Grid {
         kernel: String,
@@ -101,6 +107,16 @@ impl fmt::Display for RuntimeError {
                 )
             }
             RuntimeError::Device { call, message } => write!(f, "{call} failed: {message}"),
+            RuntimeError::SharedMemory {
+                kernel,
+                bytes,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "a block of kernel `{kernel}` asks for {bytes} bytes of shared memory, the device has {limit} for one"
+                )
+            }
             RuntimeError::Grid {
                 kernel,
                 grid,

@@ -79,19 +79,21 @@ pub fn compile_kernels(
     check(ir, &funcs, target)?;
     let mut kernels = Vec::new();
     for (&func, symbol) in funcs.iter().zip(names) {
-        let code = with_module(
-            ir,
-            func,
-            &symbol,
-            target,
-            options,
-            |emit, machine| match target.is_gpu() {
+        let mut shared_bytes = 0;
+        let code = with_module(ir, func, &symbol, target, options, |emit, machine| {
+            shared_bytes = reduce::shared_bytes(emit, machine);
+            match target.is_gpu() {
                 true => target::emit_assembly(&emit.module, machine).map(Code::Ptx),
                 false => target::emit_object(&emit.module, machine).map(Code::Object),
-            },
-        )?;
+            }
+        })?;
         let name = ir.symbol_name(func).unwrap_or_default().to_string();
-        kernels.push(KernelCode { name, symbol, code });
+        kernels.push(KernelCode {
+            name,
+            symbol,
+            code,
+            shared_bytes,
+        });
     }
     Ok(kernels)
 }

@@ -3,8 +3,10 @@
 //! The order of both is fixed. Lanes fold as a balanced tree, as `kernel.reduce` defines. Threads fold within a warp by
 //! butterfly exchange, where every lane ends with the same bits, then over the warps in order, read from shared memory.
 
+use fuser_artifact::limits::BUFFER_ALIGN;
 use inkwell::AddressSpace;
 use inkwell::module::Linkage;
+use inkwell::targets::TargetMachine;
 use inkwell::values::PointerValue;
 
 use super::arith::Combiner;
@@ -16,6 +18,9 @@ use fuser_ir::DType;
 
 /// Threads that run in lockstep.
 pub const WARP: u32 = 32;
+/// Alignment of partial results.
+const ALIGN: u64 = 16;
+
 /// NVPTX's shared memory.
 pub const SHARED_SPACE: u16 = 3;
 
@@ -143,8 +148,25 @@ fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ct
         .add_global(ty, Some(AddressSpace::from(SHARED_SPACE)), &name);
     global.set_linkage(Linkage::Internal);
     global.set_initializer(&ty.get_poison());
-    global.set_alignment(16);
+    global.set_alignment(ALIGN as u32);
     global.as_pointer_value()
+}
+
+/// Shared memory of a block that the module itself has, up to where what a launch gives begins: partial results, each array at a multiple of its alignment.
+pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
+    let data = machine.get_target_data();
+    let globals = std::iter::successors(emit.module.get_first_global(), |g| g.get_next_global());
+    // What a launch gives has no initializer.
+    let own = globals.filter(|g| {
+        let space = g.as_pointer_value().get_type().get_address_space();
+        space == AddressSpace::from(SHARED_SPACE) && g.get_initializer().is_some()
+    });
+    let bytes = own.map(|g| {
+        data.get_abi_size(&g.get_value_type())
+            .next_multiple_of(ALIGN)
+    });
+    // What a launch gives lies behind it, at a multiple of this.
+    bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
 }
 
 /// Waits for all threads of the block.

@@ -49,6 +49,8 @@ pub(super) struct Node {
     /// Whether someone outside uses a result.
     pub is_output: bool,
     pub class: OpClass,
+    /// Bytes of one element of all its results while they accumulate.
+    pub accumulating: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
     /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
@@ -201,6 +203,7 @@ impl Body {
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
+                accumulating: results.iter().map(|&r| accumulating_bytes(ir, r)).sum(),
                 is_output: results.iter().any(|r| outputs.contains(r)),
                 class: def.map_or(OpClass::Structure, |d| d.class),
                 flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
@@ -353,6 +356,12 @@ fn check_placement(ir: &Ir, op: Op, node: &Node) -> Result<(), Refusal> {
 
 fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
     axes.stored(value).map(AxisId::index).collect()
+}
+
+/// Bytes of one element of a sum on the way; no other fold takes more.
+fn accumulating_bytes(ir: &Ir, value: Value) -> u64 {
+    let dtype = ir.value_kind(value).dtype();
+    dtype.map_or(0, |dtype| dtype.accumulate().bytes())
 }
 
 /// Bytes of one element; 0 for scalars, which are kernel arguments.

@@ -213,15 +213,22 @@ pub fn plan_with(
         .into_iter()
         .map(|tile| evaluate(&body, tile, target))
         .collect();
-    // Stable: of equal plans the one with the smaller tile. The empty tile always fits, so there is one that does.
+    // Stable: of equal plans the one with the smaller tile.
     choices.sort_by_key(|c| c.cost.key(model.objective));
     let fits = choices.iter().position(|c| c.refusal.is_none());
     let mut better = choices.into_iter();
-    let rejected = better.by_ref().take(fits.unwrap_or(0));
-    let rejected: Vec<Refusal> = rejected.filter_map(|c| c.refusal).collect();
-    let Choice {
+    let rejected = better.by_ref().take(fits.unwrap_or(usize::MAX));
+    let mut rejected: Vec<Refusal> = rejected.filter_map(|c| c.refusal).collect();
+    let Some(Choice {
         cost, tile, drafts, ..
-    } = better.next().unwrap_or_default();
+    }) = better.next()
+    else {
+        // There is always the empty tile; where even that is too much, it is why.
+        let smallest = rejected
+            .iter()
+            .position(|r| matches!(r, Refusal::TileTooLarge { axes, .. } if axes.is_empty()));
+        return Err(rejected.swap_remove(smallest.unwrap_or(0)));
+    };
     if drafts.len() > limits.sweeps {
         let (sweeps, limit) = (drafts.len(), limits.sweeps);
         return Err(Refusal::TooManySweeps { sweeps, limit });
@@ -280,8 +287,14 @@ struct Choice {
 
 fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
     let drafts = units::layout(body, tile);
-    let (bytes, limit) = (tile_bytes(&drafts), target.tile_bytes);
-    let refusal = (tile != 0 && bytes > limit).then(|| {
+    let bytes = drafts.iter().map(|d| resident_bytes(body, d, target));
+    let bytes = bytes.max().unwrap_or(0);
+    // Without a tile there are accumulators only: a CPU has memory for them, a block of a GPU has what it has.
+    let limit = match tile {
+        0 => target.scratch_limit().unwrap_or(u64::MAX),
+        _ => target.tile_bytes,
+    };
+    let refusal = (bytes > limit).then(|| {
         let axes = body.lengths(tile);
         Refusal::TileTooLarge { bytes, limit, axes }
     });
@@ -294,8 +307,10 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
     }
 }
 
-fn tile_bytes(drafts: &[Draft]) -> u64 {
-    drafts.iter().map(|d| d.tile_bytes).max().unwrap_or(0)
+/// Fast memory that a step of a sweep takes.
+fn resident_bytes(body: &Body, draft: &Draft, target: &Target) -> u64 {
+    let accumulators = roles::accumulator_bytes(body, draft, target);
+    draft.tile_bytes.saturating_add(accumulators)
 }
 
 fn price(body: &Body, drafts: &[Draft], target: &Target) -> Cost {
@@ -393,7 +408,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         fetches: values(&draft.fetches),
         keeps: values(&draft.keeps),
         stores: stores.filter(|v| body.outputs.contains(v)).collect(),
-        tile_bytes: draft.tile_bytes,
+        tile_bytes: resident_bytes(body, draft, target),
     }
 }
 

@@ -75,6 +75,29 @@ fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     order
 }
 
+/// Fast memory that the accumulators of a worker take: a sum over an axis of the grid is whole there, one over an axis that a
+/// worker walks has what lies inside of that walk.
+pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, target: &Target) -> u64 {
+    let (axes, grid) = assign(body, draft, target);
+    let outer: Vec<usize> = axes
+        .iter()
+        .map(|(a, _)| *a)
+        .filter(|a| draft.outer >> a & 1 == 1)
+        .collect();
+    draft.accumulators.iter().fold(0u64, |sum, &a| {
+        let node = &body.nodes[a as usize];
+        let start = outer.iter().position(|axis| node.reduced >> axis & 1 == 1);
+        let around = outer[..start.unwrap_or(0)]
+            .iter()
+            .fold(0, |m, axis| m | 1 << axis);
+        let kept = match node.reduced & grid {
+            0 => node.stored & !around,
+            _ => node.stored,
+        };
+        sum.saturating_add(node.accumulating.saturating_mul(body.elements(kept)))
+    })
+}
+
 /// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
 pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> u64 {
     draft.accumulators.iter().fold(0u64, |sum, &a| {

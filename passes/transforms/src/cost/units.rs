@@ -34,7 +34,7 @@ pub(super) struct Draft {
     pub keeps: Vec<u32>,
     /// Ops with outputs that it writes.
     pub stores: Vec<u32>,
-    /// Bytes that stay in fast memory for the step.
+    /// Bytes that stay in fast memory from one phase of a step to the next; accumulators are not among them.
     pub tile_bytes: u64,
 }
 
@@ -327,7 +327,7 @@ impl<'a> Units<'a> {
         reduced != 0 && reduced & !self.tile == 0
     }
 
-    /// The most bytes that cross from one phase to the next, and the accumulators' share of the tile.
+    /// The most bytes that cross from one phase to the next.
     fn tile_bytes(&self, content: &[u32], phases: &[u32], outer: Mask) -> u64 {
         let mut spans = rustc_hash::FxHashMap::<Source, (u32, u32)>::default();
         for (&index, &phase) in content.iter().zip(phases) {
@@ -349,15 +349,7 @@ impl<'a> Units<'a> {
                 *border = border.saturating_add(bytes);
             }
         }
-        let accumulators = content.iter().filter(|&&i| self.accumulates(i));
-        let accumulators = accumulators.fold(0u64, |sum, &i| {
-            sum.saturating_add(self.resident_bytes(Source::Node(i), outer))
-        });
-        borders
-            .into_iter()
-            .max()
-            .unwrap_or(0)
-            .saturating_add(accumulators)
+        borders.into_iter().max().unwrap_or(0)
     }
     fn resident_bytes(&self, source: Source, outer: Mask) -> u64 {
         let (element, stored) = match source {

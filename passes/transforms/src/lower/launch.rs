@@ -24,6 +24,26 @@ use super::spec::{Role, SweepSpec, strings};
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::axes::Axes;
 
+/// Shared memory that a block is taken to need besides its allocations: partial results of its threads.
+const RESERVED: u64 = 1 << 10;
+
+/// Bytes that an allocation of known size takes, to where the next one begins.
+fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
+    let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
+        return None;
+    };
+    let elements = dims.iter().try_fold(1u64, |n, dim| match dim {
+        Extent::Static(extent) => n.checked_mul(*extent),
+        _ => None,
+    })?;
+    elements
+        .checked_mul(dtype.bytes())?
+        .checked_next_multiple_of(SCRATCH_ALIGN)
+}
+
+/// Allocations in scratch memory begin at multiples of this many bytes.
+pub const SCRATCH_ALIGN: u64 = 64;
+
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
 
@@ -334,7 +354,27 @@ impl Job<'_> {
         };
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
-        Ok(())
+        self.check_scratch(ir, block)
+    }
+    /// Refuses a kernel whose allocations of known size are more than a block of the target may have. Those that depend on named
+    /// extents are the launch's to check.
+    fn check_scratch(&self, ir: &Ir, entry: Block) -> Result<(), Unsupported> {
+        let Some(limit) = self.target.scratch_limit() else {
+            return Ok(());
+        };
+        let known = ir.block_ops(entry).filter(|&op| ir.is(op, &kernel::ALLOC));
+        let bytes = known.fold(RESERVED, |sum: u64, op| {
+            sum.saturating_add(allocated(ir, op).unwrap_or(0))
+        });
+        let fits = bytes <= limit;
+        fits.then_some(()).ok_or_else(|| Unsupported {
+            op: self.flat.op,
+            reason: format!(
+                "its kernel asks for {bytes} bytes of shared memory, {} has {limit} for a block",
+                self.target.name
+            ),
+            help: "keep less in the tile: other roles, or smaller tiles".into(),
+        })
     }
     fn emit_launch(
         &self,

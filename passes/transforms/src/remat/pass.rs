@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::improve::{Config, Outcome, improve};
 use crate::cost::Model;
 use crate::places;
-use crate::targets::{self, TARGET};
+use crate::targets::{self, SHAPE, TARGET};
 
 /// `remat`
 pub static REMAT: PassDef = PassDef {
@@ -20,12 +20,7 @@ pub static REMAT: PassDef = PassDef {
     anchor: &["task.program"],
     options: &[
         TARGET,
-        OptionDef {
-            name: "shape",
-            kind: OptionKind::List,
-            default: "",
-            doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024",
-        },
+        SHAPE,
         OptionDef {
             name: "launch-bytes",
             kind: OptionKind::Int {
@@ -95,7 +90,7 @@ pub static REMAT: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let bindings = crate::segment::bindings(ctx, &ctx.options.list("shape"))?;
+    let bindings = targets::bindings(ctx)?;
     let model = Model {
         target: targets::of(ctx),
         bindings,

@@ -29,7 +29,7 @@ pub static SEGMENT_REPORT: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let bindings = crate::segment::bindings(ctx, &ctx.options.list("shape"))?;
+    let bindings = targets::bindings(ctx)?;
     let model = Model {
         target: targets::of(ctx),
         bindings,

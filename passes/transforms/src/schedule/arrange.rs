@@ -4,14 +4,13 @@ use fuser_dialects::task;
 use fuser_dialects::task::outline::outline;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
-use fuser_target::Target;
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops};
 use crate::axes::{Axes, AxisId};
-use crate::cost::{self, Plan};
+use crate::cost::{self, Model, Plan};
 use crate::lower::launch::renamed;
 use crate::lower::spec::{LoopAxis, Role};
 
@@ -42,7 +41,7 @@ pub fn arrange(
     segment: Op,
     plan: &Plan,
     axes: &Axes,
-    target: &Target,
+    model: &Model,
 ) -> Result<Arranged, String> {
     let mut walks = walks(ir, plan, axes);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
@@ -51,7 +50,7 @@ pub fn arrange(
     // All loops first: what a drawn sweep gives to later ones is no value of `axes` any more.
     let mut chosen = Vec::new();
     for walk in walks {
-        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, target)?;
+        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, model)?;
         let phases = bring_forward(ir, &walk, &hoisted);
         if !hoisted.is_empty() {
             let early = hoisted.iter().map(|h| &h.ops);
@@ -330,7 +329,7 @@ fn choose(
     segment: Op,
     walk: &Walk,
     whole: &Axes,
-    target: &Target,
+    model: &Model,
 ) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
     let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
     let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
@@ -348,18 +347,19 @@ fn choose(
     let draft = Draft {
         ir,
         axes: &axes,
+        bindings: &model.bindings,
         roles: local_roles(&axes, whole, walk),
         ops: &ops,
         memory: inputs.into_iter().chain(outputs).collect(),
     };
-    let loops = draft.choose(target).ok_or_else(unknown)?;
+    let loops = draft.choose(&model.target).ok_or_else(unknown)?;
     let hoisted = hoist(&Candidates {
         ir,
         axes: &axes,
         loops: &loops,
         ops: &ops,
-        target,
-        room: target.tile_bytes.saturating_sub(walk.tile_bytes),
+        target: &model.target,
+        room: model.target.tile_bytes.saturating_sub(walk.tile_bytes),
     });
     Ok((axes, loops, hoisted))
 }

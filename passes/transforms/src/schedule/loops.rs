@@ -13,6 +13,7 @@ use fuser_ir::{DType, Ir, Op, Value};
 use fuser_target::Target;
 
 use crate::axes::{Axes, AxisId};
+use crate::cost::Bindings;
 use crate::lower::spec::{LoopAxis, Role, product};
 
 /// A sweep before its loops are chosen.
@@ -21,6 +22,8 @@ pub struct Draft<'a> {
     pub ir: &'a Ir,
     /// Axes of the sweep's own ops.
     pub axes: &'a Axes,
+    /// Lengths of named extents.
+    pub bindings: &'a Bindings,
     /// Role of each axis in the plan, outermost first.
     pub roles: Vec<(AxisId, Role)>,
     /// Its ops.
@@ -111,9 +114,12 @@ impl Draft<'_> {
     fn innermost(&self, value: Value) -> Option<AxisId> {
         self.axes.stored(value).last()
     }
-    /// Stored bytes, where an unknown extent counts as 1024.
+    /// Stored bytes under the bindings.
     fn weight(&self, value: Value) -> u64 {
-        let extent = |axis| self.static_extent(axis).unwrap_or(1024);
+        let extent = |axis| {
+            let extent = self.axes.extent(axis);
+            extent.map_or(self.bindings.nominal, |e| self.bindings.eval(e))
+        };
         let dtype = self.ir.value_kind(value).dtype().unwrap_or(DType::F32);
         self.axes
             .stored(value)

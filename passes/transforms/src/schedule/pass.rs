@@ -9,9 +9,9 @@ use fuser_target::Target;
 use super::apart;
 use super::arrange::{Arranged, arrange};
 use crate::axes::{Axes, value_text};
-use crate::cost::{self, Kind, Model, Refusal};
+use crate::cost::{self, Bindings, Kind, Model, Refusal};
 use crate::decompose::is_composite;
-use crate::targets::{self, TARGET};
+use crate::targets::{self, SHAPE, TARGET};
 use crate::{label_patterns, places};
 
 /// The codes of scheduling.
@@ -45,7 +45,7 @@ pub static SCHEDULE: PassDef = PassDef {
           lowered, the next one is taken: without a tile in fast memory, then cut in halves, at the last one op in each; a \
           remark says so. A segment of the text, or of a given grouping, is an error instead.",
     anchor: &["task.program"],
-    options: &[TARGET],
+    options: &[TARGET, SHAPE],
     statistics: &[
         StatDef {
             name: "segments",
@@ -73,16 +73,26 @@ pub static SCHEDULE: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let target = targets::of(ctx);
+    let goal = Goal {
+        target: targets::of(ctx),
+        bindings: targets::bindings(ctx)?,
+    };
     label_patterns::note(ctx.ir, ctx.op);
     places::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !is_written(ctx.ir, segment) {
-            schedule_all(ctx, segment, &target);
+            schedule_all(ctx, segment, &goal);
         }
     }
     places::settle(ctx.ir, ctx.op);
     Ok(())
+}
+
+/// What is scheduled for.
+#[derive(Clone)]
+struct Goal {
+    target: Target,
+    bindings: Bindings,
 }
 
 /// Why a segment has no schedule.
@@ -100,7 +110,7 @@ fn is_written(ir: &Ir, segment: Op) -> bool {
 }
 
 /// Schedules a segment, or the parts into which it has to be cut.
-fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, target: &Target) {
+fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
     let mut waiting = vec![segment];
     while let Some(mut segment) = waiting.pop() {
         let ops = apart::ops_of(ctx.ir, segment);
@@ -112,8 +122,8 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, target: &Target) {
         let whole = ops.iter().any(|&op| is_composite(ctx.ir, op));
         let drawn = apart::is_drawn(ctx.ir, segment) && !whole;
         let arranged = match drawn {
-            true => settle(ctx, &mut segment, target),
-            false => attempt(ctx, segment, target),
+            true => settle(ctx, &mut segment, goal),
+            false => attempt(ctx, segment, goal),
         };
         match arranged {
             Ok(arranged) => {
@@ -143,16 +153,12 @@ fn symbol(ir: &Ir, segment: Op) -> String {
 }
 
 /// Schedules a segment that a pass drew by the best plan that can be lowered. A copy may stand for it then.
-fn settle(
-    ctx: &mut PassContext<'_>,
-    segment: &mut Op,
-    target: &Target,
-) -> Result<Arranged, Refused> {
-    let best = settle_by(ctx, segment, target);
+fn settle(ctx: &mut PassContext<'_>, segment: &mut Op, goal: &Goal) -> Result<Arranged, Refused> {
+    let best = settle_by(ctx, segment, goal);
     let Err(refused) = best else { return best };
     // Without fast memory nothing is resident: each reduction ends a sweep.
-    let mut other = *target;
-    other.tile_bytes = 0;
+    let mut other = goal.clone();
+    other.target.tile_bytes = 0;
     let Ok(arranged) = settle_by(ctx, segment, &other) else {
         return Err(refused);
     };
@@ -163,15 +169,15 @@ fn settle(
     Ok(arranged)
 }
 
-/// Schedules `segment` by the best plan for `target`, or leaves a copy of it in its place as it was.
+/// Schedules `segment` by the best plan for `goal`, or leaves a copy of it in its place as it was.
 fn settle_by(
     ctx: &mut PassContext<'_>,
     segment: &mut Op,
-    target: &Target,
+    goal: &Goal,
 ) -> Result<Arranged, Refused> {
     let before = apart::copy(ctx.ir, *segment);
-    let arranged = attempt(ctx, *segment, target).and_then(|arranged| {
-        let lowered = apart::trial(ctx.ir, *segment, target);
+    let arranged = attempt(ctx, *segment, goal).and_then(|arranged| {
+        let lowered = apart::trial(ctx.ir, *segment, &goal.target);
         lowered.map(|()| arranged).map_err(|fault| Refused {
             at: Some((fault.place, fault.op)),
             reason: fault.reason,
@@ -189,7 +195,7 @@ fn settle_by(
 }
 
 /// Draws the sweeps of the cost model's plan.
-fn attempt(ctx: &mut PassContext<'_>, segment: Op, target: &Target) -> Result<Arranged, Refused> {
+fn attempt(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) -> Result<Arranged, Refused> {
     let ops = apart::ops_of(ctx.ir, segment);
     let refused = |ctx: &PassContext<'_>, refusal: Refusal| {
         let op = refusal.op(ctx.ir);
@@ -200,7 +206,8 @@ fn attempt(ctx: &mut PassContext<'_>, segment: Op, target: &Target) -> Result<Ar
         }
     };
     let model = Model {
-        target: *target,
+        target: goal.target,
+        bindings: goal.bindings.clone(),
         ..Model::default()
     };
     let axes = Axes::build(ctx.ir, &ops).map_err(|r| refused(ctx, Refusal::Axes(r)))?;
@@ -208,7 +215,7 @@ fn attempt(ctx: &mut PassContext<'_>, segment: Op, target: &Target) -> Result<Ar
     if plan.kind == Kind::View {
         return Ok(Arranged::default());
     }
-    arrange(ctx.ir, segment, &plan, &axes, target).map_err(|reason| Refused {
+    arrange(ctx.ir, segment, &plan, &axes, &model).map_err(|reason| Refused {
         at: None,
         reason,
         help: None,

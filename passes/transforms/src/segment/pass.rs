@@ -15,8 +15,8 @@ use super::record::{Action, Record};
 use super::rounds::{prices, rounds};
 use super::search::{Group, Options, Segmentation, segment};
 use super::verdict::Planner;
-use crate::cost::{Bindings, Kind, Limits, Model, Objective};
-use crate::targets::{self, TARGET};
+use crate::cost::{Kind, Limits, Model, Objective};
+use crate::targets::{self, SHAPE, TARGET};
 use crate::{label_patterns, places};
 
 /// The codes of segmentation.
@@ -112,12 +112,7 @@ pub static SEGMENT: PassDef = PassDef {
             doc: "what is to be small",
         },
         TARGET,
-        OptionDef {
-            name: "shape",
-            kind: OptionKind::List,
-            default: "",
-            doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024",
-        },
+        SHAPE,
         OptionDef {
             name: "top-down",
             kind: OptionKind::Bool,
@@ -427,28 +422,10 @@ fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
     };
     Ok(Model {
         target: targets::of(ctx),
-        bindings: bindings(ctx, &ctx.options.list("shape"))?,
+        bindings: targets::bindings(ctx)?,
         limits,
         objective,
     })
-}
-
-/// Lengths from `NAME=LENGTH` items. A name that the program does not have binds nothing.
-pub(crate) fn bindings(ctx: &PassContext<'_>, items: &[String]) -> Result<Bindings, Diagnostics> {
-    let mut bindings = Bindings::default();
-    for item in items {
-        let pair = item.split_once('=');
-        let parsed =
-            pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
-        let Some((name, length)) = parsed else {
-            let message = format!("'{item}' is not of the form NAME=LENGTH");
-            return Err(one(ctx.error_at(ctx.op, &UNKNOWN_OPTION, message)));
-        };
-        if let Some(sym) = ctx.ir.strings.lookup(name) {
-            bindings.named.insert(sym, length);
-        }
-    }
-    Ok(bindings)
 }
 
 fn check_hints(ctx: &PassContext<'_>, block: Block) -> Result<(), Diagnostics> {

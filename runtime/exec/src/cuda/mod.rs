@@ -64,6 +64,8 @@ pub struct CudaDevice {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     sm: u32,
+    /// Shared memory of a block that asks for it.
+    shared: u64,
 }
 
 impl CudaDevice {
@@ -77,12 +79,16 @@ impl CudaDevice {
         // SAFETY: everything here runs on one stream, so that no slice is used by two.
         unsafe { context.disable_event_tracking() };
         let (major, minor) = context.compute_capability().map_err(no_device)?;
+        let attribute =
+            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let shared = context.attribute(attribute).map_err(no_device)?;
         let stream = context.new_stream().map_err(no_device)?;
         let sm = u32::try_from(major * 10 + minor).unwrap_or(0);
         Ok(CudaDevice {
             context,
             stream,
             sm,
+            shared: u64::try_from(shared).unwrap_or(0),
         })
     }
 

@@ -19,11 +19,11 @@ use crate::run_plan::{Home, PlannedStep, RunPlan};
 use crate::runtime::{RunOptions, Runtime};
 use crate::tensor::{Axis, HostTensor};
 
-/// Most blocks in a grid.
-const MAX_GRID: i64 = i32::MAX as i64;
+/// Most blocks of a grid along its first and its second axis.
+const MAX_GRID: [i64; 2] = [i32::MAX as i64, u16::MAX as i64];
 
-/// Dynamic shared memory that a kernel may have without asking for more.
-const DEFAULT_SHARED: usize = 48 * 1024;
+/// Shared memory that a block may have without asking for more.
+const DEFAULT_SHARED: u64 = 48 * 1024;
 
 /// A program whose kernels are on the device.
 pub struct CudaProgram {
@@ -32,12 +32,24 @@ pub struct CudaProgram {
     functions: Vec<sys::CUfunction>,
     /// Keeps the functions callable.
     _modules: Vec<Module>,
+    /// The versions after this one.
+    others: Vec<CudaProgram>,
 }
 
 impl CudaProgram {
-    /// Checks an artifact and compiles its PTX. Kernels with the same PTX share a module.
+    /// Checks an artifact and compiles its PTX, of all versions. Kernels with the same PTX share a module.
     pub fn load(artifact: Artifact, device: &CudaDevice) -> Result<CudaProgram, RuntimeError> {
         artifact.validate()?;
+        let others: Vec<Artifact> = artifact.versions().skip(1).cloned().collect();
+        let mut program = CudaProgram::load_alone(artifact, device)?;
+        let others = others.into_iter();
+        program.others = others
+            .map(|version| CudaProgram::load_alone(version, device))
+            .collect::<Result<_, _>>()?;
+        Ok(program)
+    }
+
+    fn load_alone(artifact: Artifact, device: &CudaDevice) -> Result<CudaProgram, RuntimeError> {
         check_target(&artifact.target, device)?;
         let mut modules: Vec<Module> = Vec::new();
         let mut by_text: BTreeMap<&str, sys::CUmodule> = BTreeMap::new();
@@ -64,7 +76,15 @@ impl CudaProgram {
             functions,
             _modules: modules,
             artifact,
+            others: Vec::new(),
         })
+    }
+
+    /// The version that runs under these extents.
+    fn version(&self, extents: &[i64]) -> &CudaProgram {
+        let number = self.artifact.version(extents);
+        let other = number.checked_sub(1).and_then(|n| self.others.get(n));
+        other.unwrap_or(self)
     }
 
     /// Runs the program. `inputs` are in the artifact's order; `runtime` gives host memory for the outputs.
@@ -77,7 +97,8 @@ impl CudaProgram {
     ) -> Result<RunResult, RuntimeError> {
         let artifact = &self.artifact;
         let extents = bind_tensors(&artifact.extents, &artifact.inputs, inputs, explicit)?;
-        let plan = RunPlan::new(artifact, &extents)?;
+        let program = self.version(&extents);
+        let plan = RunPlan::new(&program.artifact, &extents)?;
         let converted = as_declared(runtime.heap(), artifact, &extents, inputs)?;
         let inputs = inputs.iter().zip(&converted);
         let inputs: Vec<&HostTensor> = inputs
@@ -85,7 +106,7 @@ impl CudaProgram {
             .collect();
         let device_bytes = self.check_memory(&plan)?;
         let run = Run {
-            program: self,
+            program,
             runtime,
             plan: &plan,
             inputs: &inputs,
@@ -127,6 +148,14 @@ impl CudaProgram {
         }
         Ok(needed)
     }
+}
+
+/// A grid of at least so many blocks: the first axis as long as it may be, then the second.
+fn grid_of(blocks: i64) -> Option<[u32; 2]> {
+    let columns = blocks.min(MAX_GRID[0]).max(1);
+    let rows = (blocks - 1).max(0) / columns + 1;
+    let fits = rows <= MAX_GRID[1];
+    fits.then_some([columns as u32, rows as u32])
 }
 
 fn check_target(target: &Target, device: &CudaDevice) -> Result<(), RuntimeError> {
@@ -327,17 +356,29 @@ impl Run<'_> {
         else {
             return Ok(());
         };
-        if grid > MAX_GRID {
-            let kernel = self.program.artifact.kernels.get(kernel);
-            return Err(RuntimeError::Grid {
-                kernel: kernel.map(|kernel| kernel.name.clone()).unwrap_or_default(),
-                grid,
-                limit: MAX_GRID,
+        let code = self.program.artifact.kernels.get(kernel);
+        let name = || code.map(|code| code.name.clone()).unwrap_or_default();
+        let [columns, rows] = grid_of(grid).ok_or_else(|| RuntimeError::Grid {
+            kernel: name(),
+            grid,
+            limit: MAX_GRID[0].saturating_mul(MAX_GRID[1]),
+        })?;
+        let own = code.map_or(0, |code| code.shared_bytes);
+        let (bytes, limit) = (
+            (shared as u64).saturating_add(own),
+            self.program.device.shared,
+        );
+        if bytes > limit {
+            let kernel = name();
+            return Err(RuntimeError::SharedMemory {
+                kernel,
+                bytes,
+                limit,
             });
         }
-        // The driver refuses what is too much for the device; what does not even fit its type is refused the same way.
+        // It fits: the limit of a block is far below this.
         let shared_bytes = u32::try_from(shared).unwrap_or(u32::MAX);
-        if shared > DEFAULT_SHARED {
+        if bytes > DEFAULT_SHARED {
             let attribute =
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             let value = i32::try_from(shared).unwrap_or(i32::MAX);
@@ -358,7 +399,7 @@ impl Run<'_> {
         // before it returns, and the buffers live until the run has waited for the stream.
         let launched = unsafe {
             let stream = self.stream().cu_stream();
-            let grid = (grid as u32, 1, 1);
+            let grid = (columns, rows, 1);
             result::launch_kernel(
                 function,
                 grid,
