@@ -123,12 +123,9 @@ pub struct Compiled {
     pub compile_ms: f64,
 }
 
-/// What runs on a program before it is scheduled.
-const FRONT: &str = "label-patterns,canonicalize,cse,decompose,preseg,segment,remat";
-
 /// The whole pipeline for the target of `options`.
 pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
-    let front = options.passes.as_deref().unwrap_or(FRONT);
+    let front = options.passes.as_deref().unwrap_or(fuser_passes::FRONT);
     let text = format!(
         "builtin.module(task.program({front},schedule,protect-updates),lower-to-kernel,cse)"
     );

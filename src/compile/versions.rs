@@ -30,7 +30,7 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
     let mut others: Vec<Artifact> = Vec::new();
     for plan in plans {
         let before = others.last().unwrap_or(&compiled.artifact);
-        if fits.is_ok() && before.requires.is_empty() {
+        if fits.is_ok() && (before.requires.is_empty() || is_decided(before, options)) {
             break;
         }
         let mut next = compile_alone(&mut original.clone(), module, &plan)?;
@@ -52,6 +52,13 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
         Some(Box::new(version))
     });
     Ok(compiled)
+}
+
+/// Whether all extents are given, and the artifact runs under them.
+fn is_decided(artifact: &Artifact, options: &CompileOptions) -> bool {
+    let given = |name: &String| i64::try_from(*options.shapes.get(name)?).ok();
+    let extents: Option<Vec<i64>> = artifact.extents.iter().map(given).collect();
+    extents.is_some_and(|extents| artifact.requires.iter().all(|bound| bound.holds(&extents)))
 }
 
 /// The plans in the order in which they are tried: as asked, for long extents, and with nothing in fast memory.

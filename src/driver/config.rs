@@ -1,5 +1,6 @@
 //! What the command line asks for, as data. Filled by `flags`, read by everything else in the driver.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fuser_ir::limits::Limits as SourceLimits;
@@ -263,6 +264,8 @@ pub struct Config {
     pub wanted: Wanted,
     /// The target that they mean.
     pub target: Option<Target>,
+    /// `--shape`: lengths of named extents that passes decide for.
+    pub shapes: BTreeMap<String, u64>,
     /// `--segments-from`: the file of a grouping.
     pub segments_from: Option<String>,
     /// `--explain=%a,%b`: the names.
@@ -317,6 +320,7 @@ impl Default for Config {
             run_reproducer: false,
             wanted: Wanted::default(),
             target: None,
+            shapes: BTreeMap::new(),
             segments_from: None,
             explain_pair: None,
             compare: None,

@@ -26,6 +26,8 @@ pub fn build(
     if let Some(target) = &config.target {
         compile::for_target(&mut pipeline, target);
     }
+    let shapes = config.shapes.iter().map(|(name, n)| (name.as_str(), *n));
+    compile::for_shapes(&mut pipeline, shapes);
     Ok((pipeline, warnings))
 }
 

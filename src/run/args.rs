@@ -196,7 +196,7 @@ static FLAGS: &[Flag] = &[
         names: &["shape"],
         value: Some("B=64,S=128"),
         doc: "lengths of named extents; may be given several times",
-        set: shapes,
+        set: |config, value| tool::lengths(&mut config.shapes, value),
     },
     Flag {
         names: &["input"],
@@ -312,22 +312,6 @@ fn bytes(value: &str) -> Result<u64, String> {
 fn positive(value: &str) -> Result<usize, String> {
     let number = value.parse::<usize>().ok().filter(|n| *n > 0);
     number.ok_or_else(|| format!("'{value}' is no number above 0"))
-}
-
-fn shapes(config: &mut Config, value: &str) -> Result<(), String> {
-    for item in value.split(',').filter(|item| !item.is_empty()) {
-        let pair = item.split_once('=');
-        let pair = pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
-        let (name, length) =
-            pair.ok_or_else(|| format!("'{item}' is not of the form NAME=LENGTH"))?;
-        match config.shapes.insert(name.to_string(), length) {
-            Some(other) if other != length => {
-                return Err(format!("'{name}' is given as {other} and as {length}"));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 fn input(config: &mut Config, value: &str) -> Result<(), String> {

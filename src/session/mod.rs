@@ -231,7 +231,8 @@ impl Session {
         repeats: u32,
     ) -> Result<Execution> {
         let mut ir = loaded.alone();
-        let compiled = compile::compile(&mut ir, loaded.module, options)?;
+        let options = decided(loaded, inputs, options);
+        let compiled = compile::compile(&mut ir, loaded.module, &options)?;
         let program = fuser_runtime::CpuProgram::load(compiled.artifact, &compile::Loader)?;
         let explicit = self.explicit(loaded, inputs);
         let done = program.run(
@@ -254,7 +255,7 @@ impl Session {
         let device = fuser_runtime::cuda::CudaDevice::open(0)?;
         let options = CompileOptions {
             target: for_device(&options.target, device.sm())?,
-            ..options.clone()
+            ..decided(loaded, inputs, options)
         };
         let mut ir = loaded.alone();
         let compiled = compile::compile(&mut ir, loaded.module, &options)?;
@@ -335,7 +336,8 @@ impl Session {
     ) -> std::result::Result<Report, Diagnostics> {
         let mut ir = loaded.alone();
         if let Some(options) = options {
-            compile::run_front(&mut ir, loaded.module, options)?;
+            let options = decided(loaded, inputs, options);
+            compile::run_front(&mut ir, loaded.module, &options)?;
         }
         let names = loaded.signature.extents.iter().zip(&inputs.extents);
         let named = names.filter_map(|(name, value)| {
@@ -361,6 +363,19 @@ fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionErr
         Some(input) => SessionError::File { input, error },
         None => RuntimeError::Npy(error).into(),
     }
+}
+
+/// The options with the extents of the inputs: decisions are made for those. An empty tensor is taken for one of one element, so that what
+/// is compiled for it is of use for others.
+fn decided(loaded: &Loaded, inputs: &Inputs, options: &CompileOptions) -> CompileOptions {
+    let mut options = options.clone();
+    let names = loaded.signature.extents.iter().cloned();
+    let lengths = inputs
+        .extents
+        .iter()
+        .map(|&n| u64::try_from(n).unwrap_or(0).max(1));
+    options.shapes.extend(names.zip(lengths));
+    options
 }
 
 /// The target for a device of this compute capability: `target` where that is a GPU.

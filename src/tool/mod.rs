@@ -78,6 +78,29 @@ pub fn value_behind<'a>(
     }
 }
 
+/// Reads `NAME=LENGTH,...` into `lengths`.
+pub fn lengths<N>(
+    lengths: &mut std::collections::BTreeMap<String, N>,
+    value: &str,
+) -> Result<(), String>
+where
+    N: std::str::FromStr + PartialEq + Copy + std::fmt::Display,
+{
+    for item in value.split(',').filter(|item| !item.is_empty()) {
+        let pair = item.split_once('=');
+        let pair = pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
+        let (name, length) =
+            pair.ok_or_else(|| format!("'{item}' is not of the form NAME=LENGTH"))?;
+        match lengths.insert(name.to_string(), length) {
+            Some(other) if other != length => {
+                return Err(format!("'{name}' is given as {other} and as {length}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Tells that something outside of the program does not work: a file, mostly.
 pub fn complain(tool: &str, error: &str) -> Exit {
     files::say(&format!("{tool}: error: {error}\n"));

@@ -80,6 +80,16 @@ static SIMPLIFY: PipelineDef = PipelineDef {
     text: "canonicalize,cse,dce",
 };
 
+/// What runs on a program before it is scheduled.
+macro_rules! front {
+    () => {
+        "label-patterns,canonicalize,cse,decompose,preseg,segment,remat"
+    };
+}
+
+/// What runs on a program before it is scheduled, in `fuse` and wherever a program is compiled.
+pub const FRONT: &str = front!();
+
 /// From a tensor program to kernels.
 static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
@@ -89,7 +99,11 @@ static FUSE: PipelineDef = PipelineDef {
     // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Once sweeps say who
     // reads what when, `protect-updates` decides which results overwrite their argument directly. Lowering writes the same index
     // arithmetic at every access; `cse` leaves one of each.
-    text: "task.program(label-patterns,canonicalize,cse,decompose,preseg,segment,remat,schedule,protect-updates),lower-to-kernel,cse",
+    text: concat!(
+        "task.program(",
+        front!(),
+        ",schedule,protect-updates),lower-to-kernel,cse"
+    ),
 };
 
 /// The kind of file in which a pass tells what it changed of segments that were explained before it.

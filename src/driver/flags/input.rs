@@ -1,6 +1,7 @@
 //! Flags: files, what runs, what is checked.
 
 use super::*;
+use crate::tool;
 use Group as G;
 use Takes::{Maybe, Switch, Value};
 
@@ -87,6 +88,14 @@ pub static FLAGS: &[Flag] = &[
             c.wanted.file = Some(text(v));
             Ok(())
         },
+    ),
+    flag(
+        "shape",
+        &[],
+        Value("B=64,S=128"),
+        G::Passes,
+        "lengths of named extents that passes decide for; others count as 1024",
+        |c, v| tool::lengths(&mut c.shapes, v.unwrap_or_default()),
     ),
     flag(
         "print-target",
