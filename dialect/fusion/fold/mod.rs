@@ -15,7 +15,7 @@ pub mod constants;
 pub mod scalar;
 
 use fuser_ir::def::Folded;
-use fuser_ir::types::{DType, Extent};
+use fuser_ir::types::{DType, Extent, TensorType};
 use fuser_ir::{AttrId, Ir, Op, Value};
 use smallvec::smallvec;
 
@@ -29,11 +29,14 @@ fn value(ir: &Ir, op: Op, value: Value) -> Option<Folded> {
     same.then(|| Folded::Values(smallvec![value]))
 }
 
-/// The result holds one element everywhere. An extent `?` comes from an operand and no constant can have it.
+/// The result holds one element everywhere. An extent `?` comes from an operand and no constant can have it, and none can have
+/// a layout.
 fn constant(ir: &mut Ir, op: Op, scalar: Scalar) -> Option<Folded> {
     let ty = ir.value_type(ir.result(op, 0));
     let tensor = ir.ty(ty).as_tensor();
-    if tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == Extent::Unknown)) {
+    let odd =
+        |t: &TensorType| t.encoding.is_some() || t.dims.iter().any(|d| d.extent == Extent::Unknown);
+    if tensor.is_some_and(odd) {
         return None;
     }
     let attr: AttrId = attribute(ir, scalar, ty);

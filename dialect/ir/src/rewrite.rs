@@ -14,7 +14,6 @@ use crate::def::{Folded, OpDef, Traits};
 use crate::entity::SecondaryMap;
 use crate::intern::Sym;
 use crate::ir::{Ir, NewOp, Op, OpName, Value};
-use crate::layout;
 use crate::types::TypeId;
 use smallvec::SmallVec;
 
@@ -40,7 +39,8 @@ pub struct Pattern {
     pub roots: &'static [&'static str],
     /// Higher is tried first.
     pub benefit: u16,
-    /// Tries it at an op; says whether it changed something.
+    /// Tries it at an op; says whether it changed something. What takes an op's place has its very type: a layout that the
+    /// type states is the user's.
     pub rewrite: fn(&mut Rewriter<'_>, Op) -> bool,
 }
 
@@ -354,12 +354,6 @@ impl<'a, 'p> Driver<'a, 'p> {
             .keep
             .is_some_and(|keep| keep(self.rewriter.ir, op))
         {
-            return false;
-        }
-        // What takes its place would have to lie in memory as it does.
-        let results = self.rewriter.ir.results(op).iter();
-        let mut laid_out = results.filter(|&&v| layout::is_stated(self.rewriter.ir, v));
-        if laid_out.next().is_some() && !is_trivially_dead(self.rewriter.ir, op) {
             return false;
         }
         if self.config.erase_dead && is_trivially_dead(self.rewriter.ir, op) {

@@ -6,7 +6,7 @@
 //! - where all three are integers, none is `i1` in the middle or at the end, and `C` is not wider than `B`: both keep low
 //!   bits. Then only if nothing else uses the middle, as it may be narrower than x.
 //!
-//! A cast that gives x's own type back vanishes.
+//! A cast that gives x's own type back vanishes; one that gives it back in another layout reads x, as only the layout changes.
 //!
 //! ```text
 //! %1 = fusion.cast %0 to f32          // f16 in
@@ -63,9 +63,6 @@ fn cast_of_cast(rw: &mut Rewriter<'_>, op: Op) -> bool {
     }
     if ir.value_type(source) == ir.value_type(result) {
         rw.replace(op, &[source]);
-    } else if a == c {
-        // Same element type under another layout: not ours to change.
-        return false;
     } else {
         rw.set_operand(op, 0, source);
     }
