@@ -125,6 +125,17 @@ fn make(
     rw.ir().results(op).first().copied()
 }
 
+/// The attributes of an op by name.
+fn clauses(ir: &Ir, op: Op) -> Vec<(String, AttrId)> {
+    let attrs = ir.attrs(op).iter();
+    attrs.map(|(k, a)| (ir.str(*k).to_owned(), *a)).collect()
+}
+
+/// The same, as [`make`] takes them.
+fn borrowed(clauses: &[(String, AttrId)]) -> Vec<(&str, AttrId)> {
+    clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect()
+}
+
 /// The op that makes `value`, if it is of table `def`, carries no hint and stands in the block of `user`.
 fn made_by(ir: &Ir, value: Value, def: &'static OpDef, user: Op) -> Option<Op> {
     let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(user);

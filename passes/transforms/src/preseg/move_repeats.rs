@@ -13,7 +13,7 @@
 //!
 //! Moves an op without regions that works on each element by itself and whose operands are all
 //! - repeats of one shape along one axis in the same way, at least one, each read by nothing else;
-//! - broadcasts that are stored once along the repeated axis, and are broadcast to the short axis instead; or
+//! - broadcasts and expanded tensors that are stored once along the repeated axis, and take the short axis instead; or
 //! - scalars.
 //!
 //! Never moves what carries a hint, nor a repeat that is a result of the program or that other ops read: that one is wanted at
@@ -23,19 +23,20 @@
 use fuser_dialects::fusion;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
+use fuser_ir::maps::Index;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
-use fuser_ir::{AttrId, Ir, Op, Traits, TypeKind, Value, layout};
+use fuser_ir::{Ir, Op, Traits, TypeKind, Value, layout};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, is_single, made_by, make, run_patterns};
+use super::{borrowed, clauses, is_free, is_single, made_by, make, run_patterns};
 
 /// `move-repeats`
 pub static MOVE_REPEATS: PassDef = PassDef {
     name: "move-repeats",
     summary: "moves elementwise ops before the repeats of their operands",
     doc: "An elementwise op on repeated tensors becomes a repeat of that op on the tensors: it computes each element once. Other \
-          operands are scalars, or broadcasts that do not vary along the repeated axis.",
+          operands are scalars, or broadcasts and expanded tensors that do not vary along the repeated axis.",
     statistics: &[StatDef {
         name: "rewrites",
         doc: "ops moved",
@@ -52,6 +53,9 @@ static MAP_OF_REPEAT: Pattern = Pattern {
     rewrite: map_of_repeat,
 };
 
+/// The clause that states the shape of a result.
+const SHAPE: &str = "shape";
+
 /// A repeat: what is repeated, how often, along which axis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Repeat {
@@ -64,8 +68,8 @@ struct Repeat {
 enum Short {
     /// It is there already.
     Value(Value),
-    /// `value` broadcast by `dims`.
-    Broadcast { value: Value, dims: AttrId },
+    /// What an op makes that states its shape: to be made again of the short shape.
+    Spread(Op),
 }
 
 fn map_of_repeat(rw: &mut Rewriter<'_>, op: Op) -> bool {
@@ -84,20 +88,21 @@ fn map_of_repeat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let (Some(short), Some(long)) = (dims(ir, repeat.source), dims(ir, ir.result(op, 0))) else {
         return false;
     };
-    let clauses: Vec<(String, AttrId)> = ir
-        .attrs(op)
-        .iter()
-        .map(|(k, a)| (ir.str(*k).to_owned(), *a))
-        .collect();
-    let clauses: Vec<(&str, AttrId)> = clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect();
+    let own = clauses(ir, op);
     let shape = rw.ir_mut().attr(AttrKind::Extents(short.clone()));
     let mut values = Vec::with_capacity(operands.len());
     for operand in operands {
         let value = match operand {
             Short::Value(value) => Some(value),
-            Short::Broadcast { value, dims } => {
-                let clauses = [("dims", dims), ("shape", shape)];
-                make(rw, op, &fusion::BROADCAST, &[value], &clauses, None)
+            Short::Spread(spread) => {
+                let ir = rw.ir();
+                let (value, mut clauses) = (ir.operand(spread, 0), clauses(ir, spread));
+                let def = ir.def(spread);
+                let stated = clauses.iter_mut().find(|(name, _)| name == SHAPE);
+                if let Some((_, old)) = stated {
+                    *old = shape;
+                }
+                def.and_then(|def| make(rw, op, def, &[value], &borrowed(&clauses), None))
             }
         };
         match value {
@@ -105,7 +110,7 @@ fn map_of_repeat(rw: &mut Rewriter<'_>, op: Op) -> bool {
             None => return false,
         }
     }
-    let Some(mapped) = make(rw, op, def, &values, &clauses, None) else {
+    let Some(mapped) = make(rw, op, def, &values, &borrowed(&own), None) else {
         return false;
     };
     match super::repeat_to_expand::repeated(
@@ -144,17 +149,26 @@ fn shortened(ir: &Ir, op: Op) -> Option<(Repeat, Vec<Short>)> {
             operands.push(Short::Value(value));
             continue;
         }
-        let spread = made_by(ir, value, &fusion::BROADCAST, op)?;
-        let places = ir.i64s_of(spread, "dims")?;
-        if places.contains(&(first.dim as i64)) || layout::is_stated(ir, value) {
-            return None;
-        }
-        operands.push(Short::Broadcast {
-            value: ir.operand(spread, 0),
-            dims: ir.get_attr(spread, "dims")?,
-        });
+        operands.push(Short::Spread(spread(ir, value, first.dim, op)?));
     }
     Some((first, operands))
+}
+
+/// The op that makes `value` for `user` and reads its operand at one index for all indices along `dim`.
+fn spread(ir: &Ir, value: Value, dim: usize, user: Op) -> Option<Op> {
+    let op = ir.def_op(value)?;
+    let def = ir
+        .def(op)
+        .filter(|d| d.class == OpClass::Shape && d.clause(SHAPE).is_some())?;
+    let op = made_by(ir, value, def, user)?;
+    let read = ir.maps(op)?;
+    let once = read
+        .operands
+        .first()?
+        .axes()?
+        .iter()
+        .all(|i| *i != Index::Iter(dim));
+    (once && !layout::is_stated(ir, value)).then_some(op)
 }
 
 /// The repeat that makes `value` for `user` alone.

@@ -15,10 +15,10 @@
 use fuser_dialects::fusion;
 use fuser_ir::def::OpDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
-use fuser_ir::{AttrId, Ir, Op, Value};
+use fuser_ir::{Ir, Op, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, is_single, made_by, make, run_patterns};
+use super::{borrowed, clauses, is_free, is_single, made_by, make, run_patterns};
 
 /// `swap-casts`
 pub static SWAP_CASTS: PassDef = PassDef {
@@ -128,13 +128,4 @@ fn swap(rw: &mut Rewriter<'_>, first: Op, second: Op) -> bool {
         }
         None => false,
     }
-}
-
-fn clauses(ir: &Ir, op: Op) -> Vec<(String, AttrId)> {
-    let attrs = ir.attrs(op).iter();
-    attrs.map(|(k, a)| (ir.str(*k).to_owned(), *a)).collect()
-}
-
-fn borrowed(clauses: &[(String, AttrId)]) -> Vec<(&str, AttrId)> {
-    clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect()
 }
