@@ -61,9 +61,10 @@ class Program:
         return self.values[name[:-2] if name.endswith("#0") and name not in self.values else name]
 
     def agrees(self, name, value, type):
-        """The value has the type that is written."""
-        shape = [(length, axis.broadcast) for length, axis in zip(value.lo.shape, value.axes)]
-        wanted = [(have if e.length is None else e.length, e.broadcast) for e, have in zip(type.shape, value.lo.shape)]
+        """The value has the type that is written; `b1` is `1`."""
+        shape = [(length, axis.broadcast and length != 1) for length, axis in zip(value.lo.shape, value.axes)]
+        wanted = [have if e.length is None else e.length for e, have in zip(type.shape, value.lo.shape)]
+        wanted = [(length, e.broadcast and length != 1) for length, e in zip(wanted, type.shape)]
         if value.dtype != type.dtype or len(shape) != len(type.shape) or shape != wanted:
             raise Wrong(f"{name} is written {type.dtype} {type.shape}, it is {value.dtype} {shape}")
 

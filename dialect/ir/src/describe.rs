@@ -1,10 +1,13 @@
 //! Types and extents as short text for messages. The printer writes programs; this writes sentences.
 
 use crate::def::{DTypes, Shape, TypeConstraint};
+use crate::elements;
 use crate::ir::Ir;
 use crate::print;
 use crate::types::{DType, Dim, Extent, ExtentExpr, TypeId};
 
+/// The types with elements.
+const SHAPED: [&str; 3] = ["tensor", "vector", "memref"];
 /// Longest type that a message quotes whole.
 const LONGEST: usize = 200;
 
@@ -41,6 +44,14 @@ pub fn ty(ir: &Ir, id: TypeId) -> String {
         Some((cut, _)) => format!("{}...", &text[..cut]),
         None => text,
     }
+}
+
+/// Why no op computes with a type of this text, where its elements are the reason: `tensor<4xf8E4M3FN>`.
+pub fn not_computed(text: &str) -> Option<&'static str> {
+    let shape = text
+        .split(['<', ',', '>'])
+        .find(|part| !SHAPED.contains(part))?;
+    elements::not_computed(shape.rsplit('x').next()?)
 }
 
 /// What a constraint asks for: `a tensor of f64, f32, f16 or bf16`.

@@ -13,6 +13,7 @@ pub mod def;
 pub mod describe;
 pub mod diag;
 pub mod dominance;
+mod elements;
 pub mod entity;
 pub mod equal;
 pub mod float;

@@ -216,7 +216,8 @@ impl ExtentExpr {
 pub struct Dim {
     /// Its logical length.
     pub extent: Extent,
-    /// `b1024`: every index along the axis reads the same element, which is stored once (stride 0).
+    /// `b1024`: every index along the axis reads the same element, which is stored once (stride 0). Types and attributes
+    /// never have `b1`, which is `1`.
     pub broadcast: bool,
 }
 
@@ -238,6 +239,10 @@ impl Dim {
             extent,
             broadcast: true,
         }
+    }
+    /// Makes `b1` a `1`: the two are one type.
+    pub(crate) fn normalize(&mut self) {
+        self.broadcast &= self.extent != Extent::Static(1);
     }
 }
 

@@ -150,6 +150,11 @@ fn spellings_that_mean_the_same() {
         ("tensor< 4 x [ S * B ] x f32 >", "tensor<4x[B*S]xf32>"),
         ("tensor<[B+0*S]xf32>", "tensor<[B]xf32>"),
         ("tensor<[2*2]xf32>", "tensor<4xf32>"),
+        (
+            "tensor<b1x4xb1xf32, [2, 1, 0]>",
+            "tensor<1x4x1xf32, [2, 1, 0]>",
+        ),
+        ("extents<b1, b4, b[2-1]>", "extents<1, b4, 1>"),
         ("memref<4xf32, global>", "memref<4xf32>"),
         (
             "dense<\"0x0100000002000000\"> : tensor<2xi32>",

@@ -75,10 +75,7 @@ impl<'a> Site<'a> {
         let extents = self.shape(clause, |_| None)?;
         let pairs = extents.into_iter().zip(self.dims(clause)?);
         Ok(pairs
-            .map(|(extent, dim)| Axis {
-                extent,
-                broadcast: dim.broadcast,
-            })
+            .map(|(extent, dim)| Axis::new(extent, dim.broadcast))
             .collect())
     }
     /// Element type and axes of result `index`, all of them known.
@@ -89,7 +86,7 @@ impl<'a> Site<'a> {
         let known = wanted.axes.iter().map(|&(extent, broadcast)| {
             let extent =
                 extent.ok_or_else(|| InterpError::new(ErrorKind::UnboundExtent("?".into())))?;
-            Ok(Axis { extent, broadcast })
+            Ok(Axis::new(extent, broadcast))
         });
         Ok((wanted.dtype, known.collect::<Result<_>>()?))
     }
@@ -139,7 +136,7 @@ impl Wanted {
     /// Whether `tensor` is so: element type, rank, extents, and which axes are stored once.
     pub fn accepts(&self, tensor: &Tensor) -> bool {
         let same = |(axis, (extent, broadcast)): (&Axis, &(Option<usize>, bool))| {
-            axis.broadcast == *broadcast && extent.is_none_or(|e| e == axis.extent)
+            *axis == Axis::new(axis.extent, *broadcast) && extent.is_none_or(|e| e == axis.extent)
         };
         tensor.dtype() == self.dtype
             && tensor.axes().len() == self.axes.len()

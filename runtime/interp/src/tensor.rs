@@ -225,11 +225,18 @@ impl<'a> DataMut<'a> {
 pub struct Axis {
     /// Its length.
     pub extent: usize,
-    /// Whether it is stored once.
+    /// Whether it is stored once; in tensors never with one element, which is stored once anyway.
     pub broadcast: bool,
 }
 
 impl Axis {
+    /// An axis that is stored once if `broadcast`; plain where it has one element.
+    pub const fn new(extent: usize, broadcast: bool) -> Self {
+        Self {
+            extent,
+            broadcast: broadcast && extent != 1,
+        }
+    }
     /// An ordinary axis.
     pub const fn plain(extent: usize) -> Self {
         Self {
@@ -306,6 +313,8 @@ impl Tensor {
         bounds: Option<Vec<f64>>,
         charge: Charge,
     ) -> Option<Self> {
+        let normal = |a: Axis| Axis::new(a.extent, a.broadcast);
+        let axes: Vec<Axis> = axes.into_iter().map(normal).collect();
         let stored = product(axes.iter().map(|a| a.stored()));
         if stored != Some(data.len()) || bounds.as_ref().is_some_and(|b| b.len() != data.len()) {
             return None;

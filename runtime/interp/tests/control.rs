@@ -158,11 +158,15 @@ fn contradicting_extents_are_errors() {
         error.to_string(),
         "extent `B` is 1 by input `0` and 2 by input `1`"
     );
-    let once = Tensor::new(DType::F32, axes(&[(1, true)]), Data::F32(vec![1.0])).unwrap();
+    let once = Tensor::new(DType::F32, axes(&[(2, true)]), Data::F32(vec![1.0])).unwrap();
     let error = p
-        .run(&[f32s(&[1], &[1.0]), once], &Options::default())
+        .run(&[f32s(&[2], &[1.0; 2]), once], &Options::default())
         .unwrap_err();
-    assert_eq!(error.to_string(), "input `1` must be 1xf32, but is b1xf32");
+    assert_eq!(error.to_string(), "input `1` must be 2xf32, but is b2xf32");
+    // One element is stored once anyway.
+    let once = Tensor::new(DType::F32, axes(&[(1, true)]), Data::F32(vec![1.0])).unwrap();
+    let out = p.run(&[f32s(&[1], &[1.0]), once], &Options::default());
+    assert_eq!(out.unwrap().values[0].axes(), axes(&[(1, false)]));
 }
 
 #[test]

@@ -186,7 +186,9 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
         if !fits(ir, ty, operand.ty) {
             let (is, should) = (describe::ty(ir, ty), describe::constraint(operand.ty));
             let text = format!("`{}` must be {should}, is `{is}`", operand.name);
-            errors.push(OpError::at(At::Operand(index), text).code(&OPERAND_TYPE));
+            let mut error = OpError::at(At::Operand(index), text).code(&OPERAND_TYPE);
+            error.help = describe::not_computed(&is).map(Into::into);
+            errors.push(error);
         }
     }
 }
@@ -269,6 +271,10 @@ fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpErr
                 "in a dictionary that is `array<i64: 0, 2>`; the custom form has a clause, `{} [0, 2]`",
                 clause.name
             )),
+            (ClauseKind::DType, AttrKind::Type(ty)) => OpError {
+                help: describe::not_computed(&describe::ty(ir, *ty)).map(Into::into),
+                ..error
+            },
             _ => error,
         });
     }

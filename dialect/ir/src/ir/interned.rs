@@ -15,8 +15,11 @@ impl Ir {
     pub fn str(&self, sym: Sym) -> &str {
         self.strings.get(sym)
     }
-    /// The id of a type.
-    pub fn type_id(&mut self, kind: TypeKind) -> TypeId {
+    /// The id of a type. An axis `b1` is `1`: one element is stored once anyway.
+    pub fn type_id(&mut self, mut kind: TypeKind) -> TypeId {
+        if let TypeKind::Tensor(tensor) = &mut kind {
+            tensor.dims.iter_mut().for_each(Dim::normalize);
+        }
         self.types.intern(kind)
     }
     /// What a type is.
@@ -70,8 +73,11 @@ impl Ir {
             Extent::Unknown => None,
         }
     }
-    /// The id of an attribute.
-    pub fn attr(&mut self, kind: AttrKind) -> AttrId {
+    /// The id of an attribute. Extents are as in types: `b1` is `1`.
+    pub fn attr(&mut self, mut kind: AttrKind) -> AttrId {
+        if let AttrKind::Extents(dims) = &mut kind {
+            dims.iter_mut().for_each(Dim::normalize);
+        }
         self.attrs.intern(kind)
     }
     /// What an attribute is.

@@ -9,10 +9,10 @@
 //!
 //! Works on text, left to right, with no recursion. A mistake comes back with its place in the text.
 
+use crate::elements;
 use crate::intern::Sym;
 use crate::ir::Ir;
 use crate::limits::{Limits, MAX_EXTENT_TERMS};
-use crate::suggest;
 use crate::types::{DType, Dim, Extent, ExtentExpr, MemSpace, TensorType, TypeId, TypeKind};
 
 /// What is wrong with a shape, and which bytes of it.
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
         let word = self.word();
         match DType::from_name(word) {
             Some(dtype) => Ok(Some(dtype)),
-            None if foreign_element(word) => {
+            None if elements::is_carried(word) => {
                 self.at = self.text.trim_end_matches('>').len();
                 Ok(None)
             }
@@ -311,14 +311,14 @@ impl<'a> Reader<'a> {
         if word.is_empty() {
             return self.unexpected("an extent or the element type");
         }
-        let message = format!("unknown element type `{word}`");
+        let (message, help) = elements::unknown("element type", word);
         // `BxSxf32`: a name without brackets.
         let named = word
             .rsplit_once('x')
             .filter(|(_, ty)| DType::from_name(ty).is_some());
         let help = match named.and_then(|(names, _)| names.split('x').next()) {
             Some(name) => format!("a named extent stands in brackets: `[{name}]`"),
-            None => dtype_help(word),
+            None => help,
         };
         self.error(start, start + word.len(), message, Some(help))
     }
@@ -423,31 +423,4 @@ fn fixed(dim: &Dim) -> Option<u64> {
         Extent::Static(v) if !dim.broadcast => Some(v),
         _ => None,
     }
-}
-
-/// What to write instead of an unknown element type.
-pub fn dtype_help(word: &str) -> String {
-    let names = DType::ALL.map(DType::name);
-    match suggest::nearest(word, names.into_iter()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("element types are {}", names.join(", ")),
-    }
-}
-
-/// Whether `word` is an element type of MLIR that we carry but do not compute with.
-pub fn foreign_element(word: &str) -> bool {
-    integer(word).is_some()
-        || matches!(word, "tf32" | "f80" | "f128")
-        || ["f8E", "f6E", "f4E"].iter().any(|p| word.starts_with(p))
-}
-
-/// Width and signedness of an integer type's name: `i16`, `si32`, `ui4`.
-pub fn integer(word: &str) -> Option<(u32, Option<bool>)> {
-    let prefixes = [("si", Some(true)), ("ui", Some(false)), ("i", None)];
-    let (digits, signed) = prefixes
-        .into_iter()
-        .find_map(|(prefix, signed)| Some((word.strip_prefix(prefix)?, signed)))?;
-    // MLIR's own limit is 2^24 - 1 bits.
-    let width = digits.parse().ok().filter(|w| (1..1 << 24).contains(w))?;
-    Some((width, signed))
 }

@@ -1,9 +1,10 @@
 //! Types: the actions of the grammar that make them.
 
 use super::actions::Parser;
-use super::shape::{self, Reader, ShapeError};
+use super::shape::{Reader, ShapeError};
 use crate::attr::AttrId;
 use crate::codes;
+use crate::elements;
 use crate::span::Span;
 use crate::types::{DType, TypeId, TypeKind};
 
@@ -31,8 +32,7 @@ impl Parser<'_> {
                 ty
             }
             None => {
-                let message = format!("unknown type `{word}`");
-                let help = shape::dtype_help(word);
+                let (message, help) = elements::unknown("type", word);
                 self.error_with_help(&codes::UNKNOWN_TYPE, span, message, help);
                 self.no_type()
             }
@@ -43,10 +43,10 @@ impl Parser<'_> {
         if let Some(dtype) = DType::from_name(word) {
             return Some(self.ir.scalar(dtype));
         }
-        let kind = match shape::integer(word) {
+        let kind = match elements::integer(word) {
             Some((width, signed)) => TypeKind::Integer { width, signed },
             None if word == "none" => TypeKind::None,
-            None if shape::foreign_element(word) => TypeKind::Opaque {
+            None if elements::is_carried(word) => TypeKind::Opaque {
                 text: self.ir.sym(word),
             },
             None => return None,

@@ -16,10 +16,7 @@ fn reshaped(x: &Tensor, axes: Vec<Axis>) -> Result<Tensor> {
 pub(crate) fn broadcast(x: &Tensor, dims: &[usize], shape: &[usize]) -> Result<Tensor> {
     let mut axes: Vec<Axis> = shape
         .iter()
-        .map(|&extent| Axis {
-            extent,
-            broadcast: true,
-        })
+        .map(|&extent| Axis::new(extent, true))
         .collect();
     let ascending = dims.windows(2).all(|w| w[0] < w[1]);
     if dims.len() != x.axes().len() || !ascending {
@@ -50,10 +47,7 @@ pub(crate) fn expand(x: &Tensor, shape: &[usize], stretched: &[bool]) -> Result<
     }
     for (axis, (&extent, &stretch)) in axes.iter_mut().zip(shape.iter().zip(stretched)) {
         if stretch && axis.extent == 1 {
-            *axis = Axis {
-                extent,
-                broadcast: true,
-            };
+            *axis = Axis::new(extent, true);
         }
         if axis.extent != extent {
             let text = format!("an axis of extent {} cannot become {extent}", axis.extent);

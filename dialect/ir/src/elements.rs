@@ -1,0 +1,90 @@
+//! Element types of others: which ones we carry and do not compute with, and what theirs are called here.
+//!
+//! ```text
+//! i16, ui4, f8E4M3FN      carried: read, kept and printed; no op takes them
+//! f8, fp8, u32            not supported, and the message says so
+//! bool, float32           `i1`, `f32`
+//! ```
+
+use crate::suggest;
+use crate::types::DType;
+
+/// What others call an element type of ours.
+const ELSEWHERE: [(&str, &str); 19] = [
+    ("bool", "i1"),
+    ("double", "f64"),
+    ("float64", "f64"),
+    ("fp64", "f64"),
+    ("float", "f32"),
+    ("float32", "f32"),
+    ("fp32", "f32"),
+    ("half", "f16"),
+    ("float16", "f16"),
+    ("fp16", "f16"),
+    ("bfloat16", "bf16"),
+    ("int64", "i64"),
+    ("s64", "i64"),
+    ("int", "i32"),
+    ("int32", "i32"),
+    ("s32", "i32"),
+    ("int8", "i8"),
+    ("s8", "i8"),
+    ("uint8", "ui8"),
+];
+
+/// Beginnings of names of floats of fewer than 16 bits.
+const SMALL_FLOATS: [&str; 9] = [
+    "f8", "f6", "f4", "fp8", "fp6", "fp4", "float8", "float6", "float4",
+];
+
+/// What is wrong with `word`, no type of ours in the place of a `what`, and what to write instead.
+pub fn unknown(what: &str, word: &str) -> (String, String) {
+    if let Some(help) = not_computed(word) {
+        return (format!("{what} `{word}` is not supported"), help.into());
+    }
+    let here = ELSEWHERE.iter().find(|(there, _)| *there == word);
+    let names = DType::ALL.map(DType::name);
+    let near = match here {
+        Some((_, here)) => Some(*here),
+        None => suggest::nearest(word, names.into_iter()),
+    };
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("element types are {}", names.join(", ")),
+    };
+    (format!("unknown {what} `{word}`"), help)
+}
+
+/// Why no op computes with the element type `word`; `None` for our own and for what is no element type.
+pub fn not_computed(word: &str) -> Option<&'static str> {
+    let small = SMALL_FLOATS.iter().any(|start| word.starts_with(start));
+    if DType::from_name(word).is_some() {
+        None
+    } else if matches!(word, "tf32" | "f80" | "f128") {
+        Some("floats are f64, f32, f16 and bf16")
+    } else if small {
+        Some("no op computes with floats of fewer than 16 bits: use f16 or bf16")
+    } else if integer(word).is_some() || integer(&word.replacen('u', "ui", 1)).is_some() {
+        Some("integers are i64, i32, i8, ui8, i1 and index")
+    } else {
+        None
+    }
+}
+
+/// Whether `word` is an element type of MLIR that we carry but do not compute with.
+pub fn is_carried(word: &str) -> bool {
+    integer(word).is_some()
+        || matches!(word, "tf32" | "f80" | "f128")
+        || ["f8E", "f6E", "f4E"].iter().any(|p| word.starts_with(p))
+}
+
+/// Width and signedness of an integer type's name: `i16`, `si32`, `ui4`.
+pub fn integer(word: &str) -> Option<(u32, Option<bool>)> {
+    let prefixes = [("si", Some(true)), ("ui", Some(false)), ("i", None)];
+    let (digits, signed) = prefixes
+        .into_iter()
+        .find_map(|(prefix, signed)| Some((word.strip_prefix(prefix)?, signed)))?;
+    // MLIR's own limit is 2^24 - 1 bits.
+    let width = digits.parse().ok().filter(|w| (1..1 << 24).contains(w))?;
+    Some((width, signed))
+}
