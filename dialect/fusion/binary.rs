@@ -162,8 +162,8 @@ pub static XOR: OpDef = OpDef {
 pub static SHL: OpDef = OpDef {
     name: "fusion.shl",
     summary: "shift left",
-    doc: "Shifts the bits of `lhs` up by `rhs`, filling with zeros. A count of at least the width gives 0; a negative count \
-          counts as 0.",
+    doc: "Shifts the bits of `lhs` up by `rhs`, filling with zeros. A count of at least the width gives 0, and so does a \
+          negative one: as in PyTorch, JAX and PTX, which read it as unsigned.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.shl %x, %y : tensor<4xi32>",
     operands: SHIFT_PAIR,
     ..BINARY
@@ -174,7 +174,7 @@ pub static SHR: OpDef = OpDef {
     name: "fusion.shr",
     summary: "shift right",
     doc: "Shifts the bits of `lhs` down by `rhs`, filling with the sign bit of signed types and with zeros on `ui8`. A count \
-          of at least the width gives the fill everywhere; a negative count counts as 0.",
+          of at least the width gives the fill everywhere, and so does a negative one: as in PyTorch, JAX and PTX.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.shr %x, %y : tensor<4xi32>",
     operands: SHIFT_PAIR,
     ..BINARY

@@ -155,10 +155,8 @@ def int_rem(a, b):
 
 def shift(left):
     def native(a, b):
-        width = 8 * a.dtype.itemsize
-        count = np.where(b < 0, 0, b) if a.dtype != np.uint8 else b
-        beyond = count >= width
-        count = np.where(beyond, 0, count).astype(a.dtype)
+        beyond = (b < 0) | (b >= 8 * a.dtype.itemsize)
+        count = np.where(beyond, 0, b).astype(a.dtype)
         if left:
             return np.where(beyond, 0, np.left_shift(a, count)).astype(a.dtype)
         return np.where(beyond, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, count)).astype(a.dtype)

@@ -89,7 +89,7 @@ fn with_right(ir: &mut Ir, op: Op, name: &str, x: Value, b: Scalar) -> Option<Fo
         "mul" | "div" => b.is(1, 1.0),
         "or" | "xor" => b.as_int() == Some(0),
         "and" => b.as_int() == Some(scalar::wrap(-1, b.dtype)),
-        "shl" | "shr" => b.as_int().is_some_and(|count| count <= 0),
+        "shl" | "shr" => b.as_int() == Some(0),
         _ => false,
     };
     if neutral {

@@ -121,7 +121,7 @@ pub fn binary(op: &str, a: Scalar, b: Scalar) -> Option<Scalar> {
 }
 
 fn int_binary(op: &str, x: i128, y: i128, dtype: DType) -> Option<Scalar> {
-    let shift = || u32::try_from(y.max(0)).unwrap_or(u32::MAX).min(127);
+    let count = u32::try_from(y).ok().filter(|&count| count < dtype.bits());
     let value = match op {
         "add" => x + y,
         "sub" => x - y,
@@ -133,9 +133,8 @@ fn int_binary(op: &str, x: i128, y: i128, dtype: DType) -> Option<Scalar> {
         "and" => x & y,
         "or" => x | y,
         "xor" => x ^ y,
-        "shl" if y >= i128::from(dtype.bits()) => 0,
-        "shl" => x << shift(),
-        "shr" => x >> shift(),
+        "shl" => count.map_or(0, |count| x << count),
+        "shr" => x >> count.unwrap_or(127),
         _ => return None,
     };
     Some(Scalar::int(value, dtype))

@@ -35,20 +35,20 @@ pub fn rem(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { a.wrapping_rem(b) }
 }
 
-/// `a` shifted left; 0 where `count` reaches the width; a negative count is 0.
+/// `a` shifted left; 0 where `count` is negative or reaches the width.
 pub fn shl(a: i64, count: i64, dtype: DType) -> i64 {
-    let count = count.max(0);
-    if count >= i64::from(dtype.bits()) {
-        0
-    } else {
+    if (0..i64::from(dtype.bits())).contains(&count) {
         a.wrapping_shl(count as u32)
+    } else {
+        0
     }
 }
 
-/// `a` shifted right, filled with its sign; a negative count is 0. Values of unsigned types are never negative here, so
-/// the fill is zero for them.
+/// `a` shifted right, filled with its sign, and nothing but that where `count` is negative or reaches the width. Values of
+/// unsigned types are never negative here, so the fill is zero for them.
 pub fn shr(a: i64, count: i64) -> i64 {
-    a.wrapping_shr(count.clamp(0, 63) as u32)
+    let count = if count < 0 { 63 } else { count.min(63) };
+    a.wrapping_shr(count as u32)
 }
 
 #[cfg(test)]
@@ -71,12 +71,14 @@ mod tests {
     fn shifts_are_total() {
         assert_eq!(shl(1, 7, DType::I8), 128);
         assert_eq!(shl(1, 8, DType::I8), 0);
-        assert_eq!(shl(3, -5, DType::I8), 3);
+        assert_eq!(shl(3, -5, DType::I8), 0);
+        assert_eq!(shl(3, i64::MIN, DType::I64), 0);
         assert_eq!(shl(1, 63, DType::I64), i64::MIN);
         assert_eq!(shl(1, 64, DType::I64), 0);
         assert_eq!(shr(-8, 1), -4);
         assert_eq!(shr(-8, 1000), -1);
         assert_eq!(shr(200, 64), 0);
-        assert_eq!(shr(-8, i64::MIN), -8);
+        assert_eq!(shr(-8, i64::MIN), -1);
+        assert_eq!(shr(8, -1), 0);
     }
 }

@@ -168,11 +168,11 @@ def truncated(a, b):
 
 
 def shl(a, count, width):
-    return 0 if count >= width else a << max(count, 0)
+    return a << count if 0 <= count < width else 0
 
 
 def shr(a, count, width):
-    return a >> min(max(count, 0), width)
+    return a >> (count if 0 <= count < width else width)
 
 
 def ints():

@@ -62,20 +62,15 @@ pub fn rem_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Va
     rest.except(b.eq(0), a)
 }
 
-/// A count within the width, and whether the given one was beyond it; negative counts as zero.
-fn shift_count<'e, 'ctx>(count: Val<'e, 'ctx>, signed: bool) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
-    let count = if signed {
-        count.except(count.lt(0), 0)
-    } else {
-        count
-    };
+/// A count within the width, and whether the given one was beyond it: a negative one is a great one without a sign.
+fn shift_count<'e, 'ctx>(count: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
     let bits = i64::from(count.elem().bits());
     let beyond = count.ult(bits).flip();
     (count.except(beyond, bits - 1), beyond)
 }
 
-pub fn shift_left<'e, 'ctx>(a: Val<'e, 'ctx>, count: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
-    let (count, beyond) = shift_count(count, signed);
+pub fn shift_left<'e, 'ctx>(a: Val<'e, 'ctx>, count: Val<'e, 'ctx>, _: bool) -> Val<'e, 'ctx> {
+    let (count, beyond) = shift_count(count);
     a.shift_left(count).except(beyond, 0)
 }
 
@@ -84,7 +79,7 @@ pub fn shift_right<'e, 'ctx>(
     count: Val<'e, 'ctx>,
     signed: bool,
 ) -> Val<'e, 'ctx> {
-    let (count, beyond) = shift_count(count, signed);
+    let (count, beyond) = shift_count(count);
     // Signed: the greatest count within the width already fills with the sign.
     if signed {
         a.ashr(count)
