@@ -8,6 +8,8 @@ use fuser_pass::{Limits, PipelineDef};
 
 use crate::compile::Target;
 use crate::tool::target::Wanted;
+/// The path of what is shown where no file is named.
+pub const STDERR: &str = "/dev/stderr";
 
 /// One thing to run, in the order of the command line.
 #[derive(Clone, Debug)]
@@ -272,7 +274,7 @@ pub struct Config {
     pub explain_pair: Option<String>,
     /// `--compare-segmentations`: two files, and whether JSON is wanted.
     pub compare: Option<([String; 2], bool)>,
-    /// Files offered by passes: kind and path (`-`: stderr).
+    /// Files offered by passes: kind and path (`-`: stdout).
     pub reports: Vec<(&'static str, String)>,
     /// Limits of passes.
     pub limits: Limits,

@@ -39,7 +39,7 @@ use fuser_pass::context::EmittedFile;
 
 use chunk::{Compiler, Input, Outcome};
 use compare::Comparison;
-use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat};
+use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat, STDERR};
 use source::{Functions, Sources};
 
 use crate::tool::files::{self, Limit, Stream};
@@ -442,9 +442,9 @@ impl Session<'_> {
         }
     }
     fn write_files(&self) -> Vec<Result<(), String>> {
+        // What is shown is shown in any case; a file is written only if nothing failed.
         let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
-            ("-", _) => files::report(&self.file(kind)),
-            (path, Exit::Ok) => files::write(path, &self.file(kind)),
+            ("-" | STDERR, _) | (_, Exit::Ok) => files::write(path, &self.file(kind)),
             _ => Ok(()),
         };
         self.config.reports.iter().map(write).collect()

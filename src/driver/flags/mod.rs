@@ -8,7 +8,8 @@ use fuser_ir::suggest::nearest;
 use fuser_pass::RemarkKind;
 
 use super::config::{
-    Action, Color, Config, DiagnosticsFormat, Expect, Format, RemarkFormat, SPLIT_MARKER, Selection,
+    Action, Color, Config, DiagnosticsFormat, Expect, Format, RemarkFormat, SPLIT_MARKER, STDERR,
+    Selection,
 };
 
 mod debugging;

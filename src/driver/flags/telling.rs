@@ -260,8 +260,8 @@ pub static FLAGS: &[Flag] = &[
         &[],
         Maybe("FILE|json:FILE|%a,%b"),
         G::Reports,
-        "why segments are what they are, to stderr or FILE; as data; why two values are in different segments",
-        |c, v| explain(c, v.unwrap_or("-")),
+        "why segments are what they are, to stderr or FILE ('-': stdout); as data; why two values are in different segments",
+        |c, v| explain(c, v.unwrap_or(STDERR)),
     ),
     flag(
         "compare-segmentations",
@@ -281,7 +281,7 @@ fn explain(c: &mut Config, value: &str) -> Result<(), String> {
             return Err(format!("'{value}' is not of the form %a,%b"));
         }
         c.explain_pair = Some(value.to_owned());
-        c.reports.push(("explain-pair", "-".to_owned()));
+        c.reports.push(("explain-pair", STDERR.to_owned()));
     } else {
         c.reports.push(("explain", value.to_owned()));
     }
