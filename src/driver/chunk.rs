@@ -8,7 +8,9 @@ use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Ir, Op, Place};
 use fuser_pass::context::EmittedFile;
 use fuser_pass::pipeline::PipelineBuilder;
-use fuser_pass::{Catalog, Failure, Instrument, Manager, PassOptions, Pipeline, Remark, Report};
+use fuser_pass::{
+    Catalog, Failure, Instrument, Manager, PassOptions, PassRun, Pipeline, Remark, Report,
+};
 
 use super::config::Config;
 use super::print_ir::IrPrinter;
@@ -18,6 +20,7 @@ use super::timing::Timing;
 use super::validate::Validator;
 use super::watch::{Bisect, Debug, Files};
 use super::{codes, limits, reproducer, roundtrip};
+use crate::tool::Progress;
 use crate::tool::files::{self, Stream};
 use crate::tool::load::Reader;
 
@@ -189,14 +192,19 @@ impl<'a> Compiler<'a> {
     }
     fn run(&mut self, ir: &mut Ir, root: Op) -> Report {
         let mut validator = self.config.validate.map(Validator::new);
+        // Who watches passes sees what they are at by that.
+        let watched = self.bisect.is_some() || self.printer.is_some() || validator.is_some();
+        let mut progress = (!watched && self.config.debug.is_empty())
+            .then(|| AtPass(Progress::start("fuser-opt", "passes")));
         let mut manager = self.config.manager();
         // The clock comes last, so that what others do around a pass is not counted as the pass.
-        let others: [Option<&mut dyn Instrument>; 5] = [
+        let others: [Option<&mut dyn Instrument>; 6] = [
             self.bisect.as_mut().map(|i| i as &mut dyn Instrument),
             self.printer.as_mut().map(|i| i as &mut dyn Instrument),
             validator.as_mut().map(|i| i as &mut dyn Instrument),
             Some(&mut self.debug),
             Some(&mut self.files),
+            progress.as_mut().map(|i| i as &mut dyn Instrument),
         ];
         for instrument in others.into_iter().flatten() {
             manager.watch(instrument);
@@ -296,6 +304,15 @@ impl<'a> Compiler<'a> {
         }
         let report = manager.run(&mut ir, root, &self.pipeline);
         (report.executed == ordinal).then(|| reproducer_ir(&ir, root))
+    }
+}
+
+/// Tells which pass runs.
+struct AtPass(Progress);
+
+impl Instrument for AtPass {
+    fn before_pass(&mut self, _: &Ir, run: PassRun<'_>) {
+        self.0.step(&format!("pass '{}'", run.step.pass.name));
     }
 }
 

@@ -40,7 +40,7 @@ use program::{Program, Rules};
 use search::{Config, Outcome, Statistics, Stop};
 
 use crate::tool::files::{self, Limit};
-use crate::tool::{self, Exit};
+use crate::tool::{self, Exit, Progress};
 
 /// Runs the tool.
 pub fn run(args: &[String]) -> Exit {
@@ -88,6 +88,10 @@ fn reduce(arguments: &Arguments) -> Result<Exit, String> {
         Err(found) => return Err(told(&arguments.input, &text, found)),
     };
     let predicate = predicate(arguments);
+    let progress = match arguments.quiet || arguments.verbose {
+        true => Progress::silent(),
+        false => Progress::start("fuser-reduce", "testing the input"),
+    };
     let tests = must_be_interesting(predicate.as_ref(), &text, &program, &interrupt)?;
     let before = program.ops();
     let config = Config {
@@ -95,9 +99,13 @@ fn reduce(arguments: &Arguments) -> Result<Exit, String> {
         rules,
         jobs: arguments.jobs,
         max_steps: arguments.max_steps.saturating_sub(tests),
-        verbose: arguments.verbose,
     };
-    let mut outcome = search::search(program, predicate.as_ref(), &config, &interrupt, &mut say);
+    let mut log: Box<dyn FnMut(&str)> = match arguments.verbose {
+        true => Box::new(say),
+        false => Box::new(move |line| progress.step(line)),
+    };
+    let mut outcome = search::search(program, predicate.as_ref(), &config, &interrupt, &mut log);
+    drop(log);
     outcome.statistics.steps += tests;
     files::write(&arguments.output, &outcome.program.text)?;
     if !arguments.quiet {

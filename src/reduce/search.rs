@@ -43,8 +43,6 @@ pub struct Config<'a> {
     pub jobs: usize,
     /// Tests at most.
     pub max_steps: u64,
-    /// Whether to tell each success.
-    pub verbose: bool,
 }
 
 /// Why a search ended before its time.
@@ -283,13 +281,11 @@ impl Search<'_> {
     }
 
     fn accept(&mut self, strategy: &Strategy, program: Program) {
-        if self.config.verbose {
-            let (name, steps) = (strategy.name, self.statistics.steps);
-            let (before, after) = (self.best.ops(), program.ops());
-            let bytes = program.text.len();
-            let line = format!("step {steps}: {name}: {before} -> {after} ops, {bytes} bytes");
-            (self.log)(&line);
-        }
+        let (name, steps) = (strategy.name, self.statistics.steps);
+        let (before, after) = (self.best.ops(), program.ops());
+        let bytes = program.text.len();
+        let line = format!("step {steps}: {name}: {before} -> {after} ops, {bytes} bytes");
+        (self.log)(&line);
         self.best = program;
     }
 }

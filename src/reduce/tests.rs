@@ -19,7 +19,6 @@ fn config(strategies: &'static [&'static Strategy]) -> Config<'static> {
         rules: Rules::default(),
         jobs: 1,
         max_steps: u64::MAX,
-        verbose: false,
     }
 }
 

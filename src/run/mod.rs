@@ -17,7 +17,7 @@ use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 use crate::session::{Check, Execution, Loaded, Session, SessionError};
 use crate::split::{Parts, Text};
 use crate::tool::files::{self, Limit};
-use crate::tool::{self, Exit, load};
+use crate::tool::{self, Exit, Progress, load};
 use args::{Config, Device, Parsed};
 
 /// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
@@ -223,22 +223,28 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     outputs::check_folder(config).map_err(Failure::File)?;
     let specs = config.specs(&loaded.signature);
     let inputs = session.resolve(loaded, &specs, &config.shapes)?;
+    let progress = Progress::start("fuser-run", "compiling and running");
     let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
+    progress.step("checking with the interpreter");
     let check = match config.check {
         true => Some(session.check(loaded, &inputs, &execution.outputs)?),
         false => None,
     };
+    progress.step("checking with small whole numbers");
     let whole = match config.check && config.inputs.len() < specs.len() {
         true => Some(check_whole(session, config, subject, &inputs)?),
         false => None,
     };
+    progress.step("counting bytes");
     let compiled = config.device != Device::Interp;
     let options = compiled.then(|| config.compile_options());
     let report = match subject {
         Subject::Program(loaded) => session.report(loaded, &inputs, options.as_ref())?,
         Subject::Parts(parts) => parts.report(session, &inputs, options.as_ref())?,
     };
+    progress.step("timing copies");
     let (copy, segment_copies) = copies(session, &execution)?;
+    drop(progress);
     let findings = Findings {
         config,
         loaded,

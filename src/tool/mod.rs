@@ -6,7 +6,10 @@
 pub mod files;
 mod limits;
 pub mod load;
+mod progress;
 pub mod target;
+
+pub use progress::Progress;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

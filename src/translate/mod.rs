@@ -17,7 +17,7 @@ use fuser_target::A100;
 use crate::compile::{self, CompileOptions, Target};
 use crate::tool::files::{self, Limit};
 use crate::tool::load::{Reader, display_name};
-use crate::tool::{self, Exit};
+use crate::tool::{self, Exit, Progress};
 use args::{Config, Emit, Parsed};
 
 /// Runs `fuser-translate` with these arguments, without the program's name.
@@ -61,7 +61,10 @@ fn file(config: &Config) -> Exit {
     if let Some(folder) = &config.split {
         return split(config, &sources, id, &text, Path::new(folder));
     }
-    match translate(config, id, &text) {
+    let progress = Progress::start(NAME, "compiling");
+    let translated = translate(config, id, &text);
+    drop(progress);
+    match translated {
         Ok((result, warnings)) => {
             tool::tell(&sources, warnings.items);
             finish(files::write(&config.output, &result))
@@ -79,12 +82,14 @@ fn finish(written: Result<(), String>) -> Exit {
 
 /// Writes the parts of the program, if all is well with it and with the folder.
 fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Path) -> Exit {
+    let progress = Progress::start(NAME, "compiling");
     let parts = load(config, id, text).and_then(|(ir, module)| {
         let options = options(config);
         let program = compile::find_program(&ir, module, options.program.as_deref())?;
         let split = crate::split::split(&ir, program, &options)?;
         folder::check(folder).map(|old| (old, split))
     });
+    drop(progress);
     match parts {
         Ok((old, split)) => finish(folder::write(folder, &old, &split)),
         Err(found) => tool::tell(sources, found.items),

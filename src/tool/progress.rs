@@ -1,0 +1,171 @@
+//! A line on stderr that says what a tool is at and for how long: for work that takes longer than people wait in silence.
+//!
+//! ```text
+//! fuser-run: checking with the interpreter, 12 s
+//! ```
+//!
+//! It appears after [`PATIENCE`], is written over while the work goes on, and is gone when the [`Progress`] is dropped, before
+//! anything else is written. Nothing is written where stderr is no terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long nothing is said.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// From one line to the next.
+const BEAT: Duration = Duration::from_secs(1);
+/// Goes to the beginning of the line and empties it.
+const EMPTY_LINE: &str = "\r\x1b[2K";
+
+/// Work that is told of while it lasts. It writes to stderr by itself: nobody else may while it stands.
+pub struct Progress {
+    line: Option<(Arc<Line>, JoinHandle<()>)>,
+}
+
+#[derive(Default)]
+struct Line {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    step: String,
+    done: bool,
+}
+
+impl Progress {
+    /// Begins to tell what `tool` is at, where people look at stderr.
+    pub fn start(tool: &'static str, step: &str) -> Self {
+        match io::stderr().is_terminal() {
+            true => Self::to(io::stderr(), [PATIENCE, BEAT], tool, step),
+            false => Self { line: None },
+        }
+    }
+    /// Says nothing.
+    pub fn silent() -> Self {
+        Self { line: None }
+    }
+    fn to(
+        out: impl Write + Send + 'static,
+        times: [Duration; 2],
+        tool: &'static str,
+        step: &str,
+    ) -> Self {
+        let line = Arc::new(Line::default());
+        line.state().step = step.to_owned();
+        let shared = line.clone();
+        let thread = std::thread::Builder::new();
+        let thread = thread.spawn(move || shared.tell(out, times, tool));
+        // Without a thread nothing is told.
+        Self {
+            line: thread.ok().map(|thread| (line, thread)),
+        }
+    }
+    /// What it is at from now on.
+    pub fn step(&self, step: &str) {
+        if let Some((line, _)) = &self.line {
+            step.clone_into(&mut line.state().step);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((line, thread)) = self.line.take() {
+            line.state().done = true;
+            line.changed.notify_one();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Line {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner())
+    }
+    /// Writes lines until the work is done.
+    fn tell(&self, mut out: impl Write, [patience, beat]: [Duration; 2], tool: &str) {
+        let start = Instant::now();
+        let mut wait = patience;
+        loop {
+            let waited = self
+                .changed
+                .wait_timeout_while(self.state(), wait, |s| !s.done);
+            let (state, _) = waited.unwrap_or_else(|broken| broken.into_inner());
+            let text = match state.done {
+                false => format!(
+                    "{EMPTY_LINE}{tool}: {}, {} s",
+                    state.step,
+                    start.elapsed().as_secs()
+                ),
+                true if wait == patience => return,
+                true => EMPTY_LINE.to_owned(),
+            };
+            // A stderr that takes nothing is nobody's mistake.
+            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            if state.done {
+                return;
+            }
+            wait = beat;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    struct Out(Sender<String>);
+
+    impl Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.send(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn progress(patience: Duration) -> (Progress, Receiver<String>) {
+        let (sender, lines) = channel();
+        let times = [patience, Duration::from_millis(1)];
+        (Progress::to(Out(sender), times, "tool", "one"), lines)
+    }
+
+    #[test]
+    fn short_work_says_nothing() {
+        let (progress, lines) = progress(Duration::from_secs(3600));
+        progress.step("two");
+        drop(progress);
+        assert_eq!(lines.iter().collect::<Vec<_>>(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn long_work_says_what_it_is_at_and_leaves_nothing_behind() {
+        let (progress, lines) = progress(Duration::ZERO);
+        assert_eq!(lines.recv().unwrap(), "\r\x1b[2Ktool: one, 0 s");
+        progress.step("two");
+        assert!(lines.iter().any(|line| line.contains("tool: two, ")));
+        drop(progress);
+        assert_eq!(lines.iter().last().unwrap(), EMPTY_LINE);
+    }
+
+    #[test]
+    fn work_that_panics_leaves_nothing_behind() {
+        let (progress, lines) = progress(Duration::ZERO);
+        assert!(lines.recv().is_ok());
+        let work = std::thread::spawn(move || {
+            let _progress = progress;
+            std::panic::resume_unwind(Box::new(()));
+        });
+        assert!(work.join().is_err());
+        assert_eq!(lines.iter().last().unwrap(), EMPTY_LINE);
+    }
+}
