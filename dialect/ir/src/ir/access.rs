@@ -175,6 +175,15 @@ impl Ir {
     pub fn next_op(&self, op: Op) -> Option<Op> {
         self.ops[op].next
     }
+    /// Whether a result of an op that was erased is called `name`.
+    pub fn was_removed(&self, name: &str) -> bool {
+        let Some(sym) = self.strings.lookup(name) else {
+            return false;
+        };
+        let gone = |value: Value| self.def_op(value).is_some_and(|op| self.is_erased(op));
+        let mut values = self.values.keys();
+        values.any(|value| self.values[value].name == Some(sym) && gone(value))
+    }
     /// Whether `op` was erased.
     pub fn is_erased(&self, op: Op) -> bool {
         self.ops[op].order == ERASED

@@ -20,6 +20,13 @@ use crate::axes::value_text;
 pub enum GroupingError {
     /// Not JSON, or not of the form above.
     Form(String),
+    /// A name that an op had which is no more.
+    Removed {
+        /// The name.
+        name: String,
+        /// The segment that lists it.
+        segment: String,
+    },
     /// A name that no op has.
     UnknownOp {
         /// The name.
@@ -59,6 +66,9 @@ impl GroupingError {
             Self::UnknownOp { name, segment, .. } => {
                 format!("segment '{segment}' lists '{name}', which no op of the program makes")
             }
+            Self::Removed { name, segment } => {
+                format!("segment '{segment}' lists '{name}', which a pass before this one removed")
+            }
             Self::Missing(op) => {
                 let made = ir.results(*op).first();
                 let made = made.map_or(String::new(), |&v| {
@@ -92,6 +102,10 @@ impl GroupingError {
             Self::UnknownOp {
                 near: Some(near), ..
             } => Some(format!("did you mean '%{near}'?")),
+            Self::Removed { .. } => Some(
+                "write the grouping for the program as it is before --segment, or leave the passes before it out"
+                    .into(),
+            ),
             Self::Cycle { .. } => Some(
                 "merge the segments of the cycle, or let one of them compute a value again".into(),
             ),
@@ -149,10 +163,16 @@ pub fn read(
         for op in ops {
             let text = op.as_str().ok_or_else(|| form("an op is not a string"))?;
             let place = names.get(text.trim_start_matches('%'));
-            let unknown = || GroupingError::UnknownOp {
-                name: text.to_owned(),
-                segment: name.clone(),
-                near: nearest_name(&names, text),
+            let unknown = || match ir.was_removed(text.trim_start_matches('%')) {
+                true => GroupingError::Removed {
+                    name: text.to_owned(),
+                    segment: name.clone(),
+                },
+                false => GroupingError::UnknownOp {
+                    name: text.to_owned(),
+                    segment: name.clone(),
+                    near: nearest_name(&names, text),
+                },
             };
             members.push(*place.ok_or_else(unknown)?);
         }
@@ -166,7 +186,9 @@ pub fn read(
 }
 
 fn nearest_name(names: &FxHashMap<String, Index>, text: &str) -> Option<String> {
-    let mut known: Vec<&str> = names.keys().map(String::as_str).collect();
+    // Places are no misspelt names.
+    let known = names.keys().map(String::as_str);
+    let mut known: Vec<&str> = known.filter(|name| !name.starts_with('#')).collect();
     known.sort_unstable();
     nearest(text.trim_start_matches('%'), known.into_iter()).map(String::from)
 }
