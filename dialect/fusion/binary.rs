@@ -1,6 +1,6 @@
 //! Binary elementwise ops. Operands have one element type; shapes join as the dialect's doc says.
 
-use fuser_ir::def::{OpDef, Traits};
+use fuser_ir::def::{Computes, OpDef, Traits};
 
 use super::elementwise::*;
 use super::fold;
@@ -17,6 +17,7 @@ const COMMUTATIVE_NAN: Traits = COMMUTATIVE.union(Traits::PROPAGATES_NAN);
 /// `fusion.add`
 pub static ADD: OpDef = OpDef {
     name: "fusion.add",
+    computes: Some(Computes::Add),
     summary: "sum",
     doc: "`lhs + rhs`. Floats: IEEE 754, rounded to nearest even; `inf - inf` is NaN, `+0 + -0 = +0`, `-0 + -0 = -0`. \
           Integers wrap.",
@@ -28,6 +29,7 @@ pub static ADD: OpDef = OpDef {
 /// `fusion.sub`
 pub static SUB: OpDef = OpDef {
     name: "fusion.sub",
+    computes: Some(Computes::Sub),
     summary: "difference",
     doc: "`lhs - rhs`. Floats: IEEE 754, rounded to nearest even; `x - x = +0` for finite `x`. Integers wrap.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.sub %x, %y : tensor<4xf32>",
@@ -38,6 +40,7 @@ pub static SUB: OpDef = OpDef {
 /// `fusion.mul`
 pub static MUL: OpDef = OpDef {
     name: "fusion.mul",
+    computes: Some(Computes::Mul),
     summary: "product",
     doc: "`lhs * rhs`. Floats: IEEE 754, rounded to nearest even; `0 * inf` is NaN. Integers wrap.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.mul %x, %y : tensor<4xf32>",
@@ -48,6 +51,7 @@ pub static MUL: OpDef = OpDef {
 /// `fusion.div`
 pub static DIV: OpDef = OpDef {
     name: "fusion.div",
+    computes: Some(Computes::Div),
     summary: "quotient",
     doc: "Floats: `lhs / rhs`, IEEE 754, rounded to nearest even; `x / 0` is an infinity, `0 / 0` is NaN. Integers: \
           truncated toward zero; `x / 0 = 0`; the least value divided by -1 wraps to itself.",
@@ -60,6 +64,7 @@ pub static DIV: OpDef = OpDef {
 /// `fusion.rem`
 pub static REM: OpDef = OpDef {
     name: "fusion.rem",
+    computes: Some(Computes::Rem),
     summary: "remainder of the truncated quotient",
     doc: "`lhs - trunc(lhs / rhs) * rhs`, exact, with the sign of `lhs` (C's `fmod` and `%`). Floats: `rem(x, +-inf) = x` for \
           finite `x`, a zero `lhs` keeps its sign, `rem(x, 0)` and `rem(+-inf, y)` are NaN. 16-bit floats: the f32 remainder, rounded \
@@ -86,6 +91,7 @@ pub static POW: OpDef = OpDef {
 /// `fusion.maximum`
 pub static MAXIMUM: OpDef = OpDef {
     name: "fusion.maximum",
+    computes: Some(Computes::Max),
     summary: "the greater, NaN if either is NaN",
     doc: "The greater operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `maximum`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.maximum %x, %y : tensor<4xf32>",
@@ -96,6 +102,7 @@ pub static MAXIMUM: OpDef = OpDef {
 /// `fusion.minimum`
 pub static MINIMUM: OpDef = OpDef {
     name: "fusion.minimum",
+    computes: Some(Computes::Min),
     summary: "the smaller, NaN if either is NaN",
     doc: "The smaller operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `minimum`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.minimum %x, %y : tensor<4xf32>",
@@ -106,6 +113,7 @@ pub static MINIMUM: OpDef = OpDef {
 /// `fusion.fmax`
 pub static FMAX: OpDef = OpDef {
     name: "fusion.fmax",
+    computes: Some(Computes::MaxNum),
     summary: "the greater, ignoring NaN",
     doc: "The greater operand; where one is NaN, the other; NaN only if both are. `-0 < +0`. (IEEE 754-2019 `maximumNumber`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.fmax %x, %y : tensor<4xf32>",
@@ -117,6 +125,7 @@ pub static FMAX: OpDef = OpDef {
 /// `fusion.fmin`
 pub static FMIN: OpDef = OpDef {
     name: "fusion.fmin",
+    computes: Some(Computes::MinNum),
     summary: "the smaller, ignoring NaN",
     doc: "The smaller operand; where one is NaN, the other; NaN only if both are. `-0 < +0`. (IEEE 754-2019 `minimumNumber`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.fmin %x, %y : tensor<4xf32>",

@@ -3,7 +3,7 @@
 use fuser_ir::Ir;
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::def::{
-    At, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
+    At, ClauseKind, Computes, DTypes, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
     TypeConstraint, clause, operand, result,
 };
 use fuser_ir::types::{DType, Dim, Extent, TypeId};
@@ -23,6 +23,7 @@ const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 /// `fusion.constant`
 pub static CONSTANT: OpDef = OpDef {
     name: "fusion.constant",
+    computes: Some(Computes::Constant),
     summary: "a constant scalar, vector or tensor",
     doc: "Every element is `value`, or the elements are those of `value dense<...>`, row-major. The written result type says \
           what it is; without one, the value's own type does (`0.5 : f32`).\n\n\
@@ -42,6 +43,7 @@ pub static CONSTANT: OpDef = OpDef {
 /// `fusion.full`
 pub static FULL: OpDef = OpDef {
     name: "fusion.full",
+    computes: Some(Computes::Full),
     summary: "a tensor that holds one scalar everywhere",
     doc: "A tensor of `shape` in which every element is `value`, a scalar or a tensor of rank 0. Its axes are plain ones.",
     example: "// %v: f32\n%0 = fusion.full %v shape [4, 8] : tensor<4x8xf32>",
@@ -64,6 +66,7 @@ pub static FULL: OpDef = OpDef {
 /// `fusion.size`
 pub static SIZE: OpDef = OpDef {
     name: "fusion.size",
+    computes: Some(Computes::Size),
     summary: "the number of elements of a shape",
     doc: "The product of the extents of `shape`, as an `index` scalar: 1 for `[]`. Named extents have the lengths that the program's \
           inputs give them. A product beyond 64 bits wraps.",
@@ -90,6 +93,7 @@ fn infer_size(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
 /// `fusion.iota`
 pub static IOTA: OpDef = OpDef {
     name: "fusion.iota",
+    computes: Some(Computes::Index),
     summary: "each element is its index along one axis",
     doc: "Element `[i0, i1, ...]` is `i_dim`, converted from `i64` to `of` as `fusion.cast` does. The other axes are plain.",
     example: "%0 = fusion.iota dim 1 shape [4, 8] of i32 : tensor<4x8xi32>",

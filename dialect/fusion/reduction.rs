@@ -2,8 +2,8 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, ResultTypes,
-    Shape, Traits, TypeConstraint, clause, operand, optional, result,
+    ClauseDef, ClauseKind, Computes, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef,
+    ResultTypes, Shape, Traits, TypeConstraint, clause, operand, optional, result,
 };
 use fuser_ir::types::{DType, Dim};
 use smallvec::smallvec;
@@ -36,6 +36,7 @@ const REDUCTION: OpDef = OpDef {
 /// `fusion.sum`
 pub static SUM: OpDef = OpDef {
     name: "fusion.sum",
+    computes: Some(Computes::Add),
     summary: "sum along axes",
     doc: "Adds the elements along `dims`. Floats accumulate in f32 (f64 for f64) in an unspecified order and are rounded to \
           the element type once at the end; integers accumulate in `i64`, wrapping, and keep their low bits at the end. An \
@@ -48,6 +49,7 @@ pub static SUM: OpDef = OpDef {
 /// `fusion.prod`
 pub static PROD: OpDef = OpDef {
     name: "fusion.prod",
+    computes: Some(Computes::Mul),
     summary: "product along axes",
     doc: "Multiplies the elements along `dims`; accumulation, order and rounding as for `fusion.sum`. An empty axis gives 1. A \
           `b` axis of extent n counts its element n times.",
@@ -58,6 +60,7 @@ pub static PROD: OpDef = OpDef {
 /// `fusion.max`
 pub static MAX: OpDef = OpDef {
     name: "fusion.max",
+    computes: Some(Computes::Max),
     summary: "greatest element along axes",
     doc: "The greatest element along `dims`, NaN if there is a NaN; `-0 < +0`. An empty axis gives `-inf`, or the least value \
           of an integer type. Exact, whatever the order.",
@@ -68,6 +71,7 @@ pub static MAX: OpDef = OpDef {
 /// `fusion.min`
 pub static MIN: OpDef = OpDef {
     name: "fusion.min",
+    computes: Some(Computes::Min),
     summary: "smallest element along axes",
     doc: "The smallest element along `dims`, NaN if there is a NaN; `-0 < +0`. An empty axis gives `+inf`, or the greatest \
           value of an integer type. Exact, whatever the order.",
@@ -78,6 +82,7 @@ pub static MIN: OpDef = OpDef {
 /// `fusion.max_num`
 pub static MAX_NUM: OpDef = OpDef {
     name: "fusion.max_num",
+    computes: Some(Computes::MaxNum),
     summary: "greatest element along axes, ignoring NaN",
     doc: "The greatest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
           NaN), `-inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmax` does it (IEEE 754-2019 \
@@ -91,6 +96,7 @@ pub static MAX_NUM: OpDef = OpDef {
 /// `fusion.min_num`
 pub static MIN_NUM: OpDef = OpDef {
     name: "fusion.min_num",
+    computes: Some(Computes::MinNum),
     summary: "smallest element along axes, ignoring NaN",
     doc: "The smallest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
           NaN), `+inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmin` does it (IEEE 754-2019 \
@@ -104,6 +110,7 @@ pub static MIN_NUM: OpDef = OpDef {
 /// `fusion.var_mean`
 pub static VAR_MEAN: OpDef = OpDef {
     name: "fusion.var_mean",
+    computes: Some(Computes::Composite),
     summary: "variance and mean along axes",
     doc: "With n elements along `dims`: `mean = sum(x) / n` and `var = sum((x - mean)^2) / (n - correction)`, both computed in \
           f32 (f64 for f64) from the unrounded mean, and rounded to the element type once. `n <= correction` makes the variance \

@@ -2,8 +2,8 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    At, ClauseKind, DTypes, OpDef, OpError, OpParts, OperandDef, ResultTypes, Traits, clause,
-    operand,
+    At, ClauseKind, Computes, DTypes, OpDef, OpError, OpParts, OperandDef, ResultTypes, Traits,
+    clause, operand,
 };
 use fuser_ir::types::DType;
 
@@ -40,6 +40,7 @@ pub static COMPARE: OpDef = OpDef {
 /// `fusion.where`
 pub static WHERE: OpDef = OpDef {
     name: "fusion.where",
+    computes: Some(Computes::Choice),
     summary: "choice",
     doc: "`then` where `condition` holds, else `otherwise`, bit for bit (a NaN keeps its payload). The three shapes join; \
           each of them may be a scalar.",
@@ -74,6 +75,7 @@ pub static CLAMP: OpDef = OpDef {
 /// `fusion.cast`
 pub static CAST: OpDef = OpDef {
     name: "fusion.cast",
+    computes: Some(Computes::Cast),
     summary: "conversion of the value",
     doc: "Converts each element to `to`.\n\n\
           * float to float: rounds once to nearest even (f64 to f16 or bf16 directly, not by way of f32); overflow gives an \

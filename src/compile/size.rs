@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use fuser_artifact::{DimSpec, SizeExpr};
-use fuser_dialects::{fusion, kernel};
+use fuser_dialects::kernel;
+use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Dim, Ir, Op, Sym, Value};
 use fuser_passes::lower::launch::SCRATCH_ALIGN;
@@ -121,27 +122,21 @@ fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Siz
 }
 
 fn index_expr(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
-    if ir.is(op, &fusion::CONSTANT) {
+    let computes = ir.computes(op)?;
+    if computes == Computes::Constant {
         return ir.int_of(op, "value").map(SizeExpr::constant);
     }
     let operand =
         |i: usize| (i < ir.operand_count(op)).then(|| known.get(&ir.operand(op, i)).cloned())?;
     let (a, b) = (operand(0)?, operand(1)?);
-    if ir.is(op, &fusion::ADD) {
-        Some(a + b)
-    } else if ir.is(op, &fusion::SUB) {
-        Some(a - b)
-    } else if ir.is(op, &fusion::MUL) {
-        Some(a * b)
-    } else if ir.is(op, &fusion::DIV) {
-        Some(a.floor_div(b))
-    } else if ir.is(op, &fusion::REM) {
-        Some(a.clone() - a.floor_div(b.clone()) * b)
-    } else if ir.is(op, &fusion::MINIMUM) {
-        Some(a.minimum(b))
-    } else if ir.is(op, &fusion::MAXIMUM) {
-        Some(a.maximum(b))
-    } else {
-        None
-    }
+    Some(match computes {
+        Computes::Add => a + b,
+        Computes::Sub => a - b,
+        Computes::Mul => a * b,
+        Computes::Div => a.floor_div(b),
+        Computes::Rem => a.clone() - a.floor_div(b.clone()) * b,
+        Computes::Min => a.minimum(b),
+        Computes::Max => a.maximum(b),
+        _ => return None,
+    })
 }

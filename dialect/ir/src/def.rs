@@ -1,7 +1,8 @@
 //! Op tables: an operation is declared once, as data, and parser, printer, verifier, docs and tests follow from it.
 //!
 //! An [`OpDef`] is a plain `static`; a [`DialectDef`] lists the ops of a dialect; a [`Registry`] is the dialects that one
-//! context knows. Nothing is registered behind the reader's back. Passes compare ops by table: `ir.is(op, &fusion::ADD)`.
+//! context knows. Nothing is registered behind the reader's back. Passes ask the table of an op: its maps, class and traits,
+//! what it [`Computes`].
 
 use smallvec::SmallVec;
 
@@ -252,6 +253,45 @@ pub enum OpClass {
     Memory,
 }
 
+/// What an op makes of the elements of its operands, for those who reason about values: extents and places in memory, sums
+/// that are put together from parts, constants. A reduction puts elements together so. Most ops state nothing: what they
+/// compute concerns the interpreter and code generation alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Computes {
+    /// What the clause `value` says.
+    Constant,
+    /// The one operand, everywhere.
+    Full,
+    /// The index along axis `dim`.
+    Index,
+    /// The product of the extents of `shape`.
+    Size,
+    /// The sum.
+    Add,
+    /// The first less the second.
+    Sub,
+    /// The product.
+    Mul,
+    /// The quotient; of integers, toward zero.
+    Div,
+    /// What a quotient leaves.
+    Rem,
+    /// The greatest; a NaN wins.
+    Max,
+    /// The smallest; a NaN wins.
+    Min,
+    /// The greatest that is no NaN.
+    MaxNum,
+    /// The smallest that is no NaN.
+    MinNum,
+    /// The second operand where the first holds, else the third.
+    Choice,
+    /// The operand as a value of type `to`.
+    Cast,
+    /// Several things at once; to be taken apart before kernels are made.
+    Composite,
+}
+
 /// A mistake that an op's own rules found. The caller adds place and code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpError {
@@ -380,6 +420,8 @@ pub struct OpDef {
     pub results: &'static [ResultDef],
     /// Custom form extras.
     pub syntax: Syntax,
+    /// What it makes of elements, where others have to know.
+    pub computes: Option<Computes>,
     /// Traits.
     pub traits: Traits,
     /// Arithmetic per result element (per folded element for reductions), in simple operations: exp counts 10, say.
@@ -478,6 +520,7 @@ impl OpDef {
             signature: false,
             terminator: None,
         },
+        computes: None,
         traits: Traits::empty(),
         flops: 0,
         parents: &[],

@@ -18,7 +18,7 @@
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_ir::build::Builder;
-use fuser_ir::def::OpError;
+use fuser_ir::def::{Computes, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 
@@ -41,7 +41,7 @@ pub static DECOMPOSE: PassDef = PassDef {
 
 /// Whether no kernel can contain `op` before it is taken apart.
 pub(crate) fn is_composite(ir: &Ir, op: Op) -> bool {
-    ir.is(op, &fusion::VAR_MEAN)
+    ir.computes(op) == Some(Computes::Composite)
 }
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {

@@ -1,6 +1,6 @@
 //! Constants become 0 or 1: whoever reads the result need not wonder about the number.
 
-use fuser_dialects::fusion;
+use fuser_ir::def::Computes;
 use fuser_ir::{AttrKind, Ir, Op};
 
 use crate::reduce::edit;
@@ -25,7 +25,7 @@ pub static TO_ONE: Strategy = Strategy {
 
 /// Constants that are neither 0 nor 1.
 fn odd_constants(ir: &Ir, module: Op) -> Vec<Site> {
-    let is_odd = |op: &Op| ir.is(*op, &fusion::CONSTANT) && !is_plain(ir, *op);
+    let is_odd = |op: &Op| ir.computes(*op) == Some(Computes::Constant) && !is_plain(ir, *op);
     let ops = ir.walk(module).into_iter();
     ops.filter(is_odd).map(Site::Op).collect()
 }

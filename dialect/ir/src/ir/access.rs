@@ -2,6 +2,7 @@
 
 use super::{Block, Def, ERASED, Ir, Nested, Op, OpName, Region, Use, Value};
 use crate::attr::{AttrId, AttrKind};
+use crate::def::Computes;
 use crate::def::{OpDef, Traits};
 use crate::intern::Sym;
 use crate::loc::LocId;
@@ -33,6 +34,15 @@ impl Ir {
     /// Whether `op` has all of `traits` (an unknown op has none).
     pub fn has(&self, op: Op, traits: Traits) -> bool {
         self.def(op).is_some_and(|d| d.traits.contains(traits))
+    }
+    /// What `op` makes of elements, where its table says so.
+    pub fn computes(&self, op: Op) -> Option<Computes> {
+        self.def(op)?.computes
+    }
+    /// The op that makes `value`, if it computes this.
+    pub fn made_as(&self, value: Value, what: Computes) -> Option<Op> {
+        let op = self.def_op(value)?;
+        (self.computes(op) == Some(what)).then_some(op)
     }
     /// Number of operands, successor arguments included.
     pub fn operand_count(&self, op: Op) -> usize {

@@ -7,9 +7,9 @@
 //! fits a register; one block a region; the nesting of grid and thread loops; where memory is allocated and stored to;
 //! that all threads reach a barrier. Not checked: types against the op tables, which is the verifier's part.
 
-use fuser_dialects::{fusion, kernel};
+use fuser_dialects::kernel;
 use fuser_ir::check;
-use fuser_ir::def::{At, OpError};
+use fuser_ir::def::{At, Computes, OpError};
 use fuser_ir::diag::{CodeDef, Diagnostic};
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{Ir, Op, Value};
@@ -363,7 +363,9 @@ fn is_kernel_op(ir: &Ir, op: Op) -> bool {
 fn is_table_data(ir: &Ir, op: Op, value: Value) -> bool {
     let tensor = matches!(ir.value_kind(value), TypeKind::Tensor(_));
     let mut users = ir.users(value);
-    tensor && ir.is(op, &fusion::CONSTANT) && users.all(|user| ir.is(user, &kernel::TABLE))
+    tensor
+        && ir.computes(op) == Some(Computes::Constant)
+        && users.all(|user| ir.is(user, &kernel::TABLE))
 }
 
 fn is_flat(ir: &Ir, value: Value) -> bool {

@@ -1,9 +1,10 @@
 //! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
 
-use fuser_dialects::fusion;
-use fuser_ir::def::Traits;
+use fuser_dialects::fusion::maps;
+use fuser_ir::def::{Computes, Traits};
+use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
-use fuser_ir::{Ir, Op, OpDef, Value};
+use fuser_ir::{Ir, Op, Value};
 
 use crate::label_patterns::said;
 
@@ -81,7 +82,7 @@ fn constant_right(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (a, b) = (rw.ir().operand(op, 0), rw.ir().operand(op, 1));
-    let is_constant = |v| made_by(rw.ir(), v, &fusion::CONSTANT).is_some();
+    let is_constant = |v| rw.ir().made_as(v, Computes::Constant).is_some();
     if !is_constant(a) || is_constant(b) {
         return false;
     }
@@ -129,7 +130,7 @@ fn permute_identity(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn permute_of_permute(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let value = rw.ir().operand(op, 0);
-    let Some(inner) = made_by(rw.ir(), value, &fusion::PERMUTE) else {
+    let Some(inner) = made_by(rw.ir(), value, &maps::PERMUTE) else {
         return false;
     };
     let outer = rw.ir().i64s_of(op, "dims").unwrap_or_default();
@@ -147,7 +148,7 @@ fn permute_of_permute(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let middle = rw.ir().operand(op, 0);
-    let Some(inner) = made_by(rw.ir(), middle, &fusion::RESHAPE) else {
+    let Some(inner) = made_by(rw.ir(), middle, &maps::RESHAPE) else {
         return false;
     };
     let source = rw.ir().operand(inner, 0);
@@ -186,9 +187,10 @@ fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
     true
 }
 
-/// The op that makes `value`, if it is of table `def`.
-fn made_by(ir: &Ir, value: Value, def: &'static OpDef) -> Option<Op> {
-    ir.def_op(value).filter(|&op| ir.is(op, def))
+/// The op that makes `value`, if its maps are of this family.
+fn made_by(ir: &Ir, value: Value, family: &'static MapsDef) -> Option<Op> {
+    let own = |&op: &Op| ir.def(op).is_some_and(|def| def.has_maps(family));
+    ir.def_op(value).filter(own)
 }
 
 fn all_plain(ir: &Ir, value: Value) -> bool {

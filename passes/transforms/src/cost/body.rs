@@ -165,6 +165,7 @@ impl Body {
                     reduced: 0,
                     bytes: 0,
                     element: 0,
+                    accumulating: 0,
                     output_bytes: 0,
                     is_output: false,
                     class: def.map_or(OpClass::Structure, |d| d.class),

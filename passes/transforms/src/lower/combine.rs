@@ -1,7 +1,7 @@
 //! How reductions accumulate: type, identity, combining op. One table for loops, lanes and threads.
 
 use fuser_dialects::fusion;
-use fuser_ir::def::OpDef;
+use fuser_ir::def::{Computes, OpClass, OpDef};
 use fuser_ir::{DType, Ir, Op, Value};
 
 use super::build::KernelBuilder;
@@ -26,18 +26,16 @@ pub enum Combine {
 impl Combine {
     /// The way of a reduction op.
     pub fn of(ir: &Ir, op: Op) -> Option<Combine> {
-        let table = [
-            (&fusion::SUM, Combine::Add),
-            (&fusion::PROD, Combine::Mul),
-            (&fusion::MAX, Combine::Max),
-            (&fusion::MIN, Combine::Min),
-            (&fusion::MAX_NUM, Combine::MaxNum),
-            (&fusion::MIN_NUM, Combine::MinNum),
-        ];
-        table
-            .into_iter()
-            .find(|(def, _)| ir.is(op, def))
-            .map(|(_, c)| c)
+        let def = ir.def(op).filter(|d| d.class == OpClass::Reduction)?;
+        match def.computes? {
+            Computes::Add => Some(Combine::Add),
+            Computes::Mul => Some(Combine::Mul),
+            Computes::Max => Some(Combine::Max),
+            Computes::Min => Some(Combine::Min),
+            Computes::MaxNum => Some(Combine::MaxNum),
+            Computes::MinNum => Some(Combine::MinNum),
+            _ => None,
+        }
     }
     /// The name in `kernel.reduce` and in the `combine` clause of loops.
     pub const fn name(self) -> &'static str {

@@ -4,7 +4,7 @@
 //! space. Refuses ops for which there is no code generation, by name.
 
 use fuser_dialects::{fusion, kernel};
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::ir::NewOp;
 use fuser_ir::{AttrKind, DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -188,18 +188,15 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
-        if self.ir().is(op, &fusion::FULL) {
-            let operand = self.ir().operand(op, 0);
-            return self.get(operand, scopes, ivs, lanes);
-        }
-        if self.ir().is(op, &fusion::CONSTANT) {
-            return self.emit_constant(op);
-        }
-        if self.ir().is(op, &fusion::IOTA) {
-            return self.emit_iota(op, ivs, lanes);
-        }
-        if self.ir().is(op, &fusion::SIZE) {
-            return self.emit_size(op);
+        match self.ir().computes(op) {
+            Some(Computes::Full) => {
+                let operand = self.ir().operand(op, 0);
+                return self.get(operand, scopes, ivs, lanes);
+            }
+            Some(Computes::Constant) => return self.emit_constant(op),
+            Some(Computes::Index) => return self.emit_iota(op, ivs, lanes),
+            Some(Computes::Size) => return self.emit_size(op),
+            _ => {}
         }
         let name = self.ir().name(op).to_string();
         self.refuse(
@@ -211,7 +208,8 @@ impl SweepLowering<'_> {
     /// Whether `op` is a constant of several distinct elements: it is read from a table, as an input is from its buffer.
     pub(super) fn is_table(&self, op: Op) -> bool {
         let dense = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
-        self.ir().is(op, &fusion::CONSTANT) && self.ir().attr_of(op, "value").is_some_and(dense)
+        self.ir().computes(op) == Some(Computes::Constant)
+            && self.ir().attr_of(op, "value").is_some_and(dense)
     }
     /// Makes the tables of all such constants.
     pub(super) fn make_tables(&mut self) {

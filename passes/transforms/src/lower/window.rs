@@ -11,6 +11,7 @@
 //! ```
 
 use fuser_dialects::{fusion, kernel};
+use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -197,7 +198,10 @@ impl SweepLowering<'_> {
     /// What a creation makes at an index.
     fn made_at(&mut self, op: Op, index: &[Form], point: &Point) -> Result<Value, Unsupported> {
         let dim = self.ir().int_of(op, "dim").unwrap_or(0) as usize;
-        let Some(form) = index.get(dim).filter(|_| self.ir().is(op, &fusion::IOTA)) else {
+        let Some(form) = index
+            .get(dim)
+            .filter(|_| self.ir().computes(op) == Some(Computes::Index))
+        else {
             let (scopes, ivs) = (Scopes::new(), FxHashMap::default());
             return self.emit_creation(op, &scopes, &ivs, None);
         };

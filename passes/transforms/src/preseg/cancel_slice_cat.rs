@@ -22,7 +22,7 @@
 //!
 //! Ops with hints stop the search.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::maps;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
@@ -30,7 +30,7 @@ use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{AttrId, Ir, Op, OpDef, Traits, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, is_single, made_by, make, run_patterns};
+use super::{is_free, is_single, made_by, made_near, make, run_patterns};
 use crate::label_patterns::said;
 
 /// `cancel-slice-cat`
@@ -93,11 +93,11 @@ fn whole(ir: &Ir, cat: Op) -> Option<(Value, Vec<Link>)> {
     let mut parts: Vec<Value> = ir.operands(cat).collect();
     let mut chain = Vec::new();
     while let Some((mut link, before)) = same_op(ir, &parts, cat) {
-        if std::ptr::eq(link.def, &fusion::PERMUTE) {
+        if link.def.has_maps(&maps::PERMUTE) {
             let dims = ir.i64s_of(ir.def_op(parts[0])?, "dims")?;
             dim = usize::try_from(*dims.get(dim)?).ok()?;
         }
-        if std::ptr::eq(link.def, &fusion::RESHAPE) {
+        if link.def.has_maps(&maps::RESHAPE) {
             link.shape = Some(joined(ir, &parts, dim)?);
             dim = same_place(ir, &before, outside(ir, parts[0], dim)?)?;
         }
@@ -171,14 +171,15 @@ fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     let first = ir.def_op(*parts.first()?)?;
     let def = ir.def(first)?;
     let each = def.class == OpClass::Elementwise && def.traits.contains(Traits::PURE);
-    let reshapes = std::ptr::eq(def, &fusion::RESHAPE);
-    if !each && !reshapes && !std::ptr::eq(def, &fusion::PERMUTE) {
+    let reshapes = def.has_maps(&maps::RESHAPE);
+    if !each && !reshapes && !def.has_maps(&maps::PERMUTE) {
         return None;
     }
     let mut before = Vec::with_capacity(parts.len());
     for &part in parts {
-        let op = made_by(ir, part, def, cat)?;
-        let same = reshapes || said(ir, op).eq(said(ir, first));
+        let op = made_near(ir, part, cat)?;
+        let told = reshapes || said(ir, op).eq(said(ir, first));
+        let same = told && ir.name_id(op) == ir.name_id(first);
         let alike = same && ir.operand_count(op) == 1;
         if !alike || !is_single(ir, part) || ir.results(op).len() != 1 {
             return None;
@@ -200,7 +201,7 @@ fn slices(ir: &Ir, cat: Op, parts: &[Value], dim: usize) -> Option<Value> {
     let mut source = None;
     let mut at = 0i64;
     for &part in parts {
-        let slice = made_by(ir, part, &fusion::SLICE, cat)?;
+        let slice = made_by(ir, part, &maps::SLICE, cat)?;
         let from = ir.operand(slice, 0);
         let starts = ir.i64s_of(slice, "starts")?;
         let steps = ir.i64s_of(slice, "strides").unwrap_or_default();

@@ -9,8 +9,9 @@
 //!
 //! The inner op stays where others use it. Never removes an axis that x has; never touches what carries a hint.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, maps};
 use fuser_ir::attr::AttrKind;
+use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrId, Ir, Op, OpDef, Value};
@@ -72,8 +73,8 @@ static SQUEEZE_OF_SQUEEZE: Pattern = Pattern {
 };
 
 /// The inner op of table `def`, with the outer op's clause `dims`.
-fn pair(ir: &Ir, outer: Op, def: &'static OpDef) -> Option<Op> {
-    let inner = made_by(ir, ir.operand(outer, 0), def, outer)?;
+fn pair(ir: &Ir, outer: Op, family: &'static MapsDef) -> Option<Op> {
+    let inner = made_by(ir, ir.operand(outer, 0), family, outer)?;
     is_free(ir, outer).then_some(inner)
 }
 
@@ -89,7 +90,7 @@ fn shape(ir: &Ir, value: Value) -> Vec<Dim> {
 
 fn squeeze_of_broadcast(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let Some(inner) = pair(ir, op, &fusion::BROADCAST) else {
+    let Some(inner) = pair(ir, op, &maps::BROADCAST) else {
         return false;
     };
     let (kept, gone) = (dims(ir, inner), dims(ir, op));
@@ -116,7 +117,7 @@ fn squeeze_of_broadcast(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let Some(inner) = pair(ir, op, &fusion::BROADCAST) else {
+    let Some(inner) = pair(ir, op, &maps::BROADCAST) else {
         return false;
     };
     let (first, second) = (dims(ir, inner), dims(ir, op));
@@ -128,7 +129,7 @@ fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn expand_of_broadcast(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let Some(inner) = pair(ir, op, &fusion::BROADCAST) else {
+    let Some(inner) = pair(ir, op, &maps::BROADCAST) else {
         return false;
     };
     let (from, to) = (shape(ir, ir.result(inner, 0)), shape(ir, ir.result(op, 0)));
@@ -143,7 +144,7 @@ fn expand_of_broadcast(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn squeeze_of_squeeze(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let Some(inner) = pair(ir, op, &fusion::SQUEEZE) else {
+    let Some(inner) = pair(ir, op, &maps::SQUEEZE) else {
         return false;
     };
     let (first, second) = (dims(ir, inner), dims(ir, op));

@@ -15,12 +15,12 @@
 //!
 //! Never folds a rounding away: `f64 -> f32 -> f16` rounds twice and stays.
 
-use fuser_dialects::fusion;
+use fuser_ir::def::Computes;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{DType, Op};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, is_single, made_by, run_patterns};
+use super::{is_free, is_single, made_as, run_patterns};
 
 /// `fold-casts`
 pub static FOLD_CASTS: PassDef = PassDef {
@@ -47,7 +47,7 @@ static CAST_OF_CAST: Pattern = Pattern {
 fn cast_of_cast(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
     let middle = ir.operand(op, 0);
-    let Some(inner) = made_by(ir, middle, &fusion::CAST, op).filter(|_| is_free(ir, op)) else {
+    let Some(inner) = made_as(ir, middle, Computes::Cast, op).filter(|_| is_free(ir, op)) else {
         return false;
     };
     let source = ir.operand(inner, 0);

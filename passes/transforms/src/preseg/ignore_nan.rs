@@ -36,7 +36,7 @@
 use std::collections::BTreeMap;
 
 use fuser_dialects::fusion;
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::types::Extent;
 use fuser_ir::{Diagnostics, Ir, NewOp, Op, OpDef, Traits, Value};
@@ -99,10 +99,11 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 
 /// The form of a reduction that ignores NaN.
 fn weaker(ir: &Ir, op: Op) -> Option<&'static OpDef> {
-    let def = match () {
-        () if ir.is(op, &fusion::MAX) => &fusion::MAX_NUM,
-        () if ir.is(op, &fusion::MIN) => &fusion::MIN_NUM,
-        () => return None,
+    let own = ir.def(op).filter(|d| d.class == OpClass::Reduction)?;
+    let def = match own.computes? {
+        Computes::Max => &fusion::MAX_NUM,
+        Computes::Min => &fusion::MIN_NUM,
+        _ => return None,
     };
     let float = ir.value_kind(ir.result(op, 0)).dtype()?.is_float();
     let folds = ir.i64s_of(op, "dims").is_some_and(|d| !d.is_empty());
@@ -304,7 +305,7 @@ impl<'a> Flow<'a> {
         let carries = if propagates {
             let sets = (0..operands.len()).filter_map(carries);
             sets.min_by_key(|set| set.count_ones())
-        } else if std::ptr::eq(def, &fusion::WHERE) {
+        } else if def.computes == Some(Computes::Choice) {
             carries(1).zip(carries(2)).map(|(a, b)| a | b)
         } else {
             None

@@ -38,7 +38,8 @@ pub use swap_casts::SWAP_CASTS;
 
 use fuser_ir::attr::AttrId;
 use fuser_ir::check;
-use fuser_ir::def::{OpDef, OpParts};
+use fuser_ir::def::{Computes, OpDef, OpParts};
+use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Config, Pattern, Rewriter, rewrite_greedily};
 use fuser_ir::{Block, Diagnostics, Ir, NewOp, Op, Sym, Traits, TypeId, Value};
 use fuser_pass::{PassContext, PipelineDef};
@@ -136,11 +137,25 @@ fn borrowed(clauses: &[(String, AttrId)]) -> Vec<(&str, AttrId)> {
     clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect()
 }
 
-/// The op that makes `value`, if it is of table `def`, carries no hint and stands in the block of `user`.
-fn made_by(ir: &Ir, value: Value, def: &'static OpDef, user: Op) -> Option<Op> {
-    let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(user);
-    let op = ir.def_op(value).filter(near)?;
-    (ir.is(op, def) && is_free(ir, op)).then_some(op)
+/// The op that makes `value`, if it carries no hint and stands in the block of `user`.
+fn made_near(ir: &Ir, value: Value, user: Op) -> Option<Op> {
+    let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(user) && is_free(ir, *op);
+    ir.def_op(value).filter(near)
+}
+
+/// The same, of an op whose maps are of this family.
+fn made_by(ir: &Ir, value: Value, family: &'static MapsDef, user: Op) -> Option<Op> {
+    made_near(ir, value, user).filter(|&op| has_family(ir, op, family))
+}
+
+/// The same, of an op that computes this.
+fn made_as(ir: &Ir, value: Value, what: Computes, user: Op) -> Option<Op> {
+    made_near(ir, value, user).filter(|&op| ir.computes(op) == Some(what))
+}
+
+/// Whether the maps of `op` are of this family.
+fn has_family(ir: &Ir, op: Op, family: &'static MapsDef) -> bool {
+    ir.def(op).is_some_and(|def| def.has_maps(family))
 }
 
 /// Whether nothing of the user hangs on the op: no hint, no border.

@@ -20,7 +20,7 @@
 //! full length anyway. Never moves an op with a dense operand of full length. Repeats by it every op at most once per repeat,
 //! so a chain of n ops takes n steps.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::maps;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::Index;
@@ -29,7 +29,7 @@ use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Traits, TypeKind, Value, layout};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{borrowed, clauses, is_free, is_single, made_by, make, run_patterns};
+use super::{borrowed, clauses, is_free, is_single, made_by, made_near, make, run_patterns};
 
 /// `move-repeats`
 pub static MOVE_REPEATS: PassDef = PassDef {
@@ -156,11 +156,9 @@ fn shortened(ir: &Ir, op: Op) -> Option<(Repeat, Vec<Short>)> {
 
 /// The op that makes `value` for `user` and reads its operand at one index for all indices along `dim`.
 fn spread(ir: &Ir, value: Value, dim: usize, user: Op) -> Option<Op> {
-    let op = ir.def_op(value)?;
-    let def = ir
-        .def(op)
+    let op = made_near(ir, value, user)?;
+    ir.def(op)
         .filter(|d| d.class == OpClass::Shape && d.clause(SHAPE).is_some())?;
-    let op = made_by(ir, value, def, user)?;
     let read = ir.maps(op)?;
     let once = read
         .operands
@@ -173,12 +171,12 @@ fn spread(ir: &Ir, value: Value, dim: usize, user: Op) -> Option<Op> {
 
 /// The repeat that makes `value` for `user` alone.
 fn repeat(ir: &Ir, value: Value, user: Op) -> Option<Repeat> {
-    let joined = made_by(ir, value, &fusion::RESHAPE, user).filter(|_| is_single(ir, value))?;
+    let joined = made_by(ir, value, &maps::RESHAPE, user).filter(|_| is_single(ir, value))?;
     let stored = ir.operand(joined, 0);
-    let copy = made_by(ir, stored, &fusion::COPY, user).filter(|_| is_single(ir, stored))?;
+    let copy = made_by(ir, stored, &maps::POINTWISE, user).filter(|_| is_single(ir, stored))?;
     ir.get_attr(copy, "dense")?;
     let wide = ir.operand(copy, 0);
-    let spread = made_by(ir, wide, &fusion::BROADCAST, user).filter(|_| is_single(ir, wide))?;
+    let spread = made_by(ir, wide, &maps::BROADCAST, user).filter(|_| is_single(ir, wide))?;
     let source = ir.operand(spread, 0);
     let (short, wide, long) = (dims(ir, source)?, dims(ir, wide)?, dims(ir, value)?);
     if wide.len() != short.len() + 1 || long.len() != short.len() {

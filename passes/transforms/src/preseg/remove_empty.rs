@@ -15,13 +15,13 @@ use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::build::Builder;
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Traits, TypeId, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, made_by, make, run_patterns};
+use super::{is_free, made_as, make, run_patterns};
 
 /// `remove-empty`
 pub static REMOVE_EMPTY: PassDef = PassDef {
@@ -102,7 +102,7 @@ fn empty_result(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn empty_reduction(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let neutral = i64::from(ir.is(op, &fusion::PROD));
+    let neutral = i64::from(ir.computes(op) == Some(Computes::Mul));
     let operand = ir.operand(op, 0);
     let changes_nothing = is_empty(ir, operand) || is_all(ir, operand, neutral, op);
     if !changes_nothing || !is_free(ir, op) {
@@ -114,7 +114,7 @@ fn empty_reduction(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Whether `value` is a constant of this one number, `+0` for 0.
 fn is_all(ir: &Ir, value: Value, number: i64, user: Op) -> bool {
-    let constant = made_by(ir, value, &fusion::CONSTANT, user);
+    let constant = made_as(ir, value, Computes::Constant, user);
     match constant.and_then(|op| ir.attr_of(op, "value")) {
         Some(AttrKind::Float { bits, .. }) => *bits == (number as f64).to_bits(),
         Some(kind) => kind.as_int() == Some(number.into()),

@@ -12,13 +12,13 @@
 //!
 //! Never touches `copy` and `segment_set` (a user's wish), nor casts between types of one size.
 
-use fuser_dialects::fusion;
-use fuser_ir::def::OpDef;
+use fuser_dialects::fusion::maps;
+use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op, Value};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{borrowed, clauses, is_free, is_single, made_by, make, run_patterns};
+use super::{borrowed, clauses, is_free, is_single, made_as, made_near, make, run_patterns};
 
 /// `swap-casts`
 pub static SWAP_CASTS: PassDef = PassDef {
@@ -44,30 +44,22 @@ static NARROW_FIRST: Pattern = Pattern {
 static WIDEN_LAST: Pattern = Pattern {
     name: "widen-last",
     summary: "shape(cast(x)) => cast(shape(x)) for a widening cast",
-    roots: &[
-        "fusion.broadcast",
-        "fusion.expand",
-        "fusion.permute",
-        "fusion.reshape",
-        "fusion.squeeze",
-    ],
+    roots: &[],
     benefit: 1,
     rewrite: widen_last,
 };
 
-/// The shape ops that commute with casts.
-static SHAPES: [&OpDef; 5] = [
-    &fusion::BROADCAST,
-    &fusion::EXPAND,
-    &fusion::PERMUTE,
-    &fusion::RESHAPE,
-    &fusion::SQUEEZE,
-];
+/// Whether an op moves elements: it commutes with casts. Copies are a user's wish, and windows are copied down later.
+fn moves(ir: &Ir, op: Op) -> bool {
+    ir.def(op).is_some_and(|def| {
+        def.class == OpClass::Shape && !def.shifts() && !def.has_maps(&maps::POINTWISE)
+    })
+}
 
 fn narrow_first(rw: &mut Rewriter<'_>, cast: Op) -> bool {
     let ir = rw.ir();
     let middle = ir.operand(cast, 0);
-    let shape = SHAPES.iter().find_map(|def| made_by(ir, middle, def, cast));
+    let shape = made_near(ir, middle, cast).filter(|&op| moves(ir, op));
     let Some(shape) = shape.filter(|_| is_free(ir, cast) && is_single(ir, middle)) else {
         return false;
     };
@@ -80,8 +72,11 @@ fn narrow_first(rw: &mut Rewriter<'_>, cast: Op) -> bool {
 
 fn widen_last(rw: &mut Rewriter<'_>, shape: Op) -> bool {
     let ir = rw.ir();
+    if !moves(ir, shape) {
+        return false;
+    }
     let middle = ir.operand(shape, 0);
-    let cast = made_by(ir, middle, &fusion::CAST, shape);
+    let cast = made_as(ir, middle, Computes::Cast, shape);
     let Some(cast) = cast.filter(|_| is_free(ir, shape) && is_single(ir, middle)) else {
         return false;
     };

@@ -7,6 +7,7 @@
 //!
 //! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
 
+use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
 
@@ -187,7 +188,7 @@ impl Draft<'_> {
             let reduced = self.axes.reduced(*op);
             reduced.contains(&before) == reduced.contains(&axis)
         };
-        let indexed = |op: &Op| self.ir.is(*op, &fuser_dialects::fusion::IOTA);
+        let indexed = |op: &Op| self.ir.computes(*op) == Some(Computes::Index);
         self.axes.values().iter().all(adjacent)
             && self.ops.iter().all(alike)
             && self

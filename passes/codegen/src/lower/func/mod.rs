@@ -10,7 +10,8 @@
 mod access;
 mod control;
 
-use fuser_dialects::{fusion, kernel};
+use fuser_dialects::kernel;
+use fuser_ir::def::Computes;
 use fuser_ir::{Block, Ir, Op, Value};
 use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
@@ -281,7 +282,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// A constant that fits no register: only tables hold it.
     fn is_table_data(&self, op: Op) -> bool {
         let result = self.ir.results(op).first();
-        self.ir.is(op, &fusion::CONSTANT) && result.is_some_and(|&v| shape(self.ir, v).is_none())
+        self.ir.computes(op) == Some(Computes::Constant)
+            && result.is_some_and(|&v| shape(self.ir, v).is_none())
     }
 
     fn op(&mut self, op: Op) -> Result<(), CodegenError> {

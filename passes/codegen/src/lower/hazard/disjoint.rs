@@ -9,7 +9,8 @@
 //! to a buffer that both touch is at one base plus the induction variable and no wider than the step. "No" is always a
 //! safe answer.
 
-use fuser_dialects::{fusion, kernel};
+use fuser_dialects::kernel;
+use fuser_ir::def::Computes;
 use fuser_ir::{Def, Ir, Op, Value};
 
 use crate::lower::arith;
@@ -77,10 +78,10 @@ impl Range {
 
     /// Whether the end is `n - (n - lower) % step`.
     fn is_rounded_down(&self, ir: &Ir) -> Option<bool> {
-        let [n, rest] = operands_of(ir, self.upper, &fusion::SUB)?;
-        let [length, by] = operands_of(ir, rest, &fusion::REM)?;
+        let [n, rest] = operands_of(ir, self.upper, Computes::Sub)?;
+        let [length, by] = operands_of(ir, rest, Computes::Rem)?;
         let from_zero = length == n && constant(ir, self.lower) == Some(0);
-        let from_lower = operands_of(ir, length, &fusion::SUB) == Some([n, self.lower]);
+        let from_lower = operands_of(ir, length, Computes::Sub) == Some([n, self.lower]);
         Some((from_zero || from_lower) && constant(ir, by) == Some(self.step))
     }
 }
@@ -121,7 +122,7 @@ fn base(ir: &Ir, index: Value, induction: Value) -> Option<Option<Value>> {
     if index == induction {
         return Some(None);
     }
-    match operands_of(ir, index, &fusion::ADD)? {
+    match operands_of(ir, index, Computes::Add)? {
         [base, i] | [i, base] if i == induction && base != induction => Some(Some(base)),
         _ => None,
     }
@@ -152,15 +153,13 @@ fn same_base(ir: &Ir, a: Option<Value>, b: Option<Value>) -> bool {
     false
 }
 
-fn operands_of(ir: &Ir, value: Value, def: &'static fuser_ir::OpDef) -> Option<[Value; 2]> {
-    let op = ir.def_op(value).filter(|&op| ir.is(op, def))?;
+fn operands_of(ir: &Ir, value: Value, what: Computes) -> Option<[Value; 2]> {
+    let op = ir.made_as(value, what)?;
     let operands: Vec<Value> = ir.operands(op).collect();
     operands.try_into().ok()
 }
 
 fn constant(ir: &Ir, value: Value) -> Option<i64> {
-    let op = ir
-        .def_op(value)
-        .filter(|&op| ir.is(op, &fusion::CONSTANT))?;
+    let op = ir.made_as(value, Computes::Constant)?;
     ir.int_of(op, "value")
 }

@@ -23,13 +23,13 @@
 mod make;
 mod plan;
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpError;
 use fuser_ir::{Diagnostics, Ir, Op, Traits, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
-use super::is_free;
+use super::{has_family, is_free};
 use make::{copy, leaf};
 use plan::{Plan, Point, Way, part};
 
@@ -62,7 +62,9 @@ pub static SINK_WINDOWS: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let ops = ctx.ir.children(ctx.op);
     let slices = ops.iter().copied();
-    let slices: Vec<Op> = slices.filter(|&op| ctx.ir.is(op, &fusion::SLICE)).collect();
+    let slices: Vec<Op> = slices
+        .filter(|&op| has_family(ctx.ir, op, &maps::SLICE))
+        .collect();
     let mut sinker = Sinker {
         made: FxHashMap::default(),
         budget: ops.len().saturating_mul(COPIES_PER_OP),

@@ -3,7 +3,7 @@
 //! A plan is the list of values that a slice needs parts of, in an order in which they can be made: found from the slice's
 //! operand down, each value and part of it once. Decides alone; makes nothing.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::Index;
 use fuser_ir::types::{Dim, Extent};
@@ -172,7 +172,7 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     if !is_free(ir, maker) || !def.traits.contains(Traits::PURE) || ir.results(maker).len() != 1 {
         return None;
     }
-    if ir.is(maker, &fusion::SLICE) {
+    if def.has_maps(&maps::SLICE) {
         return slice_of_slice(ir, maker, own);
     }
     let passed = match def.class {
