@@ -149,6 +149,7 @@ fn trait_names(traits: Traits) -> impl Iterator<Item = &'static str> {
         (Traits::BARRIER, "a border between segments"),
         (Traits::GRAPH_REGION, "order does not count inside"),
         (Traits::PROPAGATES_NAN, "NaN gives NaN"),
+        (Traits::APPROXIMATE, "within a bound"),
     ];
     names
         .into_iter()

@@ -14,6 +14,12 @@ const COMMUTATIVE: Traits = BINARY.traits.union(Traits::COMMUTATIVE);
 const NAN: Traits = BINARY.traits.union(Traits::PROPAGATES_NAN);
 const COMMUTATIVE_NAN: Traits = COMMUTATIVE.union(Traits::PROPAGATES_NAN);
 
+/// The ops of this table, in the order of the manual.
+pub const BINARY_OPS: &[&OpDef] = &[
+    &ADD, &SUB, &MUL, &DIV, &REM, &POW, &MAXIMUM, &MINIMUM, &FMAX, &FMIN, &AND, &OR, &XOR, &SHL,
+    &SHR,
+];
+
 /// `fusion.add`
 pub static ADD: OpDef = OpDef {
     name: "fusion.add",
@@ -85,6 +91,7 @@ pub static POW: OpDef = OpDef {
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.pow %x, %y : tensor<4xf32>",
     operands: FLOAT_PAIR,
     flops: 30,
+    traits: BINARY.traits.union(Traits::APPROXIMATE),
     ..BINARY
 };
 

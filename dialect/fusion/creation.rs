@@ -20,6 +20,9 @@ const CREATION: OpDef = OpDef {
 };
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 
+/// The ops of this table, in the order of the manual.
+pub const CREATION_OPS: &[&OpDef] = &[&CONSTANT, &FULL, &IOTA, &SIZE];
+
 /// `fusion.constant`
 pub static CONSTANT: OpDef = OpDef {
     name: "fusion.constant",

@@ -26,20 +26,55 @@ pub mod shape;
 pub mod unary;
 pub mod window;
 
-use fuser_ir::def::DialectDef;
+use fuser_ir::def::{DialectDef, OpDef};
 
-pub use binary::{
-    ADD, AND, DIV, FMAX, FMIN, MAXIMUM, MINIMUM, MUL, OR, POW, REM, SHL, SHR, SUB, XOR,
-};
-pub use creation::{CONSTANT, FULL, IOTA, SIZE};
-pub use reduction::{MAX, MAX_NUM, MIN, MIN_NUM, PROD, SUM, VAR_MEAN};
-pub use reshape::{BROADCAST, COPY, EXPAND, PERMUTE, RESHAPE, SEGMENT_SET, SQUEEZE};
-pub use select::{BITCAST, CAST, CLAMP, COMPARE, WHERE};
-pub use unary::{
-    ABS, CEIL, COS, ERF, EXP, EXP2, EXPM1, FLOOR, ISFINITE, ISNAN, LOG, LOG1P, LOG2, NEG, NOT,
-    RECIPROCAL, RELU, ROUND, RSQRT, SIGMOID, SIGN, SIN, SQRT, TAN, TANH, TRUNC,
-};
-pub use window::{CAT, PAD, SLICE};
+pub use binary::*;
+pub use creation::*;
+pub use reduction::*;
+pub use reshape::*;
+pub use select::*;
+pub use unary::*;
+pub use window::*;
+
+/// The ops of all tables.
+static OPS: [&OpDef; LISTS.len()] = LISTS.joined();
+
+const LISTS: Lists = Lists(&[
+    UNARY_OPS,
+    BINARY_OPS,
+    SELECT_OPS,
+    CREATION_OPS,
+    RESHAPE_OPS,
+    WINDOW_OPS,
+    REDUCTION_OPS,
+]);
+
+/// Lists of ops, one behind the other.
+struct Lists(&'static [&'static [&'static OpDef]]);
+
+impl Lists {
+    const fn len(&self) -> usize {
+        let (mut length, mut list) = (0, 0);
+        while list < self.0.len() {
+            length += self.0[list].len();
+            list += 1;
+        }
+        length
+    }
+    const fn joined<const N: usize>(&self) -> [&'static OpDef; N] {
+        let mut all = [self.0[0][0]; N];
+        let (mut at, mut list) = (0, 0);
+        while list < self.0.len() {
+            let mut place = 0;
+            while place < self.0[list].len() {
+                all[at] = self.0[list][place];
+                (at, place) = (at + 1, place + 1);
+            }
+            list += 1;
+        }
+        all
+    }
+}
 
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
@@ -58,73 +93,5 @@ pub static DIALECT: DialectDef = DialectDef {
           `+ - * /`, `sqrt`, rounding and comparison are accurate within the bounds of docs/math.md, not correctly rounded.\n\n\
           **Integers** wrap. Division by zero, shifts and casts out of range are defined at the ops. `index` is a signed 64-bit \
           integer.",
-    ops: &[
-        &NEG,
-        &ABS,
-        &SIGN,
-        &CEIL,
-        &FLOOR,
-        &ROUND,
-        &TRUNC,
-        &EXP,
-        &EXP2,
-        &EXPM1,
-        &LOG,
-        &LOG2,
-        &LOG1P,
-        &SQRT,
-        &RSQRT,
-        &RECIPROCAL,
-        &SIN,
-        &COS,
-        &TAN,
-        &TANH,
-        &ERF,
-        &SIGMOID,
-        &RELU,
-        &NOT,
-        &ISNAN,
-        &ISFINITE,
-        &ADD,
-        &SUB,
-        &MUL,
-        &DIV,
-        &REM,
-        &POW,
-        &MAXIMUM,
-        &MINIMUM,
-        &FMAX,
-        &FMIN,
-        &AND,
-        &OR,
-        &XOR,
-        &SHL,
-        &SHR,
-        &COMPARE,
-        &WHERE,
-        &CLAMP,
-        &CAST,
-        &BITCAST,
-        &CONSTANT,
-        &FULL,
-        &IOTA,
-        &SIZE,
-        &BROADCAST,
-        &EXPAND,
-        &SQUEEZE,
-        &PERMUTE,
-        &RESHAPE,
-        &COPY,
-        &SEGMENT_SET,
-        &SLICE,
-        &PAD,
-        &CAT,
-        &SUM,
-        &PROD,
-        &MAX,
-        &MIN,
-        &MAX_NUM,
-        &MIN_NUM,
-        &VAR_MEAN,
-    ],
+    ops: &OPS,
 };

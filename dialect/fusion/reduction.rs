@@ -33,6 +33,9 @@ const REDUCTION: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
+/// The ops of this table, in the order of the manual.
+pub const REDUCTION_OPS: &[&OpDef] = &[&SUM, &PROD, &MAX, &MIN, &MAX_NUM, &MIN_NUM, &VAR_MEAN];
+
 /// `fusion.sum`
 pub static SUM: OpDef = OpDef {
     name: "fusion.sum",
@@ -133,6 +136,7 @@ pub static VAR_MEAN: OpDef = OpDef {
     flops: 4,
     infer: Some(infer_var_mean),
     fold: None,
+    traits: REDUCTION.traits.union(Traits::APPROXIMATE),
     ..REDUCTION
 };
 

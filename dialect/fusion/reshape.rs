@@ -22,6 +22,17 @@ pub(super) const SHAPE_OP: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
+/// The ops of this table, in the order of the manual.
+pub const RESHAPE_OPS: &[&OpDef] = &[
+    &BROADCAST,
+    &EXPAND,
+    &SQUEEZE,
+    &PERMUTE,
+    &RESHAPE,
+    &COPY,
+    &SEGMENT_SET,
+];
+
 /// `fusion.broadcast`
 pub static BROADCAST: OpDef = OpDef {
     name: "fusion.broadcast",

@@ -16,6 +16,9 @@ pub const PREDICATES: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
 
 const ANY_IN: &[OperandDef] = &[operand("input", ew(DTypes::ANY), "what is converted")];
 
+/// The ops of this table, in the order of the manual.
+pub const SELECT_OPS: &[&OpDef] = &[&COMPARE, &WHERE, &CLAMP, &CAST, &BITCAST];
+
 /// `fusion.compare`
 pub static COMPARE: OpDef = OpDef {
     name: "fusion.compare",

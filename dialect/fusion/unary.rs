@@ -14,6 +14,10 @@ const UNARY_FLOAT: OpDef = OpDef {
     traits: NAN,
     ..UNARY
 };
+const UNARY_FUNCTION: OpDef = OpDef {
+    traits: NAN.union(Traits::APPROXIMATE),
+    ..UNARY_FLOAT
+};
 const UNARY_NUMERIC: OpDef = OpDef {
     operands: NUMERIC_IN,
     traits: NAN,
@@ -25,6 +29,36 @@ const UNARY_TEST: OpDef = OpDef {
 };
 const NAN: Traits = UNARY.traits.union(Traits::PROPAGATES_NAN);
 const IDEMPOTENT: Traits = NAN.union(Traits::IDEMPOTENT);
+
+/// The ops of this table, in the order of the manual.
+pub const UNARY_OPS: &[&OpDef] = &[
+    &NEG,
+    &ABS,
+    &SIGN,
+    &CEIL,
+    &FLOOR,
+    &ROUND,
+    &TRUNC,
+    &EXP,
+    &EXP2,
+    &EXPM1,
+    &LOG,
+    &LOG2,
+    &LOG1P,
+    &SQRT,
+    &RSQRT,
+    &RECIPROCAL,
+    &SIN,
+    &COS,
+    &TAN,
+    &TANH,
+    &ERF,
+    &SIGMOID,
+    &RELU,
+    &NOT,
+    &ISNAN,
+    &ISFINITE,
+];
 
 /// `fusion.neg`
 pub static NEG: OpDef = OpDef {
@@ -106,7 +140,7 @@ pub static EXP: OpDef = OpDef {
           or `+0`. NaN gives NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.exp %x : tensor<4xf32>",
     flops: 10,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.exp2`
@@ -127,7 +161,7 @@ pub static EXPM1: OpDef = OpDef {
           NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.expm1 %x : tensor<4xf32>",
     flops: 12,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.log`
@@ -137,7 +171,7 @@ pub static LOG: OpDef = OpDef {
     doc: "`ln x`. `log(1) = +0`, `log(+-0) = -inf`, `log(+inf) = +inf`; below zero and for NaN it is NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log %x : tensor<4xf32>",
     flops: 10,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.log2`
@@ -147,7 +181,7 @@ pub static LOG2: OpDef = OpDef {
     doc: "`log2 x`; exact for powers of two. Limits as for `fusion.log`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log2 %x : tensor<4xf32>",
     flops: 10,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.log1p`
@@ -158,7 +192,7 @@ pub static LOG1P: OpDef = OpDef {
           -1 and for NaN it is NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log1p %x : tensor<4xf32>",
     flops: 12,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.sqrt`
@@ -202,7 +236,7 @@ pub static SIN: OpDef = OpDef {
           give NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sin %x : tensor<4xf32>",
     flops: 15,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.cos`
@@ -213,7 +247,7 @@ pub static COS: OpDef = OpDef {
           NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.cos %x : tensor<4xf32>",
     flops: 15,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.tan`
@@ -224,7 +258,7 @@ pub static TAN: OpDef = OpDef {
           NaN give NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.tan %x : tensor<4xf32>",
     flops: 20,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.tanh`
@@ -234,7 +268,7 @@ pub static TANH: OpDef = OpDef {
     doc: "`tanh x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.tanh %x : tensor<4xf32>",
     flops: 15,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.erf`
@@ -245,7 +279,7 @@ pub static ERF: OpDef = OpDef {
           NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.erf %x : tensor<4xf32>",
     flops: 20,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.sigmoid`
@@ -256,7 +290,7 @@ pub static SIGMOID: OpDef = OpDef {
           overflow shows: large negative `x` gives small numbers, at last `+0`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sigmoid %x : tensor<4xf32>",
     flops: 14,
-    ..UNARY_FLOAT
+    ..UNARY_FUNCTION
 };
 
 /// `fusion.relu`

@@ -14,6 +14,9 @@ use super::{fold, maps, shape};
 
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 
+/// The ops of this table, in the order of the manual.
+pub const WINDOW_OPS: &[&OpDef] = &[&SLICE, &PAD, &CAT];
+
 /// `fusion.slice`
 pub static SLICE: OpDef = OpDef {
     name: "fusion.slice",

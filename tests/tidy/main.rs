@@ -15,6 +15,7 @@ mod ops;
 mod passes;
 mod rust;
 mod source;
+mod tables;
 
 use std::fmt;
 

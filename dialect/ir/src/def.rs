@@ -45,6 +45,8 @@ bitflags::bitflags! {
         const GRAPH_REGION = 1 << 12;
         /// A float result is NaN wherever an operand, or for reductions an element that is combined, is NaN.
         const PROPAGATES_NAN = 1 << 13;
+        /// A float result is defined within a bound and not to the bit.
+        const APPROXIMATE = 1 << 14;
     }
 }
 

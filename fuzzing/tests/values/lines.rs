@@ -30,8 +30,7 @@ pub fn lines_of(def: &'static OpDef, dtype: DType) -> Vec<Line> {
         }
         operands.push(if truth { "%p" } else { name });
     }
-    let exact =
-        facts::may_be_exact(def.name) && !["fusion.exp2", "fusion.rsqrt"].contains(&def.name);
+    let exact = facts::may_be_exact(def) && !["fusion.exp2", "fusion.rsqrt"].contains(&def.name);
     let line = |clauses: String, dtype| Line {
         text: format!("{} {}{clauses}", def.name, operands.join(", ")),
         dtype,

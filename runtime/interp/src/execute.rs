@@ -17,6 +17,7 @@ pub(crate) fn execute(
 ) -> Result<Vec<Tensor>> {
     let result = match (code, operands) {
         (Code::Unary(op), [x]) => machine.unary(op, name(site), x),
+        (Code::Formula(steps), [x]) => machine.formula(steps, x),
         (Code::Binary(op), [a, b]) => machine.binary(op, name(site), a, b),
         (Code::Test(test), [x]) => machine.test(test, x),
         (Code::Compare, [a, b]) => machine.compare(predicate(site)?, a, b),

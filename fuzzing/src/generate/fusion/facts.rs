@@ -9,16 +9,11 @@
 //! read by `bitcast`, in the exact tier.
 
 use fuser_ir::DType;
-use fuser_ir::def::OpDef;
+use fuser_ir::def::{OpDef, Traits};
 
 /// Every element is a finite integer of at most this magnitude.
 pub type Fact = Option<u64>;
 
-/// Ops whose definition leaves an approximation to the implementation, or an order that integers do not settle.
-const INEXACT: &[&str] = &[
-    "exp", "expm1", "log", "log2", "log1p", "sin", "cos", "tan", "tanh", "erf", "sigmoid", "pow",
-    "var_mean",
-];
 /// The greatest integral argument for which `exp2` is drawn in the exact tier.
 const MAX_EXPONENT: u64 = 12;
 
@@ -27,8 +22,8 @@ fn local(name: &str) -> &str {
 }
 
 /// Whether the exact tier can have the op at all.
-pub fn may_be_exact(name: &str) -> bool {
-    !INEXACT.contains(&local(name))
+pub fn may_be_exact(def: &OpDef) -> bool {
+    !def.traits.contains(Traits::APPROXIMATE)
 }
 
 /// Up to here all integers are exact in the type in which folds of `dtype` accumulate.
@@ -107,7 +102,7 @@ pub fn admits(def: &OpDef, from: DType, facts: &[Fact]) -> bool {
     match local(def.name) {
         "bitcast" => from.is_int() || known,
         "exp2" => facts.iter().all(|f| f.is_some_and(|m| m <= MAX_EXPONENT)),
-        _ => may_be_exact(def.name),
+        _ => may_be_exact(def),
     }
 }
 
@@ -186,6 +181,6 @@ mod tests {
             Some(128)
         );
         assert!(!admits(&fusion::BITCAST, DType::F32, &[None]));
-        assert!(!may_be_exact("fusion.exp") && may_be_exact("fusion.sqrt"));
+        assert!(!may_be_exact(&fusion::EXP) && may_be_exact(&fusion::SQRT));
     }
 }

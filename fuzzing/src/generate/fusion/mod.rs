@@ -103,7 +103,7 @@ impl Config {
 pub fn drawable(config: &Config) -> Vec<&'static OpDef> {
     let ops = fuser_dialects::fusion::DIALECT.ops.iter().copied();
     let listed = |def: &&OpDef| config.allowed.is_empty() || config.allowed.contains(&def.name);
-    let fits = |def: &&OpDef| config.tier == Tier::Bounded || facts::may_be_exact(def.name);
+    let fits = |def: &&OpDef| config.tier == Tier::Bounded || facts::may_be_exact(def);
     ops.filter(listed).filter(fits).collect()
 }
 

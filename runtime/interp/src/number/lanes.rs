@@ -134,10 +134,7 @@ impl Number for f32 {
         float as f32
     }
     fn unary(op: Unary, x: &mut [Self], _: &Env) {
-        match op {
-            Unary::Rsqrt => map(x, |x| 1.0 / x.sqrt()),
-            _ => map(x, |x| op.of(x.into()) as f32),
-        }
+        map(x, |x| op.of(x.into()) as f32);
     }
     fn binary(op: Binary, a: &mut [Self], b: &[Self], env: &Env) {
         match op {
@@ -203,7 +200,6 @@ impl Number for Int {
             | Unary::Round
             | Unary::Trunc
             | Unary::Sqrt
-            | Unary::Rsqrt
             | Unary::Reciprocal
             | Unary::Exp
             | Unary::Exp2
@@ -390,10 +386,6 @@ fn unary(op: Unary, x: Bounded, env: &Env) -> Bounded {
         }
         Unary::Sqrt => bounded::sqrt(x, rules),
         Unary::Reciprocal => bounded::div(Bounded::exact(1.0), x, rules),
-        Unary::Rsqrt => {
-            let root = bounded::sqrt(x, &Rules::compute_of(rules.dtype));
-            bounded::div(Bounded::exact(1.0), root, rules)
-        }
         Unary::Sin | Unary::Cos => bounded::lipschitz(x, rules, ulps, |x| op.of(x), (1.0, 2.0)),
         Unary::Tan => bounded::tan(x, rules, ulps),
         Unary::Cosh => bounded::monotone(x, rules, ulps, libm::cosh, Some(0.0)),

@@ -6,6 +6,7 @@ use crate::number::math::{Binary, Test, Unary};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
     Unary(Unary),
+    Formula(&'static [Step]),
     Binary(Binary),
     Test(Test),
     Compare,
@@ -25,6 +26,21 @@ pub(crate) enum Code {
     Reduce(Reduce),
     VarMean,
 }
+
+/// A step of a function of one operand that is defined by others: postfix, in the computation type, rounded to the element
+/// type once. Functions of one and two operands have the names of their ops, under which their bounds are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    Operand,
+    Apply(Code, &'static str),
+}
+
+/// `1 / sqrt(x)`
+const RSQRT: &[Step] = &[
+    Step::Operand,
+    Step::Apply(Code::Unary(Unary::Sqrt), "sqrt"),
+    Step::Apply(Code::Unary(Unary::Reciprocal), "reciprocal"),
+];
 
 /// Ops that only change shape or layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,7 +131,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("rem", Code::Binary(Binary::Rem)),
     ("reshape", Code::Shape(Shape::Reshape)),
     ("round", Code::Unary(Unary::Round)),
-    ("rsqrt", Code::Unary(Unary::Rsqrt)),
+    ("rsqrt", Code::Formula(RSQRT)),
     ("segment_set", Code::Shape(Shape::Identity)),
     ("shl", Code::Binary(Binary::Shl)),
     ("shr", Code::Binary(Binary::Shr)),

@@ -7,6 +7,7 @@ use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine, Part};
 use crate::number::math::{Binary, Predicate, Test, Unary};
 use crate::number::{Bounded, Int, Number, Rules, round};
+use crate::ops::code::{Code, Step};
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
 
@@ -70,6 +71,38 @@ impl Machine<'_> {
                 L::unary(op, row, &env);
             });
         }))
+    }
+
+    /// A function that is defined by others, in the computation type.
+    pub(crate) fn formula(&mut self, steps: &[Step], x: &Tensor) -> Result<Tensor> {
+        let (dtype, compute) = (x.dtype(), x.dtype().compute());
+        let x = match dtype == compute {
+            true => x.clone(),
+            false => self.cast(x, compute)?,
+        };
+        let missing = || InterpError::invalid("a formula does not fit its functions");
+        let mut values: Vec<Tensor> = Vec::new();
+        for step in steps {
+            let value = match step {
+                Step::Operand => x.clone(),
+                Step::Apply(Code::Unary(op), name) => {
+                    let x = values.pop().ok_or_else(missing)?;
+                    self.unary(*op, name, &x)?
+                }
+                Step::Apply(Code::Binary(op), name) => {
+                    let b = values.pop().ok_or_else(missing)?;
+                    let a = values.pop().ok_or_else(missing)?;
+                    self.binary(*op, name, &a, &b)?
+                }
+                Step::Apply(..) => return Err(missing()),
+            };
+            values.push(value);
+        }
+        let value = values.pop().ok_or_else(missing)?;
+        match dtype == compute {
+            true => Ok(value),
+            false => self.cast(&value, dtype),
+        }
     }
 
     pub(crate) fn binary(
