@@ -54,6 +54,7 @@ pub const UNARY_OPS: &[&OpDef] = &[
     &TANH,
     &ERF,
     &SIGMOID,
+    &SILU,
     &RELU,
     &NOT,
     &ISNAN,
@@ -290,6 +291,17 @@ pub static SIGMOID: OpDef = OpDef {
           overflow shows: large negative `x` gives small numbers, at last `+0`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sigmoid %x : tensor<4xf32>",
     flops: 14,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.silu`
+pub static SILU: OpDef = OpDef {
+    name: "fusion.silu",
+    summary: "x times its logistic function",
+    doc: "`x * sigmoid(x)`: by definition the function, then a multiplication, both in the computation type. Zeros keep their \
+          sign, `silu(+inf) = +inf`; `silu(-inf)` is NaN, as `-inf * 0` is, and NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.silu %x : tensor<4xf32>",
+    flops: 15,
     ..UNARY_FUNCTION
 };
 

@@ -210,11 +210,19 @@ def sign(x):
     return np.where(x == 0, x, np.sign(x))
 
 
+def silu(x):
+    """In the computation type, rounded once."""
+    wide = cast(x, "f32") if x.dtype in ("f16", "bf16") else x
+    y = FLOAT_BINARY["mul"](wide, functions.apply("sigmoid", wide), False)
+    return y if wide is x else cast(y, x.dtype)
+
+
 FLOAT_UNARY = {
     "neg": lambda x: lifted(np.negative, lambda x: (-x.hi, -x.lo), x),
     "abs": absolute,
     "sqrt": lambda x: lifted(np.sqrt, rising(np.sqrt), x),
     "rsqrt": rsqrt,
+    "silu": silu,
     "reciprocal": reciprocal,
     "sign": lambda x: lifted(sign, rising(sign), x),
     "relu": lambda x: extreme("maximum", x, Value(x.dtype, np.zeros((), x.lo.dtype))),

@@ -42,6 +42,14 @@ const RSQRT: &[Step] = &[
     Step::Apply(Code::Unary(Unary::Reciprocal), "reciprocal"),
 ];
 
+/// `x * sigmoid(x)`
+const SILU: &[Step] = &[
+    Step::Operand,
+    Step::Operand,
+    Step::Apply(Code::Unary(Unary::Sigmoid), "sigmoid"),
+    Step::Apply(Code::Binary(Binary::Mul), "mul"),
+];
+
 /// Ops that only change shape or layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
@@ -137,6 +145,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("shr", Code::Binary(Binary::Shr)),
     ("sigmoid", Code::Unary(Unary::Sigmoid)),
     ("sign", Code::Unary(Unary::Sign)),
+    ("silu", Code::Formula(SILU)),
     ("sin", Code::Unary(Unary::Sin)),
     ("sinh", Code::Unary(Unary::Sinh)),
     ("size", Code::Size),

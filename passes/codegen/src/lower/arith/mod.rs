@@ -35,6 +35,8 @@ type IntBinary = for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>, bool) -> Val<'e,
 pub enum Rule {
     /// A function of the math library, by name.
     Math(&'static str),
+    /// The operand times a function of the math library.
+    TimesMath(&'static str),
     /// A float function of one operand.
     Float(Unary),
     /// A float function of two operands.
@@ -102,6 +104,7 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::TANH, Rule::Math("tanh")),
     (&fusion::ERF, Rule::Math("erf")),
     (&fusion::SIGMOID, Rule::Math("sigmoid")),
+    (&fusion::SILU, Rule::TimesMath("sigmoid")),
     (
         &fusion::RELU,
         Rule::Numeric(relu_float, |x, signed| max_int(x, x.int(0), signed)),
@@ -214,6 +217,10 @@ fn unary<'e, 'ctx>(rule: Rule, x: Val<'e, 'ctx>, dtype: DType) -> Option<Val<'e,
     Some(match rule {
         Rule::Math(name) => match math::find(name)?.emit {
             Emitter::Unary(f) => float(f),
+            Emitter::Binary(_) => return None,
+        },
+        Rule::TimesMath(name) => match math::find(name)?.emit {
+            Emitter::Unary(f) => in_compute_type(&[x], dtype, |v| v[0] * f(v[0])),
             Emitter::Binary(_) => return None,
         },
         Rule::Float(f) => float(f),
