@@ -34,6 +34,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("powf", "fusion.pow"),
     ("power", "fusion.pow"),
     ("logistic", "fusion.sigmoid"),
+    ("swish", "fusion.silu"),
     ("exponential", "fusion.exp"),
     ("maximumf", "fusion.maximum"),
     ("maxsi", "fusion.maximum"),

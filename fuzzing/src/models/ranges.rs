@@ -41,6 +41,7 @@ pub fn of(name: &str, operands: &[(f64, f64)], dtype: DType) -> (f64, f64) {
         "rsqrt" if x.0 > 0.0 => (1.0 / x.1.sqrt(), 1.0 / x.0.sqrt()),
         "reciprocal" if x.0 > 0.0 => (1.0 / x.1, 1.0 / x.0),
         "sigmoid" => rising(x, |v| 1.0 / (1.0 + (-v).exp())),
+        "silu" => (-0.28, x.1.max(0.0)),
         "tanh" => rising(x, f64::tanh),
         "sin" | "cos" | "erf" | "sign" => (-1.0, 1.0),
         "relu" => rising(x, |v| v.max(0.0)),

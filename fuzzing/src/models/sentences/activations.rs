@@ -90,7 +90,11 @@ fn gelu_backward(w: &mut Writer) -> Option<()> {
 
 fn silu(w: &mut Writer) -> Option<()> {
     let x = operand(w);
-    let s = match w.source.below(3) {
+    let s = match w.source.below(4) {
+        3 => {
+            let y = w.un("silu", x);
+            return done(w, y);
+        }
         0 => {
             let n = w.un("neg", x);
             let e = w.un("exp", n);

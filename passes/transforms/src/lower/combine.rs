@@ -34,7 +34,9 @@ impl Combine {
             Computes::Min => Some(Combine::Min),
             Computes::MaxNum => Some(Combine::MaxNum),
             Computes::MinNum => Some(Combine::MinNum),
-            _ => None,
+            Computes::Constant | Computes::Full | Computes::Index | Computes::Size => None,
+            Computes::Sub | Computes::Div | Computes::Rem => None,
+            Computes::Choice | Computes::Cast | Computes::Composite => None,
         }
     }
     /// The name in `kernel.reduce` and in the `combine` clause of loops.
