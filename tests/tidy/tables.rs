@@ -143,3 +143,46 @@ fn what_is_missing_is_named() {
         );
     }
 }
+
+/// The document that leads through a new op.
+const LESSON: &str = "docs/add-an-op.md";
+
+#[test]
+fn the_lesson_shows_what_stands_in_the_sources() {
+    let shown = pieces(&files::read(LESSON));
+    assert!(shown.len() >= 6, "{LESSON} shows no pieces");
+    let odd = |(file, piece): &(String, String)| {
+        (!files::read(file).contains(piece.as_str()))
+            .then(|| Violation::new(LESSON, 0, format!("not in {file}:\n{piece}")))
+    };
+    assert_none(&shown.iter().filter_map(odd).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_new_op_touches_as_many_files_as_the_lesson_says() {
+    let text = files::read(LESSON);
+    let unary = text
+        .split("\n## ")
+        .find(|part| part.starts_with("A unary op"));
+    let mut touched: Vec<String> = pieces(unary.unwrap())
+        .into_iter()
+        .map(|(file, _)| file)
+        .collect();
+    touched.dedup();
+    let tables = TABLES
+        .iter()
+        .filter(|table| table.files.ends_with(".rs") && table.ops.contains(&"unary"));
+    let mut wanted: Vec<&str> = tables.map(|table| table.files).collect();
+    wanted.insert(0, "dialect/fusion/unary.rs");
+    assert_eq!(touched, wanted);
+    assert_eq!(touched.len(), 3);
+}
+
+/// The pieces of Rust that a document shows, each with the file that its first line names.
+fn pieces(text: &str) -> Vec<(String, String)> {
+    let block = Regex::new(r"(?s)```rust\n// (\S+)\n(.*?)```").unwrap();
+    block
+        .captures_iter(text)
+        .map(|c| (c[1].to_owned(), c[2].to_owned()))
+        .collect()
+}
