@@ -32,6 +32,7 @@ const FLOAT_UNARY: &[&str] = &[
     "tanh",
     "erf",
     "sigmoid",
+    "silu",
     "isnan",
     "isfinite",
 ];

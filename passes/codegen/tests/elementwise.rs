@@ -218,7 +218,7 @@ fn erf_reference(x: f64) -> f64 {
 #[test]
 fn math_functions_round_once_on_narrow_floats() {
     type Case = (&'static OpDef, fn(f64) -> f64);
-    let cases: [Case; 14] = [
+    let cases: [Case; 15] = [
         (&fusion::EXP, f64::exp),
         (&fusion::EXP2, f64::exp2),
         (&fusion::EXPM1, f64::exp_m1),
@@ -232,6 +232,7 @@ fn math_functions_round_once_on_narrow_floats() {
         (&fusion::RSQRT, |x| 1.0 / x.sqrt()),
         (&fusion::RECIPROCAL, |x| 1.0 / x),
         (&fusion::SIGMOID, |x| 1.0 / (1.0 + (-x).exp())),
+        (&fusion::SILU, |x| x / (1.0 + (-x).exp())),
         (&fusion::ERF, erf_reference),
     ];
     for (def, reference) in cases {
