@@ -29,7 +29,8 @@ const RANDOM: u64 = 300;
 
 /// The kernels of examples and cards that allocate more than is planned for them, on each target. All of them stage a transposition
 /// or have accumulators along a tile of a loop: tiles that scheduling chooses after the model.
-const MORE: [&str; 17] = [
+const MORE: [&str; 18] = [
+    "another-index @add_transposed @s0",
     "column_sum @column_sum @s0",
     "transpose_add @transpose_add @s0",
     "alias-cards @reshape_stated @s0",

@@ -339,8 +339,9 @@ mod tests {
         // The segment of `@g` has no schedule.
         let text = "task.program @g(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
           %y = task.segment @s {
-            %t = fusion.permute %x dims [1, 0]
-            %y = fusion.add %x, %t
+            %e = fusion.exp %x
+            %t = fusion.permute %e dims [1, 0]
+            %y = fusion.add %e, %t
             task.yield %y
           }
           task.return %y

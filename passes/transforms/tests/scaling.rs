@@ -5,10 +5,8 @@
 //! they say. All are summed as they are. Ops in groups that refinement asks about are `asked-ops` as well.
 
 mod common;
-#[path = "common/programs.rs"]
-mod programs;
 
-use common::{Run, run};
+use common::{Run, programs, run};
 
 /// What the pass counts as work.
 const COUNTERS: [&str; 5] = [

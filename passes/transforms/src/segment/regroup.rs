@@ -94,12 +94,15 @@ pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Grou
         return Found::Unknown;
     }
     // Components that are one group each end at borders: only what two of them touch beside those could be saved.
-    if window.iter().all(|g| g.settled) && !share(ir, graph, window) {
+    if window.len() > 1 && window.iter().all(|g| g.settled) && !share(ir, graph, window) {
         return Found::Unknown;
     }
     all.sort_unstable();
     let parts = parts(ir, graph, planner, &all, &total(graph, window, planner));
-    best_of(ir, graph, planner, &parts, window)
+    match window.len() + parts.len() {
+        2 => Found::Nothing,
+        _ => best_of(ir, graph, planner, &parts, window),
+    }
 }
 
 /// Whether two of the groups load one value, or one loads what another makes and no border is.
