@@ -6,6 +6,9 @@
 
 use fuser_target::processors::{self, NATIVE, X86_LEVELS};
 use fuser_target::table;
+use std::ffi::CStr;
+use std::sync::Once;
+
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::context::Context;
@@ -16,6 +19,7 @@ use inkwell::targets::{
 };
 use inkwell::targets::{TargetMachine, TargetTriple};
 use inkwell::values::FunctionValue;
+use llvm_sys::support::LLVMParseCommandLineOptions;
 
 use crate::error::CodegenError;
 use crate::expr::X86;
@@ -41,7 +45,21 @@ pub fn initialize() {
     LlvmTarget::initialize_x86(&config);
     LlvmTarget::initialize_aarch64(&config);
     LlvmTarget::initialize_nvptx(&config);
+    OPTIONS.call_once(set_options);
 }
+
+/// Says once in a process what LLVM shall leave. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
+/// that doubles with each value that is used twice: a kernel of a few dozen operations never ends.
+#[allow(unsafe_code)]
+fn set_options() {
+    let words = [c"fuser", c"-disable-loop-idiom-hashrecognize"].map(CStr::as_ptr);
+    // SAFETY: two strings that live for ever, and their number; LLVM copies what it keeps. It knows the option in the release that
+    // is linked.
+    unsafe { LLVMParseCommandLineOptions(2, words.as_ptr(), c"".as_ptr()) }
+}
+
+/// Whether LLVM was told.
+static OPTIONS: Once = Once::new();
 
 impl Target {
     /// The processor that this process runs on, or why no code can be generated for it.
