@@ -238,7 +238,7 @@ impl<'a> Flow<'a> {
             };
             self.differing -= usize::from(differs);
             *visited += 1;
-            let Ok(state) = self.step(ir, op) else {
+            let Ok(state) = self.step(ir, op, differs) else {
                 return false;
             };
             let Some(state) = state else {
@@ -252,13 +252,10 @@ impl<'a> Flow<'a> {
         }
         false
     }
-    fn differs(&self, value: Value) -> bool {
-        self.states.get(&value).is_some_and(|s| s.differs)
-    }
-    /// What is known of the results of an op.
-    fn step(&self, ir: &Ir, op: Op) -> Result<Option<State>, Escapes> {
+    /// What is known of the results of an op; `differs` where what it reads does, be it inside of its regions.
+    fn step(&self, ir: &Ir, op: Op, differs: bool) -> Result<Option<State>, Escapes> {
         let known = self.transfer(ir, op);
-        if known.is_none() && ir.operands(op).any(|v| self.differs(v)) {
+        if known.is_none() && differs {
             return Err(Escapes);
         }
         let state = known.and_then(|s| s.settled(self.kept));
