@@ -201,18 +201,44 @@ impl Draft<'_> {
     fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let resident = loops.iter().any(|l| l.role == Role::Tile);
         let crossed = self.crossed_axes(lanes_along);
+        let narrow = self.narrow_tile(loops, lanes_along, &crossed, target);
         for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
             let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
             if along {
                 axis.tile = if resident || !crossed.is_empty() {
-                    count(target.narrow_tile)
+                    narrow
                 } else {
                     count(target.tile)
                 };
             } else if axis.axes.iter().any(|a| crossed.contains(a)) {
-                axis.tile = count(target.narrow_tile);
+                axis.tile = narrow;
             }
         }
+    }
+    /// Elements of a tile along each axis of a transposition: fewer where along so many axes, what is staged would take more than
+    /// half of what a kernel may ask for.
+    fn narrow_tile(
+        &self,
+        loops: &[LoopAxis],
+        lanes_along: Option<AxisId>,
+        crossed: &[AxisId],
+        target: &Target,
+    ) -> i64 {
+        let is_cut = |a: &AxisId| crossed.contains(a) || lanes_along == Some(*a);
+        let walked = loops.iter().filter(|l| l.role != Role::Tile);
+        let cut = walked.filter(|l| l.axes.iter().any(is_cut)).count() as u32;
+        let staged = self
+            .memory
+            .iter()
+            .filter_map(|&v| self.ir.value_kind(v).dtype());
+        let element = staged.fold(0u64, |sum, dtype| sum.saturating_add(dtype.bytes()));
+        let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
+        let bytes = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
+        let mut tile = target.narrow_tile;
+        while tile > 1 && !crossed.is_empty() && bytes(tile) > room {
+            tile /= 2;
+        }
+        count(tile)
     }
     /// Axes along which some value in memory is contiguous that varies along the lanes too: a transposition.
     fn crossed_axes(&self, lanes_along: Option<AxisId>) -> Vec<AxisId> {
