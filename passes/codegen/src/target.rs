@@ -48,7 +48,7 @@ pub fn initialize() {
     OPTIONS.call_once(set_options);
 }
 
-/// Says once in a process what LLVM shall leave. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
+/// Turns off one analysis of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
 /// that doubles with each value that is used twice: a kernel of a few dozen operations never ends.
 #[allow(unsafe_code)]
 fn set_options() {
@@ -58,7 +58,7 @@ fn set_options() {
     unsafe { LLVMParseCommandLineOptions(2, words.as_ptr(), c"".as_ptr()) }
 }
 
-/// Whether LLVM was told.
+/// Guards [`set_options`], which LLVM lets a process do once.
 static OPTIONS: Once = Once::new();
 
 impl Target {

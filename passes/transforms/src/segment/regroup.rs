@@ -99,10 +99,11 @@ pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Grou
     }
     all.sort_unstable();
     let parts = parts(ir, graph, planner, &all, &total(graph, window, planner));
-    match window.len() + parts.len() {
-        2 => Found::Nothing,
-        _ => best_of(ir, graph, planner, &parts, window),
+    // One group that nothing better parts.
+    if window.len() == 1 && parts.len() == 1 {
+        return Found::Nothing;
     }
+    best_of(ir, graph, planner, &parts, window)
 }
 
 /// Whether two of the groups load one value, or one loads what another makes and no border is.
