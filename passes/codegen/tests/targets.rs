@@ -149,6 +149,6 @@ fn ptx_of(target: &Target, function: &math::MathFunction, elem: Elem) -> String 
     emit.module.set_triple(&machine.get_triple());
     emit.module
         .set_data_layout(&machine.get_target_data().get_data_layout());
-    target::optimize(&emit.module, &machine).unwrap();
+    target.optimize(&emit.module, &machine).unwrap();
     target::emit_assembly(&emit.module, &machine).unwrap()
 }

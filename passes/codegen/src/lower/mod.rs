@@ -199,7 +199,7 @@ fn with_module<R>(
         let function = signature(ir, &emit, func, symbol, target, options);
         func::Lowering::new(ir, &emit, func, function, options.noalias).run()?;
         if options.optimize {
-            target::optimize(&emit.module, &machine)?;
+            target.optimize(&emit.module, &machine)?;
         } else {
             emit.module.verify().map_err(CodegenError::internal)?;
         }

@@ -38,7 +38,7 @@ impl ArrayFunction {
         let emit = Emit::new(&context, "array", target);
         build_loop(target, &emit, lanes, input, output, body);
         let machine = target.machine().unwrap();
-        target::optimize(&emit.module, &machine).unwrap();
+        target.optimize(&emit.module, &machine).unwrap();
         let object = target::emit_object(&emit.module, &machine).unwrap();
         let code = Loaded::new(&[&object]).unwrap();
         let address = code.lookup("array").unwrap();

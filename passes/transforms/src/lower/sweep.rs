@@ -391,6 +391,11 @@ impl<'a> SweepLowering<'a> {
         if !spec.has_outer() {
             return self.extent[axis];
         }
+        if let Idx::Const(extent) = self.extent[axis]
+            && extent % spec.tile == 0
+        {
+            return Idx::Const(spec.tile);
+        }
         let left = self.k.sub(self.extent[axis], self.base[axis]);
         self.k.min(Idx::Const(spec.tile), left)
     }
