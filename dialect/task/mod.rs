@@ -1,8 +1,11 @@
 //! The `task` dialect: programs, segments, sweeps, phases and patterns, the borders that the compiler draws around ops.
 
 pub mod interface;
+pub mod labels;
 pub mod ops;
 pub mod outline;
+pub mod places;
+pub mod updates;
 pub mod verify;
 
 use fuser_ir::def::DialectDef;

@@ -14,10 +14,10 @@ use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr,
     Step, Target, TensorSpec,
 };
+use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value, layout};
 use fuser_passes::cost::keeps_memory;
-use fuser_passes::protect_updates;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
@@ -161,12 +161,12 @@ impl Planner<'_> {
             return;
         };
         for (index, value) in self.ir.operands(end).enumerate() {
-            let argument = protect_updates::argument(self.ir, program, index);
+            let argument = updates::argument(self.ir, program, index);
             let input = argument.and_then(|a| self.artifact.inputs.get(a));
             let Some(buffer) = input.map(|input| input.buffer) else {
                 continue;
             };
-            let marked = protect_updates::is_in_place(self.ir, program, index);
+            let marked = updates::is_in_place(self.ir, program, index);
             let made = self.source(value);
             let launched = self
                 .ir
@@ -449,7 +449,7 @@ impl Planner<'_> {
     }
     /// The buffer of the input that a result overwrites.
     fn overwritten(&self, program: Op, index: usize) -> Option<u32> {
-        let argument = protect_updates::argument(self.ir, program, index)?;
+        let argument = updates::argument(self.ir, program, index)?;
         self.artifact.inputs.get(argument).map(|i| i.buffer)
     }
     /// Where a result without an alias lives: where its value is, unless that is about to be overwritten.

@@ -175,7 +175,7 @@ fn overwritten(ir: &Ir, program: Op) -> FxHashMap<Extent, Extent> {
         return renamed;
     };
     for (index, value) in ir.operands(end).enumerate() {
-        let argument = fuser_passes::protect_updates::argument(ir, program, index);
+        let argument = fuser_dialects::task::updates::argument(ir, program, index);
         let Some(&argument) = argument.and_then(|a| ir.args(body).get(a)) else {
             continue;
         };

@@ -5,8 +5,8 @@
 //! part gives a tensor of its own, as it would without an alias. Never adds an input to a part.
 
 use fuser_dialects::task::interface::{self, Task};
+use fuser_dialects::task::updates;
 use fuser_ir::{AttrKind, Ir, Op, Value};
-use fuser_passes::protect_updates;
 use rustc_hash::FxHashMap;
 
 use super::number;
@@ -25,7 +25,7 @@ impl Updates {
         let returned = number::returned(ir, program);
         let args = ir.body(program, 0).map_or(&[][..], |b| ir.args(b));
         let pair = |(index, &value): (usize, &Value)| {
-            let argument = protect_updates::argument(ir, program, index)?;
+            let argument = updates::argument(ir, program, index)?;
             Some((value, *args.get(argument)?))
         };
         let pairs: Vec<(Value, Value)> = returned.iter().enumerate().filter_map(pair).collect();

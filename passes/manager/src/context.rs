@@ -3,9 +3,11 @@
 use std::rc::Rc;
 
 use fuser_ir::diag::CodeDef;
-use fuser_ir::{Diagnostic, Ir, Op, Place, rewrite};
+use fuser_ir::rewrite::{self, Overflow};
+use fuser_ir::{Diagnostic, Ir, Op, Place};
 
 use crate::analysis::{Analyses, Analysis};
+use crate::codes::REWRITE_LIMIT;
 use crate::def::PassDef;
 use crate::options::PassOptions;
 use crate::place::place_of;
@@ -122,6 +124,18 @@ impl PassContext<'_> {
     ) -> Diagnostic {
         let name = self.ir.name(op);
         Diagnostic::error(code, self.place(op), message).with_op(name)
+    }
+    /// The error of rewriting that does not settle.
+    pub fn overflow_error(&self, overflow: &Overflow) -> Diagnostic {
+        let at = overflow.at.unwrap_or(self.op);
+        let flag = match overflow.rounds {
+            true => "--limit-rewrite-iterations=N",
+            false => "--limit-rewrites-per-op=N",
+        };
+        let error = self.error_at(at, &REWRITE_LIMIT, overflow.to_string());
+        error.help(format!(
+            "leave one out with 'disable-patterns=NAME', or raise the limit with {flag}"
+        ))
     }
     /// Leaves a remark.
     pub fn remark(&mut self, mut remark: Remark) {

@@ -19,14 +19,13 @@ use std::collections::BTreeSet;
 
 use fuser_dialects::fusion;
 use fuser_dialects::task::interface::{Task, outputs};
+use fuser_dialects::task::labels;
 use fuser_ir::build::Builder;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostic, Ir, Op, Traits, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::FxHashSet;
-
-use crate::label_patterns;
 
 /// The codes of this pass.
 pub static CODES: &[CodeDef] = &[NO_SUCH_PATTERN];
@@ -74,9 +73,9 @@ pub static BORDER_PATTERNS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) {
     let names = ctx.options.list("names");
-    let patterns = label_patterns::note(ctx.ir, ctx.op);
+    let patterns = labels::note(ctx.ir, ctx.op);
     let mut borders = 0;
-    let sets = label_patterns::sets(ctx.ir, ctx.op);
+    let sets = labels::sets(ctx.ir, ctx.op);
     let known: BTreeSet<String> = sets.iter().map(|set| set.name.clone()).collect();
     for name in names.iter().filter(|name| !known.contains(*name)) {
         warn(ctx, name, &known);

@@ -16,14 +16,13 @@
 
 use std::hash::{Hash, Hasher};
 
+use fuser_dialects::task::labels::said;
 use fuser_dialects::task::outline::is_border;
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::{Ir, Op, Region, Traits, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-
-use crate::label_patterns::said;
 
 /// `cse`
 pub static CSE: PassDef = PassDef {

@@ -17,12 +17,11 @@
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
+use fuser_dialects::task::labels;
 use fuser_ir::build::Builder;
-use fuser_ir::def::{Computes, OpError};
+use fuser_ir::def::OpError;
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
-
-use crate::label_patterns;
 
 /// `decompose`
 pub static DECOMPOSE: PassDef = PassDef {
@@ -39,20 +38,15 @@ pub static DECOMPOSE: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// Whether no kernel can contain `op` before it is taken apart.
-pub(crate) fn is_composite(ir: &Ir, op: Op) -> bool {
-    ir.computes(op) == Some(Computes::Composite)
-}
-
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     for op in ctx.ir.walk(ctx.op) {
-        if !is_composite(ctx.ir, op) {
+        if !ctx.ir.is_composite(op) {
             continue;
         }
         let before = ctx.ir.prev_op(op);
         match var_mean(ctx.ir, op) {
             Ok([var, mean]) => {
-                label_patterns::inherit(ctx.ir, before, op);
+                labels::inherit(ctx.ir, before, op);
                 for (index, value) in [var, mean].into_iter().enumerate() {
                     let result = ctx.ir.result(op, index);
                     let name = ctx.ir.value_name_sym(result);

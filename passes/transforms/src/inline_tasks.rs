@@ -19,10 +19,9 @@
 //! Never changes or adds an op that is not a border. Linear; does not recurse.
 
 pub use fuser_dialects::task::outline::{dissolve, is_border};
+use fuser_dialects::task::{labels, places};
 use fuser_ir::{Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
-
-use crate::{label_patterns, places};
 
 /// `inline-tasks`
 pub static INLINE_TASKS: PassDef = PassDef {
@@ -72,8 +71,8 @@ fn run(ctx: &mut PassContext<'_>) {
         places::restore(ctx.ir, ctx.op);
     }
     let (patterns, changed) = match kinds.iter().any(|kind| kind == "pattern") {
-        true => (0, label_patterns::forget(ctx.ir, ctx.op)),
-        false => label_patterns::restore(ctx.ir, ctx.op),
+        true => (0, labels::forget(ctx.ir, ctx.op)),
+        false => labels::restore(ctx.ir, ctx.op),
     };
     ctx.count("patterns", patterns);
     if dissolved == 0 && !changed {

@@ -15,17 +15,18 @@ pub mod decompose;
 pub mod inline_tasks;
 pub mod label_patterns;
 pub mod lower;
-mod places;
 pub mod preseg;
 pub mod protect_updates;
 pub mod remat;
 pub mod report;
 pub mod schedule;
 pub mod segment;
+pub mod spec;
 pub mod targets;
 pub mod test_passes;
 #[cfg(test)]
 mod testing;
+mod trial;
 
 use fuser_ir::diag::CodeDef;
 use fuser_pass::{PassDef, PipelineDef};
@@ -117,6 +118,7 @@ pub const EXPLAIN_LATER_LIST: &str = "\"later\": []";
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
     let tables = [
         test_passes::test_crash::CODES,
+        targets::CODES,
         segment::CODES,
         border_patterns::CODES,
         schedule::CODES,

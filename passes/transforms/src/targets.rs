@@ -2,13 +2,28 @@
 //! plans or lowers has them, and they are the same ones.
 
 use crate::cost::Bindings;
-use crate::segment::UNKNOWN_OPTION;
 use fuser_ir::Diagnostics;
+use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
 use fuser_pass::{OptionDef, OptionKind, PassContext};
 use fuser_target::text::{self, Fault, Wrong};
 
 use fuser_target::{GENERIC, Target, table};
+
+/// The codes of these options.
+pub static CODES: &[CodeDef] = &[UNKNOWN_OPTION];
+
+/// A value of an option that means nothing.
+pub const UNKNOWN_OPTION: CodeDef = CodeDef {
+    code: "FIR0713",
+    title: "a value of an option is not understood",
+    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with.",
+    example: "$ fuser-opt x.fir --segment='shape=B'\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = fusion.exp %x\n  \
+                task.return %y\n\
+              }",
+};
 
 /// The option that names the target. Tools that know it fill it in where the text of a pipeline leaves it out.
 pub const TARGET: OptionDef = OptionDef {

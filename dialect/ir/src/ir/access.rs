@@ -39,6 +39,10 @@ impl Ir {
     pub fn computes(&self, op: Op) -> Option<Computes> {
         self.def(op)?.computes
     }
+    /// Whether no kernel can contain `op` before it is taken apart.
+    pub fn is_composite(&self, op: Op) -> bool {
+        self.computes(op) == Some(Computes::Composite)
+    }
     /// The op that makes `value`, if it computes this.
     pub fn made_as(&self, value: Value, what: Computes) -> Option<Op> {
         let op = self.def_op(value)?;

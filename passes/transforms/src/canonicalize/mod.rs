@@ -18,10 +18,9 @@ pub use patterns::PATTERNS;
 
 use fuser_dialects::fusion;
 use fuser_ir::ir::NewOp;
-use fuser_ir::rewrite::{self, Config, FOLD, Outcome, Overflow};
+use fuser_ir::rewrite::{self, Config, FOLD, Outcome};
 use fuser_ir::types::TypeId;
-use fuser_ir::{AttrId, Diagnostic, Diagnostics, Ir, OpDef};
-use fuser_pass::codes::REWRITE_LIMIT;
+use fuser_ir::{AttrId, Diagnostics, Ir, OpDef};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 
 /// The attribute with which users steer fusion; what carries it stays as it is.
@@ -95,7 +94,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             Ok(())
         }
         Err(overflow) => {
-            ctx.report(overflow_error(ctx, &overflow));
+            ctx.report(ctx.overflow_error(&overflow));
             Ok(())
         }
     }
@@ -111,19 +110,6 @@ fn count(ctx: &mut PassContext<'_>, outcome: &Outcome) {
     if !outcome.changed() {
         ctx.preserve_all();
     }
-}
-
-/// The diagnostic for rewriting that does not settle.
-pub(crate) fn overflow_error(ctx: &PassContext<'_>, overflow: &Overflow) -> Diagnostic {
-    let at = overflow.at.unwrap_or(ctx.op);
-    let flag = match overflow.rounds {
-        true => "--limit-rewrite-iterations=N",
-        false => "--limit-rewrites-per-op=N",
-    };
-    ctx.error_at(at, &REWRITE_LIMIT, overflow.to_string())
-        .help(format!(
-            "leave one out with 'disable-patterns=NAME', or raise the limit with {flag}"
-        ))
 }
 
 /// A `fusion.constant` for a folded value.

@@ -1,12 +1,11 @@
 //! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
 
 use fuser_dialects::fusion::maps;
+use fuser_dialects::task::labels::said;
 use fuser_ir::def::{Computes, Traits};
 use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op, Value};
-
-use crate::label_patterns::said;
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[

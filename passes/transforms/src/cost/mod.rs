@@ -12,12 +12,13 @@
 //!
 //! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
 //! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `roles.rs` (grid,
-//! stream, tile), `plan.rs` (the choice).
+//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
 mod body;
 mod memory_view;
+mod pinned;
 mod plan;
 mod refusal;
 mod render;
@@ -32,6 +33,7 @@ pub use body::boundary;
 pub(crate) use body::made_of_nothing;
 pub use memory_view::keeps_memory;
 pub(crate) use memory_view::{copies, moved};
+pub use pinned::is_pinned;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
 pub use refusal::Refusal;
 pub use roles::Role;

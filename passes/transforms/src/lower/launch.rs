@@ -12,7 +12,7 @@
 use fuser_dialects::{kernel, task};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
-use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, Traits, TypeId, TypeKind, Value};
+use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value};
 use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
@@ -20,9 +20,9 @@ use smallvec::smallvec;
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::Outside;
-use super::spec::{Role, SweepSpec, strings};
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::axes::Axes;
+use crate::spec::{Role, SweepSpec, renamed, strings};
 
 /// Shared memory that a block is taken to need besides its allocations: partial results of its threads.
 const RESERVED: u64 = 1 << 10;
@@ -75,19 +75,6 @@ pub fn lower_sweep(
         flat: &flat,
     };
     job.run(ir)
-}
-
-/// The sum that `op` is another name of: it is a border, and nothing else reads the sum.
-pub(crate) fn renamed(ir: &Ir, op: Op) -> Option<Value> {
-    if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
-        return None;
-    }
-    let (sum, result) = (ir.operand(op, 0), ir.result(op, 0));
-    let reduces = ir
-        .def_op(sum)
-        .is_some_and(|maker| Combine::of(ir, maker).is_some());
-    let same = ir.value_type(sum) == ir.value_type(result) && ir.has_one_use(sum);
-    (reduces && same).then_some(sum)
 }
 
 /// Replaces borders on sums of the sweep by these.

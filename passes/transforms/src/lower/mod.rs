@@ -3,7 +3,7 @@
 //! Every `task.sweep` of a program becomes one `kernel.func` (two where partial results are put together) and the
 //! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
 //!
-//! Reading order: `spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
+//! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
 //! loops), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `stage.rs`
 //! (transposition through tile memory), `launch.rs` (one
@@ -22,7 +22,6 @@ pub mod lower_to_kernel;
 pub mod nest;
 mod pure;
 mod reduce;
-pub mod spec;
 mod stage;
 pub mod sweep;
 mod window;

@@ -14,7 +14,6 @@ use super::combine::Combine;
 use super::effects::Nest;
 use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
-use crate::decompose::is_composite;
 
 impl SweepLowering<'_> {
     pub(super) fn emit_pure(
@@ -130,7 +129,7 @@ impl SweepLowering<'_> {
             _ => self.refuse(
                 op,
                 format!("'{}' has no code generation", def.name),
-                match is_composite(self.ir(), op) {
+                match self.ir().is_composite(op) {
                     true => "run --decompose before --segment: it takes the op apart",
                     false => "use the interpreter, or rewrite it in terms of other ops",
                 },

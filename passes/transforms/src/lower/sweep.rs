@@ -21,8 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::{HoistedPhase, Outside};
-use super::spec::{Along, SweepSpec};
 use crate::axes::Axes;
+use crate::spec::{Along, SweepSpec};
 
 /// Why a sweep cannot be lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -23,6 +23,7 @@
 //! Ops with hints stop the search.
 
 use fuser_dialects::fusion::maps;
+use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
@@ -31,7 +32,6 @@ use fuser_ir::{AttrId, Ir, Op, OpDef, Traits, Value};
 use fuser_pass::{PassDef, StatDef};
 
 use super::{is_free, is_single, made_by, made_near, make, run_patterns};
-use crate::label_patterns::said;
 
 /// `cancel-slice-cat`
 pub static CANCEL_SLICE_CAT: PassDef = PassDef {

@@ -17,6 +17,7 @@
 //!
 //! `cse` would merge the two ops again: it stands before this pass.
 
+use fuser_dialects::task::updates;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{Block, Diagnostics, Ir, Op, Traits, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
@@ -24,7 +25,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{body_and_end, is_free};
 use crate::cost::keeps_memory;
-use crate::protect_updates;
 
 /// `detach-views`
 pub static DETACH_VIEWS: PassDef = PassDef {
@@ -92,7 +92,7 @@ impl Names {
     fn find(ir: &Ir, program: Op, body: Block, end: Op) -> Self {
         let ops = ir.block_ops(body).filter(|&op| keeps_memory(ir, op));
         let ops: Vec<Op> = ops.collect();
-        let written = |i: usize| protect_updates::argument(ir, program, i).is_some();
+        let written = |i: usize| updates::argument(ir, program, i).is_some();
         let returned: FxHashSet<Value> = ir.operands(end).collect();
         let overwriting = ir.operands(end).enumerate().filter(|(i, _)| written(*i));
         let overwriting: FxHashSet<Value> = overwriting.map(|(_, value)| value).collect();

@@ -11,13 +11,13 @@
 //! each other the shape ops that would compose. A copy that the program returns stays: its user wants memory of its own. So
 //! does one with a hint.
 
+use fuser_dialects::task::labels::said;
 use fuser_ir::Traits;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op};
 use fuser_pass::{PassDef, StatDef};
 
 use super::{is_free, run_patterns};
-use crate::label_patterns::said;
 
 /// `drop-copies`
 pub static DROP_COPIES: PassDef = PassDef {

@@ -30,6 +30,7 @@
 //! that a result is another shape of get the layout that makes it the same memory. One walk over the program.
 
 use fuser_dialects::fusion::maps;
+use fuser_dialects::task::updates;
 use fuser_dialects::task::verify::signature;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
@@ -40,7 +41,6 @@ use rustc_hash::FxHashMap;
 
 use super::body_and_end;
 use crate::cost::{copies, moved};
-use crate::protect_updates;
 
 /// `infer-layouts`
 pub static INFER_LAYOUTS: PassDef = PassDef {
@@ -133,7 +133,7 @@ fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usi
         .is_some_and(|op| ir.op_regions(op).is_empty());
     let states = |ty: &TypeId| ir.ty(*ty).as_tensor().is_some_and(|t| t.encoding.is_some());
     let said = |(i, ty): (usize, &TypeId)| {
-        let overwrites = protect_updates::argument(ir, program, i).is_some();
+        let overwrites = updates::argument(ir, program, i).is_some();
         results[i] == value && (states(ty) || overwrites)
     };
     let reshapes = |op| ir.def(op).is_some_and(|d| d.has_maps(&maps::RESHAPE));

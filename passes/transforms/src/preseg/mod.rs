@@ -36,6 +36,7 @@ pub use repeat_to_expand::REPEAT_TO_EXPAND;
 pub use sink_windows::{MAX_COPIES, SINK_WINDOWS};
 pub use swap_casts::SWAP_CASTS;
 
+use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrId;
 use fuser_ir::check;
 use fuser_ir::def::{Computes, OpDef, OpParts};
@@ -43,8 +44,6 @@ use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Config, Pattern, Rewriter, rewrite_greedily};
 use fuser_ir::{Block, Diagnostics, Ir, NewOp, Op, Sym, Traits, TypeId, Value};
 use fuser_pass::{PassContext, PipelineDef};
-
-use crate::label_patterns::said;
 
 /// `preseg`
 pub static PIPELINE: PipelineDef = PipelineDef {
@@ -87,7 +86,7 @@ fn run_patterns(
             }
         }
         Err(overflow) => {
-            let error = crate::canonicalize::overflow_error(ctx, &overflow);
+            let error = ctx.overflow_error(&overflow);
             ctx.report(error);
         }
     }

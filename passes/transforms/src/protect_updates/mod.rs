@@ -23,9 +23,8 @@ mod readers;
 use std::collections::BTreeSet;
 
 use fuser_dialects::task;
-use fuser_dialects::task::verify::alias;
-use fuser_ir::attr::AttrKind;
-use fuser_ir::{Diagnostics, Ir, Op, Value};
+use fuser_dialects::task::updates::{argument, mark};
+use fuser_ir::{Diagnostics, Ir, Value};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
 use rustc_hash::FxHashMap;
 
@@ -57,9 +56,6 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
     run,
     ..PassDef::EMPTY
 };
-
-/// The key of the mark in a result's attributes.
-pub const MARK: &str = "in_place";
 
 /// Why a result is not written in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,53 +138,6 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         mark(ctx.ir, ctx.op, result, in_place);
     }
     Ok(())
-}
-
-/// The argument that a result overwrites.
-pub fn argument(ir: &Ir, program: Op, result: usize) -> Option<usize> {
-    usize::try_from(alias(ir, program, result)?).ok()
-}
-
-/// Whether a result carries the mark.
-pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
-    entries(ir, program, result).is_some_and(|entries| {
-        let mut keys = entries.iter().map(|(key, _)| ir.str(*key));
-        keys.any(|key| key == MARK)
-    })
-}
-
-fn entries(ir: &Ir, program: Op, result: usize) -> Option<&[(fuser_ir::Sym, fuser_ir::AttrId)]> {
-    let AttrKind::Array(items) = ir.attr_of(program, "res_attrs")? else {
-        return None;
-    };
-    match ir.attr_kind(*items.get(result)?) {
-        AttrKind::Dict(entries) => Some(entries),
-        _ => None,
-    }
-}
-
-/// Sets or removes the mark of a result.
-fn mark(ir: &mut Ir, program: Op, result: usize, in_place: bool) {
-    let Some(mut entries) = entries(ir, program, result).map(<[_]>::to_vec) else {
-        return;
-    };
-    let key = ir.sym(MARK);
-    entries.retain(|(k, _)| *k != key);
-    if in_place {
-        let unit = ir.attr(AttrKind::Unit);
-        entries.push((key, unit));
-        entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
-    }
-    let dict = ir.attr(AttrKind::Dict(entries));
-    let Some(AttrKind::Array(items)) = ir.attr_of(program, "res_attrs") else {
-        return;
-    };
-    let mut items = items.clone();
-    if let Some(item) = items.get_mut(result) {
-        *item = dict;
-    }
-    let items = ir.attr(AttrKind::Array(items));
-    ir.set_attr(program, "res_attrs", items);
 }
 
 fn tell(ctx: &mut PassContext<'_>, result: usize, argument: usize, conflict: Option<&Conflict>) {

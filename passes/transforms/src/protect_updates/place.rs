@@ -18,7 +18,7 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::axes::Axes;
-use crate::lower::spec::{Along, Role, SweepSpec};
+use crate::spec::{Along, Role, SweepSpec};
 
 /// Answers for the sweeps of one program.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 //! kernel has already costs nothing to "recompute" there.
 
 use fuser_dialects::task;
+use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrId;
-use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, Traits, TypeId, Value};
 use rustc_hash::FxHashMap;
@@ -11,8 +11,7 @@ use smallvec::SmallVec;
 
 use super::problem::{OpInfo, Problem, ValueInfo};
 use crate::axes::window;
-use crate::cost::Model;
-use crate::label_patterns::said;
+use crate::cost::{Model, is_pinned};
 
 /// A problem and what its numbers stand for.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +114,7 @@ impl Extract {
         let pinned = is_pinned(ir, op);
         let results = ir.results(op).iter().copied();
         // Where an op stood says nothing about what it computes.
-        let place = ir.strings.lookup(crate::places::PLACE);
+        let place = ir.strings.lookup(fuser_dialects::task::places::PLACE);
         let key: Key = (
             ir.name_id(op).index() as u32,
             said(ir, op).filter(|a| Some(a.0) != place).collect(),
@@ -270,22 +269,6 @@ fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
     // Another op operand, a pad's value say, is read as it is.
     let again = ir.operands(op).filter(|&v| v == operand).count() > 1;
     (!again).then(|| (operand, bytes(operand).min(bytes(result))))
-}
-
-/// Whether the op is computed in its own kernel only.
-pub(crate) fn is_pinned(ir: &Ir, op: Op) -> bool {
-    let Some(def) = ir.def(op) else { return true };
-    let in_memory = def
-        .operands
-        .iter()
-        .any(|o| o.placement == Placement::Memory)
-        || def.results.iter().any(|r| r.placement == Placement::Memory);
-    let kept = Traits::PINNED.union(Traits::BARRIER);
-    !def.traits.contains(Traits::PURE)
-        || def.traits.intersects(kept)
-        || def.class == OpClass::Reduction
-        || in_memory
-        || ir.get_attr(op, "fusion.hint").is_some()
 }
 
 fn price(ir: &Ir, op: Op, model: &Model, prices: Prices) -> u64 {

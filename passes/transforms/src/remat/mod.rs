@@ -34,7 +34,6 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use extract::is_pinned;
 pub(crate) use improve::{Config, improve};
 pub use pass::REMAT;
 pub(crate) use plans::Plans;

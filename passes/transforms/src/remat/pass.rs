@@ -1,12 +1,12 @@
 //! The `remat` pass.
 
+use fuser_dialects::task::places;
 use fuser_ir::Diagnostics;
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 use serde::Serialize;
 
 use super::improve::{Config, Outcome, improve};
 use crate::cost::Model;
-use crate::places;
 use crate::targets::{self, SHAPE, TARGET};
 
 /// `remat`

@@ -5,6 +5,7 @@
 //! program, planned, and taken away again.
 
 use fuser_dialects::task;
+use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrId;
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, TypeId, Value};
@@ -14,7 +15,6 @@ use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
 use crate::cost::{Cost, Kind, Model, plan_ops};
-use crate::label_patterns::said;
 
 /// What the model says of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +136,7 @@ impl<'a> Plans<'a> {
     }
     fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
         // Where an op stood says nothing about its price.
-        let place = ir.strings.lookup(crate::places::PLACE);
+        let place = ir.strings.lookup(fuser_dialects::task::places::PLACE);
         let attrs = said(ir, op);
         let results = ir.results(op).iter().map(|&v| ir.value_type(v));
         let sort: Sort = (

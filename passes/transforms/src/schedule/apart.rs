@@ -5,23 +5,21 @@
 //!                                                     %b = task.segment @s0b { %b = ... }
 //! ```
 //!
-//! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy ([`trial`]). Where that
+//! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy ([`trial`](crate::trial::trial)). Where that
 //! fails the cost model accepted a plan that lowering does not know, and the user cannot change it; so the segment is cut in
 //! halves until each part has a kernel, at the last one op in each. A segment of `n` ops is tried `2 log2(n) + 2` times at most.
 //!
 //! A segment that stands in the text, or that a given grouping demands, is the user's ([`is_drawn`]): it is never cut.
 
+use fuser_dialects::task;
 use fuser_dialects::task::outline::{dissolve, outline};
-use fuser_dialects::{builtin, task};
 use fuser_ir::clone::Mapping;
 use fuser_ir::def::OpClass;
-use fuser_ir::{Ir, NewOp, Op, Place, Value};
+use fuser_ir::{Ir, Op, Place, Value};
 use fuser_pass::place_of;
-use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cost::keeps_memory;
-use crate::lower::launch::lower_sweep;
 
 /// Whether a pass drew the segment of its own accord: it stands nowhere in a text.
 pub fn is_drawn(ir: &Ir, segment: Op) -> bool {
@@ -47,45 +45,6 @@ pub fn restore(ir: &mut Ir, segment: Op, copy: Op) {
         ir.replace_all_uses(from, to);
     }
     ir.erase(segment);
-}
-
-/// Why a sweep cannot be lowered, and where the op at fault stands.
-pub struct Fault {
-    /// The place of the op.
-    pub place: Place,
-    /// Its name.
-    pub op: String,
-    /// What cannot be done.
-    pub reason: String,
-    /// What to do instead.
-    pub help: String,
-}
-
-/// Lowers the sweeps of a copy of `segment` and throws the kernels away.
-pub fn trial(ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
-    let copy = copy(ir, segment);
-    ir.insert_before(segment, copy);
-    let region = ir.new_region();
-    let block = ir.append_block(region);
-    let kernels = NewOp {
-        regions: [region].into_iter().collect(),
-        ..NewOp::default()
-    };
-    let kernels = ir.create_op(&builtin::MODULE, kernels);
-    let sweeps = ir.children(copy).into_iter();
-    let sweeps: Vec<Op> = sweeps.filter(|&op| ir.is(op, &task::SWEEP)).collect();
-    let lowered = sweeps.into_iter().try_for_each(|sweep| {
-        let lowered = lower_sweep(ir, sweep, "trial", block, target);
-        lowered.map(|_| ()).map_err(|refusal| Fault {
-            place: place_of(ir, refusal.op),
-            op: ir.name(refusal.op).to_owned(),
-            reason: refusal.reason,
-            help: refusal.help,
-        })
-    });
-    ir.erase(copy);
-    ir.erase(kernels);
-    lowered
 }
 
 /// Cuts `segment` into one for the first half of its ops and one for the second; `None` where it has but one. Both get copies of

@@ -11,8 +11,7 @@ use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops};
 use crate::axes::{Axes, AxisId};
 use crate::cost::{self, Model, Plan};
-use crate::lower::launch::renamed;
-use crate::lower::spec::{LoopAxis, Role};
+use crate::spec::{LoopAxis, Role, renamed};
 
 /// One sweep to be: ops by phase, and roles by axis of the segment.
 struct Walk {

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::loops::{Loops, static_value};
 use crate::axes::Axes;
-use crate::lower::spec::{LoopAxis, Role};
+use crate::spec::{LoopAxis, Role};
 
 /// Steps below which a kept value would not be read often enough to pay for being written.
 const FEW_STEPS: u64 = 4;

@@ -15,7 +15,7 @@ use fuser_target::Target;
 
 use crate::axes::{Axes, AxisId};
 use crate::cost::Bindings;
-use crate::lower::spec::{LoopAxis, Role, product};
+use crate::spec::{LoopAxis, Role, product};
 
 /// A sweep before its loops are chosen.
 pub struct Draft<'a> {

@@ -1,5 +1,6 @@
 //! The `schedule` pass.
 
+use fuser_dialects::task::{labels, places};
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
@@ -10,9 +11,8 @@ use super::apart;
 use super::arrange::{Arranged, arrange};
 use crate::axes::{Axes, value_text};
 use crate::cost::{self, Bindings, Kind, Model, Refusal};
-use crate::decompose::is_composite;
 use crate::targets::{self, SHAPE, TARGET};
-use crate::{label_patterns, places};
+use crate::trial::trial;
 
 /// The codes of scheduling.
 pub static CODES: &[CodeDef] = &[NO_SCHEDULE];
@@ -77,7 +77,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         target: targets::of(ctx),
         bindings: targets::bindings(ctx)?,
     };
-    label_patterns::note(ctx.ir, ctx.op);
+    labels::note(ctx.ir, ctx.op);
     places::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !is_written(ctx.ir, segment) {
@@ -119,7 +119,7 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
             continue;
         }
         // What has to be decomposed first has no kernel under any plan: lowering says so, and nothing is cut for it.
-        let whole = ops.iter().any(|&op| is_composite(ctx.ir, op));
+        let whole = ops.iter().any(|&op| ctx.ir.is_composite(op));
         let drawn = apart::is_drawn(ctx.ir, segment) && !whole;
         let arranged = match drawn {
             true => settle(ctx, &mut segment, goal),
@@ -177,7 +177,7 @@ fn settle_by(
 ) -> Result<Arranged, Refused> {
     let before = apart::copy(ctx.ir, *segment);
     let arranged = attempt(ctx, *segment, goal).and_then(|arranged| {
-        let lowered = apart::trial(ctx.ir, *segment, &goal.target);
+        let lowered = trial(ctx.ir, *segment, &goal.target);
         lowered.map(|()| arranged).map_err(|fault| Refused {
             at: Some((fault.place, fault.op)),
             reason: fault.reason,

@@ -13,6 +13,7 @@
 //! cycle, those are taken apart. Never costs more than what was found without labels, and a program without labels is not
 //! looked at. Never splits a component, and never joins two: borders and hints come first.
 
+use fuser_dialects::task::labels;
 use fuser_ir::{Block, Ir, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +25,6 @@ use super::search::{
 };
 use super::verdict::{Planner, Verdict};
 use crate::cost::{Cost, Refusal};
-use crate::label_patterns;
 
 /// What a pattern has in a component.
 pub(super) struct Part {
@@ -45,7 +45,7 @@ pub(super) fn proposals(
     components: &[Vec<Index>],
 ) -> Vec<Vec<Part>> {
     let program = ir.block_parent_op(block);
-    let sets = program.map_or_else(Vec::new, |p| label_patterns::sets(ir, p));
+    let sets = program.map_or_else(Vec::new, |p| labels::sets(ir, p));
     if sets.is_empty() {
         return Vec::new();
     }

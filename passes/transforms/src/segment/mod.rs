@@ -57,7 +57,6 @@ mod verdict;
 pub use apply::{Draw, draw};
 pub use forced::{Forced, GroupingError};
 pub use graph::Graph;
-pub(crate) use pass::UNKNOWN_OPTION;
 pub use pass::{CODES, GROUPING, SEGMENT};
 pub use record::{Action, Record};
 pub use search::{Group, Options, Segmentation, segment};

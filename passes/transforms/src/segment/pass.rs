@@ -1,6 +1,7 @@
 //! The `segment` pass.
 
 use fuser_dialects::task;
+use fuser_dialects::task::places;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Block, Diagnostics, Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
@@ -17,16 +18,9 @@ use super::search::{Group, Options, Segmentation, segment};
 use super::verdict::Planner;
 use crate::cost::{Kind, Limits, Model, Objective};
 use crate::targets::{self, SHAPE, TARGET};
-use crate::{label_patterns, places};
 
 /// The codes of segmentation.
-pub static CODES: &[CodeDef] = &[
-    BROKEN_HINT,
-    UNKNOWN_HINT,
-    GROUPING,
-    UNKNOWN_OPTION,
-    UNKNOWN_VALUE,
-];
+pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VALUE];
 
 /// A hint that cannot be kept.
 pub const BROKEN_HINT: CodeDef = CodeDef {
@@ -66,18 +60,6 @@ pub const GROUPING: CodeDef = CodeDef {
                 task.return %y\n\
               }",
 };
-/// A value of an option that means nothing.
-pub const UNKNOWN_OPTION: CodeDef = CodeDef {
-    code: "FIR0713",
-    title: "a value of an option is not understood",
-    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with.",
-    example: "$ fuser-opt x.fir --segment='shape=B'\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-                %y = fusion.exp %x\n  \
-                task.return %y\n\
-              }",
-};
-
 /// A value to explain that is not there.
 pub const UNKNOWN_VALUE: CodeDef = CodeDef {
     code: "FIR0714",
@@ -248,10 +230,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ctx.preserve_all();
     } else if ctx.options.text("from").is_empty() {
         check_hints(ctx, block)?;
-        label_patterns::note(ctx.ir, ctx.op);
+        task::labels::note(ctx.ir, ctx.op);
         records = search(ctx, block, model.clone())?;
     } else {
-        label_patterns::note(ctx.ir, ctx.op);
+        task::labels::note(ctx.ir, ctx.op);
         force(ctx, block, &model)?;
     }
     crate::report::emit(ctx, &model);

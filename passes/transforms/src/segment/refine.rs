@@ -27,8 +27,7 @@ use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::Group;
 use super::verdict::{Planner, Verdict};
-use crate::cost::{Copies, Cost, Kind, Objective, Refusal};
-use crate::remat::is_pinned;
+use crate::cost::{Copies, Cost, Kind, Objective, Refusal, is_pinned};
 
 /// How many ops go together at most.
 const MAX_ROW: usize = 6;

@@ -6,13 +6,13 @@
 
 use std::rc::Rc;
 
+use fuser_dialects::task::labels::said;
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
 use crate::cost::{Copies, Cost, Kind, Model, Plan, Refusal, plan_ops};
-use crate::label_patterns::said;
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -155,7 +155,7 @@ impl Structure {
     fn of(ir: &Ir, ops: &[Op], free: &[bool], copies: &Copies) -> Self {
         let inside: FxHashSet<Op> = ops.iter().copied().collect();
         // Where an op stood says nothing about its price.
-        let place = ir.strings.lookup(crate::places::PLACE);
+        let place = ir.strings.lookup(fuser_dialects::task::places::PLACE);
         let mut places = FxHashMap::<Value, u32>::default();
         let mut key = Vec::with_capacity(ops.len() * 8);
         for (&op, &free) in ops.iter().zip(free) {

@@ -5,8 +5,6 @@ use fuser_ir::rewrite::{Config, Pattern, Rewriter, rewrite_greedily};
 use fuser_ir::{Diagnostics, Op, OpDef};
 use fuser_pass::{PassContext, PassDef};
 
-use crate::canonicalize::overflow_error;
-
 /// `test-ping-pong`
 pub static TEST_PING_PONG: PassDef = PassDef {
     name: "test-ping-pong",
@@ -45,7 +43,7 @@ fn ping_pong(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ..Config::default()
     };
     if let Err(overflow) = rewrite_greedily(ctx.ir, ctx.op, &[&PING, &PONG], &config) {
-        ctx.report(overflow_error(ctx, &overflow));
+        ctx.report(ctx.overflow_error(&overflow));
     }
     Ok(())
 }

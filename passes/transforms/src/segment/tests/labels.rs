@@ -1,12 +1,12 @@
 //! Labels of frontends: what they propose, and that they never cost anything.
 
+use fuser_dialects::task::labels;
 use fuser_dialects::task::outline::outline;
 use fuser_dialects::task::{PATTERN, PROGRAM};
 use fuser_ir::{NewOp, Op};
 
 use super::*;
 use crate::cost::Objective;
-use crate::label_patterns;
 
 /// Puts the block into a program, so that it can have labels.
 fn program(b: &mut Builder) -> Op {
@@ -31,10 +31,7 @@ fn label(b: &mut Builder, stretches: &[(&str, std::ops::Range<usize>)]) {
         ops.dedup();
         outline(&mut b.ir, &ops, &PATTERN, Some(name)).expect("a stretch is a task");
     }
-    assert_eq!(
-        label_patterns::note(&mut b.ir, program),
-        stretches.len() as u64
-    );
+    assert_eq!(labels::note(&mut b.ir, program), stretches.len() as u64);
 }
 
 fn records(b: &Builder, result: &Segmentation) -> Vec<String> {
@@ -103,11 +100,11 @@ fn labels_in_a_cycle_are_taken_apart() {
     b.ret(&ends);
     let program = program(&mut b);
     let list = b.ir.string_array_attr(&["a/3/-", "b/3/-"]);
-    b.ir.set_attr(program, label_patterns::LABELS, list);
+    b.ir.set_attr(program, labels::LABELS, list);
     // The first half of one program with the second half of the other.
     for (op, label) in b.ops.clone().into_iter().zip([0, 1, 1, 1, 0, 0]) {
         let label = b.ir.int_attr(label);
-        b.ir.set_attr(op, label_patterns::LABEL, label);
+        b.ir.set_attr(op, labels::LABEL, label);
     }
     let (text, result, _) = with_model(&b, Model::default(), Options::default());
     let members = result.groups.iter().map(|g| g.members.len());

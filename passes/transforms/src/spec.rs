@@ -4,8 +4,9 @@
 //! and so walked as one (`"a0*a1"`). Each has a role for its outer loop (grid, stream, or none when all of it is resident)
 //! and a tile, the number of indices that are resident in one step.
 
+use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{Ir, Op, Traits, Value};
 
 use crate::axes::{Axes, AxisId};
 
@@ -253,4 +254,18 @@ pub fn product(axes: &Axes, list: &[AxisId]) -> Option<ExtentExpr> {
 /// ops meets them.
 pub fn axis_name(axis: AxisId) -> String {
     format!("a{}", fuser_ir::entity::Entity::index(axis))
+}
+
+/// The sum that `op` is another name of: it is a border, and nothing else reads the sum.
+pub fn renamed(ir: &Ir, op: Op) -> Option<Value> {
+    if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
+        return None;
+    }
+    let (sum, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let reduces = |maker: Op| {
+        let class = ir.def(maker).map(|def| def.class);
+        class == Some(OpClass::Reduction) && !ir.is_composite(maker)
+    };
+    let same = ir.value_type(sum) == ir.value_type(result) && ir.has_one_use(sum);
+    (ir.def_op(sum).is_some_and(reduces) && same).then_some(sum)
 }

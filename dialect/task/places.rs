@@ -13,9 +13,10 @@
 //! A program whose ops still stand in their order, each once, has no such attributes. Never changes what a program computes:
 //! copies that are no longer equal stay, and an order that no longer suits the operands is left as it is. Linear.
 
-use fuser_dialects::task;
 use fuser_ir::{Ir, Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::task;
 
 /// The attribute.
 pub const PLACE: &str = "task.place";

@@ -1,0 +1,293 @@
+//! Labels: the patterns of a frontend as attributes of their ops, so that nothing stops at their borders.
+//!
+//! A frontend says with `task.pattern` which ops belong together (a layer norm, a softmax, a linear). Such a border would keep
+//! simplification and segmentation from looking inside. So the ops of each pattern move to where it stood, and remember as an
+//! attribute, `task.label`, which pattern that was; the program lists the patterns in `task.labels`, each as
+//! `NAME/OPS/PARENT`: its name, how many ops it had, and the number of the pattern around it, or `-`.
+//!
+//! ```text
+//!                                                      task.program @f(...) {task.labels = ["silu/2/-"]}
+//! %y = task.pattern @silu {
+//!   %s = fusion.sigmoid %x                             %s = fusion.sigmoid %x {task.label = 0 : i64}
+//!   %y = fusion.mul %x, %s                       =>    %y = fusion.mul %x, %s {task.label = 0 : i64}
+//!   task.yield %y
+//! }
+//! ```
+//!
+//! A label says nothing about what an op computes: passes that compare ops leave it aside, and a program with labels becomes
+//! what it becomes without. `segment` asks about the ops of one label as a group. `inline-tasks` draws the patterns again
+//! whose ops are all still there, in the form in which borders are drawn: the results are the values that something outside
+//! uses, in order, and are called inside as outside. A pattern that lost an op to another pass is no longer what its name says,
+//! and is not drawn.
+//!
+//! Patterns that stand more than 32 deep are part of the one around them. Never changes what a program computes. Linear; does not
+//! recurse.
+
+use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::{Block, Ir, Op, Sym, Traits};
+use rustc_hash::FxHashMap;
+
+use super::outline::{dissolve, is_border, outline};
+use crate::task;
+
+/// The attribute of an op: the number of its innermost pattern.
+pub const LABEL: &str = "task.label";
+/// The attribute of a program: its patterns.
+pub const LABELS: &str = "task.labels";
+
+/// How deep patterns may stand in each other to be told apart: an op is counted by each that it stands in.
+const MAX_DEPTH: usize = 32;
+
+/// A pattern that was dissolved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Entry {
+    name: String,
+    /// Ops that it had, those of patterns inside included.
+    ops: usize,
+    /// The pattern around it, which comes before it.
+    parent: Option<usize>,
+}
+
+impl Entry {
+    fn text(&self) -> String {
+        let parent = self.parent.map_or_else(|| "-".into(), |p| p.to_string());
+        format!("{}/{}/{parent}", self.name, self.ops)
+    }
+    /// Of the entry at `place`. Names may have any characters: what is known stands behind.
+    fn parse(text: &str, place: usize) -> Option<Self> {
+        let (rest, parent) = text.rsplit_once('/')?;
+        let (name, ops) = rest.rsplit_once('/')?;
+        Some(Self {
+            name: name.into(),
+            ops: ops.parse().ok()?,
+            parent: parent.parse().ok().filter(|&p: &usize| p < place),
+        })
+    }
+}
+
+/// The patterns of `program`; what was written by hand and means nothing reads as no patterns.
+fn entries(ir: &Ir, program: Op) -> Vec<Entry> {
+    let items = match ir.attr_of(program, LABELS) {
+        Some(AttrKind::Array(items)) => items.iter().enumerate(),
+        _ => return Vec::new(),
+    };
+    let entry = |(place, &item): (usize, &AttrId)| {
+        let text = ir.attr_kind(item).as_string()?;
+        Entry::parse(ir.str(text), place)
+    };
+    items.map(entry).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// The ops that bear one label, or one inside of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Set {
+    /// What the pattern was called.
+    pub name: String,
+    /// The set around it, which comes before it.
+    pub parent: Option<usize>,
+    /// In program order.
+    pub ops: Vec<Op>,
+}
+
+/// What the labels in the block of `program` say; sets without ops are listed too, as numbers refer to them.
+pub fn sets(ir: &Ir, program: Op) -> Vec<Set> {
+    let set = |entry: Entry| Set {
+        name: entry.name,
+        parent: entry.parent,
+        ops: Vec::new(),
+    };
+    let mut sets: Vec<Set> = entries(ir, program).into_iter().map(set).collect();
+    let Some(body) = ir.body(program, 0).filter(|_| !sets.is_empty()) else {
+        return Vec::new();
+    };
+    for op in ir.block_ops(body) {
+        let mut label = label_of(ir, op, sets.len());
+        while let Some(number) = label {
+            sets[number].ops.push(op);
+            label = sets[number].parent;
+        }
+    }
+    sets
+}
+
+/// The label of an op, of so many that there are.
+fn label_of(ir: &Ir, op: Op, count: usize) -> Option<usize> {
+    let label = usize::try_from(ir.int_of(op, LABEL)?).ok()?;
+    (label < count).then_some(label)
+}
+
+/// The attributes of an op that say what it computes: all but its label.
+pub fn said(ir: &Ir, op: Op) -> impl Iterator<Item = (Sym, AttrId)> + '_ {
+    let attrs = ir.attrs(op).iter().copied();
+    attrs.filter(|(key, _)| ir.str(*key) != LABEL)
+}
+
+/// Gives the ops from behind `first` (from the first of the block on) up to `last` the label of `last`: they do what it did.
+pub fn inherit(ir: &mut Ir, first: Option<Op>, last: Op) {
+    let Some(label) = ir.get_attr(last, LABEL) else {
+        return;
+    };
+    let mut at = ir.prev_op(last);
+    while let Some(op) = at.filter(|&op| Some(op) != first) {
+        ir.set_attr(op, LABEL, label);
+        at = ir.prev_op(op);
+    }
+}
+
+/// Dissolves the patterns in `program` and labels their ops; gives how many there were.
+pub fn note(ir: &mut Ir, program: Op) -> u64 {
+    let all = ir.walk(program);
+    let patterns = all.iter().copied();
+    let patterns: Vec<Op> = patterns.filter(|&op| ir.is(op, &task::PATTERN)).collect();
+    if patterns.is_empty() {
+        return 0;
+    }
+    let mut entries = entries(ir, program);
+    let before = entries.len();
+    // The number and the depth of each; outer ones come first.
+    let mut known: FxHashMap<Op, (usize, usize)> = FxHashMap::default();
+    for &pattern in &patterns {
+        let around = around(ir, pattern).and_then(|p| known.get(&p).copied());
+        let depth = around.map_or(0, |(_, depth)| depth + 1);
+        match around.filter(|_| depth >= MAX_DEPTH) {
+            Some((number, _)) => known.insert(pattern, (number, depth)),
+            None => {
+                entries.push(Entry {
+                    name: ir.symbol_name(pattern).unwrap_or_default().to_owned(),
+                    ops: 0,
+                    parent: around.map(|(number, _)| number),
+                });
+                known.insert(pattern, (entries.len() - 1, depth))
+            }
+        };
+    }
+    for op in all {
+        let inside = ir.parent_op(op).and_then(|p| known.get(&p));
+        let Some(&(number, _)) = inside.filter(|_| !is_border(ir, op)) else {
+            continue;
+        };
+        if !ir.has(op, Traits::TERMINATOR) {
+            entries[number].ops += 1;
+            let label = ir.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
+            ir.set_attr(op, LABEL, label);
+        }
+    }
+    for number in (before..entries.len()).rev() {
+        if let Some(parent) = entries[number].parent {
+            entries[parent].ops += entries[number].ops;
+        }
+    }
+    // Inner ones first: what an outer one yields is an op's result then.
+    for &pattern in patterns.iter().rev() {
+        hand_names_in(ir, pattern);
+        dissolve(ir, pattern);
+    }
+    write(ir, program, &entries);
+    patterns.len() as u64
+}
+
+/// The pattern around `op`: only borders stand between.
+fn around(ir: &Ir, op: Op) -> Option<Op> {
+    let mut at = ir.parent_op(op);
+    while let Some(parent) = at.filter(|&p| is_border(ir, p) && !ir.is(p, &task::PATTERN)) {
+        at = ir.parent_op(parent);
+    }
+    at.filter(|&p| ir.is(p, &task::PATTERN))
+}
+
+/// What a pattern yields goes by the name of its result: that is what the rest of the program calls it.
+fn hand_names_in(ir: &mut Ir, pattern: Op) {
+    let end = ir.body(pattern, 0).and_then(|body| ir.terminator(body));
+    let yielded: Vec<_> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
+    let results = ir.results(pattern).to_vec();
+    for (value, result) in yielded.into_iter().zip(results) {
+        let inside = ir.def_op(value).and_then(|op| ir.parent_op(op)) == Some(pattern);
+        let name = ir.value_name_sym(result);
+        if inside && name.is_some() {
+            ir.set_value_name(value, name);
+        }
+    }
+}
+
+fn write(ir: &mut Ir, program: Op, entries: &[Entry]) {
+    let texts: Vec<String> = entries.iter().map(Entry::text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let list = ir.string_array_attr(&texts);
+    ir.set_attr(program, LABELS, list);
+}
+
+/// Draws the patterns of each program under `root` again, where no other border is left; gives how many were drawn, and
+/// whether anything changed.
+pub fn restore(ir: &mut Ir, root: Op) -> (u64, bool) {
+    let (mut drawn, mut changed) = (0, false);
+    for program in labelled(ir, root) {
+        if let Some(body) = ir.body(program, 0).filter(|&b| is_plain(ir, b)) {
+            drawn += restore_in(ir, program, body);
+            forget_in(ir, program);
+            changed = true;
+        }
+    }
+    (drawn, changed)
+}
+
+/// Removes all labels under `root`; says whether there were any.
+pub fn forget(ir: &mut Ir, root: Op) -> bool {
+    let programs = labelled(ir, root);
+    for &program in &programs {
+        forget_in(ir, program);
+    }
+    !programs.is_empty()
+}
+
+fn labelled(ir: &Ir, root: Op) -> Vec<Op> {
+    let programs = ir.walk(root).into_iter();
+    let labelled = |&op: &Op| ir.is(op, &task::PROGRAM) && ir.get_attr(op, LABELS).is_some();
+    programs.filter(labelled).collect()
+}
+
+fn forget_in(ir: &mut Ir, program: Op) {
+    for op in ir.walk(program) {
+        ir.remove_attr(op, LABEL);
+    }
+    ir.remove_attr(program, LABELS);
+}
+
+/// Whether no border of a pass stands in the block.
+fn is_plain(ir: &Ir, body: Block) -> bool {
+    let mut ops = ir.block_ops(body);
+    ops.all(|op| !is_border(ir, op) || ir.is(op, &task::PATTERN))
+}
+
+fn restore_in(ir: &mut Ir, program: Op, body: Block) -> u64 {
+    let entries = entries(ir, program);
+    // What stands in each, with its place; ops at first, then the patterns inside.
+    let mut content: Vec<Vec<(usize, Op)>> = vec![Vec::new(); entries.len()];
+    let mut found = vec![0usize; entries.len()];
+    for (place, op) in ir.block_ops(body).enumerate() {
+        if let Some(number) = label_of(ir, op, entries.len()) {
+            content[number].push((place, op));
+            found[number] += 1;
+        }
+    }
+    let mut drawn = 0;
+    for (number, entry) in entries.iter().enumerate().rev() {
+        let mut inside = std::mem::take(&mut content[number]);
+        inside.sort_unstable_by_key(|(place, _)| *place);
+        if let Some(parent) = entry.parent {
+            found[parent] += found[number];
+        }
+        if found[number] == entry.ops {
+            let ops: Vec<Op> = inside.iter().map(|(_, op)| *op).collect();
+            // What is no longer in order, or depends on itself by way of others, is a pattern no more.
+            if let Ok(task) = outline(ir, &ops, &task::PATTERN, Some(&entry.name)) {
+                let place = inside.last().map_or(0, |(place, _)| *place);
+                inside = vec![(place, task)];
+                drawn += 1;
+            }
+        }
+        if let Some(parent) = entry.parent {
+            content[parent].extend(inside);
+        }
+    }
+    drawn
+}

@@ -1,0 +1,62 @@
+//! In-place updates: the argument that a result of a program overwrites, and the mark of one that is written in its memory.
+//!
+//! ```text
+//! task.program @f(%x: tensor<8xf32>) -> (tensor<8xf32> {alias = 0 : i64, in_place})
+//! ```
+//!
+//! The user says `alias`; `protect-updates` decides which of these results are `in_place`.
+
+use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::{Ir, Op, Sym};
+
+use super::verify::alias;
+
+/// The key of the mark in a result's attributes.
+pub const MARK: &str = "in_place";
+
+/// The argument that a result overwrites.
+pub fn argument(ir: &Ir, program: Op, result: usize) -> Option<usize> {
+    usize::try_from(alias(ir, program, result)?).ok()
+}
+
+/// Whether a result carries the mark.
+pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
+    entries(ir, program, result).is_some_and(|entries| {
+        let mut keys = entries.iter().map(|(key, _)| ir.str(*key));
+        keys.any(|key| key == MARK)
+    })
+}
+
+fn entries(ir: &Ir, program: Op, result: usize) -> Option<&[(Sym, AttrId)]> {
+    let AttrKind::Array(items) = ir.attr_of(program, "res_attrs")? else {
+        return None;
+    };
+    match ir.attr_kind(*items.get(result)?) {
+        AttrKind::Dict(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+/// Sets or removes the mark of a result.
+pub fn mark(ir: &mut Ir, program: Op, result: usize, in_place: bool) {
+    let Some(mut entries) = entries(ir, program, result).map(<[_]>::to_vec) else {
+        return;
+    };
+    let key = ir.sym(MARK);
+    entries.retain(|(k, _)| *k != key);
+    if in_place {
+        let unit = ir.attr(AttrKind::Unit);
+        entries.push((key, unit));
+        entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
+    }
+    let dict = ir.attr(AttrKind::Dict(entries));
+    let Some(AttrKind::Array(items)) = ir.attr_of(program, "res_attrs") else {
+        return;
+    };
+    let mut items = items.clone();
+    if let Some(item) = items.get_mut(result) {
+        *item = dict;
+    }
+    let items = ir.attr(AttrKind::Array(items));
+    ir.set_attr(program, "res_attrs", items);
+}

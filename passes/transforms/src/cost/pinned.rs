@@ -1,0 +1,20 @@
+//! Ops that one kernel computes and no other repeats: reductions, and what the user or an op's table holds in place.
+
+use fuser_ir::def::{OpClass, Placement};
+use fuser_ir::{Ir, Op, Traits};
+
+/// Whether the op is computed in its own kernel only.
+pub fn is_pinned(ir: &Ir, op: Op) -> bool {
+    let Some(def) = ir.def(op) else { return true };
+    let in_memory = def
+        .operands
+        .iter()
+        .any(|o| o.placement == Placement::Memory)
+        || def.results.iter().any(|r| r.placement == Placement::Memory);
+    let kept = Traits::PINNED.union(Traits::BARRIER);
+    !def.traits.contains(Traits::PURE)
+        || def.traits.intersects(kept)
+        || def.class == OpClass::Reduction
+        || in_memory
+        || ir.get_attr(op, "fusion.hint").is_some()
+}
