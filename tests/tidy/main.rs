@@ -11,6 +11,7 @@ mod flags;
 mod hosts;
 mod lanes;
 mod merges;
+mod modules;
 mod ops;
 mod passes;
 mod rust;

@@ -1,32 +1,18 @@
-//! The transformations of Fuser and the analyses that they share.
+//! The passes of Fuser and the pipelines that they form.
 //!
-//! Reading order: [`PASSES`] lists what there is, [`PIPELINES`] what is run together and why in this order; then `axes`
-//! (which loops are the same) and what stands on it. One pass is one file or one folder, and has one lit test of its name.
-//! Knows nothing of files, arguments or the environment; never sees LLVM.
+//! [`PASSES`] lists what there is, [`PIPELINES`] what is run together and why in this order. The passes stand in the crates that
+//! are named here again: simplification, fusion, lowering, on analyses that all of them ask. One pass is one file or one folder,
+//! and has one lit test of its name. Knows nothing of files, arguments or the environment; never sees LLVM.
 #![forbid(unsafe_code)]
 
-pub mod axes;
-pub mod border_patterns;
-pub mod canonicalize;
-pub mod cost;
-pub mod cse;
-pub mod dce;
-pub mod decompose;
-pub mod inline_tasks;
-pub mod label_patterns;
-pub mod lower;
-pub mod preseg;
-pub mod protect_updates;
-pub mod remat;
-pub mod report;
-pub mod schedule;
-pub mod segment;
-pub mod spec;
-pub mod targets;
 pub mod test_passes;
-#[cfg(test)]
-mod testing;
-mod trial;
+
+pub use fuser_analysis::{axes, cost, targets};
+pub use fuser_fusion::{
+    EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, border_patterns, remat, report, segment,
+};
+pub use fuser_lowering::{lower, protect_updates, schedule, spec};
+pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
 
 use fuser_ir::diag::CodeDef;
 use fuser_pass::{PassDef, PipelineDef};
@@ -107,14 +93,7 @@ static FUSE: PipelineDef = PipelineDef {
     ),
 };
 
-/// The kind of file in which a pass tells what it changed of segments that were explained before it.
-pub const EXPLAIN_LATER: &str = "explain-later";
-/// The same as data: an object of the list [`EXPLAIN_LATER_LIST`], which the explanation leaves empty.
-pub const EXPLAIN_LATER_JSON: &str = "explain-later-json";
-/// That list, the last field of an explanation as data.
-pub const EXPLAIN_LATER_LIST: &str = "\"later\": []";
-
-/// The diagnostic codes of this crate: FIR07xx.
+/// The diagnostic codes of the passes: FIR07xx, FIR0801.
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
     let tables = [
         test_passes::test_crash::CODES,

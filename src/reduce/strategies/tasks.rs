@@ -1,8 +1,8 @@
 //! Borders and regions go; what stood inside stands outside.
 
 use fuser_dialects::kernel;
+use fuser_dialects::task::outline;
 use fuser_ir::{Ir, Op, Traits, Value};
-use fuser_passes::inline_tasks;
 
 use crate::reduce::edit::{self, FOR_BOUNDS, FOR_INDUCTION, StandIn};
 use crate::reduce::strategy::{Site, Strategy};
@@ -13,7 +13,7 @@ pub static INLINE: Strategy = Strategy {
     doc: "dissolve segments, sweeps, phases and patterns",
     sites: |ir, module| {
         let mut ops = ir.walk(module);
-        ops.retain(|&op| inline_tasks::is_border(ir, op));
+        ops.retain(|&op| outline::is_border(ir, op));
         ops.into_iter().map(Site::Op).collect()
     },
     apply: dissolve,
@@ -31,7 +31,7 @@ pub static UNNEST: Strategy = Strategy {
 fn dissolve(ir: &mut Ir, _module: Op, sites: &[Site]) {
     for site in sites {
         if let Site::Op(op) = *site {
-            inline_tasks::dissolve(ir, op);
+            outline::dissolve(ir, op);
         }
     }
 }
@@ -42,7 +42,7 @@ fn nests(ir: &Ir, module: Op) -> Vec<Site> {
         let single = regions
             .first()
             .is_some_and(|&r| ir.region_blocks(r).count() == 1);
-        single && !edit::syntax(ir, op).signature && !inline_tasks::is_border(ir, op)
+        single && !edit::syntax(ir, op).signature && !outline::is_border(ir, op)
     };
     let inner = ir.walk(module).into_iter().skip(1);
     inner.filter(|&op| is_nest(op)).map(Site::Op).collect()

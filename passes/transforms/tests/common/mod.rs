@@ -3,10 +3,12 @@
 
 pub mod programs;
 
+pub use fuser_testing::parsed;
+
 use std::collections::BTreeMap;
 
 use fuser_ir::print::{PrintOptions, print};
-use fuser_ir::{Ir, Op, parse, verify};
+use fuser_ir::verify;
 use fuser_pass::pipeline::PipelineBuilder;
 use fuser_pass::{Catalog, Instrument, Manager, PassOptions, Pipeline};
 
@@ -70,19 +72,6 @@ pub fn run(source: &str, passes: &[(&str, &str)]) -> Run {
         remarks: report.remarks.into_iter().map(|r| r.message).collect(),
         statistics,
     }
-}
-
-pub fn parsed(source: &str) -> (Ir, Op) {
-    let mut ir = Ir::new(fuser_dialects::registry());
-    let result = parse::parse_str(&mut ir, source);
-    let errors: Vec<&str> = result
-        .diagnostics
-        .items
-        .iter()
-        .map(|d| d.message.as_str())
-        .collect();
-    let module = result.module.unwrap_or_else(|| panic!("{errors:?}"));
-    (ir, module)
 }
 
 fn pipeline(passes: &[(&str, &str)]) -> Pipeline {

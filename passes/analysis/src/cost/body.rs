@@ -1,0 +1,386 @@
+//! A group of ops as a dense graph: operands by index, iteration spaces as bit sets, sizes as numbers.
+
+use fuser_ir::def::{OpClass, Placement};
+use fuser_ir::entity::Entity;
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::plan::Limits;
+use super::refusal::Refusal;
+use super::sizes::Bindings;
+use crate::axes::window::{self, Region, united};
+use crate::axes::{Axes, AxisId, Copies};
+
+/// A set of axes.
+pub(super) type Mask = u128;
+/// The most axes that a [`Mask`] holds.
+pub(super) const MAX_AXES: usize = Mask::BITS as usize;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Source {
+    /// Outside the group: an input, by index.
+    Input(u32),
+    /// An op of the group, by index.
+    Node(u32),
+}
+
+/// An op of the group.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub op: Op,
+    pub sources: SmallVec<[Source; 3]>,
+    /// Axes that computing it walks: those of its stored results and those it reduces.
+    pub space: Mask,
+    /// Axes on which its stored results differ.
+    pub stored: Mask,
+    /// The same axes, outermost first.
+    pub order: SmallVec<[usize; 4]>,
+    /// Axes that it reduces; 0 for what is no reduction.
+    pub reduced: Mask,
+    /// Bytes of all its results.
+    pub bytes: u64,
+    /// Bytes of one stored element of all its results.
+    pub element: u64,
+    /// Bytes of those results that are used outside.
+    pub output_bytes: u64,
+    /// Whether someone outside uses a result.
+    pub is_output: bool,
+    pub class: OpClass,
+    /// Bytes of one element of all its results while they accumulate.
+    pub accumulating: u64,
+    /// Arithmetic per element of its space.
+    pub flops: u64,
+    /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
+    /// is computed for such: it is part of that, has no space, and nothing makes it as a whole.
+    pub touches: Option<Vec<Region>>,
+}
+
+/// A value from outside.
+#[derive(Clone, Debug)]
+pub(super) struct Input {
+    pub value: Value,
+    pub bytes: u64,
+    pub element: u64,
+    pub stored: Mask,
+    pub order: SmallVec<[usize; 4]>,
+}
+
+/// The group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Body {
+    pub nodes: Vec<Node>,
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Value>,
+    /// Length of each axis.
+    pub extents: Vec<u64>,
+    /// Axes that may have no index at all: those whose extent is not a constant above 0.
+    pub may_be_empty: Mask,
+    /// The lengths of named extents, where windows touch parts of inputs.
+    bindings: Option<Bindings>,
+}
+
+impl Body {
+    /// Builds the graph of `ops`, given in program order.
+    pub fn build(
+        ir: &Ir,
+        ops: &[Op],
+        axes: &Axes,
+        bindings: &Bindings,
+        limits: &Limits,
+        copies: &Copies,
+    ) -> Result<Self, Refusal> {
+        check_limits(ops.len(), axes.len(), limits)?;
+        let may_be_empty = axes.ids().zip(0..).filter(|&(a, _)| {
+            let extent = axes.extent(a).and_then(ExtentExpr::as_constant);
+            extent.is_none_or(|length| length < 1)
+        });
+        let may_be_empty = may_be_empty.fold(0, |mask: Mask, (_, bit)| mask | 1 << bit);
+        let extents = axes.ids().map(|a| axes.extent(a));
+        let extents = extents.map(|e| e.map_or(bindings.nominal, |e| bindings.eval(e)));
+        let mut body = Self {
+            extents: extents.collect(),
+            may_be_empty,
+            ..Self::default()
+        };
+        let (inputs, outputs) = boundary_with(ir, ops, copies);
+        body.inputs = inputs
+            .iter()
+            .map(|&value| Input {
+                value,
+                bytes: bindings.bytes(ir, value),
+                element: element_bytes(ir, value),
+                stored: mask(axes.stored(value)),
+                order: order(axes, value),
+            })
+            .collect();
+        body.outputs = outputs;
+        body.add_nodes(ir, ops, axes, bindings)?;
+        Ok(body)
+    }
+
+    fn add_nodes(
+        &mut self,
+        ir: &Ir,
+        ops: &[Op],
+        axes: &Axes,
+        bindings: &Bindings,
+    ) -> Result<(), Refusal> {
+        let inputs = self.inputs.iter().zip(0u32..);
+        let mut sources: FxHashMap<Value, Source> =
+            inputs.map(|(i, n)| (i.value, Source::Input(n))).collect();
+        let outputs: FxHashSet<Value> = self.outputs.iter().copied().collect();
+        let sum_bytes = |values: &mut dyn Iterator<Item = Value>| {
+            let bytes = values.map(|v| bindings.bytes(ir, v));
+            bytes.fold(0, u64::saturating_add)
+        };
+        // What windows compute for themselves stands beside what the walk computes.
+        let windows = ops.iter().filter_map(|&op| axes.window(op));
+        let through: FxHashSet<Op> = windows.flat_map(|w| w.through.iter().copied()).collect();
+        let mut beside: FxHashMap<Value, Source> = FxHashMap::default();
+        if ops.iter().any(|&op| axes.window(op).is_some()) {
+            self.bindings = Some(bindings.clone());
+        }
+        for &op in ops {
+            let results = ir.results(op);
+            let stored = results.iter().fold(0, |m, &r| m | mask(axes.stored(r)));
+            let unwalked = results.iter().any(|&r| axes.is_unwalked(r));
+            let reduced = mask(axes.reduced(op).iter().copied());
+            let window = axes.window(op);
+            let operands: SmallVec<[Value; 3]> = ir.operands(op).collect();
+            let own = |v: &Value| sources.get(v).copied();
+            let from = |v: &Value| beside.get(v).or(sources.get(v)).copied();
+            let around: SmallVec<[Source; 3]> = operands.iter().filter_map(from).collect();
+            let def = ir.def(op);
+            let flops = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
+            if unwalked || through.contains(&op) {
+                let node = Node {
+                    op,
+                    sources: around.clone(),
+                    space: 0,
+                    stored: 0,
+                    order: SmallVec::new(),
+                    reduced: 0,
+                    bytes: 0,
+                    element: 0,
+                    accumulating: 0,
+                    output_bytes: 0,
+                    is_output: false,
+                    class: def.map_or(OpClass::Structure, |d| d.class),
+                    flops: 0,
+                    touches: Some(Vec::new()),
+                };
+                check_placement(ir, op, &node)?;
+                let source = Source::Node(self.nodes.len() as u32);
+                beside.extend(results.iter().map(|&r| (r, source)));
+                self.nodes.push(node);
+            }
+            if unwalked {
+                continue;
+            }
+            let own_sources: SmallVec<[Source; 3]> = match window {
+                Some(window) => {
+                    let around = around.into_iter();
+                    around
+                        .chain(window.here().filter_map(|v| own(&v)))
+                        .collect()
+                }
+                None => operands.iter().filter_map(own).collect(),
+            };
+            let again = window.into_iter().flat_map(|w| w.computed());
+            let node = Node {
+                op,
+                sources: own_sources,
+                space: stored | reduced,
+                stored,
+                order: results
+                    .first()
+                    .map_or_else(SmallVec::new, |&r| order(axes, r)),
+                reduced,
+                bytes: sum_bytes(&mut results.iter().copied()),
+                output_bytes: sum_bytes(
+                    &mut results.iter().copied().filter(|r| outputs.contains(r)),
+                ),
+                element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
+                accumulating: results.iter().map(|&r| accumulating_bytes(ir, r)).sum(),
+                is_output: results.iter().any(|r| outputs.contains(r)),
+                class: def.map_or(OpClass::Structure, |d| d.class),
+                flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
+                touches: touches(op, axes, &sources),
+            };
+            check_placement(ir, op, &node)?;
+            let source = Source::Node(self.nodes.len() as u32);
+            sources.extend(results.iter().map(|&r| (r, source)));
+            self.nodes.push(node);
+        }
+        self.check_borders(ir)
+    }
+
+    /// No op inside may use what must lie outside: a barrier's result, or a result that has to be in memory.
+    fn check_borders(&self, ir: &Ir) -> Result<(), Refusal> {
+        for node in &self.nodes {
+            for source in &node.sources {
+                let Source::Node(producer) = *source else {
+                    continue;
+                };
+                let op = self.nodes[producer as usize].op;
+                let value = ir.results(op).first().copied();
+                if let Some(value) = value.filter(|_| ir.has(op, Traits::BARRIER)) {
+                    return Err(Refusal::Barrier { value });
+                }
+                let results = ir.def(op).map_or(&[][..], |d| d.results);
+                let in_memory = results.iter().any(|r| r.placement == Placement::Memory);
+                if let Some(value) = value.filter(|_| in_memory) {
+                    return Err(Refusal::MustBeInMemory { value, op });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many elements a space has.
+    pub fn elements(&self, space: Mask) -> u64 {
+        bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
+    }
+    /// The bytes of `input` that windows among `nodes` touch, each once.
+    pub fn touched<'a>(&self, nodes: impl Iterator<Item = &'a Node>, input: u32) -> u64 {
+        let Some(bindings) = &self.bindings else {
+            return 0;
+        };
+        let input = &self.inputs[input as usize];
+        let regions = nodes.flat_map(|n| n.touches.iter().flatten());
+        let regions = regions.filter(|r| r.value == input.value);
+        let elements = united(regions.cloned().collect()).into_iter();
+        let elements = elements.map(|r| r.elements().map_or(u64::MAX, |n| bindings.eval(&n)));
+        let elements = elements.fold(0, u64::saturating_add);
+        elements.saturating_mul(input.element)
+    }
+    /// Arithmetic of one run of a node.
+    pub fn flops(&self, node: &Node) -> u64 {
+        node.flops.saturating_mul(self.elements(node.space))
+    }
+    /// The lengths of the axes of a set.
+    pub fn lengths(&self, space: Mask) -> Vec<u64> {
+        bits(space).map(|axis| self.extents[axis]).collect()
+    }
+}
+
+/// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.
+pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
+    boundary_with(ir, ops, &Copies::default())
+}
+
+impl Copies {
+    /// Whether somebody outside of the kernel `inside` loads `value`, which `op` makes.
+    pub fn leaves(&self, ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
+        let shown = self.shown.contains(&value);
+        shown || (!self.hidden.contains(&value) && leaves(ir, op, value, inside))
+    }
+}
+
+/// The same where ops are copied.
+pub(super) fn boundary_with(ir: &Ir, ops: &[Op], copies: &Copies) -> (Vec<Value>, Vec<Value>) {
+    let inside: FxHashSet<Op> = ops.iter().copied().collect();
+    let mut seen = FxHashSet::default();
+    let mut inputs = Vec::new();
+    let mut outputs = Vec::new();
+    for &op in ops {
+        for value in ir.operands(op) {
+            let outside = ir.def_op(value).is_none_or(|def| !inside.contains(&def));
+            if outside && seen.insert(value) {
+                inputs.push(value);
+            }
+        }
+        let leaves = |&&v: &&Value| copies.leaves(ir, op, v, &inside);
+        outputs.extend(ir.results(op).iter().filter(leaves));
+    }
+    (inputs, outputs)
+}
+
+/// Whether somebody outside of `inside` loads `value`, which `op` makes. Whoever needs what is made from nothing makes it
+/// again, but for a window that cannot.
+fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
+    let made = made_of_nothing(ir, op);
+    let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
+    ir.users(value).any(|user| {
+        let stored = !made || ir.has(user, Traits::TERMINATOR) || windowed(user);
+        !inside.contains(&user) && stored
+    })
+}
+
+/// Whether `op` makes its value from nothing, from an argument of a single element or from a constant: not from what another op
+/// computes.
+pub fn made_of_nothing(ir: &Ir, op: Op) -> bool {
+    let creates = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
+    let constant = |maker: Op| creates(maker) && ir.operand_count(maker) == 0;
+    creates(op) && ir.operands(op).all(|v| ir.def_op(v).is_none_or(constant))
+}
+
+fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal> {
+    if ops > limits.ops {
+        let limit = limits.ops;
+        return Err(Refusal::TooManyOps { ops, limit });
+    }
+    if axes > MAX_AXES {
+        let limit = MAX_AXES;
+        return Err(Refusal::TooManyAxes { axes, limit });
+    }
+    Ok(())
+}
+
+/// What a slice, pad or cat touches of the inputs.
+fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Vec<Region>> {
+    let mut regions = axes.window(op)?.regions(axes);
+    regions.retain(|r| matches!(sources.get(&r.value), Some(Source::Input(_))));
+    Some(regions)
+}
+
+/// An operand that has to be in memory may not come from inside.
+fn check_placement(ir: &Ir, op: Op, node: &Node) -> Result<(), Refusal> {
+    let Some(def) = ir.def(op) else { return Ok(()) };
+    if def.operands.iter().all(|o| o.placement == Placement::Any) {
+        return Ok(());
+    }
+    for (index, value) in ir.operands(op).enumerate() {
+        let bound = def
+            .operand(index)
+            .is_some_and(|o| o.placement == Placement::Memory);
+        let inside = matches!(node.sources.get(index), Some(Source::Node(_)));
+        if bound && inside {
+            return Err(Refusal::MustBeInMemory { value, op });
+        }
+    }
+    Ok(())
+}
+
+fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
+    axes.stored(value).map(AxisId::index).collect()
+}
+
+/// Bytes of one element of a sum on the way; no other fold takes more.
+fn accumulating_bytes(ir: &Ir, value: Value) -> u64 {
+    let dtype = ir.value_kind(value).dtype();
+    dtype.map_or(0, |dtype| dtype.accumulate().bytes())
+}
+
+/// Bytes of one element; 0 for scalars, which are kernel arguments.
+fn element_bytes(ir: &Ir, value: Value) -> u64 {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.map_or(0, |t| t.dtype.bytes())
+}
+
+/// The set of the given axes. Callers check [`MAX_AXES`] first.
+pub(super) fn mask(axes: impl Iterator<Item = AxisId>) -> Mask {
+    axes.fold(0, |m, axis| m | (1 << axis.index()))
+}
+
+/// The indices of the axes of a set, ascending.
+pub(super) fn bits(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let index = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(index)
+    })
+}

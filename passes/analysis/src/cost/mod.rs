@@ -1,0 +1,38 @@
+//! What a group of ops costs as one kernel: the one model behind segmentation, scheduling and explanation.
+//!
+//! [`plan`] takes ops and their axes and answers how they run as one kernel: which axes are resident in fast memory, in how
+//! many sweeps over slow memory and phases over the tile, what each sweep loads and stores, and so how many bytes move; or
+//! it refuses, with a typed reason and its numbers. Segmentation compares plans, scheduling writes the plan down as IR.
+//!
+//! The rules, in the words of the design:
+//! - A reduction whose axes all lie in the tile finishes inside the step: what needs it is the next *phase*.
+//! - A reduction over other axes accumulates: what needs it on its own small space is the *epilogue* of the sweep, what
+//!   needs it elsewhere belongs to the next *sweep*, which loads its inputs again and recomputes what is cheap.
+//! - Bytes are stored bytes: an axis that is broadcast counts once.
+//!
+//! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
+//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `roles.rs` (grid,
+//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once).
+//!
+//! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
+
+mod body;
+mod memory_view;
+mod pinned;
+mod plan;
+mod refusal;
+mod render;
+mod roles;
+mod sizes;
+#[cfg(test)]
+mod tests;
+mod units;
+
+pub use crate::axes::Copies;
+pub use body::{boundary, made_of_nothing};
+pub use memory_view::{copies, keeps_memory, moved};
+pub use pinned::is_pinned;
+pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
+pub use refusal::Refusal;
+pub use roles::Role;
+pub use sizes::{Bindings, stored_bytes_expr};

@@ -1,0 +1,161 @@
+//! Why ops do not share a kernel, or not this way: every reason is a variant with its numbers, printed by one function.
+
+use fuser_ir::{Ir, Op, Value};
+
+use crate::axes::{AxisRefusal, value_text};
+
+/// A reason against one kernel, or against one way to run it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// There is no common iteration space.
+    Axes(AxisRefusal),
+    /// More ops than one kernel may have: code size and compile time would grow without bound.
+    TooManyOps {
+        /// Ops of the group.
+        ops: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// More axes than the model keeps in one set.
+    TooManyAxes {
+        /// Axes of the group.
+        axes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// More sweeps than the caller allows.
+    TooManySweeps {
+        /// Sweeps needed.
+        sweeps: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The tile that would hold these axes does not fit fast memory.
+    TileTooLarge {
+        /// Bytes of the tile.
+        bytes: u64,
+        /// Bytes there are.
+        limit: u64,
+        /// Lengths of the axes that would be resident.
+        axes: Vec<u64>,
+    },
+    /// A user's border: the result of `fusion.segment_set` would be used inside.
+    Barrier {
+        /// The result.
+        value: Value,
+    },
+    /// The op's table demands the value in memory, and the group would keep it inside.
+    MustBeInMemory {
+        /// The value.
+        value: Value,
+        /// The op that demands it.
+        op: Op,
+    },
+    /// The quotient graph would have a cycle.
+    Cycle {
+        /// Names of the segments along the path that leaves and comes back.
+        path: Vec<String>,
+    },
+    /// A hint keeps the two apart.
+    HintApart {
+        /// A value of the op with the hint.
+        value: Value,
+    },
+    /// Together costs no less than apart.
+    NoGain {
+        /// Cost apart, in the unit of the objective.
+        before: u64,
+        /// Cost together.
+        after: u64,
+    },
+    /// The two share no value.
+    Unrelated,
+    /// The two stand too far apart in the order of groups for the search.
+    TooFar,
+}
+
+impl Refusal {
+    /// The reason's name, as in records.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Axes(axes) => axes.name(),
+            Self::TooManyOps { .. } => "too-many-ops",
+            Self::TooManyAxes { .. } => "too-many-axes",
+            Self::TooManySweeps { .. } => "too-many-sweeps",
+            Self::TileTooLarge { .. } => "tile-too-large",
+            Self::Barrier { .. } => "barrier",
+            Self::MustBeInMemory { .. } => "must-be-in-memory",
+            Self::Cycle { .. } => "cycle",
+            Self::HintApart { .. } => "hint-apart",
+            Self::NoGain { .. } => "no-gain",
+            Self::Unrelated => "unrelated",
+            Self::TooFar => "too-far",
+        }
+    }
+
+    /// The op at fault, if it is one.
+    pub fn op(&self, ir: &Ir) -> Option<Op> {
+        match self {
+            Self::Axes(axes) => axes.op(ir),
+            Self::MustBeInMemory { op, .. } => Some(*op),
+            Self::Barrier { value } | Self::HintApart { value } => ir.def_op(*value),
+            _ => None,
+        }
+    }
+
+    /// The same reason about other values and ops; `None` where one has no counterpart.
+    pub fn map(
+        &self,
+        value: &dyn Fn(Value) -> Option<Value>,
+        op: &dyn Fn(Op) -> Option<Op>,
+    ) -> Option<Self> {
+        Some(match self {
+            Self::Axes(axes) => Self::Axes(axes.map(value, op)?),
+            Self::Barrier { value: v } => Self::Barrier { value: value(*v)? },
+            Self::HintApart { value: v } => Self::HintApart { value: value(*v)? },
+            Self::MustBeInMemory { value: v, op: o } => Self::MustBeInMemory {
+                value: value(*v)?,
+                op: op(*o)?,
+            },
+            other @ (Self::TooManyOps { .. }
+            | Self::TooManyAxes { .. }
+            | Self::TooManySweeps { .. }
+            | Self::TileTooLarge { .. }
+            | Self::Cycle { .. }
+            | Self::NoGain { .. }
+            | Self::Unrelated
+            | Self::TooFar) => other.clone(),
+        })
+    }
+
+    /// The reason in one line: `tile-too-large { bytes: 33554432, limit: 1048576, axes: [8388608] }`.
+    pub fn render(&self, ir: &Ir) -> String {
+        let name = self.name();
+        match self {
+            Self::Axes(axes) => axes.render(ir),
+            Self::TooManyOps { ops, limit } => format!("{name} {{ ops: {ops}, limit: {limit} }}"),
+            Self::TooManyAxes { axes, limit } => {
+                format!("{name} {{ axes: {axes}, limit: {limit} }}")
+            }
+            Self::TooManySweeps { sweeps, limit } => {
+                format!("{name} {{ sweeps: {sweeps}, limit: {limit} }}")
+            }
+            Self::TileTooLarge { bytes, limit, axes } => {
+                format!("{name} {{ bytes: {bytes}, limit: {limit}, axes: {axes:?} }}")
+            }
+            Self::Barrier { value } | Self::HintApart { value } => {
+                format!("{name} {{ value: {} }}", value_text(ir, *value))
+            }
+            Self::MustBeInMemory { value, op } => format!(
+                "{name} {{ value: {}, op: {} }}",
+                value_text(ir, *value),
+                ir.name(*op)
+            ),
+            Self::Cycle { path } => format!("{name} {{ path: {} }}", path.join(" -> ")),
+            Self::NoGain { before, after } => {
+                format!("{name} {{ before: {before}, after: {after} }}")
+            }
+            Self::Unrelated | Self::TooFar => name.to_string(),
+        }
+    }
+}

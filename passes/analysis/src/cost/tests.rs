@@ -1,0 +1,320 @@
+//! Plans of small programs, compared as text.
+
+use super::*;
+use crate::axes::Axes;
+use fuser_testing::*;
+
+fn planned(b: &Builder) -> Result<Plan, Refusal> {
+    let axes = Axes::build(&b.ir, &b.ops).map_err(Refusal::Axes)?;
+    plan(&b.ir, &b.ops, &axes, &Model::default())
+}
+
+fn check(b: &mut Builder, outputs: &[fuser_ir::Value], expected: &str) {
+    b.ret(outputs);
+    let text = match planned(b) {
+        Ok(plan) => plan.render(&b.ir),
+        Err(refusal) => refusal.render(&b.ir),
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let expected: Vec<&str> = expected.lines().map(str::trim).collect();
+    assert_eq!(lines.join("\n"), expected.join("\n"));
+}
+
+fn softmax(b: &mut Builder, rows: &str, columns: &str) -> fuser_ir::Value {
+    let full = |dtype: &str| format!("{rows}x{columns}x{dtype}");
+    let (row, wide) = (format!("{rows}xf32"), format!("{rows}xb{columns}xf32"));
+    let x = b.input("x", &full("bf16"));
+    let xf = b.pw("xf", &[x], &full("f32"));
+    let m = b.op(&SUM, "m", &[xf], &[1], &row);
+    let mb = b.op(&BROADCAST, "mb", &[m], &[0], &wide);
+    let e = b.pw("e", &[xf, mb], &full("f32"));
+    let s = b.op(&SUM, "s", &[e], &[1], &row);
+    let sb = b.op(&BROADCAST, "sb", &[s], &[0], &wide);
+    let q = b.pw("q", &[e, sb], &full("f32"));
+    b.pw("y", &[q], &full("bf16"))
+}
+
+#[test]
+fn a_row_that_fits_is_read_once() {
+    let mut b = Builder::default();
+    let y = softmax(&mut b, "512", "1024");
+    check(
+        &mut b,
+        &[y],
+        "sweep 0: grid 0, tile 1
+           phase 0: %xf %m
+           phase 1: %mb %e %s
+           phase 2: %sb %q %y
+           load: %x
+           store: %y
+         read 1048576 write 1048576 workspace 0",
+    );
+}
+
+#[test]
+fn a_row_that_does_not_fit_is_read_once_per_sweep() {
+    let mut b = Builder::default();
+    let y = softmax(&mut b, "16", "8388608");
+    check(
+        &mut b,
+        &[y],
+        "sweep 0: grid 0, stream 1
+           phase 0: %xf %m
+           accumulate: %m
+           load: %x
+           keep: %m
+         sweep 1: grid 0, stream 1
+           phase 0: %xf %mb %e %s
+           accumulate: %s
+           load: %x
+           fetch: %m
+           keep: %s
+         sweep 2: grid 0, grid 1
+           phase 0: %xf %mb %e %sb %q %y
+           load: %x
+           fetch: %m %s
+           store: %y
+         read 805306368 write 268435456 workspace 320
+         rejected tile-too-large { bytes: 33554436, limit: 1048576, axes: [8388608] }",
+    );
+}
+
+#[test]
+fn outer_sums_accumulate_beside_an_inner_one_and_their_casts_are_an_epilogue() {
+    let mut b = Builder::default();
+    let x = b.input("x", "56x1024x1024xbf16");
+    let f = b.pw("f", &[x], "56x1024x1024xf32");
+    let outer = b.op(&SUM, "outer", &[f], &[0, 1], "1024xf32");
+    let small = b.pw("small", &[outer], "1024xbf16");
+    let middle = b.op(&SUM, "middle", &[f], &[1], "56x1024xf32");
+    let inner = b.op(&SUM, "inner", &[f], &[2], "56x1024xf32");
+    let wide = b.op(&BROADCAST, "wide", &[inner], &[0, 1], "56x1024xb1024xf32");
+    let y = b.pw("y", &[f, wide], "56x1024x1024xbf16");
+    check(
+        &mut b,
+        &[small, middle, y],
+        "sweep 0: grid 0, stream 1, tile 2
+           phase 0: %f %outer %middle %inner
+           phase 1: %wide %y
+           accumulate: %outer %middle
+           epilogue: %small
+           load: %x
+           store: %middle %y %small
+         read 117440512 write 117671936 workspace 65536
+         rejected tile-too-large { bytes: 235114496, limit: 1048576, axes: [56, 1024, 1024] }",
+    );
+}
+
+#[test]
+fn two_axes_of_one_length_are_walked_in_two_phases() {
+    let mut b = Builder::default();
+    let t0 = b.input("t0", "4096x512xf32");
+    let t1 = b.input("t1", "4096x512xf32");
+    let s = b.op(&SUM, "s", &[t0], &[1], "4096xf32");
+    let m = b.op(&BROADCAST, "m", &[s], &[0], "4096xb512xf32");
+    let y = b.pw("t4", &[t1, m], "4096x512xf32");
+    check(
+        &mut b,
+        &[y],
+        "sweep 0: grid 0, tile 1, tile 2
+           phase 0: %s
+           phase 1: %m %t4
+           load: %t0 %t1
+           store: %t4
+         read 16777216 write 8388608 workspace 0",
+    );
+}
+
+/// `y = c + broadcast(sum(a, 0) + b)`: the sum is complete only when every row was seen.
+fn column_sum_spread(rows: &str) -> (Builder, fuser_ir::Value) {
+    let mut b = Builder::default();
+    let full = format!("{rows}x65xf32");
+    let a = b.input("a", &full);
+    let w = b.input("b", "65xf32");
+    let c = b.input("c", &full);
+    let m = b.op(&SUM, "m", &[a], &[0], "65xf32");
+    let e = b.pw("e", &[m, w], "65xf32");
+    let wide = b.op(&BROADCAST, "wide", &[e], &[1], &format!("b{full}"));
+    let y = b.pw("y", &[c, wide], &full);
+    (b, y)
+}
+
+#[test]
+fn a_column_that_fits_is_resident() {
+    let (mut b, y) = column_sum_spread("128");
+    check(
+        &mut b,
+        &[y],
+        "sweep 0: grid 1, tile 0, tile 2
+           phase 0: %m
+           phase 1: %e %wide %y
+           load: %a %b %c
+           store: %y
+         read 66820 write 33280 workspace 0",
+    );
+}
+
+#[test]
+fn what_needs_an_accumulated_result_elsewhere_is_the_next_sweep() {
+    let mut b = Builder::default();
+    let a = b.input("a", "8388608x65xf32");
+    let w = b.input("b", "65xf32");
+    let m = b.op(&SUM, "m", &[a], &[0], "65xf32");
+    let e = b.pw("e", &[m, w], "65xf32");
+    let wide = b.op(&BROADCAST, "wide", &[e], &[1], "b8388608x65xf32");
+    let y = b.pw("y", &[a, wide], "8388608x65xf32");
+    check(
+        &mut b,
+        &[e, y],
+        "sweep 0: grid 1, stream 0
+    phase 0: %m
+    accumulate: %m
+    epilogue: %e
+    load: %a %b
+    store: %e
+    sweep 1: grid 0, grid 1
+    phase 0: %wide %y
+    load: %a
+    fetch: %e
+    store: %y
+    read 4362076680 write 2181038340 workspace 0
+    rejected tile-too-large { bytes: 33554436, limit: 1048576, axes: [8388608] }",
+    );
+}
+
+#[test]
+fn sums_of_sums_stay_in_the_tile_where_it_fits() {
+    let mut b = Builder::default();
+    let x = b.input("x", "32x64x8x128xf64");
+    let a = b.op(&SUM, "a", &[x], &[0], "64x8x128xf64");
+    let c = b.op(&SUM, "c", &[a], &[2], "64x8xf64");
+    let y = b.op(&SUM, "y", &[c], &[0], "8xf64");
+    check(
+        &mut b,
+        &[y],
+        "sweep 0: grid 2, stream 1, tile 0, tile 3
+           phase 0: %a
+           phase 1: %c
+           phase 2: %y
+           accumulate: %y
+           load: %x
+           store: %y
+         read 16777216 write 64 workspace 0",
+    );
+}
+
+#[test]
+fn a_change_of_shape_alone_is_a_view() {
+    let mut b = Builder::default();
+    let x = b.input("x", "[B]x1x24xf32");
+    let s = b.op(&SQUEEZE, "s", &[x], &[1], "[B]x24xf32");
+    let r = b.op(&RESHAPE, "r", &[s], &[], "[B]x6x4xf32");
+    let p = b.op(&BROADCAST, "p", &[r], &[0, 2, 3], "[B]xb5x6x4xf32");
+    check(&mut b, &[p], "view");
+}
+
+#[test]
+fn a_transpose_moves_memory() {
+    let mut b = Builder::default();
+    let x = b.input("x", "6x4xf32");
+    let p = b.op(&PERMUTE, "p", &[x], &[1, 0], "4x6xf32");
+    check(
+        &mut b,
+        &[p],
+        "sweep 0: grid 0, grid 1
+           phase 0: %p
+           load: %x
+           store: %p
+         read 96 write 96 workspace 0",
+    );
+}
+
+#[test]
+fn stored_bytes_count_a_broadcast_axis_once() {
+    let mut b = Builder::default();
+    let x = b.input("x", "[B]xb1024x3xbf16");
+    let text = crate::axes::expr_text(&b.ir, &stored_bytes_expr(&b.ir, x).expect("known"));
+    assert_eq!(text, "6*B");
+    let name = b.ir.sym("B");
+    let mut bindings = Bindings::default();
+    assert!(!bindings.is_exact(&b.ir, x));
+    assert_eq!(bindings.bytes(&b.ir, x), 6 * 1024);
+    bindings.named.insert(name, 7);
+    assert!(bindings.is_exact(&b.ir, x));
+    assert_eq!(bindings.bytes(&b.ir, x), 42);
+    let huge = b.input("huge", "4294967296x4294967296x4294967296xf64");
+    assert_eq!(bindings.bytes(&b.ir, huge), u64::MAX);
+}
+
+/// Attention over `keys` keys in heads of 2: scores, their softmax, and the sum of the values that they weigh.
+fn attention(b: &mut Builder, keys: &str) -> fuser_ir::Value {
+    let (narrow, row) = (format!("{keys}x2xf32"), format!("{keys}xf32"));
+    let scores = format!("{keys}x{keys}xf32");
+    let (q, k, v) = (
+        b.input("q", &narrow),
+        b.input("k", &narrow),
+        b.input("v", &narrow),
+    );
+    let qb = b.op(
+        &BROADCAST,
+        "qb",
+        &[q],
+        &[0, 2],
+        &format!("{keys}xb{keys}x2xf32"),
+    );
+    let kb = b.op(
+        &BROADCAST,
+        "kb",
+        &[k],
+        &[1, 2],
+        &format!("b{keys}x{keys}x2xf32"),
+    );
+    let products = b.pw("products", &[qb, kb], &format!("{keys}x{keys}x2xf32"));
+    let s = b.op(&SUM, "s", &[products], &[2], &scores);
+    let m = b.op(&SUM, "m", &[s], &[1], &row);
+    let mb = b.op(&BROADCAST, "mb", &[m], &[0], &format!("{keys}xb{keys}xf32"));
+    let e = b.pw("e", &[s, mb], &scores);
+    let vt = b.op(&PERMUTE, "vt", &[v], &[1, 0], &format!("2x{keys}xf32"));
+    let eb = b.op(
+        &BROADCAST,
+        "eb",
+        &[e],
+        &[0, 2],
+        &format!("{keys}xb2x{keys}xf32"),
+    );
+    let vb = b.op(
+        &BROADCAST,
+        "vb",
+        &[vt],
+        &[1, 2],
+        &format!("b{keys}x2x{keys}xf32"),
+    );
+    let weighed = b.pw("weighed", &[eb, vb], &format!("{keys}x2x{keys}xf32"));
+    b.op(&SUM, "y", &[weighed], &[2], &narrow)
+}
+
+/// A price follows from what is computed, not from the order in which independent ops are written.
+#[test]
+fn the_order_of_ops_changes_no_price() {
+    let mut b = Builder::default();
+    let y = attention(&mut b, "512");
+    b.ret(&[y]);
+    let written = planned(&b).map(|plan| plan.cost);
+    let mut state = 1u64;
+    for _ in 0..50 {
+        let mut left = std::mem::take(&mut b.ops);
+        while !left.is_empty() {
+            let waits = |op: &fuser_ir::Op| {
+                let makers = b.ir.operands(*op).filter_map(|v| b.ir.def_op(v));
+                makers.into_iter().any(|m| left.contains(&m))
+            };
+            let ready: Vec<usize> = (0..left.len()).filter(|&i| !waits(&left[i])).collect();
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let next = ready[(state >> 33) as usize % ready.len()];
+            b.ops.push(left.remove(next));
+        }
+        assert_eq!(planned(&b).map(|plan| plan.cost), written, "{:?}", b.ops);
+    }
+}

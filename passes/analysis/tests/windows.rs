@@ -1,0 +1,448 @@
+//! Windows: what the elements of slices, pads and cats are.
+//!
+//! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an evaluation of
+//! the ops on arrays written here; and each refusal and question by itself.
+
+use fuser_analysis::axes::window::{
+    Form, Guard, MAX_NODES, MAX_PIECES, Node, Window, WindowRefusal,
+};
+use fuser_analysis::axes::{Axes, AxisId, AxisRefusal};
+use fuser_ir::layout;
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Value};
+use fuser_testing::parsed;
+
+/// What a border holds, where the tensor holds 0, 1, 2, ...
+const FILL: i64 = -1;
+
+/// Numbers from a multiplicative congruence, the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        let step = self.0.wrapping_mul(6364136223846793005);
+        self.0 = step.wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % bound.max(1) as u64) as usize
+    }
+}
+
+/// A dense array, row-major.
+#[derive(Clone)]
+struct Array {
+    dims: Vec<usize>,
+    data: Vec<i64>,
+}
+
+fn indices(dims: &[usize]) -> Vec<Vec<usize>> {
+    let count: usize = dims.iter().product();
+    let index = |mut at: usize| {
+        let mut index = vec![0; dims.len()];
+        for (slot, extent) in index.iter_mut().zip(dims).rev() {
+            *slot = at % extent;
+            at /= extent;
+        }
+        index
+    };
+    (0..count).map(index).collect()
+}
+
+impl Array {
+    fn of(dims: &[usize], element: impl Fn(&[usize]) -> i64) -> Self {
+        let data = indices(dims).iter().map(|index| element(index)).collect();
+        let dims = dims.to_vec();
+        Self { dims, data }
+    }
+    fn at(&self, index: &[usize]) -> i64 {
+        let at = index
+            .iter()
+            .zip(&self.dims)
+            .fold(0, |at, (i, n)| at * n + i);
+        self.data[at]
+    }
+}
+
+/// A chain of ops as text, and what it gives.
+struct Chain {
+    random: Random,
+    lines: Vec<String>,
+    value: Array,
+}
+
+fn list(items: &[usize]) -> String {
+    let items: Vec<String> = items.iter().map(usize::to_string).collect();
+    format!("[{}]", items.join(", "))
+}
+
+impl Chain {
+    fn emit(&mut self, text: &str, value: Array) {
+        let (from, to) = (self.lines.len(), self.lines.len() + 1);
+        let text = text.replace('@', &format!("%v{from}"));
+        self.lines.push(format!("  %v{to} = fusion.{text}"));
+        self.value = value;
+    }
+    fn slice(&mut self) {
+        let old = self.value.clone();
+        let mut part = |n: usize| {
+            let (start, step) = (self.random.below(n.min(3)), 1 + self.random.below(2));
+            let most = n.saturating_sub(start).div_ceil(step);
+            (start, step, 1.max(self.random.below(most + 1)).min(most))
+        };
+        let parts: Vec<(usize, usize, usize)> = old.dims.iter().map(|&n| part(n)).collect();
+        let each = |f: fn(&(usize, usize, usize)) -> usize| -> Vec<usize> {
+            parts.iter().map(f).collect()
+        };
+        let (starts, steps, shape) = (each(|p| p.0), each(|p| p.1), each(|p| p.2));
+        let value = Array::of(&shape, |index| {
+            let from = index.iter().enumerate();
+            let from: Vec<usize> = from.map(|(k, i)| starts[k] + steps[k] * i).collect();
+            old.at(&from)
+        });
+        let (starts, steps, shape) = (list(&starts), list(&steps), list(&shape));
+        self.emit(
+            &format!("slice @ starts {starts} shape {shape} strides {steps}"),
+            value,
+        );
+    }
+    fn pad(&mut self) {
+        let old = self.value.clone();
+        let rank = old.dims.len();
+        let mut amounts = || -> Vec<usize> { (0..rank).map(|_| self.random.below(3)).collect() };
+        let (low, high) = (amounts(), amounts());
+        let dims = (0..rank).map(|k| low[k] + old.dims[k] + high[k]);
+        let value = Array::of(&dims.collect::<Vec<_>>(), |index| {
+            let inside = |k: usize| (low[k]..low[k] + old.dims[k]).contains(&index[k]);
+            match (0..rank).all(inside) {
+                true => old.at(&(0..rank).map(|k| index[k] - low[k]).collect::<Vec<_>>()),
+                false => FILL,
+            }
+        });
+        let text = format!("pad @, %fill low {} high {}", list(&low), list(&high));
+        self.emit(&text, value);
+    }
+    fn twice(&mut self) {
+        let old = self.value.clone();
+        let dim = self.random.below(old.dims.len());
+        let mut dims = old.dims.clone();
+        dims[dim] *= 2;
+        let value = Array::of(&dims, |index| {
+            let mut index = index.to_vec();
+            index[dim] %= old.dims[dim];
+            old.at(&index)
+        });
+        self.emit(&format!("cat @, @ dim {dim}"), value);
+    }
+    /// Two dimensions become one, or one becomes two.
+    fn regroup(&mut self) {
+        let old = self.value.clone();
+        let at = self.random.below(old.dims.len());
+        let mut dims = old.dims.clone();
+        match dims.get(at + 1).copied() {
+            Some(inner) => {
+                dims[at] *= inner;
+                dims.remove(at + 1);
+            }
+            None => {
+                let whole = dims[at];
+                let factors: Vec<usize> = (1..=whole.max(1))
+                    .filter(|f| whole.is_multiple_of(*f))
+                    .collect();
+                let inner = factors[self.random.below(factors.len())];
+                dims[at] = whole / inner;
+                dims.push(inner);
+            }
+        }
+        let value = Array { dims, ..old };
+        self.emit(&format!("reshape @ shape {}", list(&value.dims)), value);
+    }
+    fn negative(&mut self) {
+        let old = self.value.clone();
+        let value = Array::of(&old.dims, |index| -old.at(index));
+        self.emit("neg @", value);
+    }
+    fn doubled(&mut self) {
+        let old = self.value.clone();
+        let value = Array::of(&old.dims, |index| 2 * old.at(index));
+        self.emit("add @, @", value);
+    }
+    fn turn(&mut self) {
+        let old = self.value.clone();
+        let dims: Vec<usize> = old.dims.iter().rev().copied().collect();
+        let value = Array::of(&dims, |index| {
+            old.at(&index.iter().rev().copied().collect::<Vec<_>>())
+        });
+        let order: Vec<usize> = (0..dims.len()).rev().collect();
+        self.emit(&format!("permute @ dims {}", list(&order)), value);
+    }
+}
+
+fn program(ty: &str, body: &str, result: &str) -> (Ir, Vec<Op>) {
+    let text = format!("task.program @f(%v0: {ty}, %fill: f32) -> {result} {{\n{body}\n}}\n");
+    let (ir, module) = parsed(&text);
+    let program = ir.children(module)[0];
+    let ops = ir.children(program);
+    (ir, ops)
+}
+
+/// The window of the last op before the end, with the axes of all.
+fn last(ir: &Ir, ops: &[Op]) -> Result<(Axes, Window), AxisRefusal> {
+    let inside = &ops[..ops.len() - 1];
+    let axes = Axes::build(ir, inside)?;
+    let window = axes.window(inside[inside.len() - 1]).expect("a window");
+    let window = window.clone();
+    Ok((axes, window))
+}
+
+fn number(expr: &ExtentExpr) -> i64 {
+    expr.as_constant().expect("a number")
+}
+
+/// The walk at an index of `result`: the index of each axis.
+fn walk(axes: &Axes, result: Value, index: &[usize]) -> Vec<(AxisId, i64)> {
+    let mut point = Vec::new();
+    for (dim, &at) in axes.value(result).iter().zip(index) {
+        let mut at = at as i64;
+        for &axis in dim.axes.iter().rev() {
+            let length = number(axes.extent(axis).expect("known"));
+            point.push((axis, at % length));
+            at /= length;
+        }
+    }
+    point
+}
+
+fn value_of(form: &Form, point: &[(AxisId, i64)]) -> i64 {
+    let index = |axis: AxisId| point.iter().find(|p| p.0 == axis).expect("walked").1;
+    let terms = form.terms.iter().map(|(axis, c)| number(c) * index(*axis));
+    number(&form.offset) + terms.sum::<i64>()
+}
+
+/// What the nodes say of one element, where each element of the `size` in memory holds its place.
+fn element(ir: &Ir, window: &Window, point: &[(AxisId, i64)], size: i64) -> i64 {
+    let holds = |g: &Guard| (0..number(&g.extent)).contains(&value_of(&g.at, point));
+    let mut values = Vec::<i64>::new();
+    for node in &window.nodes {
+        values.push(match node {
+            Node::Load { at, guards, .. } if guards.iter().all(holds) => {
+                let at = value_of(at, point);
+                assert!((0..size).contains(&at), "outside of memory: {at} of {size}");
+                at
+            }
+            // Nobody may use it.
+            Node::Load { .. } => i64::MIN / 3,
+            Node::Here(_) => FILL,
+            Node::Compute { op, operands } => match ir.name(*op) {
+                "fusion.neg" => values[operands[0]].wrapping_neg(),
+                "fusion.add" => values[operands[0]].wrapping_add(values[operands[1]]),
+                other => panic!("{other} in a chain"),
+            },
+            Node::Select {
+                guards,
+                inside,
+                outside,
+            } => match guards.iter().all(holds) {
+                true => values[*inside],
+                false => values[*outside],
+            },
+            Node::Numbered { .. } | Node::Made { .. } => panic!("{node:?} in a chain"),
+        });
+    }
+    *values.last().expect("a node")
+}
+
+#[test]
+fn nodes_give_every_element_of_random_chains() {
+    let (mut compared, mut resolved, mut computed) = (0, 0, 0);
+    for seed in 0..2400u64 {
+        let mut random = Random(seed.wrapping_mul(0x9e3779b97f4a7c15) + 1);
+        let dims: Vec<usize> = (0..1 + random.below(3))
+            .map(|_| 1 + random.below(5))
+            .collect();
+        let column_major = random.below(2) == 1;
+        let order: Vec<usize> = match column_major {
+            true => (0..dims.len()).rev().collect(),
+            false => (0..dims.len()).collect(),
+        };
+        // Each element holds its place in memory.
+        let mut strides = vec![0; dims.len()];
+        let mut stride = 1;
+        for &axis in order.iter().rev() {
+            strides[axis] = stride;
+            stride *= dims[axis];
+        }
+        let place = |index: &[usize]| {
+            index
+                .iter()
+                .zip(&strides)
+                .map(|(i, s)| i * s)
+                .sum::<usize>()
+        };
+        let mut chain = Chain {
+            random,
+            lines: Vec::new(),
+            value: Array::of(&dims, |index| place(index) as i64),
+        };
+        for _ in 0..chain.random.below(6) {
+            match chain.random.below(7) {
+                0 => chain.slice(),
+                1 => chain.pad(),
+                2 => chain.twice(),
+                3 => chain.turn(),
+                4 => chain.regroup(),
+                5 => chain.negative(),
+                _ => chain.doubled(),
+            }
+        }
+        chain.slice();
+        let shape = |dims: &[usize]| -> String { dims.iter().map(|n| format!("{n}x")).collect() };
+        let ty = format!("tensor<{}f32, {}>", shape(&dims), list(&order));
+        let result = format!("tensor<{}f32>", shape(&chain.value.dims));
+        let end = format!("  task.return %v{}", chain.lines.len());
+        let body = format!("{}\n{end}", chain.lines.join("\n"));
+        let (ir, ops) = program(&ty, &body, &result);
+        let (axes, window) = match last(&ir, &ops) {
+            Ok(found) => found,
+            // Reshapes may mix what windows took apart.
+            Err(AxisRefusal::Window(
+                WindowRefusal::TooManyPieces { .. } | WindowRefusal::Computed { .. },
+            )) => continue,
+            Err(other) => panic!("seed {seed}: {other:?}\n{body}"),
+        };
+        resolved += 1;
+        computed += usize::from(window.computed().next().is_some());
+        let value = ir.result(ops[ops.len() - 2], 0);
+        for index in indices(&chain.value.dims) {
+            let point = walk(&axes, value, &index);
+            assert_eq!(
+                element(&ir, &window, &point, stride as i64),
+                chain.value.at(&index),
+                "seed {seed}, element {index:?}\n{body}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(
+        resolved > 1800 && computed > 600 && compared > 6000,
+        "{resolved} windows, {computed} with arithmetic, {compared} elements"
+    );
+}
+
+#[test]
+fn what_a_reduction_makes_is_known_at_the_walk_alone() {
+    let body = "  %e = fusion.sum %v0 dims [1]\n  \
+                %s = fusion.slice %e starts [1] shape [4]\n  task.return %s";
+    let (ir, ops) = program("tensor<8x3xf32>", body, "tensor<4xf32>");
+    let (op, value) = (ops[1], ir.result(ops[0], 0));
+    let refused = AxisRefusal::Window(WindowRefusal::Computed { op, value });
+    assert_eq!(last(&ir, &ops).map(|_| ()), Err(refused));
+    // In memory it is read where it lies.
+    assert!(Axes::build(&ir, &ops[1..2]).is_ok());
+    // At the walk's own row it is there, beside the other columns.
+    let body = "  %m = fusion.max %v0 dims [1]\n  \
+                %b = fusion.broadcast %m dims [0] shape [8, 3]\n  \
+                %d = fusion.sub %v0, %b\n  \
+                %s = fusion.slice %d starts [0, 1] shape [8, 2]\n  task.return %s";
+    let (ir, ops) = program("tensor<8x3xf32>", body, "tensor<8x2xf32>");
+    let (_, window) = last(&ir, &ops).expect("resolves");
+    let here: Vec<Value> = window.here().collect();
+    assert_eq!(here, [ir.result(ops[0], 0)]);
+}
+
+#[test]
+fn pieces_and_nodes_have_limits() {
+    let parts = vec!["%v0"; MAX_PIECES + 1].join(", ");
+    let length = 8 * (MAX_PIECES + 1);
+    let body = format!("  %c = fusion.cat {parts} dim 0\n  task.return %c");
+    let (ir, ops) = program("tensor<8xf32>", &body, &format!("tensor<{length}xf32>"));
+    let (op, limit) = (ops[0], MAX_PIECES);
+    let refused = AxisRefusal::Window(WindowRefusal::TooManyPieces { op, limit });
+    assert_eq!(last(&ir, &ops).map(|_| ()), Err(refused));
+
+    let chain = |count: usize| {
+        let mut lines: Vec<String> = (0..count)
+            .map(|i| format!("  %v{} = fusion.neg %v{i}", i + 1))
+            .collect();
+        lines.push(format!(
+            "  %s = fusion.slice %v{count} starts [1] shape [7]"
+        ));
+        program(
+            "tensor<8xf32>",
+            &format!("{}\n  task.return %s", lines.join("\n")),
+            "tensor<7xf32>",
+        )
+    };
+    let (ir, ops) = chain(MAX_NODES - 2);
+    assert!(last(&ir, &ops).is_ok());
+    let (ir, ops) = chain(MAX_NODES);
+    let (op, limit) = (ops[ops.len() - 2], MAX_NODES);
+    let refused = AxisRefusal::Window(WindowRefusal::TooManyNodes { op, limit });
+    assert_eq!(last(&ir, &ops).map(|_| ()), Err(refused));
+}
+
+#[test]
+fn what_is_touched_counts_once() {
+    let count = |body: &str, result: &str| {
+        let body = format!("{body}\n  task.return %s");
+        let (ir, ops) = program("tensor<64x32xf32>", &body, result);
+        let axes = Axes::build(&ir, &ops[..ops.len() - 1]).expect("resolves");
+        let touched = axes.touched(&ir, &ops[..ops.len() - 1], ir.operand(ops[0], 0));
+        number(&touched.expect("known"))
+    };
+    let plain = "  %s = fusion.slice %v0 starts [3, 1] shape [5, 7]";
+    assert_eq!(count(plain, "tensor<5x7xf32>"), 35);
+    // A short step touches what lies between.
+    let stepped = "  %s = fusion.slice %v0 starts [0, 0] shape [5, 8] strides [1, 4]";
+    assert_eq!(count(stepped, "tensor<5x8xf32>"), 5 * (7 * 4 + 1));
+    // Rows that are far apart share no cache line.
+    let rows = "  %s = fusion.slice %v0 starts [0, 0] shape [8, 32] strides [8, 1]";
+    assert_eq!(count(rows, "tensor<8x32xf32>"), 8 * 32);
+    // A border is not read.
+    let padded = "  %s = fusion.pad %v0, %fill low [0, 2] high [0, 2]";
+    assert_eq!(count(padded, "tensor<64x36xf32>"), 64 * 32);
+    // Halves that change places are the whole; what both of two slices read is read once.
+    let halves = "  %a = fusion.slice %v0 starts [0, 16] shape [64, 16]\n  \
+                  %b = fusion.slice %v0 starts [0, 0] shape [64, 16]\n  \
+                  %s = fusion.cat %a, %b dim 1";
+    assert_eq!(count(halves, "tensor<64x32xf32>"), 64 * 32);
+    let both = "  %a = fusion.slice %v0 starts [0, 1] shape [64, 16]\n  \
+                %b = fusion.slice %v0 starts [0, 4] shape [64, 16]\n  \
+                %s = fusion.add %a, %b";
+    assert_eq!(count(both, "tensor<64x16xf32>"), 64 * 19);
+}
+
+#[test]
+fn neighbours_in_memory_are_those_of_the_layout() {
+    let body = "  %s = fusion.slice %v0 starts [0, 1] shape [8, 3]\n  task.return %s";
+    let slice = |ty: &str| {
+        let (ir, ops) = program(ty, body, "tensor<8x3xf32>");
+        let tensor = ir
+            .value_kind(ir.operand(ops[0], 0))
+            .as_tensor()
+            .expect("a tensor");
+        let row_major = layout::is_row_major(&ir, tensor);
+        let (axes, window) = last(&ir, &ops).expect("resolves");
+        let ids: Vec<AxisId> = axes.logical(ir.result(ops[0], 0)).collect();
+        let length = |axis: AxisId| axes.extent(axis).expect("known").clone();
+        let lengths = [length(ids[0]), length(ids[1])];
+        (window, ids, lengths, row_major)
+    };
+    let (rows, ids, lengths, row_major) = slice("tensor<8x4xf32>");
+    assert!(row_major && rows.is_contiguous(ids[1]) && !rows.is_contiguous(ids[0]));
+    assert!(!rows.joins(ids[0], ids[1], &lengths[1]));
+    let (columns, ids, lengths, row_major) = slice("tensor<8x4xf32, [1, 0]>");
+    assert!(!row_major && columns.is_contiguous(ids[0]) && !columns.is_contiguous(ids[1]));
+    assert!(columns.joins(ids[1], ids[0], &lengths[0]));
+    assert!(!columns.joins(ids[0], ids[1], &lengths[1]));
+    // Whole rows lie behind each other.
+    let whole = "  %s = fusion.slice %v0 starts [1, 0] shape [3, 4]\n  task.return %s";
+    let (ir, ops) = program("tensor<8x4xf32>", whole, "tensor<3x4xf32>");
+    let (axes, window) = last(&ir, &ops).expect("resolves");
+    let ids: Vec<AxisId> = axes.logical(ir.result(ops[0], 0)).collect();
+    assert!(window.joins(ids[0], ids[1], axes.extent(ids[1]).expect("known")));
+    // A part of the elements of a reshape, whatever the layout of what it reshapes.
+    let body = "  %r = fusion.reshape %v0 shape [32]\n  \
+                %s = fusion.slice %r starts [1] shape [4]\n  task.return %s";
+    for ty in ["tensor<8x4xf32>", "tensor<8x4xf32, [1, 0]>"] {
+        let (ir, ops) = program(ty, body, "tensor<4xf32>");
+        assert!(last(&ir, &ops).is_ok());
+    }
+}

@@ -1,0 +1,20 @@
+//! Fusion: which ops become one kernel, and what kernels hand to each other.
+//!
+//! Reading order: `segment` (groups of ops), `remat` (what is written and what is computed again), `report` (the bytes that
+//! result), `border_patterns` (boundaries that a user asks for by name).
+//!
+//! `segment` asks `remat` by one interface, [`remat`]'s own; nothing goes the other way. Decides which ops share a kernel and not how
+//! it runs: knows nothing of schedules or loops.
+#![forbid(unsafe_code)]
+
+pub mod border_patterns;
+pub mod remat;
+pub mod report;
+pub mod segment;
+
+/// The kind of file in which a pass tells what it changed of segments that were explained before it.
+pub const EXPLAIN_LATER: &str = "explain-later";
+/// The same as data: an object of the list [`EXPLAIN_LATER_LIST`], which the explanation leaves empty.
+pub const EXPLAIN_LATER_JSON: &str = "explain-later-json";
+/// That list, the last field of an explanation as data.
+pub const EXPLAIN_LATER_LIST: &str = "\"later\": []";

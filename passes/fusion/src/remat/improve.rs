@@ -1,0 +1,334 @@
+//! The whole of rematerialization on a program: read, search, write on a copy, ask the cost model, keep or close kernels.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use fuser_analysis::axes::{AxisUnion, value_text};
+use fuser_analysis::cost::{Cost, Kind, Model};
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
+
+use super::apply::apply;
+use super::extract::{Extract, Prices};
+use super::plans::{Plans, Priced};
+use super::probe::conflicts;
+use super::problem::{Kernel, Solution};
+use super::search::{Descents, Search};
+
+/// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
+const MAX_ROUNDS: usize = 8;
+/// Rounds after which a kernel that is refused for what no single op is the cause of is closed; then all are.
+const MAX_CLOSING: usize = 4;
+
+/// Prices and bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Config {
+    /// Price of a kernel in bytes; `None`: by the target's figures.
+    pub launch_bytes: Option<u64>,
+    /// Price of arithmetic, per cent of the target's.
+    pub arithmetic: u64,
+    /// Values, ops and nodes of networks that the search may look at, for each op of the program, and at some more.
+    pub work: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            launch_bytes: None,
+            arithmetic: 100,
+            work: 128,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Whether something became cheaper; without it only the counters below are filled, and the program is as before.
+    pub changed: bool,
+    /// Bytes read and written before.
+    pub bytes_before: u64,
+    /// Bytes read and written after.
+    pub bytes_after: u64,
+    /// Ops computed again in a foreign kernel.
+    pub recomputed: u64,
+    /// Segments that nothing needs any more.
+    pub vanished: u64,
+    /// What the search looked at: values, ops and nodes of networks.
+    pub work: u64,
+    /// Steps tried.
+    pub steps: u64,
+    /// Ops in the kernels that the cost model was asked about.
+    pub planned_ops: u64,
+    /// Whether the budget ended the search.
+    pub spent: bool,
+    /// What all segments cost now, as far as the cost model knows.
+    pub cost: Cost,
+    /// Kernels that the cost model refused as they would become: they computed nothing foreign after that.
+    pub closed: u64,
+    /// Values that a segment computes again, by name, and the segment's.
+    pub again: Vec<(String, String)>,
+    /// Segments that vanished, by name.
+    pub gone: Vec<String>,
+    /// Foreign ops that had no iteration space in common with a kernel, times kernels.
+    pub barred: u64,
+}
+
+/// Rematerializes the segments of `program`.
+pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) -> Outcome {
+    let mut outcome = Outcome::default();
+    let prices = prices(model, config);
+    let Some(mut extract) = Extract::build(ir, program, model, prices) else {
+        return outcome;
+    };
+    if extract.segments.is_empty() {
+        return outcome;
+    }
+    let mut plans = Plans::new(model);
+    let segments = extract.segments.iter();
+    let today: Vec<Option<Priced>> = segments.map(|&s| plans.today(ir, s)).collect();
+    // One that only hands inputs on has nothing to keep.
+    let views = extract.segments.iter().zip(&today).map(|(&s, plan)| {
+        let view = plan.is_some_and(|p| p.kind == Kind::View);
+        view && ir.children(s).len() > 1
+    });
+    let views = views.collect();
+    extract.set_views(ir, views);
+    let before: Vec<Option<Cost>> = today.iter().map(|p| p.map(|p| p.cost)).collect();
+    outcome.cost = sum(&before);
+    let mut search = Search::new(config.work, extract.problem.ops.len());
+    // One descent shows as well as three what the cost model refuses.
+    let mut descents = Descents::first(&extract.problem, &extract.written, &mut search);
+    let mut made = Made::new(extract.segments.len());
+    let first = descents.best(&extract.problem);
+    let first = first.filter(|s| s.cost < extract.cost);
+    let fits = first.is_none_or(|first| {
+        made.price(ir, &extract, &mut plans, first);
+        refused(&before, &made.costs()).is_empty()
+    });
+    if fits {
+        descents.complete(&extract.problem, &mut search);
+    }
+    // Kernels know one value under several names: one of each class stands for all.
+    let mut names = None;
+    for round in 0..=MAX_ROUNDS + MAX_CLOSING {
+        let solution = descents.best(&extract.problem);
+        outcome.work = search.work;
+        outcome.steps = search.steps;
+        outcome.planned_ops = plans.planned_ops;
+        outcome.spent = search.is_spent();
+        let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
+            return outcome;
+        };
+        let solution = made.price(ir, &extract, &mut plans, solution);
+        outcome.planned_ops = plans.planned_ops;
+        let after = made.costs();
+        let refused = refused(&before, &after);
+        if refused.is_empty() {
+            accept(ir, &extract, &solution, &made.kernels);
+            let after: Vec<Option<Cost>> = after.into_iter().flatten().collect();
+            fill(&mut outcome, ir, &extract, &solution, &before, &after);
+            return outcome;
+        }
+        if round + 1 >= MAX_ROUNDS + MAX_CLOSING {
+            extract.problem.closed.fill(true);
+        }
+        let first = names.is_none();
+        let names = names.get_or_insert_with(|| Rc::new(extract.stand_ins()));
+        for &kernel in &refused {
+            let culprits = match round < MAX_ROUNDS && !search.is_spent() {
+                true => culprits(ir, &extract, &solution, kernel, names),
+                false => Vec::new(),
+            };
+            if culprits.is_empty() {
+                extract.problem.closed[kernel] = true;
+            }
+            let barred = culprits.into_iter().map(|op| (op, kernel as u32));
+            extract.problem.barred.extend(barred);
+        }
+        let closed = extract.problem.closed.iter().zip(&extract.problem.views);
+        outcome.closed = closed.filter(|(c, v)| **c && !**v).count() as u64;
+        outcome.barred = extract.problem.barred.len() as u64;
+        let all = 0..extract.problem.kernels;
+        let changed: BTreeSet<u32> = match round + 1 >= MAX_ROUNDS + MAX_CLOSING {
+            true => all.collect(),
+            false => refused.into_iter().map(|k| k as u32).collect(),
+        };
+        match first {
+            true => {
+                let found = conflicts(ir, &extract, names, &mut search.work);
+                extract.problem.barred.extend(found);
+                search.refill(config.work, extract.problem.ops.len());
+                descents = Descents::new(&extract.problem, &extract.written, &mut search);
+            }
+            false => descents.mend(&extract.problem, &changed, &mut search),
+        }
+    }
+    outcome
+}
+
+/// What the cost model says of kernels as they would become; asked again only where that changed.
+struct Made {
+    /// `None`: the kernel vanishes. `None` inside: the model has no plan for it.
+    kernels: Vec<Option<Option<Priced>>>,
+    last: Option<Rc<Solution>>,
+}
+
+impl Made {
+    fn new(kernels: usize) -> Self {
+        Self {
+            kernels: vec![None; kernels],
+            last: None,
+        }
+    }
+    /// Asks about the kernels of `solution` that are others than before.
+    fn price(
+        &mut self,
+        ir: &Ir,
+        extract: &Extract,
+        plans: &mut Plans<'_>,
+        solution: Solution,
+    ) -> Rc<Solution> {
+        for (kernel, number) in solution.kernels.iter().zip(0..) {
+            let wanted = extract.problem.wanted(number, &solution.written);
+            let known = self.last.as_ref().is_some_and(|last| {
+                last.kernels[number as usize] == *kernel
+                    && extract.problem.wanted(number, &last.written) == wanted
+            });
+            if !known {
+                let price = |k: &Kernel| plans.becomes(ir, extract, number, k, &wanted);
+                self.kernels[number as usize] = kernel.as_deref().map(price);
+            }
+        }
+        let solution = Rc::new(solution);
+        self.last = Some(Rc::clone(&solution));
+        solution
+    }
+    fn costs(&self) -> Vec<Option<Option<Cost>>> {
+        let costs = self.kernels.iter().map(|p| p.map(|p| p.map(|p| p.cost)));
+        costs.collect()
+    }
+}
+
+/// Writes a solution down, and what the kernels are now.
+fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<Priced>>]) {
+    let segments = apply(ir, extract, solution);
+    for (segment, priced) in segments.into_iter().zip(made) {
+        if let Some(segment) = segment {
+            let kind = priced.flatten().map_or(Kind::Kernel, |p| p.kind);
+            let kind = ir.string_attr(kind.name());
+            ir.set_attr(segment, "kind", kind);
+        }
+    }
+}
+
+/// What all kernels cost that the model knows.
+fn sum(costs: &[Option<Cost>]) -> Cost {
+    let known = costs.iter().flatten();
+    known.fold(Cost::default(), |sum, cost| sum.plus(cost))
+}
+
+/// The foreign ops of a kernel that have no iteration space in common with its own ops: those nearest to them are tried
+/// first, each beside those that fit.
+fn culprits(
+    ir: &Ir,
+    extract: &Extract,
+    solution: &Solution,
+    kernel: usize,
+    names: &Rc<FxHashMap<Value, Value>>,
+) -> Vec<u32> {
+    let Some(content) = &solution.kernels[kernel] else {
+        return Vec::new();
+    };
+    let number = kernel as u32;
+    let (own, foreign): (Vec<u32>, Vec<u32>) = content
+        .computes
+        .iter()
+        .partition(|&&op| extract.problem.is_native(op, number));
+    let mut classes = AxisUnion::tracked().with_names(Rc::clone(names));
+    let fits = |classes: &mut AxisUnion, op: u32| {
+        let op = extract.instance(op, number);
+        classes.add(ir, op).is_ok()
+    };
+    for op in own {
+        if !fits(&mut classes, op) {
+            return Vec::new();
+        }
+    }
+    let foreign = foreign.into_iter().rev();
+    foreign.filter(|&op| !fits(&mut classes, op)).collect()
+}
+
+fn prices(model: &Model, config: &Config) -> Prices {
+    let target = &model.target;
+    let by_target = || target.launch_ns.saturating_mul(target.bytes_per_us) / 1000;
+    Prices {
+        launch: config.launch_bytes.unwrap_or_else(by_target),
+        arithmetic: config.arithmetic,
+    }
+}
+
+/// The kernels that have no plan any more, or one with more sweeps' worth of bytes than the whole change saves.
+fn refused(before: &[Option<Cost>], after: &[Option<Option<Cost>>]) -> Vec<usize> {
+    let lost = |(kernel, after): (usize, &Option<Option<Cost>>)| {
+        (before[kernel].is_some() && *after == Some(None)).then_some(kernel)
+    };
+    let refused: Vec<usize> = after.iter().enumerate().filter_map(lost).collect();
+    if !refused.is_empty() {
+        return refused;
+    }
+    let bytes = |costs: &mut dyn Iterator<Item = Cost>| {
+        costs.fold(0, |sum: u64, c| sum.saturating_add(c.bytes()))
+    };
+    let total_before = bytes(&mut before.iter().flatten().copied());
+    let total_after = bytes(&mut after.iter().flatten().flatten().copied());
+    if total_after <= total_before {
+        return Vec::new();
+    }
+    let grew = |(kernel, after): (usize, &Option<Option<Cost>>)| {
+        let (Some(before), Some(Some(after))) = (before[kernel], after) else {
+            return None;
+        };
+        (after.bytes() > before.bytes()).then_some(kernel)
+    };
+    after.iter().enumerate().filter_map(grew).collect()
+}
+
+fn fill(
+    outcome: &mut Outcome,
+    ir: &Ir,
+    extract: &Extract,
+    solution: &Solution,
+    before: &[Option<Cost>],
+    after: &[Option<Cost>],
+) {
+    let bytes = |costs: &[Option<Cost>]| {
+        let moved = costs
+            .iter()
+            .flatten()
+            .map(|c| c.read_bytes.saturating_add(c.write_bytes));
+        moved.fold(0, u64::saturating_add)
+    };
+    outcome.changed = true;
+    outcome.cost = sum(after);
+    outcome.bytes_before = bytes(before);
+    outcome.bytes_after = bytes(after);
+    outcome.vanished = solution.kernels.iter().filter(|k| k.is_none()).count() as u64;
+    for (kernel, number) in solution.kernels.iter().zip(0..) {
+        let name = ir.symbol_name(extract.segments[number as usize]);
+        let name = name.map_or_else(|| format!("s{number}"), String::from);
+        let Some(kernel) = kernel else {
+            outcome.gone.push(name);
+            continue;
+        };
+        let ops = kernel.computes.iter().copied();
+        for op in ops.filter(|&op| !extract.problem.is_native(op, number)) {
+            outcome.recomputed += 1;
+            let value = extract.problem.ops[op as usize].writes.first();
+            let value = value.map(|&v| value_text(ir, extract.sample[v as usize]));
+            outcome
+                .again
+                .push((value.unwrap_or_default(), name.clone()));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The segment report: what became which kernel and what crosses memory, from shapes alone.
+//!
+//! ```json
+//! { "program": "f",
+//!   "segments": [ { "name": "s0", "kind": "kernel", "ops": ["%xf", "%y"], "sweeps": 1,
+//!                   "read_bytes": 4096, "write_bytes": 2048,
+//!                   "values": [ { "name": "%x", "access": "read", "bytes": 4096 }, ... ] } ],
+//!   "crossing": [ { "value": "%h", "from": "s0", "to": "s1", "bytes": 2048 } ],
+//!   "read_bytes": 4096, "write_bytes": 2048, "total_bytes": 6144, "crossing_bytes": 0 }
+//! ```
+//!
+//! A number of bytes is a JSON number where extents are static or bound, and else a string with a polynomial over their
+//! names, `"2048*B"`; `"?"` where an extent is `?`. Of a value that only slices, pads and cats read, what they touch counts. A
+//! value that several sweeps of a segment read counts once per sweep.
+//! Crossing values count once, though they are written and read.
+//!
+//! Never needs data, never edits the IR.
+
+mod quantity;
+mod segment_report;
+
+use fuser_analysis::axes::{Axes, value_text};
+use fuser_analysis::cost::{Bindings, Model, boundary, plan_ops};
+use fuser_dialects::task;
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+pub use quantity::Quantity;
+pub use segment_report::{SEGMENT_REPORT, emit};
+
+/// The report of a program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The program's symbol.
+    pub program: String,
+    /// In run order.
+    pub segments: Vec<SegmentReport>,
+    /// Values that one segment writes and another reads.
+    pub crossing: Vec<Crossing>,
+    /// Sum over segments.
+    pub read_bytes: Quantity,
+    /// Sum over segments.
+    pub write_bytes: Quantity,
+    /// Reads and writes.
+    pub total_bytes: Quantity,
+    /// Sum over crossing values, each once.
+    pub crossing_bytes: Quantity,
+}
+
+/// One segment.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SegmentReport {
+    /// Its symbol.
+    pub name: String,
+    /// `kernel`, `view`, ...
+    pub kind: String,
+    /// Its ops, each by the name of its first result.
+    pub ops: Vec<String>,
+    /// Walks over slow memory.
+    pub sweeps: usize,
+    /// Bytes that it reads.
+    pub read_bytes: Quantity,
+    /// Bytes that it writes.
+    pub write_bytes: Quantity,
+    /// What it reads and writes.
+    pub values: Vec<ValueReport>,
+}
+
+/// A value that a segment reads or writes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ValueReport {
+    /// Its name.
+    pub name: String,
+    /// `read` or `write`.
+    pub access: &'static str,
+    /// Stored bytes.
+    pub bytes: Quantity,
+}
+
+/// A value between two segments.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Crossing {
+    /// Its name.
+    pub value: String,
+    /// Who writes it.
+    pub from: String,
+    /// Who reads it.
+    pub to: String,
+    /// Stored bytes.
+    pub bytes: Quantity,
+}
+
+/// What `program` moves, segment by segment.
+pub fn report(ir: &Ir, program: Op, model: &Model) -> Report {
+    let segments = ir.children(program).into_iter();
+    let segments: Vec<Op> = segments.filter(|&op| ir.is(op, &task::SEGMENT)).collect();
+    let reports: Vec<SegmentReport> = segments
+        .iter()
+        .map(|&s| segment_report(ir, s, model))
+        .collect();
+    let crossing = crossing(ir, &segments, &model.bindings);
+    let read_bytes: Quantity = reports.iter().map(|s| s.read_bytes.clone()).sum();
+    let write_bytes: Quantity = reports.iter().map(|s| s.write_bytes.clone()).sum();
+    let crossing_bytes = crossing_values(ir, &segments, &model.bindings).sum();
+    let total_bytes = [read_bytes.clone(), write_bytes.clone()].into_iter().sum();
+    Report {
+        program: symbol(ir, program),
+        segments: reports,
+        crossing,
+        read_bytes,
+        write_bytes,
+        total_bytes,
+        crossing_bytes,
+    }
+}
+
+fn symbol(ir: &Ir, op: Op) -> String {
+    ir.symbol_name(op).unwrap_or_default().to_owned()
+}
+
+fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
+    let walks = walks(ir, segment, model);
+    let sweeps = if moves(ir, segment) { walks.len() } else { 0 };
+    let bytes = |v: &Value| Quantity::bytes(ir, *v, &model.bindings);
+    let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
+    let moves = moves(ir, segment);
+    let reads: Vec<Read> = walks.into_iter().flatten().filter(|_| moves).collect();
+    let writes: Vec<Value> = ir
+        .results(segment)
+        .iter()
+        .copied()
+        .filter(|_| moves)
+        .collect();
+    let value = |access: &'static str, v: Value, bytes: Quantity| ValueReport {
+        name: value_text(ir, v),
+        access,
+        bytes,
+    };
+    let mut once = reads.clone();
+    let mut seen = rustc_hash::FxHashSet::default();
+    once.retain(|(v, _)| seen.insert(*v));
+    let values = once.into_iter().map(|(v, bytes)| value("read", v, bytes));
+    let written = writes.iter().map(|v| value("write", *v, bytes(v)));
+    SegmentReport {
+        name: symbol(ir, segment),
+        kind,
+        ops: leaf_names(ir, segment),
+        sweeps,
+        read_bytes: reads.into_iter().map(|(_, bytes)| bytes).sum(),
+        write_bytes: writes.iter().map(bytes).sum(),
+        values: values.chain(written).collect(),
+    }
+}
+
+/// Whether a segment runs a kernel.
+fn moves(ir: &Ir, segment: Op) -> bool {
+    !matches!(ir.str_of(segment, "kind"), Some("view" | "none"))
+}
+
+/// A value that a walk reads, and the bytes that it reads of it.
+type Read = (Value, Quantity);
+
+/// What the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they touch.
+fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
+    let whole = Quantity::bytes(ir, value, bindings);
+    let element = ir.value_kind(value).dtype().map_or(0, |d| d.bytes() as i64);
+    let touched = axes.and_then(|axes| axes.touched(ir, ops, value));
+    let touched = touched.and_then(|e| e.mul(&ExtentExpr::constant(element)));
+    let part = touched.map(|e| Quantity::of(ir, &e, bindings));
+    let less = |part: &Quantity| !whole.is_at_most(part);
+    (value, part.filter(less).unwrap_or(whole))
+}
+
+/// The values from outside, and outputs of earlier walks, that each walk of a segment reads: of its sweeps where it has
+/// some, else of the plan that it would get.
+fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
+    let children = ir.children(segment);
+    let sweeps = children.iter().filter(|&&op| ir.is(op, &task::SWEEP));
+    let sweeps: Vec<Op> = sweeps.copied().collect();
+    let bindings = &model.bindings;
+    if !sweeps.is_empty() {
+        let reads = sweeps.iter().map(|&sweep| {
+            let leaf = |&op: &Op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD);
+            let ops: Vec<Op> = ir.walk(sweep).into_iter().filter(leaf).collect();
+            let axes = Axes::build(ir, &ops).ok();
+            let values = outside_reads(ir, sweep, segment).into_iter();
+            let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
+            reads.collect()
+        });
+        return reads.collect();
+    }
+    let ops: Vec<Op> = children
+        .into_iter()
+        .filter(|&op| !ir.is(op, &task::YIELD))
+        .collect();
+    let axes = Axes::build(ir, &ops).ok();
+    let Ok(plan) = plan_ops(ir, &ops, model, &Default::default()) else {
+        let inputs = boundary(ir, &ops).0.into_iter();
+        return vec![inputs.map(|v| read(ir, &ops, None, v, bindings)).collect()];
+    };
+    let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
+    let sweeps = plan.sweeps.iter();
+    let reads = sweeps.map(|sweep| {
+        let written = sweep.fetches.iter().filter(|v| outputs.contains(v));
+        let phases = sweep.phases.iter().flatten();
+        let ops: Vec<Op> = phases.chain(&sweep.epilogue).copied().collect();
+        let values = sweep.loads.iter().chain(written);
+        let reads = values.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
+        reads.collect()
+    });
+    reads.collect()
+}
+
+/// The values from outside of `segment` that ops under `root` read, each once.
+fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let inside = |v: Value| ir.def_op(v).is_some_and(|d| ir.is_inside(d, segment));
+    let ops = ir.walk(root);
+    let reads = ops
+        .into_iter()
+        .flat_map(|op| ir.operands(op).collect::<Vec<_>>());
+    reads.filter(|&v| !inside(v) && seen.insert(v)).collect()
+}
+
+fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {
+    let ops = ir.walk(segment).into_iter().skip(1);
+    let leaves = ops.filter(|&op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD));
+    let named = leaves.filter_map(|op| ir.results(op).first().copied());
+    named.map(|v| value_text(ir, v)).collect()
+}
+
+/// Bytes of each value that another segment reads, once per value.
+fn crossing_values<'a>(
+    ir: &'a Ir,
+    segments: &'a [Op],
+    bindings: &'a Bindings,
+) -> impl Iterator<Item = Quantity> + 'a {
+    let results = segments.iter().flat_map(|&s| ir.results(s).iter().copied());
+    let crosses = |v: &Value| {
+        let mut holders = ir
+            .users(*v)
+            .filter_map(|u| ir.ancestor_beside(u, segments[0]));
+        holders.any(|h| ir.is(h, &task::SEGMENT))
+    };
+    let crossing = results.filter(crosses);
+    crossing.map(move |v| Quantity::bytes(ir, v, bindings))
+}
+
+fn crossing(ir: &Ir, segments: &[Op], bindings: &Bindings) -> Vec<Crossing> {
+    let number: FxHashMap<Op, usize> = segments.iter().copied().zip(0..).collect();
+    let mut list = Vec::new();
+    for &from in segments {
+        for &value in ir.results(from) {
+            let readers = ir.users(value).filter_map(|user| {
+                let holder = ir.ancestor_beside(user, from)?;
+                number.get(&holder).copied()
+            });
+            let readers: std::collections::BTreeSet<usize> = readers.collect();
+            list.extend(readers.into_iter().map(|to| Crossing {
+                value: value_text(ir, value),
+                from: symbol(ir, from),
+                to: symbol(ir, segments[to]),
+                bytes: Quantity::bytes(ir, value, bindings),
+            }));
+        }
+    }
+    list
+}

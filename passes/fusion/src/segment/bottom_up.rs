@@ -1,0 +1,572 @@
+//! Bottom-up: the best merge first, until none lowers the cost.
+//!
+//! Candidates are pairs of groups with a value between them or an input in common. Each waits in a queue under an
+//! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front, and it
+//! goes back under its true gain. Where one group is much smaller than the other, the axes of the two are asked before, at the
+//! price of the smaller; what has no common iteration space goes no further. Of equal gains the smaller pair comes first, so groups grow evenly and the work stays
+//! near n log n.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use fuser_analysis::axes::{AxisGroups, Common};
+use fuser_analysis::cost::{Cost, Kind, Objective, Refusal};
+use fuser_ir::Ir;
+use rustc_hash::FxHashSet;
+
+use super::borders::{is_alone, separated};
+use super::graph::{Edge, Graph, Index};
+use super::order::{Conflict, GroupId, Order};
+use super::record::{Action, Record};
+use super::search::Group;
+use super::verdict::{Planner, Verdict};
+
+/// Readers of one value that are looked at when neighbours are listed: a value that everything reads says little.
+const MAX_READERS: usize = 32;
+
+/// How many times as many ops one group must have for the axes of the two to be asked about alone.
+const LOPSIDED: usize = 8;
+
+/// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
+type Gain = [i128; 4];
+
+/// A pair in the queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Candidate {
+    gain: Gain,
+    /// What decides between equal gains: by [`Ties`].
+    rank: [i64; 3],
+    pair: (GroupId, GroupId),
+    versions: (u32, u32),
+    /// The cost model's answer, once it was asked.
+    verdict: Option<Box<Verdict>>,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |c: &Self| (c.gain, c.rank);
+        key(self).cmp(&key(other))
+    }
+}
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Which of two merges of equal gain comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Ties {
+    /// The smaller, then the earlier: groups grow evenly, and the work stays near n log n.
+    #[default]
+    SmallEarly,
+    /// The smaller, then the later.
+    SmallLate,
+    /// The larger, then the earlier: one group grows until it can no more.
+    LargeEarly,
+    /// The larger, then the later.
+    LargeLate,
+}
+
+impl Ties {
+    /// All but the default.
+    pub const OTHERS: [Self; 3] = [Self::SmallLate, Self::LargeEarly, Self::LargeLate];
+
+    /// The greatest comes first.
+    fn rank(self, ops: usize, a: GroupId, b: GroupId) -> [i64; 3] {
+        let (ops, a, b) = (ops as i64, i64::from(a), i64::from(b));
+        match self {
+            Self::SmallEarly => [-ops, -a, -b],
+            Self::SmallLate => [-ops, a, b],
+            Self::LargeEarly => [ops, -a, -b],
+            Self::LargeLate => [ops, a, b],
+        }
+    }
+}
+
+struct State {
+    group: Group,
+    version: u32,
+    alive: bool,
+    alone: bool,
+    /// Why no kernel can hold it, whatever joins it; found when somebody first wants to join.
+    hopeless: Option<Option<Refusal>>,
+}
+
+/// The search over one set of groups.
+pub(super) struct BottomUp<'a> {
+    ir: &'a Ir,
+    graph: &'a Graph,
+    planner: &'a mut Planner,
+    states: Vec<State>,
+    /// The group of each op of the graph; `None` for ops that take no part.
+    of_op: Vec<Option<GroupId>>,
+    order: Order,
+    /// The axes of each group: whether two have one iteration space is found at the price of the smaller.
+    axes: AxisGroups,
+    queue: BinaryHeap<Candidate>,
+    ties: Ties,
+    records: &'a mut Vec<Record>,
+}
+
+impl<'a> BottomUp<'a> {
+    /// Starts from `groups`, given in an order in which they can run.
+    pub fn new(
+        ir: &'a Ir,
+        graph: &'a Graph,
+        planner: &'a mut Planner,
+        records: &'a mut Vec<Record>,
+        groups: Vec<Group>,
+    ) -> Self {
+        let mut of_op = vec![None; graph.len()];
+        for (group, number) in groups.iter().zip(0..) {
+            for &op in &group.members {
+                of_op[op as usize] = Some(number);
+            }
+        }
+        let order = Order::new(groups.len());
+        let mut axes = AxisGroups::default();
+        for group in &groups {
+            axes.push(ir, graph.ops_at(&graph.with_free(&group.members)));
+        }
+        let state = |group: Group| State {
+            alone: group
+                .members
+                .iter()
+                .any(|&m| is_alone(ir, graph.ops[m as usize])),
+            group,
+            version: 0,
+            alive: true,
+            hopeless: None,
+        };
+        Self {
+            ir,
+            graph,
+            planner,
+            states: groups.into_iter().map(state).collect(),
+            of_op,
+            order,
+            axes,
+            queue: BinaryHeap::new(),
+            ties: Ties::default(),
+            records,
+        }
+    }
+
+    /// With another order of equal gains.
+    pub fn with_ties(mut self, ties: Ties) -> Self {
+        self.ties = ties;
+        self
+    }
+
+    /// Merges until nothing gains or `budget` questions were asked; gives the groups in run order.
+    pub fn run(mut self, mut budget: u64) -> Vec<Group> {
+        for group in 0..self.states.len() as GroupId {
+            self.push_neighbours(group, true);
+        }
+        while let Some(candidate) = self.queue.pop() {
+            if self.is_stale(&candidate) {
+                continue;
+            }
+            if candidate.verdict.is_some() {
+                self.merge(candidate);
+            } else if budget > 0 {
+                budget -= 1;
+                self.judge(candidate);
+            }
+        }
+        self.finish()
+    }
+
+    /// Merges the groups of two ops whatever it costs, as a hint or a file demands.
+    pub fn force(&mut self, a: Index, b: Index) -> Result<(), Refusal> {
+        let (Some(a), Some(b)) = (self.of_op[a as usize], self.of_op[b as usize]) else {
+            return Err(Refusal::Unrelated);
+        };
+        if a == b {
+            return Ok(());
+        }
+        let between = self.between(a, b).map_err(|c| self.conflict(c))?;
+        self.join(a, b, &between);
+        Ok(())
+    }
+
+    /// Asks what the groups that were forced together cost.
+    pub fn ask_forced(&mut self) {
+        for state in self.states.iter_mut().filter(|s| s.alive && s.version > 0) {
+            let answer = self.planner.ask(self.ir, self.graph, &state.group.members);
+            state.group.verdict = answer.ok();
+        }
+    }
+
+    /// The groups in run order.
+    pub fn finish(mut self) -> Vec<Group> {
+        let order: Vec<GroupId> = self.order.groups().collect();
+        let mut groups = Vec::with_capacity(order.len());
+        for id in order {
+            let state = &mut self.states[id as usize];
+            if state.alive {
+                groups.push(std::mem::take(&mut state.group));
+            }
+        }
+        groups
+    }
+
+    fn is_stale(&self, candidate: &Candidate) -> bool {
+        let (a, b) = candidate.pair;
+        let (a, b) = (&self.states[a as usize], &self.states[b as usize]);
+        !a.alive || !b.alive || (a.version, b.version) != candidate.versions
+    }
+
+    /// Asks the cost model about a candidate and queues it again under its true gain.
+    fn judge(&mut self, mut candidate: Candidate) {
+        let (a, b) = candidate.pair;
+        let before = self.cost(a).plus(&self.cost(b));
+        let verdict = match self.hopeless(a).or_else(|| self.hopeless(b)) {
+            Some(refusal) => Err(refusal),
+            None => match self.between(a, b) {
+                Err(conflict) => Err(self.conflict(conflict)),
+                Ok(_) => self.ask(a, b),
+            },
+        };
+        let objective = self.planner.model.objective;
+        match verdict {
+            Err(refusal) => self.refuse(a, b, refusal, before, None),
+            Ok(verdict) => {
+                candidate.gain = gain(&before, &verdict.cost, objective);
+                if candidate.gain > [0; 4] {
+                    candidate.verdict = Some(Box::new(verdict));
+                    self.queue.push(candidate);
+                } else {
+                    let (before_key, after_key) =
+                        (before.key(objective).0, verdict.cost.key(objective).0);
+                    let refusal = Refusal::NoGain {
+                        before: before_key,
+                        after: after_key,
+                    };
+                    self.refuse(a, b, refusal, before, Some(verdict.cost));
+                }
+            }
+        }
+    }
+
+    /// Why no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of and a cat of many
+    /// parts would else be asked about beside each op that they share a value with.
+    fn hopeless(&mut self, group: GroupId) -> Option<Refusal> {
+        let state = &self.states[group as usize];
+        if state.group.verdict.is_some() {
+            return None;
+        }
+        let &[op] = state.group.members.as_slice() else {
+            return None;
+        };
+        if state.hopeless.is_none() {
+            let refusal = self.planner.ask(self.ir, self.graph, &[op]).err();
+            let node = self.graph.ops[op as usize];
+            let lasts = |r: &Refusal| matches!(r, Refusal::Axes(r) if r.lasts(self.ir, node));
+            self.states[group as usize].hopeless = Some(refusal.filter(lasts));
+        }
+        self.states[group as usize].hopeless.clone().flatten()
+    }
+
+    /// What one kernel for both would be. Where one is much smaller than the other, whether there is an iteration space at all
+    /// is asked first: that costs in proportion to the smaller, a plan and even the look whether one is known in proportion to
+    /// both.
+    fn ask(&mut self, a: GroupId, b: GroupId) -> Result<Verdict, Refusal> {
+        let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
+        if ops > limit {
+            return Err(Refusal::TooManyOps { ops, limit });
+        }
+        // Views need none.
+        let is_view = |g: GroupId| {
+            let verdict = self.states[g as usize].group.verdict.as_ref();
+            verdict.is_none_or(|v| v.kind == Kind::View)
+        };
+        let (small, large) = (
+            self.size(a).min(self.size(b)),
+            self.size(a).max(self.size(b)),
+        );
+        let lopsided = small.saturating_mul(LOPSIDED) <= large;
+        if lopsided && !(is_view(a) && is_view(b)) {
+            let (before, answer) = (
+                self.axes.steps(),
+                self.axes.ask(self.ir, a as usize, b as usize),
+            );
+            self.planner.axis_questions += 1;
+            self.planner.axis_steps += self.axes.steps() - before;
+            if let Common::None(refusal) = answer {
+                return Err(Refusal::Axes(refusal));
+            }
+        }
+        let members = self.union(a, b);
+        self.planner.ask(self.ir, self.graph, &members)
+    }
+
+    fn merge(&mut self, candidate: Candidate) {
+        let (a, b) = candidate.pair;
+        let before = self.cost(a).plus(&self.cost(b));
+        match self.between(a, b) {
+            Err(conflict) => {
+                let refusal = self.conflict(conflict);
+                self.refuse(a, b, refusal, before, None);
+            }
+            Ok(between) => {
+                let parts = self.names(&[a, b]);
+                let verdict = candidate.verdict.map(|v| *v);
+                self.records.push(Record {
+                    action: Action::Merge,
+                    parts,
+                    ops: self.size(a) + self.size(b),
+                    refusal: None,
+                    before: Some(before),
+                    after: verdict.as_ref().map(|v| v.cost),
+                });
+                let merged = self.join(a, b, &between);
+                self.states[merged as usize].group.verdict = verdict;
+                self.push_neighbours(merged, false);
+            }
+        }
+    }
+
+    /// Moves the ops of the smaller group into the larger and gives that.
+    fn join(&mut self, a: GroupId, b: GroupId, between: &FxHashSet<GroupId>) -> GroupId {
+        let (into, from) = if self.size(a) >= self.size(b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let members = self.union(a, b);
+        for &op in &self.states[from as usize].group.members {
+            self.of_op[op as usize] = Some(into);
+        }
+        self.order.merge(into, from, between);
+        let before = self.axes.steps();
+        self.axes.merge(self.ir, into as usize, from as usize);
+        self.planner.axis_steps += self.axes.steps() - before;
+        let other = &mut self.states[from as usize];
+        other.alive = false;
+        other.group = Group::default();
+        let state = &mut self.states[into as usize];
+        state.group = Group {
+            members,
+            ..Group::default()
+        };
+        state.version += 1;
+        state.hopeless = None;
+        into
+    }
+
+    fn refuse(&mut self, a: GroupId, b: GroupId, why: Refusal, before: Cost, after: Option<Cost>) {
+        if why == Refusal::TooFar {
+            // A bound of the search, not a reason.
+            return;
+        }
+        let parts = self.names(&[a, b]);
+        self.records.push(Record {
+            action: Action::Merge,
+            parts,
+            ops: self.size(a) + self.size(b),
+            refusal: Some(why),
+            before: Some(before),
+            after,
+        });
+    }
+
+    // --- neighbours --------------------------------------------------------------------------------------------------
+
+    /// Queues the pairs of `group`; all of them, or at the start only those with a later group.
+    fn push_neighbours(&mut self, group: GroupId, later_only: bool) {
+        let objective = self.planner.model.objective;
+        for (other, saved) in self.neighbours(group) {
+            let (this, that) = (&self.states[group as usize], &self.states[other as usize]);
+            if (later_only && other < group) || this.alone || that.alone {
+                continue;
+            }
+            let (a, b) = (group.min(other), group.max(other));
+            let versions = (
+                self.states[a as usize].version,
+                self.states[b as usize].version,
+            );
+            self.queue.push(Candidate {
+                gain: self.optimistic(saved, objective),
+                rank: self.ties.rank(self.size(a) + self.size(b), a, b),
+                pair: (a, b),
+                versions,
+                verdict: None,
+            });
+        }
+    }
+
+    /// The groups that share a value with `group`, with the bytes that a merge could save at most.
+    fn neighbours(&self, group: GroupId) -> BTreeMap<GroupId, u64> {
+        let mut saved = BTreeMap::<GroupId, u64>::new();
+        let mut blocked = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        for &op in &self.states[group as usize].group.members {
+            let (reads, writes) = (
+                &self.graph.reads[op as usize],
+                &self.graph.writes[op as usize],
+            );
+            for &number in reads.iter().chain(writes) {
+                let edge = &self.graph.edges[number as usize];
+                for other in self.others(edge, op, group) {
+                    let settled = |g: GroupId| self.states[g as usize].group.settled;
+                    let kept = settled(group) && settled(other);
+                    if self.is_cut(edge, group, other) {
+                        blocked.insert(other);
+                    } else if kept && !self.graph.is_loaded(number) {
+                        // Groups that were accepted whole have no other reason to meet again.
+                    } else if seen.insert((number, other)) {
+                        let bytes = saved.entry(other).or_default();
+                        *bytes = bytes.saturating_add(self.saving(edge, group, other));
+                    }
+                }
+            }
+        }
+        saved.retain(|other, _| !blocked.contains(other));
+        saved
+    }
+
+    /// Groups other than `group` that make or read a value which `op` makes or reads; only near readers.
+    fn others<'e>(
+        &'e self,
+        edge: &'e Edge,
+        op: Index,
+        group: GroupId,
+    ) -> impl Iterator<Item = GroupId> + 'e {
+        let at = edge.readers.partition_point(|&r| r < op);
+        let low = at.saturating_sub(MAX_READERS / 2);
+        let high = (at + MAX_READERS / 2).min(edge.readers.len());
+        let near = edge.readers[low..high].iter().copied();
+        let ops = edge.maker.into_iter().chain(near);
+        let groups = ops.filter_map(|o| self.of_op[o as usize]);
+        groups.filter(move |&g| g != group)
+    }
+
+    /// Whether a border lies on the edge between the two groups.
+    fn is_cut(&self, edge: &Edge, a: GroupId, b: GroupId) -> bool {
+        let Some(maker) = edge.maker else {
+            return false;
+        };
+        let of = |op: Index| self.of_op[op as usize];
+        let reader_side = match of(maker) {
+            Some(g) if g == a => b,
+            Some(g) if g == b => a,
+            _ => return false,
+        };
+        let made = self.graph.ops[maker as usize];
+        let mut readers = edge.readers.iter().filter(|&&r| of(r) == Some(reader_side));
+        readers.any(|&r| separated(self.ir, made, self.graph.ops[r as usize]))
+    }
+
+    /// Bytes that need not move when both sides of an edge are one: a read, and the write if nobody else reads.
+    fn saving(&self, edge: &Edge, a: GroupId, b: GroupId) -> u64 {
+        let of = |op: Index| self.of_op[op as usize];
+        let joined = |op: Index| of(op) == Some(a) || of(op) == Some(b);
+        let inner = edge.maker.is_some_and(joined)
+            && !edge.escapes
+            && edge.readers.iter().take(MAX_READERS).all(|&r| joined(r));
+        edge.bytes.saturating_mul(1 + u64::from(inner))
+    }
+
+    fn optimistic(&self, saved: u64, objective: Objective) -> Gain {
+        let target = &self.planner.model.target;
+        let bytes = i128::from(saved);
+        let time = target.time_ns(saved, 0).saturating_add(target.launch_ns);
+        // Gaps in the grid may close as well: no bound on time is safe, so time gets all that it could.
+        let time = i128::from(time.saturating_mul(target.workers));
+        match objective {
+            Objective::Bytes => [bytes, 1, 0, time],
+            Objective::Time => [time, bytes, 1, 0],
+            Objective::Kernels => [1, bytes, 0, time],
+        }
+    }
+
+    // --- small things ------------------------------------------------------------------------------------------------
+
+    fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
+        let mut successors = |group: GroupId| -> Vec<GroupId> {
+            let members = self.states[group as usize].group.members.iter();
+            let readers = members.flat_map(|&m| self.graph.consumers(m));
+            let groups = readers.filter_map(|(r, _)| self.of_op[r as usize]);
+            groups.filter(|&g| g != group).collect()
+        };
+        self.order.between(a, b, &mut successors)
+    }
+    fn conflict(&self, conflict: Conflict) -> Refusal {
+        match conflict {
+            Conflict::TooFar => Refusal::TooFar,
+            Conflict::Cycle(path) => {
+                let names = self.names(&path);
+                let text = |&v| fuser_analysis::axes::value_text(self.ir, v);
+                Refusal::Cycle {
+                    path: names.iter().map(text).collect(),
+                }
+            }
+        }
+    }
+    fn cost(&self, group: GroupId) -> Cost {
+        let group = &self.states[group as usize].group;
+        match &group.verdict {
+            Some(verdict) => verdict.cost,
+            None => opaque_cost(self.graph, &group.members, self.planner),
+        }
+    }
+    fn size(&self, group: GroupId) -> usize {
+        self.states[group as usize].group.members.len()
+    }
+    fn union(&self, a: GroupId, b: GroupId) -> Vec<Index> {
+        let members = |g: GroupId| self.states[g as usize].group.members.iter().copied();
+        let mut all: Vec<Index> = members(a).chain(members(b)).collect();
+        all.sort_unstable();
+        all
+    }
+    fn names(&self, groups: &[GroupId]) -> Vec<fuser_ir::Value> {
+        let names = groups.iter().filter_map(|&g| {
+            let last = self.states[g as usize].group.members.last()?;
+            super::record::name_of(self.ir, self.graph, *last)
+        });
+        names.collect()
+    }
+}
+
+/// The fall from `before` to `after`.
+fn gain(before: &Cost, after: &Cost, objective: Objective) -> Gain {
+    let (b, a) = (before.key(objective), after.key(objective));
+    let fall = |b: u64, a: u64| i128::from(b) - i128::from(a);
+    [
+        fall(b.0, a.0),
+        fall(b.1, a.1),
+        fall(b.2, a.2),
+        fall(b.3, a.3),
+    ]
+}
+
+/// What a group costs that the model does not understand: everything is read and written once.
+pub(super) fn opaque_cost(graph: &Graph, members: &[Index], planner: &Planner) -> Cost {
+    let inside: FxHashSet<Index> = members.iter().copied().collect();
+    let mut reads = FxHashSet::default();
+    let mut cost = Cost {
+        launches: 1,
+        ..Cost::default()
+    };
+    for &op in members {
+        for &e in &graph.reads[op as usize] {
+            let edge = &graph.edges[e as usize];
+            let outside = edge.maker.is_none_or(|m| !inside.contains(&m));
+            if outside && reads.insert(e) {
+                cost.read_bytes = cost.read_bytes.saturating_add(edge.bytes);
+            }
+        }
+        for &e in &graph.writes[op as usize] {
+            let edge = &graph.edges[e as usize];
+            if edge.escapes || edge.readers.iter().any(|r| !inside.contains(r)) {
+                cost.write_bytes = cost.write_bytes.saturating_add(edge.bytes);
+            }
+        }
+    }
+    let target = &planner.model.target;
+    cost.time_ns = target
+        .time_ns(cost.bytes(), 0)
+        .saturating_add(target.launch_ns);
+    cost
+}

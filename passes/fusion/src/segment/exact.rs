@@ -1,0 +1,238 @@
+//! The optimum over all ways to put few parts together, by dynamic programming over sets of parts that are done.
+//!
+//! Parts are single ops, or groups that stay whole. A grouping that can run is a chain of sets, each closed under what its
+//! parts read; the next group is what the next set adds. Only sets that such a chain can add are asked about, each once, and
+//! only those that values hold together: what shares nothing stays apart, here as everywhere.
+//!
+//! Against a grouping that is known, sets are not asked about, and chains not followed, which by what they move at least
+//! (`floor.rs`) lead to nothing better.
+//!
+//! Guarantees: of equal groupings always the same; groups come in run order. Where parts are single ops and nothing is known
+//! this is the yardstick of the search. Never looks at values that are computed twice: that is left to refinement.
+
+use fuser_analysis::cost::{Cost, Objective};
+use fuser_ir::Ir;
+
+use super::floor::{Floor, Set};
+use super::graph::{Graph, Index};
+use super::search::Group;
+use super::verdict::{Planner, Verdict};
+
+/// The most parts: there are 3^n pairs of a set and what to add.
+pub(super) const MAX_PARTS: usize = 14;
+
+/// What bounds the search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Questions to the cost model.
+    pub questions: u64,
+    /// Pairs of a set and what to add.
+    pub steps: u64,
+    /// What is known already: only less is looked for.
+    pub below: Option<Cost>,
+}
+
+impl Bounds {
+    /// The optimum, whatever it takes.
+    pub const NONE: Self = Self {
+        questions: u64::MAX,
+        steps: u64::MAX,
+        below: None,
+    };
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    /// The cheapest groups, in run order.
+    Best(Vec<Group>),
+    /// There is no grouping, or none below what is known.
+    Nothing,
+    /// There are too many parts, or the bounds were reached.
+    Unknown,
+}
+
+/// The cheapest groups of `parts`.
+pub(super) fn optimum(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    parts: &[Vec<Index>],
+    bounds: &Bounds,
+) -> Found {
+    if parts.len() > MAX_PARTS {
+        return Found::Unknown;
+    }
+    let last = planner.questions.saturating_add(bounds.questions);
+    let mut steps = bounds.steps;
+    let reads = reads(graph, parts);
+    let count: Set = 1 << parts.len();
+    let closed: Vec<bool> = (0..count).map(|set| is_closed(&reads, set)).collect();
+    let beside = beside(graph, parts);
+    let mut verdicts: Vec<Option<Option<Verdict>>> = vec![None; count];
+    let objective = planner.model.objective;
+    let mut limit = Limit::new(ir, graph, parts, bounds, objective);
+    let mut best: Vec<Option<(Cost, Set)>> = vec![None; count];
+    best[0] = Some((Cost::default(), 0));
+    for done in 0..count {
+        let Some((cost, _)) = best[done] else {
+            continue;
+        };
+        let left = count - 1 - done;
+        if !limit.admits(&cost, &[left]) {
+            continue;
+        }
+        let mut group = left;
+        // All non-empty subsets of what is left.
+        while group != 0 {
+            if steps == 0 {
+                return Found::Unknown;
+            }
+            steps -= 1;
+            let next = done | group;
+            if closed[next] {
+                let slot = &mut verdicts[group];
+                if slot.is_none() && !is_connected(&beside, group) {
+                    *slot = Some(None);
+                }
+                if slot.is_none() && limit.admits(&cost, &[group, left & !group]) {
+                    if planner.questions >= last {
+                        return Found::Unknown;
+                    }
+                    *slot = Some(planner.ask(ir, graph, &members(parts, group)).ok());
+                }
+                if let Some(Some(verdict)) = slot {
+                    let total = cost.plus(&verdict.cost);
+                    let better =
+                        |(known, _): (Cost, Set)| total.key(objective) < known.key(objective);
+                    if best[next].is_none_or(better) {
+                        best[next] = Some((total, group));
+                    }
+                }
+            }
+            group = (group - 1) & left;
+        }
+    }
+    let known = |(total, _): &(Cost, Set)| {
+        let below = bounds.below.as_ref();
+        below.is_none_or(|b| total.key(objective) < b.key(objective))
+    };
+    if best[count - 1].as_ref().is_none_or(|found| !known(found)) {
+        return Found::Nothing;
+    }
+    let mut groups = Vec::new();
+    let mut at = count - 1;
+    while at != 0 {
+        let Some((_, group)) = best[at] else {
+            return Found::Nothing;
+        };
+        groups.push(Group {
+            members: members(parts, group),
+            verdict: verdicts[group].take().flatten(),
+            ..Group::default()
+        });
+        at &= !group;
+    }
+    groups.reverse();
+    Found::Best(groups)
+}
+
+/// Tells what cannot be part of anything below what is known.
+struct Limit {
+    known: Option<(Floor, Cost)>,
+    objective: Objective,
+}
+
+impl Limit {
+    fn new(
+        ir: &Ir,
+        graph: &Graph,
+        parts: &[Vec<Index>],
+        bounds: &Bounds,
+        objective: Objective,
+    ) -> Self {
+        let known = bounds.below;
+        Self {
+            known: known.map(|cost| (Floor::new(ir, graph, parts), cost)),
+            objective,
+        }
+    }
+    /// Whether groups that cost `cost` and others for each of `sets` may cost less than what is known, in what counts first and
+    /// second: bytes and kernels, say.
+    fn admits(&mut self, cost: &Cost, sets: &[Set]) -> bool {
+        let Some((floor, known)) = &mut self.known else {
+            return true;
+        };
+        let sets = sets.iter().filter(|s| **s != 0);
+        let least = sets.fold(*cost, |sum, &set| sum.plus(&floor.least(set)));
+        let key = |cost: &Cost| {
+            let (first, second, ..) = cost.key(self.objective);
+            (first, second)
+        };
+        key(&least) < key(known)
+    }
+}
+
+/// Of each part the parts that it reads from.
+fn reads(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
+    let mut home = rustc_hash::FxHashMap::<Index, usize>::default();
+    for (number, part) in parts.iter().enumerate() {
+        home.extend(part.iter().map(|&op| (op, number)));
+    }
+    let makers = |(number, part): (usize, &Vec<Index>)| {
+        let makers = part.iter().flat_map(|&op| graph.producers(op));
+        let homes = makers.filter_map(|(maker, _)| home.get(&maker));
+        homes
+            .filter(|&&h| h != number)
+            .fold(0, |set, &h| set | 1 << h)
+    };
+    parts.iter().enumerate().map(makers).collect()
+}
+
+/// Of each part the parts that make or read a value which it makes or reads.
+fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
+    let mut users = std::collections::BTreeMap::<u32, Set>::new();
+    let edges = |op: Index| {
+        let (reads, writes) = (&graph.reads[op as usize], &graph.writes[op as usize]);
+        let made = |e: &u32| graph.edges[*e as usize].maker.is_some();
+        let holds = move |e: &&u32| graph.edges[**e as usize].bytes > 0 || made(e);
+        reads.iter().chain(writes).filter(holds)
+    };
+    for (number, part) in parts.iter().enumerate() {
+        for &edge in part.iter().flat_map(|&op| edges(op)) {
+            *users.entry(edge).or_default() |= 1 << number;
+        }
+    }
+    let near = |part: &Vec<Index>| {
+        let edges = part.iter().flat_map(|&op| edges(op));
+        edges.fold(0, |set, edge| set | users[edge])
+    };
+    parts.iter().map(near).collect()
+}
+
+/// Whether a set hangs together.
+fn is_connected(beside: &[Set], set: Set) -> bool {
+    let mut reached: Set = set & set.wrapping_neg();
+    loop {
+        let members = (0..beside.len()).filter(|i| reached >> i & 1 == 1);
+        let more = members.fold(reached, |all, i| all | beside[i]) & set;
+        if more == reached {
+            return reached == set;
+        }
+        reached = more;
+    }
+}
+
+fn is_closed(reads: &[Set], set: Set) -> bool {
+    let inside = |i: &usize| set >> i & 1 == 1;
+    (0..reads.len())
+        .filter(inside)
+        .all(|i| reads[i] & !set == 0)
+}
+
+fn members(parts: &[Vec<Index>], set: Set) -> Vec<Index> {
+    let chosen = parts.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+    let mut all: Vec<Index> = chosen.flat_map(|(_, part)| part.iter().copied()).collect();
+    all.sort_unstable();
+    all
+}

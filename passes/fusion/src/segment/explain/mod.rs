@@ -1,0 +1,569 @@
+//! Why the segments are what they are, in words and numbers.
+//!
+//! Looks at a program whose segments are drawn, however they came about: found by the search, forced, or written by hand. Its
+//! borders are taken away in a copy; the cost model is then asked what each segment is, and what one kernel for two of them
+//! would be. Decisions of the search come along as records.
+//!
+//! Reading order: this file (from a drawn program to data), `text.rs` (the data in words), `pair.rs` (two values).
+//!
+//! Never edits the program; made only where somebody wants it, for it asks about each cut.
+
+mod pair;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fuser_analysis::axes::value_text;
+use fuser_analysis::cost::{Cost, Model, Refusal};
+use fuser_dialects::task;
+use fuser_dialects::task::outline::dissolve;
+use fuser_ir::def::OpClass;
+use fuser_ir::{Diagnostics, Ir, Op, Traits};
+use fuser_pass::PassContext;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::borders::{is_alone, separated};
+use super::bottom_up::opaque_cost;
+use super::graph::{Graph, Index};
+use super::record::Record;
+use super::verdict::{Planner, Verdict};
+
+/// Everything that is told of a program.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub(super) struct Explanation {
+    /// The program's symbol.
+    program: String,
+    /// The length that extents without a number count as.
+    nominal: u64,
+    /// In run order.
+    segments: Vec<SegmentNote>,
+    /// Each pair of segments between which values cross.
+    cuts: Vec<CutNote>,
+    /// All segments together.
+    total: CostNote,
+    /// What was considered, in order.
+    records: Vec<RecordNote>,
+    /// What passes after this one changed: they tell it, and whoever writes the file puts it here ([`crate::EXPLAIN_LATER_LIST`]).
+    later: [(); 0],
+}
+
+/// A segment.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct SegmentNote {
+    name: String,
+    /// What it computes, each op by its first result.
+    ops: Vec<String>,
+    /// `kernel` or `view`; none where the model has no plan.
+    kind: Option<&'static str>,
+    /// Walks over slow memory.
+    sweeps: Option<usize>,
+    cost: CostNote,
+    /// What would have been better and cannot be.
+    refused: Vec<Reason>,
+    /// Why the model has no plan.
+    no_plan: Option<Reason>,
+}
+
+/// A price.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct CostNote {
+    read_bytes: u64,
+    write_bytes: u64,
+    workspace_bytes: u64,
+    kernels: u64,
+    time_ns: u64,
+}
+
+/// A reason with its numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct Reason {
+    /// `tile-too-large`.
+    name: String,
+    /// `bytes`, `limit`, ... as the reason has them.
+    numbers: BTreeMap<String, Json>,
+    /// Both in one line.
+    text: String,
+}
+
+/// What crosses between two segments, and why they are not one.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct CutNote {
+    from: String,
+    to: String,
+    values: Vec<ValueNote>,
+    bytes: u64,
+    why: Why,
+}
+
+/// A value with its stored bytes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct ValueNote {
+    name: String,
+    bytes: u64,
+}
+
+/// Why segments are apart, and what putting them together would cost or break.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct Why {
+    /// `border`, `refused` or `price`.
+    kind: &'static str,
+    /// Borders between them: the value, and what draws the border.
+    borders: Vec<BorderNote>,
+    /// Other segments that one kernel would have to take in, as paths lead through them.
+    through: Vec<String>,
+    /// Why there can be no such kernel; where a border of the user is the only reason, what it would be without is told all the
+    /// same.
+    refused: Option<Reason>,
+    /// One kernel for all of it, borders of the user left aside.
+    together: Option<CostNote>,
+    /// Its walks over slow memory.
+    sweeps: Option<usize>,
+    /// The segments as they are.
+    apart: CostNote,
+    /// Their walks, where the model knows them all.
+    sweeps_apart: Option<usize>,
+}
+
+/// A border that somebody asked for.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct BorderNote {
+    /// The value that crosses it.
+    value: String,
+    /// The op that makes it, with its hint if it has one.
+    maker: String,
+    /// The op that reads it.
+    reader: String,
+}
+
+/// A decision.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+struct RecordNote {
+    action: &'static str,
+    /// A value that names each part.
+    parts: Vec<String>,
+    ops: usize,
+    verdict: &'static str,
+    reason: Option<Reason>,
+    before: Option<CostNote>,
+    after: Option<CostNote>,
+    /// All of it in one line, as the remark has it.
+    text: String,
+}
+
+/// Leaves what is wanted: the whole, as text or data, and the answer about two values that `explain` asks for.
+pub(super) fn emit(
+    ctx: &mut PassContext<'_>,
+    model: &Model,
+    records: &[Record],
+) -> Result<(), Diagnostics> {
+    let pair = ctx.options.list("explain");
+    let wanted = |kind: &str| ctx.wants_file(kind);
+    if pair.is_empty() && !wanted("explain") && !wanted("explain-json") {
+        return Ok(());
+    }
+    let mut drawn = Drawn::new(ctx.ir, ctx.op, model);
+    if !pair.is_empty() {
+        if let Some(answer) = pair::answer(ctx, &mut drawn, &pair, records)? {
+            ctx.emit_file("explain-pair", answer);
+        }
+        if !ctx.wants_file("explain") && !ctx.wants_file("explain-json") {
+            return Ok(());
+        }
+    }
+    let all = drawn.explanation(records);
+    ctx.emit_file("explain", text::render(&all));
+    // Serializing plain strings and numbers cannot fail.
+    let json = serde_json::to_string_pretty(&all).unwrap_or_default();
+    ctx.emit_file("explain-json", json + "\n");
+    Ok(())
+}
+
+/// A drawn program without its borders, and which ops stood in which segment.
+pub(super) struct Drawn {
+    ir: Ir,
+    program: Op,
+    graph: Graph,
+    planner: Planner,
+    groups: Vec<Drawing>,
+    /// The group of each op.
+    home: Vec<Option<usize>>,
+    /// The program without the borders of the user, once it was needed.
+    open: Option<Box<(Ir, Graph)>>,
+}
+
+/// A segment of a drawn program.
+struct Drawing {
+    name: String,
+    members: Vec<Index>,
+    verdict: Result<Verdict, Refusal>,
+    /// The groups that read what it makes.
+    readers: BTreeSet<usize>,
+}
+
+impl Drawn {
+    fn new(ir: &Ir, program: Op, model: &Model) -> Self {
+        let mut ir = ir.clone();
+        let segments = ir.children(program).into_iter();
+        let segments: Vec<Op> = segments.filter(|&op| ir.is(op, &task::SEGMENT)).collect();
+        let named = segments.iter().enumerate().map(|(number, &segment)| {
+            let name = ir.symbol_name(segment).map(String::from);
+            (
+                name.unwrap_or_else(|| format!("s{number}")),
+                leaves(&ir, segment),
+            )
+        });
+        let named: Vec<(String, Vec<Op>)> = named.collect();
+        for op in ir.walk_post(program) {
+            if op != program && task::outline::is_border(&ir, op) {
+                dissolve(&mut ir, op);
+            }
+        }
+        let graph = match ir.body(program, 0) {
+            Some(block) => Graph::build(&ir, block, &model.bindings),
+            None => Graph::default(),
+        };
+        let mut drawn = Self {
+            home: vec![None; graph.len()],
+            open: None,
+            ir,
+            program,
+            graph,
+            planner: Planner::new(model.clone()),
+            groups: Vec::with_capacity(named.len()),
+        };
+        for (name, ops) in named {
+            drawn.add(name, &ops);
+        }
+        drawn.connect();
+        drawn
+    }
+    fn add(&mut self, name: String, ops: &[Op]) {
+        let places = ops.iter().filter_map(|&op| self.graph.place(op));
+        for place in places.clone() {
+            self.home[place as usize] = Some(self.groups.len());
+        }
+        let mut members: Vec<Index> = places.filter(|&p| !self.graph.free[p as usize]).collect();
+        members.sort_unstable();
+        let verdict = self.planner.ask(&self.ir, &self.graph, &members);
+        self.groups.push(Drawing {
+            name,
+            members,
+            verdict,
+            readers: BTreeSet::new(),
+        });
+    }
+    fn connect(&mut self) {
+        for edge in &self.graph.edges {
+            let Some(from) = edge.maker.and_then(|m| self.home[m as usize]) else {
+                continue;
+            };
+            let readers = edge.readers.iter().filter_map(|&r| self.home[r as usize]);
+            self.groups[from]
+                .readers
+                .extend(readers.filter(|&r| r != from));
+        }
+    }
+
+    fn explanation(&mut self, records: &[Record]) -> Explanation {
+        let segments: Vec<SegmentNote> = (0..self.groups.len()).map(|g| self.segment(g)).collect();
+        let pairs: Vec<(usize, usize)> = self
+            .groups
+            .iter()
+            .enumerate()
+            .flat_map(|(from, group)| group.readers.iter().map(move |&to| (from, to)))
+            .collect();
+        let cuts = pairs
+            .into_iter()
+            .map(|(from, to)| self.cut(from, to))
+            .collect();
+        let all: Vec<usize> = (0..self.groups.len()).collect();
+        Explanation {
+            program: self
+                .ir
+                .symbol_name(self.program)
+                .unwrap_or_default()
+                .to_owned(),
+            nominal: self.planner.model.bindings.nominal,
+            segments,
+            cuts,
+            total: note(&self.cost(&all)),
+            records: records.iter().map(|r| self.record(r)).collect(),
+            later: [],
+        }
+    }
+    fn segment(&self, group: usize) -> SegmentNote {
+        let own = &self.groups[group];
+        let verdict = own.verdict.as_ref();
+        let rejected = verdict.map_or(&[][..], |v| &v.rejected);
+        SegmentNote {
+            name: own.name.clone(),
+            ops: own.members.iter().map(|&m| self.op_name(m)).collect(),
+            kind: verdict.ok().map(|v| v.kind.name()),
+            sweeps: verdict.ok().map(|v| v.sweeps),
+            cost: note(&self.cost(&[group])),
+            refused: rejected.iter().map(|r| self.reason(r)).collect(),
+            no_plan: verdict.err().map(|r| self.reason(r)),
+        }
+    }
+    /// The value that names an op.
+    fn op_name(&self, op: Index) -> String {
+        let op = self.graph.ops[op as usize];
+        match self.ir.results(op).first() {
+            Some(&value) => value_text(&self.ir, value),
+            None => self.ir.name(op).to_owned(),
+        }
+    }
+    fn cost(&self, groups: &[usize]) -> Cost {
+        groups.iter().fold(Cost::default(), |sum, &group| {
+            let own = &self.groups[group];
+            sum.plus(&match &own.verdict {
+                Ok(verdict) => verdict.cost,
+                Err(_) => opaque_cost(&self.graph, &own.members, &self.planner),
+            })
+        })
+    }
+    fn cut(&mut self, from: usize, to: usize) -> CutNote {
+        let values = self.crossing(from, to);
+        let bytes = values
+            .iter()
+            .fold(0u64, |sum, v| sum.saturating_add(v.bytes));
+        CutNote {
+            from: self.groups[from].name.clone(),
+            to: self.groups[to].name.clone(),
+            values,
+            bytes,
+            why: self.why(from, to),
+        }
+    }
+    /// What `from` makes and `to` reads.
+    fn crossing(&self, from: usize, to: usize) -> Vec<ValueNote> {
+        let made = |maker: Option<Index>| maker.and_then(|m| self.home[m as usize]) == Some(from);
+        let mut values = Vec::new();
+        let mut seen = BTreeSet::new();
+        for &reader in &self.groups[to].members {
+            for &edge in &self.graph.reads[reader as usize] {
+                let own = &self.graph.edges[edge as usize];
+                if made(own.maker) && seen.insert(edge) {
+                    values.push(ValueNote {
+                        name: value_text(&self.ir, own.value),
+                        bytes: own.bytes,
+                    });
+                }
+            }
+        }
+        values
+    }
+    /// Why two segments are not one, the earlier first.
+    fn why(&mut self, from: usize, to: usize) -> Why {
+        let through = self.between(from, to);
+        let mut all = vec![from, to];
+        all.extend(&through);
+        all.sort_unstable();
+        let mut members: Vec<Index> = all
+            .iter()
+            .flat_map(|&g| self.groups[g].members.iter().copied())
+            .collect();
+        members.sort_unstable();
+        let borders = self.borders(&all, &members);
+        let asked = self.planner.ask(&self.ir, &self.graph, &members);
+        let refused = asked.as_ref().err().cloned();
+        let (together, refused) = match refused {
+            Some(Refusal::Barrier { value }) => match self.ask_open(&members) {
+                Ok(verdict) => (Ok(verdict), Some(Refusal::Barrier { value })),
+                Err(deeper) => (Err(deeper.clone()), Some(deeper)),
+            },
+            refused => (asked, refused),
+        };
+        let sweeps = all
+            .iter()
+            .map(|&g| Some(self.groups[g].verdict.as_ref().ok()?.sweeps));
+        Why {
+            kind: match (&together, borders.is_empty()) {
+                (_, false) => "border",
+                (Err(_), true) => "refused",
+                (Ok(_), true) => "price",
+            },
+            borders,
+            through: through
+                .iter()
+                .map(|&g| self.groups[g].name.clone())
+                .collect(),
+            refused: refused.map(|r| self.reason(&r)),
+            sweeps: together.as_ref().ok().map(|v| v.sweeps),
+            together: together.ok().map(|v| note(&v.cost)),
+            apart: note(&self.cost(&all)),
+            sweeps_apart: sweeps.sum(),
+        }
+    }
+    /// What one kernel for `members` would be if the borders of the user were not there: what went into a `segment_set` comes
+    /// out of it.
+    fn ask_open(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
+        let open = self.open.take().unwrap_or_else(|| Box::new(self.opened()));
+        let (ir, graph) = &*open;
+        let ops = members.iter().map(|&m| self.graph.ops[m as usize]);
+        let places = ops.filter_map(|op| graph.place(op));
+        let members: Vec<Index> = places.filter(|&p| !graph.free[p as usize]).collect();
+        let answer = self.planner.ask(ir, graph, &members);
+        self.open = Some(open);
+        answer
+    }
+    fn opened(&self) -> (Ir, Graph) {
+        let mut ir = self.ir.clone();
+        for &op in &self.graph.ops {
+            if !ir.has(op, Traits::BARRIER) || ir.operand_count(op) != 1 {
+                continue;
+            }
+            let (inner, outer) = (ir.operand(op, 0), ir.result(op, 0));
+            if ir.value_type(inner) == ir.value_type(outer) {
+                ir.replace_all_uses(outer, inner);
+                ir.erase(op);
+            }
+        }
+        let block = ir.body(self.program, 0);
+        let bindings = &self.planner.model.bindings;
+        let graph = block.map_or_else(Graph::default, |b| Graph::build(&ir, b, bindings));
+        (ir, graph)
+    }
+    /// The groups on paths between two: they run after the one and before the other.
+    fn between(&self, from: usize, to: usize) -> Vec<usize> {
+        let mut after = BTreeSet::from([from]);
+        for group in from..to {
+            if after.contains(&group) {
+                after.extend(self.groups[group].readers.iter().filter(|&&r| r <= to));
+            }
+        }
+        let mut before = BTreeSet::from([to]);
+        for &group in after.iter().rev() {
+            if self.groups[group]
+                .readers
+                .iter()
+                .any(|r| before.contains(r))
+            {
+                before.insert(group);
+            }
+        }
+        let both = after.intersection(&before).copied();
+        both.filter(|&g| g != from && g != to).collect()
+    }
+    /// Borders across which a value goes from one of `groups` to another.
+    fn borders(&self, groups: &[usize], members: &[Index]) -> Vec<BorderNote> {
+        let mut borders = Vec::new();
+        for &reader in members {
+            let own = self.graph.ops[reader as usize];
+            for (maker, edge) in self.graph.producers(reader) {
+                let home = self.home[maker as usize];
+                let inside =
+                    home.is_some_and(|h| groups.contains(&h)) && home != self.home[reader as usize];
+                let made = self.graph.ops[maker as usize];
+                if inside && (separated(&self.ir, made, own) || is_alone(&self.ir, own)) {
+                    borders.push(BorderNote {
+                        value: value_text(&self.ir, edge.value),
+                        maker: self.hinted(made),
+                        reader: self.hinted(own),
+                    });
+                }
+            }
+        }
+        borders
+    }
+    /// An op's name, with its hint.
+    fn hinted(&self, op: Op) -> String {
+        match self.ir.str_of(op, "fusion.hint") {
+            Some(hint) => format!("{} (hint '{hint}')", self.ir.name(op)),
+            None => self.ir.name(op).to_owned(),
+        }
+    }
+    fn record(&self, record: &Record) -> RecordNote {
+        RecordNote {
+            action: record.action.name(),
+            parts: record
+                .parts
+                .iter()
+                .map(|&v| value_text(&self.ir, v))
+                .collect(),
+            ops: record.ops,
+            verdict: if record.refusal.is_none() {
+                "accepted"
+            } else {
+                "refused"
+            },
+            reason: record.refusal.as_ref().map(|r| self.reason(r)),
+            before: record.before.as_ref().map(note),
+            after: record.after.as_ref().map(note),
+            text: record.render(&self.ir),
+        }
+    }
+    fn reason(&self, refusal: &Refusal) -> Reason {
+        let text = refusal.render(&self.ir);
+        Reason {
+            name: refusal.name().to_owned(),
+            numbers: numbers(&text),
+            text,
+        }
+    }
+}
+
+/// The ops inside of a segment, in order, without what only draws borders.
+fn leaves(ir: &Ir, segment: Op) -> Vec<Op> {
+    let structure = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Structure);
+    let ops = ir.walk(segment).into_iter();
+    ops.filter(|&op| !structure(op)).collect()
+}
+
+fn note(cost: &Cost) -> CostNote {
+    CostNote {
+        read_bytes: cost.read_bytes,
+        write_bytes: cost.write_bytes,
+        workspace_bytes: cost.workspace_bytes,
+        kernels: cost.launches,
+        time_ns: cost.time_ns,
+    }
+}
+
+/// The fields of a rendered reason: `name { bytes: 33554432, axes: [8388608] }`.
+fn numbers(text: &str) -> BTreeMap<String, Json> {
+    let inner = text
+        .split_once(" { ")
+        .and_then(|(_, rest)| rest.strip_suffix(" }"));
+    let mut fields = BTreeMap::new();
+    let (mut depth, mut start) = (0usize, 0usize);
+    let inner = inner.unwrap_or("");
+    let mut parts = Vec::new();
+    for (at, c) in inner.char_indices() {
+        match c {
+            '[' | '(' | '{' => depth += 1,
+            ']' | ')' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&inner[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inner[start..]);
+    for part in parts {
+        if let Some((key, value)) = part.split_once(':') {
+            let value = value.trim();
+            let json =
+                serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned()));
+            fields.insert(key.trim().to_owned(), json);
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_reasons_are_read_back() {
+        let fields = numbers("tile-too-large { bytes: 12, limit: 10, axes: [3, 4] }");
+        let text = serde_json::to_string(&fields).unwrap();
+        assert_eq!(text, r#"{"axes":[3,4],"bytes":12,"limit":10}"#);
+        let fields = numbers("self-mapped { value: %t }");
+        assert_eq!(fields["value"], "%t");
+        assert!(numbers("unrelated").is_empty());
+    }
+}

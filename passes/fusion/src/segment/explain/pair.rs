@@ -1,0 +1,223 @@
+//! Why two values are in different segments, and what forcing them together would cost or break.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use fuser_analysis::axes::value_text;
+use fuser_ir::suggest::nearest;
+use fuser_ir::{Diagnostics, Ir, Op, Value};
+use fuser_pass::PassContext;
+
+use super::super::pass::UNKNOWN_VALUE;
+use super::{Drawn, Record, text};
+
+/// Where a value of the program is computed.
+enum Home {
+    /// Nowhere: it comes in.
+    Input,
+    /// In each segment that uses it: it is made from nothing.
+    Free,
+    /// In these segments, the first of which gives it to others.
+    Segments(Vec<usize>),
+}
+
+/// The answer; nothing where the values are those of another program of the module.
+pub(super) fn answer(
+    ctx: &PassContext<'_>,
+    drawn: &mut Drawn,
+    names: &[String],
+    records: &[Record],
+) -> Result<Option<String>, Diagnostics> {
+    let mut errors = Diagnostics::default();
+    let [a, b] = names else {
+        let message = format!("'explain' takes two values, not {}", names.len());
+        errors.push(ctx.error_at(ctx.op, &UNKNOWN_VALUE, message));
+        return Err(errors);
+    };
+    let (found_a, found_b) = (drawn.find(a), drawn.find(b));
+    if (found_a.is_empty() || found_b.is_empty()) && elsewhere(ctx, a, b) {
+        return Ok(None);
+    }
+    for (name, found) in [(a, &found_a), (b, &found_b)] {
+        if found.is_empty() {
+            let message = format!("no op and no input of the program makes '{name}'");
+            let error = ctx.error_at(ctx.op, &UNKNOWN_VALUE, message);
+            let names = drawn.names();
+            let plain = name.trim_start_matches('%');
+            let near = nearest(plain, names.iter().map(String::as_str));
+            errors.push(match near {
+                Some(near) => error.help(format!("did you mean '%{near}'?")),
+                None => error.help("a pass before this one may have merged or removed it"),
+            });
+        }
+    }
+    match errors.has_errors() {
+        true => Err(errors),
+        false => Ok(Some(drawn.pair((a, &found_a), (b, &found_b), records))),
+    }
+}
+
+/// Whether another program of the module has both values.
+fn elsewhere(ctx: &PassContext<'_>, a: &str, b: &str) -> bool {
+    let ir: &Ir = ctx.ir;
+    let others = ir.parent_op(ctx.op).map_or(Vec::new(), |m| ir.children(m));
+    let has = |program: Op, name: &str| {
+        let own =
+            |v: &Value| value_text(ir, *v).trim_start_matches('%') == name.trim_start_matches('%');
+        let args = ir.body(program, 0).map_or(&[][..], |block| ir.args(block));
+        let ops = ir.walk(program);
+        args.iter().any(own) || ops.iter().any(|&op| ir.results(op).iter().any(own))
+    };
+    let mut others = others.into_iter().filter(|&op| op != ctx.op);
+    others.any(|program| has(program, a) && has(program, b))
+}
+
+impl Drawn {
+    /// All values of this name: several segments may compute one each.
+    fn find(&self, name: &str) -> Vec<Value> {
+        let name = name.trim_start_matches('%');
+        let all = self.values();
+        all.into_iter()
+            .filter(|&v| value_text(&self.ir, v).trim_start_matches('%') == name)
+            .collect()
+    }
+    fn names(&self) -> Vec<String> {
+        let all = self.values().into_iter();
+        all.map(|v| value_text(&self.ir, v).trim_start_matches('%').to_owned())
+            .collect()
+    }
+    fn values(&self) -> Vec<Value> {
+        let args = self
+            .ir
+            .body(self.program, 0)
+            .map_or(&[][..], |b| self.ir.args(b));
+        let made = self.graph.ops.iter().flat_map(|&op| self.ir.results(op));
+        args.iter().chain(made).copied().collect()
+    }
+    fn home(&self, values: &[Value]) -> Home {
+        let places = values.iter().map(|&v| {
+            let op = self.ir.def_op(v)?;
+            self.graph.place(op)
+        });
+        let places: Vec<Option<u32>> = places.collect();
+        if places.iter().all(Option::is_none) {
+            return Home::Input;
+        }
+        let places = places.into_iter().flatten();
+        if places.clone().all(|p| self.graph.free[p as usize]) {
+            return Home::Free;
+        }
+        let homes: BTreeSet<usize> = places.filter_map(|p| self.home[p as usize]).collect();
+        Home::Segments(homes.into_iter().collect())
+    }
+
+    fn pair(
+        &mut self,
+        (a, found_a): (&str, &[Value]),
+        (b, found_b): (&str, &[Value]),
+        records: &[Record],
+    ) -> String {
+        let (home_a, home_b) = (self.home(found_a), self.home(found_b));
+        let mut text = self.place(a, found_a, &home_a);
+        if a != b {
+            text += &self.place(b, found_b, &home_b);
+        }
+        let (Home::Segments(ga), Home::Segments(gb)) = (&home_a, &home_b) else {
+            text += "nothing separates them: such a value is there wherever it is used\n";
+            return text;
+        };
+        if let Some(&shared) = ga.iter().find(|g| gb.contains(g)) {
+            let _ = writeln!(
+                text,
+                "both are in one segment, @{}",
+                self.groups[shared].name
+            );
+            return text;
+        }
+        let (Some(&first), Some(&second)) = (ga.first(), gb.first()) else {
+            text += "one of them is in no segment\n";
+            return text;
+        };
+        let (from, to) = (first.min(second), first.max(second));
+        for group in [from, to] {
+            text += &text::segment(&self.segment(group));
+        }
+        text += &self.between_text(from, to);
+        for line in text::why(&self.why(from, to)) {
+            let _ = writeln!(text, "{line}");
+        }
+        for record in self.concerning(from, to, records) {
+            let _ = writeln!(text, "decided: {record}");
+        }
+        text
+    }
+    /// `%a is in @s0, and computed again in @s1`
+    fn place(&self, name: &str, values: &[Value], home: &Home) -> String {
+        let name = match name.starts_with('%') {
+            true => name.to_owned(),
+            false => format!("%{name}"),
+        };
+        let list = |groups: &[usize]| {
+            let names: Vec<String> = groups
+                .iter()
+                .map(|&g| format!("@{}", self.groups[g].name))
+                .collect();
+            names.join(", ")
+        };
+        match home {
+            Home::Input => {
+                let readers = values.iter().filter_map(|&v| self.graph.edge_of(v));
+                let readers = readers.flat_map(|e| e.readers.iter());
+                let readers: BTreeSet<usize> =
+                    readers.filter_map(|&r| self.home[r as usize]).collect();
+                let readers: Vec<usize> = readers.into_iter().collect();
+                match readers.is_empty() {
+                    true => format!("{name} is an input that no segment reads\n"),
+                    false => format!("{name} is an input, read by {}\n", list(&readers)),
+                }
+            }
+            Home::Free => format!("{name} is made from nothing, in each segment that uses it\n"),
+            Home::Segments(groups) => match groups.as_slice() {
+                [] => format!("{name} is in no segment\n"),
+                [one] => format!("{name} is in @{}\n", self.groups[*one].name),
+                [first, others @ ..] => format!(
+                    "{name} is in @{}, and computed again in {}\n",
+                    self.groups[*first].name,
+                    list(others)
+                ),
+            },
+        }
+    }
+    /// What crosses between two segments; where nothing does, whether anything leads from the one to the other.
+    fn between_text(&self, from: usize, to: usize) -> String {
+        let (a, b) = (&self.groups[from].name, &self.groups[to].name);
+        let values = self.crossing(from, to);
+        if values.is_empty() {
+            return match self.between(from, to).is_empty() {
+                true => format!("no value goes from @{a} to @{b}\n"),
+                false => format!("no value goes from @{a} to @{b} but by way of others\n"),
+            };
+        }
+        let bytes = values
+            .iter()
+            .fold(0u64, |sum, v| sum.saturating_add(v.bytes));
+        let names: Vec<&str> = values.iter().map(|v| v.name.as_str()).collect();
+        format!(
+            "cut @{a} -> @{b}: {}, {bytes} bytes written and read\n",
+            names.join(" ")
+        )
+    }
+    /// The records with a part in each of two segments, as text.
+    fn concerning(&self, from: usize, to: usize, records: &[Record]) -> Vec<String> {
+        let home = |v: &Value| {
+            let place = self.ir.def_op(*v).and_then(|op| self.graph.place(op));
+            place.and_then(|p| self.home[p as usize])
+        };
+        let touches =
+            |record: &&Record, group: usize| record.parts.iter().any(|v| home(v) == Some(group));
+        let both = records
+            .iter()
+            .filter(|r| touches(r, from) && touches(r, to));
+        both.map(|r| r.render(&self.ir)).collect()
+    }
+}

@@ -1,0 +1,252 @@
+//! A block of ops as dense indices: who makes and who reads which value, and what its bytes are.
+
+use fuser_analysis::axes::{Axes, window};
+use fuser_analysis::cost::{Bindings, made_of_nothing};
+use fuser_dialects::fusion::maps;
+use fuser_ir::def::OpClass;
+use fuser_ir::{Block, Ir, Op, Traits, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The bytes of the largest element: a value this small is cheaper to compute again than to store.
+const MAX_ELEMENT: u64 = 8;
+
+/// An op, by its place in the block.
+pub type Index = u32;
+
+/// How often free ops are looked at anew because others are free no more; beyond, none with axes is free.
+const MAX_ROUNDS: usize = 8;
+
+/// A value that ops of the block make or read.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// The value.
+    pub value: Value,
+    /// The op that makes it; `None` for what comes from outside.
+    pub maker: Option<Index>,
+    /// The ops that read it, ascending, each once.
+    pub readers: SmallVec<[Index; 2]>,
+    /// Whether something else than an op of the graph reads it: the program returns it.
+    pub escapes: bool,
+    /// Stored bytes.
+    pub bytes: u64,
+}
+
+/// The ops of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The ops in program order, without the terminator.
+    pub ops: Vec<Op>,
+    /// All values, in order of first appearance.
+    pub edges: Vec<Edge>,
+    /// What each op reads, by index into `edges`.
+    pub reads: Vec<SmallVec<[u32; 3]>>,
+    /// What each op makes.
+    pub writes: Vec<SmallVec<[u32; 1]>>,
+    /// Ops that belong to no group: they make values from nothing and are copied to where these are used.
+    pub free: Vec<bool>,
+    index: FxHashMap<Op, Index>,
+    of_value: FxHashMap<Value, u32>,
+}
+
+impl Graph {
+    /// Builds the graph of `block`.
+    pub fn build(ir: &Ir, block: Block, bindings: &Bindings) -> Self {
+        let ops = ir.block_ops(block);
+        let ops = ops.filter(|&op| !ir.has(op, Traits::TERMINATOR));
+        let mut graph = Self {
+            ops: ops.collect(),
+            ..Self::default()
+        };
+        for place in 0..graph.ops.len() {
+            graph.add(ir, place, bindings);
+        }
+        graph.mark_escapes(ir);
+        for place in 0..graph.ops.len() {
+            let free = graph.is_free(ir, place);
+            graph.free.push(free);
+        }
+        let bound = (0..MAX_ROUNDS).all(|_| graph.bind(ir));
+        if bound {
+            for place in 0..graph.ops.len() as Index {
+                graph.bind_one(ir, place);
+            }
+        }
+        graph
+    }
+
+    /// Binds free ops that cannot stand in the kernel of an op that uses them, as a small matrix and its transpose cannot in that
+    /// of their sum: they are ops like others. Says whether there were any.
+    fn bind(&mut self, ir: &Ir) -> bool {
+        let mut bound = false;
+        for place in (0..self.ops.len() as Index).rev() {
+            if self.free[place as usize] {
+                continue;
+            }
+            let with = self.with_free(&[place]);
+            let ops = self.ops_at(&with);
+            // Elementwise ops on what is made from nothing agree with each other.
+            let plain = |op: &Op| {
+                let def = ir.def(*op);
+                def.is_some_and(|d| d.class == OpClass::Creation || d.has_maps(&maps::POINTWISE))
+            };
+            if ops.len() == 1 || ops.iter().all(plain) || Axes::build(ir, &ops).is_ok() {
+                continue;
+            }
+            for other in with.into_iter().filter(|&p| p != place) {
+                bound |= self.bind_one(ir, other);
+            }
+        }
+        // What reads a value that is bound now is not made from nothing.
+        for place in 0..self.ops.len() {
+            let is_bound = |e: &u32| {
+                let maker = self.edges[*e as usize].maker;
+                maker.is_some_and(|m| !self.free[m as usize])
+            };
+            if self.reads[place].iter().any(is_bound) {
+                bound |= std::mem::take(&mut self.free[place]);
+            }
+        }
+        bound
+    }
+    /// Binds a free op if its results have axes: a single element has none that could clash.
+    fn bind_one(&mut self, ir: &Ir, place: Index) -> bool {
+        let tensor = |v: &Value| ir.value_kind(*v).as_tensor();
+        let mut results = ir.results(self.ops[place as usize]).iter();
+        let has_axes = results.any(|v| tensor(v).is_some_and(|t| !t.dims.is_empty()));
+        has_axes && std::mem::take(&mut self.free[place as usize])
+    }
+
+    fn add(&mut self, ir: &Ir, place: usize, bindings: &Bindings) {
+        let op = self.ops[place];
+        self.index.insert(op, place as Index);
+        let mut reads = SmallVec::new();
+        for value in ir.operands(op) {
+            let edge = self.edge(ir, value, bindings);
+            if !reads.contains(&edge) {
+                reads.push(edge);
+                self.edges[edge as usize].readers.push(place as Index);
+            }
+        }
+        self.reads.push(reads);
+        let mut writes = SmallVec::new();
+        for &value in ir.results(op) {
+            let edge = self.edge(ir, value, bindings);
+            self.edges[edge as usize].maker = Some(place as Index);
+            writes.push(edge);
+        }
+        self.writes.push(writes);
+    }
+    fn edge(&mut self, ir: &Ir, value: Value, bindings: &Bindings) -> u32 {
+        let edges = &mut self.edges;
+        *self.of_value.entry(value).or_insert_with(|| {
+            edges.push(Edge {
+                value,
+                maker: None,
+                readers: SmallVec::new(),
+                escapes: false,
+                bytes: bindings.bytes(ir, value),
+            });
+            (edges.len() - 1) as u32
+        })
+    }
+    fn mark_escapes(&mut self, ir: &Ir) {
+        let index = &self.index;
+        for edge in &mut self.edges {
+            edge.escapes = ir.users(edge.value).any(|user| !index.contains_key(&user));
+        }
+    }
+    /// Whether who reads the value loads bytes: it takes room, and is not computed anew in each group.
+    pub fn is_loaded(&self, edge: u32) -> bool {
+        let edge = &self.edges[edge as usize];
+        edge.bytes > 0 && edge.maker.is_none_or(|maker| !self.free[maker as usize])
+    }
+    /// Whether an op makes values from nothing or from scalars outside, or a single element from such.
+    fn is_free(&self, ir: &Ir, place: usize) -> bool {
+        let op = self.ops[place];
+        let Some(def) = ir.def(op) else { return false };
+        let edge = |e: &u32| &self.edges[*e as usize];
+        let escapes = self.writes[place].iter().any(|e| edge(e).escapes);
+        if escapes || !def.traits.contains(Traits::PURE) || def.traits.contains(Traits::BARRIER) {
+            return false;
+        }
+        // What is read through a window must lie in memory, unless index arithmetic leads through it.
+        let readers = |e: &u32| self.edges[*e as usize].readers.clone().into_iter();
+        let mut readers = self.writes[place].iter().flat_map(readers);
+        let windowed = readers.any(|r| window::is_window(ir, self.ops[r as usize]));
+        if windowed && !window::is_link(ir, op) {
+            return false;
+        }
+        let given = |e: &Edge| match e.maker {
+            Some(maker) => self.free[maker as usize],
+            None => e.bytes <= MAX_ELEMENT,
+        };
+        let single = def.class != OpClass::Reduction
+            && ir.get_attr(op, "fusion.hint").is_none()
+            && self.writes[place]
+                .iter()
+                .all(|e| edge(e).bytes <= MAX_ELEMENT);
+        let all_given = self.reads[place].iter().all(|e| given(edge(e)));
+        made_of_nothing(ir, op) || (single && all_given)
+    }
+
+    /// How many ops there are.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+    /// The place of an op of the block.
+    pub fn place(&self, op: Op) -> Option<Index> {
+        self.index.get(&op).copied()
+    }
+    /// The edge of a value.
+    pub fn edge_of(&self, value: Value) -> Option<&Edge> {
+        self.of_value.get(&value).map(|&e| &self.edges[e as usize])
+    }
+    /// The ops that make what `op` reads, without free ones; with the edge.
+    pub fn producers(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
+        let reads = self.reads[op as usize].iter();
+        reads.filter_map(|&e| {
+            let edge = &self.edges[e as usize];
+            let maker = edge.maker.filter(|&m| !self.free[m as usize])?;
+            Some((maker, edge))
+        })
+    }
+    /// The ops that read what `op` makes; with the edge.
+    pub fn consumers(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
+        let writes = self.writes[op as usize].iter();
+        writes.flat_map(|&e| {
+            let edge = &self.edges[e as usize];
+            edge.readers.iter().map(move |&r| (r, edge))
+        })
+    }
+    /// The ops of `members` with the free ops that they use, in program order.
+    pub fn with_free(&self, members: &[Index]) -> Vec<Index> {
+        let mut all: Vec<Index> = members.to_vec();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut at = 0;
+        while at < all.len() {
+            for &e in &self.reads[all[at] as usize] {
+                let maker = self.edges[e as usize].maker;
+                if let Some(maker) = maker.filter(|&m| self.free[m as usize] && seen.insert(m)) {
+                    all.push(maker);
+                }
+            }
+            at += 1;
+        }
+        all.sort_unstable();
+        all
+    }
+    /// The ops that belong to no group.
+    pub fn free_ops(&self) -> Vec<Op> {
+        let all = self.ops.iter().zip(&self.free);
+        all.filter(|(_, free)| **free).map(|(&op, _)| op).collect()
+    }
+    /// The IR ops at the given places.
+    pub fn ops_at(&self, places: &[Index]) -> Vec<Op> {
+        places.iter().map(|&p| self.ops[p as usize]).collect()
+    }
+}

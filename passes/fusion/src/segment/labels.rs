@@ -1,0 +1,275 @@
+//! Groups that a frontend proposes: the ops of one label (`label-patterns`) are asked about as one kernel.
+//!
+//! What no border separates and is not best as one kernel is grown a second time, from the patterns in place of single ops:
+//! outermost first, one that has a kernel which moves nothing twice is a group; of one that has not, those inside of it are
+//! asked about, and in the end its ops are groups of their own, as without labels. The result is taken where it costs no more
+//! than what was found without labels; at one price, where what was found parts a pattern that has a kernel.
+//!
+//! ```text
+//! @attention { @softmax { ... } ... }    @attention has no kernel; @softmax has: one group; the other ops: one each
+//! ```
+//!
+//! A pattern that other passes moved ops in or out of is what is left of it. Where patterns need each other's results in a
+//! cycle, those are taken apart. Never costs more than what was found without labels, and a program without labels is not
+//! looked at. Never splits a component, and never joins two: borders and hints come first.
+
+use fuser_analysis::cost::{Cost, Refusal};
+use fuser_dialects::task::labels;
+use fuser_ir::{Block, Ir, Sym};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::bottom_up::BottomUp;
+use super::graph::{Graph, Index};
+use super::record::{Action, Record, name_of};
+use super::search::{
+    Group, Options, budget, in_run_order_by, near_first, singles, together, total,
+};
+use super::verdict::{Planner, Verdict};
+
+/// What a pattern has in a component.
+pub(super) struct Part {
+    name: Sym,
+    /// Parts of patterns directly inside of it, by number.
+    inner: Vec<usize>,
+    /// Whether another part is around it.
+    is_inner: bool,
+    /// Its ops, ascending.
+    members: Vec<Index>,
+}
+
+/// For each component, what labels propose; an empty list where the program has no labels. A part comes before those inside.
+pub(super) fn proposals(
+    ir: &Ir,
+    block: Block,
+    graph: &Graph,
+    components: &[Vec<Index>],
+) -> Vec<Vec<Part>> {
+    let program = ir.block_parent_op(block);
+    let sets = program.map_or_else(Vec::new, |p| labels::sets(ir, p));
+    if sets.is_empty() {
+        return Vec::new();
+    }
+    let mut home: FxHashMap<Index, usize> = FxHashMap::default();
+    for (number, component) in components.iter().enumerate() {
+        home.extend(component.iter().map(|&op| (op, number)));
+    }
+    let mut parts: Vec<Vec<Part>> = components.iter().map(|_| Vec::new()).collect();
+    // Of each set, its part in each component.
+    let mut known: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+    for (number, set) in sets.iter().enumerate() {
+        let Some(name) = ir.strings.lookup(&set.name) else {
+            continue;
+        };
+        for &op in &set.ops {
+            let place = graph.place(op).and_then(|p| Some((p, *home.get(&p)?)));
+            let Some((place, component)) = place else {
+                continue;
+            };
+            let list = &mut parts[component];
+            let around = set.parent.and_then(|p| known.get(&(p, component)).copied());
+            let part = *known.entry((number, component)).or_insert_with(|| {
+                let part = list.len();
+                list.push(Part {
+                    name,
+                    inner: Vec::new(),
+                    is_inner: around.is_some(),
+                    members: Vec::new(),
+                });
+                if let Some(around) = around {
+                    list[around].inner.push(part);
+                }
+                part
+            });
+            list[part].members.push(place);
+        }
+    }
+    parts
+}
+
+/// The groups of a component that begin with the `parts` of patterns, where they cost no more than those `found` without.
+#[allow(clippy::too_many_arguments)] // What all of the search hands on, and what was found.
+pub(super) fn grow(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    options: &Options,
+    component: &[Index],
+    parts: &[Part],
+    found: &[Group],
+    records: &mut Vec<Record>,
+) -> Option<Vec<Group>> {
+    // As one kernel everything is together already, and hints say more than labels.
+    if parts.is_empty() || found.len() == 1 || !together(ir, graph, component).is_empty() {
+        return None;
+    }
+    let asked = ask(ir, graph, planner, parts, records);
+    if asked.is_empty() {
+        return None;
+    }
+    let groups = starts(ir, graph, planner, component, asked.clone());
+    let budget = budget(options, component.len());
+    let mut merges = Vec::new();
+    let groups = BottomUp::new(ir, graph, planner, &mut merges, groups).run(budget);
+    let tie = total(graph, &groups, planner) == total(graph, found, planner);
+    if same(&groups, found) || (tie && keeps(found, &asked)) {
+        return None;
+    }
+    let (mut record, kept) = decide(graph, planner, found, &groups);
+    record.parts = component
+        .last()
+        .and_then(|&l| name_of(ir, graph, l))
+        .into_iter()
+        .collect();
+    if kept {
+        records.extend(merges);
+    }
+    records.push(record);
+    kept.then_some(groups)
+}
+
+/// Whether the groups that labels led to, `labelled`, stand in place of those `found` without; and the record of it.
+pub(super) fn decide(
+    graph: &Graph,
+    planner: &Planner,
+    found: &[Group],
+    labelled: &[Group],
+) -> (Record, bool) {
+    let (before, after) = (
+        total(graph, found, planner),
+        total(graph, labelled, planner),
+    );
+    let ops = labelled.iter().map(|g| g.members.len()).sum();
+    decision(planner, ops, before, after)
+}
+
+/// The same, of what both cost.
+pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost) -> (Record, bool) {
+    let objective = planner.model.objective;
+    let kept = after.key(objective) <= before.key(objective);
+    let record = Record {
+        action: Action::Labels,
+        parts: Vec::new(),
+        ops,
+        refusal: (!kept).then(|| Refusal::NoGain {
+            before: before.key(objective).0,
+            after: after.key(objective).0,
+        }),
+        before: Some(before),
+        after: Some(after),
+    };
+    (record, kept)
+}
+
+/// The parts that are kernels, outermost first, with what the model says of them.
+fn ask(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    parts: &[Part],
+    records: &mut Vec<Record>,
+) -> Vec<Group> {
+    let outer = (0..parts.len()).rev().filter(|&p| !parts[p].is_inner);
+    let mut waiting: Vec<usize> = outer.collect();
+    let mut groups = Vec::new();
+    while let Some(number) = waiting.pop() {
+        let part = &parts[number];
+        // A single op is a group of its own anyway.
+        if part.members.len() > 1 {
+            let answer = planner.ask(ir, graph, &part.members).and_then(tight);
+            records.push(asked(ir, graph, part, &answer));
+            if let Ok(verdict) = answer {
+                groups.push(Group {
+                    members: part.members.clone(),
+                    verdict: Some(verdict),
+                    ..Group::default()
+                });
+                continue;
+            }
+        }
+        waiting.extend(part.inner.iter().rev());
+    }
+    groups
+}
+
+/// One kernel that moves something twice is what merging may find, and not what to begin with.
+fn tight(verdict: Verdict) -> Result<Verdict, Refusal> {
+    match verdict.tight {
+        true => Ok(verdict),
+        false => Err(Refusal::NoGain {
+            before: verdict.least_bytes,
+            after: verdict.cost.bytes(),
+        }),
+    }
+}
+
+fn asked(ir: &Ir, graph: &Graph, part: &Part, answer: &Result<Verdict, Refusal>) -> Record {
+    let last = part.members.last().and_then(|&l| name_of(ir, graph, l));
+    Record {
+        action: Action::Label(part.name),
+        parts: last.into_iter().collect(),
+        ops: part.members.len(),
+        refusal: answer.as_ref().err().cloned(),
+        before: None,
+        after: answer.as_ref().ok().map(|v| v.cost),
+    }
+}
+
+/// `asked` and the other ops of the component one by one, in an order in which they can run.
+fn starts(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    component: &[Index],
+    asked: Vec<Group>,
+) -> Vec<Group> {
+    let order = near_first(graph, component);
+    let place: FxHashMap<Index, Index> = order.iter().copied().zip(0..).collect();
+    let place = |op: Index| place.get(&op).copied().unwrap_or(op);
+    let mut whole = asked;
+    loop {
+        let inside = |groups: &[Group]| -> FxHashSet<Index> {
+            groups
+                .iter()
+                .flat_map(|g| g.members.iter().copied())
+                .collect()
+        };
+        let taken = inside(&whole);
+        let rest: Vec<Index> = order
+            .iter()
+            .copied()
+            .filter(|op| !taken.contains(op))
+            .collect();
+        let mut groups = whole.clone();
+        groups.extend(singles(ir, graph, planner, &rest));
+        let count = groups.len();
+        let sorted = in_run_order_by(graph, groups, place);
+        if sorted.len() == count {
+            return sorted;
+        }
+        // What waits for itself, or for such, is taken apart: single ops wait for nothing in turn.
+        let done = inside(&sorted);
+        whole.retain(|g| g.members.iter().all(|op| done.contains(op)));
+    }
+}
+
+/// Whether each of `asked` lies in one of `groups`.
+fn keeps(groups: &[Group], asked: &[Group]) -> bool {
+    let mut home: FxHashMap<Index, usize> = FxHashMap::default();
+    for (number, group) in groups.iter().enumerate() {
+        home.extend(group.members.iter().map(|&op| (op, number)));
+    }
+    asked.iter().all(|part| {
+        let mut homes = part.members.iter().map(|op| home.get(op));
+        let first = homes.next();
+        homes.all(|home| Some(home) == first)
+    })
+}
+
+/// Whether both are the same groups, in whatever order.
+fn same(a: &[Group], b: &[Group]) -> bool {
+    let lists = |groups: &[Group]| {
+        let computed = groups.iter().map(Group::computed);
+        computed.collect::<std::collections::BTreeSet<_>>()
+    };
+    lists(a) == lists(b)
+}

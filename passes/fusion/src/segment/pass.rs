@@ -1,0 +1,493 @@
+//! The `segment` pass.
+
+use fuser_analysis::cost::{Kind, Limits, Model, Objective};
+use fuser_analysis::targets::{self, SHAPE, TARGET};
+use fuser_dialects::task;
+use fuser_dialects::task::places;
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Block, Diagnostics, Ir, Op};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
+
+use super::apply::{Draw, draw};
+use super::borders::Hint;
+use super::explain;
+use super::forced;
+use super::graph::Graph;
+use super::labels;
+use super::record::{Action, Record};
+use super::rounds::{prices, rounds};
+use super::search::{Group, Options, Segmentation, segment};
+use super::verdict::Planner;
+
+/// The codes of segmentation.
+pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VALUE];
+
+/// A hint that cannot be kept.
+pub const BROKEN_HINT: CodeDef = CodeDef {
+    code: "FIR0710",
+    title: "a hint cannot be kept",
+    explanation: "Ops with one `together:NAME` hint must share a kernel. Here they cannot: a border lies between them, they \
+                  have no common iteration space, or a path leads from one to the other through a third kernel. The reason \
+                  is in the message. Hints are kept or refused, never dropped.",
+    example: "$ fuser-opt x.fir --segment\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %a = fusion.exp %x {fusion.hint = \"together:p\"}\n  \
+                %s = fusion.segment_set %a\n  \
+                %y = fusion.neg %s {fusion.hint = \"together:p\"}\n  \
+                task.return %y\n\
+              }",
+};
+/// A hint that is none.
+pub const UNKNOWN_HINT: CodeDef = CodeDef {
+    code: "FIR0711",
+    title: "unknown hint",
+    explanation: "`fusion.hint` is `together:NAME`, `apart` or `barrier`.",
+    example: "$ fuser-opt x.fir --segment\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = fusion.exp %x {fusion.hint = \"alone\"}\n  \
+                task.return %y\n\
+              }",
+};
+/// A grouping that is illegal.
+pub const GROUPING: CodeDef = CodeDef {
+    code: "FIR0712",
+    title: "an illegal grouping",
+    explanation: "A grouping given by a file lists every op in at least one segment, names only ops of the program, and its \
+                  segments can run in some order. The message names the op or the path at fault.",
+    example: "$ fuser-opt x.fir --segment='from={\"segments\":[]}'\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = fusion.exp %x\n  \
+                task.return %y\n\
+              }",
+};
+/// A value to explain that is not there.
+pub const UNKNOWN_VALUE: CodeDef = CodeDef {
+    code: "FIR0714",
+    title: "a value to explain is not in the program",
+    explanation: "`--explain=%a,%b` asks about two values by their names. Passes that run before segmentation may merge or \
+                  remove values: ask about one that is still there, or run fewer passes.",
+    example: "$ fuser-opt x.fir --segment --explain=%no_such,%y\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
+};
+
+/// `segment`
+pub static SEGMENT: PassDef = PassDef {
+    name: "segment",
+    summary: "decides which ops share a kernel",
+    doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no border separates, as one \
+          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first, and \
+          components of few ops in the best way there is; then cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
+          is rematerialized and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
+          into each segment that uses them. What the program has as `task.pattern` becomes labels (`label-patterns`); each is asked \
+          about as one kernel, and groups that begin with those that are one are taken where they cost no more than without. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
+          (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
+          as it is.",
+    anchor: &["task.program"],
+    options: &[
+        OptionDef {
+            name: "objective",
+            kind: OptionKind::Choice(&["bytes", "time", "kernels"]),
+            default: "bytes",
+            doc: "what is to be small",
+        },
+        TARGET,
+        SHAPE,
+        OptionDef {
+            name: "top-down",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "begin with whole components",
+        },
+        OptionDef {
+            name: "refine",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "move and copy ops across the cuts that merging leaves",
+        },
+        OptionDef {
+            name: "restarts",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "put the ops of neighbouring groups together in the best way where they are up to 14 parts: ops, or sets of ops that \
+                  nothing better parts; grow components of up to 64 ops under several orders of equal gains, and take the optimum over \
+                  what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
+        },
+        OptionDef {
+            name: "labels",
+            kind: OptionKind::Choice(&["first", "ignore"]),
+            default: "first",
+            doc: "first: begin with the patterns of the program too, and take that where it costs no more",
+        },
+        OptionDef {
+            name: "search",
+            kind: OptionKind::Choice(&["greedy", "exact"]),
+            default: "greedy",
+            doc: "exact: the optimum of components of up to 14 ops, the yardstick of the search",
+        },
+        OptionDef {
+            name: "rounds",
+            kind: OptionKind::COUNT,
+            default: "4",
+            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; a budget of work bounds them, so programs of more than 16384 ops get none",
+        },
+        OptionDef {
+            name: "max-ops",
+            kind: OptionKind::COUNT,
+            default: "1024",
+            doc: "ops per kernel",
+        },
+        OptionDef {
+            name: "max-sweeps",
+            kind: OptionKind::COUNT,
+            default: "0",
+            doc: "sweeps per kernel; 0: any number",
+        },
+        OptionDef {
+            name: "from",
+            kind: OptionKind::Text,
+            default: "",
+            doc: "a grouping to apply instead of searching one: the text of a segment report",
+        },
+        OptionDef {
+            name: "explain",
+            kind: OptionKind::List,
+            default: "",
+            doc: "two values, %a,%b: why they are in different segments; --explain=%a,%b shows the answer",
+        },
+    ],
+    statistics: &[
+        StatDef {
+            name: "segments",
+            doc: "segments drawn",
+        },
+        StatDef {
+            name: "kernels",
+            doc: "segments that are kernels",
+        },
+        StatDef {
+            name: "merges",
+            doc: "merges of the bottom-up phase",
+        },
+        StatDef {
+            name: "moves",
+            doc: "moves and copies across cuts",
+        },
+        StatDef {
+            name: "refinements",
+            doc: "moves and copies that were looked at",
+        },
+        StatDef {
+            name: "refined-ops",
+            doc: "ops in the groups that were asked about for them",
+        },
+        StatDef {
+            name: "rounds",
+            doc: "turns of rematerialization and merging that were kept",
+        },
+        StatDef {
+            name: "questions",
+            doc: "groups whose cost was asked for",
+        },
+        StatDef {
+            name: "asked-ops",
+            doc: "ops in those groups: each is looked at, to know whether an equal group was asked about",
+        },
+        StatDef {
+            name: "plans",
+            doc: "plans made: questions that no equal group had answered",
+        },
+        StatDef {
+            name: "planned-ops",
+            doc: "ops in those plans",
+        },
+        StatDef {
+            name: "axis-questions",
+            doc: "pairs of groups that were asked for one iteration space",
+        },
+        StatDef {
+            name: "axis-steps",
+            doc: "work done for them: ops added to classes of axes, nodes of classes followed",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let Some(block) = ctx.ir.body(ctx.op, 0) else {
+        return Ok(());
+    };
+    let model = model(ctx)?;
+    let drawn = ctx
+        .ir
+        .block_ops(block)
+        .any(|op| ctx.ir.is(op, &task::SEGMENT));
+    let mut records = Vec::new();
+    if drawn {
+        ctx.preserve_all();
+    } else if ctx.options.text("from").is_empty() {
+        check_hints(ctx, block)?;
+        task::labels::note(ctx.ir, ctx.op);
+        records = search(ctx, block, model.clone())?;
+    } else {
+        task::labels::note(ctx.ir, ctx.op);
+        force(ctx, block, &model)?;
+    }
+    crate::report::emit(ctx, &model);
+    explain::emit(ctx, &model, &records)
+}
+
+fn search(
+    ctx: &mut PassContext<'_>,
+    block: Block,
+    model: Model,
+) -> Result<Vec<Record>, Diagnostics> {
+    let mut planner = Planner::new(model);
+    let options = Options {
+        evaluations: ctx.limits.segment_evaluations,
+        top_down: ctx.options.bool("top-down"),
+        exact: ctx.options.text("search") == "exact",
+        refine: ctx.options.bool("refine"),
+        restarts: ctx.options.bool("restarts"),
+        labels: ctx.options.text("labels") == "first",
+    };
+    let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
+    tell(ctx, &result, &planner);
+    if let Some(errors) = broken(ctx, &graph, &result) {
+        return Err(errors);
+    }
+    places::note(ctx.ir, ctx.op);
+    let (program, turns) = (ctx.op, ctx.options.count("rounds"));
+    let drawn = |ir: &mut Ir, planner: &mut Planner, groups: &[Group]| {
+        draw(ir, block, &Draw::all(&graph, groups), &graph.free_ops());
+        rounds(ir, program, planner, &options, turns)
+    };
+    let unlabelled = result.unlabelled.as_ref().map(|groups| {
+        let mut ir = ctx.ir.clone();
+        let records = drawn(&mut ir, &mut planner, groups);
+        (ir, records)
+    });
+    let mut turned = drawn(ctx.ir, &mut planner, &result.groups);
+    if let Some((ir, records)) = unlabelled {
+        // What labels led to must cost no more in the end either: as it is drawn, and once it is rematerialized.
+        let ops = graph.len();
+        let (without, with) = (
+            prices(&ir, program, &planner),
+            prices(ctx.ir, program, &planner),
+        );
+        let pairs = without.into_iter().zip(with);
+        let mut decisions = pairs.map(|(w, l)| labels::decision(&planner, ops, w, l));
+        if let Some((record, _)) = decisions.find(|(_, kept)| !kept) {
+            *ctx.ir = ir;
+            turned = records;
+            turned.push(record);
+        }
+    }
+    places::settle(ctx.ir, ctx.op);
+    count(ctx, &planner, &turned);
+    let mut records = result.records;
+    records.extend(turned);
+    Ok(records)
+}
+
+/// Statistics of what is drawn, and the remarks of the rounds.
+fn count(ctx: &mut PassContext<'_>, planner: &Planner, rounds: &[Record]) {
+    let kept = rounds.iter().filter(|r| r.refusal.is_none());
+    ctx.count("rounds", kept.count() as u64);
+    ctx.count("questions", planner.questions);
+    ctx.count("asked-ops", planner.asked_ops);
+    ctx.count("plans", planner.plans);
+    ctx.count("planned-ops", planner.planned_ops);
+    ctx.count("axis-questions", planner.axis_questions);
+    ctx.count("axis-steps", planner.axis_steps);
+    for record in rounds {
+        let remark = remark(ctx, record);
+        ctx.remark(remark);
+    }
+    let children = ctx.ir.children(ctx.op).into_iter();
+    let segments: Vec<Op> = children
+        .filter(|&op| ctx.ir.is(op, &task::SEGMENT))
+        .collect();
+    let kernel = Kind::Kernel.name();
+    let kernels = segments
+        .iter()
+        .filter(|&&s| ctx.ir.str_of(s, "kind") == Some(kernel));
+    let kernels = kernels.count() as u64;
+    ctx.count("kernels", kernels);
+    ctx.count("segments", segments.len() as u64);
+}
+
+fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
+    let graph = Graph::build(ctx.ir, block, &model.bindings);
+    let text = ctx.options.text("from").to_owned();
+    let program = ctx.function().unwrap_or_default();
+    let segments = forced::read(ctx.ir, &graph, &program, &text).map_err(|error| {
+        let message = error.message(ctx.ir);
+        let mut told = ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message);
+        for (op, text) in error.steps(ctx.ir) {
+            told = told.note(ctx.place(op), text);
+        }
+        one(match error.help() {
+            Some(help) => told.help(help),
+            None => told,
+        })
+    })?;
+    let kinds = kinds(ctx, &graph, &segments, model)?;
+    let kernels = kinds.iter().filter(|k| **k == Kind::Kernel.name()).count();
+    let draws: Vec<Draw> = segments
+        .into_iter()
+        .zip(kinds)
+        .map(|(segment, kind)| Draw {
+            name: segment.name,
+            kind,
+            ops: graph.ops_at(&graph.with_free(&segment.members)),
+        })
+        .collect();
+    ctx.count("kernels", kernels as u64);
+    ctx.count("segments", draws.len() as u64);
+    places::note(ctx.ir, ctx.op);
+    // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
+    let loc = ctx.ir.op_loc(ctx.op);
+    for segment in draw(ctx.ir, block, &draws, &graph.free_ops()) {
+        ctx.ir.set_loc(segment, loc);
+    }
+    places::settle(ctx.ir, ctx.op);
+    Ok(())
+}
+
+/// What each segment of a file becomes; those that cannot be one kernel are errors. An op that the model does not know stands
+/// alone.
+fn kinds(
+    ctx: &PassContext<'_>,
+    graph: &Graph,
+    segments: &[forced::Forced],
+    model: &Model,
+) -> Result<Vec<&'static str>, Diagnostics> {
+    let mut planner = Planner::new(model.clone());
+    let mut errors = Diagnostics::default();
+    let mut kinds = Vec::with_capacity(segments.len());
+    for segment in segments {
+        match planner.ask(ctx.ir, graph, &segment.members) {
+            Ok(verdict) => kinds.push(verdict.kind.name()),
+            Err(refusal) if segment.members.len() > 1 => {
+                let last = segment.members.last().map(|&m| graph.ops[m as usize]);
+                let reason = refusal.render(ctx.ir);
+                let message = format!("segment '{}' cannot be one kernel: {reason}", segment.name);
+                errors.push(ctx.error_at(last.unwrap_or(ctx.op), &GROUPING, message));
+            }
+            Err(_) => kinds.push(Kind::Kernel.name()),
+        }
+    }
+    match errors.has_errors() {
+        true => Err(errors),
+        false => Ok(kinds),
+    }
+}
+
+/// The model that the options describe.
+fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
+    let sweeps = ctx.options.count("max-sweeps");
+    let limits = Limits {
+        ops: usize::try_from(ctx.options.count("max-ops")).unwrap_or(usize::MAX),
+        sweeps: match sweeps {
+            0 => usize::MAX,
+            n => usize::try_from(n).unwrap_or(usize::MAX),
+        },
+    };
+    let objective = match ctx.options.text("objective") {
+        "time" => Objective::Time,
+        "kernels" => Objective::Kernels,
+        _ => Objective::Bytes,
+    };
+    Ok(Model {
+        target: targets::of(ctx),
+        bindings: targets::bindings(ctx)?,
+        limits,
+        objective,
+    })
+}
+
+fn check_hints(ctx: &PassContext<'_>, block: Block) -> Result<(), Diagnostics> {
+    let mut errors = Diagnostics::default();
+    for op in ctx.ir.block_ops(block) {
+        if let Some(Err(text)) = Hint::of(ctx.ir, op) {
+            let message = format!("'{text}' is no hint");
+            let error = ctx.error_at(op, &UNKNOWN_HINT, message);
+            errors.push(error.help("hints are 'together:NAME', 'apart' and 'barrier'"));
+        }
+    }
+    match errors.has_errors() {
+        true => Err(errors),
+        false => Ok(()),
+    }
+}
+
+fn broken(ctx: &PassContext<'_>, graph: &Graph, result: &Segmentation) -> Option<Diagnostics> {
+    let mut errors = Diagnostics::default();
+    for (place, refusal) in &result.broken_hints {
+        let op = graph.ops[*place as usize];
+        let hint = ctx.ir.str_of(op, "fusion.hint").unwrap_or_default();
+        let reason = refusal.render(ctx.ir);
+        let message = format!("the hint '{hint}' cannot be kept: {reason}");
+        errors.push(ctx.error_at(op, &BROKEN_HINT, message));
+    }
+    errors.has_errors().then_some(errors)
+}
+
+fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
+    Diagnostics {
+        items: vec![diagnostic],
+    }
+}
+
+/// Records as statistics and remarks.
+fn tell(ctx: &mut PassContext<'_>, result: &Segmentation, planner: &Planner) {
+    let merged = |r: &&Record| r.action == Action::Merge && r.refusal.is_none();
+    ctx.count(
+        "merges",
+        result.records.iter().filter(merged).count() as u64,
+    );
+    let moved =
+        |r: &&Record| matches!(r.action, Action::Move | Action::Copy) && r.refusal.is_none();
+    ctx.count("moves", result.records.iter().filter(moved).count() as u64);
+    ctx.count("refinements", planner.refinements);
+    ctx.count("refined-ops", planner.refined_ops);
+    for record in &result.records {
+        let remark = remark(ctx, record);
+        ctx.remark(remark);
+    }
+}
+
+fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
+    let kind = match record.refusal {
+        None => RemarkKind::Passed,
+        Some(_) => RemarkKind::Missed,
+    };
+    let name = match record.action {
+        Action::Whole => "Whole",
+        Action::Merge => "Merge",
+        Action::Regroup => "Regroup",
+        Action::Move => "Move",
+        Action::Copy => "Copy",
+        Action::Round => "Round",
+        Action::Label(_) => "Label",
+        Action::Labels => "Labels",
+    };
+    let op = record.parts.last().and_then(|&v| ctx.ir.def_op(v));
+    let place = op.map_or(fuser_ir::Place::Unknown, |op| ctx.place(op));
+    let mut remark = Remark::new(kind, name, place, record.render(ctx.ir));
+    if let Some(refusal) = &record.refusal {
+        remark = remark.reason(refusal.render(ctx.ir));
+    }
+    let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    if let Some(before) = &record.before {
+        remark = remark.int("BytesBefore", number(before.bytes()));
+    }
+    if let Some(after) = &record.after {
+        remark = remark.int("BytesAfter", number(after.bytes()));
+    }
+    remark
+}

@@ -1,0 +1,99 @@
+//! Decisions as records: what was considered, what came of it and why, with the cost before and after.
+
+use fuser_analysis::axes::value_text;
+use fuser_analysis::cost::{Cost, Refusal};
+use fuser_ir::{Ir, Sym, Value};
+
+use super::graph::{Graph, Index};
+
+/// What was considered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// One kernel for all that no border separates.
+    Whole,
+    /// Two groups into one.
+    Merge,
+    /// The groups of a component otherwise: the optimum over few parts.
+    Regroup,
+    /// Ops from one group to another.
+    Move,
+    /// Ops of one group in others as well.
+    Copy,
+    /// A turn of rematerialization and of merging what it leaves.
+    Round,
+    /// One kernel for the ops of a pattern of this name.
+    Label(Sym),
+    /// The groups that begin with those of labels, in place of those that do not.
+    Labels,
+}
+
+impl Action {
+    /// The word in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Action::Whole => "whole",
+            Action::Merge => "merge",
+            Action::Regroup => "regroup",
+            Action::Move => "move",
+            Action::Copy => "copy",
+            Action::Round => "round",
+            Action::Label(_) => "label",
+            Action::Labels => "labels",
+        }
+    }
+}
+
+/// A decision.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// What was considered.
+    pub action: Action,
+    /// A value that names each part, the last one that it makes: the groups, or the ops and the groups that they go to.
+    pub parts: Vec<Value>,
+    /// Ops concerned.
+    pub ops: usize,
+    /// Why not; `None`: it was done.
+    pub refusal: Option<Refusal>,
+    /// Cost before, where it was known.
+    pub before: Option<Cost>,
+    /// Cost after, where it was known.
+    pub after: Option<Cost>,
+}
+
+impl Record {
+    /// `merge %a + %b refused incompatible-factoring { ... } bytes 10 -> 8 launches 2 -> 1`
+    pub fn render(&self, ir: &Ir) -> String {
+        let parts: Vec<String> = self.parts.iter().map(|&v| value_text(ir, v)).collect();
+        let verdict = match &self.refusal {
+            None => "accepted".into(),
+            Some(refusal) => format!("refused {}", refusal.render(ir)),
+        };
+        let change = match (&self.before, &self.after) {
+            (Some(b), Some(a)) => format!(
+                " bytes {} -> {} launches {} -> {}",
+                b.bytes(),
+                a.bytes(),
+                b.launches,
+                a.launches
+            ),
+            (None, Some(a)) => format!(" bytes {} launches {}", a.bytes(), a.launches),
+            _ => String::new(),
+        };
+        let between = match self.action {
+            Action::Move | Action::Copy | Action::Round => " -> ",
+            _ => " + ",
+        };
+        let name = match self.action {
+            Action::Label(name) => format!(" @{}", ir.str(name)),
+            _ => String::new(),
+        };
+        let parts = parts.join(between);
+        let gap = if parts.is_empty() { "" } else { " " };
+        format!("{}{name}{gap}{parts} {verdict}{change}", self.action.name())
+    }
+}
+
+/// The value that names a group: the first that its last op makes.
+pub(super) fn name_of(ir: &Ir, graph: &Graph, last: Index) -> Option<Value> {
+    ir.results(graph.ops[last as usize]).first().copied()
+}

@@ -1,0 +1,591 @@
+//! Border refinement: ops move, or are copied, across a cut where that lowers the total.
+//!
+//! Merging joins whole groups, so a cut can lie on the wide side of a cheap op: behind a cast to f32, behind a broadcast,
+//! before a narrowing cast. For each value that crosses a cut this looks at what makes it (with up to a few ops before it)
+//! and at what reads it (with a few ops behind), and tries them on the other side: moved, or copied where both sides need
+//! them. The groups keep their order, and an edge never leads back in it, so no change can close a cycle.
+//!
+//! ```text
+//! s0: %h = fusion.exp %x            s0: %h = fusion.exp %x
+//!     %w = fusion.cast %h to f32 =>     (bf16 crosses)
+//! s1: %y = ... %w                   s1: %w = fusion.cast %h to f32 ; %y = ... %w
+//! ```
+//!
+//! Guarantees: each change lowers the cost strictly, so it ends; ops with a hint stay where they are, no border of the user
+//! ends up inside a group, and only what is pure and no reduction is copied. What can save nothing by the values at the
+//! borders alone is not asked about; the ops in the groups that are asked about are counted and bounded, linear in the
+//! program. Never looks at more than the groups at one cut.
+
+use std::collections::VecDeque;
+
+use fuser_analysis::cost::{Copies, Cost, Kind, Objective, Refusal, is_pinned};
+use fuser_ir::Ir;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::borders::{is_alone, separated};
+use super::graph::{Graph, Index};
+use super::record::{Action, Record, name_of};
+use super::search::Group;
+use super::verdict::{Planner, Verdict};
+
+/// How many ops go together at most.
+const MAX_ROW: usize = 6;
+/// How many steps a row of ops grows from the cut.
+const MAX_STEPS: usize = 3;
+/// How many groups may get a copy at once.
+const MAX_COPIES: usize = 4;
+
+/// A group, by its place in the run order.
+type Place = u32;
+
+/// Ops that change sides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Change {
+    ops: SmallVec<[Index; MAX_ROW]>,
+    from: Place,
+    /// Whether they leave `from`.
+    leave: bool,
+    into: SmallVec<[Place; MAX_COPIES]>,
+}
+
+impl Change {
+    fn action(&self) -> Action {
+        match self.leave && self.into.len() == 1 {
+            true => Action::Move,
+            false => Action::Copy,
+        }
+    }
+}
+
+struct Refine<'a> {
+    ir: &'a Ir,
+    graph: &'a Graph,
+    planner: &'a mut Planner,
+    records: &'a mut Vec<Record>,
+    groups: Vec<Group>,
+    /// What each group computes, ascending.
+    content: Vec<Vec<Index>>,
+    /// The groups that compute each op, ascending: the first writes its results, the others keep them to themselves.
+    homes: Vec<SmallVec<[Place; 1]>>,
+    /// How many ops of a group read a value.
+    reads: FxHashMap<(u32, Place), u32>,
+    /// Groups that stay as they are: views, ops that the model does not know, ops that a hint keeps alone.
+    fixed: Vec<bool>,
+    /// Ops in groups that may still be asked about.
+    budget: u64,
+}
+
+/// Improves `groups`, given in run order, asking about at most `budget` ops; gives them in the same order, without those
+/// that have nothing left to do.
+pub(super) fn refine(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    records: &mut Vec<Record>,
+    groups: Vec<Group>,
+    budget: u64,
+) -> Vec<Group> {
+    if groups.len() < 2 {
+        return groups;
+    }
+    let mut refine = Refine::new(ir, graph, planner, records, groups, budget);
+    refine.run();
+    refine.finish()
+}
+
+impl<'a> Refine<'a> {
+    fn new(
+        ir: &'a Ir,
+        graph: &'a Graph,
+        planner: &'a mut Planner,
+        records: &'a mut Vec<Record>,
+        groups: Vec<Group>,
+        budget: u64,
+    ) -> Self {
+        let fixed = groups.iter().map(|group| {
+            let alone = |&m: &Index| is_alone(ir, graph.ops[m as usize]);
+            let kernel = group
+                .verdict
+                .as_ref()
+                .is_some_and(|v| v.kind == Kind::Kernel);
+            !kernel || group.members.iter().any(alone)
+        });
+        let mut refine = Self {
+            ir,
+            graph,
+            planner,
+            records,
+            content: vec![Vec::new(); groups.len()],
+            homes: vec![SmallVec::new(); graph.len()],
+            reads: FxHashMap::default(),
+            fixed: fixed.collect(),
+            groups,
+            budget,
+        };
+        for place in 0..refine.groups.len() {
+            let group = &refine.groups[place];
+            let ops: Vec<Index> = group.members.iter().chain(&group.copies).copied().collect();
+            for op in ops {
+                refine.enter(op, place as Place);
+            }
+        }
+        refine
+    }
+
+    /// Looks at each cut, and again at those that a change touched; then at those of groups that copies have left with idle
+    /// ops, which now have room.
+    fn run(&mut self) {
+        let all = 0..self.graph.edges.len() as u32;
+        let mut queue: VecDeque<u32> = all.collect();
+        let mut waits = vec![true; self.graph.edges.len()];
+        while !queue.is_empty() {
+            while let Some(edge) = queue.pop_front() {
+                waits[edge as usize] = false;
+                let changed = self.improve(edge);
+                self.wait(&changed, &mut queue, &mut waits);
+            }
+            for group in 0..self.groups.len() as Place {
+                if self.drop_idle(group) {
+                    let content = self.content[group as usize].clone();
+                    self.wait(&content, &mut queue, &mut waits);
+                }
+            }
+        }
+    }
+    /// Puts the values around `ops` into the queue.
+    fn wait(&self, ops: &[Index], queue: &mut VecDeque<u32>, waits: &mut [bool]) {
+        for &op in ops {
+            let reads = self.graph.reads[op as usize].iter();
+            for &near in reads.chain(&self.graph.writes[op as usize]) {
+                if !std::mem::replace(&mut waits[near as usize], true) {
+                    queue.push_back(near);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Group> {
+        for (place, content) in self.content.iter().enumerate() {
+            let own = |op: &&Index| self.homes[**op as usize][0] == place as Place;
+            let group = &mut self.groups[place];
+            group.members = content.iter().filter(own).copied().collect();
+            group.copies = content.iter().filter(|op| !own(op)).copied().collect();
+        }
+        self.groups.retain(|g| !g.members.is_empty());
+        self.groups
+    }
+
+    /// Takes the first change at a cut that lowers the cost; gives the ops that it concerns.
+    fn improve(&mut self, edge: u32) -> SmallVec<[Index; MAX_ROW]> {
+        for change in self.candidates(edge) {
+            if self.budget == 0 {
+                break;
+            }
+            self.planner.refinements += 1;
+            if self.is_legal(&change) && self.attempt(&change) {
+                return change.ops;
+            }
+        }
+        SmallVec::new()
+    }
+
+    /// Takes ops out of a group that has no need of them: all their readers went to groups that compute them too. Whether
+    /// there are such.
+    fn drop_idle(&mut self, group: Place) -> bool {
+        let before = self.content[group as usize].len();
+        for op in self.content[group as usize].clone().into_iter().rev() {
+            let homes = &self.homes[op as usize];
+            let writes = homes.first() == Some(&group);
+            let needed = |&edge: &u32| {
+                self.reads.contains_key(&(edge, group)) || (writes && self.is_written(edge))
+            };
+            if homes.len() > 1 && !self.graph.writes[op as usize].iter().any(needed) {
+                self.leave(op, group);
+            }
+        }
+        let content = &self.content[group as usize];
+        let (count, changed) = (content.len() as u64, content.len() < before);
+        if changed {
+            self.planner.refined_ops += count;
+            let copies = self.copies(group);
+            let answer = match content.is_empty() {
+                true => None,
+                false => self
+                    .planner
+                    .ask_with(self.ir, self.graph, content, &copies)
+                    .ok(),
+            };
+            if answer.is_some() || count == 0 {
+                self.groups[group as usize].verdict = answer;
+            }
+        }
+        changed
+    }
+
+    // --- what could change -------------------------------------------------------------------------------------------
+
+    fn candidates(&self, number: u32) -> Vec<Change> {
+        let edge = &self.graph.edges[number as usize];
+        let maker = edge.maker.filter(|&m| !self.graph.free[m as usize]);
+        let Some(maker) = maker.filter(|&m| self.homes[m as usize].len() == 1) else {
+            return Vec::new();
+        };
+        let from = self.homes[maker as usize][0];
+        let targets = self.outside(number);
+        if targets.is_empty() || self.fixed[from as usize] {
+            return Vec::new();
+        }
+        let mut changes = Vec::new();
+        for ops in self.rows(&[maker], from, false) {
+            let mut push = |leave: bool, into: &[Place]| {
+                changes.push(Change {
+                    ops: ops.clone(),
+                    from,
+                    leave,
+                    into: into.iter().copied().collect(),
+                });
+            };
+            for &target in targets.iter().take(MAX_COPIES) {
+                push(true, &[target]);
+                push(false, &[target]);
+            }
+            if (2..=MAX_COPIES).contains(&targets.len()) {
+                push(true, &targets);
+                push(false, &targets);
+            }
+        }
+        for &target in targets.iter().take(MAX_COPIES) {
+            let readers = edge.readers.iter().copied();
+            let inside = |r: &Index| self.homes[*r as usize].as_slice() == [target];
+            let readers: Vec<Index> = readers.filter(inside).take(MAX_ROW).collect();
+            for ops in self.rows(&readers, target, true) {
+                changes.push(Change {
+                    ops,
+                    from: target,
+                    leave: true,
+                    into: [from].into_iter().collect(),
+                });
+            }
+        }
+        changes
+    }
+
+    /// The groups that load a value from memory, ascending.
+    fn outside(&self, number: u32) -> Vec<Place> {
+        let edge = &self.graph.edges[number as usize];
+        let made = edge
+            .maker
+            .map_or(&[][..], |m| self.homes[m as usize].as_slice());
+        let readers = edge.readers.iter();
+        let groups = readers.flat_map(|&r| self.homes[r as usize].iter().copied());
+        let mut groups: Vec<Place> = groups.filter(|g| !made.contains(g)).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    /// `start`, and then with one more step of neighbours inside `group` at a time, away from the cut.
+    fn rows(&self, start: &[Index], group: Place, down: bool) -> Vec<SmallVec<[Index; MAX_ROW]>> {
+        let mut row: SmallVec<[Index; MAX_ROW]> = start.iter().copied().collect();
+        let mut rows = Vec::new();
+        let mut fresh = 0..row.len();
+        while !fresh.is_empty() && row.len() <= MAX_ROW && rows.len() <= MAX_STEPS {
+            let mut sorted = row.clone();
+            sorted.sort_unstable();
+            rows.push(sorted);
+            let mut next: SmallVec<[Index; MAX_ROW]> = SmallVec::new();
+            for &op in &row[fresh.clone()] {
+                let inside =
+                    |o: &Index| self.homes[*o as usize].as_slice() == [group] && !row.contains(o);
+                match down {
+                    true => next.extend(self.graph.consumers(op).map(|(o, _)| o).filter(inside)),
+                    false => next.extend(self.graph.producers(op).map(|(o, _)| o).filter(inside)),
+                }
+                if next.len() > MAX_ROW {
+                    return rows;
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            fresh = row.len()..row.len() + next.len();
+            row.extend(next);
+        }
+        rows
+    }
+
+    /// Whether the order of groups stays an order, hints are kept, and no border ends up inside.
+    fn is_legal(&self, change: &Change) -> bool {
+        let fixed = |g: &Place| self.fixed[*g as usize];
+        if change.into.iter().any(fixed) || fixed(&change.from) {
+            return false;
+        }
+        let copied = change.action() == Action::Copy;
+        let homes = |op: Index| -> SmallVec<[Place; 4]> {
+            match change.ops.contains(&op) {
+                true => self.homes_after(op, change),
+                false => self.homes[op as usize].iter().copied().collect(),
+            }
+        };
+        change.ops.iter().all(|&op| {
+            let node = self.graph.ops[op as usize];
+            let hinted = self.ir.get_attr(node, "fusion.hint").is_some();
+            if hinted || (copied && is_pinned(self.ir, node)) {
+                return false;
+            }
+            let own = homes(op);
+            let reads = self.graph.producers(op).all(|(maker, _)| {
+                let border = separated(self.ir, self.graph.ops[maker as usize], node);
+                flows(&homes(maker), &own, border)
+            });
+            reads
+                && self.graph.consumers(op).all(|(reader, _)| {
+                    let border = separated(self.ir, node, self.graph.ops[reader as usize]);
+                    flows(&own, &homes(reader), border)
+                })
+        })
+    }
+    fn homes_after(&self, op: Index, change: &Change) -> SmallVec<[Place; 4]> {
+        let old = self.homes[op as usize].iter().copied();
+        let kept = old.filter(|&g| !change.leave || g != change.from);
+        let mut homes: SmallVec<[Place; 4]> = kept.chain(change.into.iter().copied()).collect();
+        homes.sort_unstable();
+        homes.dedup();
+        homes
+    }
+
+    // --- what it would cost ------------------------------------------------------------------------------------------
+
+    /// Applies a change; keeps it where the cost falls, else takes it back.
+    fn attempt(&mut self, change: &Change) -> bool {
+        let mut near: Vec<u32> = Vec::new();
+        for &op in &change.ops {
+            near.extend(&self.graph.reads[op as usize]);
+            near.extend(&self.graph.writes[op as usize]);
+        }
+        near.sort_unstable();
+        near.dedup();
+        let mut touched: Vec<Place> = change.into.iter().copied().collect();
+        touched.push(change.from);
+        touched.sort_unstable();
+        touched.dedup();
+        let written: Vec<bool> = near.iter().map(|&e| self.is_written(e)).collect();
+        let before = self.traffic(&near, &touched);
+        self.apply(change, true);
+        let after = self.traffic(&near, &touched);
+        // Who writes what is read: it may have to, or need no longer.
+        for (&edge, before) in near.iter().zip(written) {
+            if self.is_written(edge) != before {
+                touched.extend(self.writer(edge));
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        let fixed = touched.iter().any(|&g| self.fixed[g as usize]);
+        let slack = touched.iter().map(|&g| self.slack(g));
+        let slack = slack.fold(0u64, u64::saturating_add);
+        let hopeless = after >= before.saturating_add(slack);
+        if fixed || hopeless || !self.judge(change, &touched) {
+            self.apply(change, false);
+            return false;
+        }
+        true
+    }
+
+    /// Asks about the groups as they are now; takes their new verdicts over where they cost less.
+    fn judge(&mut self, change: &Change, touched: &[Place]) -> bool {
+        let costs = touched.iter().map(|&g| self.cost(g));
+        let before = costs.fold(Cost::default(), |sum, c| sum.plus(&c));
+        let mut after = Cost::default();
+        let mut verdicts: Vec<Option<Verdict>> = Vec::with_capacity(touched.len());
+        for &group in touched {
+            let content = &self.content[group as usize];
+            if content.is_empty() {
+                verdicts.push(None);
+                continue;
+            }
+            self.budget = self.budget.saturating_sub(content.len() as u64);
+            self.planner.refined_ops += content.len() as u64;
+            let copies = self.copies(group);
+            let answer = self.planner.ask_with(self.ir, self.graph, content, &copies);
+            match answer {
+                Ok(verdict) => {
+                    after = after.plus(&verdict.cost);
+                    verdicts.push(Some(verdict));
+                }
+                Err(refusal) => {
+                    self.record(change, Some(refusal), before, None);
+                    return false;
+                }
+            }
+        }
+        let objective = self.planner.model.objective;
+        let (old, new) = (before.key(objective), after.key(objective));
+        if new >= old || !self.pays(change, &before, &after) {
+            let (before_key, after_key) = (old.0, new.0);
+            let refusal = Refusal::NoGain {
+                before: before_key,
+                after: after_key,
+            };
+            self.record(change, Some(refusal), before, Some(after));
+            return false;
+        }
+        self.record(change, None, before, Some(after));
+        for (&group, verdict) in touched.iter().zip(verdicts) {
+            self.groups[group as usize].verdict = verdict;
+            self.groups[group as usize].settled = false;
+        }
+        true
+    }
+
+    /// Whether a copy saves more bytes than could be moved while it is computed again.
+    fn pays(&self, change: &Change, before: &Cost, after: &Cost) -> bool {
+        if change.action() == Action::Move || self.planner.model.objective == Objective::Time {
+            return true;
+        }
+        let target = &self.planner.model.target;
+        let price = |c: &Cost| c.bytes().saturating_add(target.flops_as_bytes(c.flops));
+        price(after) < price(before)
+    }
+
+    fn record(
+        &mut self,
+        change: &Change,
+        refusal: Option<Refusal>,
+        before: Cost,
+        after: Option<Cost>,
+    ) {
+        let last = change.ops.last().copied();
+        let target = |&g: &Place| self.groups[g as usize].members.last().copied();
+        let targets = change.into.iter().filter_map(target);
+        let parts = last.into_iter().chain(targets);
+        self.records.push(Record {
+            action: change.action(),
+            parts: parts
+                .filter_map(|op| name_of(self.ir, self.graph, op))
+                .collect(),
+            ops: change.ops.len(),
+            refusal,
+            before: Some(before),
+            after,
+        });
+    }
+
+    fn cost(&self, group: Place) -> Cost {
+        let verdict = self.groups[group as usize].verdict.as_ref();
+        verdict.map_or(Cost::default(), |v| v.cost)
+    }
+    /// Bytes that a group moves beyond each input and each output once: what another plan could save at most.
+    fn slack(&self, group: Place) -> u64 {
+        let verdict = self.groups[group as usize].verdict.as_ref();
+        verdict.map_or(0, |v| v.cost.bytes().saturating_sub(v.least_bytes))
+    }
+    /// Bytes of the values `edges` that the groups `touched` load, and that anyone writes.
+    fn traffic(&self, edges: &[u32], touched: &[Place]) -> u64 {
+        let mut bytes = 0u64;
+        for &number in edges {
+            let edge = &self.graph.edges[number as usize];
+            let makes = |g: &Place| {
+                let maker = edge.maker.map(|m| self.homes[m as usize].contains(g));
+                maker.unwrap_or(false)
+            };
+            let reads = |g: &&Place| self.reads.contains_key(&(number, **g)) && !makes(g);
+            let loads = touched.iter().filter(reads).count() as u64;
+            let moved = loads + u64::from(self.is_written(number));
+            bytes = bytes.saturating_add(edge.bytes.saturating_mul(moved));
+        }
+        bytes
+    }
+    /// Whether someone else than its makers needs a value.
+    fn is_written(&self, number: u32) -> bool {
+        let edge = &self.graph.edges[number as usize];
+        let Some(maker) = edge.maker.filter(|&m| !self.graph.free[m as usize]) else {
+            return false;
+        };
+        let made = &self.homes[maker as usize];
+        let outside = |r: &Index| self.homes[*r as usize].iter().any(|g| !made.contains(g));
+        edge.escapes || edge.readers.iter().any(outside)
+    }
+    fn writer(&self, number: u32) -> Option<Place> {
+        let maker = self.graph.edges[number as usize].maker?;
+        self.homes[maker as usize].first().copied()
+    }
+    /// The values that a group keeps to itself though an op outside of it reads them, and those that it writes for copies of
+    /// its own ops.
+    fn copies(&self, group: Place) -> Copies {
+        let mut copies = Copies::default();
+        let content = &self.content[group as usize];
+        for &op in content {
+            let homes = &self.homes[op as usize];
+            for &number in &self.graph.writes[op as usize] {
+                let edge = &self.graph.edges[number as usize];
+                let writes = homes.first() == Some(&group) && self.is_written(number);
+                let inside = |r: &Index| self.homes[*r as usize].contains(&group);
+                if homes.len() > 1 && !writes {
+                    copies.hidden.insert(edge.value);
+                } else if writes && !edge.escapes && edge.readers.iter().all(inside) {
+                    copies.shown.insert(edge.value);
+                }
+            }
+        }
+        copies
+    }
+
+    // --- making and unmaking a change --------------------------------------------------------------------------------
+
+    /// Makes a change, or takes it back.
+    fn apply(&mut self, change: &Change, forth: bool) {
+        for &op in &change.ops {
+            if change.leave && !forth {
+                self.enter(op, change.from);
+            }
+            for &group in &change.into {
+                match forth {
+                    true => self.enter(op, group),
+                    false => self.leave(op, group),
+                }
+            }
+            if change.leave && forth {
+                self.leave(op, change.from);
+            }
+        }
+    }
+    fn enter(&mut self, op: Index, group: Place) {
+        insert(&mut self.content[group as usize], op);
+        let homes = &mut self.homes[op as usize];
+        let at = homes.partition_point(|&g| g < group);
+        homes.insert(at, group);
+        for &edge in &self.graph.reads[op as usize] {
+            *self.reads.entry((edge, group)).or_default() += 1;
+        }
+    }
+    fn leave(&mut self, op: Index, group: Place) {
+        self.content[group as usize].retain(|&o| o != op);
+        self.homes[op as usize].retain(|g| *g != group);
+        for &edge in &self.graph.reads[op as usize] {
+            if let Some(count) = self.reads.get_mut(&(edge, group)) {
+                *count -= 1;
+                if *count == 0 {
+                    self.reads.remove(&(edge, group));
+                }
+            }
+        }
+    }
+}
+
+fn insert(list: &mut Vec<Index>, op: Index) {
+    let at = list.partition_point(|&o| o < op);
+    list.insert(at, op);
+}
+
+/// Whether every group of a reader finds what it reads: in the group itself, where no border lies between, or written by
+/// an earlier one.
+fn flows(makers: &[Place], readers: &[Place], border: bool) -> bool {
+    let Some(&writer) = makers.first() else {
+        return false;
+    };
+    readers.iter().all(|reader| match makers.contains(reader) {
+        true => !border,
+        false => writer < *reader,
+    })
+}

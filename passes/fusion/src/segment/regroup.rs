@@ -1,0 +1,173 @@
+//! The best grouping of neighbours: what merging leaves undone, because it takes the best merge first.
+//!
+//! A window slides over the groups in run order. The ops of the groups inside are taken apart into parts that no better
+//! grouping parts (`floor.rs`), and where these are few, put together in the best way there is (`exact.rs`). A window begins
+//! as wide as it may be and becomes narrower until its parts are few enough; it may be a single group.
+//!
+//! ```text
+//! merged: {a b} {c d e}     parts: a, b, c, {d e}     optimum: {a b c} {d e}
+//! ```
+//!
+//! Guarantees: each change lowers the cost; questions are counted against a budget that is linear in the program, and what
+//! comes first in the program is served first. Neighbours in run order can be regrouped freely: nothing between them depends
+//! on either. Ops with a hint stay where they are.
+
+use fuser_analysis::cost::{Cost, Objective};
+use fuser_ir::{Ir, Traits};
+use rustc_hash::FxHashMap;
+
+use super::exact::{self, Bounds, Found};
+use super::floor;
+use super::graph::{Graph, Index};
+use super::record::{Action, Record, name_of};
+use super::search::{Group, total};
+use super::verdict::Planner;
+
+/// The most ops of several neighbours that are looked at together.
+const WINDOW: usize = 24;
+/// The most ops of one group that is looked at.
+const MAX_OPS: usize = 1024;
+/// Questions of one search for an optimum.
+const ATTEMPT: u64 = 4096;
+/// Pairs of sets that it may look at.
+const STEPS: u64 = 1 << 20;
+/// Questions that a program may spend, whatever its size.
+const BASE: u64 = 8_192;
+/// Questions more for each op.
+const PER_OP: u64 = 2;
+
+/// Improves `groups`, given in run order, window by window; gives them in run order.
+pub(super) fn regroup(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    records: &mut Vec<Record>,
+    mut groups: Vec<Group>,
+) -> Vec<Group> {
+    let mut left = BASE.saturating_add(PER_OP.saturating_mul(graph.len() as u64));
+    let mut first = 0;
+    while first < groups.len() && left > 0 {
+        let before = planner.questions;
+        let found = best_window(ir, graph, planner, &groups[first..]);
+        left = left.saturating_sub(1 + planner.questions - before);
+        match found {
+            Some((count, found)) => {
+                let window = &groups[first..first + count];
+                records.push(record(ir, graph, planner, window, &found));
+                groups.splice(first..first + count, found);
+                // What changed may go further with what stands before it.
+                first = first.saturating_sub(WINDOW);
+            }
+            None => first += 1,
+        }
+    }
+    groups
+}
+
+/// The widest window at the front of `groups` that can be looked at, and its groups where others cost less.
+fn best_window(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    groups: &[Group],
+) -> Option<(usize, Vec<Group>)> {
+    let mut ops = 0;
+    let fits = groups.iter().take_while(|group| {
+        ops += group.members.len();
+        ops <= WINDOW
+    });
+    let mut count = fits.count().max(1);
+    loop {
+        match best(ir, graph, planner, &groups[..count]) {
+            Found::Best(found) => return Some((count, found)),
+            Found::Unknown if count > 1 => count -= 1,
+            Found::Nothing | Found::Unknown => return None,
+        }
+    }
+}
+
+/// The ops of neighbours put together in the best way, if that costs less.
+pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Group]) -> Found {
+    let hinted = |&op: &Index| ir.get_attr(graph.ops[op as usize], "fusion.hint").is_some();
+    let mut all: Vec<Index> = window.iter().flat_map(|g| g.members.clone()).collect();
+    if all.iter().any(hinted) || all.len() > MAX_OPS {
+        return Found::Unknown;
+    }
+    // Components that are one group each end at borders: only what two of them touch beside those could be saved.
+    if window.len() > 1 && window.iter().all(|g| g.settled) && !share(ir, graph, window) {
+        return Found::Unknown;
+    }
+    all.sort_unstable();
+    let parts = parts(ir, graph, planner, &all, &total(graph, window, planner));
+    // One group that nothing better parts.
+    if window.len() == 1 && parts.len() == 1 {
+        return Found::Nothing;
+    }
+    best_of(ir, graph, planner, &parts, window)
+}
+
+/// Whether two of the groups load one value, or one loads what another makes and no border is.
+fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
+    let mut touched = FxHashMap::<u32, usize>::default();
+    window.iter().zip(0..).any(|(group, number)| {
+        let edges = group.members.iter().flat_map(|&op| {
+            let border = ir.has(graph.ops[op as usize], Traits::BARRIER);
+            let made = graph.writes[op as usize].iter().filter(move |_| !border);
+            made.chain(&graph.reads[op as usize])
+        });
+        let mut loaded = edges.filter(|&&edge| graph.is_loaded(edge));
+        loaded.any(|&edge| *touched.entry(edge).or_insert(number) != number)
+    })
+}
+
+/// The optimum over `parts`, if that costs less than the groups that are `known`.
+pub(super) fn best_of(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    parts: &[Vec<Index>],
+    known: &[Group],
+) -> Found {
+    let bounds = Bounds {
+        questions: ATTEMPT,
+        steps: STEPS,
+        below: Some(total(graph, known, planner)),
+    };
+    exact::optimum(ir, graph, planner, parts, &bounds)
+}
+
+/// The ops `all`, ascending, in parts that no grouping parts which costs no more than what is `known`.
+fn parts(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &Planner,
+    all: &[Index],
+    known: &Cost,
+) -> Vec<Vec<Index>> {
+    match planner.model.objective {
+        Objective::Bytes => floor::inseparable(ir, graph, all, known.bytes()),
+        _ => all.iter().map(|&op| vec![op]).collect(),
+    }
+}
+
+/// That `before` became `after`.
+pub(super) fn record(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &Planner,
+    before: &[Group],
+    after: &[Group],
+) -> Record {
+    let last = before.iter().flat_map(|g| g.members.last()).max();
+    Record {
+        action: Action::Regroup,
+        parts: last
+            .and_then(|&l| name_of(ir, graph, l))
+            .into_iter()
+            .collect(),
+        ops: before.iter().map(|g| g.members.len()).sum(),
+        refusal: None,
+        before: Some(total(graph, before, planner)),
+        after: Some(total(graph, after, planner)),
+    }
+}

@@ -1,0 +1,190 @@
+//! Segmentation and rematerialization in turns, until nothing falls.
+//!
+//! Merging pays for every value that crosses; rematerialization then finds that some of them need not, and kernels that
+//! were kept apart by them may share a walk. So, on a copy: rematerialize what is drawn, dissolve the borders, go on merging
+//! and refining from these groups, rematerialize again. A round is kept only if the cost fell strictly; the first that does
+//! not ends it. Without a round that is kept the program stays as it was drawn, and the `remat` pass has its turn later.
+//!
+//! Never undoes what a hint or a border of the user demands: merging goes on under the same rules. Bounded by the number of
+//! rounds and by a budget of work, counted and not timed; where the budget ends it, a record says so.
+
+use fuser_analysis::cost::{Cost, Model, Refusal, boundary};
+use fuser_dialects::task;
+use fuser_dialects::task::outline::dissolve;
+use fuser_ir::{Ir, Op};
+
+use super::apply::{Draw, draw};
+use super::bottom_up::BottomUp;
+use super::graph::{Graph, Index};
+use super::record::{Action, Record};
+use super::refine::refine;
+use super::search::{Group, Options, budget};
+use super::verdict::Planner;
+use crate::remat::{Config, Plans, improve};
+
+/// What all turns may look at: values, ops and nodes of networks in rematerialization, and ops that are grouped anew.
+const BUDGET: u64 = 1 << 22;
+/// What rematerialization may look at in a turn, for each op: it only looks ahead. A program for whose ops the budget would not
+/// suffice gets no turn.
+const WORK: u64 = 256;
+
+/// Takes turns on the drawn segments of `program`, at most `most` times; gives a record of each turn.
+pub(super) fn rounds(
+    ir: &mut Ir,
+    program: Op,
+    planner: &mut Planner,
+    options: &Options,
+    most: u64,
+) -> Vec<Record> {
+    let mut records = Vec::new();
+    if most == 0 || segments(ir, program).len() < 2 {
+        return records;
+    }
+    let ops = ir.walk(program).len() as u64;
+    if ops.saturating_mul(WORK) > BUDGET {
+        records.push(ended(ops, BUDGET / WORK));
+        return records;
+    }
+    let model = planner.model.clone();
+    let mut plans = Plans::new(&model);
+    let objective = model.objective;
+    let config = Config {
+        work: WORK,
+        ..Config::default()
+    };
+    let mut state = ir.clone();
+    let first = improve(&mut state, program, &model, &config);
+    if !first.changed {
+        return records;
+    }
+    let mut spent = first.work.saturating_add(ops);
+    let mut cost = total(&state, program, &model, &mut plans);
+    for _ in 0..most {
+        if spent > BUDGET {
+            records.push(ended(spent, BUDGET));
+            break;
+        }
+        let mut trial = state.clone();
+        if !regroup(&mut trial, program, planner, options).unwrap_or(false) {
+            break;
+        }
+        let turn = improve(&mut trial, program, &model, &config);
+        spent = spent.saturating_add(turn.work).saturating_add(ops);
+        let after = total(&trial, program, &model, &mut plans);
+        let falls = after.key(objective) < cost.key(objective);
+        let refusal = (!falls).then(|| Refusal::NoGain {
+            before: cost.key(objective).0,
+            after: after.key(objective).0,
+        });
+        records.push(Record {
+            action: Action::Round,
+            parts: Vec::new(),
+            ops: segments(&trial, program).len(),
+            refusal,
+            before: Some(cost),
+            after: Some(after),
+        });
+        if !falls {
+            break;
+        }
+        (state, cost) = (trial, after);
+        *ir = state.clone();
+    }
+    records
+}
+
+/// Turns that were not taken because so much would be looked at.
+fn ended(ops: u64, limit: u64) -> Record {
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let (ops, limit) = (count(ops), count(limit));
+    Record {
+        action: Action::Round,
+        parts: Vec::new(),
+        ops,
+        refusal: Some(Refusal::TooManyOps { ops, limit }),
+        before: None,
+        after: None,
+    }
+}
+
+/// What the drawn segments of `program` cost: as they are, and once rematerialized, where the budget suffices for that.
+pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
+    let model = &planner.model;
+    let drawn = total(ir, program, model, &mut Plans::new(model));
+    let ops = ir.walk(program).len() as u64;
+    if ops.saturating_mul(WORK) > BUDGET {
+        return [drawn; 2];
+    }
+    let mut copy = ir.clone();
+    let config = Config {
+        work: WORK,
+        ..Config::default()
+    };
+    improve(&mut copy, program, model, &config);
+    [drawn, total(&copy, program, model, &mut Plans::new(model))]
+}
+
+fn segments(ir: &Ir, program: Op) -> Vec<Op> {
+    let children = ir.children(program).into_iter();
+    children.filter(|&op| ir.is(op, &task::SEGMENT)).collect()
+}
+
+fn total(ir: &Ir, program: Op, model: &Model, plans: &mut Plans<'_>) -> Cost {
+    let cost = |&segment: &Op| match plans.today(ir, segment) {
+        Some(priced) => priced.cost,
+        None => {
+            let (inputs, outputs) = boundary(ir, &ir.children(segment));
+            let values = inputs.iter().chain(&outputs);
+            let bytes = values.map(|&v| model.bindings.bytes(ir, v));
+            Cost {
+                read_bytes: bytes.fold(0, u64::saturating_add),
+                launches: 1,
+                ..Cost::default()
+            }
+        }
+    };
+    let costs = segments(ir, program).iter().map(cost).collect::<Vec<_>>();
+    costs.iter().fold(Cost::default(), |sum, c| sum.plus(c))
+}
+
+/// Merges and refines from the groups that are drawn; says whether a group changed.
+fn regroup(ir: &mut Ir, program: Op, planner: &mut Planner, options: &Options) -> Option<bool> {
+    let block = ir.body(program, 0)?;
+    let drawn = segments(ir, program);
+    let contents: Vec<Vec<Op>> = drawn
+        .iter()
+        .map(|&s| {
+            let ops = ir.children(s).into_iter();
+            ops.filter(|&op| !ir.is(op, &task::YIELD)).collect()
+        })
+        .collect();
+    if !drawn.into_iter().all(|segment| dissolve(ir, segment)) {
+        return None;
+    }
+    let graph = Graph::build(ir, block, &planner.model.bindings);
+    let mut groups = Vec::with_capacity(contents.len());
+    for ops in contents {
+        let places = ops.into_iter().filter_map(|op| graph.place(op));
+        let members: Vec<Index> = places.filter(|&p| !graph.free[p as usize]).collect();
+        if !members.is_empty() {
+            groups.push(Group {
+                verdict: planner.ask(ir, &graph, &members).ok(),
+                members,
+                ..Group::default()
+            });
+        }
+    }
+    let mut records = Vec::new();
+    let questions = budget(options, groups.len());
+    let search = BottomUp::new(ir, &graph, planner, &mut records, groups);
+    let mut groups = search.run(questions);
+    if options.refine {
+        let ops = options.evaluations.saturating_mul(graph.len() as u64);
+        groups = refine(ir, &graph, planner, &mut records, groups, ops);
+    }
+    if records.iter().all(|r| r.refusal.is_some()) {
+        return Some(false);
+    }
+    draw(ir, block, &Draw::all(&graph, &groups), &graph.free_ops());
+    Some(true)
+}

@@ -1,0 +1,575 @@
+//! Turns one sweep into a kernel function and the launch that runs it.
+//!
+//! ```text
+//! %s = task.sweep axes ["a0", "a1"] ... { ... task.yield %s }
+//!   =>
+//! %s = kernel.launch callee @f_0 %x extents [[B]]          // and @f_0 holds the loops
+//! ```
+//!
+//! Where the sweep accumulates over grid axes, the kernel yields one partial result per cell and a second kernel puts them
+//! together, in the order of the cells: the result is the same however many threads run.
+
+use fuser_analysis::axes::Axes;
+use fuser_dialects::{kernel, task};
+use fuser_ir::ir::NewOp;
+use fuser_ir::types::{ExtentExpr, MemSpace};
+use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value};
+use fuser_target::Target;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
+
+use super::build::{Idx, KernelBuilder, Map};
+use super::combine::Combine;
+use super::hoisted::Outside;
+use super::sweep::{FlatSweep, SweepLowering, Unsupported};
+use crate::spec::{Role, SweepSpec, renamed, strings};
+
+/// Shared memory that a block is taken to need besides its allocations: partial results of its threads.
+const RESERVED: u64 = 1 << 10;
+
+/// Bytes that an allocation of known size takes, to where the next one begins.
+fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
+    let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
+        return None;
+    };
+    let elements = dims.iter().try_fold(1u64, |n, dim| match dim {
+        Extent::Static(extent) => n.checked_mul(*extent),
+        _ => None,
+    })?;
+    elements
+        .checked_mul(dtype.bytes())?
+        .checked_next_multiple_of(SCRATCH_ALIGN)
+}
+
+/// Allocations in scratch memory begin at multiples of this many bytes.
+pub const SCRATCH_ALIGN: u64 = 64;
+
+/// Indices of one grid iteration of a kernel that puts partial results together.
+const COMBINE_BLOCK: i64 = 1024;
+
+/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. Returns how many.
+pub fn lower_sweep(
+    ir: &mut Ir,
+    sweep: Op,
+    name: &str,
+    module: Block,
+    target: &Target,
+) -> Result<usize, Unsupported> {
+    let flat = flatten(ir, sweep)?;
+    let ops: Vec<Op> = flat.ops.iter().map(|(op, _)| *op).collect();
+    let unsupported = |reason: String, help: &str| Unsupported {
+        op: sweep,
+        reason,
+        help: help.to_string(),
+    };
+    let axes = Axes::build(ir, &ops)
+        .map_err(|r| unsupported(r.render(ir), "put the ops into different sweeps"))?;
+    let spec = SweepSpec::read(ir, sweep, &axes)
+        .map_err(|reason| unsupported(reason, "run --schedule to have the clauses chosen"))?;
+    let job = Job {
+        name: name.to_string(),
+        module,
+        target,
+        axes: &axes,
+        spec: &spec,
+        flat: &flat,
+    };
+    job.run(ir)
+}
+
+/// Replaces borders on sums of the sweep by these.
+fn drop_names(ir: &mut Ir, sweep: Op) {
+    for op in ir.walk(sweep) {
+        let sum = renamed(ir, op);
+        let inside = |v: &Value| {
+            ir.def_op(*v)
+                .is_some_and(|maker| ir.is_inside(maker, sweep))
+        };
+        if let Some(sum) = sum.filter(inside) {
+            let (result, name) = (ir.result(op, 0), ir.value_name_sym(ir.result(op, 0)));
+            ir.replace_all_uses(result, sum);
+            ir.set_value_name(sum, name);
+            ir.erase(op);
+        }
+    }
+}
+
+/// Dissolves the phases of a sweep; its ops stay inside, in order.
+fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
+    let mut ops = Vec::new();
+    let mut before = Vec::new();
+    let body: Vec<Op> = ir.children(sweep);
+    let mut phase = 0;
+    for op in body {
+        if ir.is(op, &task::PHASE) {
+            before.push(strings(ir, op, "before"));
+            ops.extend(
+                dissolve_phase(ir, op)
+                    .into_iter()
+                    .map(|inner| (inner, phase)),
+            );
+            phase += 1;
+        } else if !ir.is(op, &task::YIELD) {
+            ops.push((op, phase));
+        }
+    }
+    drop_names(ir, sweep);
+    ops.retain(|(op, _)| !ir.is_erased(*op));
+    let end = ir.body(sweep, 0).and_then(|b| ir.terminator(b));
+    let mut outputs: Vec<Value> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
+    let mut seen = FxHashSet::default();
+    outputs.retain(|v| seen.insert(*v));
+    Ok(FlatSweep {
+        op: sweep,
+        ops,
+        outputs,
+        before,
+    })
+}
+
+fn dissolve_phase(ir: &mut Ir, phase: Op) -> Vec<Op> {
+    let mut moved = Vec::new();
+    for op in ir.children(phase) {
+        if ir.is(op, &task::YIELD) {
+            let yielded: Vec<Value> = ir.operands(op).collect();
+            for (result, value) in ir.results(phase).to_vec().into_iter().zip(yielded) {
+                ir.replace_all_uses(result, value);
+            }
+        } else {
+            ir.detach(op);
+            ir.insert_before(phase, op);
+            moved.push(op);
+        }
+    }
+    ir.erase(phase);
+    moved
+}
+
+struct Job<'a> {
+    name: String,
+    module: Block,
+    target: &'a Target,
+    axes: &'a Axes,
+    spec: &'a SweepSpec,
+    flat: &'a FlatSweep,
+}
+
+impl Job<'_> {
+    fn run(&self, ir: &mut Ir) -> Result<usize, Unsupported> {
+        let inputs = self.inputs(ir);
+        let names = self.extent_names(ir, &inputs);
+        let partial: Vec<bool> = self
+            .flat
+            .outputs
+            .iter()
+            .map(|&v| self.is_partial(ir, v))
+            .collect();
+        let outputs: Vec<TypeId> = self
+            .flat
+            .outputs
+            .iter()
+            .zip(&partial)
+            .map(|(&v, &p)| {
+                if p {
+                    self.partial_type(ir, v)
+                } else {
+                    Ok(ir.value_type(v))
+                }
+            })
+            .collect::<Result<_, _>>()?;
+        let symbol = self.name.clone();
+        self.emit_kernel(ir, &symbol, &inputs, &outputs, &names)?;
+        let launch = self.emit_launch(ir, &symbol, &inputs, &outputs, &names);
+        let mut count = 1;
+        let results: Vec<Value> = ir.results(launch).to_vec();
+        for (i, (&output, &result)) in self.flat.outputs.iter().zip(&results).enumerate() {
+            let mut replacement = result;
+            if partial[i] {
+                replacement =
+                    self.emit_combine(ir, &format!("{symbol}_combine{i}"), output, result, &names)?;
+                count += 1;
+            }
+            let hint = ir.value_name_sym(output);
+            ir.set_value_name(replacement, hint);
+            self.replace_results(ir, output, replacement);
+        }
+        ir.erase(self.flat.op);
+        Ok(count)
+    }
+    fn replace_results(&self, ir: &mut Ir, output: Value, replacement: Value) {
+        let yielded = ir
+            .children(self.flat.op)
+            .into_iter()
+            .find(|&op| ir.is(op, &task::YIELD));
+        let Some(yielded) = yielded else { return };
+        let operands: Vec<Value> = ir.operands(yielded).collect();
+        for (index, operand) in operands.into_iter().enumerate() {
+            if operand == output {
+                let result = ir.result(self.flat.op, index);
+                ir.replace_all_uses(result, replacement);
+            }
+        }
+    }
+    /// Values that the sweep reads from outside, in order of first use.
+    fn inputs(&self, ir: &Ir) -> Vec<Value> {
+        let inside: FxHashSet<Op> = self.flat.ops.iter().map(|(op, _)| *op).collect();
+        let mut seen = FxHashSet::default();
+        let operands = self.flat.ops.iter().flat_map(|(op, _)| ir.operands(*op));
+        operands
+            .filter(|v| ir.def_op(*v).is_none_or(|op| !inside.contains(&op)) && seen.insert(*v))
+            .collect()
+    }
+    /// Named extents that the kernel computes with, sorted by name.
+    fn extent_names(&self, ir: &Ir, inputs: &[Value]) -> Vec<Sym> {
+        let results = self
+            .flat
+            .ops
+            .iter()
+            .flat_map(|(op, _)| ir.results(*op).to_vec());
+        let mut names: Vec<Sym> = Vec::new();
+        for value in inputs.iter().copied().chain(results) {
+            let TypeKind::Tensor(tensor) = ir.value_kind(value) else {
+                continue;
+            };
+            names.extend(tensor.dims.iter().flat_map(|d| names_of(ir, d)));
+        }
+        for (op, _) in &self.flat.ops {
+            let Some(AttrKind::Extents(dims)) = ir.attr_of(*op, "shape") else {
+                continue;
+            };
+            names.extend(dims.iter().flat_map(|d| names_of(ir, d)));
+        }
+        names.sort_by(|a, b| ir.str(*a).cmp(ir.str(*b)));
+        names.dedup();
+        names
+    }
+    fn is_partial(&self, ir: &Ir, output: Value) -> bool {
+        let Some(op) = ir
+            .def_op(output)
+            .filter(|&op| Combine::of(ir, op).is_some())
+        else {
+            return false;
+        };
+        let reduced = self.axes.reduced(op);
+        self.spec
+            .loops
+            .iter()
+            .any(|l| l.role == Role::Grid && l.axes.iter().any(|a| reduced.contains(a)))
+    }
+    fn kept_loops(&self, output: Value) -> Vec<usize> {
+        let mut list = Vec::new();
+        for axis in self.axes.stored(output) {
+            if let Some(index) = self.spec.loop_of(axis).filter(|i| !list.contains(i)) {
+                list.push(index);
+            }
+        }
+        list
+    }
+    /// `tensor<cells x kept... x acc>`
+    fn partial_type(&self, ir: &mut Ir, output: Value) -> Result<TypeId, Unsupported> {
+        let mut dims = vec![Dim::fixed(self.spec.cells.max(1) as u64)];
+        for index in self.kept_loops(output) {
+            let Some(extent) = ir.extent(self.spec.loops[index].extent.clone()) else {
+                continue;
+            };
+            dims.push(Dim::new(extent));
+        }
+        let dtype = self.accumulator_dtype(ir, output);
+        Ok(ir.tensor(dims, dtype))
+    }
+    fn accumulator_dtype(&self, ir: &Ir, output: Value) -> DType {
+        let dtype = ir.value_kind(output).dtype().unwrap_or(DType::F32);
+        let combine = ir.def_op(output).and_then(|op| Combine::of(ir, op));
+        combine.map_or(dtype, |c| c.accumulator(dtype))
+    }
+    fn emit_kernel(
+        &self,
+        ir: &mut Ir,
+        symbol: &str,
+        inputs: &[Value],
+        outputs: &[TypeId],
+        names: &[Sym],
+    ) -> Result<(), Unsupported> {
+        let input_types: Vec<TypeId> = inputs.iter().map(|&v| ir.value_type(v)).collect();
+        let hints: Vec<Option<Sym>> = inputs
+            .iter()
+            .chain(&self.flat.outputs)
+            .map(|&v| ir.value_name_sym(v))
+            .collect();
+        let types: Vec<TypeId> = input_types.iter().chain(outputs).copied().collect();
+        let func = OpenFunc::new(
+            ir,
+            self.module,
+            symbol,
+            &types,
+            &hints,
+            names,
+            self.spec.threads,
+        );
+        let values = inputs.iter().chain(&self.flat.outputs).copied();
+        let global: FxHashMap<Value, Value> = values.zip(func.memory.iter().copied()).collect();
+        let loc = ir.op_loc(self.flat.op);
+        let block = func.block;
+        let extents = func.extents.clone();
+        let mut lowering = SweepLowering {
+            k: KernelBuilder {
+                ir,
+                block,
+                entry: block,
+                loc,
+                extents,
+            },
+            axes: self.axes,
+            spec: self.spec,
+            flat: self.flat,
+            target: self.target,
+            global,
+            tables: FxHashMap::default(),
+            cell: Idx::ZERO,
+            outer: Vec::new(),
+            base: Vec::new(),
+            extent: Vec::new(),
+            scalars: FxHashMap::default(),
+            resident: FxHashMap::default(),
+            pending: Vec::new(),
+            accumulators: Vec::new(),
+            order: FxHashMap::default(),
+            readers: FxHashMap::default(),
+            layouts: FxHashMap::default(),
+            hoisted: Vec::new(),
+            outside: Outside::default(),
+        };
+        lowering.emit()?;
+        lowering.k.op(&kernel::RETURN, &[], &[], &[]);
+        self.check_scratch(ir, block)
+    }
+    /// Refuses a kernel whose allocations of known size are more than a block of the target may have. Those that depend on named
+    /// extents are the launch's to check.
+    fn check_scratch(&self, ir: &Ir, entry: Block) -> Result<(), Unsupported> {
+        let Some(limit) = self.target.scratch_limit() else {
+            return Ok(());
+        };
+        let known = ir.block_ops(entry).filter(|&op| ir.is(op, &kernel::ALLOC));
+        let bytes = known.fold(RESERVED, |sum: u64, op| {
+            sum.saturating_add(allocated(ir, op).unwrap_or(0))
+        });
+        let fits = bytes <= limit;
+        fits.then_some(()).ok_or_else(|| Unsupported {
+            op: self.flat.op,
+            reason: format!(
+                "its kernel asks for {bytes} bytes of shared memory, {} has {limit} for a block",
+                self.target.name
+            ),
+            help: "keep less in the tile: other roles, or smaller tiles".into(),
+        })
+    }
+    fn emit_launch(
+        &self,
+        ir: &mut Ir,
+        symbol: &str,
+        inputs: &[Value],
+        outputs: &[TypeId],
+        names: &[Sym],
+    ) -> Op {
+        let callee = ir.sym(symbol);
+        let callee = ir.attr(AttrKind::SymbolRef(vec![callee]));
+        let dims = names.iter().map(|&n| Dim::new(named(ir, n))).collect();
+        let extents = ir.attr(AttrKind::Extents(dims));
+        let mut attrs = smallvec![(ir.sym("callee"), callee)];
+        if !names.is_empty() {
+            attrs.push((ir.sym("extents"), extents));
+        }
+        let loc = Some(ir.op_loc(self.flat.op));
+        let results = outputs.iter().map(|&ty| (ty, None)).collect();
+        let new = NewOp {
+            operands: inputs.iter().copied().collect(),
+            results,
+            attrs,
+            loc,
+            ..NewOp::default()
+        };
+        let launch = ir.create_op(&kernel::LAUNCH, new);
+        ir.insert_before(self.flat.op, launch);
+        launch
+    }
+    /// A kernel that adds up (or multiplies, ...) the partial results of all cells.
+    fn emit_combine(
+        &self,
+        ir: &mut Ir,
+        symbol: &str,
+        output: Value,
+        partial: Value,
+        names: &[Sym],
+    ) -> Result<Value, Unsupported> {
+        let types = [ir.value_type(partial), ir.value_type(output)];
+        let Some(combine) = ir.def_op(output).and_then(|op| Combine::of(ir, op)) else {
+            return Ok(partial);
+        };
+        let dtype = ir.value_kind(output).dtype().unwrap_or(DType::F32);
+        let func = OpenFunc::new(
+            ir,
+            self.module,
+            symbol,
+            &types,
+            &[None, ir.value_name_sym(output)],
+            names,
+            self.spec.threads,
+        );
+        let loc = ir.op_loc(self.flat.op);
+        let mut k = KernelBuilder {
+            ir,
+            block: func.block,
+            entry: func.block,
+            loc,
+            extents: func.extents.clone(),
+        };
+        let mut total = ExtentExpr::constant(1);
+        for index in self.kept_loops(output) {
+            total = total
+                .mul(&self.spec.loops[index].extent)
+                .unwrap_or_default();
+        }
+        let total = k.extent(&total).unwrap_or(Idx::ZERO);
+        let plan = Combining {
+            combine,
+            dtype,
+            total,
+            cells: Idx::Const(self.spec.cells.max(1)),
+            from: func.memory[0],
+            to: func.memory[1],
+            lanes: Some(self.spec.vector).filter(|&v| v > 1),
+            map: if self.target.is_gpu() {
+                Map::Thread
+            } else {
+                Map::Seq
+            },
+        };
+        plan.emit(&mut k);
+        k.op(&kernel::RETURN, &[], &[], &[]);
+        let launch = self.emit_launch(ir, symbol, &[partial], &[types[1]], names);
+        Ok(ir.result(launch, 0))
+    }
+}
+
+fn names_of(ir: &Ir, dim: &Dim) -> Vec<Sym> {
+    match dim.extent {
+        Extent::Symbolic(id) => ir
+            .extent_expr(id)
+            .terms
+            .iter()
+            .flat_map(|(n, _)| n.clone())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn named(ir: &mut Ir, name: Sym) -> Extent {
+    let text = ir.str(name).to_string();
+    ir.named_extent(&text)
+}
+
+struct OpenFunc {
+    block: Block,
+    memory: Vec<Value>,
+    extents: FxHashMap<Sym, Value>,
+}
+
+impl OpenFunc {
+    /// A `kernel.func` at the end of `module` with one flat memory per type and one index per extent name.
+    fn new(
+        ir: &mut Ir,
+        module: Block,
+        symbol: &str,
+        types: &[TypeId],
+        hints: &[Option<Sym>],
+        names: &[Sym],
+        threads: i64,
+    ) -> OpenFunc {
+        let region = ir.new_region();
+        let block = ir.append_block(region);
+        let mut params = Vec::new();
+        let mut memory = Vec::new();
+        for (&ty, &hint) in types.iter().zip(hints) {
+            let dtype = ir.ty(ty).dtype().unwrap_or(DType::F32);
+            let flat = TypeKind::MemRef {
+                dims: vec![Extent::Unknown],
+                dtype,
+                space: MemSpace::Global,
+            };
+            let ty = ir.type_id(flat);
+            params.push(ty);
+            memory.push(ir.append_arg(block, ty, hint));
+        }
+        let index = ir.scalar(DType::Index);
+        let mut extents = FxHashMap::default();
+        for &name in names {
+            params.push(index);
+            extents.insert(name, ir.append_arg(block, index, Some(name)));
+        }
+        let ty = ir.function_type(params, vec![]);
+        let function_type = ir.attr(AttrKind::Type(ty));
+        let sym_name = ir.string_attr(symbol);
+        let mut attrs = smallvec![
+            (ir.sym("function_type"), function_type),
+            (ir.sym("sym_name"), sym_name)
+        ];
+        if threads > 1 {
+            let threads = ir.int_attr(threads);
+            attrs.push((ir.sym("threads"), threads));
+        }
+        let func = ir.create_op(
+            &kernel::FUNC,
+            NewOp {
+                attrs,
+                regions: smallvec![region],
+                ..NewOp::default()
+            },
+        );
+        ir.append_op(module, func);
+        OpenFunc {
+            block,
+            memory,
+            extents,
+        }
+    }
+}
+
+/// The loops that put partial results together.
+struct Combining {
+    combine: Combine,
+    dtype: DType,
+    total: Idx,
+    cells: Idx,
+    from: Value,
+    to: Value,
+    lanes: Option<u64>,
+    map: Map,
+}
+
+impl Combining {
+    fn emit(&self, k: &mut KernelBuilder) {
+        let blocks = k.ceil_div(self.total, Idx::Const(COMBINE_BLOCK));
+        let grid = k.open_loop([Idx::ZERO, blocks, Idx::Const(1)], &[]);
+        let start = k.mul(Idx::Value(grid.iv), Idx::Const(COMBINE_BLOCK));
+        let end = k.add(start, Idx::Const(COMBINE_BLOCK));
+        let end = k.min(end, self.total);
+        for part in k.stretches(start, end, self.lanes) {
+            let open = k.open_loop(part.bounds(), &[]);
+            self.element(k, Idx::Value(open.iv), part.lanes);
+            k.close_loop(open, &[], self.map, &[]);
+        }
+        k.close_loop(grid, &[], Map::Grid, &[]);
+    }
+    fn element(&self, k: &mut KernelBuilder, at: Idx, lanes: Option<u64>) {
+        let identity = self.combine.identity(k, self.dtype);
+        let init = k.splat(identity, lanes);
+        let cells = k.open_loop([Idx::ZERO, self.cells, Idx::Const(1)], &[init]);
+        let row = k.mul(Idx::Value(cells.iv), self.total);
+        let index = k.add(row, at);
+        let value = k.load(self.from, index, lanes);
+        let next = self.combine.apply(k, cells.args[0], value);
+        let sum = k.close_loop(cells, &[next], Map::Seq, &[])[0];
+        let value = k.cast(sum, self.dtype);
+        k.store(value, self.to, at);
+    }
+}

@@ -1,0 +1,105 @@
+//! The `lower-to-kernel` pass.
+
+use fuser_analysis::targets::{self, TARGET};
+use fuser_dialects::task;
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Block, Diagnostics, Op};
+use fuser_pass::{PassContext, PassDef, StatDef};
+use fuser_target::Target;
+
+use super::launch::lower_sweep;
+
+/// The codes of lowering.
+pub static CODES: &[CodeDef] = &[NOT_LOWERED];
+
+/// A sweep that cannot be lowered.
+pub const NOT_LOWERED: CodeDef = CodeDef {
+    code: "FIR0801",
+    title: "a sweep cannot become a kernel",
+    explanation: "Lowering turns each `task.sweep` into loops. It stops at an op for which there is no code generation, at axes \
+                  that are walked as one loop but are not adjacent in memory, and at clauses that contradict the ops. The \
+                  message names the op and what to do instead; the interpreter runs every program.",
+    example: "$ fuser-opt x.fir --lower-to-kernel\n\
+              task.program @axis(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                %y = task.segment @s {\n    \
+                  %y = task.sweep axes [\"b\"] extents [8] roles [\"grid\"] {\n      \
+                    %y = fusion.exp %x\n      \
+                    task.yield %y\n    \
+                  }\n    \
+                  task.yield %y\n  \
+                }\n  \
+                task.return %y\n\
+              }",
+};
+
+/// `lower-to-kernel`
+pub static LOWER_TO_KERNEL: PassDef = PassDef {
+    name: "lower-to-kernel",
+    summary: "turns scheduled sweeps into kernels and launches",
+    doc: "Each `task.sweep` of a program becomes a `kernel.func` of the module and a `kernel.launch` in its place; a sweep that \
+          accumulates over grid axes becomes two. Loops, tiles and lanes are those of the sweep's clauses.",
+    anchor: &["builtin.module"],
+    options: &[TARGET],
+    statistics: &[
+        StatDef {
+            name: "sweeps",
+            doc: "sweeps lowered",
+        },
+        StatDef {
+            name: "kernels",
+            doc: "kernels made",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let target = targets::of(ctx);
+    let Some(module) = ctx.ir.body(ctx.op, 0) else {
+        return Ok(());
+    };
+    let programs = ctx
+        .ir
+        .children(ctx.op)
+        .into_iter()
+        .filter(|&op| ctx.ir.is(op, &task::PROGRAM));
+    for program in programs.collect::<Vec<_>>() {
+        lower_program(ctx, program, module, &target);
+    }
+    Ok(())
+}
+
+fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, target: &Target) {
+    let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
+    for segment in ctx.ir.children(program) {
+        let name = ctx.ir.symbol_name(segment).unwrap_or("segment").to_string();
+        let sweeps = ctx
+            .ir
+            .children(segment)
+            .into_iter()
+            .filter(|&op| ctx.ir.is(op, &task::SWEEP));
+        for (index, sweep) in sweeps.collect::<Vec<_>>().into_iter().enumerate() {
+            lower(
+                ctx,
+                sweep,
+                &format!("{prefix}_{name}_{index}"),
+                module,
+                target,
+            );
+        }
+    }
+}
+
+fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, target: &Target) {
+    match lower_sweep(ctx.ir, sweep, symbol, module, target) {
+        Ok(kernels) => {
+            ctx.count("sweeps", 1);
+            ctx.count("kernels", kernels as u64);
+        }
+        Err(refusal) => {
+            let diagnostic = ctx.error_at(refusal.op, &NOT_LOWERED, refusal.reason.clone());
+            ctx.report(diagnostic.help(refusal.help));
+        }
+    }
+}

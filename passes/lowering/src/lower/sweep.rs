@@ -1,0 +1,506 @@
+//! Lowers one sweep to the body of one kernel function: outer loops, accumulators, phases.
+//!
+//! ```text
+//! grid loop                      one iteration per worker
+//!   accumulators over the grid = identity          (only where the sweep accumulates over grid axes)
+//!   cell loop                    the share of grid indices of this worker
+//!     stream loops               accumulators over a stream axis begin before its loop and are written after it
+//!       phase 0, phase 1, ...    nests of tile loops (see `nest`)
+//!   partial results of this worker are written     (a second kernel puts them together, see `launch`)
+//! ```
+//!
+//! Guarantees: each sweep output is written exactly once per element; partial sums belong to a cell, which is a function of
+//! the shape alone, so the result does not depend on how many threads run. Never reads a value that was not loaded, computed
+//! or kept in the step, and refuses what it cannot do with a reason.
+
+use fuser_analysis::axes::Axes;
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{DType, Ir, Op, Value};
+use fuser_target::Target;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::build::{Idx, KernelBuilder, Map};
+use super::combine::Combine;
+use super::hoisted::{HoistedPhase, Outside};
+use crate::spec::{Along, SweepSpec};
+
+/// Why a sweep cannot be lowered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported {
+    /// The op that stands in the way.
+    pub op: Op,
+    /// What it is that cannot be done.
+    pub reason: String,
+    /// What to do instead.
+    pub help: String,
+}
+
+/// A sweep, flat: phases dissolved.
+pub struct FlatSweep {
+    /// The sweep op, for diagnostics.
+    pub op: Op,
+    /// Its ops in order, each with the number of its phase.
+    pub ops: Vec<(Op, usize)>,
+    /// Values that it yields, without repeats, in order.
+    pub outputs: Vec<Value>,
+    /// The `before` clause of each phase; empty for a phase inside all loops.
+    pub before: Vec<Vec<String>>,
+}
+
+/// Memory that holds a value for the rest of the step.
+#[derive(Clone, Debug)]
+pub struct Resident {
+    /// The memory.
+    pub memory: Value,
+    /// Loop axes along which it is indexed, outermost first, with their sizes.
+    pub dims: Vec<(usize, Idx)>,
+    /// Element type in memory.
+    pub dtype: DType,
+}
+
+/// An accumulator that lives across steps.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    /// The reduction.
+    pub op: Op,
+    /// How it combines.
+    pub combine: Combine,
+    /// Position, in the order of outer loops, of the outermost loop that it reduces.
+    pub start: usize,
+    /// Whether it reduces a grid axis: then the kernel yields partial results per cell.
+    pub cross_grid: bool,
+    /// The memory.
+    pub memory: Value,
+    /// Kept loop axes, in the order of the result's axes.
+    pub dims: Vec<AccDim>,
+}
+
+/// One axis of an accumulator.
+#[derive(Clone, Copy, Debug)]
+pub struct AccDim {
+    /// The loop axis.
+    pub axis: usize,
+    /// Its length in the accumulator.
+    pub size: Idx,
+    /// Whether it spans the whole axis, or only the indices of the current step.
+    pub whole: bool,
+}
+
+/// The state while a sweep is lowered.
+pub struct SweepLowering<'a> {
+    /// Emits ops.
+    pub k: KernelBuilder<'a>,
+    /// Axes of the sweep.
+    pub axes: &'a Axes,
+    /// Its loops.
+    pub spec: &'a SweepSpec,
+    /// The sweep.
+    pub flat: &'a FlatSweep,
+    /// Target family.
+    pub target: &'a Target,
+    /// Global memory of inputs and outputs.
+    pub global: FxHashMap<Value, Value>,
+    /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
+    pub tables: FxHashMap<Value, Value>,
+    /// Element offset of the partial results of the current cell, per accumulator op.
+    pub cell: Idx,
+    /// Current index of each outer loop.
+    pub outer: Vec<Idx>,
+    /// First index of the current step along each loop axis.
+    pub base: Vec<Idx>,
+    /// Extent of each loop axis.
+    pub extent: Vec<Idx>,
+    /// Values without tile axes, computed in this step.
+    pub scalars: FxHashMap<Value, Value>,
+    /// Values with tile axes, kept for later phases.
+    pub resident: FxHashMap<Value, Resident>,
+    /// Values that the current nest writes to tile memory: readable once it is complete.
+    pub pending: Vec<(Value, Resident)>,
+    /// Accumulators over outer loops.
+    pub accumulators: Vec<Accumulator>,
+    /// Position of each op in the sweep.
+    pub order: FxHashMap<Op, usize>,
+    /// The ops that read each value at the point of the walk.
+    pub readers: FxHashMap<Value, Vec<Op>>,
+    /// How each value lies along each loop axis.
+    pub layouts: FxHashMap<Value, Vec<Option<Along>>>,
+    /// Phases that run before outer loops.
+    pub hoisted: Vec<HoistedPhase>,
+    /// What they made: it stays through the loops.
+    pub outside: Outside,
+}
+
+impl<'a> SweepLowering<'a> {
+    /// Emits the whole body.
+    pub fn emit(&mut self) -> Result<(), Unsupported> {
+        self.extent = self.extents()?;
+        self.outer = vec![Idx::ZERO; self.spec.loops.len()];
+        self.base = vec![Idx::ZERO; self.spec.loops.len()];
+        self.order = self
+            .flat
+            .ops
+            .iter()
+            .enumerate()
+            .map(|(i, (op, _))| (*op, i))
+            .collect();
+        self.readers = self.readers();
+        self.layouts = self.lay_out();
+        self.make_tables();
+        self.allocate_accumulators()?;
+        self.place_hoisted()?;
+        self.emit_grid()
+    }
+    /// A refusal at `op`.
+    pub fn refuse<T>(
+        &self,
+        op: Op,
+        reason: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Result<T, Unsupported> {
+        Err(Unsupported {
+            op,
+            reason: reason.into(),
+            help: help.into(),
+        })
+    }
+    /// A refusal at the sweep itself.
+    pub fn refuse_sweep<T>(&self, reason: impl Into<String>) -> Result<T, Unsupported> {
+        self.refuse(
+            self.flat.op,
+            reason,
+            "name every extent that kernels depend on, or choose other roles for the axes",
+        )
+    }
+    /// The IR.
+    pub fn ir(&self) -> &Ir {
+        self.k.ir
+    }
+    pub(super) fn extents(&mut self) -> Result<Vec<Idx>, Unsupported> {
+        let spec = self.spec;
+        spec.loops.iter().map(|l| self.eval(&l.extent)).collect()
+    }
+    /// The value of an extent inside the kernel.
+    pub fn eval(&mut self, expr: &ExtentExpr) -> Result<Idx, Unsupported> {
+        match self.k.extent(expr) {
+            Some(idx) => Ok(idx),
+            None => self.refuse_sweep("an extent of the sweep is not known to the kernel"),
+        }
+    }
+
+    // --- which loops --------------------------------------------------------------------------------------------------
+
+    /// Loops around the steps, outermost first: grid, then stream.
+    pub fn outer_order(&self) -> Vec<usize> {
+        self.spec.outer()
+    }
+    pub(super) fn grid_count(&self) -> usize {
+        self.spec.grid_count()
+    }
+    /// Loop axes along which `value` varies.
+    pub fn varies(&self, value: Value) -> Vec<usize> {
+        self.spec.varies(self.axes, value)
+    }
+    /// How `op` folds axes; `None` for what is no reduction, or reduces only axes of extent 1 and so works like an
+    /// elementwise op.
+    pub fn fold_of(&self, op: Op) -> Option<Combine> {
+        Combine::of(self.ir(), op).filter(|_| !self.axes.reduced(op).is_empty())
+    }
+    /// Loop axes that a reduction reduces.
+    pub fn reduced(&self, op: Op) -> Result<Vec<usize>, Unsupported> {
+        let reduced = self.axes.reduced(op);
+        let mut list = Vec::new();
+        for (i, axis) in self.spec.loops.iter().enumerate() {
+            let hit = axis.axes.iter().filter(|a| reduced.contains(a)).count();
+            if hit == axis.axes.len() {
+                list.push(i);
+            } else if hit > 0 {
+                return self.refuse(
+                    op,
+                    "axes that are walked as one loop are reduced only in part",
+                    "walk them apart",
+                );
+            }
+        }
+        Ok(list)
+    }
+
+    // --- small helpers --------------------------------------------------------------------------------------------
+
+    /// Element type of an op's first result.
+    pub fn result_dtype(&self, op: Op) -> DType {
+        self.ir()
+            .value_kind(self.ir().result(op, 0))
+            .dtype()
+            .unwrap_or(DType::F32)
+    }
+    /// The neutral element of a reduction op, in its accumulator type.
+    pub fn identity(&mut self, combine: Combine, op: Op) -> Value {
+        let dtype = self.result_dtype(op);
+        combine.identity(&mut self.k, dtype)
+    }
+    /// Runs `body` for `0..count`, in vectors where the target has them, spread over threads where it has those.
+    pub fn copy_loop(
+        &mut self,
+        count: Idx,
+        body: impl Fn(&mut KernelBuilder, Idx, Option<u64>) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        if count.is(1) {
+            return body(&mut self.k, Idx::ZERO, None);
+        }
+        let map = self.inner_map();
+        let lanes = self.lanes();
+        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+            self.k.for_loop(part.bounds(), &[], map, &[], |k, iv, _| {
+                body(k, Idx::Value(iv), part.lanes).map(|()| vec![])
+            })?;
+        }
+        Ok(())
+    }
+    /// Lanes of vector loops, `None` where there is but one.
+    pub fn lanes(&self) -> Option<u64> {
+        Some(self.spec.vector).filter(|&v| v > 1)
+    }
+    /// How innermost tile loops are spread.
+    pub fn inner_map(&self) -> Map {
+        if self.target.is_gpu() {
+            Map::Thread
+        } else {
+            Map::Seq
+        }
+    }
+    /// Makes tile memory written by one thread visible to the others.
+    pub fn barrier(&mut self) {
+        if self.target.is_gpu() {
+            self.k.op(&fuser_dialects::kernel::BARRIER, &[], &[], &[]);
+        }
+    }
+
+    // --- loops --------------------------------------------------------------------------------------------------------
+
+    /// A loop without carried values whose body gets the whole state.
+    pub fn for_loop(
+        &mut self,
+        bounds: [Idx; 3],
+        map: Map,
+        body: impl FnOnce(&mut Self, Idx) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        self.carried_loop(bounds, &[], map, &[], |s, iv, _| {
+            body(s, iv).map(|()| vec![])
+        })
+        .map(|_| ())
+    }
+    /// A loop with carried values whose body gets the whole state.
+    pub fn carried_loop(
+        &mut self,
+        bounds: [Idx; 3],
+        inits: &[Value],
+        map: Map,
+        combine: &[&str],
+        body: impl FnOnce(&mut Self, Idx, &[Value]) -> Result<Vec<Value>, Unsupported>,
+    ) -> Result<Vec<Value>, Unsupported> {
+        let open = self.k.open_loop(bounds, inits);
+        let next = body(self, Idx::Value(open.iv), &open.args)?;
+        Ok(self.k.close_loop(open, &next, map, combine))
+    }
+    pub(super) fn emit_grid(&mut self) -> Result<(), Unsupported> {
+        let grid: Vec<usize> = self
+            .outer_order()
+            .into_iter()
+            .take(self.grid_count())
+            .collect();
+        let mut total = Idx::Const(1);
+        let mut steps = Vec::new();
+        for &axis in &grid {
+            let count = self
+                .k
+                .ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
+            steps.push(count);
+            total = self.k.mul(total, count);
+        }
+        if self.accumulators.iter().any(|a| a.cross_grid) {
+            return self.emit_cells(&grid, &steps, total);
+        }
+        if !grid.is_empty() {
+            self.emit_hoisted(0)?;
+        }
+        self.for_loop([Idx::ZERO, total, Idx::Const(1)], Map::Grid, |s, iv| {
+            s.decode(&grid, &steps, iv);
+            s.emit_outer(grid.len())
+        })
+    }
+    pub(super) fn emit_cells(
+        &mut self,
+        grid: &[usize],
+        steps: &[Idx],
+        total: Idx,
+    ) -> Result<(), Unsupported> {
+        let cells = Idx::Const(self.spec.cells.max(1));
+        let share = self.k.ceil_div(total, cells);
+        self.for_loop([Idx::ZERO, cells, Idx::Const(1)], Map::Grid, |s, cell| {
+            s.cell = cell;
+            s.init_accumulators(|a| a.cross_grid)?;
+            s.emit_hoisted(0)?;
+            let from = s.k.mul(cell, share);
+            let end = s.k.add(from, share);
+            let end = s.k.min(end, total);
+            let from = s.k.min(from, end);
+            s.for_loop([from, end, Idx::Const(1)], Map::Seq, |s, iv| {
+                s.decode(grid, steps, iv);
+                s.emit_outer(grid.len())
+            })?;
+            s.flush_accumulators(|a| a.cross_grid)
+        })
+    }
+    pub(super) fn decode(&mut self, grid: &[usize], steps: &[Idx], flat: Idx) {
+        let mut rest = flat;
+        for (n, (&axis, &count)) in grid.iter().zip(steps).enumerate().rev() {
+            let index = if n == 0 {
+                rest
+            } else {
+                self.k.rem(rest, count)
+            };
+            if n > 0 {
+                rest = self.k.div(rest, count);
+            }
+            self.set_outer(axis, index);
+        }
+    }
+    pub(super) fn set_outer(&mut self, axis: usize, index: Idx) {
+        self.outer[axis] = index;
+        self.base[axis] = self.k.mul(index, Idx::Const(self.spec.loops[axis].tile));
+    }
+    /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
+    pub(super) fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
+        let Some(&axis) = self.outer_order().get(position) else {
+            return self.emit_phases();
+        };
+        self.init_accumulators(|a| a.start == position && !a.cross_grid)?;
+        self.emit_hoisted(position)?;
+        let count = self
+            .k
+            .ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
+        self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
+            s.set_outer(axis, iv);
+            s.emit_outer(position + 1)
+        })?;
+        self.flush_accumulators(|a| a.start == position && !a.cross_grid)
+    }
+    /// How many indices of a loop axis lie in the current step.
+    pub fn inner_count(&mut self, axis: usize) -> Idx {
+        let spec = &self.spec.loops[axis];
+        if !spec.has_outer() {
+            return self.extent[axis];
+        }
+        if let Idx::Const(extent) = self.extent[axis]
+            && extent % spec.tile == 0
+        {
+            return Idx::Const(spec.tile);
+        }
+        let left = self.k.sub(self.extent[axis], self.base[axis]);
+        self.k.min(Idx::Const(spec.tile), left)
+    }
+    /// How many indices of a loop axis a step has at most.
+    pub fn inner_size(&self, axis: usize) -> Idx {
+        let spec = &self.spec.loops[axis];
+        if spec.has_outer() {
+            Idx::Const(spec.tile)
+        } else {
+            self.extent[axis]
+        }
+    }
+
+    // --- addresses and guards -----------------------------------------------------------------------------------------
+
+    fn lay_out(&self) -> FxHashMap<Value, Vec<Option<Along>>> {
+        let loops = 0..self.spec.loops.len();
+        let layout = |v: Value| loops.clone().map(move |l| self.spec.along(self.axes, v, l));
+        let values = self.axes.values().iter();
+        values.map(|&v| (v, layout(v).collect())).collect()
+    }
+    /// How `value` lies along a loop axis; a value without axes is constant along all.
+    fn along(&self, value: Value, axis: usize) -> Option<&Along> {
+        match self.layouts.get(&value) {
+            Some(layout) => layout.get(axis)?.as_ref(),
+            None => Some(&Along::Constant),
+        }
+    }
+    /// Element offset of `value` in its own memory at tile indices `ivs`.
+    pub fn offset(
+        &mut self,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Result<Idx, Unsupported> {
+        let mut sum = Idx::ZERO;
+        for axis in 0..self.spec.loops.len() {
+            let stride = match self.along(value, axis) {
+                Some(Along::Stride(stride)) => stride.clone(),
+                Some(Along::Constant) => continue,
+                None => {
+                    let reason = "axes that are walked as one loop are not adjacent in memory";
+                    return self.refuse_sweep(reason);
+                }
+            };
+            let stride = self.eval(&stride)?;
+            let inner = ivs.get(&axis).copied().unwrap_or(Idx::ZERO);
+            let index = self.k.add(self.base[axis], inner);
+            let term = self.k.mul(index, stride);
+            sum = self.k.add(sum, term);
+        }
+        Ok(sum)
+    }
+    /// Whether neighbours of `value` along a loop axis are neighbours in memory.
+    pub fn stride_is_one(&self, value: Value, axis: usize) -> bool {
+        let one = ExtentExpr::constant(1);
+        matches!(self.along(value, axis), Some(Along::Stride(stride)) if *stride == one)
+    }
+    /// Outer loops along which `value` does not vary, and which are not in `except`.
+    pub fn missing_loops(&self, value: Value, except: &[usize]) -> Vec<usize> {
+        let varies = self.varies(value);
+        self.outer_order()
+            .into_iter()
+            .filter(|l| !varies.contains(l) && !except.contains(l))
+            .collect()
+    }
+    /// Runs `body`, which is about `value`, only in the first iteration of the given outer loops. Refused where one of them may
+    /// have no iteration: `value` does not vary along them, so it has elements all the same, which nobody would compute.
+    pub fn guarded(
+        &mut self,
+        value: Value,
+        loops: &[usize],
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        let mut condition: Option<Value> = None;
+        let empty = |l: &&usize| {
+            let extent = self.spec.loops[**l].extent.as_constant();
+            extent.is_none_or(|length| length < 1)
+        };
+        if let (Some(&axis), Some(op)) = (loops.iter().find(empty), self.ir().def_op(value)) {
+            let name = self.spec.loops[axis].name();
+            return self.refuse(
+                op,
+                format!("it does not vary along '{name}', which may be empty: it would never be computed"),
+                "compute it in a sweep without that axis",
+            );
+        }
+        for &axis in loops {
+            let Some(first) = self.k.equals(self.outer[axis], Idx::ZERO) else {
+                continue;
+            };
+            condition = Some(match condition {
+                Some(c) => self.k.binary(&fuser_dialects::fusion::AND, c, first),
+                None => first,
+            });
+        }
+        let Some(condition) = condition else {
+            return body(self);
+        };
+        let open = self.k.open_if();
+        body(self)?;
+        self.k.close_if(open, condition);
+        Ok(())
+    }
+    /// Values that the sweep yields.
+    pub fn output_set(&self) -> FxHashSet<Value> {
+        self.flat.outputs.iter().copied().collect()
+    }
+}

@@ -1,0 +1,448 @@
+//! From a plan to sweeps and phases: puts ops in the plan's order, copies what is recomputed, draws the borders.
+
+use fuser_analysis::axes::{Axes, AxisId};
+use fuser_analysis::cost::{self, Model, Plan};
+use fuser_dialects::task;
+use fuser_dialects::task::outline::outline;
+use fuser_ir::clone::Mapping;
+use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
+use petgraph::unionfind::UnionFind;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::hoist::{Candidates, Hoisted, Kept, hoist};
+use super::loops::{Draft, Loops};
+use crate::spec::{LoopAxis, Role, renamed};
+
+/// One sweep to be: ops by phase, and roles by axis of the segment.
+struct Walk {
+    phases: Vec<Vec<Op>>,
+    roles: Vec<(AxisId, Role)>,
+    /// Fast memory that its plan fills.
+    tile_bytes: u64,
+    /// Whether it comes after the loops of a sweep.
+    epilogue: bool,
+    /// The ops whose results it writes: others that compute them on the way have copies.
+    writes: FxHashSet<Op>,
+}
+
+/// What was drawn, and what was decided on the way.
+#[derive(Debug, Default)]
+pub struct Arranged {
+    /// How many sweeps there are.
+    pub sweeps: usize,
+    /// The values that are computed before loops, each with the names of those loops.
+    pub hoisted: Vec<(Kept, String)>,
+}
+
+/// Draws the sweeps and phases of `plan` inside `segment`, or says why a sweep has no loops.
+pub fn arrange(
+    ir: &mut Ir,
+    segment: Op,
+    plan: &Plan,
+    axes: &Axes,
+    model: &Model,
+) -> Result<Arranged, String> {
+    let mut walks = walks(ir, plan, axes);
+    walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
+    place(ir, segment, &mut walks);
+    drop_dead(ir, segment, &walks);
+    // All loops first: what a drawn sweep gives to later ones is no value of `axes` any more.
+    let mut chosen = Vec::new();
+    for walk in walks {
+        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, model)?;
+        let phases = bring_forward(ir, &walk, &hoisted);
+        if !hoisted.is_empty() {
+            let early = hoisted.iter().map(|h| &h.ops);
+            let ops: Vec<Op> = early.chain(&phases).flatten().copied().collect();
+            renumber(ir, &local, &ops, &mut loops)?;
+        }
+        chosen.push((loops, hoisted, phases));
+    }
+    let mut arranged = Arranged::default();
+    for (loops, hoisted, phases) in chosen {
+        let mut members = Vec::new();
+        for phase in hoisted {
+            let member = enclose(ir, &phase.ops, &task::PHASE)?;
+            let before: Vec<String> = phase
+                .before
+                .iter()
+                .map(|&l| loops.loops[l].name())
+                .collect();
+            write_strings(ir, member, "before", &before);
+            let kept = phase.kept.into_iter().map(|k| (k, before.join(", ")));
+            arranged.hoisted.extend(kept);
+            members.push(member);
+        }
+        for phase in phases {
+            members.push(enclose(ir, &phase, &task::PHASE)?);
+        }
+        let sweep = enclose(ir, &members, &task::SWEEP)?;
+        write_clauses(ir, sweep, &loops);
+        arranged.sweeps += 1;
+    }
+    Ok(arranged)
+}
+
+/// Moves hoisted ops before the others of their walk, whose phases are returned: what is left of them.
+fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
+    let early: FxHashSet<Op> = hoisted.iter().flat_map(|h| h.ops.iter().copied()).collect();
+    let mut phases = walk.phases.clone();
+    phases
+        .iter_mut()
+        .for_each(|p| p.retain(|op| !early.contains(op)));
+    phases.retain(|p| !p.is_empty());
+    if let Some(&first) = phases.first().and_then(|p| p.first()) {
+        for &op in hoisted.iter().flat_map(|h| &h.ops) {
+            ir.move_before(op, first);
+        }
+    }
+    phases
+}
+
+/// The sweeps of a plan, each epilogue a walk of its own over its small space; but a border on a sum is that sum under another
+/// name, and is written where the sum is.
+fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
+    let mut walks = Vec::new();
+    for sweep in &plan.sweeps {
+        let roles = sweep
+            .axes
+            .iter()
+            .map(|&(axis, role)| (axis, convert(role)))
+            .collect();
+        let mut phases = sweep.phases.clone();
+        let mut rest = Vec::new();
+        for &op in &sweep.epilogue {
+            let sum = renamed(ir, op).and_then(|sum| ir.def_op(sum));
+            match phases
+                .iter_mut()
+                .find(|p| sum.is_some_and(|s| p.contains(&s)))
+            {
+                Some(phase) => phase.push(op),
+                None => rest.push(op),
+            }
+        }
+        let written = sweep.stores.iter().chain(&sweep.keeps);
+        let writes: FxHashSet<Op> = written.filter_map(|&v| ir.def_op(v)).collect();
+        let epilogues = epilogues(ir, &rest, axes);
+        walks.push(Walk {
+            phases,
+            roles,
+            tile_bytes: sweep.tile_bytes,
+            epilogue: false,
+            writes,
+        });
+        walks.extend(epilogues);
+    }
+    walks
+}
+
+/// A walk of an epilogue before its roles are known: its space, what its values are connected with, and its ops.
+type Group = (Vec<AxisId>, usize, Vec<Op>);
+
+/// Ops on accumulated results, grouped by the space that they walk. A group stands after those whose results it uses. Ops
+/// that no value connects are walks of their own: alone, the analysis would give each of them axes of its own, and one walk
+/// over the product of their spaces would be as long as the two spaces multiplied. A scalar constant is in each group that
+/// uses it, and a walk of its own only where the segment yields it.
+fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut group_of: FxHashMap<Op, usize> = FxHashMap::default();
+    let mut given: FxHashSet<(usize, Op)> = FxHashSet::default();
+    let scalars = ops.iter().copied();
+    let constants: FxHashSet<Op> = scalars
+        .filter(|&op| is_scalar_constant(ir, op, axes))
+        .collect();
+    let components = components(ir, ops, axes);
+    for (&op, component) in ops.iter().zip(components) {
+        if constants.contains(&op) && !is_yielded(ir, op) {
+            continue;
+        }
+        let sources = || ir.operands(op).filter_map(|v| ir.def_op(v));
+        let first = sources().filter_map(|d| group_of.get(&d)).max();
+        let number = join_group(
+            &mut groups,
+            first.copied().unwrap_or(0),
+            (space(ir, op, axes), component),
+        );
+        let members = &mut groups[number].2;
+        for source in sources() {
+            if constants.contains(&source) && given.insert((number, source)) {
+                members.push(source);
+            }
+        }
+        members.push(op);
+        group_of.insert(op, number);
+    }
+    let walk = |(number, (space, _, ops)): (usize, Group)| Walk {
+        roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
+        writes: ops
+            .iter()
+            .copied()
+            .filter(|op| group_of.get(op) == Some(&number))
+            .collect(),
+        phases: vec![ops],
+        tile_bytes: 0,
+        epilogue: true,
+    };
+    groups.into_iter().enumerate().map(walk).collect()
+}
+
+fn is_scalar_constant(ir: &Ir, op: Op, axes: &Axes) -> bool {
+    ir.operand_count(op) == 0 && space(ir, op, axes).is_empty()
+}
+
+fn is_yielded(ir: &Ir, op: Op) -> bool {
+    let mut users = ir.results(op).iter().flat_map(|&v| ir.users(v));
+    users.any(|user| ir.is(user, &task::YIELD))
+}
+
+/// The first group from `first` on that walks `space` over connected values, or a new one.
+fn join_group(groups: &mut Vec<Group>, first: usize, key: (Vec<AxisId>, usize)) -> usize {
+    let mut later = groups.iter().enumerate().skip(first);
+    if let Some((number, _)) = later.find(|(_, g)| g.0 == key.0 && g.1 == key.1) {
+        return number;
+    }
+    groups.push((key.0, key.1, Vec::new()));
+    groups.len() - 1
+}
+
+/// For each op the number of its component: ops that touch a common value with axes are connected.
+fn components(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<usize> {
+    let mut union = UnionFind::<usize>::new(ops.len());
+    let mut first_with: FxHashMap<Value, usize> = FxHashMap::default();
+    for (index, &op) in ops.iter().enumerate() {
+        let touched = ir.operands(op).chain(ir.results(op).iter().copied());
+        for value in touched.filter(|v| axes.logical(*v).next().is_some()) {
+            union.union(index, *first_with.entry(value).or_insert(index));
+        }
+    }
+    (0..ops.len()).map(|index| union.find_mut(index)).collect()
+}
+
+/// The axes that the results of an op are stored on.
+fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
+    let results = ir.results(op).iter();
+    let mut space: Vec<AxisId> = results.flat_map(|&v| axes.stored(v)).collect();
+    space.sort();
+    space.dedup();
+    space
+}
+
+fn convert(role: cost::Role) -> Role {
+    match role {
+        cost::Role::Grid => Role::Grid,
+        cost::Role::Stream => Role::Stream,
+        cost::Role::Tile => Role::Tile,
+    }
+}
+
+/// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes
+/// its result, else in the first, and is copied into the others. An op reads what its own walk computes, and else what an
+/// epilogue computed, whose walk is no larger than the value, or the original.
+fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
+    let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
+        return;
+    };
+    let mut owner: FxHashMap<Op, usize> = FxHashMap::default();
+    for (number, walk) in walks.iter().enumerate() {
+        for &op in walk.phases.iter().flatten() {
+            let first = owner.entry(op).or_insert(number);
+            if walk.writes.contains(&op) && !walks[*first].writes.contains(&op) {
+                *first = number;
+            }
+        }
+    }
+    let mut original: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut apart: FxHashMap<Value, Value> = FxHashMap::default();
+    for (number, walk) in walks.iter_mut().enumerate() {
+        let mut mapping = Mapping::default();
+        let mut copied: FxHashMap<Value, Value> = FxHashMap::default();
+        for slot in walk.phases.iter_mut().flatten() {
+            if owner.get(slot) == Some(&number) {
+                ir.move_before(*slot, end);
+                redirect(ir, *slot, [&copied, &apart], &original);
+                continue;
+            }
+            let copy = ir.clone_op(*slot, &mut mapping);
+            ir.insert_before(end, copy);
+            for (&from, &to) in ir.results(*slot).iter().zip(ir.results(copy)) {
+                copied.insert(from, to);
+                original.insert(to, from);
+            }
+            redirect(ir, copy, [&copied, &apart], &original);
+            *slot = copy;
+        }
+        if walk.epilogue {
+            apart.extend(copied);
+        }
+    }
+}
+
+/// Removes ops that no walk has: nothing that leaves the segment depends on them, and they may stand before what they use.
+fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
+    let placed = walks.iter().flat_map(|w| w.phases.iter().flatten());
+    let placed: FxHashSet<Op> = placed.copied().collect();
+    let mut left = ir.children(segment);
+    left.retain(|op| !placed.contains(op) && !ir.is(*op, &task::YIELD));
+    // From the last on: what only dead ops use is dead in its turn.
+    for op in left.into_iter().rev() {
+        if ir.results(op).iter().all(|v| ir.is_unused(*v)) {
+            ir.erase(op);
+        }
+    }
+}
+
+/// Points operands at copies, by the first of the maps that has one, or at the originals.
+fn redirect(
+    ir: &mut Ir,
+    op: Op,
+    copies: [&FxHashMap<Value, Value>; 2],
+    original: &FxHashMap<Value, Value>,
+) {
+    for index in 0..ir.operand_count(op) {
+        let operand = ir.operand(op, index);
+        let first = original.get(&operand).copied().unwrap_or(operand);
+        let copy = copies.iter().find_map(|map| map.get(&first).copied());
+        let here = copy.unwrap_or(first);
+        if here != operand {
+            ir.set_operand(op, index, here);
+        }
+    }
+}
+
+/// Axes are numbered in the order in which the ops meet them: gives the loops the numbers that follow from `ops`.
+fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(), String> {
+    let after = Axes::build(ir, ops).map_err(|r| r.render(ir))?;
+    let mut number: FxHashMap<AxisId, AxisId> = FxHashMap::default();
+    for &value in before.values() {
+        number.extend(before.logical(value).zip(after.logical(value)));
+    }
+    for axis in loops.loops.iter_mut().flat_map(|l| &mut l.axes) {
+        *axis = number.get(axis).copied().unwrap_or(*axis);
+    }
+    Ok(())
+}
+
+/// Chooses the loops of a walk whose ops stand in place, and what runs before them.
+fn choose(
+    ir: &Ir,
+    segment: Op,
+    walk: &Walk,
+    whole: &Axes,
+    model: &Model,
+) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
+    let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
+    let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
+    let (inputs, outputs) = cost::boundary(ir, &ops);
+    let unknown = || {
+        format!(
+            "an extent of segment '{}' is not known",
+            ir.symbol_name(segment).unwrap_or("?")
+        )
+    };
+    // Of an axis that is not walked too: results have it.
+    if axes.ids().any(|axis| axes.extent(axis).is_none()) {
+        return Err(unknown());
+    }
+    let draft = Draft {
+        ir,
+        axes: &axes,
+        bindings: &model.bindings,
+        roles: local_roles(&axes, whole, walk),
+        ops: &ops,
+        memory: inputs.into_iter().chain(outputs).collect(),
+    };
+    let loops = draft.choose(&model.target).ok_or_else(unknown)?;
+    let hoisted = hoist(&Candidates {
+        ir,
+        axes: &axes,
+        loops: &loops,
+        ops: &ops,
+        target: &model.target,
+        room: model.target.tile_bytes.saturating_sub(walk.tile_bytes),
+    });
+    Ok((axes, loops, hoisted))
+}
+
+/// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment: its axis
+/// is resident if one of the segment's factors is. An axis along which nothing is stored and nothing is reduced has none: to
+/// walk it is to compute the same again.
+fn local_roles(axes: &Axes, whole: &Axes, walk: &Walk) -> Vec<(AxisId, Role)> {
+    let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
+    let mut list: Vec<(usize, AxisId, Role)> = Vec::new();
+    for axis in axes.ids().filter(|&a| axes.is_walked(a)) {
+        let known: Vec<usize> = counterparts(axes, whole, axis)
+            .into_iter()
+            .filter_map(position)
+            .collect();
+        let role = known
+            .iter()
+            .map(|&p| walk.roles[p].1)
+            .max_by_key(|r| *r as u8)
+            .unwrap_or(Role::Grid);
+        list.push((
+            known.iter().copied().min().unwrap_or(usize::MAX),
+            axis,
+            role,
+        ));
+    }
+    list.sort_by_key(|(position, axis, role)| (*role as u8, *position, *axis));
+    list.into_iter()
+        .map(|(_, axis, role)| (axis, role))
+        .collect()
+}
+
+/// The segment's axes that make up an axis of the walk.
+fn counterparts(axes: &Axes, whole: &Axes, axis: AxisId) -> Vec<AxisId> {
+    for &value in axes.values() {
+        for (local, global) in axes.value(value).iter().zip(whole.value(value)) {
+            let Some(at) = local.axes.iter().position(|&a| a == axis) else {
+                continue;
+            };
+            if local.axes.len() == global.axes.len() {
+                return vec![global.axes[at]];
+            }
+            return global.axes.to_vec();
+        }
+    }
+    Vec::new()
+}
+
+fn enclose(ir: &mut Ir, ops: &[Op], kind: &'static OpDef) -> Result<Op, String> {
+    outline(ir, ops, kind, None).map_err(|r| r.to_string())
+}
+
+fn write_strings(ir: &mut Ir, op: Op, clause: &str, texts: &[String]) {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let attr = ir.string_array_attr(&texts);
+    ir.set_attr(op, clause, attr);
+}
+
+fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
+    let names: Vec<String> = loops.loops.iter().map(LoopAxis::name).collect();
+    let roles: Vec<&str> = loops.loops.iter().map(|l| l.role.name()).collect();
+    let tiles: Vec<i64> = loops.loops.iter().map(|l| l.tile).collect();
+    let extents: Option<Vec<Dim>> = loops
+        .loops
+        .iter()
+        .map(|l| ir.extent(l.extent.clone()).map(Dim::new))
+        .collect();
+    write_strings(ir, sweep, "axes", &names);
+    let roles = ir.string_array_attr(&roles);
+    let tiles = ir.i64_array_attr(&tiles);
+    if let Some(extents) = extents {
+        let extents = ir.attr(AttrKind::Extents(extents));
+        ir.set_attr(sweep, "extents", extents);
+    }
+    ir.set_attr(sweep, "roles", roles);
+    ir.set_attr(sweep, "tile", tiles);
+    for (name, value) in [
+        ("vector", loops.vector as i64),
+        ("cells", loops.cells),
+        ("threads", loops.threads),
+    ] {
+        if value > 1 {
+            let attr = ir.int_attr(value);
+            ir.set_attr(sweep, name, attr);
+        }
+    }
+}

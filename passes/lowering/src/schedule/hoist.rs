@@ -1,0 +1,287 @@
+//! What a loop does not change: values computed once before it and kept for all its steps.
+//!
+//! A row-wise walk meets the same weights in every row. What is done to them alone (a rounding to bf16 and back, `1 + w`, an
+//! exponential) is the same in every row too. Where that work costs more than reading its result, the ops become a phase of
+//! their own, which runs before the loops along which it does not vary:
+//!
+//! ```text
+//! task.phase before ["a1"] { %w1 = fusion.cast %w0 to bf16 ... task.yield %w1 }
+//! task.phase { ... fusion.mul %w1, %x ... }
+//! ```
+//!
+//! Decides and records; [`super::arrange`] draws the borders. Never moves a reduction, and never a value without resident
+//! axes: those are computed once per step anyway.
+
+use fuser_analysis::axes::Axes;
+use fuser_ir::def::OpClass;
+use fuser_ir::{Ir, Op, Value};
+use fuser_target::Target;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::loops::{Loops, static_value};
+use crate::spec::{LoopAxis, Role};
+
+/// Steps below which a kept value would not be read often enough to pay for being written.
+const FEW_STEPS: u64 = 4;
+/// Extents that are not known count as this many.
+const UNKNOWN: u64 = 1024;
+
+/// A phase that runs before loops that do not change its values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hoisted {
+    /// The loops that it runs before, as indices into the loops of the sweep, outermost first.
+    pub before: Vec<usize>,
+    /// Its ops, in program order.
+    pub ops: Vec<Op>,
+    /// The values that later phases read.
+    pub kept: Vec<Kept>,
+}
+
+/// One value that is kept through loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kept {
+    /// The value.
+    pub value: Value,
+    /// Operations saved per element and step, against one load.
+    pub work: u32,
+    /// Fast memory that it takes.
+    pub bytes: u64,
+}
+
+/// A walk whose loops are chosen.
+pub struct Candidates<'a> {
+    /// The program.
+    pub ir: &'a Ir,
+    /// Axes of the walk's ops.
+    pub axes: &'a Axes,
+    /// Its loops.
+    pub loops: &'a Loops,
+    /// Its ops, in program order.
+    pub ops: &'a [Op],
+    /// Figures of the target.
+    pub target: &'a Target,
+    /// Fast memory that kept values may take.
+    pub room: u64,
+}
+
+/// What is known of an op that the innermost loops do not change.
+#[derive(Clone, Copy)]
+struct Invariant {
+    /// The outermost place where it can stand: loops from there on do not change it.
+    place: usize,
+    /// Operations that an element of its result takes, from what lies in memory. Shared operands count once for each use.
+    work: u32,
+}
+
+/// The phases of `walk` that pay, outermost first.
+pub fn hoist(walk: &Candidates<'_>) -> Vec<Hoisted> {
+    let order = walk.outer();
+    let places = walk.places(&order);
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let inside: FxHashSet<Op> = walk.ops.iter().copied().collect();
+    let mut found: FxHashMap<Op, Invariant> = FxHashMap::default();
+    for &op in walk.ops {
+        if let Some(invariant) = walk.invariant(op, &order, &places, &inside, &found) {
+            found.insert(op, invariant);
+        }
+    }
+    let kept = walk.kept(&found, &inside);
+    walk.phases(&order, &places, &found, &kept)
+}
+
+impl Candidates<'_> {
+    /// The loops around the steps, as lowering nests them: grid, then stream.
+    fn outer(&self) -> Vec<usize> {
+        let with = |role| {
+            let loops = self.loops.loops.iter().enumerate();
+            loops.filter(move |(_, l)| l.role == role).map(|(i, _)| i)
+        };
+        with(Role::Grid).chain(with(Role::Stream)).collect()
+    }
+    /// Places between the outer loops where a phase can run, outermost first: before the grid, and before each stream loop.
+    /// Only one of several steps is worth it; and the workers of a GPU, unless they keep partial sums, have one step of the
+    /// grid each.
+    fn places(&self, order: &[usize]) -> Vec<usize> {
+        let grid = self.loops.loops.iter().filter(|l| l.role == Role::Grid);
+        let grid = grid.count();
+        let several = self.loops.cells > 0 || self.target.threads == 1;
+        let first = (grid == 0 || several).then_some(0);
+        let steps = |place: usize| {
+            let counts = order[place..].iter().map(|&l| self.steps(l));
+            counts.fold(1u64, u64::saturating_mul)
+        };
+        // Workers share the grid: each must still have several steps.
+        let workers = |place: usize| match place < grid {
+            true => self.target.partials.max(1),
+            false => 1,
+        };
+        let places = first.into_iter().chain(grid.max(1)..order.len());
+        places
+            .filter(|&p| steps(p) >= FEW_STEPS.saturating_mul(workers(p)))
+            .collect()
+    }
+    fn steps(&self, index: usize) -> u64 {
+        let axis = &self.loops.loops[index];
+        extent(axis).div_ceil(axis.tile.max(1) as u64)
+    }
+    /// What is known of `op`; `None` where it can stand only inside all loops.
+    fn invariant(
+        &self,
+        op: Op,
+        order: &[usize],
+        places: &[usize],
+        inside: &FxHashSet<Op>,
+        found: &FxHashMap<Op, Invariant>,
+    ) -> Option<Invariant> {
+        let class = self.ir.def(op)?.class;
+        let pure = matches!(
+            class,
+            OpClass::Elementwise | OpClass::Shape | OpClass::Creation
+        );
+        if !pure || !self.axes.reduced(op).is_empty() || self.ir.results(op).len() != 1 {
+            return None;
+        }
+        let (mut lowest, mut work) = (0, self.operations(op, class));
+        let sources = self.ir.operands(op).filter_map(|v| self.ir.def_op(v));
+        for source in sources.filter(|d| inside.contains(d)) {
+            let source = found.get(&source)?;
+            lowest = lowest.max(source.place);
+            work = work.saturating_add(source.work);
+        }
+        let varies = self.varies(op);
+        let unchanged = |&&p: &&usize| order[p..].iter().all(|l| !varies.contains(l));
+        let place = *places.iter().filter(|p| **p >= lowest).find(unchanged)?;
+        Some(Invariant { place, work })
+    }
+    /// Operations per element of `op` itself. What has no resident axes is computed once per step and counts nothing.
+    fn operations(&self, op: Op, class: OpClass) -> u32 {
+        if class != OpClass::Elementwise || self.bytes(op).is_none() {
+            return 0;
+        }
+        let narrow = |v: &Value| {
+            let dtype = self.ir.value_kind(*v).dtype();
+            dtype.is_some_and(|d| d.is_float() && d.bytes() < 4)
+        };
+        let flops = self.ir.def(op).map_or(0, |d| d.flops);
+        match self.ir.results(op).iter().any(narrow) {
+            true => flops.saturating_add(self.target.narrowing as u32),
+            false => flops,
+        }
+    }
+    /// Loops along which the results of `op` vary.
+    fn varies(&self, op: Op) -> Vec<usize> {
+        let results = self.ir.results(op).iter();
+        let stored: FxHashSet<_> = results.flat_map(|&v| self.axes.stored(v)).collect();
+        let loops = self.loops.loops.iter().enumerate();
+        loops
+            .filter(|(_, l)| l.axes.iter().any(|a| stored.contains(a)))
+            .map(|(i, _)| i)
+            .collect()
+    }
+    /// Bytes that keeping the result of `op` takes; `None` where it has no resident axes.
+    fn bytes(&self, op: Op) -> Option<u64> {
+        let dtype = self.ir.value_kind(self.ir.result(op, 0)).dtype()?;
+        let inner = self.varies(op).into_iter().map(|i| &self.loops.loops[i]);
+        let mut inner = inner.filter(|l| l.has_inner()).peekable();
+        inner.peek()?;
+        let size = |l: &LoopAxis| match l.has_outer() {
+            true => l.tile.max(1) as u64,
+            false => extent(l),
+        };
+        Some(inner.fold(dtype.bytes(), |n, l| n.saturating_mul(size(l))))
+    }
+    /// The values worth keeping: those that an op inside all loops reads and that take more work than a load. As many as
+    /// fit, the most work first.
+    fn kept(&self, found: &FxHashMap<Op, Invariant>, inside: &FxHashSet<Op>) -> Vec<Kept> {
+        let mut list = Vec::new();
+        for op in self.ops {
+            let Some(&Invariant { work, .. }) = found.get(op) else {
+                continue;
+            };
+            let value = self.ir.result(*op, 0);
+            if let Some(bytes) = self.bytes(*op)
+                && u64::from(work) > self.target.hoist_above
+                && !self.is_shape(*op)
+                && self.is_read_inside(value, found, inside)
+            {
+                list.push(Kept { value, work, bytes });
+            }
+        }
+        list.sort_by_key(|k| std::cmp::Reverse(k.work));
+        let mut room = self.room;
+        list.retain(|k| match room.checked_sub(k.bytes) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        });
+        list
+    }
+    fn is_shape(&self, op: Op) -> bool {
+        self.ir.def(op).is_some_and(|d| d.class == OpClass::Shape)
+    }
+    /// Whether an op inside all loops reads `value`, if only under another shape.
+    fn is_read_inside(
+        &self,
+        value: Value,
+        found: &FxHashMap<Op, Invariant>,
+        inside: &FxHashSet<Op>,
+    ) -> bool {
+        let mut stack = vec![value];
+        while let Some(value) = stack.pop() {
+            for user in self.ir.users(value).filter(|u| inside.contains(u)) {
+                if !found.contains_key(&user) {
+                    return true;
+                }
+                if self.is_shape(user) {
+                    stack.extend(self.ir.results(user));
+                }
+            }
+        }
+        false
+    }
+    /// The kept values and what they depend on, each op at the outermost place that needs it.
+    fn phases(
+        &self,
+        order: &[usize],
+        places: &[usize],
+        found: &FxHashMap<Op, Invariant>,
+        kept: &[Kept],
+    ) -> Vec<Hoisted> {
+        let place_of = |k: &Kept| Some(found.get(&self.ir.def_op(k.value)?)?.place);
+        let mut taken: FxHashSet<Op> = FxHashSet::default();
+        let mut phases = Vec::new();
+        for &place in places {
+            let here = kept.iter().filter(|k| place_of(k) == Some(place));
+            let here: Vec<Kept> = here.copied().collect();
+            let mut wanted: FxHashSet<Op> = FxHashSet::default();
+            let mut stack: Vec<Op> = here
+                .iter()
+                .filter_map(|k| self.ir.def_op(k.value))
+                .collect();
+            while let Some(op) = stack.pop() {
+                if found.contains_key(&op) && taken.insert(op) {
+                    wanted.insert(op);
+                    stack.extend(self.ir.operands(op).filter_map(|v| self.ir.def_op(v)));
+                }
+            }
+            let ops = self.ops.iter().copied();
+            let ops: Vec<Op> = ops.filter(|op| wanted.contains(op)).collect();
+            if !ops.is_empty() {
+                phases.push(Hoisted {
+                    before: order[place..].to_vec(),
+                    ops,
+                    kept: here,
+                });
+            }
+        }
+        phases
+    }
+}
+
+fn extent(axis: &LoopAxis) -> u64 {
+    static_value(&axis.extent).unwrap_or(UNKNOWN)
+}

@@ -1,0 +1,315 @@
+//! The choice of loops for one sweep: order, roles, tiles, vector width. Heuristics live here and nowhere else; the
+//! figures that they go by are the target's.
+//!
+//! Given the axes of a sweep and their roles in the plan (which axes are resident is the plan's decision, because bytes
+//! depend on it), this file decides what costs no bytes: which axis the lanes run along, which axes are walked as one loop,
+//! how a long axis is cut into tiles, how many partial sums there are.
+//!
+//! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
+
+use fuser_analysis::axes::{Axes, AxisId};
+use fuser_analysis::cost::Bindings;
+use fuser_ir::def::Computes;
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{DType, Ir, Op, Value};
+
+use fuser_target::Target;
+
+use crate::spec::{LoopAxis, Role, product};
+
+/// A sweep before its loops are chosen.
+pub struct Draft<'a> {
+    /// The program.
+    pub ir: &'a Ir,
+    /// Axes of the sweep's own ops.
+    pub axes: &'a Axes,
+    /// Lengths of named extents.
+    pub bindings: &'a Bindings,
+    /// Role of each axis in the plan, outermost first.
+    pub roles: Vec<(AxisId, Role)>,
+    /// Its ops.
+    pub ops: &'a [Op],
+    /// What it loads from and stores to global memory.
+    pub memory: Vec<Value>,
+}
+
+/// The chosen loops.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    /// Loop axes: grid, stream, tile; lanes run along the last tile loop.
+    pub loops: Vec<LoopAxis>,
+    /// Lanes.
+    pub vector: u64,
+    /// Cells, 0 where nothing accumulates over the grid.
+    pub cells: i64,
+    /// Threads per worker.
+    pub threads: i64,
+}
+
+impl Draft<'_> {
+    /// Chooses the loops; `None` where an extent is unknown.
+    pub fn choose(&self, target: &Target) -> Option<Loops> {
+        let lanes_along = self.contiguous_axis();
+        let roles = self.adjusted_roles(lanes_along, target);
+        let mut loops = Vec::new();
+        for group in self.groups(&roles) {
+            let role = role_of(&roles, group[0]);
+            loops.push(LoopAxis {
+                extent: product(self.axes, &group)?,
+                axes: group,
+                role,
+                tile: 1,
+            });
+        }
+        self.cut(&mut loops, lanes_along, target);
+        // The lanes' loop comes last whatever its role: tile loops nest in this order.
+        loops.sort_by_key(|l| {
+            (
+                lanes_along.is_some_and(|a| l.axes.contains(&a)),
+                rank(l.role),
+            )
+        });
+        let accumulates = loops
+            .iter()
+            .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
+        Some(Loops {
+            vector: self.lanes(target),
+            cells: if accumulates {
+                self.cells(&loops, target)
+            } else {
+                0
+            },
+            threads: count(target.threads),
+            loops,
+        })
+    }
+
+    /// The axis along which most bytes of memory are contiguous.
+    fn contiguous_axis(&self) -> Option<AxisId> {
+        let mut weights: Vec<(AxisId, u64)> = Vec::new();
+        // Outputs first: where loads and stores disagree, loads can be staged.
+        let windows = self.ops.iter().filter(|&&op| self.is_contiguous_window(op));
+        let windows: Vec<Value> = windows.map(|&op| self.ir.result(op, 0)).collect();
+        for &value in self.memory.iter().rev().chain(&windows) {
+            let Some(axis) = self.innermost(value) else {
+                continue;
+            };
+            let bytes = self.weight(value);
+            match weights.iter_mut().find(|(a, _)| *a == axis) {
+                Some((_, sum)) => *sum = sum.saturating_add(bytes),
+                None => weights.push((axis, bytes)),
+            }
+        }
+        let best = weights.iter().map(|(_, w)| *w).max()?;
+        weights
+            .into_iter()
+            .find(|(_, w)| *w == best)
+            .map(|(a, _)| a)
+    }
+    /// Whether a slice, pad or cat reads neighbours along its last axis as they lie in memory.
+    fn is_contiguous_window(&self, op: Op) -> bool {
+        let last = self.innermost(self.ir.result(op, 0));
+        let window = self.axes.window(op).zip(last);
+        window.is_some_and(|(window, axis)| window.is_contiguous(axis))
+    }
+    fn innermost(&self, value: Value) -> Option<AxisId> {
+        self.axes.stored(value).last()
+    }
+    /// Stored bytes under the bindings.
+    fn weight(&self, value: Value) -> u64 {
+        let extent = |axis| {
+            let extent = self.axes.extent(axis);
+            extent.map_or(self.bindings.nominal, |e| self.bindings.eval(e))
+        };
+        let dtype = self.ir.value_kind(value).dtype().unwrap_or(DType::F32);
+        self.axes
+            .stored(value)
+            .fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
+    }
+    fn static_extent(&self, axis: AxisId) -> Option<u64> {
+        static_value(self.axes.extent(axis)?)
+    }
+    fn is_reduced(&self, axis: AxisId) -> bool {
+        self.ops
+            .iter()
+            .any(|&op| self.axes.reduced(op).contains(&axis))
+    }
+    /// The plan's roles, but: a contiguous axis that accumulators keep is held whole where it is short, and the axes that
+    /// they reduce are spread over workers instead. Rows are then read as they lie, and partial sums are few.
+    fn adjusted_roles(&self, lanes_along: Option<AxisId>, target: &Target) -> Vec<(AxisId, Role)> {
+        let mut roles = self.roles.clone();
+        let Some(axis) = lanes_along else {
+            return roles;
+        };
+        let accumulates = roles
+            .iter()
+            .any(|(a, r)| *r != Role::Tile && self.is_reduced(*a));
+        let short = self.static_extent(axis).is_some_and(|n| n <= target.whole);
+        if !accumulates || !short || role_of(&roles, axis) == Role::Tile || self.is_reduced(axis) {
+            return roles;
+        }
+        set_role(&mut roles, axis, Role::Tile);
+        if !roles.iter().any(|(_, r)| *r == Role::Grid)
+            && let Some(first) = roles.iter().map(|(a, _)| *a).find(|&a| a != axis)
+        {
+            set_role(&mut roles, first, Role::Grid);
+        }
+        roles
+    }
+    /// Axes that are walked as one: neighbours in every value, with one role, reduced by the same ops.
+    fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
+        let mut groups: Vec<Vec<AxisId>> = Vec::new();
+        for &(axis, role) in roles {
+            match groups.last_mut() {
+                Some(group) if self.joins(group, axis) && role_of(roles, group[0]) == role => {
+                    group.push(axis)
+                }
+                _ => groups.push(vec![axis]),
+            }
+        }
+        groups
+    }
+    fn joins(&self, group: &[AxisId], axis: AxisId) -> bool {
+        let Some(&before) = group.last() else {
+            return false;
+        };
+        let adjacent = |value: &Value| {
+            let stored: Vec<AxisId> = self.axes.stored(*value).collect();
+            match (
+                stored.iter().position(|&a| a == before),
+                stored.iter().position(|&a| a == axis),
+            ) {
+                (None, None) => true,
+                (Some(b), Some(a)) => a == b + 1,
+                _ => false,
+            }
+        };
+        let alike = |op: &Op| {
+            let reduced = self.axes.reduced(*op);
+            reduced.contains(&before) == reduced.contains(&axis)
+        };
+        let indexed = |op: &Op| self.ir.computes(*op) == Some(Computes::Index);
+        self.axes.values().iter().all(adjacent)
+            && self.ops.iter().all(alike)
+            && self
+                .ops
+                .iter()
+                .all(|&op| self.axes.window_joins(op, before, axis))
+            && !self.ops.iter().any(indexed)
+    }
+    /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
+    fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
+        let resident = loops.iter().any(|l| l.role == Role::Tile);
+        let crossed = self.crossed_axes(lanes_along);
+        let narrow = self.narrow_tile(loops, lanes_along, &crossed, target);
+        for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
+            let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
+            if along {
+                axis.tile = if resident || !crossed.is_empty() {
+                    narrow
+                } else {
+                    count(target.tile)
+                };
+            } else if axis.axes.iter().any(|a| crossed.contains(a)) {
+                axis.tile = narrow;
+            }
+        }
+    }
+    /// Elements of a tile along each axis of a transposition: fewer where along so many axes, what is staged would take more than
+    /// half of what a kernel may ask for.
+    fn narrow_tile(
+        &self,
+        loops: &[LoopAxis],
+        lanes_along: Option<AxisId>,
+        crossed: &[AxisId],
+        target: &Target,
+    ) -> i64 {
+        let is_cut = |a: &AxisId| crossed.contains(a) || lanes_along == Some(*a);
+        let walked = loops.iter().filter(|l| l.role != Role::Tile);
+        let cut = walked.filter(|l| l.axes.iter().any(is_cut)).count() as u32;
+        let staged = self
+            .memory
+            .iter()
+            .filter_map(|&v| self.ir.value_kind(v).dtype());
+        let element = staged.fold(0u64, |sum, dtype| sum.saturating_add(dtype.bytes()));
+        let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
+        let bytes = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
+        let mut tile = target.narrow_tile;
+        while tile > 1 && !crossed.is_empty() && bytes(tile) > room {
+            tile /= 2;
+        }
+        count(tile)
+    }
+    /// Axes along which some value in memory is contiguous that varies along the lanes too: a transposition.
+    fn crossed_axes(&self, lanes_along: Option<AxisId>) -> Vec<AxisId> {
+        let Some(lanes) = lanes_along else {
+            return Vec::new();
+        };
+        let varies = |v: &&Value| self.axes.stored(**v).any(|a| a == lanes);
+        let memory = self.memory.iter().filter(varies);
+        let windows = self.ops.iter().filter_map(|&op| self.axes.window(op));
+        memory
+            .filter_map(|&v| self.innermost(v))
+            .chain(windows.flat_map(|window| window.crossed(lanes)))
+            .filter(|&a| a != lanes)
+            .collect()
+    }
+    fn lanes(&self, target: &Target) -> u64 {
+        let all = self
+            .axes
+            .values()
+            .iter()
+            .filter_map(|&v| self.ir.value_kind(v).dtype());
+        let bytes = if target.lanes_by_memory != 0 {
+            self.memory
+                .iter()
+                .filter_map(|&v| self.ir.value_kind(v).dtype())
+                .map(DType::bytes)
+                .max()
+        } else {
+            all.map(|d| d.compute().bytes()).max()
+        };
+        (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
+    }
+    fn cells(&self, loops: &[LoopAxis], target: &Target) -> i64 {
+        let grid = loops
+            .iter()
+            .filter(|l| l.role == Role::Grid)
+            .map(|l| static_value(&l.extent));
+        let mut grid = grid;
+        let total = grid.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
+        let most = count(target.partials);
+        total.map_or(most, |n| most.min(count(n)).max(1))
+    }
+}
+
+/// The value of an extent that names nothing.
+pub(super) fn static_value(expr: &ExtentExpr) -> Option<u64> {
+    expr.as_constant().and_then(|n| u64::try_from(n).ok())
+}
+
+/// A figure as a length.
+fn count(figure: u64) -> i64 {
+    i64::try_from(figure).unwrap_or(i64::MAX)
+}
+
+fn role_of(roles: &[(AxisId, Role)], axis: AxisId) -> Role {
+    roles
+        .iter()
+        .find(|(a, _)| *a == axis)
+        .map_or(Role::Stream, |(_, r)| *r)
+}
+
+fn set_role(roles: &mut [(AxisId, Role)], axis: AxisId, role: Role) {
+    for entry in roles.iter_mut().filter(|(a, _)| *a == axis) {
+        entry.1 = role;
+    }
+}
+
+fn rank(role: Role) -> u8 {
+    match role {
+        Role::Grid => 0,
+        Role::Stream => 1,
+        Role::Tile => 2,
+    }
+}

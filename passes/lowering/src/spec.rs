@@ -1,0 +1,270 @@
+//! The loops of a sweep, read from its clauses.
+//!
+//! A sweep walks *loop axes*. A loop axis is one axis of the iteration space or several that are adjacent in every tensor
+//! and so walked as one (`"a0*a1"`). Each has a role for its outer loop (grid, stream, or none when all of it is resident)
+//! and a tile, the number of indices that are resident in one step.
+
+use fuser_analysis::axes::{Axes, AxisId};
+use fuser_ir::def::OpClass;
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Traits, Value};
+
+/// What the outer loop of an axis does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Spread over workers.
+    Grid,
+    /// Walked by one worker, step by step.
+    Stream,
+    /// No outer loop: the whole axis is resident.
+    Tile,
+}
+
+impl Role {
+    /// The spelling in the `roles` clause.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Grid => "grid",
+            Role::Stream => "stream",
+            Role::Tile => "tile",
+        }
+    }
+    fn parse(text: &str) -> Option<Role> {
+        [Role::Grid, Role::Stream, Role::Tile]
+            .into_iter()
+            .find(|r| r.name() == text)
+    }
+}
+
+/// One loop axis.
+#[derive(Clone, Debug)]
+pub struct LoopAxis {
+    /// The axes walked as one, outermost first.
+    pub axes: Vec<AxisId>,
+    /// Product of their extents.
+    pub extent: ExtentExpr,
+    /// Role of the outer loop.
+    pub role: Role,
+    /// Indices per step: 1 for a plain grid or stream axis; ignored for `Role::Tile`.
+    pub tile: i64,
+}
+
+impl LoopAxis {
+    /// Whether there is a loop inside the step.
+    pub fn has_inner(&self) -> bool {
+        self.role == Role::Tile || self.tile > 1
+    }
+    /// The name in the `axes` clause: `a0`, or `a0*a1` for axes walked as one.
+    pub fn name(&self) -> String {
+        let names: Vec<String> = self.axes.iter().map(|&a| axis_name(a)).collect();
+        names.join("*")
+    }
+    /// Whether there is a loop around the step.
+    pub fn has_outer(&self) -> bool {
+        self.role != Role::Tile
+    }
+}
+
+/// The loops of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepSpec {
+    /// Loop axes: grid, stream and tile loops nest in this order within their role.
+    pub loops: Vec<LoopAxis>,
+    /// Lanes of the innermost loop.
+    pub vector: u64,
+    /// Workers that share accumulators across the grid, where the sweep accumulates over grid axes; else 0.
+    pub cells: i64,
+    /// Threads per worker (GPU); 1 on a CPU.
+    pub threads: i64,
+}
+
+/// How a value lies along a loop axis.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Along {
+    /// It does not vary.
+    Constant,
+    /// It varies; neighbours are this many stored elements apart (in the value's own dense storage).
+    Stride(ExtentExpr),
+}
+
+/// Why the clauses of a sweep cannot be read; `lower` turns it into a diagnostic at the sweep.
+pub type SpecError = String;
+
+impl SweepSpec {
+    /// Reads the clauses of `sweep`.
+    pub fn read(ir: &Ir, sweep: Op, axes: &Axes) -> Result<SweepSpec, SpecError> {
+        let names = strings(ir, sweep, "axes");
+        let roles = strings(ir, sweep, "roles");
+        let tiles = ir.i64s_of(sweep, "tile").unwrap_or(&[]);
+        if roles.len() != names.len() {
+            return Err(format!("{} axes but {} roles", names.len(), roles.len()));
+        }
+        let mut loops = Vec::new();
+        for (i, (name, role)) in names.iter().zip(&roles).enumerate() {
+            let parts = parse_axes(name, axes)?;
+            let role = Role::parse(role)
+                .ok_or_else(|| format!("'{role}' is no role: grid, stream or tile"))?;
+            let extent = product(axes, &parts)
+                .ok_or_else(|| format!("the extent of axis '{name}' is not known"))?;
+            let tile = tiles.get(i).copied().unwrap_or(1);
+            if tile < 1 {
+                return Err(format!(
+                    "the tile of axis '{name}' is {tile}: it must be at least 1"
+                ));
+            }
+            loops.push(LoopAxis {
+                axes: parts,
+                extent,
+                role,
+                tile,
+            });
+        }
+        let spec = SweepSpec {
+            loops,
+            vector: positive(ir, sweep, "vector") as u64,
+            cells: ir.int_of(sweep, "cells").unwrap_or(0).clamp(0, 1 << 16),
+            threads: positive(ir, sweep, "threads"),
+        };
+        spec.check_complete(axes)?;
+        Ok(spec)
+    }
+    fn check_complete(&self, axes: &Axes) -> Result<(), SpecError> {
+        for axis in axes.ids() {
+            let count = self
+                .loops
+                .iter()
+                .flat_map(|l| &l.axes)
+                .filter(|a| **a == axis)
+                .count();
+            // Along an axis that need not be walked every index computes and stores the same.
+            if count != 1 && (count != 0 || axes.is_walked(axis)) {
+                return Err(format!(
+                    "axis '{}' of the sweep is walked by {count} loops, not by one",
+                    axis_name(axis)
+                ));
+            }
+        }
+        Ok(())
+    }
+    /// Loops around the steps, outermost first: grid, then stream.
+    pub fn outer(&self) -> Vec<usize> {
+        let with = |role| (0..self.loops.len()).filter(move |&i| self.loops[i].role == role);
+        with(Role::Grid).chain(with(Role::Stream)).collect()
+    }
+    /// How many of them are spread over workers.
+    pub fn grid_count(&self) -> usize {
+        self.loops.iter().filter(|l| l.role == Role::Grid).count()
+    }
+    /// The place among the outer loops that stands before exactly those called `names`. Workers share the loops of the grid
+    /// as one, so that there is no place between them.
+    pub fn place_before(&self, names: &[String]) -> Result<usize, SpecError> {
+        let order = self.outer();
+        let place = order.len().checked_sub(names.len());
+        let same = |p: &usize| {
+            order[*p..]
+                .iter()
+                .map(|&l| self.loops[l].name())
+                .eq(names.iter().cloned())
+        };
+        match place.filter(same) {
+            Some(place) if place == 0 || place >= self.grid_count() => Ok(place),
+            Some(_) => Err(format!(
+                "a phase before '{}' would run inside the grid",
+                names.join(", ")
+            )),
+            None => {
+                let loops: Vec<String> = order.iter().map(|&l| self.loops[l].name()).collect();
+                let (names, loops) = (names.join(", "), loops.join(", "));
+                Err(format!(
+                    "a phase before '{names}': the last of the outer loops ({loops}) are others"
+                ))
+            }
+        }
+    }
+    /// The loop axis that walks `axis`.
+    pub fn loop_of(&self, axis: AxisId) -> Option<usize> {
+        self.loops.iter().position(|l| l.axes.contains(&axis))
+    }
+    /// How `value` lies along loop axis `index`; `None` where the axes that are walked as one are not adjacent in it.
+    pub fn along(&self, axes: &Axes, value: Value, index: usize) -> Option<Along> {
+        let parts = &self.loops[index].axes;
+        let stored = axes.strides(value);
+        let find = |a: &AxisId| {
+            stored
+                .iter()
+                .find(|s| s.axis == *a)
+                .map(|s| s.stride.clone())
+        };
+        let strides: Vec<Option<Option<ExtentExpr>>> = parts.iter().map(find).collect();
+        if strides.iter().all(Option::is_none) {
+            return Some(Along::Constant);
+        }
+        let strides: Vec<ExtentExpr> = strides
+            .into_iter()
+            .map(Option::flatten)
+            .collect::<Option<_>>()?;
+        let mut expected = strides.last()?.clone();
+        for (&axis, stride) in parts.iter().zip(&strides).rev() {
+            if *stride != expected {
+                return None;
+            }
+            expected = expected.mul(axes.extent(axis)?)?;
+        }
+        strides.last().cloned().map(Along::Stride)
+    }
+    /// The loop axes along which `value` varies, ascending.
+    pub fn varies(&self, axes: &Axes, value: Value) -> Vec<usize> {
+        let stored: Vec<AxisId> = axes.stored(value).collect();
+        let along = |i: &usize| self.loops[*i].axes.iter().any(|a| stored.contains(a));
+        (0..self.loops.len()).filter(along).collect()
+    }
+}
+
+/// The strings of a clause; none where it is left out.
+pub fn strings(ir: &Ir, op: Op, name: &str) -> Vec<String> {
+    let Some(fuser_ir::AttrKind::Array(items)) = ir.attr_of(op, name) else {
+        return Vec::new();
+    };
+    let text = |a: &fuser_ir::AttrId| ir.attr_kind(*a).as_string().map(|s| ir.str(s).to_string());
+    items.iter().filter_map(text).collect()
+}
+
+fn positive(ir: &Ir, op: Op, name: &str) -> i64 {
+    ir.int_of(op, name).unwrap_or(1).clamp(1, 4096)
+}
+
+fn parse_axes(text: &str, axes: &Axes) -> Result<Vec<AxisId>, SpecError> {
+    let find = |part: &str| axes.ids().find(|&a| axis_name(a) == part);
+    text.split('*')
+        .map(|part| find(part).ok_or_else(|| format!("'{part}' is no axis of this sweep")))
+        .collect()
+}
+
+/// Product of the extents of `list`.
+pub fn product(axes: &Axes, list: &[AxisId]) -> Option<ExtentExpr> {
+    let mut product = ExtentExpr::constant(1);
+    for &axis in list {
+        product = product.mul(axes.extent(axis)?)?;
+    }
+    Some(product)
+}
+
+/// The name of an axis in the `axes` clause of a sweep: axes are numbered in the order in which the analysis of the sweep's
+/// ops meets them.
+pub fn axis_name(axis: AxisId) -> String {
+    format!("a{}", fuser_ir::entity::Entity::index(axis))
+}
+
+/// The sum that `op` is another name of: it is a border, and nothing else reads the sum.
+pub fn renamed(ir: &Ir, op: Op) -> Option<Value> {
+    if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
+        return None;
+    }
+    let (sum, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let reduces = |maker: Op| {
+        let class = ir.def(maker).map(|def| def.class);
+        class == Some(OpClass::Reduction) && !ir.is_composite(maker)
+    };
+    let same = ir.value_type(sum) == ir.value_type(result) && ir.has_one_use(sum);
+    (ir.def_op(sum).is_some_and(reduces) && same).then_some(sum)
+}

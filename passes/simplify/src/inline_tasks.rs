@@ -1,0 +1,81 @@
+//! Dissolves the borders that the compiler drew.
+//!
+//! The ops of a segment, sweep, phase (or pattern) move to where the task stood, its results become what it yielded. It is
+//! the inverse of drawing a border: ops are moved, never rewritten.
+//!
+//! ```text
+//! %y = task.segment @s {
+//!   %e = fusion.exp %x             %e = fusion.exp %x
+//!   %y = fusion.neg %e       =>    %y = fusion.neg %e
+//!   task.yield %y
+//! }
+//! ```
+//!
+//! Ops that were gathered or copied when the borders were drawn remember their place in the program (`task::places`): once all
+//! borders around them are gone they stand in that order again, each once, and the program is what it was before.
+//!
+//! Patterns that `label-patterns` or `segment` turned into labels are drawn again, once no other border is left.
+//!
+//! Never changes or adds an op that is not a border. Linear; does not recurse.
+
+use fuser_dialects::task::outline::{dissolve, is_border};
+use fuser_dialects::task::{labels, places};
+use fuser_ir::{Ir, Op};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+
+/// `inline-tasks`
+pub static INLINE_TASKS: PassDef = PassDef {
+    name: "inline-tasks",
+    summary: "dissolve segments, sweeps and phases",
+    doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Inner tasks of other \
+          kinds stay, as ops of the outer one. What drawing the borders gathered or copied goes back to its place. Patterns \
+          are dissolved only if `kinds` says so; those that became labels (`label-patterns`) are drawn again once a program has \
+          no other border.",
+    options: &[OptionDef {
+        name: "kinds",
+        kind: OptionKind::List,
+        default: "segment,sweep,phase",
+        doc: "which tasks: segment, sweep, phase, pattern",
+    }],
+    statistics: &[
+        StatDef {
+            name: "dissolved",
+            doc: "tasks dissolved",
+        },
+        StatDef {
+            name: "patterns",
+            doc: "patterns drawn again from labels",
+        },
+    ],
+    run: |ctx| {
+        run(ctx);
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) {
+    let kinds = ctx.options.list("kinds");
+    let wanted = |ir: &Ir, op: Op| {
+        let kind = ir.name(op).strip_prefix("task.");
+        is_border(ir, op) && kinds.iter().any(|k| Some(k.as_str()) == kind)
+    };
+    let mut dissolved = 0;
+    for op in ctx.ir.walk_post(ctx.op) {
+        if op != ctx.op && wanted(ctx.ir, op) && dissolve(ctx.ir, op) {
+            dissolved += 1;
+        }
+    }
+    ctx.count("dissolved", dissolved);
+    if dissolved > 0 {
+        places::restore(ctx.ir, ctx.op);
+    }
+    let (patterns, changed) = match kinds.iter().any(|kind| kind == "pattern") {
+        true => (0, labels::forget(ctx.ir, ctx.op)),
+        false => labels::restore(ctx.ir, ctx.op),
+    };
+    ctx.count("patterns", patterns);
+    if dissolved == 0 && !changed {
+        ctx.preserve_all();
+    }
+}

@@ -1,0 +1,226 @@
+//! What moves with a slice, how, and whether that is better than to leave it.
+//!
+//! A plan is the list of values that a slice needs parts of, in an order in which they can be made: found from the slice's
+//! operand down, each value and part of it once. Decides alone; makes nothing.
+
+use fuser_analysis::axes::window::is_link;
+use fuser_dialects::fusion::maps;
+use fuser_ir::def::OpClass;
+use fuser_ir::maps::Index;
+use fuser_ir::types::{Dim, Extent};
+use fuser_ir::{Ir, Op, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::is_free;
+use super::MAX_COPIES;
+
+/// A part of a value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Move {
+    /// The first index along each axis.
+    pub starts: Vec<i64>,
+    /// From one index to the next.
+    pub steps: Vec<i64>,
+    /// How many there are.
+    pub shape: Vec<Extent>,
+}
+
+impl Move {
+    /// Whether axis `k` stays as it is, `extent` being its length before.
+    fn keeps(&self, k: usize, extent: Extent) -> bool {
+        (self.starts[k], self.steps[k]) == (0, 1) && self.shape[k] == extent
+    }
+    fn is_identity(&self, dims: &[Dim]) -> bool {
+        dims.iter()
+            .enumerate()
+            .all(|(k, d)| self.keeps(k, d.extent))
+    }
+    /// The same along other axes: `from[k]` is the axis that was, or the length of one that is whole.
+    fn along(&self, from: &[Result<usize, Extent>]) -> Move {
+        let entry = |list: &[i64], still: i64| -> Vec<i64> {
+            let list = from.iter().map(|f| f.map_or(still, |k| list[k]));
+            list.collect()
+        };
+        Move {
+            starts: entry(&self.starts, 0),
+            steps: entry(&self.steps, 1),
+            shape: from
+                .iter()
+                .map(|f| f.map_or_else(|e| e, |k| self.shape[k]))
+                .collect(),
+        }
+    }
+}
+
+/// A value and the part of it that is wanted.
+pub type Point = (Value, Move);
+
+/// How a part of a value comes about.
+#[derive(Clone, Debug)]
+pub enum Way {
+    /// It is the whole.
+    Same,
+    /// By a slice of the value.
+    Leaf,
+    /// By the op that made it, on parts of its operands; `None` for those that stay.
+    Copy(Vec<Option<Move>>),
+    /// As a part of another value: a slice of a slice.
+    Other(Value, Move),
+}
+
+/// What moves, and how, in an order in which it can be made.
+#[derive(Default)]
+pub struct Plan {
+    pub ways: FxHashMap<Point, Way>,
+    pub order: Vec<Point>,
+    /// The ops that are computed again.
+    again: FxHashSet<Op>,
+    /// How many copies that makes.
+    copied: usize,
+    /// Whether a reduction is among them.
+    reduces: bool,
+}
+
+impl Plan {
+    /// Adds what `root` needs; false if that cannot be.
+    pub fn add(&mut self, ir: &Ir, window: Op, root: Point) -> bool {
+        let mut stack = vec![(root, false)];
+        while let Some((point, entered)) = stack.pop() {
+            if entered {
+                self.order.push(point);
+                continue;
+            }
+            if self.ways.contains_key(&point) {
+                continue;
+            }
+            let Some(way) = way(ir, window, &point) else {
+                return false;
+            };
+            let full = matches!(way, Way::Copy(_)) && self.copies() >= MAX_COPIES;
+            if full || self.ways.len() > 4 * MAX_COPIES {
+                return false;
+            }
+            let mut next = Vec::new();
+            match &way {
+                Way::Copy(moves) => {
+                    if let Some(maker) = ir.def_op(point.0) {
+                        self.copied += 1;
+                        self.again.insert(maker);
+                        let class = ir.def(maker).map_or(OpClass::Structure, |d| d.class);
+                        self.reduces |= class == OpClass::Reduction;
+                        let operands = ir.operands(maker).zip(moves);
+                        next.extend(operands.filter_map(|(v, m)| Some((v, m.clone()?))));
+                    }
+                }
+                Way::Other(value, own) => next.push((*value, own.clone())),
+                Way::Same | Way::Leaf => {}
+            }
+            self.ways.insert(point.clone(), way);
+            stack.push((point, true));
+            stack.extend(next.into_iter().map(|p| (p, false)));
+        }
+        true
+    }
+    /// How many ops are computed again.
+    pub fn copies(&self) -> usize {
+        self.copied
+    }
+    /// Whether it is better to move: a reduction is in the way, and nobody else needs what is computed again.
+    pub fn pays(&self, ir: &Ir, window: Op) -> bool {
+        let inner = |user: Op| user == window || self.again.contains(&user);
+        let mine = |op: &Op| {
+            let results = ir.results(*op).iter();
+            results.copied().all(|v| ir.users(v).all(inner))
+        };
+        self.reduces && self.again.iter().all(mine)
+    }
+}
+
+fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.map_or_else(Vec::new, |t| t.dims.clone())
+}
+
+/// The operand of a slice and the part of it; `None` where that is not known.
+pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
+    let result = dims(ir, ir.result(slice, 0));
+    let shape: Vec<Extent> = result.iter().map(|d| d.extent).collect();
+    if shape.contains(&Extent::Unknown) {
+        return None;
+    }
+    let ints = |name: &str| ir.i64s_of(slice, name).map(<[i64]>::to_vec);
+    let steps = ints("strides").unwrap_or_else(|| vec![1; shape.len()]);
+    let own = Move {
+        starts: ints("starts")?,
+        steps,
+        shape,
+    };
+    Some((ir.operand(slice, 0), own))
+}
+
+/// How a part of a value comes about; `None` where it cannot.
+fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
+    if own.is_identity(&dims(ir, *value)) {
+        return Some(Way::Same);
+    }
+    let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(window);
+    let maker = ir.def_op(*value).filter(near);
+    let Some(maker) = maker.filter(|&m| !ir.has(m, Traits::BARRIER)) else {
+        return Some(Way::Leaf);
+    };
+    let def = ir.def(maker)?;
+    if !is_free(ir, maker) || !def.traits.contains(Traits::PURE) || ir.results(maker).len() != 1 {
+        return None;
+    }
+    if def.has_maps(&maps::SLICE) {
+        return slice_of_slice(ir, maker, own);
+    }
+    let passed = match def.class {
+        OpClass::Creation if ir.operand_count(maker) == 0 => None,
+        _ if def.shifts() => None,
+        _ => copied(ir, maker, own),
+    };
+    match passed {
+        Some(moves) => Some(Way::Copy(moves)),
+        None => is_link(ir, maker).then_some(Way::Leaf),
+    }
+}
+
+/// What happens to the operands of `op` where `own` happens to its result; `None` where an index would have to move along an
+/// axis that the result has not.
+fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
+    let maps = ir.maps(op)?;
+    let result = dims(ir, ir.result(op, 0));
+    let indices = maps.results.first()?.axes()?;
+    let still = |axis: usize| indices[axis] != Index::Zero || own.keeps(axis, result[axis].extent);
+    if !(0..indices.len()).all(still) {
+        return None;
+    }
+    let moved = |(operand, value): (usize, Value)| {
+        let from = dims(ir, value);
+        if from.is_empty() {
+            return Some(None);
+        }
+        let places = maps.operand_axes(operand)?;
+        let along: Vec<Result<usize, Extent>> = (0..from.len())
+            .map(|axis| places[axis].ok_or(from[axis].extent))
+            .collect();
+        Some(Some(own.along(&along)))
+    };
+    ir.operands(op).enumerate().map(moved).collect()
+}
+
+fn slice_of_slice(ir: &Ir, inner: Op, own: &Move) -> Option<Way> {
+    let starts = ir.i64s_of(inner, "starts")?;
+    let steps = ir.i64s_of(inner, "strides");
+    let step = |k: usize| steps.map_or(Some(1), |s| s.get(k).copied());
+    let mut both = own.clone();
+    for k in 0..own.starts.len() {
+        let step = step(k)?;
+        both.starts[k] = own.starts[k]
+            .checked_mul(step)?
+            .checked_add(*starts.get(k)?)?;
+        both.steps[k] = own.steps[k].checked_mul(step)?;
+    }
+    Some(Way::Other(ir.operand(inner, 0), both))
+}
