@@ -136,7 +136,7 @@ pub fn all() -> Vec<&'static CodeDef> {
         .chain(crate::compile::CODES)
         .chain(crate::session::error::CODES)
         .chain(crate::split::CODES)
-        .chain([&crate::INTERNAL])
+        .chain([&crate::tool::target::TARGET_FILE])
         .collect();
     #[cfg(feature = "codegen")]
     all.extend(fuser_codegen::lower::codes::CODES);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("fuser-ir", &[]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
@@ -58,6 +58,18 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "fuser-artifact",
         ],
     ),
+    (
+        "fuser-compile",
+        &[
+            "fuser-ir",
+            "fuser-dialects",
+            "fuser-target",
+            "fuser-pass",
+            "fuser-passes",
+            "fuser-codegen",
+            "fuser-artifact",
+        ],
+    ),
     ("fuser-runtime", &["fuser-artifact"]),
     ("fuser-interp", &["fuser-ir", "fuser-dialects"]),
     (
@@ -69,6 +81,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "fuser-pass",
             "fuser-passes",
             "fuser-codegen",
+            "fuser-compile",
             "fuser-artifact",
             "fuser-runtime",
             "fuser-interp",
@@ -83,6 +96,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "fuser-pass",
             "fuser-passes",
             "fuser-codegen",
+            "fuser-compile",
             "fuser-artifact",
             "fuser-runtime",
             "fuser-interp",

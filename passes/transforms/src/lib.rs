@@ -15,7 +15,7 @@ pub use fuser_lowering::{lower, protect_updates, schedule, spec};
 pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
 
 use fuser_ir::diag::CodeDef;
-use fuser_pass::{PassDef, PipelineDef};
+use fuser_pass::{Catalog, PassDef, PipelineDef};
 
 /// Every pass, in the order of the lists and docs.
 pub static PASSES: &[&PassDef] = &[
@@ -92,6 +92,21 @@ static FUSE: PipelineDef = PipelineDef {
         ",schedule,protect-updates),lower-to-kernel,cse"
     ),
 };
+
+/// What pipeline text may name: all passes, all named pipelines, the ops that passes are anchored on.
+pub fn catalog() -> Catalog<'static> {
+    Catalog {
+        passes: PASSES,
+        pipelines: PIPELINES,
+        anchors: &[
+            "builtin.module",
+            "task.program",
+            "task.segment",
+            "task.sweep",
+            "kernel.func",
+        ],
+    }
+}
 
 /// The diagnostic codes of the passes: FIR07xx, FIR0801.
 pub fn codes() -> impl Iterator<Item = &'static CodeDef> {

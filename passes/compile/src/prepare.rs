@@ -264,7 +264,7 @@ fn fresh(ir: &mut Ir, base: &str, axis: usize) -> Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{CompileOptions, find_program, lower};
+    use crate::{CompileOptions, find_program, lower};
     use fuser_ir::parse::parse_str;
 
     fn read(text: &str, name: &str) -> (Ir, Op, Op) {

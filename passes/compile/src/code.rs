@@ -1,0 +1,102 @@
+//! The last step: machine code for the kernels of a lowered program.
+
+use std::time::Instant;
+
+use fuser_artifact::{Artifact, Step};
+use fuser_codegen::lower::{self as codegen, Emission, Options};
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
+
+use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, versions};
+
+/// Compiles `module` for the target of `options`. The module is lowered in place, by the plan of the first version.
+pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
+    let start = Instant::now();
+    let mut compiled = versions::compile(ir, module, options)?;
+    check(&compiled.artifact)?;
+    compiled.compile_ms = start.elapsed().as_secs_f64() * 1e3;
+    Ok(compiled)
+}
+
+/// Compiles `module` by one plan.
+pub(super) fn compile_alone(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+) -> Result<Compiled, Diagnostics> {
+    let Lowered {
+        mut artifact,
+        diagnostics,
+        other_plans,
+        ..
+    } = super::lower(ir, module, options)?;
+    let target = backend(&options.target)?;
+    artifact.target = describe(&target);
+    let codegen = Options {
+        noalias: !artifact.steps.iter().any(is_in_place),
+        ..Options::default()
+    };
+    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen)?;
+    Ok(Compiled {
+        artifact,
+        diagnostics,
+        other_plans,
+        compile_ms: 0.0,
+    })
+}
+
+/// Whether a launch has one buffer twice: it writes over what it reads.
+fn is_in_place(step: &Step) -> bool {
+    let Step::Launch { buffers, .. } = step else {
+        return false;
+    };
+    let mut sorted = buffers.clone();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// The kernels of a lowered module as text.
+pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<String, Diagnostics> {
+    codegen::emit(ir, module, &backend(target)?, Options::default(), what)
+}
+
+fn backend(target: &Target) -> Result<fuser_codegen::Target, Diagnostics> {
+    fuser_codegen::Target::of(target).map_err(|e| Diagnostics {
+        items: vec![Diagnostic::error(
+            &UNKNOWN_TARGET,
+            Place::Unknown,
+            e.to_string(),
+        )],
+    })
+}
+
+fn describe(target: &fuser_codegen::Target) -> fuser_artifact::Target {
+    match target {
+        fuser_codegen::Target::Cuda { sm } => {
+            let digits: String = sm.chars().filter(char::is_ascii_digit).collect();
+            fuser_artifact::Target::Cuda {
+                sm: digits.parse().unwrap_or(0),
+            }
+        }
+        fuser_codegen::Target::Cpu {
+            triple,
+            cpu,
+            features,
+        } => fuser_artifact::Target::Cpu {
+            triple: triple.clone(),
+            cpu: cpu.clone(),
+            features: features.clone(),
+        },
+    }
+}
+
+/// The artifact's own check: a failure here is a bug of the planner, told as a diagnostic.
+fn check(artifact: &Artifact) -> Result<(), Diagnostics> {
+    artifact.validate().map_err(|e| {
+        let message = format!("the launch plan is not valid: {e}");
+        Diagnostics {
+            items: vec![
+                Diagnostic::error(&NO_PLAN, Place::Unknown, message).help("report this program"),
+            ],
+        }
+    })
+}

@@ -1,0 +1,294 @@
+//! From a parsed module to an artifact: the pipeline, the launch plan, the code.
+//!
+//! ```text
+//! module ──canonicalize..schedule──> sweeps ──lower-to-kernel──> kernels and launches ──codegen──> artifact
+//! ```
+//!
+//! Guarantees: what cannot be compiled is a diagnostic; the artifact is valid by its own check. Knows nothing of files.
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "codegen")]
+mod code;
+pub mod plan;
+mod prepare;
+mod segments;
+pub mod size;
+#[cfg(feature = "codegen")]
+mod versions;
+
+use fuser_artifact::Artifact;
+use fuser_dialects::{kernel, task};
+use fuser_ir::diag::CodeDef;
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
+use std::collections::BTreeMap;
+
+use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
+use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
+
+/// A bug of ours, caught.
+pub const INTERNAL: CodeDef = CodeDef {
+    code: "FIR0699",
+    title: "internal error",
+    explanation: "A pass panicked or left a program that does not verify. That is a bug in Fuser, whatever the input. \
+                  `fuser-opt` writes a reproducer: attach it to the report.",
+    example: "$ fuser-run x.fir --passes=test-crash\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
+};
+
+/// No plan can be made of a lowered program.
+pub const NO_PLAN: CodeDef = CodeDef {
+    code: "FIR0850",
+    title: "a program has no launch plan",
+    explanation: "Compiling ends with a plan: which kernels run in which order on which buffers, with sizes that follow from the \
+                  extents of the inputs. The message names what is missing: an extent that no input has, or an op outside of \
+                  every kernel.",
+    example: "$ fuser-translate x.fir --emit=artifact --passes=canonicalize\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
+};
+/// The target is not known.
+pub const UNKNOWN_TARGET: CodeDef = CodeDef {
+    code: "FIR0851",
+    title: "the target is not known",
+    explanation: "Targets are `cpu`, the machine that compiles (or the processor that `--cpu` names), `generic`, a CPU whose figures \
+                  depend on no machine, and GPUs, `cuda:sm_80` to `cuda:sm_120` or products as the message lists them. \
+                  `--print-target` shows one, `--target-file` reads others.",
+    example: "$ fuser-translate x.fir --target=cuda:sm_1 --emit=ptx\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+              %y = fusion.exp %x\n  \
+              task.return %y\n\
+              }",
+};
+/// There is no such program.
+pub const NO_PROGRAM: CodeDef = CodeDef {
+    code: "FIR0852",
+    title: "there is no such program in the module",
+    explanation: "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one.",
+    example: "$ fuser-translate x.fir --entry=g\n\
+              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+                task.return %x\n\
+              }",
+};
+
+/// A kernel that cannot run on the target.
+pub const TOO_LARGE: CodeDef = CodeDef {
+    code: "FIR0854",
+    title: "a kernel asks for more than the target has",
+    explanation: "A block of a GPU has so much shared memory and no more. Programs are planned so that each kernel fits, whatever the extents; \
+                  a plan that was drawn by hand, or kernels of the text, may not. The message names the kernel, what it asks for and the limit.",
+    example: "$ fuser-translate x.fir --target=h100 --emit=artifact\n\
+              task.program @f(%x: tensor<100000xf32>) -> tensor<100000xf32> {\n  \
+              %y = task.segment @s kind \"kernel\" {\n    \
+              %y = kernel.launch %x callee @k : tensor<100000xf32>\n    \
+              task.yield %y\n  \
+              }\n  \
+              task.return %y\n\
+              }\n\
+              kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
+              %t = kernel.alloc : memref<100000xf32, tile>\n  \
+              %i = fusion.constant value 8 : index\n  \
+              %a = kernel.load %x, %i : f32\n  \
+              kernel.store %a, %t, %i\n  \
+              %b = kernel.load %t, %i : f32\n  \
+              kernel.store %b, %y, %i\n\
+              }",
+};
+
+/// The codes of compiling.
+pub static CODES: &[CodeDef] = &[NO_PLAN, UNKNOWN_TARGET, NO_PROGRAM, TOO_LARGE, INTERNAL];
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// What for; `generic` by default, so that plans depend on no machine.
+    pub target: Target,
+    /// The program to compile; the only one of the module where it is left out.
+    pub program: Option<String>,
+    /// Lengths of named extents that decisions are made for. Where they are all that the program has, it gets one version; of
+    /// others decisions are made for 1024 elements, and a program that can run out of fast memory gets a version for more.
+    pub shapes: BTreeMap<String, u64>,
+    /// The length that others are taken to have.
+    pub nominal: Option<u64>,
+    /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
+    pub passes: Option<String>,
+}
+
+/// What compiling gave.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+    /// Segments whose chosen plan could not be lowered, and what was done instead: each is a mistake of the cost model.
+    pub other_plans: Vec<Remark>,
+    /// Milliseconds, all of it.
+    pub compile_ms: f64,
+}
+
+/// The whole pipeline for the target of `options`.
+pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
+    let front = options.passes.as_deref().unwrap_or(fuser_passes::FRONT);
+    let text = format!(
+        "builtin.module(task.program({front},schedule,protect-updates),lower-to-kernel,cse)"
+    );
+    let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
+    let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
+    for_target(&mut pipeline, &options.target);
+    let others = options.nominal.map(|n| (OTHERS, n));
+    let shapes = options.shapes.iter().map(|(name, n)| (name.as_str(), *n));
+    for_shapes(&mut pipeline, shapes.chain(others));
+    Ok(pipeline)
+}
+
+/// Tells the passes of a pipeline the target, but those that name one of their own.
+pub fn for_target(pipeline: &mut Pipeline, target: &Target) {
+    pipeline.fill_option(TARGET.name, &fuser_target::text::option(target));
+}
+
+/// Tells the passes of a pipeline lengths of named extents, but those that have some of their own.
+pub fn for_shapes<'a>(pipeline: &mut Pipeline, shapes: impl Iterator<Item = (&'a str, u64)>) {
+    let items: Vec<String> = shapes.map(|(name, n)| format!("{name}={n}")).collect();
+    if !items.is_empty() {
+        pipeline.fill_option(SHAPE.name, &items.join(","));
+    }
+}
+
+/// Finds the program to work on.
+pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagnostics> {
+    let programs = ir
+        .children(module)
+        .into_iter()
+        .filter(|&op| ir.is(op, &task::PROGRAM));
+    let programs: Vec<Op> = programs.collect();
+    let names: Vec<&str> = programs.iter().filter_map(|&p| ir.symbol_name(p)).collect();
+    let error = |message: String| Diagnostic::error(&NO_PROGRAM, place_of(ir, module), message);
+    match (name, programs.as_slice()) {
+        (None, [one]) => Ok(*one),
+        (None, []) => Err(one(error("the module has no 'task.program'".into()))),
+        (None, _) => {
+            let error = error("the module has several programs".into());
+            Err(one(error.help(format!(
+                "choose one with '-e': {}",
+                names.join(", ")
+            ))))
+        }
+        (Some(name), _) => {
+            let found = programs.iter().find(|&&p| ir.symbol_name(p) == Some(name));
+            let missing = || {
+                let error = error(format!("there is no program '@{name}'"));
+                one(error.help(format!("there are: {}", names.join(", "))))
+            };
+            found.copied().ok_or_else(missing)
+        }
+    }
+}
+
+/// Runs pipeline text on the module; errors of passes come back as diagnostics.
+pub fn run_passes(ir: &mut Ir, module: Op, text: &str) -> Result<Report, Diagnostics> {
+    let catalog = fuser_passes::catalog();
+    let parsed =
+        fuser_pass::pipeline::parse(text, 0, &catalog).map_err(|items| Diagnostics { items })?;
+    run_pipeline(ir, module, &parsed.pipeline)
+}
+
+fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, Diagnostics> {
+    let mut manager = Manager::new(fuser_ir::verify::verify);
+    let report = manager.run(ir, module, pipeline);
+    match &report.failure {
+        None => Ok(report),
+        Some(Failure::Diagnostics { .. }) => Err(report.diagnostics),
+        Some(Failure::Internal { pass, message, .. }) => Err(internal(ir, module, pass, message)),
+    }
+}
+
+/// Runs what [`lower`] runs up to scheduled sweeps: the program as its segments, for reports.
+pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<(), Diagnostics> {
+    let front = pipeline(options)?.up_to("schedule");
+    run_pipeline(ir, module, &front.unwrap_or_else(Pipeline::empty))?;
+    Ok(())
+}
+
+/// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
+pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowered, Diagnostics> {
+    let program = find_program(ir, module, options.program.as_deref())?;
+    keep_only(ir, module, program);
+    name_extents(ir, program);
+    let pipeline = pipeline(options)?;
+    let front = pipeline
+        .up_to("protect-updates")
+        .unwrap_or_else(Pipeline::empty);
+    let scheduled = run_pipeline(ir, module, &front)?;
+    let mut diagnostics = scheduled.diagnostics;
+    let mut other_plans = scheduled.remarks;
+    other_plans.retain(|remark| remark.name == OTHER_PLAN);
+    let segments = segments::describe(ir, program);
+    let back = pipeline.from(front.passes().len());
+    diagnostics
+        .items
+        .extend(run_pipeline(ir, module, &back)?.diagnostics.items);
+    let kernels: Vec<Op> = ir
+        .children(module)
+        .into_iter()
+        .filter(|&op| ir.is(op, &kernel::FUNC))
+        .collect();
+    let artifact = plan::plan_program(ir, program, &kernels, segments, placeholder_target())
+        .map_err(
+            |e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)),
+        )?;
+    Ok(Lowered {
+        artifact,
+        kernels,
+        diagnostics,
+        other_plans,
+    })
+}
+
+/// A program as kernels and a plan.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The plan.
+    pub artifact: Artifact,
+    /// The kernel functions, in the order in which the plan numbers them.
+    pub kernels: Vec<Op>,
+    /// Warnings.
+    pub diagnostics: Diagnostics,
+    /// Segments whose chosen plan could not be lowered, and what was done instead.
+    pub other_plans: Vec<Remark>,
+}
+
+fn placeholder_target() -> fuser_artifact::Target {
+    fuser_artifact::Target::Cpu {
+        triple: String::new(),
+        cpu: String::new(),
+        features: String::new(),
+    }
+}
+
+#[cfg(feature = "codegen")]
+pub use code::{compile, emit};
+pub use fuser_passes::schedule::OTHER_PLAN;
+pub use fuser_target::Target;
+pub use prepare::{keep_only, name_extents};
+
+fn one(diagnostic: Diagnostic) -> Diagnostics {
+    Diagnostics {
+        items: vec![diagnostic],
+    }
+}
+
+fn internal(ir: &Ir, module: Op, pass: &str, message: &str) -> Diagnostics {
+    let text = format!("internal error in pass '{pass}': {message}");
+    let diagnostic = Diagnostic::error(&INTERNAL, place_of(ir, module), text);
+    Diagnostics {
+        items: vec![diagnostic.help("run fuser-opt with the same passes: it writes a reproducer")],
+    }
+}
+
+#[cfg(test)]
+mod tests;
