@@ -37,9 +37,10 @@ fn broken(file: &str, text: &str) -> Vec<Violation> {
         return Vec::new();
     };
     let own = folder.rsplit('/').nth(1).unwrap_or_default();
+    let path = Regex::new(r"\bcrate::(?:([a-z_]+)|\{([^}]*)\})").unwrap();
     let mut violations = Vec::new();
     for line in source::lines(text) {
-        let wrong = named(&line.code)
+        let wrong = named(&path, &line.code)
             .into_iter()
             .filter(|name| name != own && !allowed.contains(&name.as_str()));
         violations.extend(wrong.map(|name| {
@@ -50,15 +51,17 @@ fn broken(file: &str, text: &str) -> Vec<Violation> {
     violations
 }
 
-/// The modules that stand behind `crate::` in a line, alone or in a list. Constants of the crate's root are no modules.
-fn named(code: &str) -> Vec<String> {
-    let path = Regex::new(r"\bcrate::(?:([a-z_]+)|\{([^}]*)\})").unwrap();
-    let first = Regex::new(r"^[a-z_]+").unwrap();
+/// The modules that stand in a line behind `crate::`, which `path` finds, alone or in a list. Constants of the crate's root are no modules.
+fn named(path: &Regex, code: &str) -> Vec<String> {
+    let first = |item: &str| -> String {
+        let letters = item.trim().chars();
+        let name = letters.take_while(|c| c.is_ascii_lowercase() || *c == '_');
+        name.collect()
+    };
     let mut names = Vec::new();
     for found in path.captures_iter(code) {
         let list = found.get(1).or(found.get(2)).map_or("", |m| m.as_str());
-        let items = list.split(',').filter_map(|item| first.find(item.trim()));
-        names.extend(items.map(|name| name.as_str().to_owned()));
+        names.extend(list.split(',').map(first).filter(|name| !name.is_empty()));
     }
     names
 }
