@@ -76,7 +76,7 @@ fn clauses(page: &mut String, op: &OpDef) {
     }
 }
 
-/// What a clause takes, in words.
+/// The value that a clause of this kind takes, in words with an example.
 pub fn kind(kind: ClauseKind) -> String {
     let text = match kind {
         ClauseKind::I64Array => "integers, `[0, 2]`",

@@ -148,7 +148,7 @@ fn own_type(ir: &mut Ir, value: AttrId) -> TypeId {
     }
 }
 
-/// Whether elements of type `ty` can hold the number `value`.
+/// Checks that elements of type `ty` can represent the number `value` (integers: in range).
 pub fn holds(ir: &Ir, ty: TypeId, value: AttrId) -> Result<(), OpError> {
     let fault = |text: String| Err(OpError::at(At::Clause("value"), text).code(&BAD_CONSTANT));
     let Some(dtype) = ir.ty(ty).dtype() else {
@@ -174,7 +174,7 @@ pub fn holds(ir: &Ir, ty: TypeId, value: AttrId) -> Result<(), OpError> {
     }
 }
 
-/// Whether an integer type holds `value`; `i1` holds 0 and 1.
+/// True if `value` is in the range of an integer type; that of `i1` is 0 and 1.
 pub fn in_range(value: i128, dtype: DType) -> bool {
     let bits = dtype.bits();
     match dtype.is_signed() {

@@ -1,4 +1,4 @@
-//! What all elementwise ops share: operands, inference.
+//! Operands, constraints and type inference that all elementwise ops share.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

@@ -1,4 +1,4 @@
-//! What type inference of tensor ops is made of: operands' shapes, agreement of extents, axis lists.
+//! Building blocks of type inference for tensor ops: operands' shapes, agreement of extents, axis lists.
 //!
 //! Every function gives either a fact or an [`OpError`] that names the operand or clause at fault; none panics, whatever
 //! the types.
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Whether two extents are equal for every value of the names. `?` equals nothing.
+/// True if two extents are equal for every value of the names. `?` equals nothing.
 pub fn agree(a: Extent, b: Extent) -> bool {
     a == b && a != Extent::Unknown
 }
@@ -265,7 +265,7 @@ pub fn int(ir: &Ir, parts: OpParts<'_>, name: &str) -> Option<i64> {
     ir.attr_kind(attr).as_int()?.try_into().ok()
 }
 
-/// Whether the flag `name` stands.
+/// True if the unit clause `name` is present.
 pub fn flag(ir: &Ir, parts: OpParts<'_>, name: &str) -> bool {
     parts.attr(ir, name).is_some()
 }
@@ -277,7 +277,7 @@ pub fn unknown(at: At, axis: usize) -> OpError {
     error.help("name the extent, `[N]`")
 }
 
-/// Whether `expr` is at least 0 for all values of the names, which are at least 0: no coefficient is negative.
+/// True if `expr` is at least 0 for all values of the names, which are at least 0: no coefficient is negative.
 pub fn never_negative(expr: &ExtentExpr) -> bool {
     expr.terms.iter().all(|(_, coefficient)| *coefficient >= 0)
 }

@@ -176,7 +176,7 @@ fn inside(
     Err(OpError::at(At::Clause("shape"), text).code(&OUT_OF_BOUNDS))
 }
 
-/// How many indices are left above the last one taken.
+/// The number of indices left above the last one taken.
 fn room(ir: &Ir, extent: Extent, start: i64, size: Extent, stride: i64) -> Option<ExtentExpr> {
     let constant = ExtentExpr::constant;
     let steps = ir

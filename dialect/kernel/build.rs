@@ -22,7 +22,7 @@ pub struct Loop<'a> {
     pub init: &'a [Value],
     /// `seq`, `grid` or `thread`.
     pub map: &'a str,
-    /// How each iteration argument is reduced over threads; empty for none.
+    /// The combiner of each iteration argument over threads; empty for none.
     pub combine: &'a [&'a str],
 }
 

@@ -11,9 +11,9 @@ use smallvec::smallvec;
 use super::{LANES, verify};
 use crate::task::ops::infer_yielded;
 
-/// How a loop's iterations are spread; `seq` where the clause is left out.
+/// The mappings of a loop's iterations to workers; `seq` if the clause is left out.
 pub const MAPS: &[&str] = &["seq", "grid", "thread"];
-/// How partial results are put together.
+/// The combiners of partial results.
 pub const COMBINERS: &[&str] = &["add", "mul", "max", "min", "max_num", "min_num"];
 
 const INDEX: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::INDEX);
@@ -429,7 +429,7 @@ pub fn lanes(ir: &Ir, ty: TypeId) -> u64 {
     }
 }
 
-/// What a buffer that can be addressed must be: one axis.
+/// True if a type is a buffer that can be addressed: a memref of one axis.
 pub fn is_flat(ir: &Ir, ty: TypeId) -> bool {
     matches!(ir.ty(ty), TypeKind::MemRef { dims, .. } if dims.len() == 1)
 }

@@ -55,7 +55,7 @@ fn is_buffer(ir: &Ir, ty: TypeId) -> bool {
     global && is_flat(ir, ty)
 }
 
-/// How a loop's iterations are spread.
+/// The mapping of a loop's iterations to workers.
 pub fn mapping(ir: &Ir, op: Op) -> &str {
     ir.str_of(op, "map").unwrap_or("seq")
 }

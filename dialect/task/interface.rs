@@ -42,7 +42,7 @@ impl Task<'_> {
     }
 }
 
-/// What a task makes itself: results of its ops and arguments of its blocks.
+/// The values that a task defines: results of its ops and arguments of its blocks.
 struct Inside {
     ops: FxHashSet<Op>,
     region: Option<Region>,
@@ -81,8 +81,8 @@ pub fn inputs(ir: &Ir, task: Task<'_>) -> Vec<Value> {
         .collect()
 }
 
-/// What the task gives: the results of an op (of a program, what it returns), what a region's last op yields, and of a list of
-/// ops those results that something outside of the list uses.
+/// The outputs of a task: the results of an op (of a program, the values that it returns), the values that a region's
+/// last op yields, and of a list of ops the results that something outside of the list uses.
 pub fn outputs(ir: &Ir, task: Task<'_>) -> Vec<Value> {
     match task {
         Task::Op(op) if ir.is(op, &super::PROGRAM) => {
@@ -109,7 +109,7 @@ fn escaping(ir: &Ir, task: Task<'_>, ops: &[Op]) -> Vec<Value> {
         .collect()
 }
 
-/// Where the task uses `value`, in program order.
+/// The operand slots of the task that use `value`, in program order.
 pub fn uses(ir: &Ir, task: Task<'_>, value: Value) -> Vec<Slot> {
     let ops = task.ops(ir).into_iter();
     ops.flat_map(|op| {
@@ -120,7 +120,7 @@ pub fn uses(ir: &Ir, task: Task<'_>, value: Value) -> Vec<Slot> {
     .collect()
 }
 
-/// Whether the task may be computed a second time, moved, or left out where unused.
+/// True if the task may be computed a second time, moved, or left out if unused.
 pub fn is_pure(ir: &Ir, task: Task<'_>) -> bool {
     let border = |op: Op| ir.def(op).is_some_and(|d| d.dialect() == "task");
     let ops = task.ops(ir);

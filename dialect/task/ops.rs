@@ -8,9 +8,9 @@ use fuser_ir::def::{
 
 use super::verify;
 
-/// What a segment becomes; `kernel` where the clause is left out.
+/// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
 pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "copy", "library", "none"];
-/// What a sweep does with an axis.
+/// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
 
 const BODY: &[RegionDef] = &[region("body", "the ops of the task")];

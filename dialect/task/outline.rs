@@ -25,7 +25,7 @@ use super::{PATTERN, PHASE, SEGMENT, SWEEP, YIELD};
 /// The ops that are borders and nothing else.
 pub static BORDERS: [&OpDef; 4] = [&SEGMENT, &SWEEP, &PHASE, &PATTERN];
 
-/// Why ops cannot become one task.
+/// The reason that ops cannot become one task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// No ops were given.
@@ -34,12 +34,12 @@ pub enum Refusal {
     NoBorder,
     /// An op does not stand after the first one in its block, or stands twice.
     NotInOrder {
-        /// How many were found in order.
+        /// The number of ops found in order.
         found: usize,
     },
     /// An op ends its block.
     Terminator {
-        /// Which.
+        /// The op.
         op: Op,
     },
     /// An op needs the result of an op outside that needs a result of the task: a cycle.
@@ -65,7 +65,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Whether `op` only draws a border around its ops.
+/// True if `op` only draws a border around its ops.
 pub fn is_border(ir: &Ir, op: Op) -> bool {
     BORDERS.iter().any(|def| ir.is(op, def))
 }
@@ -124,7 +124,7 @@ fn dependents(ir: &Ir, ops: &[Op]) -> Result<Vec<Op>, Refusal> {
     Ok(later)
 }
 
-/// Whether `op`, or an op inside it, uses a result of one of `set`.
+/// True if `op`, or an op inside it, uses a result of one of `set`.
 fn uses_any(ir: &Ir, op: Op, set: &FxHashSet<Op>) -> bool {
     if set.is_empty() {
         return false;

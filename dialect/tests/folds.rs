@@ -10,7 +10,7 @@ use fuser_ir::def::Folded;
 use fuser_ir::{DType, OpDef, Value};
 use support::*;
 
-/// What the fold of the op that makes `value` gives.
+/// The fold of the op that defines `value`.
 fn fold(p: &mut Program, value: Value) -> Option<Folded> {
     let op = p.ir.def_op(value).unwrap();
     let fold = p.ir.def(op).unwrap().fold?;

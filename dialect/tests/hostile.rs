@@ -39,7 +39,7 @@ fn mutate(text: &str, pool: &[String], random: &mut Random) -> String {
     tokens.join(" ")
 }
 
-/// Whether `text` is accepted; then it prints and reads again.
+/// True if `text` is accepted; then it prints and parses again.
 fn check(text: &str) -> bool {
     let mut ir = Ir::new(fuser_dialects::registry());
     let result = parse_str(&mut ir, text);

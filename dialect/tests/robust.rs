@@ -199,7 +199,7 @@ fn infer_types(ir: &mut Ir, op: Op) {
     }
 }
 
-/// What passes do with a valid op.
+/// Runs on a valid op the queries that passes make: its fold, inputs, outputs and bytes.
 fn exercise(ir: &mut Ir, op: Op) {
     let fold = ir.def(op).and_then(|d| d.fold);
     if let Some(Folded::Values(values)) = fold.and_then(|fold| fold(ir, op)) {

@@ -8,8 +8,9 @@
 //! compare %i, %i eq   => true        squeeze (broadcast %x) back => %x
 //! ```
 //!
-//! What is not done, as it would change bits: `add %x, +0.0` (`-0 + +0 = +0`), `mul %x, 0.0` (NaN, infinities, `-0`),
-//! `sub %x, %x`, `compare %x, %x eq` on floats. Integers have no such values, and all of these fold there.
+//! Forms that are kept, as folding them would change bits: `add %x, +0.0` (`-0 + +0 = +0`), `mul %x, 0.0` (NaN,
+//! infinities, `-0`), `sub %x, %x`, `compare %x, %x eq` on floats. Integers have no such values, and all of these fold
+//! there.
 
 pub mod constants;
 pub mod scalar;

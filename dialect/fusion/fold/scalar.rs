@@ -57,7 +57,7 @@ impl Scalar {
             Number::Int(_) => None,
         }
     }
-    /// Whether it is this integer, or the float with exactly these bits.
+    /// True if the scalar is this integer, or the float with exactly these bits.
     pub fn is(self, int: i128, float: f64) -> bool {
         match self.number {
             Number::Int(v) => v == int,

@@ -10,7 +10,7 @@ crate::entities! {
     AttrId,
 }
 
-/// What an attribute is.
+/// The value of an attribute.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AttrKind {
     /// `unit`: presence is the information.
@@ -49,7 +49,7 @@ pub enum AttrKind {
         ty: TypeId,
         /// Element type, repeated from `ty`.
         dtype: DType,
-        /// Whether `bytes` holds one element that stands for all.
+        /// True if `bytes` holds one element that stands for all.
         splat: bool,
         /// Little-endian element bytes, row-major.
         bytes: Vec<u8>,

@@ -18,7 +18,7 @@ use crate::ir::{Block, Ir, NewOp, Op, Region, Value};
 use crate::loc::LocId;
 use crate::types::{DType, Dim, TypeId};
 
-/// Where new ops go.
+/// An insertion point: the position at which new ops are put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Point {
     /// After the last op of a block.
@@ -37,7 +37,7 @@ pub type Clause<'a> = (&'a str, AttrId);
 pub struct Builder<'a> {
     /// The program.
     pub ir: &'a mut Ir,
-    /// Where the next op goes.
+    /// The insertion point of the next op.
     pub point: Point,
     /// Location of the next ops.
     pub loc: LocId,

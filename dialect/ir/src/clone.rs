@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::ir::{Block, Ir, NewOp, Op, Value};
 
-/// What stands for what in a copy. Values without an entry stand for themselves.
+/// A mapping from originals to their copies. Values and blocks without an entry stand for themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     values: FxHashMap<Value, Value>,
@@ -20,11 +20,11 @@ impl Mapping {
     pub fn insert(&mut self, from: Value, to: Value) {
         self.values.insert(from, to);
     }
-    /// What stands for `value`.
+    /// The copy of `value`.
     pub fn get(&self, value: Value) -> Value {
         self.values.get(&value).copied().unwrap_or(value)
     }
-    /// What stands for `block`.
+    /// The copy of `block`.
     pub fn block(&self, block: Block) -> Block {
         self.blocks.get(&block).copied().unwrap_or(block)
     }

@@ -86,7 +86,7 @@ impl DTypes {
     pub const BOOL: Self = Self::of(&[DType::I1]);
     /// `index` only.
     pub const INDEX: Self = Self::of(&[DType::Index]);
-    /// Whether `dtype` belongs to the set.
+    /// True if `dtype` is an element of the set.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 & (1 << dtype as u16) != 0
     }
@@ -115,7 +115,7 @@ pub enum Shape {
     Function,
 }
 
-/// What a value's type must be.
+/// A constraint on a value's type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TypeConstraint {
     /// Shape part.
@@ -133,7 +133,8 @@ impl TypeConstraint {
     pub const ANY: Self = Self::new(Shape::Any, DTypes::ANY);
 }
 
-/// Where a value must lie so that a scheduler can take the op. Read by segmentation, from here and nowhere else.
+/// The memory that a value must lie in so that a scheduler can take the op. Read by segmentation, from here and nowhere
+/// else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
     /// Anywhere: a register will do.
@@ -151,7 +152,7 @@ pub struct OperandDef {
     pub ty: TypeConstraint,
     /// Zero or more; only the last operand may be.
     pub variadic: bool,
-    /// Where it must lie.
+    /// The memory that the operand must lie in.
     pub placement: Placement,
     /// One sentence.
     pub doc: &'static str,
@@ -166,13 +167,13 @@ pub struct ResultDef {
     pub ty: TypeConstraint,
     /// Zero or more; only the last result may be.
     pub variadic: bool,
-    /// Where it must lie.
+    /// The memory that the result must lie in.
     pub placement: Placement,
     /// One sentence.
     pub doc: &'static str,
 }
 
-/// What a clause's value is, and so how it is written.
+/// The kind of a clause's value, which decides its syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClauseKind {
     /// `dims [0, 2]`: `array<i64: 0, 2>`.
@@ -206,9 +207,9 @@ pub enum ClauseKind {
 pub struct ClauseDef {
     /// Keyword and attribute name.
     pub name: &'static str,
-    /// What its value is.
+    /// Kind of its value.
     pub kind: ClauseKind,
-    /// Whether it must be there.
+    /// True if the clause must be present.
     pub required: bool,
     /// One sentence.
     pub doc: &'static str,
@@ -219,7 +220,7 @@ pub struct ClauseDef {
 pub struct RegionDef {
     /// Name in docs and diagnostics.
     pub name: &'static str,
-    /// Whether it may be left out in custom form (an `else`).
+    /// True if custom form may leave the region out (an `else`).
     pub optional: bool,
     /// One sentence.
     pub doc: &'static str,
@@ -233,7 +234,7 @@ pub struct Syntax {
     /// `(%x: T, ...) -> (T, ...)` after the symbol, kept as `function_type`; its parameters are the arguments of the entry
     /// block of region 0.
     pub signature: bool,
-    /// The op that ends each block of its regions. Where it would have no operands it may be left out in custom form: the
+    /// The op that ends each block of its regions. Custom form may leave it out if it would have no operands: the
     /// parser adds it.
     pub terminator: Option<&'static str>,
 }
@@ -255,12 +256,12 @@ pub enum OpClass {
     Memory,
 }
 
-/// What an op makes of the elements of its operands, for those who reason about values: extents and places in memory, sums
-/// that are put together from parts, constants. A reduction puts elements together so. Most ops state nothing: what they
-/// compute concerns the interpreter and code generation alone.
+/// The function that an op computes on elements, for analyses of values: extents and memory offsets, sums put together
+/// from partial sums, constants. For a reduction it is the combiner. Most ops state none: their function concerns the
+/// interpreter and code generation alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Computes {
-    /// What the clause `value` says.
+    /// The value of the clause `value`.
     Constant,
     /// The one operand, everywhere.
     Full,
@@ -276,7 +277,7 @@ pub enum Computes {
     Mul,
     /// The quotient; of integers, toward zero.
     Div,
-    /// What a quotient leaves.
+    /// The remainder of the quotient.
     Rem,
     /// The greatest; a NaN wins.
     Max,
@@ -297,11 +298,11 @@ pub enum Computes {
 /// A mistake that an op's own rules found. The caller adds place and code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpError {
-    /// What is wrong, without the op's name.
+    /// The message, without the op's name.
     pub message: String,
     /// The operand, clause or result at fault.
     pub at: At,
-    /// What to do instead, where we know.
+    /// Advice on the correction, if there is one.
     pub help: Option<String>,
     /// The diagnostic code; without one the verifier uses `FIR0215`.
     pub code: Option<&'static CodeDef>,
@@ -384,7 +385,7 @@ pub type InferFn = fn(&mut Ir, OpParts<'_>) -> Result<ResultTypes, OpError>;
 /// Checks what the table cannot say; pushes every mistake. Runs after the generic checks of the same op passed.
 pub type VerifyFn = fn(&Ir, Op, &mut Vec<OpError>);
 
-/// What a fold gives.
+/// The result of a fold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Folded {
     /// The results are these existing values.
@@ -410,7 +411,7 @@ pub struct OpDef {
     pub example: &'static str,
     /// Class.
     pub class: OpClass,
-    /// How indices of operands and results hang together; `None` for what is no tensor computation.
+    /// The indexing maps between operands and results; `None` for ops that are no tensor computation.
     pub maps: Option<&'static MapsDef>,
     /// Operands.
     pub operands: &'static [OperandDef],
@@ -422,7 +423,7 @@ pub struct OpDef {
     pub results: &'static [ResultDef],
     /// Custom form extras.
     pub syntax: Syntax,
-    /// What it makes of elements, where others have to know.
+    /// The function computed on elements, for ops that analyses of values look into.
     pub computes: Option<Computes>,
     /// Traits.
     pub traits: Traits,
@@ -551,7 +552,7 @@ impl OpDef {
 pub struct DialectDef {
     /// `fusion`.
     pub name: &'static str,
-    /// What it is for. Markdown.
+    /// Purpose of the dialect. Markdown.
     pub doc: &'static str,
     /// Its ops, in the order of the docs.
     pub ops: &'static [&'static OpDef],

@@ -46,7 +46,7 @@ pub fn ty(ir: &Ir, id: TypeId) -> String {
     }
 }
 
-/// Why no op computes with a type of this text, where its elements are the reason: `tensor<4xf8E4M3FN>`.
+/// The reason that no op computes with a type of this text, if its element type is the reason: `tensor<4xf8E4M3FN>`.
 pub fn not_computed(text: &str) -> Option<&'static str> {
     let shape = text
         .split(['<', ',', '>'])
@@ -54,7 +54,7 @@ pub fn not_computed(text: &str) -> Option<&'static str> {
     elements::not_computed(shape.rsplit('x').next()?)
 }
 
-/// What a constraint asks for: `a tensor of f64, f32, f16 or bf16`.
+/// The types that meet a constraint, in words: `a tensor of f64, f32, f16 or bf16`.
 pub fn constraint(constraint: TypeConstraint) -> String {
     let shape = match constraint.shape {
         Shape::Any => return "any type".into(),

@@ -5,14 +5,14 @@
 
 use crate::span::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic, worst first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
     /// The input is wrong or the work cannot be done.
     Error,
     /// Probably not meant.
     Warning,
-    /// What an optimisation did or did not do.
+    /// A note on an optimization that was done or missed.
     Remark,
 }
 
@@ -34,13 +34,13 @@ pub struct CodeDef {
     pub code: &'static str,
     /// One line.
     pub title: &'static str,
-    /// What it means, why it is an error, what to do. Markdown.
+    /// Meaning, reason and remedy, in Markdown.
     pub explanation: &'static str,
     /// A program that gives it.
     pub example: &'static str,
 }
 
-/// Where something is.
+/// A place in the source that a diagnostic points at.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Place {
     /// Nowhere in particular.
@@ -67,16 +67,16 @@ pub enum Place {
 /// A further place with its message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Label {
-    /// Where.
+    /// The place that the label marks.
     pub place: Place,
-    /// What is there.
+    /// The text at the mark.
     pub message: String,
 }
 
 /// A replacement that would mend the mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fix {
-    /// What to replace.
+    /// The text range to be replaced.
     pub place: Place,
     /// By what.
     pub replacement: String,
@@ -93,11 +93,11 @@ pub struct Diagnostic {
     pub message: String,
     /// Main place.
     pub place: Place,
-    /// What stands at the caret.
+    /// The text at the caret.
     pub label: String,
     /// Further places, printed as notes.
     pub notes: Vec<Label>,
-    /// What to do.
+    /// Advice on the correction.
     pub helps: Vec<String>,
     /// Machine-applicable mends.
     pub fixes: Vec<Fix>,
@@ -164,7 +164,7 @@ impl Diagnostic {
         self.op = Some(op.into());
         self
     }
-    /// Whether it is an error.
+    /// True if the severity is `Error`.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -182,7 +182,7 @@ impl Diagnostics {
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.items.push(diagnostic);
     }
-    /// Whether any is an error.
+    /// True if any diagnostic is an error.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(Diagnostic::is_error)
     }

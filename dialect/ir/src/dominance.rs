@@ -1,8 +1,8 @@
 //! Dominance of blocks and values, through nested regions.
 //!
-//! A value dominates an op if it is defined on every path to it: earlier in the same block, in a block that dominates the op's
-//! block, or so for an op that encloses it. Regions that are isolated see nothing of the outside; in graph regions every value
-//! of the region dominates every op. What cannot be reached is dominated by everything.
+//! A value dominates an op if it is defined on every path to it: earlier in the same block, in a block that dominates
+//! the op's block, or so for an op that encloses it. Regions that are isolated see nothing of the outside; in graph
+//! regions every value of the region dominates every op. An unreachable block is dominated by everything.
 //!
 //! Trees are computed once per region of several blocks (Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm"), and
 //! queries on them take constant time. An edit of blocks or successors makes them stale: call [`Dominance::forget`].
@@ -18,7 +18,7 @@ pub struct Dominance {
     trees: FxHashMap<Region, DomTree>,
 }
 
-/// Where a block stands in the dominator tree: `a` dominates `b` exactly if `b`'s interval lies in `a`'s.
+/// The interval of a block in the dominator tree: `a` dominates `b` exactly if `b`'s interval lies in `a`'s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Interval {
     enter: u32,
@@ -31,8 +31,8 @@ struct DomTree {
 }
 
 impl Dominance {
-    /// Whether every path from the entry of their common region to `b` passes `a` (`a == b` included). False for blocks of
-    /// different regions; true where `b` cannot be reached.
+    /// True if every path from the entry of their common region to `b` passes `a` (`a == b` included). False for blocks
+    /// of different regions; true if `b` is unreachable.
     pub fn block_dominates(&mut self, ir: &Ir, a: Block, b: Block) -> bool {
         if a == b {
             return true;
@@ -42,7 +42,7 @@ impl Dominance {
         };
         region == other && self.tree(ir, region).dominates(a, b)
     }
-    /// Whether `value` may be used by `user`. Takes time in the number of regions between them.
+    /// True if `user` may use `value`. Takes time in the number of regions between them.
     pub fn value_dominates(&mut self, ir: &mut Ir, value: Value, user: Op) -> bool {
         let Some(block) = ir.def_block(value) else {
             return false;
@@ -76,7 +76,7 @@ impl Dominance {
     }
 }
 
-/// Whether the op around `block` says that values may be read in any order.
+/// True if the op around `block` is a graph region: its values may be read in any order.
 pub fn in_graph_region(ir: &Ir, block: Block) -> bool {
     let parent = ir.block_parent_op(block);
     parent.is_some_and(|p| ir.has(p, Traits::GRAPH_REGION))

@@ -9,7 +9,7 @@
 use crate::suggest;
 use crate::types::DType;
 
-/// What others call an element type of ours.
+/// Names that other systems use for our element types: theirs, ours.
 const ELSEWHERE: [(&str, &str); 19] = [
     ("bool", "i1"),
     ("double", "f64"),
@@ -37,7 +37,7 @@ const SMALL_FLOATS: [&str; 9] = [
     "f8", "f6", "f4", "fp8", "fp6", "fp4", "float8", "float6", "float4",
 ];
 
-/// What is wrong with `word`, no type of ours in the place of a `what`, and what to write instead.
+/// The message and the help for `word`, which is no element type of ours, in the place of a `what`.
 pub fn unknown(what: &str, word: &str) -> (String, String) {
     if let Some(help) = not_computed(word) {
         return (format!("{what} `{word}` is not supported"), help.into());
@@ -55,7 +55,8 @@ pub fn unknown(what: &str, word: &str) -> (String, String) {
     (format!("unknown {what} `{word}`"), help)
 }
 
-/// Why no op computes with the element type `word`; `None` for our own and for what is no element type.
+/// The reason that no op computes with the element type `word`; `None` for our own types and for words that are no
+/// element type.
 pub fn not_computed(word: &str) -> Option<&'static str> {
     let small = SMALL_FLOATS.iter().any(|start| word.starts_with(start));
     if DType::from_name(word).is_some() {
@@ -71,7 +72,7 @@ pub fn not_computed(word: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether `word` is an element type of MLIR that we carry but do not compute with.
+/// True if `word` is an element type of MLIR that is carried through but not computed with.
 pub fn is_carried(word: &str) -> bool {
     integer(word).is_some()
         || matches!(word, "tf32" | "f80" | "f128")

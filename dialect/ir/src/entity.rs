@@ -67,7 +67,7 @@ impl<K: Entity, V> PrimaryMap<K, V> {
     pub fn len(&self) -> usize {
         self.items.len()
     }
-    /// Whether nothing was ever added.
+    /// True if nothing was ever added.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

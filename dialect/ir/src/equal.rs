@@ -1,6 +1,4 @@
-//! Whether two programs are the same, and where they differ.
-//!
-//! Programs are compared by their canonical text: generic form with names and locations. Ids do not matter.
+//! Comparison of two programs, and the first line in which they differ.
 
 use crate::ir::{Ir, Op};
 use crate::print::{PrintOptions, print};
@@ -10,9 +8,9 @@ use crate::print::{PrintOptions, print};
 pub struct Difference {
     /// Line of the canonical text, one-based.
     pub line: usize,
-    /// What stands there in the first program; empty at its end.
+    /// The line of the first program; empty past its end.
     pub left: String,
-    /// What stands there in the second.
+    /// The line of the second program; empty past its end.
     pub right: String,
 }
 
@@ -23,7 +21,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// How `left` differs from `right`; `None` if they are the same program.
+/// The first difference between `left` and `right`; `None` if they are the same program.
 pub fn difference(left: (&Ir, Op), right: (&Ir, Op)) -> Option<Difference> {
     let text = |(ir, op)| print(ir, op, &PrintOptions::canonical());
     first_difference(&text(left), &text(right))

@@ -70,7 +70,7 @@ pub fn hash_of<T: Hash + ?Sized>(item: &T) -> u32 {
     hasher.finish() as u32
 }
 
-/// What an [`Interner`] keeps.
+/// An item that an [`Interner`] can keep.
 pub trait Item: Clone + Eq + Hash {
     /// The hash, whose low bits say where it is looked for first. Equal items have equal ones.
     fn table_hash(&self) -> u32 {
@@ -113,15 +113,15 @@ impl<K: Entity, T: Item> Interner<K, T> {
         let is = |index| self.items[K::from_index(index)] == *item;
         self.finder.find(hash, is).map(K::from_index)
     }
-    /// What `id` stands for.
+    /// The item with number `id`.
     pub fn get(&self, id: K) -> &T {
         &self.items[id]
     }
-    /// How many distinct items there are.
+    /// The number of distinct items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
-    /// Whether nothing was interned.
+    /// True if nothing was interned.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Where the elements of a tensor lie in memory: the order of its axes.
+//! Memory layout of tensors: the order of their axes in memory.
 //!
 //! ```text
 //! tensor<2x3x4xf32>               row-major: axis 0 outermost, axis 2 innermost
@@ -30,7 +30,7 @@ pub fn stated(ir: &Ir, tensor: &TensorType) -> Option<Order> {
     is_order(&order, tensor.dims.len()).then_some(order)
 }
 
-/// Whether the type states no layout, or one that is a layout.
+/// True if the type states no layout, or a valid one.
 pub fn is_valid(ir: &Ir, tensor: &TensorType) -> bool {
     tensor.encoding.is_none() || stated(ir, tensor).is_some()
 }
@@ -46,17 +46,18 @@ pub fn stored(ir: &Ir, tensor: &TensorType) -> Order {
     order(ir, tensor).into_iter().filter(matters).collect()
 }
 
-/// Whether an axis has several elements in memory.
+/// True if an axis has several elements in memory, so that its position in the order matters.
 pub fn matters(dim: &Dim) -> bool {
     !dim.broadcast && dim.extent != Extent::Static(1)
 }
 
-/// Whether the elements lie in row-major order.
+/// True if the elements lie in row-major order.
 pub fn is_row_major(ir: &Ir, tensor: &TensorType) -> bool {
     stored(ir, tensor).is_sorted()
 }
 
-/// Whether values of two types have their elements at the same places: one shape, and axes that matter in one order.
+/// True if values of the two types have their elements at the same offsets: one shape, and axes that matter in one
+/// order.
 pub fn agree(ir: &Ir, a: TypeId, b: TypeId) -> bool {
     match (ir.ty(a), ir.ty(b)) {
         _ if a == b => true,
@@ -67,7 +68,7 @@ pub fn agree(ir: &Ir, a: TypeId, b: TypeId) -> bool {
     }
 }
 
-/// Whether the type of `value` states a layout.
+/// True if the type of `value` states a layout.
 pub fn is_stated(ir: &Ir, value: Value) -> bool {
     let tensor = ir.value_kind(value).as_tensor();
     tensor.is_some_and(|t| t.encoding.is_some())
@@ -83,7 +84,7 @@ pub fn with(ir: &mut Ir, ty: TypeId, order: &[usize]) -> TypeId {
     ir.type_id(TypeKind::Tensor(tensor))
 }
 
-/// Whether `order` lists the axes of a tensor of this rank, each once.
+/// True if `order` lists the axes of a tensor of this rank, each once.
 fn is_order(order: &[usize], rank: usize) -> bool {
     let mut seen = SmallVec::<[bool; 8]>::from_elem(false, rank);
     let fresh = |&axis: &usize| {

@@ -5,7 +5,7 @@
 //! that outgrows its room moves to the end with twice the room, so items that are pushed one by one take linear time and
 //! room; a list that nothing refers to any more leaves its place behind, as an erased op does.
 
-/// Where a list stands in its [`Lists`].
+/// The range of a list in its [`Lists`], with the room reserved for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct List {
     start: u32,
@@ -14,7 +14,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// How many items.
+    /// The number of items.
     pub fn len(self) -> usize {
         self.length as usize
     }

@@ -12,7 +12,7 @@ crate::entities! {
     LocId,
 }
 
-/// What a location is; nested ones refer to interned parts, so nothing here is deep.
+/// The content of a location. Nested locations are ids of interned ones, so nothing here is deep.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LocKind {
     /// `loc(unknown)`
@@ -30,7 +30,7 @@ pub enum LocKind {
     Name {
         /// The name.
         name: Sym,
-        /// Where the named thing is.
+        /// The location of the named thing.
         child: Option<LocId>,
     },
     /// `loc(callsite(callee at caller))`
@@ -44,7 +44,7 @@ pub enum LocKind {
     Fused(Box<Fused>),
 }
 
-/// What was merged. Behind a pointer: most locations are places in files, and take two words.
+/// The locations that were merged. Kept behind a pointer: most locations are places in files, and take two words.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Fused {
     /// The locations.
@@ -121,7 +121,7 @@ impl Locations {
         self.last = Some((file, index));
         index
     }
-    /// What `id` stands for.
+    /// The location with number `id`.
     pub fn get(&self, id: LocId) -> &LocKind {
         &self.items[id]
     }

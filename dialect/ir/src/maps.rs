@@ -74,7 +74,7 @@ pub struct IndexingMaps {
     pub operands: SmallVec<[Map; 3]>,
     /// One map per result.
     pub results: SmallVec<[Map; 1]>,
-    /// How operands are chosen.
+    /// The choice of the element that each operand gives.
     pub reads: Reads,
 }
 
@@ -148,11 +148,11 @@ impl Ir {
 }
 
 impl OpDef {
-    /// Whether the op belongs to this family.
+    /// True if the op's maps are those of `family`.
     pub fn has_maps(&self, family: &'static MapsDef) -> bool {
         self.maps.is_some_and(|own| std::ptr::eq(own, family))
     }
-    /// Whether the op may read operands at another index than that of the result's element.
+    /// True if the op may read operands at another index than that of the result's element.
     pub fn shifts(&self) -> bool {
         self.maps.is_some_and(|family| family.shifts)
     }

@@ -18,7 +18,7 @@ use codespan_reporting::term::{self, Chars, Config, termcolor};
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::source::SourceMap;
 
-/// How to render.
+/// Options of the renderer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RenderOptions {
     /// ANSI colours.

@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 pub const MAX_ITERATIONS: u32 = 10;
 /// Rewrites per op of the input: a healthy set of patterns needs fewer than two; unlimited sets hang on a ping-pong pair.
 pub const REWRITES_PER_OP: u64 = 64;
-/// How many patterns an [`Overflow`] names.
+/// The number of patterns that an [`Overflow`] names.
 const TOP_PATTERNS: usize = 5;
 /// The name under which folds are counted.
 pub const FOLD: &str = "fold";
@@ -39,15 +39,15 @@ pub struct Pattern {
     pub roots: &'static [&'static str],
     /// Higher is tried first.
     pub benefit: u16,
-    /// Tries it at an op; says whether it changed something. What takes an op's place has its very type: a layout that the
-    /// type states is the user's.
+    /// Tries the pattern at an op; returns true if it changed something. A replacement of an op has the op's very type:
+    /// a layout that the type states is the user's.
     pub rewrite: fn(&mut Rewriter<'_>, Op) -> bool,
 }
 
 /// Makes the constant op for a folded value: its table and what it is made of (the driver adds name and location).
 pub type MaterializeFn = fn(&mut Ir, AttrId, TypeId) -> Option<(&'static OpDef, NewOp)>;
 
-/// How a run is bounded and what takes part.
+/// Limits and parts of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Config<'a> {
     /// Rounds at most.
@@ -83,7 +83,7 @@ impl Default for Config<'_> {
     }
 }
 
-/// What a run did.
+/// The outcome of a run, in counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// Rewrites in all.
@@ -99,7 +99,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether anything changed.
+    /// True if anything changed.
     pub fn changed(&self) -> bool {
         self.rewrites > 0
     }
@@ -113,7 +113,7 @@ impl Outcome {
 /// The limit was reached: the patterns undo each other, or grow the program without end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Overflow {
-    /// Whether the number of rounds was the limit (else the number of rewrites).
+    /// True if the number of rounds was the limit (else the number of rewrites).
     pub rounds: bool,
     /// The limit.
     pub limit: u64,
@@ -456,7 +456,7 @@ impl<'a, 'p> Driver<'a, 'p> {
     }
 }
 
-/// Whether `op` is pure, does not end a block, and nothing uses its results.
+/// True if `op` is pure, does not end a block, and has no used result.
 pub fn is_trivially_dead(ir: &Ir, op: Op) -> bool {
     ir.has(op, Traits::PURE)
         && !ir.has(op, Traits::TERMINATOR)

@@ -27,7 +27,7 @@ impl Span {
     }
 }
 
-/// Where the parts of one operation stand in the source.
+/// Source ranges of the parts of one operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OpSpans<'a> {
     /// Index of the source file in the source map.
@@ -44,7 +44,7 @@ pub struct OpSpans<'a> {
     pub types: Option<Span>,
 }
 
-/// Where the parts of one operation stand, taken from a [`SpanTable`].
+/// Source ranges of the parts of one operation, read from a [`SpanTable`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KnownSpans {
     /// Index of the source file in the source map.
@@ -75,13 +75,14 @@ impl KnownSpans {
     }
 }
 
-/// Where parsed ops stand; ops made by passes have no entry.
+/// Source ranges of parsed ops; ops made by passes have no entry.
 ///
-/// Only diagnostics ask, so an op's places are kept as differences from its name, as few bytes as they take: the file, where
-/// the name begins, its length, the numbers of operands, results and clauses, then the spans in this order, the types last.
+/// Only diagnostics read them, so an op's ranges are kept as differences from its name, in as few bytes as they take:
+/// the file, the offset of the name, its length, the numbers of operands, results and clauses, then the spans in this
+/// order, the types last.
 #[derive(Clone, Debug, Default)]
 pub struct SpanTable {
-    /// Where in `bytes` an op's places begin.
+    /// Offset in `bytes` of each op's ranges.
     starts: SecondaryMap<Op, Option<Start>>,
     bytes: Vec<u8>,
 }
@@ -100,7 +101,7 @@ const MANY: u32 = FEW * FEW * FEW;
 const TYPED: u32 = 1;
 
 impl SpanTable {
-    /// Where `op` stands.
+    /// The source ranges of `op`.
     pub fn get(&self, op: Op) -> Option<KnownSpans> {
         let mut reader = Reader {
             bytes: &self.bytes,
@@ -133,7 +134,7 @@ impl SpanTable {
             return;
         }
         self.starts[op] = Some(Start::from_index(start));
-        // What an op of a few parts takes.
+        // An op of a few parts fits into this.
         self.bytes.reserve(64);
         let mut writer = Writer {
             bytes: &mut self.bytes,
@@ -198,7 +199,8 @@ impl Writer<'_> {
         }
         self.bytes.push(number as u8);
     }
-    /// How far it begins behind or before the last one's end, the sign in the lowest bit; its length.
+    /// Writes the signed distance from the last range's end to the beginning, with the sign in the lowest bit, and the
+    /// length.
     fn span(&mut self, span: Span) {
         let far = span.start.wrapping_sub(self.last) as i32;
         self.number((far << 1 ^ far >> (i32::BITS - 1)) as u32);

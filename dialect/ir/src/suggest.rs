@@ -3,7 +3,8 @@
 /// Longer words are not compared, so that a hostile input costs nothing.
 const LONGEST: usize = 64;
 
-/// How many names of an input are compared with one: a hundred mistakes, each with as many names, cost no time worth a word.
+/// The number of names of an input that are compared with one: a hundred mistakes, each with as many names, still take
+/// negligible time.
 pub const MOST_COMPARED: usize = 1_000;
 
 /// The nearest candidate if it is near: at most a third of the word's letters differ. The first of equals wins.

@@ -19,7 +19,7 @@ pub struct SymbolTable {
 }
 
 impl SymbolTable {
-    /// The symbols inside `table`. Where a name is declared twice (the verifier rejects it), the first wins.
+    /// The symbols inside `table`. The first declaration of a name wins (the verifier rejects a second).
     pub fn of(ir: &Ir, table: Op) -> Self {
         let mut ops = BTreeMap::new();
         for op in ir.children(table) {

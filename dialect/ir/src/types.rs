@@ -75,15 +75,15 @@ impl DType {
             DType::I8 | DType::U8 | DType::I1 => 1,
         }
     }
-    /// Whether it is a floating-point type.
+    /// True if it is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
     }
-    /// Whether it is an integer type (`i1` and `index` included).
+    /// True if it is an integer type (`i1` and `index` included).
     pub const fn is_int(self) -> bool {
         !self.is_float()
     }
-    /// Whether values are read as signed (`u8` and `i1` are not).
+    /// True if values are read as signed (`u8` and `i1` are not).
     pub const fn is_signed(self) -> bool {
         !matches!(self, DType::U8 | DType::I1)
     }
@@ -257,7 +257,7 @@ pub struct TensorType {
     pub encoding: Option<AttrId>,
 }
 
-/// Where the memory of a memref lies.
+/// The memory space of a memref.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MemSpace {
     /// Slow memory, shared by all workers.
@@ -281,7 +281,7 @@ impl MemSpace {
     }
 }
 
-/// What a type is.
+/// The kind and parameters of a type.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TypeKind {
     /// `none`

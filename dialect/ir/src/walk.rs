@@ -39,7 +39,7 @@ impl Ir {
             .flat_map(|b| self.block_ops(b))
             .collect()
     }
-    /// Whether `op` lies inside `ancestor` (or is it).
+    /// True if `op` lies inside `ancestor` (or is it).
     pub fn is_inside(&self, op: Op, ancestor: Op) -> bool {
         std::iter::successors(Some(op), |&o| self.parent_op(o)).any(|o| o == ancestor)
     }

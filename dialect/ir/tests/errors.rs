@@ -1,4 +1,4 @@
-//! What wrong text is told: place, message, help; several mistakes in one run, each once.
+//! Diagnostics of malformed text: place, message, help; several mistakes in one run, each reported once.
 
 mod common;
 

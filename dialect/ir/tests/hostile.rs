@@ -108,7 +108,7 @@ fn token_soup() {
         shown(&text, &result);
         match result.module {
             Some(module) => {
-                // What is valid prints and reads again.
+                // Accepted text prints and parses again.
                 let printed = print(&ir, module, &PrintOptions::default());
                 valid(&printed);
             }

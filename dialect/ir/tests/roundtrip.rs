@@ -1,4 +1,4 @@
-//! What is read, printed and read again is the same program, in every form.
+//! Text that is parsed, printed and parsed again is the same program, in every form.
 
 mod common;
 

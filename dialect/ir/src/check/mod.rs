@@ -58,7 +58,7 @@ pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTy
     results(ir, def, &types, &mut errors);
     let types = match parts.stated {
         Some(stated) if errors.is_empty() => {
-            // What a region yields is memory already, with the layout that it has.
+            // A value that a region yields is in memory already, with the layout that it has.
             let same = if parts.regions.is_empty() {
                 same_but_layout
             } else {
@@ -76,7 +76,7 @@ pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTy
     }
 }
 
-/// What is wrong with the layout that a type states.
+/// Returns the error for a tensor type whose stated layout is not an order of its axes.
 pub fn bad_layout(ir: &Ir, ty: TypeId, at: At, what: &str) -> Option<OpError> {
     let tensor = ir.ty(ty).as_tensor()?;
     if layout::is_valid(ir, tensor) {
@@ -136,7 +136,7 @@ fn reconcile(
     stated.iter().copied().collect()
 }
 
-/// Whether two types are one, or tensor types that differ in their layout only.
+/// True if two types are equal, or are tensor types that differ in their layout only.
 pub fn same_but_layout(ir: &Ir, a: TypeId, b: TypeId) -> bool {
     match (ir.ty(a), ir.ty(b)) {
         _ if a == b => true,
@@ -145,7 +145,7 @@ pub fn same_but_layout(ir: &Ir, a: TypeId, b: TypeId) -> bool {
     }
 }
 
-/// Whether a type meets a constraint.
+/// True if a type meets a constraint.
 pub fn fits(ir: &Ir, ty: TypeId, constraint: TypeConstraint) -> bool {
     let kind = ir.ty(ty);
     let tensor = matches!(kind, TypeKind::Tensor(_));
@@ -280,7 +280,7 @@ fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpErr
     }
 }
 
-/// Whether an attribute can be the value of a clause of this kind; else what the clause takes.
+/// Checks that an attribute can be the value of a clause of this kind; the error is the text of what the clause takes.
 pub fn clause_fits(ir: &Ir, kind: ClauseKind, attr: AttrId) -> Result<(), String> {
     let value = ir.attr_kind(attr);
     let is_string = |a: &AttrId| matches!(ir.attr_kind(*a), AttrKind::String(_));

@@ -27,15 +27,15 @@ impl Ir {
     pub fn def(&self, op: Op) -> Option<&'static OpDef> {
         self.names[self.ops[op].name].def
     }
-    /// Whether `op` is of table `def`.
+    /// True if the definition of `op` is `def`.
     pub fn is(&self, op: Op, def: &'static OpDef) -> bool {
         self.def(op).is_some_and(|d| std::ptr::eq(d, def))
     }
-    /// Whether `op` has all of `traits` (an unknown op has none).
+    /// True if `op` has all of `traits` (an unknown op has none).
     pub fn has(&self, op: Op, traits: Traits) -> bool {
         self.def(op).is_some_and(|d| d.traits.contains(traits))
     }
-    /// What `op` makes of elements, where its table says so.
+    /// The function that `op` computes on elements, if its table states one.
     pub fn computes(&self, op: Op) -> Option<Computes> {
         self.def(op)?.computes
     }
@@ -189,7 +189,7 @@ impl Ir {
     pub fn next_op(&self, op: Op) -> Option<Op> {
         self.ops[op].next
     }
-    /// Whether a result of an op that was erased is called `name`.
+    /// True if a result of an erased op has the name `name`.
     pub fn was_removed(&self, name: &str) -> bool {
         let Some(sym) = self.strings.lookup(name) else {
             return false;
@@ -198,7 +198,7 @@ impl Ir {
         let mut values = self.values.keys();
         values.any(|value| self.values[value].name == Some(sym) && gone(value))
     }
-    /// Whether `op` was erased.
+    /// True if `op` was erased.
     pub fn is_erased(&self, op: Op) -> bool {
         self.ops[op].order == ERASED
     }
@@ -225,7 +225,7 @@ impl Ir {
     pub fn set_value_type(&mut self, value: Value, ty: TypeId) {
         self.values[value].ty = ty;
     }
-    /// Where the value comes from.
+    /// The definition of `value`: a result or a block argument.
     pub fn value_def(&self, value: Value) -> Def {
         self.values[value].def.into()
     }
@@ -335,7 +335,7 @@ impl Ir {
         self.regions[region].parent = Some(op);
         self.nested_of(op).regions.push(region);
     }
-    /// What few ops have, made where `op` has it not.
+    /// The regions and successors of `op`, created if it has none yet.
     pub(super) fn nested_of(&mut self, op: Op) -> &mut Nested {
         let nested = &mut self.nested;
         let id = self.ops[op].nested;
@@ -351,7 +351,7 @@ impl Ir {
             self.insert_before(anchor, op);
         }
     }
-    /// Whether `a` stands before `b` in their common block. Amortised constant.
+    /// True if `a` stands before `b` in their common block. Amortized constant time.
     pub fn is_before(&mut self, a: Op, b: Op) -> bool {
         if let Some(block) = self.ops[a].parent
             && !self.blocks[block].order_valid

@@ -22,7 +22,7 @@ impl Ir {
         }
         self.types.intern(kind)
     }
-    /// What a type is.
+    /// The kind and parameters of a type.
     pub fn ty(&self, id: TypeId) -> &TypeKind {
         self.types.get(id)
     }
@@ -80,7 +80,7 @@ impl Ir {
         }
         self.attrs.intern(kind)
     }
-    /// What an attribute is.
+    /// The value of an attribute.
     pub fn attr_kind(&self, id: AttrId) -> &AttrKind {
         self.attrs.get(id)
     }
@@ -110,7 +110,7 @@ impl Ir {
     pub fn loc(&mut self, kind: LocKind) -> LocId {
         self.locs.intern(kind)
     }
-    /// What a location is.
+    /// The content of a location.
     pub fn loc_kind(&self, id: LocId) -> &LocKind {
         self.locs.get(id)
     }

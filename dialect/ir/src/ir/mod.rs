@@ -41,11 +41,11 @@ crate::entities! {
     Use,
     /// An operation name, known or not.
     OpName,
-    /// What few ops have.
+    /// Regions and successors of an op, which few ops have.
     NestedId,
 }
 
-/// Where a value comes from.
+/// The definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Def {
     /// Result number `.1` of operation `.0`.
@@ -103,7 +103,7 @@ struct OpData {
 /// In place of an op's number in its block: it was erased.
 const ERASED: u32 = u32::MAX;
 
-/// What few ops have: see [`NestedId`].
+/// Regions and successors of an op, kept apart because few ops have them: see [`NestedId`].
 #[derive(Clone, Debug, Default)]
 struct Nested {
     regions: SmallVec<[Region; 4]>,
@@ -154,7 +154,7 @@ struct NameData {
     def: Option<&'static OpDef>,
 }
 
-/// What an operation is made of, before it is made.
+/// The parts of an operation that is yet to be made.
 #[derive(Clone, Debug, Default)]
 pub struct NewOp {
     /// Operands.
@@ -178,7 +178,7 @@ pub struct Ir {
     pub strings: Strings,
     /// Known dialects.
     pub registry: Arc<Registry>,
-    /// Where in the source text ops stand, for diagnostics; ops made by passes have none.
+    /// Source ranges of parsed ops, for diagnostics; ops made by passes have none.
     pub spans: SpanTable,
     types: Interner<TypeId, TypeKind>,
     extents: Interner<ExtentExprId, ExtentExpr>,

@@ -106,11 +106,11 @@ impl Ir {
     pub fn users(&self, value: Value) -> impl Iterator<Item = Op> + '_ {
         self.uses(value).map(|u| self.uses[u].owner)
     }
-    /// Whether nothing uses `value`.
+    /// True if `value` has no use.
     pub fn is_unused(&self, value: Value) -> bool {
         self.values[value].first_use.is_none()
     }
-    /// Whether exactly one operand slot uses `value`.
+    /// True if exactly one operand slot uses `value`.
     pub fn has_one_use(&self, value: Value) -> bool {
         let data = &self.values[value];
         data.first_use.is_some() && data.first_use == data.last_use

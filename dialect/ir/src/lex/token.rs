@@ -107,7 +107,7 @@ pub enum Tok {
     #[token("{-#", resources)]
     Resources,
 
-    /// What no rule takes.
+    /// Text that no rule matches.
     Error,
     /// End of an operation, label or alias.
     End,

@@ -31,7 +31,7 @@ pub struct Named {
     pub key: Sym,
     /// Value.
     pub value: AttrId,
-    /// Where the name stands.
+    /// Source range of the name.
     pub span: Span,
 }
 
@@ -68,7 +68,7 @@ pub struct KnownName {
     pub name: OpName,
     /// Its table.
     pub def: Option<&'static OpDef>,
-    /// Whether it may stand here: it has a table, or is the module.
+    /// True if the op may stand here: its name has a table, or is the module.
     pub known: bool,
 }
 
@@ -101,11 +101,11 @@ pub struct Statement {
     pub results: Vec<(Span, u32)>,
     /// The operation's name.
     pub name: Span,
-    /// Whether it is in generic form.
+    /// True if the statement is in generic form.
     pub generic: bool,
     /// `@name`
     pub symbol: Option<Span>,
-    /// Where the signature begins.
+    /// Source range of the signature.
     pub signature: Option<Span>,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
@@ -123,7 +123,7 @@ pub struct Statement {
     pub inputs: Vec<TypeId>,
     /// Result types, if written.
     pub types: Vec<TypeId>,
-    /// Where they stand.
+    /// Source range of the types.
     pub types_span: Option<Span>,
     /// Location, if written.
     pub loc: Option<LocId>,
@@ -150,13 +150,13 @@ impl Statement {
     pub fn named_results(&self) -> usize {
         self.results.iter().map(|r| r.1 as usize).sum()
     }
-    /// Where it begins: the first result or the name.
+    /// Offset at which the statement begins: its first result or its name.
     pub fn start(&self) -> u32 {
         self.results.first().map_or(self.name.start, |r| r.0.start)
     }
 }
 
-/// What was asked for where no file is parsed.
+/// The result of parsing a text that is an attribute or a type rather than a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// An attribute.
@@ -167,7 +167,7 @@ pub enum Answer {
 
 /// The state of a run.
 pub struct Parser<'i> {
-    /// What is built.
+    /// The program under construction.
     pub ir: &'i mut Ir,
     pub(super) source: &'i str,
     pub(super) file: u32,

@@ -27,7 +27,7 @@ pub type Attrs = SmallVec<[(Sym, AttrId); 4]>;
 /// Names of attributes, and where their values stand.
 pub type ClauseSpans = SmallVec<[(Sym, Span); 4]>;
 
-/// What a number's type depends on.
+/// The operands and stated types that a number's type is inferred from.
 pub struct Context<'a> {
     /// The operands.
     pub operands: &'a [Value],
@@ -325,13 +325,13 @@ impl Parser<'_> {
             }
         }
     }
-    /// Whether a type is that of a placeholder whose definition is not known yet.
+    /// True if a type is that of a placeholder whose definition is not known yet.
     pub fn is_untyped(&self, ty: TypeId) -> bool {
         *self.ir.ty(ty) == TypeKind::None
     }
 }
 
-/// What follows a clause's word.
+/// The part that follows a clause's word.
 #[derive(Clone, Copy)]
 enum Given {
     Nothing,

@@ -15,13 +15,13 @@ pub struct Stop;
 pub struct FeedToken {
     /// Its kind.
     pub kind: Tok,
-    /// Where it stands.
+    /// Source range of the token.
     pub span: Span,
 }
 
 /// The tokens of one run of the grammar.
 pub struct Feed<'a, 's> {
-    /// Of a file, read as it is needed. What stands inside lists and aliases is passed over.
+    /// The outline of a file, read as needed; tokens inside lists and aliases are skipped.
     file: Option<&'a RefCell<Outline<'s>>>,
     batch: Vec<Token>,
     /// The next token of the batch.

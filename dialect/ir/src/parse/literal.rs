@@ -8,7 +8,7 @@ use crate::float;
 use crate::lex::scan;
 use crate::types::DType;
 
-/// What is wrong with a literal.
+/// The message for a malformed literal.
 pub type Wrong = String;
 
 /// The text of a string literal, quotes included, with escapes replaced. `None`: a bad escape or not UTF-8.
@@ -59,12 +59,12 @@ pub fn integer(text: &str) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// Whether the text is a hexadecimal literal.
+/// True if the text is a hexadecimal literal.
 pub fn is_hex(text: &str) -> bool {
     text.starts_with("0x")
 }
 
-/// Whether the text of a number token is a float literal.
+/// True if the text of a number token is a float literal.
 pub fn is_float(text: &str) -> bool {
     !is_hex(text) && text.contains(['.', 'e', 'E'])
 }
@@ -133,7 +133,7 @@ fn integer_bits(dtype: DType, text: &str) -> Result<u64, Wrong> {
 /// The data of `dense<...>`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DenseData {
-    /// Whether there is one element for all.
+    /// True if one element stands for all.
     pub splat: bool,
     /// Little-endian elements.
     pub bytes: Vec<u8>,

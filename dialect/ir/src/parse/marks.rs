@@ -1,4 +1,4 @@
-//! Which token is what: the marks of an [`Outline`].
+//! Marks of an [`Outline`]: the role of each token in its statement.
 //!
 //! Marks the first token of each statement, tells `{` of a region from `{` of a dictionary, `%x` before `=` from `%x` as an
 //! operand, the name of an operation from other words, and takes `[...]` of a clause as one token. Looks two tokens ahead at
@@ -22,7 +22,7 @@ impl Outline<'_> {
     fn span(&self, at: usize) -> Span {
         self.get(at).map_or(Span::default(), |t| t.span())
     }
-    /// What stands before token `at` will not be marked any more.
+    /// Declares the tokens before `at` final: none of them is marked any more.
     fn border(&mut self, at: usize) {
         self.ready = self.ready.max(at);
     }
@@ -193,8 +193,9 @@ impl Outline<'_> {
             outer,
         });
     }
-    /// How many brackets the innermost `bracket` of this statement and what was left open inside it are. Looks no further
-    /// than brackets may nest, so that wrong closers cost no more than right ones.
+    /// The number of brackets from the innermost `bracket` of this statement to the top of the stack, the ones left
+    /// open inside it included. Looks no further than brackets may nest, so that wrong closers cost no more than right
+    /// ones.
     fn innermost(&self, bracket: Bracket) -> Option<usize> {
         let inner = self.open.iter().rev().take(self.depth);
         let mut inner = inner.take(self.limits.nesting.saturating_add(1));
@@ -323,7 +324,7 @@ impl Outline<'_> {
             _ => true,
         }
     }
-    /// Whether the next token stands on another line: people break lines in regions, not in short dictionaries.
+    /// True if the next token is on another line: people break lines in regions, not in short dictionaries.
     fn breaks_line(&self, at: usize) -> bool {
         let end = |at: usize| self.span(at).end as usize;
         let between = self.source.get(end(at)..end(at + 1)).unwrap_or("");

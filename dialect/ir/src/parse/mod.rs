@@ -52,14 +52,14 @@ use actions::{Answer, Parser};
 use feed::Feed;
 use outline::Outline;
 
-/// How to parse.
+/// Options of the parser.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
     /// Name of the file, for locations.
     pub file_name: String,
     /// Number of the first line, for text that was cut out of a file.
     pub first_line: u32,
-    /// Whether operations of unknown dialects are allowed in generic form.
+    /// Allows operations of unknown dialects in generic form.
     pub allow_unregistered: bool,
     /// Limits.
     pub limits: Limits,
@@ -76,7 +76,7 @@ impl Default for ParseOptions {
     }
 }
 
-/// What parsing gave.
+/// The result of parsing.
 #[derive(Clone, Debug)]
 pub struct ParseResult {
     /// The module, if there was no error. Text without a module is wrapped in one.

@@ -16,9 +16,9 @@ use crate::span::Span;
 pub struct EarlyUse {
     /// The result number, `1` in `%r#1`.
     pub number: Option<u32>,
-    /// What stands in for the value.
+    /// The stand-in for the value until its definition is read.
     pub placeholder: Value,
-    /// Where.
+    /// Source range of the use.
     pub span: Span,
 }
 
@@ -31,14 +31,14 @@ pub struct Forward {
     pub untyped: Vec<Span>,
 }
 
-/// What a name stands for.
+/// The binding of a name: its values, or why it has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Results that were defined together; mostly one.
     Values {
         /// First element in the list of all.
         first: u32,
-        /// How many.
+        /// Number of values.
         count: u32,
     },
     /// Its definition failed.
@@ -47,12 +47,12 @@ pub enum Bound {
     Forward(Box<Forward>),
 }
 
-/// What a name stands for, since when.
+/// A binding with its place and scope.
 #[derive(Clone, Debug)]
 pub struct Binding {
-    /// What it is.
+    /// The values, or the state, that the name is bound to.
     pub bound: Bound,
-    /// Where it was defined or first used.
+    /// Source range of the definition or the first use.
     pub span: Span,
     epoch: u32,
     depth: u32,
@@ -79,7 +79,7 @@ pub struct Names<'i> {
     pub pending: usize,
 }
 
-/// What happened to a name that was bound before.
+/// The result of binding a name that may be bound already.
 #[derive(Debug)]
 pub enum Rebound {
     /// It was free.
@@ -132,12 +132,12 @@ impl<'i> Names<'i> {
             scope.blind = true;
         }
     }
-    /// Whether unknown names are to be passed over.
+    /// True if uses of unknown names are ignored.
     pub fn is_blind(&self) -> bool {
         self.scopes.last().is_some_and(|s| s.blind)
     }
 
-    /// What `id` stands for here.
+    /// The current binding of the name `id`.
     pub fn lookup(&self, id: u32) -> Option<&Binding> {
         let epoch = self.epoch();
         self.slots[id as usize]

@@ -16,7 +16,7 @@ pub type Name = (OpName, Option<&'static OpDef>);
 /// Operands, successor arguments not included.
 pub type Operands = SmallVec<[Value; 4]>;
 
-/// What is known of an op when its header was read.
+/// The parts of an op that its header states.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     /// Name, if it is known.
@@ -36,7 +36,7 @@ impl<'i> Parser<'i> {
         let made = self.make(&statement, header, SmallVec::new());
         self.note(&statement, made);
         statement.clear();
-        // What went wrong while the op was made concerns no later statement.
+        // A failure while the op was made does not carry over to the next statement.
         let mut spare = std::mem::replace(&mut self.statement, statement);
         spare.failed = false;
         self.spare = Some(spare);

@@ -15,7 +15,7 @@ use crate::lex::{Lexer, Tok, Token};
 use crate::limits::Limits;
 use crate::span::Span;
 
-/// What the outline found wrong.
+/// A structural mistake that the outline found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// A region that is never closed.
@@ -28,11 +28,11 @@ pub enum Fault {
     Regions(Span),
 }
 
-/// How many tokens are lexed at once.
+/// Tokens lexed at once.
 const BATCH: usize = 1024;
-/// How many tokens a mark looks ahead.
+/// Tokens that a mark looks ahead.
 const AHEAD: usize = 2;
-/// How many tokens a mark looks back over a border.
+/// Tokens that a mark looks back over a border.
 const BACK: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) enum Bracket {
     Dict,
 }
 
-/// What kind of statement is being read.
+/// The kind of the statement being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statement {
     /// None yet: the next token begins one.
@@ -82,7 +82,7 @@ pub struct Outline<'a> {
     pub(super) ready: usize,
     /// Number of the next token to be given away.
     fed: usize,
-    /// What was ready when tokens were forgotten last.
+    /// The value of `ready` when tokens were forgotten last.
     forgotten: usize,
     pub(super) ended: bool,
     pub(super) open: Vec<Open>,
@@ -223,7 +223,7 @@ pub fn limit_nesting(tokens: &mut [Token], limits: &Limits) {
     }
 }
 
-/// Whether `source` may define an alias: something like `#name =` or `!name =` stands in it. Never misses one.
+/// True if `source` may define an alias: it contains something like `#name =` or `!name =`. Never misses one.
 pub fn may_have_aliases(source: &str) -> bool {
     let bytes = source.as_bytes();
     let sign = |b: u8| b == b'#' || b == b'!';

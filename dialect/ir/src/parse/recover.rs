@@ -1,4 +1,5 @@
-//! Where a statement could not be read: what is reported, and which names are lost with it.
+//! Recovery from a statement that does not parse: the error is reported, and the names that it would have defined are
+//! poisoned.
 
 use super::actions::Parser;
 use super::regions::OpenOp;
@@ -36,7 +37,7 @@ impl Parser<'_> {
         }
         self.statement.clear();
     }
-    /// What stands between `}` and `{` could not be read.
+    /// Handles text between `}` and `{` that does not parse: the operation fails, its next region is read blind.
     pub fn failed_between(&mut self, close: Span, error: SyntaxError) {
         self.syntax_error(error);
         if let Some(mut open) = self.end_region(close) {

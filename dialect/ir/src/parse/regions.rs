@@ -21,7 +21,7 @@ use crate::types::TypeId;
 /// An operation whose regions are being read.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOp {
-    /// What was read of it.
+    /// The statement, as far as it was read.
     pub(super) statement: Box<Statement>,
     header: Header,
     regions: SmallVec<[Region; 1]>,
@@ -44,7 +44,7 @@ pub struct Frame<'i> {
     labels: FxHashMap<&'i str, (Block, Span)>,
     /// Successors whose labels are looked up at the region's end.
     pub targets: Vec<(Op, usize, Span)>,
-    /// Whether the last statement could not be made.
+    /// True if the last statement could not be made.
     pub last_failed: bool,
 }
 
@@ -106,7 +106,7 @@ impl<'i> Parser<'i> {
         if first {
             self.bind_parameters();
         }
-        // What follows is a statement of its own.
+        // The text that follows is a statement of its own.
         self.statement.failed = false;
     }
     fn is_isolated(&self, open: &OpenOp) -> bool {

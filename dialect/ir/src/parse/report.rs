@@ -1,4 +1,4 @@
-//! What the parser tells the user: its own checks, and syntax errors of the grammar in words.
+//! Diagnostics of the parser: its own checks, and syntax errors of the grammar in words.
 
 use lalrpop_util::ParseError;
 
@@ -154,7 +154,7 @@ impl Parser<'_> {
         }
         let at_end = token.span.start as usize >= self.source.trim_end().len();
         if at_end && self.errors > 0 {
-            // What is missing at the end of the file was reported where it begins.
+            // A bracket that lacks its end was reported at its beginning.
             return;
         }
         let span = self.shown(token);
@@ -289,7 +289,7 @@ impl Parser<'_> {
 
     // --- the end
 
-    /// What was found, and the module if nothing is wrong.
+    /// The diagnostics in the order of the text, and the module if there is no error.
     pub fn finish(mut self) -> ParseResult {
         self.faults();
         let module = self.leave_file();

@@ -15,18 +15,18 @@ use crate::ir::Ir;
 use crate::limits::{Limits, MAX_EXTENT_TERMS};
 use crate::types::{DType, Dim, Extent, ExtentExpr, MemSpace, TensorType, TypeId, TypeKind};
 
-/// What is wrong with a shape, and which bytes of it.
+/// A malformed shape: the message and the bytes that it is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShapeError {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to write instead.
+    /// A replacement.
     pub help: Option<String>,
-    /// Whether a limit was exceeded.
+    /// True if a limit was exceeded.
     pub limit: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Which symbol each part of a text belongs to, told by the tokens alone: also where the text does not parse.
+//! Assignment of each part of a text to its symbol, from the tokens alone: it works on text that does not parse.
 //!
-//! For messages to programs, which say in what function a mistake stands. Linear in the length of the text.
+//! Diagnostics for programs name the function of a mistake by it. Linear in the length of the text.
 
 use super::outline::Outline;
 use crate::def::Registry;
@@ -19,7 +19,7 @@ pub struct SymbolSpan {
     pub span: Span,
 }
 
-/// What is known of a statement so far.
+/// The parts of a statement's header that were read so far.
 #[derive(Clone, Default)]
 struct Header {
     start: u32,

@@ -120,8 +120,8 @@ impl Parser<'_> {
     /// Poisons one name.
     pub fn poison(&mut self, span: Span) {
         let id = self.names.id(self.text(span));
-        // What used the name before this place failed in silence, to be told by this definition. Two definitions that
-        // wait for each other would both be passed over, and their text lost without an error.
+        // Earlier uses of the name failed in silence, to be reported by this definition. Two definitions that wait for
+        // each other would both be passed over, and their text lost without an error.
         if let Rebound::Resolved(forward) = self.names.poison(id, span) {
             self.untyped_uses(&forward, span);
         }

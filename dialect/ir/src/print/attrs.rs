@@ -139,7 +139,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether `ty` is the scalar type of `dtype`.
+/// True if `ty` is the scalar type of `dtype`.
 pub fn is_scalar(ir: &Ir, ty: TypeId, dtype: DType) -> bool {
     *ir.ty(ty) == TypeKind::Scalar(dtype)
 }

@@ -11,7 +11,7 @@ use crate::ir::{Op, Region, Value};
 use crate::types::{DType, TypeId, TypeKind};
 
 impl<'a> Printer<'a> {
-    /// Whether the custom form of `op` parses to the same op.
+    /// True if the custom form of `op` parses to the same op.
     pub(super) fn fits_custom_form(&self, op: Op) -> bool {
         let ir = self.ir;
         let Some(def) = ir.def(op) else {
@@ -283,7 +283,7 @@ impl<'a> Printer<'a> {
         let default = if float { DType::F64 } else { DType::I64 };
         Some(stated.or(operand).unwrap_or(default))
     }
-    /// Whether the result types are surely written: then a number may lean on them.
+    /// True if the result types are certain to be written, so that a number's type can be inferred from them.
     fn writes_types_of_number(&self, op: Op) -> bool {
         self.options.types || self.scratch.is_none() || !self.is_inferred(op)
     }
@@ -307,11 +307,11 @@ impl<'a> Printer<'a> {
         writer.dense(ty, *dtype, *splat, bytes);
         Some(writer.out)
     }
-    /// Whether result types stand in the custom form.
+    /// True if the custom form states the result types.
     pub(super) fn writes_types(&self, op: Op) -> bool {
         !self.ir.results(op).is_empty() && (self.scratch.is_none() || !self.is_inferred(op))
     }
-    /// Whether the parser finds the result types of `op` by itself.
+    /// True if the parser infers the result types of `op`.
     fn is_inferred(&self, op: Op) -> bool {
         let (Some(scratch), Some(def)) = (&self.scratch, self.ir.def(op)) else {
             return false;

@@ -43,7 +43,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a location has others in it, so that it prints as an alias.
+/// True if a location contains others, so that it prints as an alias.
 pub fn is_nested(ir: &Ir, loc: LocId) -> bool {
     match ir.loc_kind(loc) {
         LocKind::Unknown | LocKind::File { .. } => false,

@@ -1,9 +1,10 @@
 //! IR to text.
 //!
-//! The custom form follows the op's table, as the parser does; an op that it cannot express (unknown, or against its table)
-//! is printed in generic form, so everything prints. Two passes: [`names`] gives every value a name that is unique where it
-//! is seen, [`ops`] writes. Both walk with explicit stacks; time is near-linear in the size of the text. What stands in many
-//! places and is long gets an alias ([`shared`]), so that the text is in proportion to the program.
+//! The custom form follows the op's table, as the parser does; an op that it cannot express (unknown, or against its
+//! table) is printed in generic form, so everything prints. Two passes: [`names`] gives every value a name that is
+//! unique where it is seen, [`ops`] writes. Both walk with explicit stacks; time is near-linear in the size of the
+//! text. Long parts that stand in many places get an alias ([`shared`]), so that the text is in proportion to the
+//! program.
 //!
 //! Guarantees: the same IR gives the same text; `parse(print(m))` is `m`, names included, and locations with `debuginfo`.
 //! Never fails, never changes the IR.
@@ -27,7 +28,7 @@ use crate::types::TypeId;
 pub use text::{is_bare_name, quote};
 pub use types::expr as print_expr;
 
-/// How to print.
+/// Options of the printer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PrintOptions {
     /// Print every op in generic form.

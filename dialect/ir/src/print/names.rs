@@ -1,12 +1,12 @@
 //! Names for printing: every value gets one that nothing else has where it is seen.
 //!
-//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. Values without a name are numbered per isolated
-//! region. A region sees the names around it; the results of an op are named after its regions, which thus do not see them.
-//! A value that is used before its definition has its name reserved from the first use on, so that nothing in between can
-//! take it. What the parser makes of the text is therefore the same program.
+//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. Values without a name are numbered per
+//! isolated region. A region sees the names around it; the results of an op are named after its regions, which thus do
+//! not see them. A value that is used before its definition has its name reserved from the first use on, so that
+//! nothing in between can take it. The parser therefore makes the same program of the text.
 //!
-//! What stands in an isolated op is named when the printer comes to it ([`Names::enter`]): nothing outside depends on it, and
-//! it is still in the cache when its text is written.
+//! Values in an isolated op are named when the printer comes to it ([`Names::enter`]): nothing outside depends on it,
+//! and it is still in the cache when its text is written.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -189,7 +189,7 @@ impl<'a> Names<'a> {
         }
         text
     }
-    /// Whether an operand of `op` is defined further down in the text.
+    /// True if an operand of `op` is defined further down in the text.
     pub fn is_early(&self, op: Op) -> bool {
         !self.early.is_empty() && self.early.contains(&op)
     }
@@ -199,7 +199,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What is left to do of an op: its regions, then its results.
+/// A step of the walk that is yet to be done.
 enum Task {
     Regions(Op),
     Results(Op),
@@ -442,14 +442,14 @@ impl Names<'_> {
     }
 }
 
-/// Whether the results of an op print as `%r:3`.
+/// True if the results of an op print as `%r:3`.
 pub fn is_packed(ir: &Ir, op: Op, anonymous: bool) -> bool {
     let results = ir.results(op);
     let unnamed = |v: &Value| anonymous || ir.value_name_sym(*v).is_none();
     results.len() > 1 && results[1..].iter().all(unnamed)
 }
 
-/// Whether the regions of an op see nothing of the outside.
+/// True if the regions of an op see no value from outside.
 pub fn is_isolated(ir: &Ir, op: Op) -> bool {
     ir.has(op, Traits::ISOLATED) || (ir.def(op).is_none() && ir.name(op) == "builtin.module")
 }

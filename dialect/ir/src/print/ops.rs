@@ -173,7 +173,7 @@ impl<'a> Printer<'a> {
         }
         self.begin_region(op, next, frame.generic);
     }
-    /// Whether the parser adds `op` where it is left out.
+    /// True if `op` may be left out of the text because the parser adds it.
     fn is_implied(&self, owner: Op, op: Op) -> bool {
         let terminator = self.ir.def(owner).and_then(|d| d.syntax.terminator);
         let block = self.ir.parent_block(op);

@@ -1,10 +1,11 @@
-//! Which types, attributes and locations print as aliases, because a program would be out of all proportion with them written out.
+//! Aliases for types, attributes and locations that are long and stand in many places, so that the text stays in
+//! proportion to the program.
 //!
-//! A part that stands in many places is kept once, and text can name it once: `#a = [#b, #b]`. Written out everywhere a few lines
-//! become megabytes. So what is [`LONG`] and stands in several places is counted, and where writing it out each time would add more
-//! than [`MOST_REPEATED`] bytes, all of it gets aliases, behind the program like those of locations. What is printed is then in
-//! proportion to what was read, and the parser, which counts parts with aliases written out, takes what it took before. Other programs
-//! print without aliases.
+//! A part that stands in many places is kept once, and text can name it once: `#a = [#b, #b]`. Written out everywhere a
+//! few lines become megabytes. Parts that are [`LONG`] and stand in several places are counted; if writing them out
+//! each time would add more than [`MOST_REPEATED`] bytes, all of them get aliases, behind the program like those of
+//! locations. What is printed is then in proportion to what was read, and the parser, which counts parts with aliases
+//! written out, takes what it took before. Other programs print without aliases.
 
 use rustc_hash::FxHashMap;
 
@@ -25,7 +26,7 @@ const MOST_REPEATED: usize = 1 << 20;
 pub struct Shared(FxHashMap<Part, bool>);
 
 impl Shared {
-    /// What prints as an alias in the text of `root`.
+    /// The parts that print as aliases in the text of `root`.
     pub fn of(ir: &Ir, root: Op, options: &PrintOptions) -> Self {
         let mut counter = Counter {
             ir,
@@ -43,11 +44,11 @@ impl Shared {
         }
         Self(counter.seen)
     }
-    /// Whether `part` is long, in a program with aliases.
+    /// True if `part` is long, in a program with aliases.
     pub fn is_long(&self, part: impl Into<Part>) -> bool {
         !self.0.is_empty() && self.0.contains_key(&part.into())
     }
-    /// Whether `part` has an alias.
+    /// True if `part` has an alias.
     pub fn has(&self, part: impl Into<Part>) -> bool {
         !self.0.is_empty() && self.0.get(&part.into()) == Some(&true)
     }
@@ -123,7 +124,7 @@ impl Counter<'_> {
             _ => false,
         }
     }
-    /// Whether `part` is short, told at a glance: most are.
+    /// True if `part` is evidently short, as most are; answered without counting.
     fn is_short(&self, part: Part) -> bool {
         let ir = self.ir;
         match part {

@@ -46,13 +46,13 @@ pub fn number(out: &mut String, mut number: u32) {
 pub struct Writer<'a> {
     /// The program.
     pub ir: &'a Ir,
-    /// What was written.
+    /// The text written so far.
     pub out: String,
     /// Elements from which dense data is left out.
     pub elide: Option<usize>,
     /// Bytes after which nothing more is written; what was written then is cut by the caller.
     pub most: usize,
-    /// What prints as an alias.
+    /// The parts that print as aliases.
     pub shared: Shared,
     /// Aliases in the order of their first use.
     aliases: Vec<Part>,
@@ -226,7 +226,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether a name needs no quotes: a letter or `_`, then letters, digits, `_`, `$`, and dots between them.
+/// True if a name needs no quotes: a letter or `_`, then letters, digits, `_`, `$`, and dots between them.
 pub fn is_bare_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'$';
     let starts = |b: &u8| b.is_ascii_alphabetic() || *b == b'_';

@@ -96,7 +96,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a type is a function type.
+/// True if a type is a function type.
 pub fn is_function(ir: &Ir, ty: TypeId) -> bool {
     matches!(ir.ty(ty), TypeKind::Function { .. })
 }

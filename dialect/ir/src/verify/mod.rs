@@ -60,7 +60,7 @@ pub fn verify(ir: &mut Ir, root: Op) -> Diagnostics {
     diagnostics
 }
 
-/// What remains to be done, innermost last.
+/// A step of the walk that is yet to be done; the innermost is last.
 enum Step {
     Op(Op),
     Enter(Region),
@@ -348,7 +348,7 @@ fn tables_around(ir: &Ir, root: Op) -> Vec<(Option<Region>, FxHashMap<Sym, Op>)>
     tables
 }
 
-/// Where an op stands: its name in the source, or what its location says.
+/// The place of an op for diagnostics: its name in the source, or its location.
 pub fn op_place(ir: &Ir, op: Op) -> Place {
     match ir.spans.get(op) {
         Some(spans) => Place::Span {
@@ -359,7 +359,8 @@ pub fn op_place(ir: &Ir, op: Op) -> Place {
     }
 }
 
-/// Where a value is defined: its name in the source; for block arguments, the op around the block.
+/// The place of a value's definition for diagnostics: its name in the source; for block arguments, the op around the
+/// block.
 pub fn value_place(ir: &Ir, value: Value) -> Place {
     let (op, index) = match ir.value_def(value) {
         Def::Result(op, index) => (Some(op), index as usize),

@@ -68,7 +68,7 @@ fn terminator(ir: &Ir, def: &OpDef, block: Block, index: usize, errors: &mut Vec
             format!("a block is empty and must end in `{wanted}`"),
             &TERMINATOR_MISSING,
         ),
-        // What an unknown op does at the end of a block is its own affair.
+        // An unknown op may end a block.
         Some(op) if ir.def(op).is_none() || ir.successor_count(op) > 0 => {}
         Some(op) if !ir.has(op, Traits::TERMINATOR) => {
             let text = format!("a block ends in `{}`, must end in `{wanted}`", ir.name(op));

@@ -1,4 +1,4 @@
-//! Which values an op can see, kept while walking so that each question takes constant time whatever the depth.
+//! Visibility of values to an op, maintained during the walk so that each query takes constant time at any depth.
 
 use crate::def::{At, OpError, Traits};
 use crate::dominance::{Dominance, in_graph_region};
@@ -8,7 +8,7 @@ use crate::ir::{Block, Def, Ir, Op, Region, Value};
 use super::codes::{ISOLATED, NOT_DOMINATED};
 use super::value_text;
 
-/// Where the walk stands in a region that encloses it.
+/// The walk's position in a region that encloses it.
 #[derive(Clone, Copy, Debug)]
 struct Position {
     op: Op,
@@ -25,7 +25,7 @@ pub(super) struct Scope {
     dominance: Dominance,
 }
 
-/// Why a value cannot be used.
+/// The reason that a value cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// Defined in a region that does not enclose the use.
@@ -80,7 +80,7 @@ impl Scope {
             self.open[region] = Some(Position { op, depth });
         }
     }
-    /// Whether the current op may use `value`.
+    /// Checks that the current op may use `value`.
     pub fn sees(&mut self, ir: &Ir, value: Value) -> Result<(), Fault> {
         let block = ir.def_block(value).ok_or(Fault::OtherRegion)?;
         let region = ir.block_region(block).ok_or(Fault::OtherRegion)?;

@@ -1,4 +1,4 @@
-//! Whether the storage is whole: links, parents, places of values, use lists. What fails here is a bug of ours.
+//! Integrity of the storage: links, parents, positions of values, use lists. A failure here is a bug of ours.
 //!
 //! The use lists of values in an isolated op are looked at when all of that op was walked: it is still in the cache then.
 
@@ -18,7 +18,7 @@ pub(super) fn check(ir: &Ir, root: Op) -> Diagnostics {
     checker.errors
 }
 
-/// What remains to be done, innermost last.
+/// A step of the walk that is yet to be done; the innermost is last.
 enum Step {
     Op(Op),
     /// All of an isolated op was walked; its values begin there.
