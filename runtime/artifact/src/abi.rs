@@ -1,4 +1,4 @@
-//! How a kernel is called: the contract between code generation and the runtimes.
+//! The calling convention of kernels: the contract between code generation and the runtimes.
 //!
 //! # CPU
 //! [`CpuEntry`] runs the grid iterations `begin..end` of `0..grid`.

@@ -24,13 +24,13 @@ pub struct Artifact {
     pub outputs: Vec<TensorSpec>,
     pub buffers: Vec<BufferSpec>,
     pub kernels: Vec<KernelCode>,
-    /// What a run does, in order.
+    /// The steps of a run, in order.
     pub steps: Vec<Step>,
     pub segments: Vec<SegmentInfo>,
     /// The inputs that a run overwrites, ascending. An output lives in the buffer of each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<u32>,
-    /// What must hold of the extents for this to be the version that runs.
+    /// Conditions on the extents under which this version runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Bound>,
     /// The version that runs where it does not hold: the same program with kernels, buffers and steps of its own.
@@ -48,7 +48,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Whether the kernel gets what it asks for under these extents.
+    /// True if the kernel gets the memory that it asks for under these extents.
     pub fn holds(&self, extents: &[i64]) -> bool {
         let bytes = self.bytes.evaluate_size(extents);
         bytes.is_ok_and(|bytes| bytes as u64 <= self.at_most)
@@ -92,8 +92,8 @@ impl Artifact {
         last
     }
 
-    /// Whether a run writes to the memory of an input (an in-place update). An output that lives in the buffer of another
-    /// input is a view of that.
+    /// True if a run writes to the memory of an input (an in-place update). An output that lives in the buffer of
+    /// another input is a view of that.
     pub fn updates_buffer(&self, buffer: u32) -> bool {
         let inputs = self
             .updates
@@ -128,7 +128,7 @@ pub struct TensorSpec {
     /// The axes from the outermost to the innermost in memory; empty for row-major.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<u32>,
-    /// Where it lives. An input has a buffer of its own; outputs may share one, also one of an input.
+    /// The buffer that holds it. An input has a buffer of its own; outputs may share one, also one of an input.
     pub buffer: u32,
 }
 
@@ -181,7 +181,7 @@ impl BufferSpec {
     }
 }
 
-/// Whose memory a buffer is.
+/// The owner of a buffer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BufferKind {
@@ -278,7 +278,7 @@ impl Step {
     }
 }
 
-/// What a segment of the program became, for reports.
+/// A segment of the program as compiled, for reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentInfo {
     pub name: String,
@@ -290,11 +290,11 @@ pub struct SegmentInfo {
     /// Bytes that it reads from and writes to global memory, by the model that made the plan.
     pub read_bytes: SizeExpr,
     pub write_bytes: SizeExpr,
-    /// What crosses its border.
+    /// The values that cross its border.
     pub values: Vec<SegmentValue>,
 }
 
-/// How a segment runs.
+/// The way in which a segment runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SegmentKind {
@@ -326,7 +326,7 @@ pub struct SegmentValue {
     pub bytes: SizeExpr,
 }
 
-/// Which way a value crosses.
+/// The direction in which a value crosses the border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {

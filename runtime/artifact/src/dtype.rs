@@ -64,7 +64,7 @@ impl DType {
         }
     }
 
-    /// Whether the elements are floating-point numbers.
+    /// True if the elements are floating-point numbers.
     pub fn is_float(self) -> bool {
         matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::Bf16)
     }

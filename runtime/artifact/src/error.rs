@@ -1,11 +1,11 @@
-//! Why an artifact is refused.
+//! Errors of reading, writing and validating an artifact.
 
 use std::fmt;
 
 use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
 use crate::size::SizeError;
 
-/// Why an artifact cannot be read or written.
+/// The reason that an artifact cannot be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactError {
     /// The text is not JSON of an artifact.
@@ -34,7 +34,7 @@ pub enum Place {
     Version(usize),
 }
 
-/// What is wrong at a place.
+/// A contradiction at a place of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     Size(SizeError),

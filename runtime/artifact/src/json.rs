@@ -19,7 +19,7 @@ struct Header {
 /// The first version that has a checksum.
 const SEALED: u32 = 3;
 
-/// What is written.
+/// An artifact as it is written, under its checksum.
 #[derive(Serialize)]
 struct Sealed<'a> {
     checksum: String,

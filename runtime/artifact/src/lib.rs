@@ -1,4 +1,4 @@
-//! What a compile yields, as plain data: kernels, a launch plan, a buffer plan, names and sizes.
+//! The result of a compilation as plain data: kernels, a launch plan, a buffer plan, names and sizes.
 //!
 //! An [`Artifact`] is all that a runtime needs to run a program. Sizes that depend on the shapes of the inputs are
 //! [`SizeExpr`]s over the program's named extents, so that one artifact serves every shape.
@@ -16,9 +16,9 @@
 //! assert_eq!(Artifact::from_json(&text).unwrap(), artifact);
 //! ```
 //!
-//! This crate knows no IR, no LLVM, no device and no file. Reading one never panics: whatever [`Artifact::from_json`]
-//! accepts, [`Artifact::validate`] has checked, every index and every expression. What it cannot check is the machine
-//! code inside: an artifact is to be trusted as much as an executable.
+//! This crate knows no IR, no LLVM, no device and no file. Reading one never panics: [`Artifact::validate`] has checked
+//! every index and every expression of an artifact that [`Artifact::from_json`] accepts. The machine code inside is
+//! beyond checking: an artifact is to be trusted as much as an executable.
 
 #![forbid(unsafe_code)]
 

@@ -377,7 +377,7 @@ impl<'de> Deserialize<'de> for SizeExpr {
     }
 }
 
-/// What is wrong with a size.
+/// The reason that a size has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeFault {
     Malformed,

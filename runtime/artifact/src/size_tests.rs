@@ -91,7 +91,7 @@ fn building_folds_constants_and_neutral_elements() {
         "$0 4 * 2 *"
     );
     assert_eq!(SizeExpr::sum([]).as_constant(), Some(0));
-    // What does not fit stays an expression, whose evaluation is then an error.
+    // An overflowing product stays an expression, whose evaluation is then an error.
     assert!((c(i64::MAX) * c(2)).evaluate(&[]).is_err());
 }
 

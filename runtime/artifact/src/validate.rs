@@ -31,11 +31,11 @@ impl Artifact {
         Ok(())
     }
 
-    /// Whether `other` takes and gives what this program does.
+    /// Checks that `other` has the same program, extents, target, inputs, outputs and updates.
     fn check_alike(&self, other: &Artifact) -> Result<(), Problem> {
         let face = |artifact: &Artifact| {
             let tensors = artifact.inputs.iter().chain(&artifact.outputs).cloned();
-            // Where outputs live is a version's own matter.
+            // Versions may place outputs in different buffers.
             let tensors: Vec<TensorSpec> = tensors.map(|t| TensorSpec { buffer: 0, ..t }).collect();
             (tensors, artifact.inputs.len(), artifact.updates.clone())
         };

@@ -1,4 +1,4 @@
-//! What values the named extents have in a run.
+//! Binding of the named extents to their values in a run.
 //!
 //! An extent gets its value from an explicit `--shape NAME=VALUE`, or from an axis of a given tensor whose extent is that
 //! name and nothing else. All sources must agree, and every given tensor must have the element type and shape that the
@@ -23,7 +23,7 @@ pub struct Given<'a> {
     pub origin: Option<&'a str>,
 }
 
-/// Who says what value an extent has.
+/// The source of an extent's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Explicit { extent: String, value: i64 },
@@ -319,7 +319,7 @@ fn input(tensor: &TensorSpec, given: Given<'_>) -> Input {
     }
 }
 
-/// Whether one element is given for a broadcast axis of whatever extent.
+/// True if one element is given for a broadcast axis, whose extent may then be any.
 fn stands_for_any(dim: &DimSpec, found: Axis) -> bool {
     dim.broadcast && !found.broadcast && found.extent == 1
 }

@@ -2,14 +2,15 @@
 //!
 //! 1. Two guarded runs: every buffer has memory of its own between red zones, and outputs, temporaries and scratch begin
 //!    as two different patterns. One run walks its grids in parallel, the other backward in small steps. After each step the red zones must be whole; at the end the inputs must be as they were.
-//! 2. Outputs whose values differ between the two runs hold what was never written, or come from it, or depend on how a grid is cut up.
+//! 2. Outputs whose values differ between the two runs hold memory that was never written, or come from it, or depend
+//! on how a grid is cut up.
 //! 3. Outputs that differ from those of the lean run depend on where buffers lie: something was read outside its buffer,
 //!    or two temporaries share memory while both are in use.
 //!
-//! All NaN are one value: which operand's payload a NaN carries is not specified, and vectors may take another one than what
-//! is left over beside them.
+//! All NaN are one value: which operand's payload a NaN carries is not specified, and vectors may take another one than
+//! the scalar remainder beside them.
 //!
-//! What this cannot see: a write inside another buffer that misses all red zones, and reads that change nothing.
+//! Undetected: a write inside another buffer that misses all red zones, and reads that change nothing.
 
 use std::fmt;
 
@@ -19,7 +20,7 @@ use half::{bf16, f16};
 /// Bytes that are watched on each side of a buffer.
 pub(crate) const REDZONE: usize = 256;
 
-/// What buffers begin as in the two guarded runs. All bits set is a NaN in every floating-point type.
+/// The initial bytes of buffers in the two guarded runs. All bits set is a NaN in every floating-point type.
 pub(crate) const PATTERNS: [u8; 2] = [0xff, 0x5a];
 
 /// A kernel, or the plan, does something with memory that it must not.
@@ -103,8 +104,8 @@ pub(crate) fn first_difference(a: &[u8], b: &[u8], size: usize) -> Option<usize>
     Some(byte / size.max(1))
 }
 
-/// The position of the first element that has another value; all NaN are one value. What remains of the longer list is not
-/// looked at.
+/// The position of the first element that has another value; all NaN are one value. The rest of the longer list is
+/// ignored.
 pub fn first_other_value(a: &[u8], b: &[u8], dtype: DType) -> Option<usize> {
     let size = dtype.bytes().max(1);
     let mut elements = a.chunks_exact(size).zip(b.chunks_exact(size));

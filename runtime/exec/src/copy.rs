@@ -1,4 +1,4 @@
-//! How long copying takes here: what the time of a memory-bound program is to be held against.
+//! The speed of a memory copy on this machine, the reference for the time of a memory-bound program.
 
 use std::time::Instant;
 

@@ -35,7 +35,7 @@ pub struct CpuProgram {
     others: Vec<CpuProgram>,
 }
 
-/// What a run yields.
+/// The outputs and the report of a run.
 #[derive(Debug)]
 pub struct RunResult {
     /// In the order of the artifact's outputs.

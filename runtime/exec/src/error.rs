@@ -14,7 +14,7 @@ use crate::spec::SpecError;
 use crate::tensor::TensorError;
 use crate::workers::WorkersError;
 
-/// Why something could not be run.
+/// The reason that an artifact could not be run.
 #[derive(Debug)]
 pub enum RuntimeError {
     Artifact(ArtifactError),

@@ -35,7 +35,7 @@ pub(crate) struct Machine<'a> {
     pub order: Order,
 }
 
-/// How a launch's grid is cut up. The result must not depend on it.
+/// The order in which a launch's grid is cut up and run. The result must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Ranges that the workers take one after the other.

@@ -11,10 +11,10 @@ use crate::plan::padded;
 use crate::run_plan::{Home, PlannedBuffer, RunPlan};
 use crate::tensor::HostTensor;
 
-/// What red zones hold.
+/// The byte that fills red zones.
 const CANARY: u8 = 0xc5;
 
-/// How a frame is laid out.
+/// The layout of a frame's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Lean,
@@ -37,7 +37,7 @@ impl Mode {
         matches!(self, Mode::Guarded { .. })
     }
 
-    /// Whether a buffer gets memory of its own.
+    /// True if a buffer gets memory of its own.
     fn allocates(self, home: Home) -> bool {
         match home {
             Home::Own { update_of } => self != Mode::Updating || update_of.is_none(),
@@ -48,7 +48,7 @@ impl Mode {
 
 pub(crate) struct Frame {
     mode: Mode,
-    /// Where each buffer begins.
+    /// The address of each buffer.
     addresses: Vec<*mut u8>,
     /// The buffers that have memory of their own, red zones included.
     own: Vec<Option<Memory>>,

@@ -1,8 +1,8 @@
 //! Runs artifacts: memory, inputs and files, the plan of a run, and the CPU and GPU that walk it.
 //!
-//! A run goes like this: [`inputs::resolve`] reads and makes up the inputs, [`bind`] gives the named extents their values,
-//! [`run_plan`] turns every size into a number and gives every buffer a place, and a device ([`cpu`], [`cuda`]) does the
-//! steps. What a run needs is known before anything is allocated.
+//! A run goes like this: [`inputs::resolve`] reads and makes up the inputs, [`bind`] gives the named extents their
+//! values, [`run_plan`] turns every size into a number and gives every buffer a place, and a device ([`cpu`], [`cuda`])
+//! does the steps. The memory of a run is known before anything is allocated.
 //!
 //! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.

@@ -1,7 +1,7 @@
-//! How the runtime gets at the machine code of CPU kernels.
+//! Access to the machine code of CPU kernels.
 //!
-//! The runtime knows no linker and no LLVM: whoever starts it hands in a [`CodeLoader`]. An entry that a loader gives out
-//! must be code for the ABI of [`fuser_artifact::abi`], and must stay callable for as long as its [`LoadedCode`] lives: the
+//! The runtime knows no linker and no LLVM: its owner hands in a [`CodeLoader`]. An entry that a loader gives out must
+//! be code for the ABI of [`fuser_artifact::abi`], and must stay callable for as long as its [`LoadedCode`] lives: the
 //! runtime calls it on that word.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Aligned memory under a limit.
 //!
-//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes, keeps count of what is out and refuses what would go over
-//! its limit. What cannot be had is a [`MemoryError`] with its numbers: nothing here aborts. Where the bytes come from is a
+//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes, counts the bytes in use and refuses requests that would
+//! go over its limit. A refusal is a [`MemoryError`] with its numbers: nothing here aborts. The bytes come from a
 //! [`MemorySource`], so that tests can let the n-th request fail.
 
 use std::alloc::Layout;
@@ -139,7 +139,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Where memory comes from, and how much there may be. Clones share the limit and the count.
+/// A source of memory with a limit. Clones share the limit and the count.
 #[derive(Clone)]
 pub struct Heap {
     source: Arc<dyn MemorySource>,
@@ -185,7 +185,7 @@ impl Heap {
         self.usage.peak.store(self.in_use(), Ordering::Relaxed);
     }
 
-    /// Whether `needed` more bytes stay within the limit.
+    /// Checks that `needed` more bytes stay within the limit.
     pub fn check(&self, needed: u64) -> Result<(), MemoryError> {
         let (in_use, limit) = (self.in_use(), self.limit);
         let fits = in_use.checked_add(needed).is_some_and(|sum| sum <= limit);
@@ -252,7 +252,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The address, for handing to a kernel. What may be done through it is the caller's to know.
+    /// The address, for handing to a kernel. The caller must know which accesses are valid.
     pub fn address(&self) -> *mut u8 {
         self.block.start.as_ptr()
     }

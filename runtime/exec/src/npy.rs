@@ -31,7 +31,7 @@ pub struct NpyError {
     pub problem: NpyProblem,
 }
 
-/// What is wrong with a file.
+/// The reason that a file cannot be read or written.
 #[derive(Debug)]
 pub enum NpyProblem {
     Io(io::Error),
@@ -268,7 +268,7 @@ fn write_in_full(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     Ok(())
 }
 
-/// How NumPy names the type.
+/// NumPy's name of the type.
 fn descr(dtype: DType) -> &'static str {
     match dtype {
         DType::F64 => "<f8",

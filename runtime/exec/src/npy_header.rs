@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-/// How every `.npy` file begins.
+/// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// NumPy aligns the data to this many bytes.
@@ -36,7 +36,7 @@ pub struct Header {
     pub shape: Vec<usize>,
 }
 
-/// Why a header cannot be read.
+/// The reason that a header cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderError {
     Expected {

@@ -1,9 +1,9 @@
 //! Puts temporaries that are never live together into the same memory.
 //!
-//! Each temporary has a size and the first and last step of its life. Walking the steps in order, a temporary that begins
-//! takes the smallest free block that holds it (the lowest of equals), one that ends gives its block back, and neighbours
-//! that are free grow together. Where no block fits, the arena grows, from its free end if it has one. That is O(n log n),
-//! and a function of the input alone. Offsets are multiples of 64 bytes.
+//! Each temporary has a size and the first and last step of its life. Walking the steps in order, a temporary that
+//! begins takes the smallest free block that holds it (the lowest of equals), one that ends gives its block back, and
+//! neighbours that are free grow together. If no block fits, the arena grows, from its free end if it has one. That is
+//! O(n log n), and a function of the input alone. Offsets are multiples of 64 bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub struct Lifetime {
     pub last: u32,
 }
 
-/// Where each temporary lies in the arena.
+/// The offset of each temporary in the arena.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arena {
     /// In the order of the lifetimes.
@@ -70,7 +70,7 @@ struct Event {
     index: usize,
 }
 
-/// What begins and ends, in order of time; of those that begin together, the largest first.
+/// The beginnings and ends of lifetimes, in order of time; of those that begin together, the largest first.
 fn events(lifetimes: &[Lifetime]) -> Vec<Event> {
     let mut events = Vec::with_capacity(lifetimes.len() * 2);
     for (index, life) in lifetimes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a run reports.
+//! The report of a run: times, memory and extents.
 
 use fuser_artifact::{Direction, SegmentKind};
 

@@ -1,8 +1,8 @@
 //! An artifact for given extents: every size a number, every buffer with a place, every step checked against its buffers.
 //!
-//! Both devices walk such a plan. It is made before anything is allocated, so that what a run needs is known first. What
-//! [`Artifact::validate`] has left open is checked here: sizes are not negative and fit, a tensor fits its buffer, copies
-//! and fills stay inside.
+//! Both devices walk such a plan. It is made before anything is allocated, so that what a run needs is known first. The
+//! checks that [`Artifact::validate`] cannot make without extents are made here: sizes are not negative and fit, a
+//! tensor fits its buffer, copies and fills stay inside.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub enum PlanError {
     },
 }
 
-/// What does not fit its buffer.
+/// The part of an artifact that overruns a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum User {
     Output(String),
@@ -101,7 +101,7 @@ impl From<TensorError> for PlanError {
     }
 }
 
-/// Where a buffer's memory is.
+/// The place of a buffer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// The input's own memory, which is only read.
@@ -154,13 +154,13 @@ pub struct RunPlan {
     /// The axes of each output.
     pub outputs: Vec<Vec<Axis>>,
     pub arena_bytes: usize,
-    /// What inputs take.
+    /// Bytes of the inputs.
     pub input_bytes: u64,
-    /// What buffers with memory of their own take.
+    /// Bytes of the buffers that have memory of their own.
     pub own_bytes: u64,
     /// The most scratch that any launch needs, rounded up to the alignment.
     pub scratch_bytes: usize,
-    /// What reports say of each segment, with no times yet.
+    /// The reports of the segments, with no times yet.
     pub segments: Vec<SegmentReport>,
 }
 
@@ -195,7 +195,7 @@ impl RunPlan {
         })
     }
 
-    /// What a run allocates with so many workers: everything but the inputs that are there already.
+    /// Bytes that a run allocates with so many workers: everything but the inputs that are there already.
     pub fn allocated_bytes(&self, workers: usize) -> Result<u64, PlanError> {
         let scratch = (self.scratch_bytes as u64).checked_mul(workers as u64);
         let arena = self.arena_bytes as u64;
@@ -206,7 +206,7 @@ impl RunPlan {
 }
 
 impl RunPlan {
-    /// What a run does not allocate if it may write over the inputs that it updates.
+    /// Bytes that a run does not allocate if it may write over the inputs that it updates.
     pub fn updated_bytes(&self) -> u64 {
         let updated = self
             .buffers

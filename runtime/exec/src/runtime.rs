@@ -1,10 +1,10 @@
-//! What runs share: threads and memory.
+//! The threads and the memory that runs share.
 
 use crate::error::RuntimeError;
 use crate::memory::Heap;
 use crate::workers::Workers;
 
-/// How much of the machine a runtime takes.
+/// The share of the machine that a runtime takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeConfig {
     /// Threads; as many as the machine runs at a time, if not given.
@@ -43,14 +43,14 @@ impl Runtime {
     }
 }
 
-/// How a program is run.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
     /// Runs before those that are timed. The first run also pays for the memory's pages.
     pub warmup: u32,
     /// Runs that are timed; times are medians. At least one takes place.
     pub repeats: u32,
-    /// Whether to run the checks of [`checks`](crate::checks) (CPU only).
+    /// Runs the checks of [`checks`](crate::checks) (CPU only).
     pub checks: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What people write for an input.
+//! Specifications of inputs, as written on the command line.
 //!
 //! | text | elements |
 //! |---|---|
@@ -22,7 +22,7 @@ use crate::element::integer_range;
 /// hundred of them are exact in every type.
 pub const DEFAULT_MAGNITUDE: i64 = 8;
 
-/// Where an input's elements come from.
+/// The source of an input's elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputSpec {
     File(PathBuf),

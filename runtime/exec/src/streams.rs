@@ -1,7 +1,7 @@
-//! Which standard streams were closed when the process began.
+//! A record of the standard streams that were closed when the process began.
 //!
-//! Rust's start-up puts `/dev/null` in the place of a closed stdin, stdout or stderr before `main` runs: what is written
-//! to it is lost without an error, and what is read from it is an empty text. A function of the object file's list of
+//! Rust's start-up puts `/dev/null` in the place of a closed stdin, stdout or stderr before `main` runs: writes to it
+//! are lost without an error, and reads from it give an empty text. A function of the object file's list of
 //! initializers runs earlier and keeps what it saw, so that a tool can say that its result went nowhere.
 
 /// A standard stream.
@@ -12,7 +12,7 @@ pub enum Standard {
     Error = 2,
 }
 
-/// Whether the stream was closed when the process began; false where the system does not tell.
+/// True if the stream was closed when the process began; false if the system does not tell.
 pub fn was_closed(stream: Standard) -> bool {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     let closed = start::closed(stream as usize);

@@ -58,7 +58,7 @@ impl fmt::Display for Shape<'_> {
     }
 }
 
-/// Why a tensor cannot be made.
+/// The reason that a tensor cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TensorError {
     Memory(MemoryError),
@@ -278,7 +278,7 @@ impl HostTensor {
         walk_strided(extents, steps.copied().collect())
     }
 
-    /// Whether the elements lie as those of a tensor with these axes in this order.
+    /// True if the tensor has these axes and its elements lie in memory in this order of them.
     pub(crate) fn lies_as(&self, axes: &[Axis], order: &[usize]) -> bool {
         self.axes == axes && self.strides() == strides(axes, order)
     }

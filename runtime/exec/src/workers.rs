@@ -69,7 +69,7 @@ impl Workers {
     }
 
     /// Calls `body(worker, begin, end)` for contiguous ranges that cover `0..total` once, never two at a time for one
-    /// worker. Which worker gets which range is open.
+    /// worker. The assignment of ranges to workers is unspecified.
     pub fn for_each_chunk(&self, total: i64, body: &(dyn Fn(usize, i64, i64) + Sync)) {
         let Some(pool) = self.pool.as_ref().filter(|_| total > 1) else {
             if total > 0 {
@@ -97,7 +97,7 @@ impl Workers {
     }
 }
 
-/// Where chunk `chunk` of `chunks` begins.
+/// The beginning of chunk `chunk` of `chunks`.
 pub(crate) fn bound(total: i64, chunk: i64, chunks: i64) -> i64 {
     (i128::from(total) * i128::from(chunk) / i128::from(chunks)) as i64
 }

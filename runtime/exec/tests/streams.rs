@@ -4,7 +4,7 @@ use std::process::Command;
 
 use fuser_runtime::streams::{Standard, was_closed};
 
-/// What the process that runs this test again must see.
+/// The variable that gives the expected streams to the process that runs this test again.
 const EXPECTED: &str = "FUSER_TEST_CLOSED";
 
 #[test]

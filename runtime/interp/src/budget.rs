@@ -35,7 +35,7 @@ impl Drop for Charge {
     }
 }
 
-/// What may still be used.
+/// The element operations and bytes that may still be used.
 #[derive(Debug)]
 pub struct Budget {
     fuel: u64,

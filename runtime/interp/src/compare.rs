@@ -1,8 +1,8 @@
 //! Results against results: element by element, against a derived bound or bit for bit.
 //!
 //! A bound covers any order of summation and any library that keeps its promise; four times the bound and a unit in the
-//! last place are allowed, for what the analysis leaves out (terms of second order, roundings of the bound itself). Where
-//! the bound is zero the analysis has shown that there is only one result, and no slack is given.
+//! last place are allowed, for what the analysis leaves out (terms of second order, roundings of the bound itself). A
+//! bound of zero means that the analysis has shown that there is only one result, and no slack is given.
 
 use crate::machine::CHUNK;
 use crate::number::{Rules, round};
@@ -18,9 +18,9 @@ pub const SLACK: f64 = 4.0;
 pub struct Worst {
     /// Its index.
     pub index: Vec<usize>,
-    /// What was computed.
+    /// The computed value.
     pub actual: f64,
-    /// What should have been.
+    /// The reference value.
     pub expected: f64,
     /// Their distance.
     pub error: f64,
@@ -28,7 +28,7 @@ pub struct Worst {
     pub allowed: f64,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// No element is beyond its bound, and shapes and types agree.
@@ -43,7 +43,7 @@ pub struct Report {
     pub failures: usize,
     /// The element with the greatest error in relation to what is allowed; none where all agree exactly.
     pub worst: Option<Worst>,
-    /// Why nothing was compared.
+    /// The reason that nothing was compared.
     pub mismatch: Option<String>,
 }
 
@@ -133,7 +133,7 @@ fn scan(
     }
     let axes = join(&[actual, expected]).unwrap_or_default();
     let (view_a, view_e) = (view_of(actual, &axes), view_of(expected, &axes));
-    // Where an axis is empty no index reads what is stored along the others, and nobody need have written it.
+    // An empty axis leaves no index that reads the elements stored along the others, so they may be unwritten.
     let stored = |n: usize, a: &Axis| n.saturating_mul(if a.extent == 0 { 0 } else { a.stored() });
     let count = axes.iter().fold(1, stored);
     let mut report = Report {
@@ -174,7 +174,7 @@ fn scan(
     report
 }
 
-/// Where the elements from `begin` on are stored.
+/// Fills `out` with the storage positions of the elements from `begin` on.
 fn places(view: &View, begin: usize, out: &mut [usize]) {
     view.runs(begin, out.len(), |from, step, at, length| {
         let run = out.iter_mut().skip(at).take(length).enumerate();

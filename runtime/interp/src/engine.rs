@@ -17,7 +17,7 @@ use crate::ops::code::{Code, code};
 use crate::site::{Site, Wanted};
 use crate::tensor::Tensor;
 
-/// What an op name means.
+/// The meaning of an op name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Action {
     Compute(Code),
@@ -52,9 +52,9 @@ pub(crate) struct Frame {
     pub block: Block,
     /// The op to run next.
     next: Option<Op>,
-    /// What a loop needs to go on.
+    /// State of the loop, if the frame is one.
     pub repeat: Option<Repeat>,
-    /// What a launch needs to end.
+    /// State of the launch, if the frame is one.
     pub launch: Option<Launch>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Repeat {
     pub step: i64,
 }
 
-/// Who says what extents are that the caller gives, for messages.
+/// The source of extents that the caller gives, for messages.
 const GIVEN: &str = "the caller";
 
 /// One run.
@@ -81,7 +81,7 @@ pub(crate) struct Engine<'a> {
     names: SecondaryMap<fuser_ir::ir::OpName, Option<Action>>,
     pub stack: Vec<Frame>,
     loops: usize,
-    /// What the root region ended with.
+    /// The values that ended the root region.
     returned: Vec<Tensor>,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong: wrong inputs, IR without a meaning here, and limits. All are values; nothing panics.
+//! Errors of the interpreter: wrong inputs, IR without a meaning here, and limits. All are values; nothing panics.
 
 use fuser_ir::Op;
 
@@ -7,7 +7,7 @@ use fuser_ir::Op;
 pub struct InterpError {
     /// The op that was being executed, where there was one.
     pub op: Option<Op>,
-    /// What happened.
+    /// The kind of error, with its numbers.
     pub kind: ErrorKind,
 }
 
@@ -29,9 +29,9 @@ pub enum ErrorKind {
     InputType {
         /// The parameter's name, or its number.
         input: String,
-        /// What the parameter wants.
+        /// The type that the parameter asks for.
         expected: String,
-        /// What was given.
+        /// The type of the given value.
         given: String,
     },
     /// Two inputs give one named extent two values.
@@ -49,9 +49,9 @@ pub enum ErrorKind {
     Invalid(String),
     /// A result's shape is not what its type says.
     ResultType {
-        /// What the type says.
+        /// The stated type.
         expected: String,
-        /// What was computed.
+        /// The computed type.
         computed: String,
     },
     /// An access outside a kernel's buffer.

@@ -8,7 +8,7 @@ use crate::error::{InterpError, Result};
 use crate::number::math::Binary;
 use crate::tensor::{Axis, Tensor};
 
-/// What an op does.
+/// The meaning of a `kernel` op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     Launch,

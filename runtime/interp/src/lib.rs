@@ -41,7 +41,7 @@ pub use error::{ErrorKind, InterpError, Result};
 pub use number::{Bounded, MathUlps};
 pub use tensor::{Axis, Data, Tensor};
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Compute floats in f64 with error bounds, instead of exactly as the ops are defined.
@@ -71,7 +71,7 @@ impl Default for Options {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outputs {
     /// The program's results, or the buffers of a kernel after it ran.

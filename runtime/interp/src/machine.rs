@@ -1,4 +1,4 @@
-//! What all ops share while a program runs: options, limits, and the way results are made, in parts by several threads.
+//! The execution state that all ops share: options, limits, and the making of results, in parts by several threads.
 //!
 //! Every result element is computed by one thread in one order, so the number of threads changes nothing.
 
@@ -37,7 +37,7 @@ pub(crate) struct Draft {
 pub(crate) struct Part<'a> {
     /// The stored elements that are to be filled in.
     pub range: Range<usize>,
-    /// Where to; its element 0 is `range.start`.
+    /// Their storage; its element 0 is `range.start`.
     pub data: DataMut<'a>,
     /// Their bounds; empty outside reference mode.
     pub bounds: &'a mut [f64],
@@ -57,11 +57,11 @@ impl<'o> Machine<'o> {
             budget: Budget::new(options.fuel, options.memory),
         }
     }
-    /// Whether floats are computed with error bounds.
+    /// True if floats are computed with error bounds.
     pub fn is_reference(&self) -> bool {
         self.options.reference
     }
-    /// What arithmetic on `dtype` must know for op `name`.
+    /// The arithmetic environment of op `name` on `dtype`.
     pub fn env(&self, name: &str, dtype: DType) -> Env {
         Env {
             dtype,

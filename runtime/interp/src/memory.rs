@@ -56,7 +56,7 @@ fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
     }, F64, F32, F16, BF16, I64, I32, I8, U8, I1)
 }
 
-/// What fresh memory holds: NaN, or a number that stands out; a kernel that reads it before it stores shows.
+/// Contents of fresh memory: NaN, or a conspicuous number, so that a kernel that reads it before it stores shows.
 fn unspecified(dtype: DType, length: usize) -> Option<Data> {
     Some(match dtype {
         DType::F64 => Data::F64(filled(f64::NAN, length)?),
@@ -71,7 +71,7 @@ fn unspecified(dtype: DType, length: usize) -> Option<Data> {
     })
 }
 
-/// How reference mode stores `dtype`.
+/// The element type in which `dtype` is stored: f64 for floats in reference mode.
 fn stored(machine: &Machine<'_>, dtype: DType) -> DType {
     if machine.is_reference() && dtype.is_float() {
         DType::F64
@@ -148,7 +148,8 @@ impl Memory {
         self.buffers.insert(number, buffer);
         number
     }
-    /// Whether there is a buffer of that number and length: a worker's scratch memory, seen again in the next iteration.
+    /// True if there is a buffer of that number and length: a worker's scratch memory, seen again in the next
+    /// iteration.
     pub fn has(&self, number: usize, length: usize) -> bool {
         self.buffers
             .get(&number)
@@ -211,7 +212,7 @@ impl Memory {
         }
         Ok(())
     }
-    /// What a buffer holds, as a tensor of `axes`; the buffer goes.
+    /// Removes a buffer and returns its contents as a tensor of `axes`.
     pub fn remove(&mut self, number: usize, axes: Option<Vec<Axis>>) -> Result<Tensor> {
         let missing = || InterpError::invalid("no such buffer");
         let buffer = self.buffers.remove(&number).ok_or_else(missing)?;

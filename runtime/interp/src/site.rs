@@ -33,7 +33,7 @@ impl<'a> Site<'a> {
             .int_of(self.op, clause)
             .ok_or_else(|| self.missing(clause))
     }
-    /// Whether the clause stands.
+    /// True if the unit clause is present.
     pub fn flag(&self, clause: &str) -> bool {
         self.ir.get_attr(self.op, clause).is_some()
     }
@@ -92,7 +92,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// What a type says of a value.
+/// The requirements of a type on a value.
 pub(crate) struct Wanted {
     dtype: DType,
     /// Extent, if it has a name or number, and whether it is stored once.
@@ -100,7 +100,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// What a tensor, vector or scalar type says.
+    /// The requirements of a tensor, vector or scalar type.
     pub fn of(ir: &Ir, extents: &Extents, ty: TypeId) -> Result<Self> {
         let (dtype, axes) = match ir.ty(ty) {
             TypeKind::Scalar(dtype) => (*dtype, Vec::new()),
@@ -133,7 +133,7 @@ impl Wanted {
         }
         text + self.dtype.name()
     }
-    /// Whether `tensor` is so: element type, rank, extents, and which axes are stored once.
+    /// True if `tensor` meets them: element type, rank, extents, and the axes that are stored once.
     pub fn accepts(&self, tensor: &Tensor) -> bool {
         let same = |(axis, (extent, broadcast)): (&Axis, &(Option<usize>, bool))| {
             *axis == Axis::new(axis.extent, *broadcast) && extent.is_none_or(|e| e == axis.extent)

@@ -126,7 +126,7 @@ impl Data {
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
     }
-    /// Whether there are none.
+    /// True if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -134,7 +134,7 @@ impl Data {
     pub fn bytes(&self) -> u64 {
         each!(self, v => std::mem::size_of_val(v.as_slice()) as u64)
     }
-    /// Whether elements of `dtype` may be stored so, outside reference mode.
+    /// True if elements of `dtype` may be stored in this representation, outside reference mode.
     pub fn suits(&self, dtype: DType) -> bool {
         matches!(
             (self, dtype),
@@ -225,7 +225,7 @@ impl<'a> DataMut<'a> {
 pub struct Axis {
     /// Its length.
     pub extent: usize,
-    /// Whether it is stored once; in tensors never with one element, which is stored once anyway.
+    /// True if one element is stored for the whole axis; never set in tensors for an axis of one element.
     pub broadcast: bool,
 }
 
@@ -244,7 +244,7 @@ impl Axis {
             broadcast: false,
         }
     }
-    /// How many elements along it are stored.
+    /// The number of elements stored along the axis.
     pub const fn stored(self) -> usize {
         if self.broadcast { 1 } else { self.extent }
     }
@@ -421,7 +421,7 @@ impl Tensor {
     }
 }
 
-/// How lanes come from stored elements and go back.
+/// Loading of lanes from stored elements, and storing.
 pub(crate) trait Lane: Copy + Default + Send + Sync {
     /// Reads `out.len()` elements from `start` on, `step` apart.
     fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]);

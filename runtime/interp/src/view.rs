@@ -9,7 +9,7 @@ struct Stride {
     step: usize,
 }
 
-/// How the elements of a shape, in row-major order, lie in another tensor's storage.
+/// A walk over the elements of a shape, in row-major order, through another tensor's storage.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     /// All axes but the innermost; mostly there are none, and then nothing is allocated.

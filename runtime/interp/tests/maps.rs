@@ -141,7 +141,7 @@ fn extents(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<usi
     (0..maps.iterators.len()).map(length).collect()
 }
 
-/// What the maps make of `operands`, stored once along axes of the result that are.
+/// The result that the maps give for `operands`, stored once along axes of the result that are.
 fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64> {
     let extents = extents(maps, operands, result);
     let lengths: Vec<usize> = result.axes().iter().map(|a| a.extent).collect();

@@ -1,8 +1,8 @@
 //! Runs artifacts on an NVIDIA GPU, through the driver alone: no toolkit is needed, to build or to run.
 //!
-//! The driver is looked for when a device is opened. Where there is none, or no GPU, [`CudaDevice::open`] is an error that
-//! says `unsupported: no device (...)`; it never panics: all symbols that are used later are looked up first, as a missing
-//! one would panic in the binding. PTX that the driver's compiler refuses is an error with its log.
+//! The driver is looked for when a device is opened. Without a driver or a GPU, [`CudaDevice::open`] is an error that
+//! says `unsupported: no device (...)`; it never panics: all symbols that are used later are looked up first, as a
+//! missing one would panic in the binding. PTX that the driver's compiler refuses is an error with its log.
 //!
 //! Steps run in order on one stream; times come from events on it. Buffers are allocated for each run.
 
@@ -196,7 +196,8 @@ fn load_module(device: &CudaDevice, kernel: &str, ptx: &str) -> Result<Module, R
 mod tests {
     use super::*;
 
-    /// Where a GPU is, this opens it; everywhere else it is an error with this text, and never a panic.
+    /// Opening a device succeeds on a machine with a GPU; everywhere else it is an error with this text, and never a
+    /// panic.
     #[test]
     fn no_device_is_an_error() {
         match CudaDevice::open(0) {

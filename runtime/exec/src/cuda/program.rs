@@ -112,7 +112,7 @@ impl CudaProgram {
             inputs: &inputs,
         };
         let result = run.all(options);
-        // Whatever happened, nothing may still use the memory that is dropped now.
+        // No work on the stream may still use the memory that is dropped now, even after an error.
         let idle = self.device.stream.synchronize();
         let (outputs, samples) = result?;
         idle.map_err(failed("cuStreamSynchronize"))?;
@@ -192,9 +192,9 @@ struct Run<'a> {
 
 /// Device memory of a run.
 struct DeviceFrame {
-    /// Where each buffer begins.
+    /// The address of each buffer.
     addresses: Vec<sys::CUdeviceptr>,
-    /// What the addresses point into.
+    /// The memory that the addresses point into.
     _slices: Vec<CudaSlice<u8>>,
 }
 

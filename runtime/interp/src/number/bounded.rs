@@ -13,7 +13,7 @@ use super::rules::{CORRECT, Rules};
 pub struct Bounded {
     /// The value.
     pub v: f64,
-    /// How far off the compiled program may be.
+    /// The bound on the compiled program's error.
     pub e: f64,
 }
 
@@ -33,7 +33,7 @@ impl Bounded {
             e: f64::INFINITY,
         }
     }
-    /// Whether nothing is known.
+    /// True if nothing is known of the value.
     pub fn is_undecided(self) -> bool {
         self.e == f64::INFINITY
     }
@@ -44,7 +44,7 @@ impl Bounded {
         }
         ((self.v - self.e).next_down(), (self.v + self.e).next_up())
     }
-    /// Whether zero is inside the interval, and not because the value is exactly zero.
+    /// True if zero is inside the interval, and not because the value is exactly zero.
     fn may_cross_zero(self) -> bool {
         self.e > 0.0 && self.v.abs() <= self.e
     }
@@ -58,7 +58,7 @@ fn special(a: Bounded, b: Bounded, v: f64, open: bool) -> Option<Bounded> {
     (!a.v.is_finite() || !b.v.is_finite()).then(|| Bounded::exact(v))
 }
 
-/// Whether the compiled program has exactly these operands, which then are values of its type.
+/// True if the compiled program has exactly these operands, which then are values of its type.
 fn both_exact(a: Bounded, b: Bounded) -> bool {
     a.e == 0.0 && b.e == 0.0
 }
@@ -293,7 +293,7 @@ pub fn atan2(y: Bounded, x: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     settle(v, spread, rules, ulps)
 }
 
-/// Which way a comparison goes, or `None` where the errors leave it open.
+/// The result of a comparison, or `None` if the errors leave it open.
 pub fn decide(a: Bounded, b: Bounded, holds: impl Fn(f64, f64) -> bool) -> Option<bool> {
     if a.is_undecided() || b.is_undecided() {
         return None;

@@ -13,7 +13,7 @@ use crate::ops::code::Reduce;
 
 /// Lanes that fold.
 pub trait Fold: super::Number {
-    /// What is kept between elements.
+    /// The state kept between elements.
     type State: Copy + Send + Sync;
     /// Before the first element.
     fn start(op: Reduce, lowest: Self, highest: Self) -> Self::State;
@@ -118,7 +118,7 @@ impl Fold for Int {
     }
 }
 
-/// What is known of the elements so far.
+/// The accumulated knowledge of the elements so far.
 #[derive(Clone, Copy, Debug)]
 pub struct BoundedState {
     /// The fold of the values.
@@ -237,7 +237,7 @@ fn sum(state: BoundedState, rules: &Rules) -> Bounded {
     rules.unrounded(v, spread)
 }
 
-/// Whether every partial sum in every order is an integer of the accumulating type, times the common grain.
+/// True if every partial sum in every order is an integer of the accumulating type, times the common grain.
 fn sums_exactly(state: &BoundedState, rules: &Rules) -> bool {
     if state.size == 0.0 {
         return true;

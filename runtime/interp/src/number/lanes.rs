@@ -12,7 +12,7 @@ use super::math::{self, Binary, Predicate, Test, Unary};
 use super::round;
 use super::rules::{CORRECT, Rules};
 
-/// What arithmetic must know beyond its operands.
+/// The environment of an arithmetic operation, beyond its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
     /// Element type of the operands.
@@ -31,9 +31,9 @@ pub trait Number: Copy + Default + Send + Sync {
     fn unary(op: Unary, x: &mut [Self], env: &Env);
     /// `op` of each pair of lanes, left in `a`.
     fn binary(op: Binary, a: &mut [Self], b: &[Self], env: &Env);
-    /// Whether the relation holds.
+    /// 1 if the relation holds, else 0.
     fn compare(predicate: Predicate, a: Self, b: Self) -> Int;
-    /// Whether the test holds.
+    /// 1 if the test holds, else 0.
     fn test(test: Test, x: Self) -> Int;
     /// `a` where the condition holds, else `b`.
     fn select(condition: Int, a: Self, b: Self) -> Self;

@@ -97,7 +97,7 @@ impl Predicate {
             _ => return None,
         })
     }
-    /// Whether it holds; of NaN only `ne` does.
+    /// True if the relation holds; of NaN only `ne` does.
     pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
         match self {
             Self::Eq => a == b,

@@ -1,8 +1,8 @@
-//! What the compiled program's arithmetic promises, as numbers: the input of the error analysis.
+//! The accuracy that the compiled program's arithmetic promises, as numbers: the input of the error analysis.
 //!
 //! The reference computes in f64 what a compiled program computes in the op's own type. [`Rules`] holds for one float
-//! type how far one operation of that type may be off: half a unit in the last place for what is correctly rounded, a
-//! stated number of them for library functions, and again half a unit for the store to a 16-bit format.
+//! type how far one operation of that type may be off: half a unit in the last place for a correctly rounded operation,
+//! a stated number of them for library functions, and again half a unit for the store to a 16-bit format.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ struct Format {
     unit: f64,
     /// Half the least subnormal: the absolute error of one rounding near zero.
     tiny: f64,
-    /// What rounds to infinity from here on.
+    /// The least magnitude that rounds to infinity.
     overflow: f64,
 }
 
@@ -177,7 +177,7 @@ impl Rules {
     }
 }
 
-/// Whether every value of `from` is one of `to`.
+/// True if every value of `from` is one of `to`.
 fn widens(from: DType, to: DType) -> bool {
     from == to || to == DType::F64 || (to == DType::F32 && from != DType::F64)
 }

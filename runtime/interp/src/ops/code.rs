@@ -2,7 +2,7 @@
 
 use crate::number::math::{Binary, Test, Unary};
 
-/// What an op does.
+/// The meaning of a `fusion` op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
     Unary(Unary),

@@ -31,7 +31,7 @@ pub(crate) fn join(operands: &[&Tensor]) -> Result<Vec<Axis>> {
     Ok(joined.unwrap_or_default())
 }
 
-/// How the stored elements of a result with `axes` lie in `operand`, of the same shape or rank 0.
+/// The view of `operand`, of the same shape or rank 0, in the order of the stored elements of a result with `axes`.
 pub(crate) fn view_of(operand: &Tensor, axes: &[Axis]) -> View {
     let extents = axes.iter().map(|a| a.stored());
     match operand.axes().is_empty() {

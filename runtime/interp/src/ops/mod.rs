@@ -1,4 +1,4 @@
-//! What the ops of the `fusion` dialect do, by the definitions in their tables.
+//! Semantics of the ops of the `fusion` dialect, by the definitions in their tables.
 //!
 //! | file | ops |
 //! |---|---|

@@ -18,9 +18,9 @@ struct Plan<'a> {
     kept: View,
     /// The operand's elements of one result, relative to the first.
     folded: View,
-    /// How many they are.
+    /// The number of elements per result.
     count: usize,
-    /// Whether results that are neighbours come from operand elements that are.
+    /// True if neighbouring results come from neighbouring elements of the operand.
     rows: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
 
-/// Where one operand of `cat` or `pad` lies in the result.
+/// The placement of one operand of `cat` or `pad` in the result.
 struct Piece<'a> {
     x: &'a Tensor,
     strides: Vec<usize>,
@@ -163,7 +163,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether `size` elements from `start` by `step` lie in an axis.
+/// True if `size` elements from `start` by `step` lie in an axis.
 fn inside(extent: usize, start: usize, size: usize, step: usize) -> bool {
     let Some(last) = size.checked_sub(1) else {
         return true;
