@@ -27,7 +27,7 @@ impl CodeLoader for Loader {
     }
 }
 
-/// Why code for `target` cannot run on this processor.
+/// The reason that code for `target` cannot run on this processor.
 fn other_cpu(target: &fuser_artifact::Target) -> Option<LoadError> {
     let fuser_artifact::Target::Cpu {
         triple,

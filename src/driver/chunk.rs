@@ -24,7 +24,7 @@ use crate::tool::Progress;
 use crate::tool::files::{self, Stream};
 use crate::tool::load::Reader;
 
-/// What a chunk gave.
+/// The outcome of one chunk.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The printed program, if all went well.
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub remarks: Vec<Remark>,
     /// Files offered by passes.
     pub files: Vec<EmittedFile>,
-    /// Whether a bug of ours showed.
+    /// True if an internal error occurred.
     pub internal: bool,
 }
 
@@ -52,19 +52,19 @@ pub struct Input<'a> {
     pub text: &'a str,
 }
 
-/// What lasts over chunks.
+/// The state that lasts over chunks.
 pub struct Compiler<'a> {
     /// Flags.
     pub config: &'a Config,
     /// Parser.
     pub reader: Reader,
-    /// What runs.
+    /// The passes to run.
     pub pipeline: Pipeline,
     /// The clock.
     pub timing: Timing,
     /// Counters.
     pub statistics: Statistics,
-    /// Where programs are printed to as they are done; without it the outcome has their text.
+    /// The stream that programs are printed to as they are done; without it the outcome has their text.
     pub stream: Option<Stream>,
     printer: Option<IrPrinter>,
     bisect: Option<Bisect>,
@@ -192,7 +192,7 @@ impl<'a> Compiler<'a> {
     }
     fn run(&mut self, ir: &mut Ir, root: Op) -> Report {
         let mut validator = self.config.validate.map(Validator::new);
-        // Who watches passes sees what they are at by that.
+        // An instrument that watches passes reports their progress already.
         let watched = self.bisect.is_some() || self.printer.is_some() || validator.is_some();
         let mut progress = (!watched && self.config.debug.is_empty())
             .then(|| AtPass(Progress::start("fuser-opt", "passes")));

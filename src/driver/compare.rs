@@ -12,12 +12,12 @@ use serde_json::{Value as Json, json};
 
 use super::chunk::{Compiler, Input, Outcome};
 
-/// What is compared.
+/// A comparison of two pipelines.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What the two sides are called.
+    /// The names of the two sides.
     pub names: [String; 2],
-    /// What runs for each.
+    /// The pipeline of each side.
     pub pipelines: [Pipeline; 2],
     /// For programs instead of people.
     pub json: bool,

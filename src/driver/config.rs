@@ -1,4 +1,4 @@
-//! What the command line asks for, as data. Filled by `flags`, read by everything else in the driver.
+//! The command line as data. Filled by `flags`, read by everything else in the driver.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub enum Format {
     Json,
 }
 
-/// How diagnostics are written.
+/// The format of diagnostics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DiagnosticsFormat {
     /// `file:line:column: error: ...` with the source line.
@@ -42,7 +42,7 @@ pub enum DiagnosticsFormat {
     Sarif,
 }
 
-/// How remarks are written.
+/// The format of remarks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RemarkFormat {
     /// As diagnostics.
@@ -75,7 +75,7 @@ pub enum Color {
     Never,
 }
 
-/// Which passes a `--print-ir-*` flag means.
+/// The passes that a `--print-ir-*` flag selects.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Selection {
     /// None.
@@ -88,7 +88,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Whether the pass called `name` is meant.
+    /// True if the pass called `name` is selected.
     pub fn has(&self, name: &str) -> bool {
         match self {
             Selection::Nothing => false,
@@ -128,11 +128,11 @@ pub struct Remarks {
     pub filter: Option<regex::Regex>,
     /// A regex for each kind, in the order of `RemarkKind::ALL`.
     pub filters: [Option<regex::Regex>; 4],
-    /// Where to; stderr if not given.
+    /// The file to write to; stderr if not given.
     pub file: Option<PathBuf>,
 }
 
-/// How IR is printed.
+/// Options of printed IR.
 #[derive(Clone, Debug)]
 pub struct Printing {
     /// `"dialect.op"(...)`
@@ -178,7 +178,7 @@ pub struct Measuring {
     pub statistics_format: Format,
 }
 
-/// What to do instead of compiling.
+/// An action that takes the place of compiling.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
     /// `--help`; `true`: with the hidden flags.
@@ -256,7 +256,7 @@ pub struct Config {
     pub warnings: bool,
     /// Notes are printed.
     pub notes: bool,
-    /// Where to write a reproducer on an internal error.
+    /// The file for a reproducer of an internal error.
     pub crash_reproducer: Option<PathBuf>,
     /// Writes a reproducer without an error.
     pub generate_reproducer: Option<PathBuf>,

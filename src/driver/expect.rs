@@ -19,7 +19,7 @@ use super::codes;
 use super::config::Expect;
 use super::source::Sources;
 
-/// What a comment expects.
+/// The diagnostic that a comment expects.
 struct Expectation {
     kind: String,
     /// One-based line of the file; `None`: no place.

@@ -1,4 +1,4 @@
-//! What `fuser-opt` tells about itself: help, lists, explanations. All derived from tables.
+//! Descriptions of `fuser-opt` itself: help, lists, explanations. All derived from tables.
 
 use fuser_ir::def::{OpDef, Registry};
 use fuser_ir::diag::CodeDef;

@@ -1,12 +1,12 @@
-//! How a limit is raised: the flags of each code, said under the message.
+//! Help for exceeded limits: the flag that raises the limit of each code, appended to the message.
 
 use fuser_ir::Diagnostic;
 
-/// What a limit's flag changes.
+/// A limit and the flag that raises it.
 struct Row {
     code: &'static str,
     flag: &'static str,
-    /// What the message contains, where the code stands for several limits.
+    /// Text that the message contains, if the code stands for several limits.
     about: &'static str,
 }
 

@@ -46,7 +46,7 @@ use crate::tool::files::{self, Limit, Stream};
 use crate::tool::load::{self, Reader};
 use crate::tool::{self, Exit};
 
-/// Where the last panic was, for the message: the hook that the command installs keeps it.
+/// The place of the last panic, for the message: the hook that the command installs keeps it.
 pub type PanicPlace = Arc<Mutex<Option<String>>>;
 
 /// Runs `fuser-opt` with these arguments (without the program's name).
@@ -442,15 +442,15 @@ impl Session<'_> {
         }
     }
     fn write_files(&self) -> Vec<Result<(), String>> {
-        // What is shown is shown in any case; a file is written only if nothing failed.
+        // Output to a stream is written in any case; a file only if nothing failed.
         let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
             ("-" | STDERR, _) | (_, Exit::Ok) => files::write(path, &self.file(kind)),
             _ => Ok(()),
         };
         self.config.reports.iter().map(write).collect()
     }
-    /// What passes offered of this kind: the last about each program, and behind an explanation what passes after it changed; an
-    /// array where there are several programs.
+    /// The emitted file of this kind: the last about each program, and behind an explanation the changes that later
+    /// passes made; an array if there are several programs.
     fn file(&self, kind: &str) -> String {
         let mut last: Vec<&EmittedFile> = Vec::new();
         let explains = matches!(kind, "explain" | "explain-pair");

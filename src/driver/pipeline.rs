@@ -16,7 +16,7 @@ const DEFAULT: &str = "fuse";
 /// The pass that groupings, explanations and comparisons are about.
 const SEGMENT: &str = "segment";
 
-/// The pipeline with what flags say about segmentation. Where no pass is asked for, `segment` runs.
+/// The pipeline, with the flags on segmentation applied. Without a pass on the command line `segment` runs.
 pub fn build(
     config: &Config,
     catalog: &Catalog<'_>,
@@ -31,7 +31,7 @@ pub fn build(
     Ok((pipeline, warnings))
 }
 
-/// What passes decide for, where flags say it.
+/// The target that passes decide for, if flags state one.
 pub fn target(config: &Config, sources: &mut Sources) -> Result<Option<Target>, Vec<Diagnostic>> {
     let mut add = |name: &str, text: &str| sources.add(name, text);
     let target = config.wanted.target(Target::default, &mut add)?;
@@ -117,7 +117,7 @@ fn grouping(path: &str, config: &Config) -> Result<String, Box<Diagnostic>> {
     Ok(json.to_string())
 }
 
-/// What `--compare-segmentations` compares: the pipeline with each grouping.
+/// The comparison that `--compare-segmentations` asks for: the pipeline with each grouping.
 pub fn comparison(
     config: &Config,
     pipeline: &Pipeline,

@@ -7,7 +7,7 @@ use super::config::{RemarkFormat, Remarks};
 use super::source::Sources;
 
 impl Remarks {
-    /// Whether any flag asks for remarks.
+    /// True if any flag asks for remarks.
     pub fn wanted(&self) -> bool {
         let filtered = self.filter.is_some() || self.filters.iter().any(Option::is_some);
         self.format.is_some() || self.file.is_some() || filtered
@@ -20,7 +20,7 @@ impl Remarks {
         };
         self.format.unwrap_or(default)
     }
-    /// Whether the filters let a remark through. Without any filter all pass; a filter of a kind admits that kind only.
+    /// True if the filters admit a remark. Without any filter all pass; a filter of a kind admits that kind only.
     fn admits(&self, remark: &Remark) -> bool {
         let matches = |r: &regex::Regex| r.is_match(remark.pass) || r.is_match(remark.name);
         let own = &self.filters[remark.kind as usize];

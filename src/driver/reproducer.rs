@@ -26,7 +26,7 @@ use crate::tool::files;
 /// First line; the number grows when the meaning of the header changes.
 const MAGIC: &str = "// fuser-reproducer: 1";
 
-/// What a reproducer says.
+/// The content of a reproducer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reproducer {
     /// Pipeline text.
@@ -46,8 +46,8 @@ pub fn text(pipeline: &Pipeline, config: &Config, error: &str, ir: &str) -> Stri
     )
 }
 
-/// How the flags begin that a reproducer may state: what matters for what passes do. One from elsewhere names no files to be
-/// written.
+/// Prefixes of the flags that a reproducer may state: those that passes depend on. A reproducer from elsewhere thus
+/// names no files to be written.
 const OPTIONS: [&str; 4] = [
     "--verify-each=",
     "--allow-unregistered-dialect",

@@ -49,7 +49,7 @@ pub fn check(ir: &Ir, root: Op, reader: &Reader, lossy: bool) -> Vec<Diagnostic>
     found.collect()
 }
 
-/// What is different, as text.
+/// The first difference after a round trip, as text.
 fn differs(
     ir: &Ir,
     root: Op,

@@ -85,7 +85,7 @@ impl Sources {
         let line = chunk.lines_before as u32 + 1;
         self.map.add_part(name, text.clone(), part, line)
     }
-    /// Where a place is.
+    /// The file, line and column of a place.
     pub fn spot(&self, place: &Place) -> Option<Spot> {
         match place {
             Place::Unknown => None,

@@ -2,8 +2,9 @@
 //! inputs, and a difference is an error that names the pass.
 //!
 //! The reference computes in f64 with a derived bound for each element (zero where the result is exact), so a pass may
-//! reorder a sum and may not lose an element. Even inputs are small integers, on which nearly everything is exact; odd ones
-//! are reals. Named extents are bound to small odd numbers. What is too large to interpret is told and left out.
+//! reorder a sum and may not lose an element. Even inputs are small integers, on which nearly everything is exact; odd
+//! ones are reals. Named extents are bound to small odd numbers. Programs too large to interpret are reported and left
+//! out.
 
 use std::collections::BTreeMap;
 

@@ -16,7 +16,7 @@ const MAX_JOBS: usize = 256;
 /// A timeout longer than a day is none.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 60 * 60;
 
-/// What decides.
+/// A test that decides if a program is interesting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Test {
     /// `--test`
@@ -27,10 +27,10 @@ pub enum Test {
     Miscompile(String),
 }
 
-/// What the command line asks for.
+/// The command line.
 #[derive(Clone, Debug)]
 pub struct Arguments {
-    /// What decides; none if only help was asked for.
+    /// The tests that decide; none if only help was asked for.
     pub tests: Vec<Test>,
     /// The program, `-` for stdin.
     pub input: String,
@@ -56,7 +56,7 @@ pub struct Arguments {
     pub print: Option<Print>,
 }
 
-/// What to print instead of reducing.
+/// A text to print instead of reducing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Print {
     /// `--help`
@@ -69,7 +69,7 @@ pub enum Print {
 
 struct Flag {
     names: &'static [&'static str],
-    /// What its value is called; switches have none.
+    /// The name of its value in help; switches have none.
     value: Option<&'static str>,
     doc: &'static str,
     set: fn(&mut Arguments, &str) -> Result<(), String>,

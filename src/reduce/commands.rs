@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::predicate::{Predicate, Verdict};
 use super::shell::{Ended, ShellCommand};
 
-/// What our tools exit with when they caught a bug of theirs.
+/// Exit status of our tools after an internal error.
 const INTERNAL_ERROR: i32 = 3;
 /// The shell's status for a command that it did not find, or may not run.
 const NOT_RUN: [i32; 2] = [126, 127];
@@ -136,7 +136,7 @@ fn unfinished(ended: &Ended) -> Verdict {
     }
 }
 
-/// What kind of crash it is: the signal or 3, and the head of the message.
+/// The kind of a crash: the signal or 3, and the head of the message.
 fn crash(status: ExitStatus, stderr: &str) -> Option<String> {
     let kind = match (status.code(), signal(status)) {
         (Some(INTERNAL_ERROR), _) => "internal error".to_owned(),
@@ -149,7 +149,7 @@ fn crash(status: ExitStatus, stderr: &str) -> Option<String> {
     Some(format!("{kind}: {}", head(line.unwrap_or_default())))
 }
 
-/// Which pass changed the result: how, and of which program, changes as the program shrinks.
+/// The pass that changed the result. The rest of the message changes as the program shrinks.
 fn changed_result(_status: ExitStatus, stderr: &str) -> Option<String> {
     let line = stderr.lines().find(|l| l.contains(CHANGED_RESULT))?;
     let pass = line.split_once("' changed").map_or(line, |(pass, _)| pass);

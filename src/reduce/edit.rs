@@ -7,7 +7,7 @@ use fuser_dialects::{fusion, kernel, task};
 use fuser_ir::def::Syntax;
 use fuser_ir::{AttrId, AttrKind, Block, Ir, NewOp, Op, TypeId, TypeKind, Value};
 
-/// What takes the place of a value that goes.
+/// The replacement of a removed value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StandIn {
     /// An argument of the program that has the type, else a new one.
@@ -198,7 +198,7 @@ pub fn drop_operand(ir: &mut Ir, op: Op, index: usize) {
     }
 }
 
-/// Whether the results of `op` are, one by one, what its regions yield.
+/// True if each region of `op` yields as many values as `op` has results.
 pub fn yields_results(ir: &Ir, op: Op) -> bool {
     let count = ir.results(op).len();
     let regions = ir.op_regions(op);

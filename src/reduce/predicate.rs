@@ -1,6 +1,6 @@
-//! What decides whether a program is still interesting.
+//! Predicates: tests that decide if a program is still interesting.
 
-/// What a test said.
+/// The answer of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The program still shows what is looked for.

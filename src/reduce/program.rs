@@ -8,7 +8,7 @@ use fuser_ir::{Diagnostic, Ir, Op, verify};
 
 use crate::tool::load::Reader;
 
-/// What a program must be.
+/// The requirements on a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rules {
     /// It need not verify (it must parse all the same).

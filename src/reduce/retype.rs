@@ -1,8 +1,8 @@
 //! Changes extents and layouts everywhere at once, then infers what follows from them.
 //!
-//! Rewrites the types of values, the shapes in clauses and the types in attributes; then walks the program and takes what
-//! each op's own inference says, where it says something: a broadcast of an axis that became 1 has another type than the
-//! renamed one. What does not fit any more is left as it is, and the verifier will tell.
+//! Rewrites the types of values, the shapes in clauses and the types in attributes; then walks the program and takes
+//! the types that each op's own inference gives, if it gives any: a broadcast of an axis that became 1 has another type
+//! than the renamed one. Types that do not fit any more are left as they are, for the verifier to reject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use fuser_ir::{TypeKind, Value, check};
 
 use super::edit;
 
-/// What becomes of extents and layouts.
+/// A change of extents and layouts.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// Static extents.

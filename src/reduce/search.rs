@@ -1,12 +1,12 @@
 //! The search: rounds over the strategies until none finds anything more to take away.
 //!
-//! For each strategy it lists the sites once and tries to change them in chunks: all at once, then halves, quarters, down to
-//! single ones (the chunks of delta debugging). A chunk that leaves the program interesting stays changed for good. Where `k`
-//! of `n` sites matter, that takes about `2 k log n` tests, and never more than `2 n` in a round. The first round stops at
-//! coarse chunks: what one strategy can do nothing about, another may remove as a whole.
+//! For each strategy it lists the sites once and tries to change them in chunks: all at once, then halves, quarters,
+//! down to single ones (the chunks of delta debugging). A chunk that leaves the program interesting stays changed for
+//! good. If `k` of `n` sites matter, that takes about `2 k log n` tests, and never more than `2 n` in a round. The
+//! first round stops at coarse chunks: sites that one strategy can do nothing about, another may remove as a whole.
 //!
 //! ```text
-//! sites  0 1 2 3 4 5 6 7      what matters: 5
+//! sites  0 1 2 3 4 5 6 7      needed: 5
 //! tests  [0 1 2 3 4 5 6 7]-  [0 1 2 3]+  [4 5 6 7]-  [4 5]-  [6 7]+  [4]+  [5]-
 //! ```
 //!
@@ -32,12 +32,12 @@ const FIRST_ROUND_PARTS: usize = 32;
 /// each success.
 const WINDOW: usize = 1024;
 
-/// How to search.
+/// Options of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Config<'a> {
     /// Strategies in the order of a round.
     pub strategies: &'a [&'static Strategy],
-    /// What a candidate must be.
+    /// The requirements on a candidate.
     pub rules: Rules,
     /// Tests that run at the same time.
     pub jobs: usize,
@@ -45,7 +45,7 @@ pub struct Config<'a> {
     pub max_steps: u64,
 }
 
-/// Why a search ended before its time.
+/// The reason that a search ended early.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
     /// The limit of steps was reached.
@@ -58,7 +58,7 @@ pub enum Stop {
     Test(String),
 }
 
-/// What was done.
+/// Counts of a search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     /// Tests that had a say in the result.
@@ -82,7 +82,7 @@ pub struct Outcome {
     pub program: Program,
     /// Counts.
     pub statistics: Statistics,
-    /// What ended the search early.
+    /// The reason that the search ended early.
     pub stop: Option<Stop>,
 }
 
@@ -125,7 +125,7 @@ struct Search<'a> {
     stop: Option<Stop>,
 }
 
-/// What became of one candidate.
+/// The outcome for one candidate.
 enum Attempt {
     /// Not a program that may be tested.
     Invalid,

@@ -18,9 +18,10 @@ pub fn sweep() {
     temporary::sweep(&std::env::temp_dir());
 }
 
-/// How much of a command's stderr is looked at; a message's head is at its start.
+/// Bytes of a command's stderr that are read; a message's head is at its start.
 const MAX_STDERR_BYTES: u64 = 64 << 10;
-/// How often a running command is looked at: short for quick ones, so that they are not waited for.
+/// The intervals at which a running command is polled: the short one for quick commands, so that they are not waited
+/// for.
 const POLL: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(10)];
 /// The program as the command sees it.
 const FILE: &str = "input.fir";
@@ -33,7 +34,7 @@ pub struct ShellCommand {
     path: Option<OsString>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub enum Ended {
     /// By itself.

@@ -1,7 +1,7 @@
 //! Evaluates a list in parallel until its first hit is known.
 //!
-//! The answer is what one thread going down the list would give: all entries up to the first hit, nothing behind it. What
-//! other threads found out further down is thrown away, so the number of threads never shows.
+//! The answer is what one thread going down the list would give: all entries up to the first hit, nothing behind it.
+//! Answers of other threads further down are discarded, so the number of threads never shows.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

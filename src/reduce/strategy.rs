@@ -1,7 +1,7 @@
 //! Strategies: the ways in which a program can become smaller, as a table.
 //!
-//! A [`Strategy`] lists sites of a program, places where it can do its one thing, and does it at any subset of them at once.
-//! The search chooses subsets; a strategy knows nothing of tests. What it leaves need not verify: the search looks.
+//! A [`Strategy`] lists sites of a program, places where it can do its one thing, and does it at any subset of them at
+//! once. The search chooses subsets; a strategy knows nothing of tests. Its result need not verify: the search checks.
 //!
 //! Every strategy lessens something that no other increases (ops, then operands, arguments, attributes, extents), so that
 //! going round the table ends.
@@ -38,7 +38,7 @@ pub struct Strategy {
     pub sites: fn(&Ir, Op) -> Vec<Site>,
     /// Does it at the given sites, which are some of those listed, in that order.
     pub apply: fn(&mut Ir, Op, &[Site]),
-    /// Whether doing it opens the way to doing it again, so that it goes on until it fails before others get their turn.
+    /// True if applying it opens sites for itself, so that it is repeated until it fails before others get their turn.
     pub again: bool,
 }
 

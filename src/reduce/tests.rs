@@ -206,7 +206,7 @@ fn a_panic_of_a_strategy_is_told_and_nothing_is_lost() {
 
 // --- strategy by strategy ----------------------------------------------------------------------------------------------
 
-/// What one strategy alone makes of a program while `kept` stands in its text.
+/// The result of one strategy alone on a program while `kept` stands in its text.
 fn alone(name: &str, text: &str, kept: &[&str]) -> String {
     let strategy = strategy::find(name).unwrap_or_else(|| panic!("{name}"));
     let config = Config {
@@ -405,7 +405,7 @@ const SAMPLES: &[&str] = &[
     CASES[15].1,
 ];
 
-/// Whatever a predicate says, the search ends, nothing panics, and the result is a program that it said yes to.
+/// For any predicate the search ends, nothing panics, and the result is a program that the predicate accepted.
 #[test]
 fn any_predicate_will_do() {
     let mut cases = 0;

@@ -17,7 +17,7 @@ use crate::tool::target::Wanted;
 /// are exact in f32.
 const WHOLE: i64 = 4;
 
-/// Where a program runs.
+/// The device that a program runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Device {
     /// The reference interpreter.
@@ -41,16 +41,16 @@ impl Device {
     }
 }
 
-/// What the command line says.
+/// The command line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// The file to run; `-` is stdin.
     pub file: String,
     /// The program to run.
     pub entry: Option<String>,
-    /// Where.
+    /// The device.
     pub device: Device,
-    /// Whether to compare with the reference.
+    /// Compares the results with the reference.
     pub check: bool,
     /// Extents.
     pub shapes: Explicit,
@@ -70,9 +70,9 @@ pub struct Config {
     pub repeat: u32,
     /// Passes instead of the usual ones.
     pub passes: Option<String>,
-    /// What to compile for, as the command line says it.
+    /// The target as the command line states it.
     pub wanted: Wanted,
-    /// What to compile for.
+    /// The target.
     pub target: Target,
 }
 
@@ -106,7 +106,7 @@ impl Config {
             memory_limit: self.memory,
         }
     }
-    /// How to compile.
+    /// The options of the compilation.
     pub fn compile_options(&self) -> CompileOptions {
         CompileOptions {
             target: self.target,
@@ -137,7 +137,7 @@ impl Config {
     }
 }
 
-/// What to do.
+/// The result of parsing the command line.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Parsed {
     /// Run.
@@ -149,7 +149,7 @@ pub enum Parsed {
 /// One flag.
 struct Flag {
     names: &'static [&'static str],
-    /// What its value is called; none for a switch.
+    /// The name of its value in help; none for a switch.
     value: Option<&'static str>,
     doc: &'static str,
     set: fn(&mut Config, &str) -> Result<(), String>,

@@ -1,4 +1,4 @@
-//! What a run found, as JSON: docs/report-schema.md.
+//! Findings of a run as JSON: docs/report-schema.md.
 
 use serde_json::{Map, Value, json};
 

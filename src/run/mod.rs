@@ -169,7 +169,7 @@ fn end(sources: &SourceMap, loaded: &Loaded, done: Result<Exit, Failure>) -> Exi
     }
 }
 
-/// What is run.
+/// The program, or the parts of one, to be run.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
     Program(&'a Loaded),

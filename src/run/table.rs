@@ -1,4 +1,4 @@
-//! What a run found, as text for people.
+//! Findings of a run as text for people.
 
 use fuser_interp::compare::Worst;
 use fuser_runtime::{CopyTime, RunReport, SegmentReport};
@@ -49,7 +49,8 @@ fn headline(findings: &Findings<'_>) -> String {
     format!("@{program}{extents} on {device}, {threads} threads{compile}, {time:.3} ms\n")
 }
 
-/// How many segments of a folder ran, which of them somebody edited, and the memory that all of it took.
+/// The line on a folder of segments: the number that ran, the names of the edited ones, and the memory that all of it
+/// took.
 fn of_parts(findings: &Findings<'_>, parts: &Parts) -> String {
     let edited = parts.segments.iter().filter(|part| part.edited);
     let edited: Vec<&str> = edited.map(|part| part.name.as_str()).collect();
@@ -205,7 +206,7 @@ fn checks(check: &Check, whole: Option<&Check>) -> String {
     format!("{}{details}  {verdict}\n", columns(&rows))
 }
 
-/// How many elements are the only possible ones.
+/// The share of elements that are the only possible ones.
 fn exactness(output: &OutputCheck) -> String {
     let report = &output.report;
     match (report.ok, report.compared) {

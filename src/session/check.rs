@@ -7,7 +7,7 @@ use fuser_runtime::{Heap, HostTensor};
 use super::Result;
 use super::tensors::Held;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
     /// All outputs agree.
@@ -23,7 +23,7 @@ pub struct OutputCheck {
     pub name: String,
     /// Type and shape.
     pub shape: String,
-    /// What the comparison found.
+    /// The result of the comparison.
     pub report: Report,
 }
 

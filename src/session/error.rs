@@ -99,7 +99,7 @@ pub const RUN: CodeDef = CodeDef {
 /// The codes of running.
 pub static CODES: &[CodeDef] = &[INPUT, EXTENT, MEMORY, DEVICE, FILE, INTERPRETER, RUN];
 
-/// Why a session could not do something.
+/// The reason that a session could not do something.
 #[derive(Debug)]
 pub enum SessionError {
     /// The program is wrong, or cannot be compiled.
@@ -110,7 +110,7 @@ pub enum SessionError {
     File {
         /// The input's name.
         input: String,
-        /// What is wrong with the file.
+        /// The reason that the file was refused.
         error: NpyError,
     },
     /// The interpreter.

@@ -95,7 +95,7 @@ pub struct Loaded {
     pub module: Op,
     /// The program.
     pub program: Op,
-    /// What it takes and gives.
+    /// Its parameters and results.
     pub signature: Signature,
 }
 
@@ -108,7 +108,7 @@ impl Loaded {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Execution {
     /// In the order of the signature.
@@ -158,7 +158,7 @@ impl Session {
             signature,
         })
     }
-    /// Reads and makes up inputs. What `specs` does not name is random.
+    /// Reads and makes up inputs. Inputs that `specs` does not name are random.
     pub fn resolve(
         &self,
         loaded: &Loaded,
@@ -285,8 +285,8 @@ impl Session {
         split::split(&loaded.ir, loaded.program, options)
     }
 
-    /// What the program becomes and moves, segment by segment, from shapes alone: numbers of bytes are polynomials over the named
-    /// extents. One that has no segments is segmented first, as `options` say.
+    /// The segments of the program and their traffic, from shapes alone: numbers of bytes are polynomials over the
+    /// named extents. A program without segments is segmented first, as `options` say.
     pub fn segments(
         &self,
         loaded: &Loaded,
@@ -326,8 +326,8 @@ impl Session {
         })
     }
 
-    /// What the program moves, segment by segment, once the passes before scheduling have run; without `options`, as it
-    /// stands.
+    /// The traffic of the program, segment by segment, once the passes before scheduling have run; without `options`,
+    /// as it stands.
     pub fn report(
         &self,
         loaded: &Loaded,

@@ -1,4 +1,4 @@
-//! What a program takes and gives, read from its IR before anything is compiled.
+//! The signature of a program, read from its IR before anything is compiled.
 
 use fuser_artifact::TensorSpec;
 use fuser_ir::{DType, Diagnostic, Diagnostics, Ir, Op, TypeKind, Value};

@@ -17,7 +17,7 @@ pub fn ir_dtype(dtype: fuser_artifact::DType) -> DType {
 pub struct Held {
     /// The tensors.
     pub tensors: Vec<Tensor>,
-    /// What was paid for each.
+    /// The memory reserved for each.
     paid: Vec<Reservation>,
 }
 

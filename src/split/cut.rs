@@ -24,7 +24,7 @@ pub const ORIGINAL: &str = "original.fir";
 /// A program in parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Split {
-    /// Which value is which.
+    /// The map between the original's values and those of the parts.
     pub map: Map,
     /// File names and texts: the original, then each segment in run order.
     pub files: Vec<(String, String)>,
@@ -239,7 +239,7 @@ impl Table {
             }
         }
     }
-    /// Whether a value may have the number `index` of a value of the original: they are of one type.
+    /// True if a value may have the number `index` of a value of the original: they are of one type.
     fn is_like(&self, ir: &Ir, value: Value, index: usize) -> bool {
         let ty = self.types.get(index);
         ty.is_some_and(|&ty| same_but_layout(ir, ty, ir.value_type(value)))

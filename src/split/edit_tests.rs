@@ -1,4 +1,4 @@
-//! Whatever is changed in a map: either it is refused, at a place and before anything runs, or the results stay.
+//! Edits of a map: each one is either refused, at a place and before anything runs, or leaves the results unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,7 +192,8 @@ fn is_told(found: &Diagnostics, what: &str) {
     }
 }
 
-/// How many edits there were; with `rehash` the map's own hash is made anew, and what is refused is refused for what it says.
+/// Tries every edit and returns their number and that of the harmless ones. With `rehash` the map's own hash is made
+/// anew, so that refusals do not come from the hash.
 fn all_edits(text: &str, rehash: bool) -> (usize, usize) {
     let case = Case::new(text);
     let map = case.split.map.to_json();

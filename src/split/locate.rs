@@ -1,4 +1,4 @@
-//! Where a field of a JSON text stands.
+//! Search for the position of a field in a JSON text.
 //!
 //! Works on text that was parsed before, left to right, with no recursion; of other text it finds nothing.
 
@@ -85,7 +85,7 @@ impl Scan<'_> {
         }
         at
     }
-    /// Where the value stands to which `step` leads from the one at `at`.
+    /// The position of the value to which `step` leads from the one at `at`.
     fn inside(&self, at: usize, step: Step<'_>) -> Option<usize> {
         let open = if let Step::Key(_) = step { b'{' } else { b'[' };
         if !self.is(at, open) {

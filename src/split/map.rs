@@ -53,7 +53,7 @@ pub struct Value {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Whether the original has it; false for what passes made.
+    /// True if the original has it; false for a value that passes made.
     pub original: bool,
     /// The segment that hands it to others or to the caller; none for inputs and for what stays inside.
     pub written_by: Option<String>,
@@ -83,7 +83,7 @@ pub struct Extent {
     pub name: String,
     /// The input of the original that has an axis of this extent, with `%`; none where the caller gives it.
     pub input: Option<String>,
-    /// Which axis.
+    /// The axis that has it.
     pub axis: Option<usize>,
 }
 
@@ -152,8 +152,8 @@ impl Map {
         }
         last
     }
-    /// What nobody needs once each segment has run: its last reader, or its writer where nobody reads it. Results of the
-    /// program stay.
+    /// The values to be freed after each segment: those of which it is the last reader, or the writer if nothing reads
+    /// them. Results of the program stay.
     pub fn frees(&self) -> Vec<Vec<usize>> {
         let last = self.last_readers();
         let mut frees = vec![Vec::new(); self.segments.len()];

@@ -92,7 +92,7 @@ pub fn returned_numbers(ir: &Ir, program: Op) -> Vec<usize> {
     returned.map(|v| number(v).unwrap_or(0)).collect()
 }
 
-/// What a program returns.
+/// The values that a program returns.
 pub fn returned(ir: &Ir, program: Op) -> Vec<Value> {
     let end = ir.body(program, 0).and_then(|b| ir.last_op(b));
     let end = end.filter(|&op| ir.has(op, Traits::TERMINATOR));

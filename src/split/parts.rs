@@ -19,7 +19,7 @@ use crate::session::{Execution, Loaded, Result, Session, SessionError};
 
 /// A text with its number in the caller's source map.
 pub struct Text {
-    /// What messages call it.
+    /// The name of the text in messages.
     pub name: String,
     /// The text.
     pub text: String,
@@ -40,11 +40,11 @@ impl Text {
 pub struct Part {
     /// The segment's name.
     pub name: String,
-    /// What messages call its file.
+    /// The name of its file in messages.
     pub file: String,
     /// Its program.
     pub loaded: Loaded,
-    /// Whether its text is not the one that was written.
+    /// True if its text differs from the one that was written.
     pub edited: bool,
     reads: Vec<usize>,
     writes: Vec<usize>,
@@ -53,17 +53,17 @@ pub struct Part {
 
 /// A program in parts, read and checked.
 pub struct Parts {
-    /// Which value is which.
+    /// The map between the original's values and those of the parts.
     pub map: Map,
     /// The original program.
     pub original: Loaded,
     /// In run order.
     pub segments: Vec<Part>,
-    /// What was found that is no error.
+    /// Findings that are no errors.
     pub warnings: Diagnostics,
 }
 
-/// What a run gave.
+/// The result of a run.
 pub struct PartsRun {
     /// Outputs and times of the whole.
     pub execution: Execution,
@@ -221,7 +221,7 @@ impl Parts {
         Ok(outputs)
     }
 
-    /// What the parts move, as one report.
+    /// The traffic of the parts, as one report.
     pub fn report(
         &self,
         session: &Session,
@@ -268,7 +268,7 @@ impl Parts {
             write_bytes,
         })
     }
-    /// What one part writes and another reads, with the value's number.
+    /// The values that one part writes and another reads, with their numbers.
     fn crossing(&self, extents: &[i64]) -> Vec<(usize, Crossing)> {
         let mut writer = BTreeMap::new();
         let mut list = Vec::new();
@@ -304,7 +304,7 @@ impl Parts {
     }
 }
 
-/// What a report calls a segment of a part's program.
+/// The name that a report gives a segment of a part's program.
 fn label(part: &Part, inner: &str) -> String {
     match inner == part.name {
         true => part.name.clone(),
@@ -337,7 +337,7 @@ fn parse_map(text: &Text) -> std::result::Result<Map, Diagnostics> {
     serde_json::from_str(&text.text).map_err(refused)
 }
 
-/// What maps of all versions have.
+/// The field that maps of all versions have.
 #[derive(serde::Deserialize)]
 struct Version {
     version: u32,
@@ -355,7 +355,7 @@ fn located(part: &Part, error: SessionError) -> SessionError {
     SessionError::Diagnostics(all(items.collect()))
 }
 
-/// What the runs of the parts add up to.
+/// The sums over the runs of the parts.
 #[derive(Default)]
 struct Total {
     time_ms: f64,

@@ -1,8 +1,8 @@
 //! Results that overwrite arguments, in the parts of a program.
 //!
-//! A result of a part overwrites an input of the part where the original says so of the two, the part reads the argument, and
-//! nothing needs the argument afterwards: no later part reads it, and it is no result itself. Where one of these fails the
-//! part gives a tensor of its own, as it would without an alias. Never adds an input to a part.
+//! A result of a part overwrites an input of the part if the original says so of the two, the part reads the argument,
+//! and nothing needs the argument afterwards: no later part reads it, and it is no result itself. If one of these fails
+//! the part gives a tensor of its own, as it would without an alias. Never adds an input to a part.
 
 use fuser_dialects::task::interface::{self, Task};
 use fuser_dialects::task::updates;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::number;
 
-/// Which results of segments overwrite which arguments of the program.
+/// The arguments of the program that results of segments overwrite.
 pub struct Updates {
     /// The result of the program, the argument.
     pairs: Vec<(Value, Value)>,

@@ -1,4 +1,4 @@
-//! What the system lets this process have.
+//! Limits that the system sets for this process.
 
 /// Bytes of the main thread's stack, where the system says (Linux); `u64::MAX` if there is no limit.
 pub fn stack() -> Option<u64> {

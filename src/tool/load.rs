@@ -12,9 +12,9 @@ use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 pub struct Reader {
     /// The dialects that are known.
     pub registry: Arc<Registry>,
-    /// Whether ops of other dialects are kept, in generic form.
+    /// Keeps ops of other dialects, in generic form.
     pub allow_unregistered: bool,
-    /// What a text may ask for.
+    /// The limits on a text.
     pub limits: Limits,
 }
 
@@ -74,7 +74,7 @@ impl Reader {
     }
 }
 
-/// What messages call the file at `path`.
+/// The name of the file at `path` in messages.
 pub fn display_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }

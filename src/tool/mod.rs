@@ -1,7 +1,8 @@
-//! What all tools do alike: read and write files, make a module of a text, tell mistakes, end.
+//! The parts that all tools share: reading and writing files, making a module of a text, reporting mistakes, exit
+//! statuses.
 //!
-//! `files` reads and writes, `load` makes modules, `target` finds out what is compiled for; this file tells what went wrong and says how a run ended. Results go to
-//! stdout, everything else to stderr.
+//! `files` reads and writes, `load` makes modules, `target` finds the target; this file reports mistakes and holds the
+//! exit statuses. Results go to stdout, everything else to stderr.
 
 pub mod files;
 mod limits;
@@ -36,7 +37,7 @@ pub fn main(tool: &str, run: fn(&[String]) -> Exit) -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// How a run ended, worst last.
+/// The exit status of a run, worst last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
     /// Done.
@@ -122,7 +123,7 @@ pub fn guarded(work: impl FnOnce() -> Exit) -> Exit {
     })
 }
 
-/// Whether people look at stderr, who like color.
+/// True if stderr is a terminal and its user likes color.
 pub fn color() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
@@ -143,7 +144,7 @@ pub fn tell(sources: &SourceMap, list: Vec<Diagnostic>) -> Exit {
     }
 }
 
-/// Diagnostics as text. What has no place in the program needs no word for that.
+/// Diagnostics as text. A diagnostic without a place in the program prints without one.
 pub fn shown(list: &Diagnostics, sources: &SourceMap, options: RenderOptions) -> String {
     render(list, sources, options).replace("<unknown>: ", "")
 }

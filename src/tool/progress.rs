@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long nothing is said.
+/// The time before the first line.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// From one line to the next.
 const BEAT: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ impl Progress {
             line: thread.ok().map(|thread| (line, thread)),
         }
     }
-    /// What it is at from now on.
+    /// Sets the step that the line names from now on.
     pub fn step(&self, step: &str) {
         if let Some((line, _)) = &self.line {
             step.clone_into(&mut line.state().step);

@@ -1,7 +1,8 @@
-//! The target that a command line means: by name, from a file, or what this machine is.
+//! The target that a command line means: by name, from a file, or this machine.
 //!
-//! `--target=cpu` is this machine as far as it tells: cores, caches, memory. What no file of the system says (bandwidth, rates, costs
-//! of launches, tuning) is that of `generic`. Only what is read here depends on the machine.
+//! `--target=cpu` is this machine as far as it tells: cores, caches, memory. Facts that no file of the system states
+//! (bandwidth, rates, costs of launches, tuning) are those of `generic`. Only the facts read here depend on the
+//! machine.
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ pub const TARGET_FILE: CodeDef = CodeDef {
 /// The name of this machine's target.
 pub const HOST: &str = "cpu";
 
-/// What a command line says of the target.
+/// The flags that state the target.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// `--target`
@@ -42,7 +43,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether anything is said.
+    /// True if any of the flags is given.
     pub fn is_said(&self) -> bool {
         *self != Wanted::default()
     }
@@ -61,7 +62,7 @@ impl Wanted {
             known.join(", ")
         ))
     }
-    /// What the flags say that cannot both be.
+    /// The conflict between the flags, if there is one.
     pub fn conflict(&self) -> Option<&'static str> {
         let both = self.name.is_some() && self.file.is_some();
         both.then_some("--target and --target-file both name a target: give one")

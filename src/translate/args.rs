@@ -6,7 +6,7 @@ use crate::compile::Target;
 use crate::tool;
 use crate::tool::target::Wanted;
 
-/// What to write.
+/// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Emit {
     /// The kernel dialect.
@@ -29,20 +29,20 @@ const EMITS: &[(&str, Emit)] = &[
     ("artifact", Emit::Artifact),
 ];
 
-/// What was asked for.
+/// The command line.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Program text, `-` for stdin.
     pub file: String,
-    /// Where the result goes, `-` for stdout.
+    /// The file for the result, `-` for stdout.
     pub output: String,
-    /// What to write.
+    /// The form of the output.
     pub emit: Emit,
     /// For which machine, as the command line says it.
     pub wanted: Wanted,
     /// For which machine.
     pub target: Target,
-    /// Which program.
+    /// The program to translate.
     pub entry: Option<String>,
     /// Passes instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,

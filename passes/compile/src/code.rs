@@ -44,7 +44,7 @@ pub(super) fn compile_alone(
     })
 }
 
-/// Whether a launch has one buffer twice: it writes over what it reads.
+/// True if a launch has one buffer twice: it writes over its input.
 fn is_in_place(step: &Step) -> bool {
     let Step::Launch { buffers, .. } = step else {
         return false;

@@ -102,15 +102,16 @@ pub const TOO_LARGE: CodeDef = CodeDef {
 /// The codes of compiling.
 pub static CODES: &[CodeDef] = &[NO_PLAN, UNKNOWN_TARGET, NO_PROGRAM, TOO_LARGE, INTERNAL];
 
-/// How to compile.
+/// Options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
-    /// What for; `generic` by default, so that plans depend on no machine.
+    /// The target; `generic` by default, so that plans depend on no machine.
     pub target: Target,
     /// The program to compile; the only one of the module where it is left out.
     pub program: Option<String>,
-    /// Lengths of named extents that decisions are made for. Where they are all that the program has, it gets one version; of
-    /// others decisions are made for 1024 elements, and a program that can run out of fast memory gets a version for more.
+    /// Lengths of named extents that decisions are made for. A program whose extents are all given gets one version;
+    /// decisions take an extent that is not given to have 1024 elements, and a program that can run out of fast memory
+    /// gets a version for more.
     pub shapes: BTreeMap<String, u64>,
     /// The length that others are taken to have.
     pub nominal: Option<u64>,
@@ -118,7 +119,7 @@ pub struct CompileOptions {
     pub passes: Option<String>,
 }
 
-/// What compiling gave.
+/// The result of a compilation.
 #[derive(Debug)]
 pub struct Compiled {
     /// The artifact.

@@ -22,14 +22,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
 
-/// Why no plan can be made: an op and a sentence.
+/// The reason that no plan can be made: an op and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlanError {
     /// The op at fault.
     pub op: Op,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to do instead.
+    /// Advice on the correction.
     pub help: String,
 }
 
@@ -121,7 +121,7 @@ pub fn memory_order(ir: &Ir, value: Value) -> Vec<u32> {
 struct Planner<'a> {
     ir: &'a Ir,
     kernels: &'a [Op],
-    /// Where in `kernels` each name stands first.
+    /// The first position of each name in `kernels`.
     kernel_of: FxHashMap<&'a str, usize>,
     extents: ExtentTable,
     artifact: Artifact,
@@ -452,7 +452,7 @@ impl Planner<'_> {
         let argument = updates::argument(self.ir, program, index)?;
         self.artifact.inputs.get(argument).map(|i| i.buffer)
     }
-    /// Where a result without an alias lives: where its value is, unless that is about to be overwritten.
+    /// The buffer of a result without an alias: that of its value, or a copy if that is about to be overwritten.
     fn home(
         &mut self,
         ret: Op,

@@ -1,4 +1,4 @@
-//! What happens to a module before its program is compiled: other programs leave it, and extents that nobody named get names.
+//! Preparation of a module before its program is compiled: other programs leave it, and unnamed extents get names.
 //!
 //! ```text
 //! task.program @f(%x: tensor<?xf32>) -> tensor<?xf32> {         task.program @f(%x: tensor<[x_0]xf32>) -> tensor<[x_0]xf32> {
@@ -73,8 +73,8 @@ fn has_unknown(kind: &TypeKind) -> bool {
     tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == Extent::Unknown))
 }
 
-/// Writes names for `?` into the shape that `op` states and into the types of its results. What ends a region gives the results
-/// of the op around it their types.
+/// Writes names for `?` into the shape that `op` states and into the types of its results. A terminator gives the
+/// results of the op around it their types.
 fn name_results(ir: &mut Ir, op: Op) {
     let Some(def) = ir.def(op) else { return };
     if ir.has(op, Traits::TERMINATOR) {
@@ -317,7 +317,7 @@ mod tests {
         let told = fuser_ir::verify(&mut ir, program);
         assert!(!told.has_errors(), "{told:?}");
         let body = ir.body(program, 0).unwrap();
-        // What overwrites `%o` is as long as that.
+        // The result that overwrites `%o` has its length.
         let wanted = [
             "tensor<4x[x_1]xf32>",
             "tensor<[o_0]x1xf32>",

@@ -1,7 +1,9 @@
-//! What each segment of a scheduled program moves, as expressions of the extents: the report part of an artifact.
+//! Global-memory traffic of each segment of a scheduled program, as expressions of the extents: the report part of an
+//! artifact.
 //!
-//! Counted from the sweeps, or launches, as they stand: a sweep reads what it uses from outside the segment, once each; a segment writes
-//! its results. What sweeps of one segment hand to each other is workspace and not counted here, like everywhere in reports.
+//! Counted from the sweeps, or launches, as they stand: a sweep reads each value that it uses from outside the segment
+//! once; a segment writes its results. Values that sweeps of one segment hand to each other are workspace and not
+//! counted here, like everywhere in reports.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::{kernel, task};
@@ -70,7 +72,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     }
 }
 
-/// What the ops of `sweep` use from outside of `segment`, in order of first use.
+/// The values that ops of `sweep` use from outside of `segment`, in order of first use.
 fn outside(ir: &Ir, sweep: Op, segment: Op) -> Vec<Value> {
     let mut found = Vec::new();
     for op in ir.walk(sweep) {

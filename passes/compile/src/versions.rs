@@ -1,9 +1,10 @@
-//! Versions of a program: plans for extents of different size classes, and what must hold of the extents for each.
+//! Versions of a program: plans for extents of different size classes, and the conditions on the extents for each.
 //!
-//! A plan keeps values in fast memory. What that takes is known from static extents, and the scheduler refuses what does not fit; of a
-//! named extent it is known when the program runs. So a plan with a kernel whose memory depends on named extents is one version, which
-//! requires that it fits, and the next version is planned for extents so long that nothing fits that depends on them: then the plan keeps
-//! what is of static size, or nothing. The runtime takes the first version whose requirements hold.
+//! A plan keeps values in fast memory. With static extents the size of these is known, and the scheduler refuses a plan
+//! that does not fit; with a named extent it is known when the program runs. So a plan with a kernel whose memory
+//! depends on named extents is one version, which requires that it fits, and the next version is planned for extents so
+//! long that nothing fits that depends on them: then the plan keeps what is of static size, or nothing. The runtime
+//! takes the first version whose requirements hold.
 //!
 //! Guarantees: on a GPU no version asks for more than a block may have under the extents for which it runs; the last one requires
 //! nothing, or else a kernel of it stood in the text. On a CPU the requirement is one of speed, that the caches hold it, and the last
@@ -36,7 +37,7 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
         let mut next = compile_alone(&mut original.clone(), module, &plan)?;
         let next_fits = require(&mut next.artifact, &plan.target);
         if next_fits.is_ok() && fits.is_err() {
-            // What cannot run under any extents is no version.
+            // A plan that cannot run under any extents is no version.
             compiled = next;
             fits = Ok(());
         } else if next_fits.is_ok() && next.artifact.requires != before.requires {
@@ -54,7 +55,7 @@ pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Comp
     Ok(compiled)
 }
 
-/// Whether all extents are given, and the artifact runs under them.
+/// True if all extents are given, and the artifact runs under them.
 fn is_decided(artifact: &Artifact, options: &CompileOptions) -> bool {
     let given = |name: &String| i64::try_from(*options.shapes.get(name)?).ok();
     let extents: Option<Vec<i64>> = artifact.extents.iter().map(given).collect();

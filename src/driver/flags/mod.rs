@@ -28,7 +28,7 @@ pub fn all() -> impl Iterator<Item = &'static Flag> {
     tables.into_iter().flatten()
 }
 
-/// What follows a flag's name.
+/// The argument that a flag takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Takes {
     /// Nothing, or `=true`, `=false`.
@@ -44,15 +44,15 @@ pub enum Takes {
 pub enum Group {
     /// Files.
     Input,
-    /// What runs.
+    /// Choice of the passes.
     Passes,
-    /// What is checked.
+    /// Checks of the IR and of results.
     Checks,
-    /// How IR is printed.
+    /// Printing of IR.
     Printing,
     /// IR around passes.
     Around,
-    /// What is told.
+    /// Diagnostics and reports.
     Diagnostics,
     /// Time, counters, remarks, reports.
     Reports,

@@ -1,4 +1,4 @@
-//! What need not be said goes: discardable attributes, optional clauses, attributes of arguments and results, layouts.
+//! Drops redundant text: discardable attributes, optional clauses, attributes of arguments and results, layouts.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,8 @@ fn sites(ir: &Ir, module: Op) -> Vec<Site> {
     sites
 }
 
-/// Whether `op` can be without the attribute. The name of a symbol stays, whatever the table says: others refer to it.
+/// True if `op` is valid without the attribute. The name of a symbol stays, whatever the table says: others refer to
+/// it.
 fn is_optional(ir: &Ir, op: Op, key: Sym) -> bool {
     let key = ir.str(key);
     if matches!(key, "sym_name" | "function_type") {

@@ -1,8 +1,8 @@
-//! Ops go; what used their results uses something else of the same type.
+//! Removal of ops: the users of their results get another value of the same type.
 //!
-//! What takes the place of a result makes the difference. An operand of the op keeps the rest connected, so that a failure
-//! that needs a chain keeps its chain. An argument cuts it; one argument of its own for each keeps values apart that a failure
-//! needs apart (`x - x` hides what `x - y` shows).
+//! The choice of the replacement makes the difference. An operand of the op keeps the rest connected, so that a failure
+//! that needs a chain keeps its chain. An argument cuts it; one argument of its own for each keeps values apart that a
+//! failure needs apart (`x - x` hides what `x - y` shows).
 
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::{Ir, Op, Traits, Value};

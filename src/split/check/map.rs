@@ -1,9 +1,9 @@
-//! Whether a map agrees with itself.
+//! Self-consistency of a map.
 //!
-//! Values have their positions as numbers and names of their own; segments read what is there by then and write what is not;
-//! inputs and results of a segment have the names and types of the values that they are. When nothing else is wrong, what can be
-//! computed from the rest (writers, last readers, occurrences, what is freed) must be what stands there; the hash comes last,
-//! and finds what nothing else tells.
+//! Values have their positions as numbers and names of their own; segments read values that exist by then and write
+//! values that do not; inputs and results of a segment have the names and types of the values that they are. When
+//! nothing else is wrong, the fields that can be computed from the rest (writers, last readers, occurrences, frees)
+//! must have the computed value; the hash comes last, and finds the changes that no other check does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::{Mistakes, same_but_layout};
 use crate::tool::files::is_plain;
 use fuser_ir::Diagnostic;
 
-/// What is wrong with a map.
+/// The mistakes of a map in all but its derived fields and its hash.
 pub fn map(map: &Map, text: &Text) -> Vec<Diagnostic> {
     let mut wrong = Mistakes::of(text);
     values(map, &mut wrong);
@@ -28,7 +28,7 @@ pub fn map(map: &Map, text: &Text) -> Vec<Diagnostic> {
     wrong.found
 }
 
-/// What is wrong with a map in which all else is right.
+/// The mistakes in the derived fields and the hash of a map that is right in all else.
 pub fn rest(map: &Map, text: &Text) -> Vec<Diagnostic> {
     let mut wrong = Mistakes::of(text);
     derived(map, &mut wrong);
@@ -108,7 +108,7 @@ fn files(map: &Map, wrong: &mut Mistakes<'_>) {
     }
 }
 
-/// What segments read is there by then, and what they write is not.
+/// Checks that each segment reads values that exist by then, and writes values that do not.
 fn crossing(map: &Map, wrong: &mut Mistakes<'_>) {
     let count = map.values.len();
     let known = |value: Option<usize>| value.filter(|v| *v < count);
@@ -218,14 +218,14 @@ fn inner(map: &Map, number: usize, segment: &Segment, alone: bool, wrong: &mut M
     }
 }
 
-/// Whether `name` is `original`, or that with a number behind it.
+/// True if `name` is `original`, or that with a number behind it.
 fn base(name: &str, original: &str) -> bool {
     let rest = name.strip_prefix(original);
     let digits = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
     rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(digits))
 }
 
-/// What follows from the rest.
+/// Checks the fields that follow from the rest.
 fn derived(map: &Map, wrong: &mut Mistakes<'_>) {
     let mut truth = map.clone();
     truth.relate();

@@ -55,7 +55,7 @@ fn name(ir: &Ir, value: Value) -> String {
     format!("%{}", ir.value_name(value).unwrap_or_default())
 }
 
-/// Whether two types, as text, are one, or tensor types that differ in their layout only.
+/// True if two types, as text, are equal, or are tensor types that differ in their layout only.
 fn same_but_layout(a: &str, b: &str) -> bool {
     let shape = |ty: &str| match ty.strip_prefix("tensor<") {
         Some(inside) => format!("tensor<{}", inside.split([',', '>']).next().unwrap_or("")),

@@ -1,7 +1,7 @@
-//! Whether the original is the program that a map was made for.
+//! Agreement of a map with the original program.
 //!
-//! Its text is known by its hash. The map must then say of it what it is: the program's name, its values with their names and
-//! types, its extents, its inputs and results.
+//! The original is recognized by the hash of its text. The map must state it correctly: the program's name, its values
+//! with their names and types, its extents, its inputs and results.
 
 use fuser_ir::Diagnostic;
 use fuser_ir::print::print_type;
@@ -13,7 +13,7 @@ use super::super::{BAD_MAP, extents, number};
 use super::{Mistakes, field, name, same_but_layout};
 use crate::session::Loaded;
 
-/// What a map, whose text is `at`, says wrongly of the original, whose text is `text`.
+/// The mistakes of a map, whose text is `at`, about the original, whose text is `text`.
 pub fn original(map: &Map, at: &Text, loaded: &Loaded, text: &Text) -> Vec<Diagnostic> {
     if map::hash(&text.text) != map.original.hash {
         let message = format!(
@@ -86,8 +86,8 @@ fn values(map: &Map, loaded: &Loaded, wrong: &mut Mistakes<'_>) {
     }
 }
 
-/// A result is the value that the original returns. Where no segment gives that, because passes found another that is equal,
-/// it is one of the same type.
+/// A result is the value that the original returns. If no segment gives that one, because passes found another that is
+/// equal, it is a value of the same type.
 fn results(map: &Map, loaded: &Loaded, wrong: &mut Mistakes<'_>) {
     let returned = number::returned_numbers(&loaded.ir, loaded.program);
     if map.outputs.len() != returned.len() {

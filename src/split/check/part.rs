@@ -1,7 +1,7 @@
-//! Whether the program of a segment is what a map says of it.
+//! Agreement of the program of a segment with a map.
 //!
-//! A file that is as it was written must be what the map says in all: its values, what it takes and gives, its kind, the
-//! extents that it needs. One that was edited must take and give the same.
+//! An unedited file must agree with the map in all: its values, its inputs and results, its kind, the extents that it
+//! needs. An edited one must have the same inputs and results.
 
 use fuser_dialects::task;
 use fuser_ir::print::print_type;
@@ -74,7 +74,7 @@ pub fn part(
     }
 }
 
-/// What a map says wrongly of a program that is as it was written.
+/// The mistakes of a map about a program that is as it was written.
 fn as_written(map: &Map, at: &Text, number: usize, loaded: &Loaded) -> Vec<Diagnostic> {
     let mut wrong = Mistakes::of(at);
     let (ir, segment) = (&loaded.ir, &map.segments[number]);
@@ -148,7 +148,7 @@ struct Comparison<'a> {
     segment: &'a Segment,
     loaded: &'a Loaded,
     text: &'a Text,
-    /// Where the program's header begins.
+    /// The offset of the program's header.
     header: usize,
 }
 

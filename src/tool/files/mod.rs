@@ -20,7 +20,7 @@ use fuser_runtime::streams::{Standard, was_closed};
 pub use staging::Staging;
 pub use write::{Stream, Writer, write};
 
-/// How much is read at most.
+/// The limit on the bytes read.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Bytes.
@@ -86,7 +86,7 @@ pub fn read_in(folder: &Path, name: &str, limit: Limit) -> Result<String, String
     read(&shown, limit)
 }
 
-/// Whether a name is that of a file in whatever folder it is looked up.
+/// True if a name has no path in it, so that it is that of a file in any folder.
 pub fn is_plain(name: &str) -> bool {
     let parts = name.contains(['/', '\\', '\0', ':']);
     !parts && !matches!(name, "" | "." | ".." | "-")
@@ -110,7 +110,7 @@ pub fn report(text: &str) -> Result<(), String> {
     until_closed(done).map_err(|e| format!("cannot write '<stderr>': {e}"))
 }
 
-/// What the system says of a descriptor that is not open.
+/// The error of a descriptor that is not open.
 fn closed() -> io::Error {
     io::Error::other("it is closed")
 }

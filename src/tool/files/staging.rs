@@ -1,8 +1,9 @@
 //! Several files of one folder that appear together, as far as the file system allows.
 //!
-//! All are written to a folder inside of it first, and get their names when the last is whole. Where one cannot get its name,
-//! those before it are taken back, and the files that they replaced are there again. A kill between two names leaves some
-//! files new and others old; [`Staging::publish`] can take away a file before, and put it back as the last, which tells.
+//! All are written to a folder inside of it first, and get their names when the last is whole. If one cannot get its
+//! name, those before it are taken back, and the files that they replaced are restored. A kill between two names leaves
+//! some files new and others old; [`Staging::publish`] can take away a file before, and put it back as the last, which
+//! tells.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +20,7 @@ pub struct Staging {
     _lock: File,
 }
 
-/// What stood under a name before.
+/// The file that had a name before.
 enum Old {
     Nothing,
     Kept,

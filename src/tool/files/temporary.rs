@@ -1,8 +1,8 @@
 //! The names that files have before they are whole, `.fuser-XXXXXX.tmp`, beside those that they get.
 //!
-//! A run removes its own, whatever happens, unless it is killed. So each is locked (`flock`) by the run that writes it, and
-//! the next run that writes into the folder removes those that nobody holds. Never removes what a living run writes, nor
-//! what has another name. Where the file system knows no locks nothing is removed.
+//! A run removes its own, whatever happens, unless it is killed. So each is locked (`flock`) by the run that writes it,
+//! and the next run that writes into the folder removes those that nobody holds. Never removes files of a living run,
+//! nor files with another name. On a file system without locks nothing is removed.
 
 use std::fs::{File, Permissions, TryLockError};
 use std::io;
@@ -14,7 +14,8 @@ const PREFIX: &str = ".fuser-";
 const SUFFIX: &str = ".tmp";
 /// Random letters and digits between the two.
 const RANDOM: usize = 6;
-/// How often a name is looked for again that another run takes for a killed one's, which it does before the lock is there.
+/// Attempts at a name of one's own: another run may take the file for a killed run's and remove it before the lock is
+/// held.
 const ATTEMPTS: usize = 16;
 
 /// A new file in a folder.

@@ -83,7 +83,7 @@ fn to_stdout(text: &str) -> io::Result<()> {
     until_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Gives a complete file its name. What a link names is replaced, not the link.
+/// Gives a complete file its name. The target of a link is replaced, not the link.
 fn put(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let replaced = file.persist(target(path));
     replaced.map(|_| ()).map_err(|e| e.error)
