@@ -51,7 +51,7 @@ impl Analyses {
     pub fn preserve_all(&mut self) {
         self.all_preserved = true;
     }
-    /// How many were computed so far.
+    /// The number of analyses computed so far.
     pub fn computed(&self) -> u64 {
         self.computed
     }

@@ -1,4 +1,5 @@
-//! What a pass sees: the IR, the op it runs on, its options, and the places where it leaves what it has to say.
+//! The context of a pass: the IR, the op it runs on, its options, and the places for its diagnostics, remarks and
+//! files.
 
 use std::rc::Rc;
 
@@ -38,7 +39,7 @@ impl Default for Limits {
 /// A file that a pass offers: a report, a picture. The driver decides by flags whether and where it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EmittedFile {
-    /// What it is, and so which flag asks for it: `segment-report`, `explain`.
+    /// Kind of the file, by which flags ask for it: `segment-report`, `explain`.
     pub kind: &'static str,
     /// The program it is about, if it is about one.
     pub function: Option<String>,
@@ -154,7 +155,7 @@ impl PassContext<'_> {
             content,
         });
     }
-    /// Whether somebody asked for files of this kind: else the work of making one can be saved.
+    /// True if a flag asked for files of this kind: else the work of making one can be saved.
     pub fn wants_file(&self, kind: &str) -> bool {
         self.host.wanted(kind)
     }
@@ -164,7 +165,7 @@ impl PassContext<'_> {
             self.host.debug(tag, &text(self.ir));
         }
     }
-    /// Where `op` stands.
+    /// The place of `op`.
     pub fn place(&self, op: Op) -> Place {
         place_of(self.ir, op)
     }

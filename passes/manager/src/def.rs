@@ -4,7 +4,7 @@ use fuser_ir::Diagnostics;
 
 use crate::context::PassContext;
 
-/// What a pass does with the op it runs on.
+/// The body of a pass, run on one op.
 pub type RunFn = fn(&mut PassContext<'_>) -> Result<(), Diagnostics>;
 
 /// A pass.
@@ -14,7 +14,7 @@ pub struct PassDef {
     pub name: &'static str,
     /// A few words.
     pub summary: &'static str,
-    /// What it does, what it guarantees, what it never does, with IR before and after. Markdown.
+    /// Description, guarantees, and IR before and after. Markdown.
     pub doc: &'static str,
     /// Names of the ops it may run on; empty: any op.
     pub anchor: &'static [&'static str],
@@ -41,7 +41,7 @@ impl PassDef {
         run: |_| Ok(()),
     };
 
-    /// Whether it may run on ops called `name`.
+    /// True if it may run on ops called `name`.
     pub fn runs_on(&self, name: &str) -> bool {
         self.anchor.is_empty() || self.anchor.contains(&name)
     }
@@ -61,7 +61,7 @@ impl PassDef {
 pub struct OptionDef {
     /// Name: `max-iterations`.
     pub name: &'static str,
-    /// What its value is.
+    /// Kind of its value.
     pub kind: OptionKind,
     /// The default, as it would be written.
     pub default: &'static str,
@@ -69,7 +69,7 @@ pub struct OptionDef {
     pub doc: &'static str,
 }
 
-/// What an option's value is.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug)]
 pub enum OptionKind {
     /// `true` or `false`; the name alone means `true`.

@@ -32,13 +32,13 @@ pub trait Instrument {
     fn enter(&mut self, ir: &Ir, op: Op, anchor: &str) {}
     /// After it.
     fn leave(&mut self, ir: &Ir, op: Op, anchor: &str) {}
-    /// Whether the pass may run; `false` skips it.
+    /// True if the pass may run; `false` skips it.
     fn allows(&mut self, ir: &Ir, run: PassRun<'_>) -> bool {
         true
     }
     /// Before a pass.
     fn before_pass(&mut self, ir: &Ir, run: PassRun<'_>) {}
-    /// After a pass that succeeded. What is returned fails the pass, as if it had reported it itself.
+    /// After a pass that succeeded. Diagnostics returned here fail the pass, as if it had reported them itself.
     fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
         Vec::new()
     }
@@ -56,11 +56,11 @@ pub trait Instrument {
     fn remark(&mut self, remark: &Remark) {}
     /// A file was offered.
     fn file(&mut self, file: &EmittedFile) {}
-    /// Whether files of this kind are wanted.
+    /// True if files of this kind are wanted.
     fn wants_file(&self, kind: &str) -> bool {
         false
     }
-    /// Whether debug output of this tag is wanted.
+    /// True if debug output of this tag is wanted.
     fn debug_enabled(&self, tag: &str) -> bool {
         false
     }

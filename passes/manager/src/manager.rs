@@ -4,9 +4,10 @@
 //! verified. A failure ends the pipeline on that op; its siblings under the same nested pipeline still run, so that one run
 //! shows what is wrong with each of them, and nothing runs after that.
 //!
-//! What a user's program did wrong is a [`Failure::Diagnostics`]; what we did wrong (a panic, invalid IR) is a
-//! [`Failure::Internal`], with the number of the execution at which it happened: pipelines are deterministic, so running
-//! the same input with [`Manager::stop_before`] gives the IR before it. No snapshots are taken while all goes well.
+//! A mistake in the user's program is a [`Failure::Diagnostics`]; a bug of ours (a panic, invalid IR) is a
+//! [`Failure::Internal`], with the number of the execution at which it happened: pipelines are deterministic, so
+//! running the same input with [`Manager::stop_before`] gives the IR before it. No snapshots are taken while all goes
+//! well.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,7 +26,7 @@ use crate::remark::Remark;
 /// Checks the op and all inside.
 pub type VerifyFn = fn(&mut Ir, Op) -> Diagnostics;
 
-/// Why a pipeline stopped.
+/// The reason that a pipeline stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// A pass reported errors about the program.
@@ -37,18 +38,18 @@ pub enum Failure {
     Internal {
         /// The pass.
         pass: &'static str,
-        /// What it said.
+        /// The panic's message, or the verifier's.
         message: String,
         /// Executions of passes before this one.
         ordinal: u64,
         /// The step, [`PassStep::index`].
         step: usize,
-        /// Whether it panicked (else the IR is invalid).
+        /// True if it panicked (else the IR is invalid).
         panicked: bool,
     },
 }
 
-/// What a run gave.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Diagnostics in order.
@@ -70,7 +71,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether all went well.
+    /// True if the run did not fail.
     pub fn ok(&self) -> bool {
         self.failure.is_none()
     }
@@ -329,7 +330,7 @@ pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or_else(|| "no message".into())
 }
 
-/// Where passes leave things: the report, and the watchers.
+/// The host of passes during a run: it collects their output in the report and asks the instruments.
 struct Collector<'m, 'i> {
     instruments: &'m mut Vec<&'i mut dyn Instrument>,
     report: &'m mut Report,

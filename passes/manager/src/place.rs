@@ -1,4 +1,4 @@
-//! Where an op stands, for diagnostics and remarks.
+//! Places of ops, for diagnostics and remarks.
 
 use fuser_ir::{Ir, Op, Place, check};
 

@@ -62,17 +62,17 @@ pub struct Remark {
     pub kind: RemarkKind,
     /// The pass; filled in by the context.
     pub pass: &'static str,
-    /// What it is about, in CamelCase: `Merge`, `ConstantFold`.
+    /// Topic, in CamelCase: `Merge`, `ConstantFold`.
     pub name: &'static str,
     /// The program or kernel concerned; filled in by the context.
     pub function: Option<String>,
-    /// Where.
+    /// Place in the program.
     pub place: Place,
-    /// What happened.
+    /// Message.
     pub message: String,
-    /// Why.
+    /// Reason.
     pub reason: Option<String>,
-    /// What to do about it.
+    /// Advice.
     pub suggestion: Option<String>,
     /// Metrics in a fixed order.
     pub args: Vec<(&'static str, RemarkValue)>,

@@ -31,7 +31,7 @@ pub const ANY: &str = "any";
 pub struct Pipeline {
     /// Op name, or [`ANY`].
     pub anchor: String,
-    /// What runs.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
@@ -55,7 +55,7 @@ pub struct PassStep {
     pub index: usize,
 }
 
-/// What pipeline text may name.
+/// The names that pipeline text may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalog<'a> {
     /// Passes.
