@@ -7,7 +7,7 @@
 
 use crate::expr::{Elem, Val};
 
-/// Whether a conversion reads or writes integers as signed.
+/// The signedness of the integers that a conversion reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     Signed,
@@ -112,7 +112,7 @@ pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     }
 }
 
-/// Whether the target has instructions between f16 and f32: all but x86 without F16C, for which LLVM would call out.
+/// True if the target has instructions between f16 and f32: all but x86 without F16C, for which LLVM would call out.
 fn converts_f16(x: Val<'_, '_>) -> bool {
     x.emit().x86.is_none_or(|x86| x86.f16c)
 }

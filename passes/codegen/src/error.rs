@@ -1,11 +1,11 @@
-//! What can go wrong between kernel IR and machine code, as data.
+//! Errors between kernel IR and machine code, as data.
 //!
-//! A user's mistake is caught by [`CodegenError::Unsupported`] and names what to write instead; everything else is a
-//! limit of the host or a bug of ours. Nothing in this crate aborts the process on purpose.
+//! A user's mistake is a [`CodegenError::Unsupported`], which names an alternative; everything else is a limit of the
+//! host or a bug of ours. Nothing in this crate aborts the process on purpose.
 
 use std::fmt;
 
-/// Why no code came out.
+/// The reason that no code was generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodegenError {
     /// A target name that we do not generate code for.

@@ -50,9 +50,9 @@ for_kernels! {
     roundeven(x): f64 = f64::round_ties_even;
 }
 
-/// What LLVM may emit calls to on its own, and what we therefore provide, by the names and as the standard of the C library:
-/// memory, and what processors below x86-64-v3 (`fma`) and below x86-64-v2 (rounding) have no instruction for. Each of these has
-/// one right result, so that it does not matter whose function computes it.
+/// The functions that LLVM may emit calls to on its own, by the names and as the standard of the C library: memory, and
+/// operations for which processors below x86-64-v3 (`fma`) and below x86-64-v2 (rounding) have no instruction. Each of
+/// these has one right result, so that it does not matter whose function computes it.
 pub fn runtime_symbols() -> [(&'static CStr, u64); 14] {
     [
         (c"memcpy", memcpy as *const () as u64),
@@ -77,7 +77,7 @@ pub fn runtime_symbols() -> [(&'static CStr, u64); 14] {
 pub struct Loaded {
     jit: LLVMOrcLLJITRef,
     library: LLVMOrcJITDylibRef,
-    /// What the session reported; LLVM holds its address, so it is dropped after the JIT.
+    /// Errors that the session reported; LLVM holds their address, so they are dropped after the JIT.
     reports: Box<Reports>,
 }
 

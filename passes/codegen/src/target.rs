@@ -26,7 +26,7 @@ use crate::expr::X86;
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
-/// What code is generated for.
+/// The target of code generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A CPU: LLVM's triple, processor name and feature string.
@@ -74,8 +74,8 @@ impl Target {
         Ok(target)
     }
 
-    /// What code for `target` is made for. Of a GPU that is newer than all that LLVM is known to make code for, the newest of
-    /// those.
+    /// The target of code generation for `target`. For a GPU newer than all that LLVM is known to support, it is the
+    /// newest supported one.
     pub fn of(target: &fuser_target::Target) -> Result<Self, CodegenError> {
         if !target.is_gpu() {
             return Target::cpu(target.processor);
@@ -113,7 +113,7 @@ impl Target {
         }
     }
 
-    /// What code for this CPU needs and the processor of this process does not have; empty where the code can run.
+    /// The features that code for this CPU needs and the processor of this process lacks; empty if the code can run.
     pub fn missing_on_host(&self) -> Vec<String> {
         let Target::Cpu {
             triple, features, ..
@@ -141,7 +141,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Whether this is a GPU.
+    /// True if this is a GPU.
     pub fn is_gpu(&self) -> bool {
         matches!(self, Target::Cuda { .. })
     }
@@ -160,7 +160,7 @@ impl Target {
         }
     }
 
-    /// What code is chosen by, on an x86 processor.
+    /// The features of the x86 processor that select code sequences; `None` for other processors.
     pub fn x86(&self) -> Option<X86> {
         match self {
             Target::Cpu {
@@ -250,7 +250,7 @@ fn architecture(triple: &str) -> &str {
     triple.split('-').next().unwrap_or_default()
 }
 
-/// Whether an LLVM feature string turns `feature` on.
+/// True if an LLVM feature string turns `feature` on.
 fn has(features: &str, feature: &str) -> bool {
     features
         .split(',')

@@ -13,7 +13,7 @@ const BF16: Format = Format::float(Elem::Bf16);
 const F32: Format = Format::float(Elem::F32);
 const F64: Format = Format::float(Elem::F64);
 
-/// How a format lies in memory: 16-bit floats as their bits, `i1` as a byte.
+/// The memory representation of a format: 16-bit floats as their bits, `i1` as a byte.
 fn stored(format: Format) -> Elem {
     match format.elem {
         Elem::F16 | Elem::Bf16 => Elem::Int(16),
@@ -115,7 +115,7 @@ fn narrowing_rounds_to_nearest_even_and_keeps_nan_quiet() {
     }
 }
 
-/// What is a hair beyond a tie in f64 is the tie itself in f32: two roundings would go wrong there.
+/// An f64 a hair beyond a tie is the tie itself in f32: two roundings would go wrong there.
 #[test]
 fn f64_narrows_in_one_rounding() {
     let mut values = vec![];

@@ -54,7 +54,7 @@ const INTEGERS: [i64; 16] = [
     (1 << 31) - 1,
 ];
 
-/// How values of an element type lie in memory.
+/// The bytes of values of an element type.
 fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     match dtype {
         DType::F64 => bytes_of(values),

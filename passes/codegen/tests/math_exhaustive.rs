@@ -62,7 +62,7 @@ impl Worst {
 /// Arguments that one call evaluates: few enough to stay in the cache.
 const BATCH: u32 = 1 << 14;
 
-/// Whether the function is odd (-1) or even (1).
+/// The factor that reflection in zero gives the function: -1 if odd, 1 if even.
 fn symmetry(name: &str) -> Option<f32> {
     match name {
         "sin" | "tan" | "tanh" | "sinh" | "asin" | "atan" | "asinh" | "atanh" | "erf"

@@ -38,7 +38,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Whether arithmetic on it is floating point.
+    /// True if arithmetic on it is floating point.
     pub fn is_float(self) -> bool {
         !matches!(self, Elem::Int(_))
     }
@@ -60,9 +60,9 @@ pub struct Emit<'ctx> {
     pub context: &'ctx Context,
     pub module: Module<'ctx>,
     pub builder: Builder<'ctx>,
-    /// Whether the module is for NVPTX, where a few operations are spelled differently.
+    /// True if the module is for NVPTX, where a few operations are spelled differently.
     pub gpu: bool,
-    /// What an x86 processor has, where the module is for one.
+    /// The features of the x86 processor, if the module is for one.
     pub x86: Option<X86>,
     failure: RefCell<Option<CodegenError>>,
 }
@@ -74,7 +74,7 @@ pub struct Val<'e, 'ctx> {
     raw: BasicValueEnum<'ctx>,
 }
 
-/// What may stand on the right of an operator: a value, or a constant that splats to the left side's type.
+/// The right side of an operator: a value, or a constant that splats to the left side's type.
 pub trait Operand<'e, 'ctx> {
     fn like(self, model: Val<'e, 'ctx>) -> Val<'e, 'ctx>;
 }
@@ -277,7 +277,8 @@ impl<'ctx> Emit<'ctx> {
         self.built(result, usually.raw)
     }
 
-    /// What `then` makes where `condition` (an `i1`) holds, else what `otherwise` makes, each in blocks of its own.
+    /// The value of `then` if `condition` (an `i1`) holds, else that of `otherwise`, each computed in blocks of its
+    /// own.
     pub fn either<'e>(
         &'e self,
         condition: Val<'e, 'ctx>,

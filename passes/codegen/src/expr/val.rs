@@ -45,7 +45,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         }
     }
 
-    /// Whether elements are `f64`.
+    /// True if elements are `f64`.
     pub fn is_f64(self) -> bool {
         self.elem() == Elem::F64
     }
@@ -282,12 +282,12 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.compare(FloatPredicate::OLT, IntPredicate::ULT, other)
     }
 
-    /// Whether a float is NaN.
+    /// An `i1` that is set if a float is NaN.
     pub fn is_nan(self) -> Self {
         self.unordered(self)
     }
 
-    /// Whether either of two floats is NaN.
+    /// An `i1` that is set if either of two floats is NaN.
     pub fn unordered(self, other: impl Operand<'e, 'ctx>) -> Self {
         self.compare(FloatPredicate::UNO, IntPredicate::NE, other)
     }

@@ -1,4 +1,4 @@
-//! What x86 processors have, and sequences for those whose vectors have 32 bytes.
+//! Features of x86 processors, and sequences for those whose vectors have 32 bytes.
 //!
 //! Widening bf16 crosses the halves of a register: LLVM's choice is one lane-crossing move and one shift for eight elements. A
 //! load that puts sixteen bytes into both halves costs nothing more than another load, and one byte shuffle then brings each
@@ -22,7 +22,7 @@ pub struct X86 {
 pub const PART: u32 = 8;
 
 impl Emit<'_> {
-    /// Whether the module is for an x86 processor whose widest vectors have 32 bytes.
+    /// True if the module is for an x86 processor whose widest vectors have 32 bytes.
     pub fn has_avx2(&self) -> bool {
         self.x86.is_some_and(|x86| x86.avx2)
     }

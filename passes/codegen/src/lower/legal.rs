@@ -1,7 +1,7 @@
-//! What a kernel must be so that code can be generated for it: checked before LLVM sees anything.
+//! The legality of kernels: the conditions under which code can be generated, checked before LLVM sees anything.
 //!
-//! LLVM answers what it cannot select by ending the process, so everything that it could meet is decided here. A kernel
-//! without findings lowers; each finding names the op and says what to write instead. All are collected, in program order.
+//! LLVM ends the process on an operation that it cannot select, so none may reach it. A kernel without findings lowers;
+//! each finding names the op and an alternative. All are collected, in program order.
 //!
 //! Checked: the signature; that every op is one of the `kernel` dialect or of [`super::arith::RULES`]; that every value
 //! fits a register; one block a region; the nesting of grid and thread loops; where memory is allocated and stored to;
@@ -18,7 +18,7 @@ use super::arith::{self, Combiner};
 use super::codes;
 use super::types::shape;
 
-/// How a loop's iterations are spread.
+/// The mapping of a loop's iterations to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Map {
     Seq,
@@ -36,7 +36,7 @@ pub fn map_of(ir: &Ir, op: Op) -> Option<Map> {
     }
 }
 
-/// How a loop's iteration arguments are combined; empty where the clause is missing or holds an unknown word.
+/// The combiners of a loop's iteration arguments; empty if the clause is missing or holds an unknown word.
 pub fn combiners(ir: &Ir, op: Op) -> Vec<Combiner> {
     let Some(fuser_ir::AttrKind::Array(words)) = ir.attr_of(op, "combine") else {
         return Vec::new();
@@ -359,7 +359,7 @@ fn is_kernel_op(ir: &Ir, op: Op) -> bool {
         .any(|def| ir.is(op, def))
 }
 
-/// Whether a value is only what tables hold: it needs no register.
+/// True if all users of a constant tensor are tables: it needs no register.
 fn is_table_data(ir: &Ir, op: Op, value: Value) -> bool {
     let tensor = matches!(ir.value_kind(value), TypeKind::Tensor(_));
     let mut users = ir.users(value);

@@ -39,13 +39,13 @@ const GLOBAL_SPACE: u16 = 1;
 /// LLVM's `ptx_kernel` calling convention.
 const PTX_KERNEL: u32 = 71;
 
-/// How code is generated.
+/// Options of code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// No two buffers of a launch overlap: the GPU may then read through its read-only cache and load ahead of stores.
     /// An in-place launch, which names a buffer twice, needs `false`.
     pub noalias: bool,
-    /// Whether LLVM's optimizer runs.
+    /// Runs LLVM's optimizer.
     pub optimize: bool,
 }
 
@@ -58,7 +58,7 @@ impl Default for Options {
     }
 }
 
-/// What [`emit`] gives.
+/// The form of the emitted code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emission {
     /// LLVM IR; before the optimizer where that is off.

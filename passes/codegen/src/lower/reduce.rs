@@ -63,7 +63,7 @@ pub fn threads<'e, 'ctx>(
     across_warps(emit, result, combiner, dtype, block)
 }
 
-/// What the fold over warps needs to know of the block.
+/// The block as a fold over warps sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'e, 'ctx> {
     /// Threads of a block, a multiple of [`WARP`].
@@ -156,7 +156,7 @@ fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ct
 pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     let data = machine.get_target_data();
     let globals = std::iter::successors(emit.module.get_first_global(), |g| g.get_next_global());
-    // What a launch gives has no initializer.
+    // The shared memory of the launch has no initializer.
     let own = globals.filter(|g| {
         let space = g.as_pointer_value().get_type().get_address_space();
         space == AddressSpace::from(SHARED_SPACE) && g.get_initializer().is_some()
@@ -165,7 +165,7 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
         data.get_abi_size(&g.get_value_type())
             .next_multiple_of(ALIGN)
     });
-    // What a launch gives lies behind it, at a multiple of this.
+    // The shared memory of the launch begins behind it, at a multiple of this.
     bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
 }
 

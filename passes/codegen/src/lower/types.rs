@@ -38,7 +38,7 @@ pub fn shape(ir: &Ir, value: Value) -> Option<Shape> {
     }
 }
 
-/// How an element is held in a register.
+/// The element type that holds a value in a register.
 pub fn register(dtype: DType) -> Elem {
     match dtype {
         DType::F64 => Elem::F64,
@@ -47,7 +47,7 @@ pub fn register(dtype: DType) -> Elem {
     }
 }
 
-/// How an element lies in memory.
+/// The element type that holds a value in memory.
 pub fn stored(dtype: DType) -> Elem {
     match dtype {
         DType::I1 => Elem::Int(8),

@@ -99,7 +99,7 @@ fn arc_sine<'e, 'ctx>(a: Val<'e, 'ctx>) -> ArcSine<'e, 'ctx> {
     let z = (a * a).except(far, z_far);
     let root = z_far.sqrt();
     let r = a.except(far, root);
-    // What the square root lost: (z - r^2) / 2r, and zero at a = 1.
+    // The rounding error of the square root: (z - r^2) / 2r, and zero at a = 1.
     let lost = (-root)
         .fma(root, z_far)
         .over(root * 2.0)

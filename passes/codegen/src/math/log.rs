@@ -13,7 +13,7 @@ struct Parts {
     low: f64,
 }
 
-/// What the reduction leaves: `log x = e ln 2 + f + tail`.
+/// The result of the argument reduction: `log x = e ln 2 + f + tail`.
 struct Reduced<'e, 'ctx> {
     e: Val<'e, 'ctx>,
     f: Val<'e, 'ctx>,

@@ -24,12 +24,12 @@ pub struct MathFunction {
     pub name: &'static str,
     /// Greatest error in units in the last place, for f32 and for f64.
     pub max_ulp: (f64, f64),
-    /// Where the method is from.
+    /// The origin of the method.
     pub source: &'static str,
     pub emit: Emitter,
 }
 
-/// How a function is emitted, by its number of operands.
+/// The function that emits the code, by its number of operands.
 #[derive(Clone, Copy, Debug)]
 pub enum Emitter {
     Unary(for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>),

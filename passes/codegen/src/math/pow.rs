@@ -26,7 +26,7 @@ fn power_f64<'e, 'ctx>(a: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (log_high, log_low) = log_in_two_parts(a);
     let high = y * log_high;
     let low = y.fma(log_high, -high) + y * log_low;
-    // Where the result overflows or vanishes, the correction may be infinity minus infinity.
+    // Out of this range the result overflows or vanishes, and the correction may be infinity minus infinity.
     let out_of_range = high.abs().gt(800.0);
     exp_of_sum(high, low.except(out_of_range, 0.0), 1.0)
 }

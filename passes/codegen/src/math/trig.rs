@@ -16,7 +16,7 @@ use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
 use crate::memory;
 
-/// Which function of the reduced argument is wanted.
+/// The function of the reduced argument that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Sin,

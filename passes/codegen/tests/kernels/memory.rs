@@ -156,7 +156,7 @@ fn threads_wait_where_they_must() {
     assert_eq!(ptx(independent, 64, "sm_80").matches("bar.sync").count(), 0);
 }
 
-/// What stands outside of thread loops runs in every thread; only the first stores.
+/// A statement outside of thread loops runs in every thread; only the first stores.
 #[test]
 fn stores_outside_thread_loops_are_made_by_one_thread() {
     let build = |program: &mut Program| {

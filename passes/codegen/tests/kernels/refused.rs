@@ -1,4 +1,4 @@
-//! What cannot be lowered is a finding with a code and a way out.
+//! Kernels that cannot be lowered, each refused by a finding with a code and an alternative.
 
 use super::*;
 

@@ -10,7 +10,7 @@ use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Ir, NewOp, Op, OpDef, TypeId, Value};
 use fusion::build::FusionBuilder;
 
-/// What tests compile for: this machine, or the processor that `$FUSER_TEST_CPU` names.
+/// The target of tests: this machine, or the processor that `$FUSER_TEST_CPU` names.
 pub fn machine() -> Target {
     let name = std::env::var("FUSER_TEST_CPU");
     Target::cpu(name.as_deref().unwrap_or("native")).unwrap()

@@ -49,7 +49,7 @@ pub fn reference(name: &str) -> fn(f64, f64) -> f64 {
     }
 }
 
-/// What [`reference`] itself may err by, in units in the last place of f64: the greatest errors of glibc and musl in
+/// The error of [`reference`] itself, in units in the last place of f64: the greatest errors of glibc and musl in
 /// "Accuracy of Mathematical Functions in Single, Double, Extended Double and Quadruple Precision" (Gladman, Innocente,
 /// Mather, Zimmermann) are 5.2 for erfc and below 2.5 for the others.
 pub fn reference_ulps(name: &str) -> f64 {

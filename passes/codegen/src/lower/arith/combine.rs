@@ -1,4 +1,4 @@
-//! How partial results of a fold are put together.
+//! Combination of partial results of a reduction.
 
 use fuser_ir::DType;
 
@@ -9,7 +9,7 @@ use super::{Rule, binary};
 use crate::expr::{Emit, Val};
 use crate::lower::types::Shape;
 
-/// How partial results are put together, and what leaves any result unchanged.
+/// An operation that combines partial results, with its neutral element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combiner {
     Add,

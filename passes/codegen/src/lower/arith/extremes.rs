@@ -27,7 +27,7 @@ pub fn minimum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, '
     ignoring(a, b, Way::Down)
 }
 
-/// Which of two numbers is wanted.
+/// The direction of an extreme: maximum or minimum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Up,
@@ -35,7 +35,7 @@ enum Way {
 }
 
 impl Way {
-    /// Whether `a` lies beyond `b`; false where either is NaN.
+    /// An `i1` that is set if `a` lies beyond `b`; clear if either is NaN.
     fn beyond<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         match self {
             Way::Up => a.gt(b),
@@ -43,7 +43,7 @@ impl Way {
         }
     }
 
-    /// Whether `a` lies beyond `b` or is equal; false where either is NaN.
+    /// An `i1` that is set if `a` lies beyond `b` or is equal; clear if either is NaN.
     fn reaches<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         match self {
             Way::Up => a.ge(b),
@@ -56,12 +56,12 @@ impl Way {
         self.beyond(a, b).select(a, b)
     }
 
-    /// Whether `zero` is the zero that this way prefers.
+    /// True if `zero` is the zero that this direction prefers.
     fn is_preferred_zero(self, zero: f64) -> bool {
         zero == 0.0 && zero.is_sign_positive() == (self == Way::Up)
     }
 
-    /// Whether `zero` is the other one.
+    /// True if `zero` is the zero of the other sign.
     fn is_other_zero(self, zero: f64) -> bool {
         zero == 0.0 && !self.is_preferred_zero(zero)
     }

@@ -30,7 +30,7 @@ type Binary = for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>;
 type IntUnary = for<'e, 'ctx> fn(Val<'e, 'ctx>, bool) -> Val<'e, 'ctx>;
 type IntBinary = for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>, bool) -> Val<'e, 'ctx>;
 
-/// How an op is computed.
+/// The rule by which an op is lowered.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
     /// A function of the math library, by name.
@@ -57,7 +57,7 @@ pub enum Rule {
     Bits(Unary),
     /// Bits of two integers.
     BitsPair(IntBinary),
-    /// What needs the op itself: see [`emit`].
+    /// Ops that depend on their clauses or several types: see [`emit`].
     Compare,
     Where,
     Clamp,

@@ -66,7 +66,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         })
     }
 
-    /// Whether a load of bf16 is better made in parts: something computes with it, in f32.
+    /// True if a load of bf16 is better made in parts: something computes with it, in f32.
     fn is_widened(&self, op: Op, result: Shape) -> bool {
         let whole = result.dtype == DType::BF16 && result.lanes == Some(2 * PART);
         let stored = |user: Op| self.ir.is(user, &kernel::STORE);

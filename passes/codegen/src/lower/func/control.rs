@@ -30,9 +30,9 @@ pub(super) struct OpenLoop<'ctx> {
     header: Option<(BasicBlock<'ctx>, PhiValue<'ctx>)>,
     carried: Vec<PhiValue<'ctx>>,
     exit: BasicBlock<'ctx>,
-    /// What the counter goes up by.
+    /// The increment of the counter.
     stride: i64,
-    /// How the threads' values are put together; empty where the loop is not spread over threads.
+    /// The combiners of the threads' values; empty if the loop is not spread over threads.
     combiners: Vec<Combiner>,
     map: Map,
 }
@@ -41,12 +41,12 @@ pub(super) struct OpenIf<'ctx> {
     op: Op,
     other: BasicBlock<'ctx>,
     merge: BasicBlock<'ctx>,
-    /// What the first region yielded, and the block where it ended.
+    /// The values that the first region yielded; `from` is the block in which it ended.
     yielded: Vec<BasicValueEnum<'ctx>>,
     from: Option<BasicBlock<'ctx>>,
 }
 
-/// What a counted loop remembers until its end.
+/// The state of a counted loop that is kept until its end.
 struct OpenParts {
     stride: i64,
     combiners: Vec<Combiner>,

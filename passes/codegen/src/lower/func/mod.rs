@@ -44,7 +44,7 @@ pub fn threads_of(ir: &Ir, func: Op) -> u32 {
     .unwrap_or(1)
 }
 
-/// Where a grid loop gets its iterations from, and where scratch memory begins.
+/// The launch parameters of a kernel: the range of the grid loop, and scratch memory.
 struct Launch<'ctx> {
     begin: Option<BasicValueEnum<'ctx>>,
     end: Option<BasicValueEnum<'ctx>>,
@@ -62,7 +62,7 @@ pub struct Lowering<'a, 'ctx> {
     launch: Launch<'ctx>,
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
     frames: Vec<Frame<'ctx>>,
-    /// How many thread loops are open.
+    /// The number of open thread loops.
     in_threads: u32,
     /// The ops before which the threads of a block wait for each other.
     waits: FxHashSet<Op>,

@@ -1,13 +1,13 @@
-//! Whether two thread loops in a row, like a vector loop and the tail that it leaves, touch disjoint elements.
+//! Disjointness of the elements that two thread loops in a row touch, like a vector loop and its scalar remainder.
 //!
 //! ```text
 //! kernel.for 0, %whole, 8 map "thread"  { ... kernel.store %v, %y, (%base + %i) : vector<8xf32> }   // %whole = %n - %n % 8
 //! kernel.for %whole, %n, 1 map "thread" { ... kernel.store %w, %y, (%base + %i) : f32 }
 //! ```
 //!
-//! They do where the second begins at the end of the first, the first's range is a multiple of its step, and every access
-//! to a buffer that both touch is at one base plus the induction variable and no wider than the step. "No" is always a
-//! safe answer.
+//! They are disjoint if the second begins at the end of the first, the first's range is a multiple of its step, and
+//! every access to a buffer that both touch is at one base plus the induction variable and no wider than the step. "No"
+//! is always a safe answer.
 
 use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
@@ -19,7 +19,7 @@ use crate::lower::types::shape;
 /// Pairs of values that the comparison of two index expressions looks at before it gives up.
 const MAX_PAIRS: usize = 64;
 
-/// Whether the accesses of `first` and `second` to the buffers for which `shared` holds are disjoint.
+/// True if the accesses of `first` and `second` to the buffers for which `shared` holds are disjoint.
 pub fn continues(ir: &Ir, first: Op, second: Op, shared: impl Fn(Value) -> bool) -> bool {
     let (Some(one), Some(two)) = (Range::of(ir, first), Range::of(ir, second)) else {
         return false;
@@ -62,7 +62,7 @@ impl Range {
         })
     }
 
-    /// Whether the step divides the range, as far as its bounds tell.
+    /// True if the step divides the range, as far as its bounds tell.
     fn is_whole(&self, ir: &Ir) -> bool {
         if self.step == 1 {
             return true;
@@ -76,7 +76,7 @@ impl Range {
         self.is_rounded_down(ir).unwrap_or(false)
     }
 
-    /// Whether the end is `n - (n - lower) % step`.
+    /// True if the end is `n - (n - lower) % step`.
     fn is_rounded_down(&self, ir: &Ir) -> Option<bool> {
         let [n, rest] = operands_of(ir, self.upper, Computes::Sub)?;
         let [length, by] = operands_of(ir, rest, Computes::Rem)?;
@@ -117,7 +117,7 @@ fn accesses(
     Some(found)
 }
 
-/// What is added to the induction variable: nothing (`Some(None)`) or one value.
+/// The value added to the induction variable: none (`Some(None)`) or one.
 fn base(ir: &Ir, index: Value, induction: Value) -> Option<Option<Value>> {
     if index == induction {
         return Some(None);
@@ -128,7 +128,7 @@ fn base(ir: &Ir, index: Value, induction: Value) -> Option<Option<Value>> {
     }
 }
 
-/// Whether two bases are computed alike. Values that differ between two places, as induction variables do, are not.
+/// True if two bases are computed alike. Values that differ between two places, as induction variables do, are not.
 fn same_base(ir: &Ir, a: Option<Value>, b: Option<Value>) -> bool {
     let (Some(a), Some(b)) = (a, b) else {
         return a == b;

@@ -70,7 +70,7 @@ impl Touched {
         }
     }
 
-    /// Whether `next` must wait for these.
+    /// True if `next` must wait for these.
     fn conflicts(&self, next: &Touched) -> bool {
         let written = |b: &Buffer| self.written.contains(b) || self.written_by_first.contains(b);
         let touched = |b: &Buffer| written(b) || self.read.contains(b);
@@ -172,7 +172,7 @@ impl Analysis {
     }
 }
 
-/// What is still to be flattened.
+/// A step of the flattening that is yet to be done.
 enum Pending {
     Ops(Option<Op>),
     Event(Event),
