@@ -1,4 +1,4 @@
-//! Which oracles a case goes through, and what is counted on the way.
+//! The course of a case through the oracles, and the counts taken on the way.
 //!
 //! The same function serves tests, soak and fuzz targets: a case in, findings out.
 
@@ -15,12 +15,12 @@ use crate::oracle::{Finding, compiled, execute, guard, partner, passes, text, ve
 pub use crate::stats::shape_of;
 use crate::{Source, Stats};
 
-/// How a program is cut into kernels and their sweeps.
+/// A way to cut a program into kernels and their sweeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variant {
     /// Options of `segment`, besides the target.
     pub segmentation: &'static str,
-    /// Whether it is cut and scheduled for a tiny machine: small tensors are walked there as huge ones are elsewhere.
+    /// Cuts and schedules for a tiny machine: small tensors are walked there as huge ones are elsewhere.
     pub tiny: bool,
     /// 0: the passes before `segment` run as usual; else the seed of another order of some of them.
     pub order: u64,
@@ -42,7 +42,7 @@ const SEGMENTATIONS: [&str; 6] = [
     "objective=kernels",
 ];
 
-/// How much is spent on a case, and where.
+/// The limits on the work spent on a case, and its processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
     /// Element operations of one execution after a pass.
@@ -52,7 +52,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// How a case is compiled; `passes` replaces what runs before scheduling.
+    /// The compile options of a case; `passes` replaces the passes before scheduling.
     pub fn compile_options(&self, passes: Option<String>) -> CompileOptions {
         CompileOptions {
             target: GENERIC.for_processor(self.cpu).unwrap_or_default(),
@@ -85,7 +85,7 @@ impl Variant {
             },
         }
     }
-    /// What runs on the program before scheduling; nothing else than usual for the usual one.
+    /// The passes before scheduling; `None` for the usual ones.
     fn front(&self) -> Option<String> {
         if self.segmentation.is_empty() && self.order == 0 {
             return None;
@@ -99,7 +99,7 @@ impl Variant {
         passes.push("remat".into());
         Some(passes.join(","))
     }
-    /// How a program is compiled, `options` for what the variant does not say.
+    /// The compile options of a program; `options` gives those that the variant leaves open.
     pub fn options(&self, options: CompileOptions) -> CompileOptions {
         let target = options.target;
         let tiny = match target.is_gpu() {
@@ -192,7 +192,7 @@ pub fn tier_name(tier: Tier) -> &'static str {
     }
 }
 
-/// What oracles draw from, apart from the generator, so that a changed case meets the same oracles.
+/// The source of the oracles' choices, apart from the generator's, so that a changed case meets the same oracles.
 pub fn source_of_oracles(seed: u64) -> Source {
     Source::seed(!seed)
 }
@@ -226,7 +226,7 @@ pub fn executed(
     findings
 }
 
-/// What the interpreter gives.
+/// The interpreter's results.
 pub fn expected(case: &Case) -> Result<execute::Expected, Finding> {
     match guard::run("interpreter", || execute::expected(case))? {
         Ok(expected) => Ok(expected),

@@ -1,11 +1,11 @@
-//! Random programs, and oracles that say whether what happened to them was a bug.
+//! Random programs, and oracles that find bugs in their compilation.
 //!
 //! A **generator** (`generate/`) turns a [`Source`] (a seed, or the bytes of a fuzzing engine) into a case. An **oracle**
 //! (`oracle/`) takes a case through some part of the compiler and says whether it kept its promises. Both know nothing of
 //! the engine that drives them: the same cases serve `cargo test`, the soak, `cargo fuzz` and the reduction of a failure.
 //!
-//! What is generated follows the op tables, so that a new op is generated as soon as it is declared; `tests/` fail where
-//! a generator has gone blind. `docs/fuzzing.md` is the manual.
+//! Generators follow the op tables, so that a new op is generated as soon as it is declared; `tests/` fail where a
+//! generator has gone blind. `docs/fuzzing.md` is the manual.
 //!
 //! Deterministic: the same source gives the same case, on every machine.
 #![forbid(unsafe_code)]

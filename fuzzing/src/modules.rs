@@ -15,11 +15,11 @@ use crate::oracle::{Finding, compiled, guard, passes, ptx, text, verify};
 use crate::stats::shape_of;
 use crate::{Source, Stats};
 
-/// What runs on modules of kernels and tasks, each pass looked at.
+/// The passes run on modules of kernels and tasks, each followed by checks.
 const SIMPLIFY: &str = "dce,cse,canonicalize,cse";
 /// Takes all borders away.
 const INLINE: &str = "inline-tasks{kinds='segment,sweep,phase,pattern'}";
-/// What stands before scheduling where kernels are written already.
+/// The passes before scheduling of a program whose kernels are written already.
 const LAUNCHES: &str = "canonicalize,cse";
 
 /// A random fusion with borders drawn into it.

@@ -1,4 +1,4 @@
-//! Where choices come from: a seed, or the bytes that a fuzzing engine mutates.
+//! The source of choices: a seed, or the bytes that a fuzzing engine mutates.
 //!
 //! Every choice of a generator is one call here. With a seed the choices are a splitmix64 sequence. With bytes each choice
 //! takes as few of them as its range needs, so that changing one byte changes one choice; after the last byte every choice
@@ -43,7 +43,7 @@ impl Source {
             }
         }
     }
-    /// Whether the bytes are used up; a seed never ends.
+    /// True if the bytes are used up; a seed never ends.
     pub fn is_spent(&self) -> bool {
         match &self.origin {
             Origin::Seed(_) => false,

@@ -1,6 +1,6 @@
-//! What was generated and what became of it, so that a generator that has gone blind is seen.
+//! Counts of what was generated and of its outcomes, so that a generator that has gone blind is seen.
 //!
-//! Counts only; ordered, so that the same run prints the same text.
+//! Ordered, so that the same run prints the same text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,12 +28,12 @@ impl Stats {
             .entry(entry.into())
             .or_default() += number;
     }
-    /// How often an entry was counted.
+    /// The count of an entry.
     pub fn of(&self, group: &str, entry: &str) -> u64 {
         let group = self.counts.get(group);
         group.and_then(|g| g.get(entry)).copied().unwrap_or(0)
     }
-    /// What was counted in a group.
+    /// The entries counted in a group.
     pub fn entries(&self, group: &str) -> impl Iterator<Item = &str> {
         let group = self.counts.get(group).into_iter().flatten();
         group.map(|(entry, _)| entry.as_str())
@@ -92,7 +92,7 @@ impl Stats {
             );
         }
     }
-    /// What has never been counted of a list.
+    /// The entries of a list that were never counted.
     pub fn missing<'a>(
         &self,
         group: &str,

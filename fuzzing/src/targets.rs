@@ -1,4 +1,4 @@
-//! What a fuzzing engine calls: bytes in, a panic where a promise was broken.
+//! The entry points of a fuzzing engine: bytes in, a panic if a promise was broken.
 //!
 //! Bytes are text for `parse`, and choices of the generators for the others: changing a byte changes a choice. Each target is a
 //! function of its bytes alone.

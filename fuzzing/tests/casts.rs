@@ -8,7 +8,7 @@ use fuser_fuzzing::generate::{Case, Input, Tier};
 use fuser_fuzzing::oracle::{execute, passes};
 use fuser_ir::{DType, Ir};
 
-/// What runs: each alone and all in the usual order.
+/// The pipelines under test: each pass alone and all in the usual order.
 const PIPELINES: [&str; 4] = [
     "fold-casts",
     "swap-casts",

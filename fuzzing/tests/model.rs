@@ -1,13 +1,13 @@
-//! What the cost model says of fast memory is what lowering allocates: for each kernel of each example, of each card and of random
-//! programs, planned for a CPU and two GPUs.
+//! Agreement of the cost model with lowering on fast memory: the bytes that the model plans are the bytes that lowering
+//! allocates, for each kernel of each example, of each card and of random programs, planned for a CPU and two GPUs.
 //!
 //! The model's number of a kernel is the most that a step of one of its sweeps keeps; lowering's is the sum of the allocations of one
 //! of its functions. They agree where they differ by what aligning and staggering an allocation takes. A kernel that allocates more
 //! than planned, whose plan may not fit, stands in a list of names here that may only become shorter, and it allocates no more than
 //! a few tiles of its loops beyond, whatever the extents.
 //!
-//! Not held yet: kernels that allocate less than planned (cheap values are computed again), loads per sweep, and names that stand for
-//! extents, where what a launch asks for is held by `tests/gpu_limits.rs` of the root package.
+//! Not held yet: kernels that allocate less than planned (cheap values are computed again), loads per sweep, and names
+//! that stand for extents, whose launches `tests/gpu_limits.rs` of the root package holds to the limits.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use fuser_ir::{Extent, Ir, Op, TypeKind};
 use fuser_passes::cost::{Copies, Model, plan_ops};
 use fuser_target::{A100, GENERIC, H100, Target};
 
-/// What an allocation may take beyond its elements.
+/// Bytes that an allocation may take beyond its elements.
 const PADDING: u64 = 64 + 192;
 
 /// Random programs for each target.
@@ -56,7 +56,7 @@ const TARGETS: [(Target, usize); 3] = [(GENERIC, 18), (A100, 17), (H100, 17)];
 /// Tiles of loops that a kernel has beyond its plan, at most.
 const TILES: u64 = 3;
 
-/// How the kernels of a program compare.
+/// The comparison over the kernels of a program.
 #[derive(Default)]
 struct Tally {
     kernels: usize,

@@ -38,7 +38,7 @@ fn no_model_is_refused_or_wrong() {
         println!("skipped: {why}; models are compiled and run, and not evaluated");
     }
     let mut levels = vec![Level::host()];
-    // What the oldest processor does stands for the levels between.
+    // The oldest processor stands for the levels between.
     if cfg!(target_arch = "x86_64") {
         levels.push(Level::new("x86-64").expect("every x86-64 is one"));
     }

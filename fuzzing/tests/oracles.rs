@@ -48,7 +48,8 @@ fn check(tier: Tier) -> Stats {
     stats
 }
 
-/// What so few programs hold that a sample need not: slices of what reductions make. The pass has tests of its own.
+/// The pass that applies to so few programs that a sample need not have one: it sinks slices of reductions' results. It
+/// has tests of its own.
 const RARE: &str = "sink-windows";
 
 /// The passes of the pipelines.

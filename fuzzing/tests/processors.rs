@@ -2,8 +2,9 @@
 //! against the interpreter.
 //!
 //! The programs have named extents, so that one kernel holds vector code and scalar code: a run over all elements goes
-//! through vectors, runs over [`SCALAR`] elements through the rest loop alone. Where the definition leaves nothing open the results are
-//! compared bit for bit, NaN payloads apart; approximated functions are within their bounds, and the same bits everywhere.
+//! through vectors, runs over [`SCALAR`] elements through the rest loop alone. Results of an exact definition are
+//! compared bit for bit, NaN payloads apart; approximated functions are within their bounds, and the same bits
+//! everywhere.
 
 mod values;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{AttrId, AttrKind, DType, Ir, Op};
 
-/// What may be said of the results of two correct executions.
+/// The agreement that two correct executions owe each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
     /// They are equal bit for bit, all NaN counting as equal: no op depends on the order of a sum or on how a function
@@ -27,13 +27,13 @@ pub struct Input {
 }
 
 impl Input {
-    /// How many elements are stored.
+    /// The number of stored elements.
     pub fn stored(&self) -> u64 {
         stored(&self.axes)
     }
 }
 
-/// How many elements a tensor of these axes stores.
+/// The number of elements that a tensor of these axes stores.
 pub fn stored(axes: &[(u64, bool)]) -> u64 {
     axes.iter().filter(|a| !a.1).map(|a| a.0).product()
 }
@@ -51,7 +51,7 @@ pub struct Case {
     pub inputs: Vec<Input>,
     /// The values of the named extents.
     pub extents: BTreeMap<String, u64>,
-    /// What may be compared how.
+    /// The comparison that its results admit.
     pub tier: Tier,
 }
 

@@ -38,7 +38,7 @@ const EDGES: [f64; 22] = [
     -104.0,
 ];
 
-/// Which values an input has.
+/// The range of an input's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Values {
     /// Integers of at most this magnitude.
@@ -93,7 +93,7 @@ impl Plan {
             values,
         }
     }
-    /// What holds of its elements.
+    /// The fact about its elements.
     pub fn fact(&self) -> Fact {
         match self.values {
             Values::Small(most) => Some(most as u64),

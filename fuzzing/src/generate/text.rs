@@ -15,7 +15,7 @@ const MOST: u64 = 400;
 /// The most changes of a program.
 const CHANGES: u64 = 6;
 
-/// What the grammar has beside names.
+/// The tokens of the grammar beside names.
 const PUNCTUATION: &[&str] = &[
     "(",
     ")",

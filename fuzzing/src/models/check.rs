@@ -26,12 +26,12 @@ const AGAIN: [u64; 6] = [0, 1, 2, 3, 7, 9];
 /// One program in so many is also written differently, which is one more to compile.
 const REWRITTEN: u64 = 5;
 
-/// How programs are compiled.
+/// A set of options under which programs are compiled.
 #[derive(Clone, Debug)]
 pub struct Level {
     /// For messages.
     pub name: String,
-    /// What the compiler is told.
+    /// The options of the compiler.
     pub options: CompileOptions,
 }
 
@@ -61,16 +61,16 @@ impl Level {
     }
 }
 
-/// What programs are taken through.
+/// The levels and evaluators that programs go through.
 #[derive(Clone, Copy, Debug)]
 pub struct Bench<'a> {
-    /// How they are compiled.
+    /// The levels at which they are compiled.
     pub levels: &'a [Level],
-    /// Who says what is right; nobody where there is no NumPy.
+    /// The evaluators of the expected results; none without NumPy.
     pub evaluators: Option<&'a Evaluators>,
 }
 
-/// What an execution gave.
+/// The results of an execution, and the bytes that it moved.
 struct Ran {
     outputs: Vec<HostTensor>,
     bytes: i64,
@@ -202,7 +202,7 @@ pub fn again(case: &Case, bench: Bench) -> Vec<Finding> {
     examine(&text, cases, bench, &mut Stats::default()).findings
 }
 
-/// What became of a program.
+/// The outcome of examining a program.
 #[derive(Default)]
 struct Examined {
     findings: Vec<Finding>,
@@ -336,7 +336,7 @@ fn other_bits(a: &[HostTensor], b: &[HostTensor]) -> Option<usize> {
     a.iter().zip(b).position(differ)
 }
 
-/// What is wrong with the program written differently.
+/// The finding about the program written differently, if there is one.
 fn rewritten(
     model: &Model,
     rewrite: &Rewrite,

@@ -12,14 +12,14 @@ use fuser_runtime::HostTensor;
 
 use crate::generate::{Case, Input};
 
-/// What the evaluator says of a program's executions.
+/// The evaluator's answer about a program's executions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
     /// Elements that were compared, of these known to the bit, left open, and with wide bounds.
     pub elements: [u64; 4],
     /// Name of the execution, index of the result, and what is wrong with it.
     pub wrong: Vec<(String, usize, String)>,
-    /// Why the program could not be evaluated.
+    /// The reason that the program could not be evaluated.
     pub error: Option<String>,
 }
 
@@ -122,7 +122,7 @@ fn wrong(text: &str) -> Option<(String, usize, String)> {
 }
 
 impl Evaluators {
-    /// Why nothing can be evaluated here, if so: there is no Python, or no NumPy.
+    /// The reason that nothing can be evaluated here, if so: there is no Python, or no NumPy.
     pub fn missing(&self) -> Option<String> {
         match self.take() {
             Ok(process) => {
@@ -141,7 +141,7 @@ impl Evaluators {
             idle.push(process);
         }
     }
-    /// What is to be said of the executions of a program, each a name and its results.
+    /// The evaluator's answer about the executions of a program, each a name and its results.
     pub fn ask(
         &self,
         text: &str,

@@ -31,15 +31,15 @@ pub enum Clause {
 pub struct Op {
     /// Without the dialect.
     pub name: &'static str,
-    /// What it takes.
+    /// Operands.
     pub operands: Vec<V>,
     /// In order.
     pub clauses: Vec<Clause>,
-    /// What it gives.
+    /// Results.
     pub results: Vec<V>,
 }
 
-/// What is known of a value.
+/// Name, type and range of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Info {
     /// Without `%`.
@@ -52,7 +52,7 @@ pub struct Info {
     pub high: f64,
 }
 
-/// What an input holds.
+/// The contents of an input.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Data {
     /// Reals, uniform.
@@ -74,7 +74,7 @@ pub struct Program {
     pub parameters: Vec<(V, Data)>,
     /// The ops, in an order in which they may stand.
     pub ops: Vec<Op>,
-    /// What is returned, and the parameter that it overwrites.
+    /// The returned values, each with the parameter that it overwrites.
     pub results: Vec<(V, Option<V>)>,
     /// Named extents and their lengths.
     pub extents: Vec<(&'static str, u64)>,

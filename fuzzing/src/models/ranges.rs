@@ -18,7 +18,7 @@ fn rising(x: (f64, f64), f: fn(f64) -> f64) -> (f64, f64) {
     (f(x.0), f(x.1))
 }
 
-/// What an elementwise op makes of these ranges.
+/// The range of an elementwise op's result for these ranges of operands.
 pub fn of(name: &str, operands: &[(f64, f64)], dtype: DType) -> (f64, f64) {
     let x = operands.first().copied().unwrap_or((0.0, 1.0));
     let y = operands.get(1).copied().unwrap_or(x);
@@ -74,7 +74,7 @@ fn cast(x: (f64, f64), to: DType) -> (f64, f64) {
     }
 }
 
-/// What a reduction of `n` elements makes of a range.
+/// The range of a reduction of `n` elements.
 pub fn reduction(name: &str, x: (f64, f64), n: u64) -> (f64, f64) {
     let n = n as f64;
     match name {

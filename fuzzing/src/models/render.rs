@@ -8,7 +8,7 @@ use super::program::{Clause, Op, Program, V};
 use super::types::Type;
 use crate::Source;
 
-/// How it is written.
+/// Options of the text.
 #[derive(Clone, Debug)]
 pub struct Style {
     /// Result types are left out where the op has them without: never, sometimes, always.
@@ -19,7 +19,7 @@ pub struct Style {
     pub seed: u64,
 }
 
-/// Whether result types are written.
+/// The places at which result types are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Types {
     /// Everywhere.
@@ -91,7 +91,7 @@ fn result(program: &Program, (value, alias): (V, Option<V>)) -> String {
     }
 }
 
-/// Whether the type says what nothing else does.
+/// True if the type cannot be inferred.
 fn needs_type(op: &Op, ty: &Type) -> bool {
     op.name == "constant" || ty.layout.is_some()
 }

@@ -35,7 +35,7 @@ pub const REWRITES: [Rewrite; 5] = [
         name: "permuted",
         apply: permuted,
     },
-    // What is written of types is a matter of style.
+    // The choice of written types is part of the style.
     Rewrite {
         name: "types",
         apply: |_, _| {},

@@ -106,7 +106,7 @@ pub struct Dim {
     pub extent: Extent,
     /// As the inputs make it.
     pub length: u64,
-    /// Whether it is stored once.
+    /// True if it is stored once.
     pub broadcast: bool,
 }
 
@@ -133,11 +133,11 @@ impl Dim {
             ..self.clone()
         }
     }
-    /// Whether the program says that the extent is 1.
+    /// True if the program states the extent as 1.
     pub fn is_one(&self) -> bool {
         self.extent.number() == Some(1)
     }
-    /// Whether two axes agree.
+    /// True if two axes agree.
     pub fn agrees(&self, other: &Self) -> bool {
         self.extent == other.extent && self.extent != Extent::Unknown
     }
@@ -196,7 +196,7 @@ impl Type {
             ..Self::tensor(dtype, Vec::new())
         }
     }
-    /// How many axes.
+    /// The number of axes.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
@@ -204,11 +204,11 @@ impl Type {
     pub fn elements(&self) -> u64 {
         elements(&self.dims)
     }
-    /// Whether an extent is `?`.
+    /// True if an extent is `?`.
     pub fn is_vague(&self) -> bool {
         self.dims.iter().any(|d| d.extent == Extent::Unknown)
     }
-    /// Whether the shapes agree, axis by axis.
+    /// True if the shapes agree, axis by axis.
     pub fn agrees(&self, other: &Self) -> bool {
         let pairs = self.dims.iter().zip(&other.dims);
         self.rank() == other.rank() && pairs.into_iter().all(|(a, b)| a.agrees(b))

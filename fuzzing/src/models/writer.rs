@@ -15,7 +15,7 @@ pub const MOST: u64 = 20_000;
 
 /// A program under way, and where its choices come from.
 pub struct Writer<'s> {
-    /// What is written so far.
+    /// The program so far.
     pub program: Program,
     /// Choices.
     pub source: &'s mut Source,
@@ -23,7 +23,7 @@ pub struct Writer<'s> {
     pub dtype: DType,
     /// The axes that tensors have.
     pub axes: Vec<Dim>,
-    /// Whether inputs hold values at which definitions have their edges.
+    /// Puts edge values of the definitions into inputs.
     pub edges: bool,
     /// Values that sentences go on from.
     pub pool: Vec<V>,
@@ -55,7 +55,7 @@ impl<'s> Writer<'s> {
     pub fn dtype_of(&self, v: V) -> DType {
         self.ty(v).dtype
     }
-    /// What its elements are thought to be.
+    /// The range that its elements are expected in.
     pub fn range(&self, v: V) -> (f64, f64) {
         let info = &self.program.values[v];
         (info.low, info.high)
@@ -457,7 +457,7 @@ impl<'s> Writer<'s> {
         }
         (var, mean)
     }
-    /// What was reduced along `dims` of `x`, along them again: by `expand` where the axes were kept, else by `broadcast`.
+    /// Repeats a reduction of `x` along its reduced `dims`: by `expand` if the axes were kept, else by `broadcast`.
     pub fn spread(&mut self, r: V, x: V, dims: &[usize]) -> V {
         let shape = self.dims(x);
         if self.ty(r).rank() == shape.len() && !dims.is_empty() {
@@ -470,7 +470,7 @@ impl<'s> Writer<'s> {
     pub fn lay_out(&mut self, v: V, order: Vec<usize>) {
         self.program.values[v].ty.layout = Some(order);
     }
-    /// Whether a tensor of these axes is small enough.
+    /// True if a tensor of these axes is small enough.
     pub fn fits(&self, dims: &[Dim]) -> bool {
         elements(dims) <= MOST && dims.iter().all(|d| d.extent != Extent::Unknown)
     }

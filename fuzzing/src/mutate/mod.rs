@@ -1,8 +1,8 @@
 //! Mutators that keep the meaning: a case becomes a **partner** that must give the same results.
 //!
-//! Each mutator is a row of [`MUTATORS`] with the reason why it is legal. It works on a copy of the case, draws where it is
-//! applied, and says whether it was. Inputs and results stay what they are, but for `transpose-inputs` and `permute-all`,
-//! which change how inputs lie, data included.
+//! Each mutator is a row of [`MUTATORS`] with the reason why it is legal. It works on a copy of the case, draws where
+//! it is applied, and returns true if it was. Inputs and results stay what they are, but for `transpose-inputs` and
+//! `permute-all`, which change how inputs lie, data included.
 //!
 //! | module | what |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `axes` | axes in another order |
 //! | `words` | other names, numbers for names |
 //!
-//! Never looks at data but to transpose it. What a mutator makes, the verifier accepts; the oracle says if not.
+//! Never looks at data but to transpose it. The verifier accepts the result of a mutator; the oracle reports if not.
 
 mod axes;
 mod identities;
@@ -23,7 +23,7 @@ mod words;
 use crate::Source;
 use crate::generate::Case;
 
-/// What stays the same besides the results.
+/// The properties that stay the same besides the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeps {
     /// Nothing: a heuristic may decide otherwise.
@@ -32,7 +32,7 @@ pub enum Keeps {
     Bytes,
 }
 
-/// Which programs admit a mutator.
+/// The programs that admit a mutator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Needs {
     /// Many.
@@ -48,11 +48,11 @@ pub enum Needs {
 pub struct Mutator {
     /// As statistics name it.
     pub name: &'static str,
-    /// Where it may be applied, and why the results stay.
+    /// The sites at which it may be applied, and the reason that the results stay.
     pub legality: &'static str,
-    /// What else stays.
+    /// The properties that stay besides the results.
     pub keeps: Keeps,
-    /// Which programs admit it.
+    /// The programs that admit it.
     pub needs: Needs,
     how: How,
 }

@@ -45,8 +45,8 @@ fn used_tensors(case: &Case) -> Vec<Value> {
     values
 }
 
-/// Makes an equal value of some value, and gives it all of the other's uses, or one. What `make` refuses, or what has another
-/// type in the end, leaves no trace.
+/// Makes an equal value of some value, and gives it all of the other's uses, or one. A value that `make` refuses, or
+/// that has another type in the end, leaves no trace.
 pub fn replace(case: &mut Case, source: &mut Source, make: Make) -> bool {
     let Some(&value) = source.pick(&used_tensors(case)) else {
         return false;
@@ -91,7 +91,7 @@ pub fn erase(ir: &mut Ir, ops: &[Op]) {
     }
 }
 
-/// Where new ops go, and where choices come from.
+/// The insertion point of new ops, and the source of choices.
 pub struct Place<'a, 's> {
     /// After the value that is replaced.
     pub builder: Builder<'a>,

@@ -75,7 +75,7 @@ pub fn split_fold(case: &mut Case, source: &mut Source) -> bool {
     false
 }
 
-/// What combines the results of a fold of parts, where any order gives the same bits.
+/// The op that combines the results of a fold of parts, if any order gives the same bits.
 fn combining(case: &Case, op: Op) -> Option<&'static OpDef> {
     let (fold, by) = FOLDS.iter().find(|(fold, _)| case.ir.is(op, fold))?;
     let dtype = tensor(&case.ir, case.ir.operand(op, 0))?.dtype;

@@ -24,14 +24,14 @@ const THREADS: [usize; 3] = [1, 2, 3];
 /// The number of threads whose run is a checked one.
 const CHECKED: usize = 3;
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It ran and agrees.
     Agrees {
         /// Kernels in the artifact.
         kernels: usize,
-        /// Why segments got another plan than the cost model's.
+        /// The reasons that segments got another plan than the cost model's.
         other_plans: Vec<String>,
     },
     /// A limit that is stated.

@@ -21,10 +21,10 @@ fn options(reference: bool, fuel: u64) -> Options {
     }
 }
 
-/// What a correct execution gives.
+/// The results of a correct execution.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// How it is compared.
+    /// The comparison that they admit.
     pub tier: Tier,
     /// The results, with bounds in the bounded tier.
     pub results: Vec<Tensor>,
@@ -95,7 +95,7 @@ fn words<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
 }
 
 impl Expected {
-    /// What is wrong with `results`, if anything.
+    /// The first disagreement of `results`, if there is one.
     pub fn fault(&self, results: &[Tensor]) -> Option<String> {
         if results.len() != self.results.len() {
             return Some(format!(

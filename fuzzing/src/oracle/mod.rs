@@ -33,7 +33,7 @@ use fuser_ir::Diagnostics;
 pub struct Finding {
     /// The oracle and the stage: `passes: canonicalize`.
     pub stage: String,
-    /// What was wrong.
+    /// A sentence on the broken promise.
     pub what: String,
 }
 

@@ -1,7 +1,7 @@
 //! A partner, a case changed without changing its meaning, gives the same results: by the interpreter and compiled.
 //!
-//! Where only names differ, the segmenter counts the same bytes too. A partner that the verifier refuses is a mistake of the
-//! mutator or of the verifier, and a finding in both cases.
+//! If only names differ, the segmenter counts the same bytes too. A partner that the verifier refuses is a mistake of
+//! the mutator or of the verifier, and a finding in both cases.
 
 use fuser::compile::CompileOptions;
 use fuser_pass::Manager;
@@ -16,7 +16,7 @@ use crate::{Source, Stats};
 const FUEL: u64 = 1 << 28;
 /// The most mutators of a partner.
 const MOST: u64 = 4;
-/// How often a mutator is tried until it applies.
+/// Attempts to apply a mutator.
 const TRIES: usize = 8;
 
 /// A case that must give the same results.
@@ -112,7 +112,7 @@ pub fn check(
     findings
 }
 
-/// What differs between the bytes that the segmenter counts.
+/// The finding of a difference between the bytes that the segmenter counts.
 fn other_bytes(original: &Case, partner: &Case, stage: &str) -> Option<Finding> {
     let run = || (total_bytes(original), total_bytes(partner));
     match guard::run(stage, run) {

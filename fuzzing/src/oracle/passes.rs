@@ -1,8 +1,9 @@
 //! After every pass the program verifies, and executes to the same results.
 //!
-//! Exact cases must stay equal bit for bit. Bounded ones are executed exactly as their ops are defined after each pass, and
-//! must lie within the bounds that the interpreter derived for the program as it was generated. What a pass left as it was
-//! is not executed again. Loops take long to interpret, so there is fuel; what runs out of it is counted, and is no finding.
+//! Exact cases must stay equal bit for bit. Bounded ones are executed exactly as their ops are defined after each pass,
+//! and must lie within the bounds that the interpreter derived for the program as it was generated. A program that a
+//! pass did not change is not executed again. Loops take long to interpret, so there is fuel; an execution that runs
+//! out of it is counted, and is no finding.
 
 use fuser::compile::{OTHER_PLAN, name_extents};
 use fuser_interp::ErrorKind;
@@ -15,12 +16,12 @@ use super::{Finding, summary};
 use crate::Stats;
 use crate::generate::{Case, Input};
 
-/// What became of a pipeline.
+/// The outcome of a pipeline.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Verdict {
     /// Broken promises, at most one for each pass; a refusal is one.
     pub findings: Vec<Finding>,
-    /// Why segments got another plan than the cost model's.
+    /// The reasons that segments got another plan than the cost model's.
     pub other_plans: Vec<String>,
 }
 
@@ -89,7 +90,7 @@ impl Instrument for Watcher<'_> {
         }
         self.text = text;
         self.stats.count("pass changed", pass);
-        // What is wrong once stays wrong: only the pass that broke it is at fault.
+        // A broken program stays broken: only the pass that broke it is at fault.
         if self.findings.is_empty()
             && let Some(what) = self.fault(ir)
         {

@@ -1,4 +1,4 @@
-//! What is compiled for a GPU, NVIDIA's assembler accepts.
+//! The oracle that NVIDIA's assembler accepts the PTX of a case compiled for a GPU.
 //!
 //! Nothing runs: this machine may have no GPU. The assembler finds registers that do not exist, types that clash, alignments
 //! that cannot be, and instructions that the architecture lacks.
@@ -16,12 +16,12 @@ use crate::generate::Case;
 /// Architectures: the oldest that is supported, and a newer one.
 pub const ARCHITECTURES: [&str; 2] = ["sm_80", "sm_90"];
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// All kernels were assembled.
     Assembled {
-        /// How many.
+        /// The number of kernels.
         kernels: usize,
     },
     /// A limit that is stated.
@@ -83,7 +83,7 @@ pub fn check(
     }
 }
 
-/// What the assembler says against a text, if anything.
+/// The assembler's message against a text, if it rejects it.
 fn assemble(text: &str, architecture: &str, assembler: &Path) -> Option<String> {
     let thread = format!("{:?}", std::thread::current().id());
     let thread: String = thread.chars().filter(char::is_ascii_digit).collect();

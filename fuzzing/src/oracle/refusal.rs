@@ -1,13 +1,13 @@
-//! Which refusals keep the promise that a program which verifies compiles.
+//! The refusals that keep the promise that a program which verifies compiles.
 //!
-//! Everything that the compiler refuses is a finding, but for what stands in [`STATED`]: limits that the documentation names and
+//! Every refusal of the compiler is a finding, but for the ones in [`STATED`]: limits that the documentation names and
 //! that a user can act on.
 
 use fuser_ir::Diagnostics;
 
 use super::{Finding, summary};
 
-/// Who wrote what is compiled.
+/// The author of the compiled kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Written {
     /// The compiler chose kernels for a program of tensor ops.
@@ -18,11 +18,11 @@ pub enum Written {
 
 /// A limit that is stated.
 struct Limit {
-    /// What it is about.
+    /// The author of the kernels that it is about.
     of: Written,
     /// The code of the diagnostic.
     code: &'static str,
-    /// What its message contains.
+    /// Text that its message contains.
     text: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What a generator calls valid, the verifier accepts.
+//! The oracle that the verifier accepts the programs that a generator calls valid.
 
 use fuser_ir::{Ir, Op};
 

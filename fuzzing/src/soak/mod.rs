@@ -22,9 +22,9 @@ use crate::{Source, Stats, campaign, modules};
 pub use options::{Options, USAGE};
 use progress::Progress;
 
-/// How often the soak says how far it is.
+/// The interval of progress lines.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
-/// How often it looks whether a minute is over.
+/// The interval at which the clock is read.
 const GLANCE: Duration = Duration::from_millis(100);
 /// Texts of each sort for one program.
 const TEXTS: usize = 4;
@@ -39,17 +39,17 @@ pub struct Kind {
     run: fn(&Options, u64, &mut Stats) -> Found,
 }
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Default)]
 struct Found {
     /// The program, if it is one, and how it is looked at again.
     case: Option<(Case, Again)>,
-    /// What was read, if it was text.
+    /// The text that was read, if it was one.
     text: String,
     findings: Vec<Finding>,
 }
 
-/// What a program of a kind is taken through, and how it is shown; the seed chooses what is done to it.
+/// The oracles and the printer of a kind of case; the seed chooses their variants.
 #[derive(Clone, Copy)]
 struct Again {
     findings: fn(&Options, &Case, u64) -> Vec<Finding>,
@@ -144,7 +144,7 @@ fn tell(shared: &Shared, progress: &Progress) {
     }
 }
 
-/// How far it is.
+/// The line of progress.
 fn line(shared: &Shared, progress: &Progress) -> String {
     let done = shared.done.load(Ordering::Relaxed);
     let found = shared.findings.lock().map_or(0, |all| all.len());
@@ -362,7 +362,7 @@ fn texts(options: &Options, seed: u64, stats: &mut Stats) -> Found {
     Found::default()
 }
 
-/// What failed as a file, small if that is wanted.
+/// The text of a failing case, reduced if that is wanted.
 fn text_of(
     options: &Options,
     progress: &Progress,

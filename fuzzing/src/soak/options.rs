@@ -1,4 +1,4 @@
-//! What a soak is asked for.
+//! The options of a soak.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::models::check::{Bench, Level};
 use crate::models::evaluator::Evaluators;
 use crate::oracle::Finding;
 
-/// What `soak` takes.
+/// The command line of `soak`.
 pub const USAGE: &str = "usage: soak [options]
   --seconds N    how long to run (10)
   --cases N      how many cases to run at most
@@ -30,7 +30,7 @@ pub const USAGE: &str = "usage: soak [options]
   --reduce       make each failure small before it is written
   --verbose      print every seed before it runs, and every panic as it happens";
 
-/// How to soak.
+/// Options of a soak.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(super) seconds: u64,
@@ -48,7 +48,7 @@ pub struct Options {
     pub(super) out: PathBuf,
     pub(super) reduce: bool,
     pub(super) verbose: bool,
-    /// How models are compiled.
+    /// The levels at which models are compiled.
     levels: Vec<Level>,
     evaluators: Arc<Evaluators>,
     evaluated: bool,
@@ -94,11 +94,11 @@ impl Options {
         options.evaluated = options.kinds.contains(&"models") && options.missing().is_none();
         Ok(options)
     }
-    /// Why models are not evaluated, if so.
+    /// The reason that models are not evaluated, if so.
     pub(super) fn missing(&self) -> Option<String> {
         self.evaluators.missing()
     }
-    /// What models are taken through.
+    /// The levels and evaluators that models go through.
     pub(super) fn bench(&self) -> Bench<'_> {
         Bench {
             levels: &self.levels,

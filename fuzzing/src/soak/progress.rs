@@ -1,4 +1,4 @@
-//! How far a soak is, what it has cost, and when it ends: at its time, or at Ctrl-C and the signal that asks to end.
+//! Progress and cost of a soak, and its end: at its time, or at Ctrl-C and the signal that asks to end.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Progress {
         }
         Ok(())
     }
-    /// Whether no other case shall begin.
+    /// True if no other case shall begin.
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.end || self.stop.load(Ordering::Relaxed)
     }

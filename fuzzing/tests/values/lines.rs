@@ -113,7 +113,7 @@ pub fn choices(dtype: DType) -> Vec<Line> {
     all
 }
 
-/// What the choices begin with.
+/// The lines that stand before the choices.
 pub fn conversions(dtype: DType) -> String {
     let ty = dtype.name();
     let mut text = format!("  %zero = fusion.constant value 0.0 : {ty}\n");
@@ -129,7 +129,7 @@ pub fn conversions(dtype: DType) -> String {
     text
 }
 
-/// What the chains begin with.
+/// The lines that stand before the chains.
 pub fn beginnings(dtype: DType) -> String {
     let ty = dtype.name();
     let mut text = String::new();

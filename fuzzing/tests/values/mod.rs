@@ -15,7 +15,7 @@ fn format(dtype: DType) -> (u32, u32) {
     }
 }
 
-/// Whether an element is NaN.
+/// True if an element is NaN.
 pub fn is_nan(dtype: DType, bits: u64) -> bool {
     let (mantissa, exponent) = format(dtype);
     let magnitude = bits & ((1 << (mantissa + exponent)) - 1);
@@ -72,7 +72,7 @@ fn floats(dtype: DType) -> Vec<u64> {
         number(places, 1),
         number(3, half),
     ];
-    // Where conversions to narrower floats and to integers end, and ties between those floats.
+    // The limits of conversions to narrower floats and to integers, and ties between those floats.
     let powers: &[i64] = match dtype {
         DType::F64 => &[-149, -126, -25, -14, 15, 31, 63, 127],
         DType::F32 => &[-25, -14, 15, 31, 63],

@@ -1,4 +1,4 @@
-//! What keeps results independent of the order of sums: every summed float is a small integer.
+//! Facts that keep results independent of the order of sums: every summed float is a small integer.
 //!
 //! A fact says of a value that all its elements are integers of at most some magnitude. It follows the ops: `add` adds the
 //! magnitudes, `sum` multiplies by the count. In the exact tier a sum or product of floats is generated only where the
@@ -21,7 +21,7 @@ fn local(name: &str) -> &str {
     name.split_once('.').map_or(name, |(_, rest)| rest)
 }
 
-/// Whether the exact tier can have the op at all.
+/// True if the op can occur in the exact tier at all.
 pub fn may_be_exact(def: &OpDef) -> bool {
     !def.traits.contains(Traits::APPROXIMATE)
 }
@@ -61,7 +61,7 @@ pub fn full_range(dtype: DType) -> u64 {
     }
 }
 
-/// What holds of the result of an elementwise op of type `to`, whose operands have type `from`.
+/// The fact of the result of an elementwise op of type `to`, whose operands have type `from`.
 pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact {
     let any = if to.is_int() {
         Some(full_range(to))
@@ -96,7 +96,7 @@ pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact 
     }
 }
 
-/// Whether the exact tier admits an elementwise op on such operands.
+/// True if the exact tier admits an elementwise op on such operands.
 pub fn admits(def: &OpDef, from: DType, facts: &[Fact]) -> bool {
     let known = facts.iter().all(Option::is_some);
     match local(def.name) {
@@ -110,7 +110,7 @@ pub fn admits(def: &OpDef, from: DType, facts: &[Fact]) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OrderMatters;
 
-/// What holds of a fold over `count` elements, or that the exact tier must not have it.
+/// The fact of a fold over `count` elements, or an error if the exact tier must not have it.
 pub fn fold(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fact, OrderMatters> {
     let name = local(def.name);
     if name == "var_mean" {

@@ -31,9 +31,9 @@ pub struct Slot {
     pub axes: Vec<Axis>,
     /// Element type.
     pub dtype: DType,
-    /// Whether it is of scalar type, not a tensor.
+    /// True if it is of scalar type, not a tensor.
     pub scalar: bool,
-    /// What holds of its elements.
+    /// The fact about its elements.
     pub fact: Fact,
 }
 
@@ -42,9 +42,9 @@ pub type Clause = (&'static str, AttrId);
 
 /// A program being made.
 pub struct Maker<'s> {
-    /// Where choices come from.
+    /// The source of choices.
     pub source: &'s mut Source,
-    /// What is wanted.
+    /// The options of the generator.
     pub config: Config,
     /// The tables.
     pub ir: Ir,
@@ -83,11 +83,11 @@ impl<'s> Maker<'s> {
             work: 0,
         }
     }
-    /// Whether enough has been generated.
+    /// True if enough has been generated.
     pub fn is_full(&self) -> bool {
         self.work >= self.config.work || self.source.is_spent()
     }
-    /// Whether results must not depend on the order of sums.
+    /// True if results must not depend on the order of sums.
     pub fn is_exact(&self) -> bool {
         self.config.tier == Tier::Exact
     }

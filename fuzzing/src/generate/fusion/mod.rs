@@ -26,7 +26,7 @@ use crate::Source;
 use crate::generate::case::{Case, Tier};
 use maker::Maker;
 
-/// What is generated.
+/// Options of the generator.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Exact or bounded.
@@ -39,9 +39,9 @@ pub struct Config {
     pub work: u64,
     /// Only these ops are drawn; empty for all.
     pub allowed: Vec<&'static str>,
-    /// Whether templates are mixed in.
+    /// Mixes templates in.
     pub templates: bool,
-    /// Whether extents `?` occur.
+    /// Allows extents `?`.
     pub unknown: bool,
     /// Lengths of new axes beside 0; none for all of [`shapes::EXTENTS`].
     pub lengths: &'static [u64],

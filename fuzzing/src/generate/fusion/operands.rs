@@ -1,7 +1,7 @@
 //! Operands for an op: values that are there, or ones made to fit.
 //!
-//! A value fits by element type (a cast makes it fit) and by axes (a broadcast, an expand, or a new input of those axes).
-//! What is made here counts as generated too, so casts and broadcasts are frequent, as in real programs.
+//! A value fits by element type (a cast makes it fit) and by axes (a broadcast, an expand, or a new input of those
+//! axes). Ops made here count as generated too, so casts and broadcasts are frequent, as in real programs.
 
 use fuser_dialects::fusion;
 use fuser_ir::def::{DTypes, OpDef, Shape, TypeConstraint};
@@ -211,7 +211,7 @@ pub fn plain(axis: Axis) -> Axis {
     Axis { dim, ..axis }
 }
 
-/// Whether the extents are the same, `b` or not.
+/// True if the extents are the same, `b` or not.
 pub fn lengths_agree(a: &[Axis], b: &[Axis]) -> bool {
     let same =
         |(x, y): (&Axis, &Axis)| x.dim.extent == y.dim.extent && x.dim.extent != Extent::Unknown;

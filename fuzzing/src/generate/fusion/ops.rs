@@ -15,7 +15,7 @@ use super::windows;
 
 /// Axes that a broadcast adds at most.
 const MAX_NEW_AXES: u64 = 2;
-/// How often a domain guard goes before an op that is undefined for most arguments.
+/// The chance of a domain guard before an op that is undefined for most arguments.
 const GUARDS: (u64, u64) = (3, 4);
 
 /// Puts an op of the table at the end of the program; nothing where it cannot be.
@@ -91,7 +91,7 @@ fn elementwise_clauses(
     Some(clauses)
 }
 
-/// What a cast or a bit cast makes of `dtype`.
+/// The result type of a cast or a bit cast of `dtype`.
 fn target(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<DType> {
     if std::ptr::eq(def, &fusion::BITCAST) {
         let same = |d: &DType| d.bits() == dtype.bits() && *d != DType::I1 && dtype != DType::I1;

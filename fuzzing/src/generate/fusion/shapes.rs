@@ -30,7 +30,7 @@ pub fn elements(axes: &[Axis]) -> u64 {
         .fold(1, |n, a| n.saturating_mul(a.length.max(1)))
 }
 
-/// Whether no extent is `?`.
+/// True if no extent is `?`.
 pub fn is_known(axes: &[Axis]) -> bool {
     axes.iter().all(|a| a.dim.extent != Extent::Unknown)
 }

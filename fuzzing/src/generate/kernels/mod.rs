@@ -1,8 +1,8 @@
 //! Random kernels: a program of one or two launches, and the kernels that they run.
 //!
-//! A kernel is made of statements: arithmetic on scalars and vectors by the op tables, loads and stores within bounds, scratch
-//! memory that is filled before it is read, tables, loops of all mappings and branches, nested. What every index may be is
-//! known while the kernel is made ([`scope`]), so no access leaves its buffer.
+//! A kernel is made of statements: arithmetic on scalars and vectors by the op tables, loads and stores within bounds,
+//! scratch memory that is filled before it is read, tables, loops of all mappings and branches, nested. The range of
+//! every index is known while the kernel is made ([`scope`]), so no access leaves its buffer.
 //!
 //! The iterations of a grid loop store into a row of their own, those of a thread loop into an element of their own, and what a
 //! thread loop combines does not depend on an order: every schedule of a kernel gives the same bits. Only ops that are exact
@@ -48,7 +48,7 @@ struct Given {
     length: u64,
 }
 
-/// What a kernel writes.
+/// An output buffer of a kernel: its element type and columns.
 #[derive(Clone, Copy)]
 struct Output {
     dtype: DType,

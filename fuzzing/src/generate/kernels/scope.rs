@@ -11,7 +11,7 @@ use fuser_ir::{AttrKind, Block, Builder, DType, Ir, TypeKind, Value};
 
 use crate::Source;
 
-/// What building gives; an error ends a statement early.
+/// The result of a builder; an error ends a statement early.
 pub type Built<T> = Result<T, OpError>;
 
 /// A buffer and how many elements it has.
@@ -34,7 +34,7 @@ pub enum Form {
     Vector(u64),
 }
 
-/// Which loops stand around a place.
+/// The loops that stand around a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Walk {
     /// One worker walks its row.
@@ -53,7 +53,7 @@ pub struct Scope<'a, 's> {
     pub source: &'s mut Source,
     /// All values that can be used.
     pub values: Vec<Value>,
-    /// What can be read.
+    /// Buffers that can be read.
     pub buffers: Vec<Buffer>,
     /// Scratch memory, which can be written too.
     pub scratch: Vec<Buffer>,
@@ -63,7 +63,7 @@ pub struct Scope<'a, 's> {
     pub rows: Vec<Value>,
     /// Least and greatest value of indices.
     pub bounds: BTreeMap<Value, (i64, i64)>,
-    /// Where constants go that `alloc` needs.
+    /// The block for constants that `alloc` needs.
     pub entry: Option<Block>,
 }
 

@@ -18,7 +18,7 @@ const FEW: u64 = 4;
 /// Iterations of a sequential loop at most.
 const TURNS: i64 = 5;
 
-/// Where a statement stands.
+/// The position of a statement.
 #[derive(Clone, Copy)]
 struct Here {
     block: Block,
@@ -175,7 +175,7 @@ impl Scope<'_, '_> {
                 _ => return Ok(()),
             });
         }
-        // What the table refuses for these types leaves no trace.
+        // An op that the table refuses for these types leaves no trace.
         if let Ok(value) = self.at(block).value(def, &operands, &clauses) {
             self.keep(value);
         }
@@ -295,7 +295,7 @@ impl Scope<'_, '_> {
         self.inner(|scope| {
             let args = scope.ir.args(block).to_vec();
             scope.know(args[0], (0, (high - 1).max(0)));
-            // What is combined is no value that statements could use.
+            // Combined values are not available to statements.
             scope.statements(Here {
                 block,
                 walk: Walk::Threads,

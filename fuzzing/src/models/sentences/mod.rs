@@ -25,7 +25,7 @@ use super::writer::{MOST, Writer};
 pub struct Sentence {
     /// For statistics.
     pub name: &'static str,
-    /// How often it is drawn, beside the others.
+    /// The frequency of being drawn, relative to the others.
     pub weight: u64,
     /// Writes it.
     pub write: fn(&mut Writer) -> Option<()>,
@@ -255,7 +255,7 @@ impl Writer<'_> {
         let mean = self.bin("div", sum, n);
         self.expect(mean, range.0, range.1)
     }
-    /// Whether an axis has a number for an extent, at least so large.
+    /// True if an axis has a number for an extent, at least so large.
     pub fn is_fixed(&self, x: V, axis: usize, least: u64) -> bool {
         let dim = self.ty(x).dims.get(axis);
         dim.is_some_and(|d| d.extent.number().is_some_and(|n| n >= least) && !d.broadcast)
@@ -298,7 +298,7 @@ impl Writer<'_> {
         let dtype = self.dtype;
         self.parameter("u", Type::tensor(dtype, dims), Data::Reals(-2.0, 2.0))
     }
-    /// Whether the axes and one more of this length are few enough.
+    /// True if the axes and one more of this length are few enough.
     pub fn room(&self, x: V, more: u64) -> bool {
         self.ty(x).elements().saturating_mul(more) <= MOST
     }

@@ -110,7 +110,7 @@ fn covariance(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// How many elements are beyond a limit.
+/// Counts of the elements beyond a limit.
 fn counts(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let dims = w.some_dims(x);

@@ -1,4 +1,4 @@
-//! What concerns a program as a whole: axes that nobody named, islands, long chains.
+//! Sentences about a program as a whole: unnamed axes, islands, long chains.
 
 use super::{Sentence, row};
 use crate::models::types::Dim;
