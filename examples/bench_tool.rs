@@ -1,4 +1,4 @@
-//! How fast the tool is, and beside `mlir-opt` where that is found.
+//! A benchmark of the tool's speed, beside `mlir-opt` if that is found.
 //!
 //! ```text
 //! cargo run --release --no-default-features --example bench_tool -- [OPS...] [--mlir-opt=PATH] [--emit=fusion|arith|custom]
@@ -33,7 +33,7 @@ const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const COMPARED: [usize; 2] = [100_000, 1_000_000];
 /// Processor time is told in steps of a few milliseconds.
 const SHORT: Duration = Duration::from_millis(20);
-/// Where the system tells a process's times, in steps of this.
+/// Granularity of a process's times as the system reports them, in seconds.
 const TICK: f64 = 0.01;
 const LEAST_RUNS: usize = 5;
 /// Small modules run more often: as many ops as this in all.
@@ -344,7 +344,7 @@ fn round(registry: &Arc<Registry>, text: &str) -> Option<(usize, [f64; STEPS.len
     sound.then_some((ops, times, held))
 }
 
-/// Where printed text goes: counted, and gone.
+/// A sink for printed text that counts its bytes and drops them.
 #[derive(Default)]
 struct Passed {
     bytes: usize,

@@ -161,7 +161,7 @@ fn shown_commands(block: &Block) -> Result<Vec<Shown>, Problem> {
     Ok(shown)
 }
 
-/// Whether `actual` is what `shown` shows. White space at the ends of lines does not count.
+/// True if `actual` matches the text `shown`. White space at the ends of lines does not count.
 fn matches(shown: &str, actual: &str) -> bool {
     let pattern: String = shown.trim_end().lines().map(line_pattern).collect();
     let actual: String = actual
@@ -182,7 +182,7 @@ fn line_pattern(line: &str) -> String {
 
 // --- running ------------------------------------------------------------------------------------------------------------------------
 
-/// Where the commands of one document run.
+/// The folder in which the commands of one document run.
 struct Folder {
     root: PathBuf,
     path: PathBuf,

@@ -121,7 +121,7 @@ fn compiled(text: &str, target: &str) -> Result<Artifact, String> {
         .map_err(|told| format!("{target}: {:?}\n{text}", told.items))
 }
 
-/// What the driver would refuse of a run with these extents, and how many launches there are.
+/// The number of launches of a run with these extents, and the text of those that the driver would refuse.
 fn refused(artifact: &Artifact, target: &Target, extents: &[i64]) -> (usize, String) {
     let (mut launches, mut told) = (0, String::new());
     let number = artifact.version(extents);

@@ -339,7 +339,7 @@ fn element(random: &mut Random, dtype: DType) -> Vec<u8> {
     }
 }
 
-/// Whether two tensors have the same bits, NaN for NaN.
+/// True if two tensors have the same bits, NaN for NaN.
 fn same(a: &Tensor, b: &Tensor) -> bool {
     let float = FLOATS.contains(&a.dtype());
     let alike = |i: usize| a.data().float(i).is_nan() && b.data().float(i).is_nan();
@@ -411,7 +411,8 @@ fn no_pass_before_segmentation_changes_a_bit() {
     println!("count: {PROGRAMS} random programs unchanged by the passes before segmentation");
 }
 
-/// What the pass that ignores NaN believes of elementwise ops, asked of the interpreter.
+/// Every elementwise op with the trait of propagating NaN, on which the pass that ignores NaN relies, does so in the
+/// interpreter.
 #[test]
 fn what_propagates_nan_does_so_from_every_operand() {
     let config = RuntimeConfig {

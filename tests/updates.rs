@@ -74,7 +74,7 @@ fn text(random: &mut Random, n: usize) -> String {
     )
 }
 
-/// How many inputs are written by kernels, and how many by copies at the end.
+/// The number of inputs written by kernels, and that of inputs written by copies at the end.
 fn kinds(artifact: &Artifact) -> (usize, usize) {
     let copied = artifact.updates.iter().filter(|&&input| {
         let buffer = artifact.inputs[input as usize].buffer;

@@ -260,7 +260,7 @@ fn an_output_folder_that_is_a_file_is_refused_before_work_begins() {
     );
 }
 
-/// Where there is a GPU the program runs; where there is none it says so.
+/// A program runs on a machine with a GPU; elsewhere the tool reports that there is none.
 #[cfg(all(feature = "codegen", feature = "cuda"))]
 #[test]
 fn a_missing_gpu_is_told() {

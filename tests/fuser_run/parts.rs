@@ -62,7 +62,7 @@ fn values_are_freed_behind_their_last_reader() {
     };
     let one = 1000 * 64 * 4;
     let free = report("parts");
-    // What a segment reads and what it writes, and nothing else.
+    // One input and one output of a segment, and nothing else.
     assert_eq!(free["peak_bytes"], 2 * one);
     assert_eq!(free["crossing_bytes"], 4 * one);
     assert_eq!(free["total_bytes"], 10 * one);

@@ -1,4 +1,4 @@
-//! What the tools write for programs follows the schemas of docs/schemas.
+//! Conformity of the tools' JSON output with the schemas of docs/schemas.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn faults(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec
     if !types.is_empty() && !types.iter().any(|t| has_type(value, t)) {
         found.push(format!("{at}: {value} is no {}", types.join(" or ")));
     }
-    // What is no object has no fields to require.
+    // Only an object has fields to require.
     let required = schema.get("required").filter(|_| value.is_object());
     for name in required.and_then(Value::as_array).into_iter().flatten() {
         if value.get(name.as_str().unwrap()).is_none() {

@@ -23,7 +23,7 @@ const RUN: &str = env!("CARGO_BIN_EXE_fuser-run");
 const TRANSLATE: &str = env!("CARGO_BIN_EXE_fuser-translate");
 const REDUCE: &str = env!("CARGO_BIN_EXE_fuser-reduce");
 
-/// How a tool is run on a text; the file stands in front.
+/// A command line for running a tool on a text; the file comes first.
 struct Run {
     name: &'static str,
     tool: &'static str,
@@ -60,7 +60,7 @@ const BASE: u64 = 200_000_000;
 const PER_BYTE: u64 = 1_000;
 /// Time for twice the text, against that for the text: a little more than linear.
 const GROWTH: f64 = 2.5;
-/// What is not counted as growth: times are in steps of 10 ms, and a loaded machine adds to them.
+/// Time that does not count as growth: times are in steps of 10 ms, and a loaded machine adds to them.
 const NOISE: Duration = Duration::from_millis(60);
 
 /// One text through one tool.

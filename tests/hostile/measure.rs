@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Times the processor time that may pass by the clock: others may use the machine.
 const PATIENCE: u32 = 30;
 
-/// What a process used.
+/// The resources that a process used.
 pub struct Used {
     /// `None`: it was stopped.
     pub status: Option<ExitStatus>,
@@ -24,7 +24,7 @@ pub struct Used {
     pub memory: u64,
 }
 
-/// Runs `tool` and stops it after `longest` of processor time. What it writes is not read.
+/// Runs `tool` and stops it after `longest` of processor time. Its output is discarded.
 pub fn measure(tool: &str, args: &[String], folder: &Path, longest: Duration) -> Used {
     let mut child = Command::new(tool)
         .args(args)

@@ -18,7 +18,7 @@ const ONE: &str = "--shape=N=1";
 const DEVICES: [&str; 2] = ["--device=interp", "--check"];
 /// Megabytes, from too few to enough.
 const LIMITS: [u64; 5] = [40, 80, 120, 200, 600];
-/// What a run takes besides tensors may differ by this from run to run, and with the number of threads.
+/// The memory of a run besides tensors may differ by this from run to run, and with the number of threads.
 const SLACK: u64 = 10_000_000;
 const LONGEST: Duration = Duration::from_secs(60);
 

@@ -1,4 +1,4 @@
-//! What this machine can do, as the names that `REQUIRES:` and its like ask for.
+//! Features of this machine, as the names that `REQUIRES:` and its like ask for.
 //!
 //! `lit-tests/lit.cfg.py` states the same for stock lit: a change here is a change there.
 
@@ -27,7 +27,7 @@ impl Features {
         Self(present.map(|(name, _)| name.to_owned()).collect())
     }
 
-    /// Whether the machine has `name`.
+    /// True if the machine has `name`.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains(name)
     }

@@ -85,7 +85,7 @@ fn lit_trial(root: &Path, file: PathBuf, runner: Arc<Runner>) -> Trial {
     Trial::ignorable_test(name, move || verdict(runner.run(&file, &test)))
 }
 
-/// What `cargo test` is told of an outcome.
+/// The outcome in the form of the test harness.
 fn verdict(outcome: Outcome) -> Result<Completion, Failed> {
     match outcome {
         Outcome::Pass | Outcome::ExpectedFailure => Ok(Completion::Completed),

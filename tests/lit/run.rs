@@ -17,13 +17,13 @@ const TIME_LIMIT: u32 = 120;
 /// Seconds between asking a test that ran out of time to stop and killing it.
 const GRACE: u32 = 5;
 
-/// What `timeout` exits with when the time is over.
+/// Exit status of `timeout` when the time is over.
 const TIMED_OUT: i32 = 124;
 
 /// Bytes of each stream that a report shows; the end is kept, since errors stand there.
 const SHOWN_OUTPUT: usize = 16 * 1024;
 
-/// What became of a test. The names are stock lit's.
+/// The outcome of a test. The names are stock lit's.
 pub enum Outcome {
     Pass,
     ExpectedFailure,
@@ -34,7 +34,7 @@ pub enum Outcome {
     Unresolved(String),
 }
 
-/// What all tests of a run share.
+/// The state that all tests of a run share.
 pub struct Runner {
     pub features: Features,
     pub tools: PathBuf,

@@ -27,7 +27,7 @@ pub struct Command {
     pub text: String,
 }
 
-/// What `%s`, `%S` (also `%p`) and `%t` stand for.
+/// The values of `%s`, `%S` (also `%p`) and `%t`.
 pub struct Substitutions<'a> {
     pub source: &'a Path,
     pub directory: &'a Path,
@@ -86,7 +86,7 @@ impl Script {
         }
     }
 
-    /// Why the test cannot run here, if it cannot.
+    /// The reason that the test cannot run here, if it cannot.
     pub fn unsupported_reason(&self, features: &Features) -> Result<Option<String>, String> {
         for condition in &self.requires {
             if !condition::evaluate(condition, features)? {
@@ -101,7 +101,7 @@ impl Script {
         Ok(None)
     }
 
-    /// Whether the test is expected to fail here.
+    /// True if the test is expected to fail here.
     pub fn expects_failure(&self, features: &Features) -> Result<bool, String> {
         for condition in &self.expected_failures {
             if condition == "*" || condition::evaluate(condition, features)? {
@@ -112,7 +112,7 @@ impl Script {
     }
 }
 
-/// What follows `keyword` in `line`. A keyword is a word: `CHECK-RUN:` is not a `RUN:`.
+/// The text after `keyword` in `line`. A keyword is a word: `CHECK-RUN:` is not a `RUN:`.
 fn value<'a>(line: &'a str, keyword: &str) -> Option<&'a str> {
     let at = line.find(keyword)?;
     let (before, found) = line.split_at(at);

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What LLVM gives to tests.
+/// The tools of LLVM that tests use.
 const LLVM_TOOLS: [&str; 3] = ["FileCheck", "not", "split-file"];
 
 /// The LLVM whose tools the tests are written for. Distributions install several beside each other.

@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 pub struct OpOf {
     /// Values that it reads: inputs first, then results in order.
     pub reads: Vec<usize>,
-    /// Whether another kernel may compute it again.
+    /// True if another kernel may compute it again.
     pub free: bool,
-    /// Whether it only gives memory another shape.
+    /// True if it only gives memory another shape.
     pub renames: bool,
 }
 
@@ -21,7 +21,7 @@ pub struct OpOf {
 pub struct Case {
     /// Stored bytes of each value: inputs first, then the result of each op.
     pub bytes: Vec<u64>,
-    /// How many values are inputs.
+    /// The number of inputs among the values.
     pub inputs: usize,
     /// In program order.
     pub ops: Vec<OpOf>,

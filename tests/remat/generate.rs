@@ -96,7 +96,7 @@ struct Making {
     used: Vec<bool>,
     inputs: usize,
     lines: Vec<String>,
-    /// What each op says without its name: two equal ones would be one op in two kernels.
+    /// The text of each op without its name: two equal ones would be one op in two kernels.
     bodies: Vec<String>,
     ops: Vec<OpOf>,
     kernel: Vec<usize>,

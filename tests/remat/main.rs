@@ -22,12 +22,12 @@ use fuser_pass::{Catalog, Manager, PassOptions};
 use generate::Program;
 use random::Random;
 
-/// What remat did to one program.
+/// The outcome of remat on one program.
 struct Outcome {
     before: u64,
     after: u64,
     best: u64,
-    /// Whether the least may be out of reach: the cost model refused a kernel as it would become (it has no common
+    /// True if the least may be out of reach: the cost model refused a kernel as it would become (it has no common
     /// iteration space, say, or walks its inputs twice), which the exhaustive search knows nothing of.
     bound: bool,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Folders that hold nothing of ours; hidden folders other than `.ci` are left out as well.
 const SKIPPED: [&str; 1] = ["target"];
 
-/// What holds text that people write. `Cargo.lock` is written by cargo.
+/// Extensions of files with text that people write. `Cargo.lock` is written by cargo.
 const TEXT: [&str; 12] = [
     "rs", "md", "toml", "sh", "py", "fir", "test", "json", "yml", "yaml", "lalrpop", "txt",
 ];

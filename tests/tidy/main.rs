@@ -1,7 +1,8 @@
 //! The house rules, kept by a test.
 //!
-//! Each rule reads the sources as text, and names the file and the line where it is broken. What a rule demands stands at the top of
-//! its file, why stands in `ARCHITECTURE.md`. Each rule is itself tested on a text that breaks it, so that none of them is blind.
+//! Each rule reads the sources as text, and names the file and the line where it is broken. The top of its file states
+//! the rule, `ARCHITECTURE.md` the reason. Each rule is itself tested on a text that breaks it, so that none of them is
+//! blind.
 //!
 //! Reads only; needs nothing but the checkout and `cargo metadata` without the network.
 

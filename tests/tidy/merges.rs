@@ -2,8 +2,8 @@
 
 use crate::{Violation, assert_none, files};
 
-/// What such a line begins with: seven of one character. The line of seven `=` between the two sides stays out, as it may
-/// underline a heading.
+/// The first characters of such a line: seven of one character. The line of seven `=` between the two sides stays out,
+/// as it may underline a heading.
 const MARKS: [char; 3] = ['<', '>', '|'];
 
 #[test]

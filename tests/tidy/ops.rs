@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::{Violation, assert_none, files, source};
 
-/// Where nothing decides by name.
+/// Folders in which nothing decides by name.
 const KEPT: [&str; 3] = ["passes/", "src/", "runtime/"];
 
 /// Files in which an op may be named otherwise.

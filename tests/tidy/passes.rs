@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::{Violation, assert_none, files};
 
-/// Where passes are declared.
+/// Folders in which passes are declared.
 const PASSES: [&str; 4] = [
     "passes/simplify/",
     "passes/fusion/",

@@ -11,7 +11,7 @@ pub struct Line {
     pub comment: String,
 }
 
-/// What the reader is inside of.
+/// The lexical context of the next character.
 enum State {
     Code,
     LineComment,

@@ -4,7 +4,7 @@
 //! A part that stands in many places is kept once, and text can name it once: `#a = [#b, #b]`. Written out everywhere a
 //! few lines become megabytes. Parts that are [`LONG`] and stand in several places are counted; if writing them out
 //! each time would add more than [`MOST_REPEATED`] bytes, all of them get aliases, behind the program like those of
-//! locations. What is printed is then in proportion to what was read, and the parser, which counts parts with aliases
+//! locations. The output is then in proportion to the input, and the parser, which counts parts with aliases
 //! written out, takes what it took before. Other programs print without aliases.
 
 use rustc_hash::FxHashMap;
