@@ -81,7 +81,7 @@ fn entries(ir: &Ir, program: Op) -> Vec<Entry> {
 /// The ops that bear one label, or one inside of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Set {
-    /// What the pattern was called.
+    /// The name of the pattern.
     pub name: String,
     /// The set around it, which comes before it.
     pub parent: Option<usize>,

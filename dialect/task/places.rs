@@ -1,8 +1,8 @@
-//! Where ops stood before borders were drawn, so that dissolving them gives the program back.
+//! The original places of ops, kept so that dissolving the borders drawn around them gives the program back.
 //!
-//! Drawing segments gathers ops that stood apart, and copies some; scheduling gathers and copies inside of a segment. What
-//! is gathered or copied remembers its place in the program as an attribute, `task.place`: copies of one op have one place.
-//! Dissolving the borders merges those again and puts the ops back in order.
+//! Drawing segments gathers ops that stood apart, and copies some; scheduling gathers and copies inside of a segment.
+//! An op that is gathered or copied keeps its place in the program as an attribute, `task.place`: copies of one op have
+//! one place. Dissolving the borders merges those again and puts the ops back in order.
 //!
 //! ```text
 //! %a = fusion.exp %x                  %a = task.segment @s0 { %a = fusion.exp %x {task.place = 0} ... }

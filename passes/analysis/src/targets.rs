@@ -1,5 +1,5 @@
-//! What a pass decides for: the options `target`, the machine, and `shape`, the lengths of named extents. Every pass that prices,
-//! plans or lowers has them, and they are the same ones.
+//! The facts that passes decide for: the options `target`, the machine, and `shape`, the lengths of named extents.
+//! Every pass that prices, plans or lowers has them, and they are the same ones.
 
 use crate::cost::Bindings;
 use fuser_ir::Diagnostics;

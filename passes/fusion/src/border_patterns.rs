@@ -1,8 +1,8 @@
 //! Puts borders behind patterns: a `fusion.segment_set` at each result that the program goes on to use.
 //!
-//! Where a kernel should end is sometimes known from what the ops are: behind a layer norm, say, whatever the cost model makes
-//! of it. This pass says so for patterns of given names, as the frontend drew them or as labels of their ops
-//! (`label-patterns`). Segmentation then begins with what such borders leave together.
+//! The end of a kernel is sometimes known from the kind of the ops: behind a layer norm, say, whatever the cost model's
+//! result is. This pass draws such borders for patterns of given names, as the frontend drew them or as labels of their
+//! ops (`label-patterns`). Segmentation then begins with what such borders leave together.
 //!
 //! ```text
 //! // names=norm
@@ -11,9 +11,9 @@
 //!                                                    %y = fusion.exp %0
 //! ```
 //!
-//! Not in the default pipeline: a border is kept, whatever it costs. What the pattern itself reads of its results, and what is
-//! a result of the program, stay as they are: no border is needed there. A name that no pattern has is a warning. Idempotent. Never
-//! changes what a program computes. Linear.
+//! Not in the default pipeline: a border is kept, whatever it costs. Uses of the results inside the pattern, and
+//! results of the program, stay as they are: no border is needed there. A name that no pattern has is a warning.
+//! Idempotent. Never changes what a program computes. Linear.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Traits, Value};
 
-/// What the outer loop of an axis does.
+/// The role of an axis, which decides its outer loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Spread over workers.
@@ -78,7 +78,7 @@ pub struct SweepSpec {
     pub threads: i64,
 }
 
-/// How a value lies along a loop axis.
+/// The variation of a value along a loop axis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Along {
     /// It does not vary.
@@ -87,7 +87,7 @@ pub enum Along {
     Stride(ExtentExpr),
 }
 
-/// Why the clauses of a sweep cannot be read; `lower` turns it into a diagnostic at the sweep.
+/// The reason that the clauses of a sweep cannot be read; `lower` turns it into a diagnostic at the sweep.
 pub type SpecError = String;
 
 impl SweepSpec {

@@ -58,7 +58,7 @@ fn run(ctx: &mut PassContext<'_>) {
     }
 }
 
-/// What is needed under one op.
+/// The ops and results that are needed under one op.
 struct Needed {
     ops: SecondaryMap<Op, bool>,
     /// Results of tasks; for all other ops the op decides.

@@ -1,4 +1,4 @@
-//! What each step of the segmenter is worth: programs segmented with all steps, and without one of them at a time.
+//! Ablation of the segmenter: programs segmented with all steps, and without one of them at a time.
 //!
 //! ```text
 //! cargo run --release -p fuser-passes --example ablate_segment

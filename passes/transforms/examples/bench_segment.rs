@@ -1,4 +1,4 @@
-//! How the time and the work of segmentation grow with the program.
+//! A benchmark of the time and the work of segmentation as programs grow.
 //!
 //! ```text
 //! cargo run --release -p fuser-passes --example bench_segment -- [OPS] [FAMILY] [--all] [--double]

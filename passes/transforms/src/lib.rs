@@ -67,7 +67,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
     text: "canonicalize,cse,dce",
 };
 
-/// What runs on a program before it is scheduled.
+/// The passes on a program before it is scheduled.
 macro_rules! front {
     () => {
         "label-patterns,canonicalize,cse,decompose,preseg,segment,remat"

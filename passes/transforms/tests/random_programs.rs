@@ -1,4 +1,5 @@
-//! What holds for any program, on random ones: with patterns that a frontend drew, and between what is planned and drawn.
+//! Properties that hold for any program, tested on random ones: with patterns that a frontend drew, and between plan
+//! and drawing.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! How the work of segmentation and of rematerialization grows, by their own counters: never by the clock.
+//! Growth of the work of segmentation and of rematerialization, by their own counters: never by the clock.
 //!
 //! Each counts what is done one by one: `asked-ops` the ops of groups that are asked about, each of which is looked at to know
 //! whether an equal group was; `planned-ops` those of groups that were new; `questions`, `refinements` and `axis-steps` what

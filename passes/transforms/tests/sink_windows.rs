@@ -1,4 +1,4 @@
-//! Which slices sink, by the limits and prices that the pass states; that no bit changes random programs show elsewhere.
+//! Limits and prices of sinking slices; that no bit changes is tested on random programs elsewhere.
 
 mod common;
 

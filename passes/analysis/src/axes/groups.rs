@@ -1,4 +1,4 @@
-//! Axes of groups of ops that merge: whether two groups have one iteration space, at the price of the smaller.
+//! Axes of groups of ops that merge: a test of two groups for one iteration space, at the price of the smaller.
 //!
 //! Each group keeps its classes of axes. Asked about two, the ops of the smaller are added to the classes of the larger and
 //! taken back; when they merge they stay. So putting n ops together, one after the other or pair by pair, costs near n log n,
@@ -9,9 +9,9 @@
 //! b: { %q = reshape %x : [24] -> [4, 6] }     (a is as it was)
 //! ```
 //!
-//! Guarantees: what is refused here, `Axes::build` refuses for the ops of both groups. What depends on the whole group is not
-//! decided here and is said to be so: what slices, pads and cats read, an argument beside its own transpose, and lengths that
-//! nobody knows. Never edits the IR.
+//! Guarantees: `Axes::build` refuses the ops of two groups that are refused here. Facts that depend on the whole group
+//! are not decided here but reported as open: values that slices, pads and cats read, an argument beside its own
+//! transpose, and unknown lengths. Never edits the IR.
 
 use fuser_ir::{Ir, Op};
 
@@ -19,7 +19,7 @@ use super::refusal::AxisRefusal;
 use super::union::AxisUnion;
 use super::{is_turn, window};
 
-/// What is known of two groups as one.
+/// The result of testing two groups as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Common {
     /// They have one iteration space.
@@ -30,7 +30,7 @@ pub enum Common {
     Open(Open),
 }
 
-/// Why a question is not decided by parts.
+/// The reason that a question is not decided by the groups' own axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Open {
     /// Slices, pads and cats: which values they alone read depends on the whole group.
@@ -48,7 +48,7 @@ pub enum Open {
 struct Member {
     ops: Vec<Op>,
     windows: bool,
-    /// Whether it permutes the axes of an argument.
+    /// True if it permutes the axes of an argument.
     turns: bool,
     /// Made when somebody first asks; `None` inside: the group has no iteration space.
     classes: Option<Option<AxisUnion>>,

@@ -1,14 +1,15 @@
-//! Axis analysis: which axes of which tensors are the same loop.
+//! Axis analysis: the classes of tensor axes that are one loop.
 //!
-//! Inside a set of ops every dimension of every tensor is an ordered list of *axes*. Elementwise ops, casts and permutes
-//! keep axes, `broadcast` introduces some, a reduction ends some, and a reshape splits them into factors: after
-//! `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension meet in
-//! their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and `[4, 6]`)
-//! the set has no single iteration space, and the analysis says so with both factorings; a single reshape has that of its result. Extents are polynomials, so
-//! `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes: such a dimension is the empty list. Slice, pad and cat
-//! open an axis for each dimension along which an index moves, and compute what they read at that index (`window/`); so does a
-//! permutation of an argument that meets that argument. What only such reads want brings no axes of its own; an axis of the walk
-//! is cut, or joined with another, where a window needs it. A dimension's place in memory is its type's layout.
+//! Inside a set of ops every dimension of every tensor is an ordered list of *axes*. Elementwise ops, casts and
+//! permutes keep axes, `broadcast` introduces some, a reduction ends some, and a reshape splits them into factors:
+//! after `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension
+//! meet in their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and
+//! `[4, 6]`) the set has no single iteration space, and the analysis says so with both factorings; a single reshape has
+//! that of its result. Extents are polynomials, so `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes:
+//! such a dimension is the empty list. Slice, pad and cat open an axis for each dimension along which an index moves,
+//! and compute what they read at that index (`window/`); so does a permutation of an argument that meets that argument.
+//! A value that only such reads use brings no axes of its own; an axis of the walk is cut, or joined with another,
+//! where a window needs it. A dimension's place in memory is its type's layout.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                 // %x: [0, 1]   %s: [0]      %s reduces [1]
@@ -59,7 +60,7 @@ pub type AxisList = SmallVec<[AxisId; 2]>;
 pub struct DimAxes {
     /// The axes; empty for a dimension of extent 1.
     pub axes: SmallVec<[AxisId; 1]>,
-    /// Whether the dimension is stored once (`b` in the type).
+    /// True if the dimension is stored once (`b` in the type).
     pub broadcast: bool,
 }
 
@@ -86,7 +87,8 @@ pub struct Axes {
     unwalked: FxHashSet<Value>,
 }
 
-/// What the IR does not say of a kernel that is not drawn yet: ops of it, or that read it, are copied into others.
+/// The copies around a kernel that is not drawn yet, which the IR does not show: ops of it, or that read it, are copied
+/// into others.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     /// Values that it does not write though an op outside reads them: each such op has a copy of its own, or is where one is.

@@ -1,4 +1,4 @@
-//! Why a set of ops has no common iteration space: each reason with its numbers, printed by one function.
+//! The reasons that a set of ops has no common iteration space, each with its numbers, printed by one function.
 
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};

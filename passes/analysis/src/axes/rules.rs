@@ -1,8 +1,8 @@
-//! What each op says about axes, from its indexing maps.
+//! The rules by which each op relates axes, from its indexing maps.
 //!
-//! Axes of operands and results that one iterator walks are one axis; a reduction ends those of its reduction iterators; a
-//! reshape aligns its operand's axes with its result's. Where an index moves, operand and result have axes of their own, and
-//! the operand is read by index arithmetic (`window/`).
+//! Axes of operands and results that one iterator walks are one axis; a reduction ends those of its reduction
+//! iterators; a reshape aligns its operand's axes with its result's. If an index moves, operand and result have axes of
+//! their own, and the operand is read by index arithmetic (`window/`).
 //!
 //! Never looks at an op's name. Never trusts a clause: an op without maps is `Unsupported`, not a panic.
 

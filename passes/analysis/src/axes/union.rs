@@ -5,8 +5,9 @@
 //! work list; where one is a product and the other is not, or both are, the inner ends are compared and the longer factor
 //! is split by exact polynomial division.
 //!
-//! A *tracked* union also knows which axes stand side by side in some value, and so finds at once when two dimensions of one
-//! value become one axis. An axis has few others beside it, however many values have it. What was looked at is counted.
+//! A *tracked* union also knows which axes stand side by side in some value, and so finds at once when two dimensions
+//! of one value become one axis. An axis has few others beside it, however many values have it. The axes examined are
+//! counted.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -50,7 +51,7 @@ enum Change {
     Beside(Node),
 }
 
-/// What a tracked union knows of an axis.
+/// The knowledge of a tracked union about an axis.
 #[derive(Clone, Debug, Default)]
 struct Sides {
     /// A value that has it.

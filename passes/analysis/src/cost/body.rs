@@ -18,7 +18,7 @@ pub(super) type Mask = u128;
 /// The most axes that a [`Mask`] holds.
 pub(super) const MAX_AXES: usize = Mask::BITS as usize;
 
-/// Where an operand comes from.
+/// The origin of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Source {
     /// Outside the group: an input, by index.
@@ -46,7 +46,7 @@ pub(super) struct Node {
     pub element: u64,
     /// Bytes of those results that are used outside.
     pub output_bytes: u64,
-    /// Whether someone outside uses a result.
+    /// True if an op outside uses a result.
     pub is_output: bool,
     pub class: OpClass,
     /// Bytes of one element of all its results while they accumulate.

@@ -1,7 +1,7 @@
-//! Which ops only give memory another shape.
+//! Views: ops that only give memory another shape.
 //!
-//! What such an op makes costs nothing outside of kernels: its result is its operand's memory. A `copy` is none, whatever its
-//! type: whoever asks for a copy wants memory of its own.
+//! The result of such an op costs nothing outside of kernels: its result is its operand's memory. A `copy` is none,
+//! whatever its type: a copy has memory of its own by definition.
 //!
 //! ```text
 //! %p = fusion.permute %x dims [1, 0] : tensor<8x4xf32, [1, 0]>     // %x: tensor<4x8xf32>: the same memory

@@ -1,4 +1,4 @@
-//! What a group of ops costs as one kernel: the one model behind segmentation, scheduling and explanation.
+//! Cost of a group of ops as one kernel: the one model behind segmentation, scheduling and explanation.
 //!
 //! [`plan`] takes ops and their axes and answers how they run as one kernel: which axes are resident in fast memory, in how
 //! many sweeps over slow memory and phases over the tile, what each sweep loads and stores, and so how many bytes move; or

@@ -13,7 +13,7 @@ use super::units::{self, Draft};
 use crate::axes::{Axes, AxisId, Copies};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a group of ops becomes.
+/// The realization of a group of ops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// One kernel.
@@ -32,7 +32,7 @@ impl Kind {
     }
 }
 
-/// What is to be small.
+/// The quantity that is minimized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Objective {
     /// Bytes through slow memory; then kernels.
@@ -44,7 +44,7 @@ pub enum Objective {
     Kernels,
 }
 
-/// How large a kernel may be.
+/// The limits on the size of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Ops per kernel: bounds code size and compile time.
@@ -71,11 +71,11 @@ pub struct Model {
     pub bindings: Bindings,
     /// Bounds.
     pub limits: Limits,
-    /// What is to be small.
+    /// The quantity that is minimized.
     pub objective: Objective,
 }
 
-/// What a kernel, or several, cost.
+/// The cost of one or several kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
     /// Bytes of inputs and of outputs of earlier sweeps that sweeps load.
@@ -148,14 +148,14 @@ pub struct Sweep {
     pub tile_bytes: u64,
 }
 
-/// How a group of ops runs as one kernel.
+/// The plan of a group of ops as one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// Kernel or view.
     pub kind: Kind,
-    /// What it reads from outside, in order of first use.
+    /// Values that it reads from outside, in order of first use.
     pub inputs: Vec<Value>,
-    /// What is used outside, in program order.
+    /// Values that are used outside, in program order.
     pub outputs: Vec<Value>,
     /// Resident axes.
     pub tile: Vec<AxisId>,

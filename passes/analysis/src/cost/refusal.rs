@@ -1,4 +1,5 @@
-//! Why ops do not share a kernel, or not this way: every reason is a variant with its numbers, printed by one function.
+//! The reasons that ops do not share a kernel, or not this way: every reason is a variant with its numbers, printed by
+//! one function.
 
 use fuser_ir::{Ir, Op, Value};
 

@@ -5,7 +5,7 @@ use fuser_target::Target;
 use super::body::{Body, Mask, bits};
 use super::units::Draft;
 
-/// What an axis is in a sweep.
+/// The role of an axis in a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
     /// Spread over workers: thread blocks or CPU threads.

@@ -1,9 +1,9 @@
-//! Which sweep, and which phase of it, each op belongs to, once the resident axes are chosen.
+//! Assignment of ops to sweeps and to the phases of these, once the resident axes are chosen.
 //!
-//! A *unit* is the body of a sweep (even number) or its epilogue (odd number). An op's home unit follows from its operands:
-//! the result of an accumulation exists only after its sweep. What a unit needs from an earlier one it fetches where that
-//! was reduced to something small, and recomputes otherwise. Outputs of one unit whose spaces do not nest are walked in
-//! sweeps of their own, side by side.
+//! A *unit* is the body of a sweep (even number) or its epilogue (odd number). An op's home unit follows from its
+//! operands: the result of an accumulation exists only after its sweep. A unit fetches a value of an earlier one if
+//! that was reduced to something small, and recomputes it otherwise. Outputs of one unit whose spaces do not nest are
+//! walked in sweeps of their own, side by side.
 
 use fuser_ir::def::OpClass;
 
@@ -12,7 +12,7 @@ use super::body::{Body, Mask, Source, bits};
 /// One walk over slow memory, by indices into the body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
-    /// Which sweeps must be complete before: all with a smaller level.
+    /// The level of the sweep: all sweeps with a smaller level must be complete before it.
     pub level: u32,
     /// Axes that it walks.
     pub space: Mask,
@@ -53,7 +53,7 @@ struct Units<'a> {
     roots: Vec<Vec<u32>>,
     is_root: Vec<bool>,
     kept: Vec<bool>,
-    /// What each unit computes, in program order.
+    /// The ops that each unit computes, in program order.
     contents: Vec<Vec<u32>>,
 }
 

@@ -68,7 +68,7 @@ fn make(
     segment
 }
 
-/// What becomes of the ops that a kernel has already.
+/// The treatment of the ops that a kernel has already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Own {
     /// They go into the new kernel.

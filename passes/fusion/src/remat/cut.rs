@@ -1,14 +1,15 @@
-//! Which of some choices a kernel loads and which it computes: a minimum cut over their neighbourhood.
+//! The decision between loading and computing some values in a kernel, by a minimum cut over their neighbourhood.
 //!
-//! Around a value that could be loaded or computed one goes back over ops that may be computed here, up to what the kernel has
-//! in any case, by the least price of the ops on a path; where that is more than all loads at stake nothing is to be gained.
-//! Choices that share something on the way make one part. Every value is an edge `in -> out` with the bytes of a load
-//! as capacity (unbounded where it is not in memory), every op a node between what it reads and what it makes; the source feeds
-//! each op with the price of computing it here (nothing for the kernel's own ops), and what is needed leads to the sink. What
-//! the cut severs is paid: loads, and foreign ops. Of equal cuts the one nearest the sink counts: less is recomputed.
+//! From a value that could be loaded or computed the neighbourhood extends back over ops that may be computed here, up
+//! to values that the kernel has in any case, by the least price of the ops on a path; beyond the price of all loads at
+//! stake nothing is to be gained. Choices that share something on the way make one part. Every value is an edge
+//! `in -> out` with the bytes of a load as capacity (unbounded if it is not in memory), every op a node between its operands
+//! and its results; the source feeds each op with the price of computing it here (nothing for the kernel's own ops),
+//! and values that are needed lead to the sink. The severed edges are paid: loads, and foreign ops. Of equal cuts the
+//! one nearest the sink counts: less is recomputed.
 //!
-//! What cannot be had without what is neither in memory nor computable, and what costs too much by its dearest operand alone,
-//! is left out before; most parts are settled by that.
+//! Values that need one that is neither in memory nor computable, and values that cost too much by their dearest
+//! operand alone, are left out before; most parts are settled by that.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,11 +33,11 @@ pub(super) struct Part {
     pub terminals: Vec<u32>,
     /// All values that were looked at, the choices among them: what is written of them concerns the part.
     pub region: Vec<u32>,
-    /// What ops among it read and the kernel has in any case.
+    /// Values that the kernel has in any case and that ops of the part read.
     pub relies: Vec<u32>,
-    /// What is loaded.
+    /// Values that are loaded.
     pub loads: Vec<u32>,
-    /// What is computed.
+    /// Ops that are computed.
     pub computes: Vec<u32>,
     /// Bytes of the loads and the price of foreign ops.
     pub cost: u128,
@@ -100,7 +101,7 @@ pub(super) struct Scratch {
     had: Vec<u32>,
     /// Ops that may be computed.
     ops: Vec<u32>,
-    /// Whether each op of the problem is one of these.
+    /// Membership of each op of the problem.
     seen: Vec<bool>,
     /// Values by the least price of the foreign ops on a path to them, their own included, then in order of discovery.
     heap: BinaryHeap<Reverse<(u128, usize)>>,
@@ -134,7 +135,7 @@ impl Scratch {
     }
 }
 
-/// What lies behind a choice.
+/// The neighbourhood of a choice, as it is explored.
 struct Neighbourhood<'a> {
     given: Given<'a>,
     local: &'a Local,

@@ -26,13 +26,13 @@ pub(super) struct Extract {
     pub instances: Vec<SmallVec<[(u32, Op); 1]>>,
     /// The classes that each op reads, operand by operand.
     pub operands: FxHashMap<Op, SmallVec<[u32; 3]>>,
-    /// What is written now.
+    /// The values that are written now.
     pub written: Vec<bool>,
     /// The price of the program as it is.
     pub cost: u64,
 }
 
-/// What makes two ops one.
+/// The key under which two ops are equal.
 type Key = (u32, Vec<(Sym, AttrId)>, Vec<u32>, Vec<TypeId>);
 
 /// Prices, in bytes.

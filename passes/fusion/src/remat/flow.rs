@@ -1,8 +1,8 @@
 //! The most that can flow through a network, and the smallest cut that bounds it: Dinic's algorithm on flat lists.
 //!
-//! Levels are distances from the source over arcs with room left. Within one set of levels a path goes up one level at a time,
-//! is given up only as far as the first arc that is full, and an arc that led nowhere is not looked at again. Where many short
-//! paths lead side by side from source to sink that takes time in proportion to the network.
+//! Levels are distances from the source over arcs with room left. Within one set of levels a path goes up one level at
+//! a time, is given up only as far as the first arc that is full, and an arc that led nowhere is not looked at again.
+//! With many short paths side by side from source to sink it takes time in proportion to the network.
 //!
 //! Guarantees: [`Flow::reaches`] does not depend on the order of nodes and arcs: it is the same for every largest flow. Capacities
 //! must fit 62 bits. The lists are kept from one network to the next.
@@ -13,9 +13,9 @@ const NONE: u32 = u32::MAX;
 /// A network and what flows through it.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// Where each arc leads. The way back stands beside it: arc `a ^ 1`.
+    /// The head of each arc. Its reverse is the neighbour: arc `a ^ 1`.
     to: Vec<u32>,
-    /// What may still flow through each arc.
+    /// The residual capacity of each arc.
     room: Vec<u64>,
     /// The arc of the same node that was added before.
     before: Vec<u32>,

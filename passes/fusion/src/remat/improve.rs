@@ -41,10 +41,10 @@ impl Default for Config {
     }
 }
 
-/// What came of it.
+/// The outcome of an improvement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// Whether something became cheaper; without it only the counters below are filled, and the program is as before.
+    /// True if something became cheaper; without it only the counters below are filled, and the program is as before.
     pub changed: bool,
     /// Bytes read and written before.
     pub bytes_before: u64,
@@ -54,15 +54,15 @@ pub(crate) struct Outcome {
     pub recomputed: u64,
     /// Segments that nothing needs any more.
     pub vanished: u64,
-    /// What the search looked at: values, ops and nodes of networks.
+    /// Steps of the search: values, ops and nodes of networks that it examined.
     pub work: u64,
     /// Steps tried.
     pub steps: u64,
     /// Ops in the kernels that the cost model was asked about.
     pub planned_ops: u64,
-    /// Whether the budget ended the search.
+    /// True if the budget ended the search.
     pub spent: bool,
-    /// What all segments cost now, as far as the cost model knows.
+    /// The cost of all segments now, as far as the cost model knows.
     pub cost: Cost,
     /// Kernels that the cost model refused as they would become: they computed nothing foreign after that.
     pub closed: u64,
@@ -167,7 +167,7 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
     outcome
 }
 
-/// What the cost model says of kernels as they would become; asked again only where that changed.
+/// The cost results of the kernels as they would become; evaluated again only for kernels that changed.
 struct Made {
     /// `None`: the kernel vanishes. `None` inside: the model has no plan for it.
     kernels: Vec<Option<Option<Priced>>>,

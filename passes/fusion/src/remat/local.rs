@@ -1,9 +1,9 @@
-//! What one kernel needs, kept up to date while the contents of memory change.
+//! The solution of one kernel, kept up to date while the contents of memory change.
 //!
-//! From what the kernel writes one goes back: what is not in memory is computed, whatever that costs, and needs what its op
-//! reads; what no op may make here is loaded. What could be either is a *choice*; choices that share something make a part,
-//! settled by itself (`cut.rs`). Each value has a count of those who need it, so a change in memory costs what it reaches:
-//! values whose state changes, and the parts that contain one of them.
+//! It follows the kernel's outputs back: a value that is not in memory is computed, whatever that costs, and needs the
+//! operands of its op; a value that no op may make here is loaded. A value that could be either is a *choice*; choices
+//! that share something make a part, settled by itself (`cut.rs`). Each value has a count of those who need it, so a
+//! change in memory costs what it reaches: values whose state changes, and the parts that contain one of them.
 //!
 //! Values are numbered behind what they are made of, so going through changes from the last value to the first meets each
 //! once. Undoing a change of memory undoes the state: it is a function of what is written alone, where nothing is missing.
@@ -18,7 +18,7 @@ use super::problem::{Kernel, Problem};
 /// Foreign ops that a kernel may have to compute: more than a few never pay.
 pub(super) const MAX_FOREIGN: u32 = 96;
 
-/// What a kernel does about a value.
+/// The state of a value in a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
     /// Nothing: it does not need it.
@@ -125,7 +125,7 @@ pub(super) struct Local {
     parts: FxHashMap<u32, Part>,
     /// The part of each value that one knows.
     part_of: FxHashMap<u32, u32>,
-    /// What the kernel has in any case, each with a part that counts on it.
+    /// The values that the kernel has in any case, each with a part that counts on it.
     relied: BTreeSet<(u32, u32)>,
     next_part: u32,
     /// Price of the parts.

@@ -1,8 +1,9 @@
-//! Rematerialization: recompute in a kernel what is dearer to load.
+//! Rematerialization: a kernel recomputes values that are dearer to load.
 //!
-//! For given kernels in run order the pass chooses which values are written to memory at all (the outer search) and, for
-//! each kernel alone, what it loads and what it computes again (a minimum cut whose capacities are stored bytes and whose
-//! price of recomputation is part of the same cut). A kernel that has nothing left to write vanishes.
+//! For given kernels in run order the pass chooses which values are written to memory at all (the outer search) and,
+//! for each kernel alone, the values that it loads and those that it computes again (a minimum cut whose capacities are
+//! stored bytes and whose price of recomputation is part of the same cut). A kernel that has nothing left to write
+//! vanishes.
 //!
 //! ```text
 //! %h = task.segment @s0 { %h = fusion.cast %x to f32 ; ... }      (f32, 4 bytes, written and read)
@@ -11,10 +12,10 @@
 //! %y = task.segment @s1 { %h = fusion.cast %x to f32 ; %y = fusion.exp %h }      (bf16, 2 bytes, read once)
 //! ```
 //!
-//! Never recomputes a reduction, a pinned op, a barrier, or what must lie in memory; never moves work from a kernel to an
-//! earlier one; never changes a program's result, which stays written once. What it accepts costs strictly less than what
-//! was there, so it ends, and running it again changes nothing. The cost model must accept every kernel as it becomes;
-//! where it does not, that kernel keeps what it had.
+//! Never recomputes a reduction, a pinned op, a barrier, or what must lie in memory; never moves work from a kernel to
+//! an earlier one; never changes a program's result, which stays written once. An accepted change lowers the cost
+//! strictly, so the pass ends, and running it again changes nothing. The cost model must accept every kernel as it
+//! becomes; a kernel that it refuses stays as it was.
 //!
 //! Reading order: `problem.rs` (the choice as plain data, and its price), `local.rs` (what one kernel needs), `cut.rs` (what it
 //! had better load: a minimum cut), `flow.rs` (that cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR), `plans.rs` (what

@@ -155,18 +155,18 @@ fn data(outcome: &Outcome) -> Later<'_> {
     }
 }
 
-/// What rematerialization changed.
+/// The report of a rematerialization.
 #[derive(Serialize)]
 struct Later<'a> {
     pass: &'static str,
     /// Read and written.
     bytes_before: u64,
     bytes_after: u64,
-    /// What is computed once more, and where.
+    /// The ops that are computed once more, and their kernels.
     again: Vec<Again<'a>>,
     /// Segments that nothing needs any more.
     gone: &'a [String],
-    /// Whether the budget ended the search.
+    /// True if the budget ended the search.
     spent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What kernels cost by the cost model, asked once per structure.
+//! Costs of kernels by the cost model, evaluated once per structure.
 //!
 //! Two kernels have one structure if op by op the name, the clauses, the types, the origin of the operands and what is
 //! written are the same: a hundred equal layers pay for one. A kernel as it would become is put together in a copy of the
@@ -16,14 +16,14 @@ use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
 
-/// What the model says of a kernel.
+/// The cost result of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Priced {
     pub kind: Kind,
     pub cost: Cost,
 }
 
-/// What an op is but for its operands.
+/// The identity of an op but for its operands.
 type Sort = (u32, Vec<(Sym, AttrId)>, Vec<TypeId>);
 
 /// Asks the cost model and remembers.

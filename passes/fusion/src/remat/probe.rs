@@ -1,4 +1,4 @@
-//! Which foreign ops have no iteration space in common with a kernel, found for all kernels at once.
+//! A probe for foreign ops that have no iteration space in common with a kernel, for all kernels at once.
 //!
 //! Once the cost model refused a kernel as it would become, it will most likely refuse others for the same cause. For each
 //! kernel the foreign ops nearest to its own are added to the axes of its own ops, each behind the ops that lead from it to

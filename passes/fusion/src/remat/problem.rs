@@ -14,7 +14,7 @@ pub struct ValueInfo {
     pub parts: SmallVec<[(u32, u64); 1]>,
     /// The op that makes it; `None` for a program input.
     pub maker: Option<u32>,
-    /// Whether the program returns it: it is written in any case.
+    /// True if the program returns it: it is written in any case.
     pub is_output: bool,
     /// The kernel that writes it, if it is written.
     pub writer: u32,
@@ -27,13 +27,13 @@ pub struct ValueInfo {
 pub struct OpInfo {
     /// The kernels that have it, ascending.
     pub homes: SmallVec<[u32; 1]>,
-    /// What it reads.
+    /// Values that it reads.
     pub reads: SmallVec<[u32; 3]>,
-    /// What it makes.
+    /// Values that it makes.
     pub writes: SmallVec<[u32; 1]>,
     /// Price of computing it in another kernel, in bytes.
     pub price: u64,
-    /// Whether it may be computed in its homes only.
+    /// True if it may be computed in its homes only.
     pub pinned: bool,
 }
 
@@ -56,14 +56,14 @@ pub struct Problem {
     pub views: Vec<bool>,
     /// Values by the kernel that would write them; filled by [`Problem::link`].
     pub by_writer: Vec<Vec<u32>>,
-    /// What a kernel's own ops touch of a value that some op reads in part, where each of them reads a part; filled by
-    /// [`Problem::link`].
+    /// Bytes that a kernel's own ops touch of a value that some op reads in part, if each of them reads a part; filled
+    /// by [`Problem::link`].
     pub touched: FxHashMap<(u32, u32), u64>,
-    /// What an op computed again touches of such a value at most; filled by [`Problem::link`].
+    /// Bytes that an op computed again touches of such a value at most; filled by [`Problem::link`].
     pub touched_abroad: FxHashMap<u32, u64>,
 }
 
-/// What one kernel does.
+/// The work of one kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kernel {
     /// Values that it loads, ascending.
@@ -77,9 +77,9 @@ pub struct Kernel {
 /// A choice with its price.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Solution {
-    /// Whether each value is written; inputs are not.
+    /// True for each value that is written; inputs are not.
     pub written: Vec<bool>,
-    /// What each kernel does; `None` for one that vanished.
+    /// The work of each kernel; `None` for one that vanished.
     pub kernels: Vec<Option<Rc<Kernel>>>,
     /// The whole price.
     pub cost: u64,

@@ -1,14 +1,16 @@
-//! What is written to memory: descent from three starts, by removing, adding and exchanging one value at a time.
+//! The search for the values to be written to memory: descent from three starts, by removing, adding and exchanging one
+//! value at a time.
 //!
-//! Starts are what is written now, what cannot be recomputed, and both together. A step is taken only if the whole price
-//! falls. What each kernel needs is kept up to date (`local.rs`), so a step costs what it touches: in the kernel that writes
-//! the value, and in those that load it or compute what makes or reads it, the values whose state changes. Values to try
-//! stand in a queue; a step that is taken puts back those near what it changed. When the queue is empty all are tried
-//! once more, until that finds nothing, a few times at most. All work is counted, and a budget bounds it.
+//! Starts are the values written now, those that cannot be recomputed, and both together. A step is taken only if the
+//! whole price falls. The solution of each kernel is kept up to date (`local.rs`), so a step costs what it touches: in
+//! the kernel that writes the value, and in those that load it or compute what makes or reads it, the values whose
+//! state changes. Values to try stand in a queue; a step that is taken puts back those near what it changed. When the
+//! queue is empty all are tried once more, until that finds nothing, a few times at most. All work is counted, and a
+//! budget bounds it.
 //!
-//! When ops are barred from kernels later, the choices are mended where that concerns them, and the descents go on from there.
-//! What the first start leads to can be had before the others: where the cost model refuses that, they had better wait for
-//! what it bars.
+//! When ops are barred from kernels later, the choices are mended where that concerns them, and the descents go on from
+//! there. The result of the first start is available before the others: if the cost model refuses it, they had better
+//! wait for the ops that it bars.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -32,9 +34,9 @@ const MAX_NEAR: usize = 64;
 /// Bound and counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// What may still be looked at: values, ops and nodes of networks.
+    /// The steps left: values, ops and nodes of networks that may still be examined.
     pub room: u64,
-    /// What was.
+    /// The steps taken.
     pub work: u64,
     /// Steps tried.
     pub steps: u64,

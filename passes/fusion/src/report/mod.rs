@@ -64,7 +64,7 @@ pub struct SegmentReport {
     pub read_bytes: Quantity,
     /// Bytes that it writes.
     pub write_bytes: Quantity,
-    /// What it reads and writes.
+    /// The values that it reads and writes.
     pub values: Vec<ValueReport>,
 }
 
@@ -84,9 +84,9 @@ pub struct ValueReport {
 pub struct Crossing {
     /// Its name.
     pub value: String,
-    /// Who writes it.
+    /// The segment that writes it.
     pub from: String,
-    /// Who reads it.
+    /// The segment that reads it.
     pub to: String,
     /// Stored bytes.
     pub bytes: Quantity,

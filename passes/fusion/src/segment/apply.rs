@@ -57,12 +57,12 @@ pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<
     drawn
 }
 
-/// What a segment holds.
+/// The content of a segment.
 #[derive(Default)]
 struct Content {
     /// In order; with whether it is a copy.
     ops: Vec<(Op, bool)>,
-    /// What stands for the results of the ops that were copied.
+    /// The copies' results, by those of the originals.
     copied: FxHashMap<Value, Value>,
 }
 

@@ -37,7 +37,7 @@ impl Hint {
     }
 }
 
-/// What separates an op from its neighbours.
+/// The borders of an op.
 #[derive(Clone, Copy, Default, Debug)]
 struct Border {
     /// It shares a group with nobody.

@@ -1,10 +1,10 @@
 //! Bottom-up: the best merge first, until none lowers the cost.
 //!
 //! Candidates are pairs of groups with a value between them or an input in common. Each waits in a queue under an
-//! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front, and it
-//! goes back under its true gain. Where one group is much smaller than the other, the axes of the two are asked before, at the
-//! price of the smaller; what has no common iteration space goes no further. Of equal gains the smaller pair comes first, so groups grow evenly and the work stays
-//! near n log n.
+//! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front,
+//! and it goes back under its true gain. If one group is much smaller than the other, the axes of the two are tested
+//! before, at the price of the smaller; a pair without a common iteration space goes no further. Of equal gains the
+//! smaller pair comes first, so groups grow evenly and the work stays near n log n.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -33,7 +33,7 @@ type Gain = [i128; 4];
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Candidate {
     gain: Gain,
-    /// What decides between equal gains: by [`Ties`].
+    /// The rank between equal gains: by [`Ties`].
     rank: [i64; 3],
     pair: (GroupId, GroupId),
     versions: (u32, u32),
@@ -53,7 +53,7 @@ impl PartialOrd for Candidate {
     }
 }
 
-/// Which of two merges of equal gain comes first.
+/// The order of merges of equal gain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Ties {
     /// The smaller, then the earlier: groups grow evenly, and the work stays near n log n.
@@ -88,7 +88,7 @@ struct State {
     version: u32,
     alive: bool,
     alone: bool,
-    /// Why no kernel can hold it, whatever joins it; found when somebody first wants to join.
+    /// The reason that no kernel can hold it, whatever joins it; found when a join is first tried.
     hopeless: Option<Option<Refusal>>,
 }
 

@@ -1,14 +1,15 @@
 //! The optimum over all ways to put few parts together, by dynamic programming over sets of parts that are done.
 //!
-//! Parts are single ops, or groups that stay whole. A grouping that can run is a chain of sets, each closed under what its
-//! parts read; the next group is what the next set adds. Only sets that such a chain can add are asked about, each once, and
-//! only those that values hold together: what shares nothing stays apart, here as everywhere.
+//! Parts are single ops, or groups that stay whole. A grouping that can run is a chain of sets, each closed under what
+//! its parts read; the next group is what the next set adds. Only sets that such a chain can add are evaluated, each
+//! once, and only those that values hold together: ops that share nothing stay apart, here as everywhere.
 //!
 //! Against a grouping that is known, sets are not asked about, and chains not followed, which by what they move at least
 //! (`floor.rs`) lead to nothing better.
 //!
-//! Guarantees: of equal groupings always the same; groups come in run order. Where parts are single ops and nothing is known
-//! this is the yardstick of the search. Never looks at values that are computed twice: that is left to refinement.
+//! Guarantees: of equal groupings always the same; groups come in run order. With single ops as parts and no known
+//! grouping it is the reference for the search. Never looks at values that are computed twice: that is left to
+//! refinement.
 
 use fuser_analysis::cost::{Cost, Objective};
 use fuser_ir::Ir;
@@ -21,14 +22,14 @@ use super::verdict::{Planner, Verdict};
 /// The most parts: there are 3^n pairs of a set and what to add.
 pub(super) const MAX_PARTS: usize = 14;
 
-/// What bounds the search.
+/// The bounds on the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Questions to the cost model.
     pub questions: u64,
     /// Pairs of a set and what to add.
     pub steps: u64,
-    /// What is known already: only less is looked for.
+    /// The cost of a known grouping: only less is looked for.
     pub below: Option<Cost>,
 }
 
@@ -41,7 +42,7 @@ impl Bounds {
     };
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
     /// The cheapest groups, in run order.

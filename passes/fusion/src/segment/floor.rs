@@ -1,17 +1,18 @@
-//! What no grouping can do without: bytes that move however ops are put together, and ops that no better grouping parts.
+//! A lower bound on the cost of any grouping: bytes that move however ops are put together, and ops that no better
+//! grouping parts.
 //!
-//! A group that is no view loads each value that it reads and does not make, and writes each that somebody else reads. So
-//! the bytes at the border of a set of ops bound from below what any grouping of them moves, and a cut through one value
-//! costs that value once more for each side. Against a grouping that is known, this tells before anything is asked which
-//! groups cannot be part of a better one, and which ops stay together in all that are.
+//! A group that is no view loads each value that it reads and does not make, and writes each that an op outside reads.
+//! So the bytes at the border of a set of ops bound from below what any grouping of them moves, and a cut through one
+//! value costs that value once more for each side. Against a grouping that is known, this tells before anything is
+//! asked which groups cannot be part of a better one, and which ops stay together in all that are.
 //!
 //! ```text
 //! %a = exp %x ; %s = sum %a ; %y = sub %a, %s     least: %x and %y. Known: 64 bytes more than that.
 //!                                                 %a is longer than 64 bytes: exp, sum and sub are one part
 //! ```
 //!
-//! Guarantees: never more than the cost model says of any grouping. What may cost nothing counts nothing: what ops load
-//! that can be views, or that windows touch in part only.
+//! Guarantees: never more than the cost model says of any grouping. A load that may cost nothing counts nothing: that
+//! of an op that can be a view, or of a value that windows touch in part only.
 
 use fuser_analysis::axes::{Copies, unwalked, window};
 use fuser_analysis::cost::{Cost, keeps_memory};
@@ -39,7 +40,7 @@ struct Class {
     behind: SmallVec<[Index; 2]>,
     /// The ops that read it.
     readers: SmallVec<[Index; 4]>,
-    /// Whether the program returns it.
+    /// True if the program returns it.
     escapes: bool,
 }
 
@@ -55,7 +56,7 @@ struct Traffic {
     behind: Set,
     /// The parts that read it.
     readers: Set,
-    /// Whether somebody outside of all parts reads it.
+    /// True if an op outside of all parts reads it.
     leaves: bool,
 }
 
@@ -71,11 +72,11 @@ pub(super) struct Floor {
 /// The class of each value, and whether a border lies between its maker and this name of it.
 type Homes = FxHashMap<u32, (usize, bool)>;
 
-/// Which ops surely move what they touch.
+/// The ops that surely move the values that they touch.
 struct Firm<'a> {
     ir: &'a Ir,
     graph: &'a Graph,
-    /// What only windows may read, wherever borders are drawn.
+    /// Values that only windows may read, however borders are drawn.
     unwalked: FxHashSet<Value>,
 }
 
@@ -309,8 +310,8 @@ mod tests {
     use fuser_analysis::cost::{Model, Objective};
     use fuser_testing::Random;
 
-    /// What a value of the program is: a square, one with an axis that is stored once, a row, a list of as many elements as a
-    /// square, or a piece of one.
+    /// The kind of a value of the program: a square, one with an axis that is stored once, a row, a list of as many
+    /// elements as a square, or a piece of one.
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Shape {
         Square,

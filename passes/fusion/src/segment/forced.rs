@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::graph::{Graph, Index};
 
-/// What is wrong with a grouping.
+/// The reason that a grouping is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GroupingError {
     /// Not JSON, or not of the form above.

@@ -26,7 +26,7 @@ pub struct Edge {
     pub maker: Option<Index>,
     /// The ops that read it, ascending, each once.
     pub readers: SmallVec<[Index; 2]>,
-    /// Whether something else than an op of the graph reads it: the program returns it.
+    /// True if something else than an op of the graph reads it: the program returns it.
     pub escapes: bool,
     /// Stored bytes.
     pub bytes: u64,
@@ -39,9 +39,9 @@ pub struct Graph {
     pub ops: Vec<Op>,
     /// All values, in order of first appearance.
     pub edges: Vec<Edge>,
-    /// What each op reads, by index into `edges`.
+    /// The values that each op reads, by index into `edges`.
     pub reads: Vec<SmallVec<[u32; 3]>>,
-    /// What each op makes.
+    /// The values that each op makes.
     pub writes: Vec<SmallVec<[u32; 1]>>,
     /// Ops that belong to no group: they make values from nothing and are copied to where these are used.
     pub free: Vec<bool>,

@@ -1,17 +1,17 @@
-//! Groups that a frontend proposes: the ops of one label (`label-patterns`) are asked about as one kernel.
+//! Groups that a frontend proposes: the ops of one label (`label-patterns`) are evaluated as one kernel.
 //!
-//! What no border separates and is not best as one kernel is grown a second time, from the patterns in place of single ops:
-//! outermost first, one that has a kernel which moves nothing twice is a group; of one that has not, those inside of it are
-//! asked about, and in the end its ops are groups of their own, as without labels. The result is taken where it costs no more
-//! than what was found without labels; at one price, where what was found parts a pattern that has a kernel.
+//! A component that is not best as one kernel is grown a second time, from the patterns in place of single ops:
+//! outermost first, one that has a kernel which moves nothing twice is a group; of one that has not, those inside of it
+//! are asked about, and in the end its ops are groups of their own, as without labels. The result is taken if it costs
+//! less than the groups found without labels, or as much and those part a pattern that has a kernel.
 //!
 //! ```text
 //! @attention { @softmax { ... } ... }    @attention has no kernel; @softmax has: one group; the other ops: one each
 //! ```
 //!
-//! A pattern that other passes moved ops in or out of is what is left of it. Where patterns need each other's results in a
-//! cycle, those are taken apart. Never costs more than what was found without labels, and a program without labels is not
-//! looked at. Never splits a component, and never joins two: borders and hints come first.
+//! A pattern that other passes moved ops in or out of counts as the ops left in it. Patterns that need each other's
+//! results in a cycle are taken apart. Never costs more than what was found without labels, and a program without
+//! labels is not looked at. Never splits a component, and never joins two: borders and hints come first.
 
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_dialects::task::labels;
@@ -26,12 +26,12 @@ use super::search::{
 };
 use super::verdict::{Planner, Verdict};
 
-/// What a pattern has in a component.
+/// The part of a pattern that lies in a component.
 pub(super) struct Part {
     name: Sym,
     /// Parts of patterns directly inside of it, by number.
     inner: Vec<usize>,
-    /// Whether another part is around it.
+    /// True if another part is around it.
     is_inner: bool,
     /// Its ops, ascending.
     members: Vec<Index>,

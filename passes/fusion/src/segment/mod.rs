@@ -1,4 +1,4 @@
-//! Segmentation: which ops share a kernel.
+//! Segmentation: the grouping of ops into kernels.
 //!
 //! The search has five steps, each of which lowers the price of what the one before it left:
 //!
@@ -12,8 +12,8 @@
 //! 4. *Refinement*: single ops move, or are copied, across the cuts that are left.
 //! 5. *Turns*: what crosses is rematerialized and what that leaves merges, while the total falls.
 //!
-//! Where a frontend labelled ops as one thing, merging begins a second time from those groups, and what it leads to is taken
-//! where it costs no more. What each step is worth: `examples/ablate_segment.rs`.
+//! If a frontend labelled ops as one thing, merging begins a second time from those groups, and its result is taken if
+//! it costs no more. The worth of each step is measured by `examples/ablate_segment.rs`.
 //!
 //! ```text
 //! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {

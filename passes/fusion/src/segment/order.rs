@@ -13,7 +13,7 @@ pub(super) type GroupId = u32;
 /// plan does.
 const MAX_SPAN: usize = 4096;
 
-/// Why two groups do not merge.
+/// The reason that two groups do not merge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Conflict {
     /// A path leads through these groups.
@@ -27,7 +27,7 @@ pub(super) enum Conflict {
 pub(super) struct Order {
     /// Groups in order; merged ones leave holes.
     list: Vec<Option<GroupId>>,
-    /// Where each group stands.
+    /// The position of each group.
     place: Vec<u32>,
 }
 

@@ -6,7 +6,7 @@ use fuser_ir::{Ir, Sym, Value};
 
 use super::graph::{Graph, Index};
 
-/// What was considered.
+/// The kind of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// One kernel for all that no border separates.
@@ -46,13 +46,13 @@ impl Action {
 /// A decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// What was considered.
+    /// The kind of the decision.
     pub action: Action,
     /// A value that names each part, the last one that it makes: the groups, or the ops and the groups that they go to.
     pub parts: Vec<Value>,
     /// Ops concerned.
     pub ops: usize,
-    /// Why not; `None`: it was done.
+    /// The reason against it; `None`: it was done.
     pub refusal: Option<Refusal>,
     /// Cost before, where it was known.
     pub before: Option<Cost>,

@@ -11,10 +11,10 @@
 //! s1: %y = ... %w                   s1: %w = fusion.cast %h to f32 ; %y = ... %w
 //! ```
 //!
-//! Guarantees: each change lowers the cost strictly, so it ends; ops with a hint stay where they are, no border of the user
-//! ends up inside a group, and only what is pure and no reduction is copied. What can save nothing by the values at the
-//! borders alone is not asked about; the ops in the groups that are asked about are counted and bounded, linear in the
-//! program. Never looks at more than the groups at one cut.
+//! Guarantees: each change lowers the cost strictly, so it ends; ops with a hint stay where they are, no border of the
+//! user ends up inside a group, and only what is pure and no reduction is copied. A change that can save nothing by the
+//! values at the borders alone is not evaluated; the ops in the groups that are evaluated are counted and bounded,
+//! linear in the program. Never looks at more than the groups at one cut.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ type Place = u32;
 struct Change {
     ops: SmallVec<[Index; MAX_ROW]>,
     from: Place,
-    /// Whether they leave `from`.
+    /// True if they leave `from`.
     leave: bool,
     into: SmallVec<[Place; MAX_COPIES]>,
 }
@@ -64,11 +64,11 @@ struct Refine<'a> {
     planner: &'a mut Planner,
     records: &'a mut Vec<Record>,
     groups: Vec<Group>,
-    /// What each group computes, ascending.
+    /// The ops that each group computes, ascending.
     content: Vec<Vec<Index>>,
     /// The groups that compute each op, ascending: the first writes its results, the others keep them to themselves.
     homes: Vec<SmallVec<[Place; 1]>>,
-    /// How many ops of a group read a value.
+    /// The number of ops of a group that read a value.
     reads: FxHashMap<(u32, Place), u32>,
     /// Groups that stay as they are: views, ops that the model does not know, ops that a hint keeps alone.
     fixed: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The whole search, from components to refined groups. What its steps are says `mod.rs`.
+//! The whole search, from components to refined groups. `mod.rs` lists its steps.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::regroup::{self, regroup};
 use super::stretches::packs;
 use super::verdict::{Planner, Verdict};
 
-/// What bounds the search.
+/// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Questions to the cost model, per op and doubling of the number of ops.
@@ -54,7 +54,7 @@ pub struct Group {
     pub members: Vec<Index>,
     /// Ops of earlier groups that this one computes again, ascending.
     pub copies: Vec<Index>,
-    /// What the model says; `None` for an op that it does not understand.
+    /// The cost model's result; `None` for an op that it does not understand.
     pub verdict: Option<Verdict>,
     /// Kept by the top-down phase.
     pub settled: bool,
@@ -69,7 +69,7 @@ pub struct Segmentation {
     pub records: Vec<Record>,
     /// Hints that could not be kept: the op's place and the reason.
     pub broken_hints: Vec<(Index, Refusal)>,
-    /// Where labels gave the groups: those that were found without.
+    /// The groups found without labels, if labels gave the groups.
     pub unlabelled: Option<Vec<Group>>,
 }
 

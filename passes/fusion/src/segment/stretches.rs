@@ -1,4 +1,4 @@
-//! Where a component of more ops than a kernel may have is taken apart, before anything is asked.
+//! Chunking of a component of more ops than a kernel may have, before any evaluation.
 //!
 //! In an order in which ops can run and each stands near what it reads, any cut leaves two parts that run one after the
 //! other. So the component is cut into stretches of this order, each as long as a kernel may be, at the place in its second
@@ -41,7 +41,7 @@ pub(super) fn packs(graph: &Graph, order: &[Index], limit: usize) -> Vec<Pack> {
 /// A part, by its place among all.
 type Part = usize;
 
-/// What is put together, and what it reads.
+/// A chunk under construction: its parts and the parts that it reads.
 #[derive(Clone, Debug, Default)]
 struct Node {
     /// Ascending, which is an order in which they can run.

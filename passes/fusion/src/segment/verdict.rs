@@ -1,8 +1,8 @@
-//! What the cost model says of a group, asked once per structure.
+//! Cost results of groups, evaluated once per structure.
 //!
-//! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and what
-//! is used outside are the same: a model of a hundred equal layers pays for one. A refusal names values and ops; it is
-//! remembered by their places in the structure, and told of those that stand there in the group asked about.
+//! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and
+//! what is used outside are the same: a model of a hundred equal layers pays for one. A refusal names values and ops;
+//! it is remembered by their places in the structure, and reported for the ops in those places of the group evaluated.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ pub struct Verdict {
     pub sweeps: usize,
     /// Bytes of each input once and of each output once.
     pub least_bytes: u64,
-    /// Whether no input is read and no output written more than once.
+    /// True if no input is read and no output written more than once.
     pub tight: bool,
     /// Tiles that would have been better and do not fit.
     pub rejected: Rc<[Refusal]>,
@@ -52,7 +52,7 @@ pub struct Planner {
     pub refinements: u64,
     /// Ops in the groups that were asked about for them.
     pub refined_ops: u64,
-    /// What each structure was answered; values and ops of refusals are places in it.
+    /// The result for each structure; values and ops of refusals are places in it.
     known: FxHashMap<Vec<u32>, Result<Verdict, Refusal>>,
 }
 

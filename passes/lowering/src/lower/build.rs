@@ -31,7 +31,7 @@ impl Idx {
     }
 }
 
-/// How the iterations of a loop are spread.
+/// The mapping of a loop's iterations to workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Map {
     /// In order, by one thread.
@@ -96,7 +96,7 @@ pub struct OpenIf {
 pub struct KernelBuilder<'a> {
     /// The program.
     pub ir: &'a mut Ir,
-    /// Where ops go: the end of this block.
+    /// The insertion point: the end of this block.
     pub block: Block,
     /// The entry block of the kernel: its ops run before the grid loop.
     pub entry: Block,

@@ -1,4 +1,5 @@
-//! How reductions accumulate: type, identity, combining op. One table for loops, lanes and threads.
+//! Accumulation of reductions: type, identity, combining op. One table for loops, lanes and threads. One table for
+//! loops, lanes and threads.
 
 use fuser_dialects::fusion;
 use fuser_ir::def::{Computes, OpClass, OpDef};

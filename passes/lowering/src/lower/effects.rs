@@ -1,4 +1,4 @@
-//! What the nests of a phase are for, and what each nest needs.
+//! The effects of a phase, assigned to nests of loops, and the ops that each nest needs.
 //!
 //! An *effect* is a reduction, a store of a sweep output, or keeping a value in tile memory for a later phase. All effects
 //! with the same loops share a nest. Pure ops have no place of their own: each nest computes what its effects need, from
@@ -20,7 +20,7 @@ const CHEAP_LOADS: usize = 2;
 /// Loop axes of a nest, outermost first, and what it is for.
 pub(super) type Group = (Vec<usize>, Vec<Effect>);
 
-/// What a nest is for.
+/// The purpose of a nest.
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
     /// A sweep output is written to global memory.

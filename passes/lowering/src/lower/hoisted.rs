@@ -24,7 +24,7 @@ pub struct HoistedPhase {
     pub place: usize,
 }
 
-/// What hoisted phases made so far.
+/// The values that hoisted phases made so far.
 #[derive(Clone, Debug, Default)]
 pub struct Outside {
     scalars: FxHashMap<Value, Value>,

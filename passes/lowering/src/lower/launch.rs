@@ -6,7 +6,7 @@
 //! %s = kernel.launch callee @f_0 %x extents [[B]]          // and @f_0 holds the loops
 //! ```
 //!
-//! Where the sweep accumulates over grid axes, the kernel yields one partial result per cell and a second kernel puts them
+//! If the sweep accumulates over grid axes, the kernel yields one partial result per cell and a second kernel puts them
 //! together, in the order of the cells: the result is the same however many threads run.
 
 use fuser_analysis::axes::Axes;

@@ -24,14 +24,14 @@ use super::combine::Combine;
 use super::hoisted::{HoistedPhase, Outside};
 use crate::spec::{Along, SweepSpec};
 
-/// Why a sweep cannot be lowered.
+/// The reason that a sweep cannot be lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
     /// The op that stands in the way.
     pub op: Op,
-    /// What it is that cannot be done.
+    /// The message.
     pub reason: String,
-    /// What to do instead.
+    /// Advice on the correction.
     pub help: String,
 }
 
@@ -63,11 +63,11 @@ pub struct Resident {
 pub struct Accumulator {
     /// The reduction.
     pub op: Op,
-    /// How it combines.
+    /// The type, identity and op of its combination.
     pub combine: Combine,
     /// Position, in the order of outer loops, of the outermost loop that it reduces.
     pub start: usize,
-    /// Whether it reduces a grid axis: then the kernel yields partial results per cell.
+    /// True if it reduces a grid axis: then the kernel yields partial results per cell.
     pub cross_grid: bool,
     /// The memory.
     pub memory: Value,
@@ -82,7 +82,7 @@ pub struct AccDim {
     pub axis: usize,
     /// Its length in the accumulator.
     pub size: Idx,
-    /// Whether it spans the whole axis, or only the indices of the current step.
+    /// True if it spans the whole axis; else it holds only the indices of the current step.
     pub whole: bool,
 }
 
@@ -122,11 +122,11 @@ pub struct SweepLowering<'a> {
     pub order: FxHashMap<Op, usize>,
     /// The ops that read each value at the point of the walk.
     pub readers: FxHashMap<Value, Vec<Op>>,
-    /// How each value lies along each loop axis.
+    /// The variation of each value along each loop axis.
     pub layouts: FxHashMap<Value, Vec<Option<Along>>>,
     /// Phases that run before outer loops.
     pub hoisted: Vec<HoistedPhase>,
-    /// What they made: it stays through the loops.
+    /// The values that hoisted phases made: they live through the loops.
     pub outside: Outside,
 }
 

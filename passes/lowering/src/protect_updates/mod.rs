@@ -1,18 +1,19 @@
-//! In-place updates: which results are written straight into the argument that they overwrite.
+//! In-place updates: results that are written straight into the argument that they overwrite.
 //!
-//! A result with `{alias = i}` overwrites argument `i`, and every read of the argument sees the old contents. Where all that
-//! reads the argument has read it by the time the result is written, the result is made in the argument's own memory: the
-//! pass marks it `in_place`. Elsewhere it is made in memory of its own and copied at the very end, and a remark says why.
+//! A result with `{alias = i}` overwrites argument `i`, and every read of the argument sees the old contents. If all
+//! readers of the argument have read it by the time the result is written, the result is made in the argument's own
+//! memory: the pass marks it `in_place`. Elsewhere it is made in memory of its own and copied at the very end, and a
+//! remark says why.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8xf32>) -> (tensor<8xf32> {alias = 0 : i64})    =>    {alias = 0 : i64, in_place}
 //! ```
 //!
-//! Who has read when is known only once sweeps are drawn, so the pass stands behind `schedule`. A segment that writes too
-//! early moves behind the last reader where it does not feed that reader; what depends on it moves along.
+//! The order of reads is known only once sweeps are drawn, so the pass runs after `schedule`. A segment that writes too
+//! early moves behind the last reader if it does not feed that reader; the segments that depend on it move along.
 //!
-//! Reading order: `readers.rs` (who reads which argument), `place.rs` (whether one kernel may read and write the same
-//! memory), this file (the decision and the order of segments).
+//! Reading order: `readers.rs` (the readers of each argument), `place.rs` (the test that one kernel may read and write
+//! the same memory), this file (the decision and the order of segments).
 //!
 //! Never rewrites an op and never trusts a mark that was there before. Takes time in the size of the program, and for each
 //! segment that moves in the stretch that it moves over.
@@ -57,7 +58,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// Why a result is not written in place.
+/// The reason that a result is not written in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conflict {
     /// No sweep makes it: it is another argument, or the program is not scheduled.
@@ -68,7 +69,7 @@ pub enum Conflict {
     Returned,
     /// A segment that needs the new value reads the old one.
     ReadLater {
-        /// Which.
+        /// The segment.
         segment: String,
     },
     /// A later sweep of its own segment reads the old contents.
@@ -157,13 +158,13 @@ fn tell(ctx: &mut PassContext<'_>, result: usize, argument: usize, conflict: Opt
     ctx.remark(remark);
 }
 
-/// What is decided so far.
+/// The decisions so far.
 struct Decider {
     program: Program,
     places: Places,
     /// The ops of the program, by number, in the order in which they will run.
     order: Vec<usize>,
-    /// Where each number stands in `order`.
+    /// The position of each number in `order`.
     position: Vec<usize>,
     /// The values that have a place already.
     written: FxHashMap<Value, usize>,

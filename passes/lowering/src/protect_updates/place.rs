@@ -1,6 +1,6 @@
-//! Whether one kernel may read and write the same memory.
+//! The test that one kernel may read and write the same memory.
 //!
-//! It may where each element is read before it is written, and never again. A step of a sweep loads what a nest of loops
+//! It may if each element is read before it is written, and never again. A step of a sweep loads what a nest of loops
 //! needs before the nest stores, so it is enough that
 //! - the result varies along every loop of the sweep, so that each of its elements belongs to one point of the space;
 //! - the argument has that very element at that point: the same strides along every loop, and no slice, pad or cat reads

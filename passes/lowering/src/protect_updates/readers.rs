@@ -1,4 +1,4 @@
-//! Who reads which argument of a program, views included.
+//! The readers of each argument of a program, views included.
 //!
 //! A view segment reads nothing: its results are other names of the memory of what it is a view of, its *root*.
 
@@ -9,7 +9,7 @@ use fuser_dialects::task;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-/// Whose memory a value is.
+/// The owner of a value's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Root {
     /// An argument's.
@@ -25,7 +25,7 @@ pub struct Program {
     pub tops: Vec<Op>,
     /// The numbers of the ops whose results each of them uses.
     pub needs: Vec<BTreeSet<usize>>,
-    /// What the program returns.
+    /// The values that the program returns.
     pub returned: Vec<Value>,
     /// The op that returns.
     pub end: Option<Op>,

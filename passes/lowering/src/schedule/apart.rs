@@ -1,13 +1,14 @@
-//! What becomes of a segment whose plan cannot be carried out: the next plan, and then two segments in its place.
+//! The fallback of a segment whose plan cannot be lowered: the next plan, and then two segments in its place.
 //!
 //! ```text
 //! %b = task.segment @s0 { %a = ...  %b = ... }   =>   %a = task.segment @s0a { %a = ... }
 //!                                                     %b = task.segment @s0b { %b = ... }
 //! ```
 //!
-//! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy ([`trial`](crate::trial::trial)). Where that
-//! fails the cost model accepted a plan that lowering does not know, and the user cannot change it; so the segment is cut in
-//! halves until each part has a kernel, at the last one op in each. A segment of `n` ops is tried `2 log2(n) + 2` times at most.
+//! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy
+//! ([`trial`](crate::trial::trial)). If that fails, the cost model accepted a plan that lowering does not know, and the
+//! user cannot change it; so the segment is cut in halves until each part has a kernel, at the last one op in each. A
+//! segment of `n` ops is tried `2 log2(n) + 2` times at most.
 //!
 //! A segment that stands in the text, or that a given grouping demands, is the user's ([`is_drawn`]): it is never cut.
 

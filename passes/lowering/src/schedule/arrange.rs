@@ -19,16 +19,16 @@ struct Walk {
     roles: Vec<(AxisId, Role)>,
     /// Fast memory that its plan fills.
     tile_bytes: u64,
-    /// Whether it comes after the loops of a sweep.
+    /// True if it comes after the loops of a sweep.
     epilogue: bool,
     /// The ops whose results it writes: others that compute them on the way have copies.
     writes: FxHashSet<Op>,
 }
 
-/// What was drawn, and what was decided on the way.
+/// The sweeps that were drawn, and the decisions on the way.
 #[derive(Debug, Default)]
 pub struct Arranged {
-    /// How many sweeps there are.
+    /// The number of sweeps.
     pub sweeps: usize,
     /// The values that are computed before loops, each with the names of those loops.
     pub hoisted: Vec<(Kept, String)>,

@@ -1,8 +1,8 @@
-//! What a loop does not change: values computed once before it and kept for all its steps.
+//! Loop-invariant values: computed once before a loop and kept for all its steps.
 //!
-//! A row-wise walk meets the same weights in every row. What is done to them alone (a rounding to bf16 and back, `1 + w`, an
-//! exponential) is the same in every row too. Where that work costs more than reading its result, the ops become a phase of
-//! their own, which runs before the loops along which it does not vary:
+//! A row-wise walk meets the same weights in every row. Values computed from them alone (a rounding to bf16 and back,
+//! `1 + w`, an exponential) are the same in every row too. If that work costs more than reading its result, the ops
+//! become a phase of their own, which runs before the loops along which it does not vary:
 //!
 //! ```text
 //! task.phase before ["a1"] { %w1 = fusion.cast %w0 to bf16 ... task.yield %w1 }
@@ -64,7 +64,7 @@ pub struct Candidates<'a> {
     pub room: u64,
 }
 
-/// What is known of an op that the innermost loops do not change.
+/// An op that the innermost loops do not change.
 #[derive(Clone, Copy)]
 struct Invariant {
     /// The outermost place where it can stand: loops from there on do not change it.

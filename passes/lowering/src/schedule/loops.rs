@@ -29,7 +29,7 @@ pub struct Draft<'a> {
     pub roles: Vec<(AxisId, Role)>,
     /// Its ops.
     pub ops: &'a [Op],
-    /// What it loads from and stores to global memory.
+    /// Values that it loads from and stores to global memory.
     pub memory: Vec<Value>,
 }
 

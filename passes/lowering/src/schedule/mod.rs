@@ -11,9 +11,10 @@
 //! }
 //! ```
 //!
-//! Which axes are resident, and so how many sweeps and phases there are, is the cost model's plan (`cost`), the one on which
-//! the segmenter decided. What costs no bytes (order of loops, tiles, lanes, partial sums) is chosen in `loops.rs`. Both are
-//! written as clauses that a user may edit before `lower-to-kernel`. What loops do not change is a phase before them (`hoist.rs`).
+//! Which axes are resident, and so how many sweeps and phases there are, is the cost model's plan (`cost`), the one on
+//! which the segmenter decided. Choices that cost no bytes (order of loops, tiles, lanes, partial sums) are made in
+//! `loops.rs`. Both are written as clauses that a user may edit before `lower-to-kernel`. Loop-invariant values are a
+//! phase before the loops (`hoist.rs`).
 //!
 //! A plan that cannot be lowered is given up for the next one, and at the last the segment is cut (`apart.rs`).
 //!

@@ -88,16 +88,16 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// What is scheduled for.
+/// The target and the extents that are scheduled for.
 #[derive(Clone)]
 struct Goal {
     target: Target,
     bindings: Bindings,
 }
 
-/// Why a segment has no schedule.
+/// The reason that a segment has no schedule.
 struct Refused {
-    /// Where the op at fault stands, and its name; not known of what all ops have in common.
+    /// Place and name of the op at fault; `None` for a reason that all ops have in common.
     at: Option<(Place, String)>,
     reason: String,
     help: Option<String>,

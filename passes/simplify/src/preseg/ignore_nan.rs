@@ -132,7 +132,7 @@ fn replace(ir: &mut Ir, op: Op, def: &'static OpDef) -> Op {
 /// Axes of x, as bits: a rank is at most 32.
 type Axes = u32;
 
-/// What is known of a value.
+/// The dataflow state of a value.
 #[derive(Clone, Debug)]
 struct State {
     /// The axis of x that each axis is; none for axes that x does not have.
@@ -161,7 +161,7 @@ impl State {
     }
 }
 
-/// What differs has left what this pass knows.
+/// A difference escapes from the flow that this pass follows.
 struct Escapes;
 
 /// The values that hang on a reduction or on its operand.
@@ -169,7 +169,7 @@ struct Flow<'a> {
     states: FxHashMap<Value, State>,
     /// Ops that read one of them, in program order, and whether one that they read differs.
     pending: BTreeMap<usize, (Op, bool)>,
-    /// How many of these read one that differs.
+    /// The number of these that read one that differs.
     differing: usize,
     /// The axes of x that the reduction keeps.
     kept: Axes,

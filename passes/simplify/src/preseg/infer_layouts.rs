@@ -23,11 +23,12 @@
 //!
 //! Axes that the order does not have, as the operand is stored once along them, come outermost.
 //!
-//! What a program says stays: a result whose type in the signature, or whose value's type, states a layout, row-major
-//! included (`[0, 1]`); a result that overwrites an argument; an argument that is returned. A result that a `reshape` reads stays
-//! row-major: then the reshape is a view, which it could not be otherwise. Row-major orders are not written.
-//! Changes what callers receive and no element of it: the tools follow the type. Of the values that are not returned only those
-//! that a result is another shape of get the layout that makes it the same memory. One walk over the program.
+//! Stated choices stay: a result whose type in the signature, or whose value's type, states a layout, row-major
+//! included (`[0, 1]`); a result that overwrites an argument; an argument that is returned. A result that a `reshape`
+//! reads stays row-major: then the reshape is a view, which it could not be otherwise. Row-major orders are not
+//! written. Changes what callers receive and no element of it: the tools follow the type. Of the values that are not
+//! returned only those that a result is another shape of get the layout that makes it the same memory. One walk over
+//! the program.
 
 use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion::maps;

@@ -1,12 +1,14 @@
-//! What simplifies a program before ops are grouped. Each pass is a file; `preseg` runs them in the order of [`PIPELINE`].
+//! Simplification of a program before ops are grouped. Each pass is a file; `preseg` runs them in the order of
+//! [`PIPELINE`].
 //!
-//! No pass here changes a bit of a result (the payload of a NaN apart, which no op specifies), and none moves an op across
-//! a user's border. Where nvFuser's pass of the same purpose does change bits (it narrows `f64 -> f32 -> f16` to one
-//! rounding), ours keeps the ops.
+//! No pass here changes a bit of a result (the payload of a NaN apart, which no op specifies), and none moves an op
+//! across a user's border. nvFuser's pass of the same purpose does change bits in one case (it narrows
+//! `f64 -> f32 -> f16` to one rounding); ours keeps the ops.
 //!
-//! What nvFuser does here and we do elsewhere, or not: views are found by segmentation and cost nothing there; in-place
-//! updates are protected after scheduling, by `protect-updates`; extents need no merging, as two that meet in an op have one
-//! name or the verifier says so; a product over an axis of extent 1 and the motion of gathers wait for these ops.
+//! Steps that nvFuser takes here and we take elsewhere, or not at all: views are found by segmentation and cost nothing
+//! there; in-place updates are protected after scheduling, by `protect-updates`; extents need no merging, as two that
+//! meet in an op have one name or the verifier says so; a product over an axis of extent 1 and the motion of gathers
+//! wait for these ops.
 
 mod cancel_slice_cat;
 mod compose_broadcasts;

@@ -1,4 +1,4 @@
-//! What each rule needs to be legal.
+//! Legality of the simplifications: each condition that a rule needs.
 use fuser_ir::DType;
 
 use super::fold_casts::holds;

@@ -12,7 +12,7 @@ use fuser_ir::verify;
 use fuser_pass::pipeline::PipelineBuilder;
 use fuser_pass::{Catalog, Instrument, Manager, PassOptions, Pipeline};
 
-/// What a run left.
+/// The results of a run.
 pub struct Run {
     /// The module after the pipeline.
     pub text: String,

@@ -28,7 +28,7 @@ pub struct Guard {
     pub extent: ExtentExpr,
 }
 
-/// What is known of a guard at all points of the walk.
+/// The value of a guard over all points of the walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Holds {
     Always,

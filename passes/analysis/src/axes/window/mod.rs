@@ -1,10 +1,10 @@
-//! Windows: what an element of a slice, pad or cat is, as a computation from memory at the indices of the walk.
+//! Windows: the element of a slice, pad or cat as a computation from memory at the indices of the walk.
 //!
 //! A window op opens axes of its own. It does not read its operand at the point of the walk, as other ops do, but at an
-//! index computed from it: `start + step * i` for a slice, `i - low` where that lies inside for a pad, one operand or the
-//! other for a cat. From there the maps of the ops on the way say at which index each value is wanted, and what is pointwise
-//! is computed there: a value may be wanted at several indices, and is computed for each. What results is a list of *nodes*:
-//! loads at an affine address, ops on earlier nodes, and choices between two of them by *guards*.
+//! index computed from it: `start + step * i` for a slice, `i - low` where that lies inside for a pad, one operand or
+//! the other for a cat. From there the maps of the ops on the way say at which index each value is wanted, and a
+//! pointwise value is computed there: a value may be wanted at several indices, and is computed for each. The result is
+//! a list of *nodes*: loads at an affine address, ops on earlier nodes, and choices between two of them by *guards*.
 //!
 //! ```text
 //! %s = fusion.sin %x                                     // %x: tensor<8xf32>
@@ -13,13 +13,13 @@
 //!                                                        2: 1 where 0 <= i - 1 < 6, else %v
 //! ```
 //!
-//! An index is a sum of axes of the walk, each times a factor, and an offset ([`Form`]). Where a reshape cuts one axis into
-//! several the terms that are multiples of the inner length go out and the rest stays in. Where they do not come apart the
-//! axis of the walk is cut in the same way ([`Need::Split`]), or the few parts that the index may lie in are told apart by
-//! guards.
+//! An index is a sum of axes of the walk, each times a factor, and an offset ([`Form`]). If a reshape cuts one axis
+//! into several, the terms that are multiples of the inner length go out and the rest stays in. If they do not come
+//! apart, the axis of the walk is cut in the same way ([`Need::Split`]), or the few parts that the index may lie in are
+//! told apart by guards.
 //!
-//! Refused is what would have to be known at another point of the walk: the result of a reduction, unless it is wanted at
-//! the walk's own index ([`Node::Here`]); an axis that must be another one for that is told ([`Need::Join`]).
+//! A value that would have to be known at another point of the walk is refused: the result of a reduction, unless it is
+//! wanted at the walk's own index ([`Node::Here`]); an axis that must be another one for that is told ([`Need::Join`]).
 //!
 //! A reshape that stands alone and whose axes have no common refinement with its operand's is read like a window, too: element by
 //! element, each found by its number ([`Node::Numbered`]).
@@ -53,16 +53,17 @@ pub const MAX_NODES: usize = 256;
 pub enum Node {
     /// It lies in memory.
     Load {
-        /// What is read.
+        /// The value that is loaded.
         value: Value,
         /// Elements from its beginning.
         at: Form,
-        /// Where it is read: elsewhere the address may be outside of memory, and the element is any.
+        /// Conditions under which the load is valid: elsewhere the address may be outside of memory, and the element is
+        /// any.
         guards: Vec<Guard>,
     },
     /// It lies in memory, in another shape with no axis in common: elements count through in row-major order.
     Numbered {
-        /// What is read.
+        /// The value that is loaded.
         value: Value,
         /// The index along each axis of the window's result, with its length.
         index: Vec<(Form, ExtentExpr)>,
@@ -99,13 +100,13 @@ pub enum Node {
 /// A slice, pad or cat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// How its elements come about; the last node is the element of the result.
+    /// The computation of its elements; the last node is the element of the result.
     pub nodes: Vec<Node>,
     /// The ops whose results are computed for it, in no order.
     pub through: Vec<Op>,
 }
 
-/// Why the elements of a window cannot be computed where they are wanted.
+/// The reason that the elements of a window cannot be computed at the indices where they are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WindowRefusal {
     /// A value would have to be known at another index than that of the walk.

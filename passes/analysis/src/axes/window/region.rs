@@ -18,15 +18,15 @@ const LINE: i64 = 16;
 /// The elements that one load touches.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Region {
-    /// What is read.
+    /// The value that is read.
     pub value: Value,
-    /// How the run repeats.
+    /// The start of the run, and its repetition.
     pub place: Place,
     /// The first element of the run, and the first behind it.
     pub run: (i64, i64),
 }
 
-/// Where a run lies and how it repeats.
+/// The start of a run and its repetition.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place {
     /// The part of the address that has names.

@@ -1,9 +1,9 @@
 //! From a slice, pad or cat to the nodes of its window.
 //!
-//! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. What a point is
-//! follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to one of each, a
-//! choice to one of each piece; memory, creations, and what is known at the walk's own index are ends. A point that is
-//! wanted twice is one node. Never recurses.
+//! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. The step
+//! from a point follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to
+//! one of each, a choice to one of each piece; memory, creations, and values known at the walk's own index are ends. A
+//! point that is wanted twice is one node. Never recurses.
 
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::layout;
@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::form::{Form, Guard, Holds, is_natural};
 use super::{Axes, AxisId, MAX_NODES, MAX_PIECES, Node, Window, WindowRefusal};
 
-/// What the walk must be for a window to be resolved.
+/// A requirement on the axes of the walk for a window to be resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Need {
     /// An axis is a product of two, of which `inner` is the inner one's length.
@@ -29,7 +29,7 @@ pub enum Need {
     Join {
         /// The value.
         value: Value,
-        /// Which of its dimensions.
+        /// The dimension.
         dim: usize,
         /// The axes, outermost first.
         axes: Vec<AxisId>,
@@ -47,7 +47,7 @@ impl Need {
     }
 }
 
-/// Why there is no window.
+/// The reason that there is no window.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     /// There is none.
@@ -64,7 +64,7 @@ struct Point {
     guards: Vec<Guard>,
 }
 
-/// What a point is.
+/// The step from a point.
 enum Step {
     End(Node),
     /// Another point.
@@ -83,7 +83,7 @@ type Part = (Option<Guard>, Form, Form);
 /// Work to do.
 enum Task {
     Visit(Point),
-    /// What the point becomes once the points of the step are nodes.
+    /// Turns the point into a node once the points of the step are nodes.
     Finish(Point, Step),
 }
 

@@ -1,8 +1,8 @@
-//! Why the segments are what they are, in words and numbers.
+//! The explanation of a segmentation, in words and numbers.
 //!
-//! Looks at a program whose segments are drawn, however they came about: found by the search, forced, or written by hand. Its
-//! borders are taken away in a copy; the cost model is then asked what each segment is, and what one kernel for two of them
-//! would be. Decisions of the search come along as records.
+//! Looks at a program whose segments are drawn, whether found by the search, given, or written by hand. Its borders are
+//! taken away in a copy; the cost model is then asked what each segment is, and what one kernel for two of them would
+//! be. Decisions of the search come along as records.
 //!
 //! Reading order: this file (from a drawn program to data), `text.rs` (the data in words), `pair.rs` (two values).
 //!
@@ -42,9 +42,10 @@ pub(super) struct Explanation {
     cuts: Vec<CutNote>,
     /// All segments together.
     total: CostNote,
-    /// What was considered, in order.
+    /// The decisions that were considered, in order.
     records: Vec<RecordNote>,
-    /// What passes after this one changed: they tell it, and whoever writes the file puts it here ([`crate::EXPLAIN_LATER_LIST`]).
+    /// The changes that later passes made: they report them, and the writer of the file puts them here
+    /// ([`crate::EXPLAIN_LATER_LIST`]).
     later: [(); 0],
 }
 
@@ -52,16 +53,16 @@ pub(super) struct Explanation {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct SegmentNote {
     name: String,
-    /// What it computes, each op by its first result.
+    /// The ops that it computes, each by its first result.
     ops: Vec<String>,
     /// `kernel` or `view`; none where the model has no plan.
     kind: Option<&'static str>,
     /// Walks over slow memory.
     sweeps: Option<usize>,
     cost: CostNote,
-    /// What would have been better and cannot be.
+    /// Better plans that were refused.
     refused: Vec<Reason>,
-    /// Why the model has no plan.
+    /// The reason that the model has no plan.
     no_plan: Option<Reason>,
 }
 
@@ -86,7 +87,7 @@ struct Reason {
     text: String,
 }
 
-/// What crosses between two segments, and why they are not one.
+/// The values that cross between two segments, and the reason that they are not one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct CutNote {
     from: String,
@@ -103,7 +104,7 @@ struct ValueNote {
     bytes: u64,
 }
 
-/// Why segments are apart, and what putting them together would cost or break.
+/// The reason that segments are apart, and the cost of putting them together or the rule that forbids it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct Why {
     /// `border`, `refused` or `price`.
@@ -112,8 +113,8 @@ struct Why {
     borders: Vec<BorderNote>,
     /// Other segments that one kernel would have to take in, as paths lead through them.
     through: Vec<String>,
-    /// Why there can be no such kernel; where a border of the user is the only reason, what it would be without is told all the
-    /// same.
+    /// The reason that there can be no such kernel; if only a border of the user forbids it, the cost without it is
+    /// stated all the same.
     refused: Option<Reason>,
     /// One kernel for all of it, borders of the user left aside.
     together: Option<CostNote>,

@@ -1,4 +1,5 @@
-//! Why two values are in different segments, and what forcing them together would cost or break.
+//! The explanation of two values in different segments, with the cost of forcing them together or the rule that forbids
+//! it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,7 +12,7 @@ use fuser_pass::PassContext;
 use super::super::pass::UNKNOWN_VALUE;
 use super::{Drawn, Record, text};
 
-/// Where a value of the program is computed.
+/// The place at which a value of the program is computed.
 enum Home {
     /// Nowhere: it comes in.
     Input,

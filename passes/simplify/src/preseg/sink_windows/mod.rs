@@ -1,16 +1,16 @@
 //! Moves slices before reductions.
 //!
-//! A kernel computes what a slice reads of a pointwise value where it wants it, but not what a reduction makes: that would
-//! have to be complete as a whole first. Where only slices of it are wanted, and along axes that it keeps, only those parts
-//! need be reduced:
+//! A kernel computes the part that a slice reads of a pointwise value at the point of use, but a reduction's result has
+//! to be complete as a whole first. If only slices of it are wanted, along axes that it keeps, only those parts need be
+//! reduced:
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                             %a = fusion.slice %x starts [2, 0] shape [4, 16]
 //! %y = fusion.slice %s starts [2] shape [4]         =>    %y = fusion.sum %a dims [1]
 //! ```
 //!
-//! On the way it passes pointwise ops, broadcasts, permutes, expands and squeezes, and slices compose; what else there is it
-//! reads. The recomputation is ops of the program from here on, so every price and every report has it.
+//! On the way it passes pointwise ops, broadcasts, permutes, expands and squeezes, and slices compose; any other op's
+//! result it reads. The recomputation is ops of the program from here on, so every price and every report has it.
 //!
 //! A slice stays where it is, which makes a border of segments, if
 //! - what it would pass carries a hint, or is used by others as well: it would be reduced twice;
@@ -108,7 +108,7 @@ fn replace(ir: &mut Ir, window: Op, value: Value) {
 }
 
 struct Sinker {
-    /// What the slice at hand has made.
+    /// The values that the slice at hand has made.
     made: FxHashMap<Point, Value>,
     budget: usize,
     copies: usize,

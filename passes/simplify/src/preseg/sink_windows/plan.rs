@@ -1,4 +1,5 @@
-//! What moves with a slice, how, and whether that is better than to leave it.
+//! The plan of moving a slice: the values that move with it, the ways they are made, and the test that this is better
+//! than to leave it.
 //!
 //! A plan is the list of values that a slice needs parts of, in an order in which they can be made: found from the slice's
 //! operand down, each value and part of it once. Decides alone; makes nothing.
@@ -21,7 +22,7 @@ pub struct Move {
     pub starts: Vec<i64>,
     /// From one index to the next.
     pub steps: Vec<i64>,
-    /// How many there are.
+    /// The number of indices taken along each axis.
     pub shape: Vec<Extent>,
 }
 
@@ -55,7 +56,7 @@ impl Move {
 /// A value and the part of it that is wanted.
 pub type Point = (Value, Move);
 
-/// How a part of a value comes about.
+/// The way in which a part of a value is made.
 #[derive(Clone, Debug)]
 pub enum Way {
     /// It is the whole.
@@ -68,16 +69,16 @@ pub enum Way {
     Other(Value, Move),
 }
 
-/// What moves, and how, in an order in which it can be made.
+/// The values that move and their ways, in an order in which they can be made.
 #[derive(Default)]
 pub struct Plan {
     pub ways: FxHashMap<Point, Way>,
     pub order: Vec<Point>,
     /// The ops that are computed again.
     again: FxHashSet<Op>,
-    /// How many copies that makes.
+    /// The number of copies of ops that it makes.
     copied: usize,
-    /// Whether a reduction is among them.
+    /// True if a reduction is among them.
     reduces: bool,
 }
 
