@@ -1,4 +1,4 @@
-//! Fuser as a library: what the programs in `bin/` are made of.
+//! Fuser as a library: the parts of the programs in `bin/`.
 //!
 //! `driver` is `fuser-opt`; `compile` turns a module into an artifact and loads its code; `session` loads, runs and checks programs; `run` is the
 //! program `fuser-run`; `tool` is what the tools do alike; `split` takes a program apart into its segments and runs them as the whole. Files, arguments and the

@@ -1,4 +1,4 @@
-//! Random command lines: whatever is said to a tool, it does it or says what is wrong, and ends.
+//! Random command lines: a tool does as told or reports a mistake, and ends.
 //!
 //! Flags are those of each tool's help, with values that fit none, one or many of them. A line may end with 0, 1 or 2; an
 //! internal error, a signal, silence at a mistake and a run without end fail the test, which names the line.

@@ -1,4 +1,4 @@
-//! Runs what the documentation shows: every snippet and every command of `README.md` and `docs/`.
+//! The documentation's examples, run: every snippet and every command of `README.md` and `docs/`.
 //!
 //! | fence | what happens |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The passes before segmentation change no bit: random small programs of what they rewrite, run before and after.
+//! The passes before segmentation change no bit: random small programs of the forms that they rewrite, run before and
+//! after.
 //!
 //! A program is casts, shape ops, slices that are put together again, repeats and sums on tensors of few elements, empty ones
 //! too. Inputs hold small whole numbers, both zeros, infinities, NaN and subnormals. Results are compared bit by bit; of a

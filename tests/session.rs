@@ -1,4 +1,4 @@
-//! The library's face: one program, interpreted, compiled, checked, reported.
+//! The library's interface: one program, interpreted, compiled, checked, reported.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The `kernel` dialect's own rules: what its tables cannot say.
+//! The `kernel` dialect's own rules, beyond those of its tables.
 
 use fuser_ir::check::fits;
 use fuser_ir::def::{At, DTypes, OpError, Shape, TypeConstraint};

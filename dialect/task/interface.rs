@@ -1,4 +1,4 @@
-//! One interface to every task, from a single op to the whole program: what goes in, what comes out, how many bytes that is.
+//! One interface to every task, from a single op to the whole program: its inputs, its outputs, their bytes.
 //!
 //! A [`Task`] is an op with all its regions, a list of ops, or a region. Answers are in program order, so they are a function
 //! of the program alone. Takes time in the size of the task. Changes nothing.

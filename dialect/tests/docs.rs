@@ -1,4 +1,4 @@
-//! The committed pages under `docs/dialects` are what the tables say. `FUSER_UPDATE_DOCS=1` writes them anew.
+//! The committed pages under `docs/dialects` agree with the tables. `FUSER_UPDATE_DOCS=1` writes them anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};

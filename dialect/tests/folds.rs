@@ -1,4 +1,4 @@
-//! Folds: what they give, what they must leave alone, and that the arithmetic behind them is exact.
+//! Folds: their results, the forms that they must leave alone, and the exactness of the arithmetic behind them.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Mutated examples of every op: parser, inference and verifier give diagnostics, never a panic; what is accepted prints
-//! and reads again.
+//! Mutated examples of every op: parser, inference and verifier give diagnostics, never a panic; an accepted text
+//! prints and reads again.
 
 use fuser_dialects::docs::complete;
 use fuser_ir::lex::lex;

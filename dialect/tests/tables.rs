@@ -1,4 +1,4 @@
-//! Walks every op table: what each must have, and that tables do not contradict themselves.
+//! The op tables: each entry has its required parts, and tables do not contradict themselves.
 
 use std::collections::BTreeSet;
 

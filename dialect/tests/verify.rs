@@ -1,4 +1,5 @@
-//! The verifier on programs made by hand: what it accepts, and each mistake that text cannot make or that is about structure.
+//! The verifier on programs made by hand: programs that it accepts, and each mistake that text cannot make or that is
+//! about structure.
 
 mod support;
 

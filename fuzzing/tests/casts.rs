@@ -1,5 +1,5 @@
-//! Every chain of two casts, on every value of the small types and the edges of the others, means after the passes that fold
-//! casts what it meant before.
+//! Chains of two casts, on every value of the small types and the edges of the others: the passes that fold casts keep
+//! their meaning.
 
 use std::collections::BTreeMap;
 

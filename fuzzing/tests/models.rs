@@ -1,5 +1,5 @@
-//! Fixed seeds of programs as people write them: none is refused, none is wrong by what NumPy says, and written differently each
-//! gives the same bits and moves the same bytes.
+//! Fixed seeds of programs as people write them: none is refused, none disagrees with NumPy, and written differently
+//! each gives the same bits and moves the same bytes.
 //!
 //! A failure is repeated by the command that the message shows. The test fails too where the generator goes blind: an op of
 //! docs/dialects/fusion.md, an element type or a sentence that never occurs, too much that is left open.

@@ -1,5 +1,5 @@
-//! Fixed seeds of bytes, soups of tokens and changed programs through the parser: no panic, every diagnostic has a place, and
-//! what is valid prints and reads back in every form.
+//! Fixed seeds of bytes, soups of tokens and changed programs through the parser: no panic, every diagnostic has a
+//! place, and a valid text prints and reads back in every form.
 
 use fuser_fuzzing::generate::fusion::{self, Config};
 use fuser_fuzzing::generate::{Tier, text};

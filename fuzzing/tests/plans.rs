@@ -1,4 +1,4 @@
-//! Any op can be compiled alone, and so can any program: what the last resort of scheduling rests on.
+//! Any op can be compiled alone, and so can any program: the last resort of scheduling rests on it.
 //!
 //! Each tensor op by itself, in shapes with extents 0 and 1, names, `?`, axes that are stored once, and other layouts, for the CPU and for a
 //! GPU. And whole programs as one segment each, which mostly has no schedule: it is cut until it has, and computes the same.

@@ -1,4 +1,4 @@
-//! Random programs as their segments: what is written is read back, whatever passes did to names and results.
+//! Random programs as their segments: a written folder is read back, whatever passes did to names and results.
 
 use fuser::compile::CompileOptions;
 use fuser::session::Session;

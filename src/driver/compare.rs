@@ -1,4 +1,4 @@
-//! `--compare-segmentations`: one program under two groupings, and what differs.
+//! `--compare-segmentations`: one program under two groupings, and their differences.
 //!
 //! The pipeline runs twice, with the one grouping and with the other; the two segment reports are compared. So figures are those
 //! of this program here and now, whatever the files say. Segments have other names on the two sides: those that share most

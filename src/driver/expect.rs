@@ -1,4 +1,4 @@
-//! `--verify-diagnostics`: comments in the source say which diagnostics must come.
+//! `--verify-diagnostics`: comments in the source state the diagnostics that must come.
 //!
 //! ```text
 //! // expected-error {{text}}             on this line

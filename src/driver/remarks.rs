@@ -1,4 +1,4 @@
-//! Remarks of passes: which are wanted, and how they are written (text, YAML as LLVM does, JSON Lines).
+//! Remarks of passes: the selection of wanted ones, and their formats (text, YAML as LLVM does, JSON Lines).
 
 use fuser_pass::{Remark, RemarkKind, RemarkValue};
 use serde_json::{Map, Value, json};

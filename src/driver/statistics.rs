@@ -1,4 +1,4 @@
-//! `--pass-statistics`: what each pass counted.
+//! `--pass-statistics`: the counters of each pass.
 
 use std::collections::BTreeMap;
 

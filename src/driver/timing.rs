@@ -1,4 +1,4 @@
-//! `--timing`: how long each part took. A report as a list or a tree, as JSON, or as a Chrome trace.
+//! `--timing`: the time of each part. A report as a list or a tree, as JSON, or as a Chrome trace.
 //!
 //! Intervals are recorded as they open and close; every report is computed from them at the end.
 

@@ -1,4 +1,4 @@
-//! Small instruments: bisection, debug output, which files are wanted.
+//! Small instruments: bisection, debug output, selection of files.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `fuser-reduce`: makes a program smaller while a test says that it still shows what is looked for.
+//! `fuser-reduce`: makes a program smaller while a test finds it still interesting.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The library's face: load a program, resolve its inputs, compile it, run it, interpret it, check it.
+//! The library's interface: load a program, resolve its inputs, compile it, run it, interpret it, check it.
 //!
 //! ```text
 //! Session::load ──> Loaded ──resolve──> Inputs ──┬──interpret──> Execution

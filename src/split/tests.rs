@@ -1,4 +1,4 @@
-//! The map tells the truth: what it calls one value is one value, bit for bit, in the original and in every segment.
+//! The truth of the map: a value of one name is one value, bit for bit, in the original and in every segment.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A line on stderr that says what a tool is at and for how long: for work that takes longer than people wait in silence.
+//! A line on stderr that names the step of a tool and its duration: for work that takes longer than people wait in
+//! silence.
 //!
 //! ```text
 //! fuser-run: checking with the interpreter, 12 s

@@ -149,7 +149,7 @@ pub fn host() -> Target {
     }
     match target.contradiction() {
         None => target,
-        // The system says what cannot be.
+        // The system reports facts that contradict each other.
         Some(_) => Target::default(),
     }
 }

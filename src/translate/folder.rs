@@ -1,4 +1,4 @@
-//! The folder of a split program: whether it may be written, and writing it.
+//! The folder of a split program: the test that it may be written, and writing it.
 //!
 //! The map comes last: a folder with a map holds all that the map names. Files that somebody edited are never replaced.
 

@@ -1,4 +1,4 @@
-//! One process under measurement: how it ended, its processor time, its largest resident memory.
+//! One process under measurement: its exit, its processor time, its largest resident memory.
 //!
 //! Read from `/proc` while it runs and, of its time, once it has ended and before it is reaped; so only Linux measures, elsewhere both
 //! figures are zero. The memory of the last two milliseconds is not seen: what a process can touch in them is a few megabytes.

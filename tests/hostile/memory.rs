@@ -1,4 +1,4 @@
-//! `--memory` and a limit of the system: what a run holds is counted, and where there is no more it says so.
+//! `--memory` and a limit of the system: the memory of a run is counted, and a run that gets no more reports it.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reads a test file: which commands it runs, and under which conditions.
+//! The reader of a test file: the commands that it runs, and its conditions.
 //!
 //! A keyword counts wherever it stands in a line, so that each file can hide it in a comment of its own language. A `RUN:` line that
 //! ends in `\` goes on in the next one. Of stock lit's language only what every version of it and this runner agree on is taken:

@@ -1,4 +1,4 @@
-//! The least bytes that given kernels can move: every choice of what is written, and for each kernel a minimum cut.
+//! The least bytes that given kernels can move: every choice of written values, and for each kernel a minimum cut.
 //!
 //! Written from the definition alone: a kernel that writes something loads program inputs or what earlier kernels wrote, and
 //! computes any op of its own or of an earlier kernel that may be repeated; every value that it uses or writes is loaded or

@@ -1,4 +1,4 @@
-//! The files of the checkout, without what is built or fetched.
+//! The files of the checkout, without those that are built or fetched.
 
 use std::fs;
 use std::path::{Path, PathBuf};

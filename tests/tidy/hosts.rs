@@ -1,4 +1,5 @@
-//! No file names the host of a package registry: where packages come from is for the tools to know and for the user to set.
+//! No file names the host of a package registry: the origin of packages is for the tools to know and for the user to
+//! set.
 
 use crate::{Violation, assert_none, files};
 

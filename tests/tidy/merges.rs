@@ -1,4 +1,4 @@
-//! No file holds what a merge leaves behind where it could not decide.
+//! No file holds the leftovers of an undecided merge.
 
 use crate::{Violation, assert_none, files};
 

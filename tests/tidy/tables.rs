@@ -1,4 +1,4 @@
-//! Every op stands in every table that has to know it: what is missing is named, so that nobody has to search.
+//! Every op stands in every table that has to know it: a missing one is named, so that nobody has to search.
 //!
 //! The op tables of the dialect are the rows; this is what else an op needs. Types, text, diagnostics, help, axes, costs,
 //! segmentation and random programs follow from the row alone. `docs/add-an-op.md` leads through it.

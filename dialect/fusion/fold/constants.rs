@@ -1,4 +1,4 @@
-//! Constants in and out: what a value is known to hold everywhere, and attributes for what was computed.
+//! Constants of folds: the number that a value is known to hold everywhere, and attributes for computed numbers.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::types::{DType, TypeId};

@@ -1,4 +1,4 @@
-//! Making ops in program order with inferred types: what lowering passes write with.
+//! The builder of ops, in program order and with inferred types: the interface of lowering passes.
 //!
 //! ```text
 //! let mut b = Builder::before(&mut ir, op);

@@ -1,4 +1,4 @@
-//! Diagnostics: what is told to the user, as data. Rendering is elsewhere.
+//! Diagnostics: messages to the user, as data. Rendering is elsewhere.
 //!
 //! A [`Diagnostic`] has a severity, a stable code, a message, a primary place and further labels, notes and helps. Codes are
 //! declared in tables ([`CodeDef`]) with a long text and an example each, and are never reused.

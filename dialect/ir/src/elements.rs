@@ -1,4 +1,4 @@
-//! Element types of others: which ones we carry and do not compute with, and what theirs are called here.
+//! Element types of other systems: those that are carried but not computed with, and our names for theirs.
 //!
 //! ```text
 //! i16, ui4, f8E4M3FN      carried: read, kept and printed; no op takes them

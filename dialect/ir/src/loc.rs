@@ -1,4 +1,4 @@
-//! Source locations: where an operation came from, kept through every rewrite.
+//! Source locations: the origin of an operation, kept through every rewrite.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Indexing maps: how the iteration space of an op meets its operands and results.
+//! Indexing maps: the relation between the iteration space of an op and its operands and results.
 //!
 //! An op is described by *iterators* and one map per operand and result. A point of the iteration space is one index for
 //! each iterator; a map says which element of the operand is read there, or which element of the result is written.

@@ -1,4 +1,5 @@
-//! Types, attributes and locations as parts of each other: what is directly inside one, and how long its own text is.
+//! Types, attributes and locations as parts of each other: the parts directly inside one, and the length of its own
+//! text.
 
 use crate::attr::{AttrId, AttrKind};
 use crate::ir::Ir;

@@ -1,4 +1,4 @@
-//! A program with inputs: what the executing oracles take.
+//! A case: a program with inputs, as the executing oracles take it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! A program is compiled as a user gets it, run, and compared with what the evaluator says; a refusal is a failure as well.
+//! The check of a program: compiled as a user gets it, run, and compared with the evaluator's results; a refusal is a
+//! failure as well.
 //!
 //! Written differently it gives the same bits and moves the same bytes.
 
@@ -39,7 +40,7 @@ impl Level {
     /// A processor, as `--cpu` takes it.
     ///
     /// # Errors
-    /// What is wrong with the name.
+    /// The name is that of no processor.
     pub fn new(cpu: &str) -> Result<Self, String> {
         let options = CompileOptions {
             target: GENERIC

@@ -1,4 +1,4 @@
-//! Draws a whole program: its axes and element types, its sentences, what it returns.
+//! Drawing of a whole program: its axes and element types, its sentences, its results.
 
 use fuser_ir::DType;
 

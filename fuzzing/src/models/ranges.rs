@@ -1,4 +1,4 @@
-//! Guesses at the ranges of values, op by op: what keeps arguments of functions where they say something.
+//! Guesses at the ranges of values, op by op, which keep the arguments of functions where results are not all alike.
 
 use fuser_ir::DType;
 

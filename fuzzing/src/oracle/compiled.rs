@@ -1,4 +1,4 @@
-//! Compiled code computes what the interpreter does, on any number of threads, and stays within its buffers.
+//! The oracle that compiled code agrees with the interpreter, on any number of threads, and stays within its buffers.
 //!
 //! The run is a checked one: red zones around every buffer, outputs that begin as garbage, grids walked forward and
 //! backward in pieces of other sizes. The results must not depend on the number of threads, payloads of NaN apart.

@@ -1,4 +1,4 @@
-//! Execution by the interpreter: what the program means, exactly or with error bounds.
+//! Execution by the interpreter: the meaning of a program, exactly or with error bounds.
 
 use fuser_interp::compare::{compare, compare_exact};
 use fuser_interp::{Axis, Data, InterpError, Options, Tensor, interpret};

@@ -1,4 +1,4 @@
-//! Oracles: a case goes through some part of the compiler, and the oracle says whether it kept its promises.
+//! Oracles: each takes a case through some part of the compiler and reports broken promises.
 //!
 //! | module | promise |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Any text gives located diagnostics or a program; a program that verifies prints and reads back in every form.
+//! The oracle that any text gives located diagnostics or a program; a program that verifies prints and reads back in
+//! every form.
 
 use fuser_ir::Ir;
 use fuser_ir::diag::Place;

@@ -1,4 +1,5 @@
-//! A partner, a case changed without changing its meaning, gives the same results: by the interpreter and compiled.
+//! The oracle that a partner, a case changed without changing its meaning, gives the same results: by the interpreter
+//! and compiled.
 //!
 //! If only names differ, the segmenter counts the same bytes too. A partner that the verifier refuses is a mistake of
 //! the mutator or of the verifier, and a finding in both cases.

@@ -1,4 +1,4 @@
-//! After every pass the program verifies, and executes to the same results.
+//! The oracle that after every pass the program verifies, and executes to the same results.
 //!
 //! Exact cases must stay equal bit for bit. Bounded ones are executed exactly as their ops are defined after each pass,
 //! and must lie within the bounds that the interpreter derived for the program as it was generated. A program that a

@@ -1,4 +1,4 @@
-//! Printed and parsed again it is the same program, names and places included, in every form.
+//! The oracle that a printed program parses to the same program, names and places included, in every form.
 //!
 //! Forms: custom, with locations, without result types, and generic. Printing twice gives the same text; parsing into fresh
 //! tables gives a program whose canonical text is that of the first.

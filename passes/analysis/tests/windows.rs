@@ -1,4 +1,4 @@
-//! Windows: what the elements of slices, pads and cats are.
+//! Windows: the elements of slices, pads and cats.
 //!
 //! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an evaluation of
 //! the ops on arrays written here; and each refusal and question by itself.

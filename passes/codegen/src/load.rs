@@ -1,4 +1,4 @@
-//! Compiled kernels of an artifact as callable code: what the runtime's loader is made from.
+//! Compiled kernels of an artifact as callable code, for the runtime's loader.
 
 use fuser_artifact::abi::CpuEntry;
 use fuser_artifact::{Code, KernelCode};

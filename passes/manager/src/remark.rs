@@ -1,4 +1,5 @@
-//! Remarks: what a pass did, did not do, and found out, with numbers. Data; rendering and filters are elsewhere.
+//! Remarks: reports of what a pass did, did not do, and found out, with numbers. Data; rendering and filters are
+//! elsewhere.
 
 use fuser_ir::Place;
 

@@ -1,4 +1,4 @@
-//! Removes what nothing needs.
+//! Removes ops that nothing needs.
 //!
 //! The definition of *needed*, from the ends backwards:
 //! - an op that is not pure and draws no border (`task.return`, a store, an unknown op) is needed;

@@ -1,4 +1,5 @@
-//! The figures of issue 2473: what nvFuser's two kernels move, what they need to move, and what one kernel moves.
+//! The figures of issue 2473: the bytes that nvFuser's two kernels move, the bytes that they need to move, and those
+//! that one kernel moves.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Limits of what an artifact may hold, each with its reason. Exceeding one is an error, never a crash.
+//! Limits on the content of an artifact, each with its reason. Exceeding one is an error, never a crash.
 
 /// Most tokens in one size expression. Sizes are products of a few extents; a kernel's byte count adds some dozens of them.
 pub const MAX_SIZE_OPS: usize = 4096;

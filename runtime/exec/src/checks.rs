@@ -1,4 +1,4 @@
-//! Checks of what kernels do with memory, at the price of running a program three times.
+//! Checks of the memory accesses of kernels, at the price of running a program three times.
 //!
 //! 1. Two guarded runs: every buffer has memory of its own between red zones, and outputs, temporaries and scratch begin
 //!    as two different patterns. One run walks its grids in parallel, the other backward in small steps. After each step the red zones must be whole; at the end the inputs must be as they were.

@@ -1,4 +1,4 @@
-//! From what people write for inputs to tensors of the declared types and shapes.
+//! Conversion of the inputs that people specify to tensors of the declared types and shapes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Control: which op runs next, which values are alive.
+//! Control: the next op to run, and the values that are alive.
 //!
 //! Regions are frames on an explicit stack, so nesting of any depth costs no stack. Outside loops a value goes as soon as
 //! its last use has run, which keeps large programs within memory.

@@ -1,4 +1,4 @@
-//! The reference interpreter: what a program means, executed as its ops' tables define it, slowly and plainly.
+//! The reference interpreter: it executes a program as its ops' tables define it, slowly and plainly.
 //!
 //! Two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, folds in index order: what a
 //! pass must preserve bit for bit. **Reference**: floats in f64, and for every element a bound on how far a compiled

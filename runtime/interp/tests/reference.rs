@@ -1,4 +1,4 @@
-//! Reference mode: bounds that hold, that are tight enough to mean something, and that are zero where there is only one
+//! Reference mode: bounds that hold, that are tight enough to mean something, and that are zero if there is only one
 //! result.
 
 mod common;

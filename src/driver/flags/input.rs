@@ -1,4 +1,4 @@
-//! Flags: files, what runs, what is checked.
+//! Flags: files, passes and checks.
 
 use super::*;
 use crate::tool;

@@ -1,4 +1,4 @@
-//! Flags: how IR is printed, and when.
+//! Flags: the form of printed IR, and the occasions.
 
 use super::*;
 use Group as G;

@@ -1,4 +1,5 @@
-//! Arguments of programs go where nothing uses them, or where another one of the same type can serve; the rest become plain.
+//! Removal of program arguments that are unused or that another one of the same type can replace; the rest become
+//! plain.
 
 use fuser_ir::{Ir, Op, TypeKind, Value};
 

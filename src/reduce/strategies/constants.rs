@@ -1,4 +1,4 @@
-//! Constants become 0 or 1: whoever reads the result need not wonder about the number.
+//! Replacement of constants by 0 or 1, so that readers of the result need not wonder about the number.
 
 use fuser_ir::def::Computes;
 use fuser_ir::{AttrKind, Ir, Op};

@@ -1,4 +1,4 @@
-//! Extents become small, each one everywhere at once: in types, shapes and signatures, so that shapes keep agreeing.
+//! Reduction of extents to small ones, each one everywhere at once: in types, shapes and signatures, so that shapes keep agreeing.
 //!
 //! An extent is known by its number or its name: two axes of 1024 shrink together. `divide` takes the factor of one extent
 //! out of all its multiples, which is what a reshape of 24 to 6 by 4 needs.

@@ -1,4 +1,4 @@
-//! Results of programs, tasks, loops and branches go; what fed them dies with them.
+//! Removal of results of programs, tasks, loops and branches; the ops that only fed them go with them.
 
 use fuser_ir::{Ir, Op, Traits, Value};
 

@@ -1,4 +1,4 @@
-//! Borders and regions go; what stood inside stands outside.
+//! Removal of borders and regions; the ops inside move outside.
 
 use fuser_dialects::kernel;
 use fuser_dialects::task::outline;

@@ -1,5 +1,5 @@
-//! The hostile texts: a name and how to make about so many bytes of each. [`structure`] has those that are about brackets and aliases,
-//! [`content`] all others.
+//! The hostile texts: each a name and a function that makes about so many bytes of it. [`structure`] has those that are
+//! about brackets and aliases, [`content`] all others.
 
 mod content;
 mod structure;

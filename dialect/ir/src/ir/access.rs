@@ -1,4 +1,4 @@
-//! Reading ops, values, blocks and regions, and setting what concerns one of them alone.
+//! Access to ops, values, blocks and regions: queries, and setters that concern one of them alone.
 
 use super::{Block, Def, ERASED, Ir, Nested, Op, OpName, Region, Use, Value};
 use crate::attr::{AttrId, AttrKind};

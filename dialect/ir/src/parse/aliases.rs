@@ -1,4 +1,4 @@
-//! Aliases (`#a = ...`, `!t = ...`), and how large things get when aliases are written out.
+//! Aliases (`#a = ...`, `!t = ...`), and the size that attributes and types have with aliases written out.
 //!
 //! Definitions are read before the rest of the file, each after those it uses, so that aliases may be used before they are
 //! defined. The order is found with an explicit stack. Because a chain of aliases can double the size of a type at each

@@ -1,4 +1,4 @@
-//! The custom form by the op's table: what words and values after the operands mean.
+//! The custom form by the op's table: the meaning of words and values after the operands.
 //!
 //! The grammar gives a flat list of words and values; an [`OpDef`] says which words are clauses and what each takes. A clause
 //! becomes the attribute of its name.

@@ -1,4 +1,4 @@
-//! The outline of a file: where each operation, label and alias begins, and which braces are regions.
+//! The outline of a file: the beginning of each operation, label and alias, and the braces that are regions.
 //!
 //! One pass over the tokens, before the grammar sees them, marks them (`marks.rs`). With the marks the grammar is flat: regions
 //! are no part of it, so nothing nests with them, and a mistake in one statement leaves the others whole. Linear in the number

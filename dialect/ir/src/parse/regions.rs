@@ -1,4 +1,4 @@
-//! Regions and blocks: what happens at `{`, at `}`, at a label, and where a statement could not be read.
+//! Regions and blocks: the actions at `{`, at `}`, at a label, and after a statement that does not parse.
 //!
 //! Open regions are a stack on the heap. An operation with regions is made after its last region is closed, so that its
 //! types can be inferred from what they hold.

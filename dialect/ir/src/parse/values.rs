@@ -1,4 +1,4 @@
-//! Values by name: uses, definitions, early uses and what becomes of them.
+//! Values by name: uses, definitions, and the resolution of early uses.
 
 use smallvec::SmallVec;
 

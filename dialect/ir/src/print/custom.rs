@@ -1,4 +1,4 @@
-//! The custom form of an op by its table: whether it fits, its head, its clauses.
+//! The custom form of an op by its table: the test that it fits, its head, its clauses.
 
 use super::attrs::{is_scalar, number};
 use super::ops::Printer;

@@ -1,5 +1,5 @@
-//! Writing parts of a program: a buffer, and a stack of what is still to be written, so that nested types and attributes
-//! need no recursion.
+//! The writer of parts of a program: a buffer, and a stack of parts yet to be written, so that nested types and
+//! attributes need no recursion.
 
 use rustc_hash::FxHashMap;
 

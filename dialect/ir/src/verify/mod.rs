@@ -1,4 +1,5 @@
-//! The verifier: whether a program means something. It collects every mistake and never stops at the first.
+//! The verifier: the rules that a program must keep to have a meaning. It collects every mistake and never stops at the
+//! first.
 //!
 //! It checks, in this order:
 //!

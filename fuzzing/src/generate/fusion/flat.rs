@@ -1,5 +1,5 @@
-//! Templates in which two axes are one: what is computed on a flat tensor is read as a matrix, so that lanes and loops go
-//! along a part of an axis.
+//! Templates in which two axes are one: a value computed on a flat tensor is read as a matrix, so that lanes and loops
+//! go along a part of an axis.
 
 use fuser_dialects::fusion::{self, ADD, MAX, SUM};
 use fuser_ir::DType;

@@ -1,4 +1,4 @@
-//! The program while it is being made: its values, what is known of them, and how an op is put at its end.
+//! The program while it is being made: its values, the facts about them, and the addition of an op at its end.
 //!
 //! Every value stands as a [`Slot`]. An op goes in through [`Maker::emit`], which lets inference decide; what inference
 //! refuses, or what would be too large, leaves no trace.

@@ -1,4 +1,5 @@
-//! One op, by the family of its indexing maps: the family says which operands and clauses make sense, the table says the rest.
+//! One op, by the family of its indexing maps: the family determines the operands and clauses that make sense, the
+//! table the rest.
 //!
 //! An op of a family or with a clause that is not known here is never generated; a test sees that.
 

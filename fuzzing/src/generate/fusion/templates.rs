@@ -1,4 +1,4 @@
-//! Pieces of real models, put in whole: what segmentation, scheduling and the cost model were made for.
+//! Pieces of real models, put in whole: the programs that segmentation, scheduling and the cost model were made for.
 //!
 //! Each takes values that are there or new inputs and leaves one or more results among the values. In the exact tier a
 //! template ends where its first inexact op would stand.

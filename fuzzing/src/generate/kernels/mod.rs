@@ -71,7 +71,7 @@ struct Maker<'s> {
 /// A program of launches.
 ///
 /// # Panics
-/// Where a statement does not fit its table, which is a mistake here: oracles tell it as one.
+/// A statement that does not fit its table is a mistake here: oracles report it as one.
 pub fn generate(source: &mut Source) -> Case {
     let mut ir = Ir::new(fuser_dialects::registry());
     let (module, top) = region_op(&mut ir, &builtin::MODULE, &[]);

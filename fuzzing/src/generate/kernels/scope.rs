@@ -1,4 +1,4 @@
-//! The values that can be used at a place of a kernel, and what is known of them.
+//! The values that can be used at a place of a kernel, and the facts about them.
 //!
 //! Entering a region remembers how many there are, leaving it forgets the new ones. Constants are made where they are needed.
 

@@ -1,4 +1,4 @@
-//! Optimizers: what is learned moves, and its new value overwrites the old.
+//! Optimizers: the update of a parameter and of its state, whose new values overwrite the old.
 
 use super::{Sentence, row};
 use crate::models::program::{Data, V};

@@ -1,4 +1,4 @@
-//! The choice of a plan: for each set of axes that could be resident, the sweeps that follow and what they cost.
+//! The choice of a plan: for each set of axes that could be resident, the sweeps that follow and their cost.
 
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};

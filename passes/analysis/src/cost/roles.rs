@@ -1,4 +1,4 @@
-//! Roles of axes in a sweep: which are spread over workers, which a worker walks, which are resident.
+//! Roles of axes in a sweep: spread over workers, walked by a worker, or resident.
 
 use fuser_target::Target;
 

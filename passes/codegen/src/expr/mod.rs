@@ -1,4 +1,4 @@
-//! Expressions over LLVM values that read like arithmetic: what the math library and the lowering are written in.
+//! Expressions over LLVM values that read like arithmetic, for the math library and the lowering.
 //!
 //! A [`Val`] is an SSA value, scalar or vector, with the [`Emit`] that builds into the current block. Operators follow
 //! the element type: `+` on floats is `fadd`, on integers `add` (wrapping). Constants splat themselves.

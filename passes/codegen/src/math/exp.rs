@@ -1,4 +1,4 @@
-//! exp, exp2, expm1, and what follows from them: sigmoid, tanh, sinh, cosh.
+//! exp, exp2, expm1, and the functions made of them: sigmoid, tanh, sinh, cosh.
 //!
 //! Reduction: `x = n ln 2 + r` with `|r| <= ln(2)/2`, `n ln 2` subtracted in two parts by FMA. The integer `n` comes from
 //! adding 1.5 * 2^mantissa, whose low bits then hold it: no float-to-int conversion, so that NaN flows through as NaN and

@@ -1,4 +1,4 @@
-//! Scratch memory, barriers, and who stores.
+//! Scratch memory, barriers, and stores by one thread.
 
 use super::*;
 use crate::targets::ptx;

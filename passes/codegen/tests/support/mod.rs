@@ -1,4 +1,4 @@
-//! Compiles one expression over arrays for this machine and runs it: what the math and conversion tests share.
+//! A harness that compiles one expression over arrays for this machine and runs it, for the math and conversion tests.
 #![allow(dead_code)]
 
 pub mod reference;

@@ -1,4 +1,4 @@
-//! The C library's f64 functions: what both formats are compared with.
+//! The C library's f64 functions, the reference for both formats.
 
 // SAFETY: the declarations are those of the C standard; the functions are pure and total.
 unsafe extern "C" {

@@ -1,5 +1,5 @@
-//! The search against the exact optimum: all subsets of what could be written, on cases with known figures and on random
-//! programs.
+//! The search against the exact optimum: all subsets of the values that could be written, on cases with known figures
+//! and on random programs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The segment report: what became which kernel and what crosses memory, from shapes alone.
+//! The segment report: the kernels of a program and the values that cross memory, from shapes alone.
 //!
 //! ```json
 //! { "program": "f",

@@ -1,4 +1,4 @@
-//! The top-down groups: what shares values and no border separates.
+//! The top-down groups: ops that share values and that no border separates.
 //!
 //! Borders are read from tables and hints, and from nowhere else: the `BARRIER` trait, the hints `barrier` and `apart`,
 //! `Placement::Memory` on an operand or a result, and views of what lies in memory anyway. Crossing one raises an op's

@@ -1,4 +1,4 @@
-//! A block of ops as dense indices: who makes and who reads which value, and what its bytes are.
+//! A block of ops as dense indices: the producer, the users and the bytes of each value.
 
 use fuser_analysis::axes::{Axes, window};
 use fuser_analysis::cost::{Bindings, made_of_nothing};

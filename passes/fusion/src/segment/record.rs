@@ -1,4 +1,4 @@
-//! Decisions as records: what was considered, what came of it and why, with the cost before and after.
+//! Decisions as records: the change considered, its outcome and the reason, with the cost before and after.
 
 use fuser_analysis::axes::value_text;
 use fuser_analysis::cost::{Cost, Refusal};

@@ -1,4 +1,4 @@
-//! Border refinement: ops move, or are copied, across a cut where that lowers the total.
+//! Border refinement: ops move, or are copied, across a cut if that lowers the total.
 //!
 //! Merging joins whole groups, so a cut can lie on the wide side of a cheap op: behind a cast to f32, behind a broadcast,
 //! before a narrowing cast. For each value that crosses a cut this looks at what makes it (with up to a few ops before it)

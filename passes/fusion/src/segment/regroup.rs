@@ -1,4 +1,4 @@
-//! The best grouping of neighbours: what merging leaves undone, because it takes the best merge first.
+//! The best grouping of neighbours, which merging misses because it takes the best merge first.
 //!
 //! A window slides over the groups in run order. The ops of the groups inside are taken apart into parts that no better
 //! grouping parts (`floor.rs`), and where these are few, put together in the best way there is (`exact.rs`). A window begins

@@ -1,5 +1,4 @@
-//! Reductions inside nests: what is carried through loops, what is put together across lanes and threads, what accumulates
-//! in memory.
+//! Reductions inside nests: carried through loops, combined across lanes and threads, accumulated in memory.
 
 use fuser_dialects::kernel;
 use fuser_ir::{DType, Value};

@@ -1,4 +1,4 @@
-//! Slices, pads and cats inside a nest: what they read is computed at an index that follows from the point of the walk.
+//! Slices, pads and cats inside a nest: their operands are read at an index that follows from the point of the walk.
 //!
 //! A window is a list of nodes (see `axes::window`), emitted in order: loads at an affine address, ops, choices. A load under
 //! guards loads the lanes that they admit and no others, so that no element outside of memory is ever touched; where a choice

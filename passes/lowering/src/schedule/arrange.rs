@@ -1,4 +1,4 @@
-//! From a plan to sweeps and phases: puts ops in the plan's order, copies what is recomputed, draws the borders.
+//! The drawing of a plan as sweeps and phases: puts ops in the plan's order, copies recomputed ones, draws the borders.
 
 use fuser_analysis::axes::{Axes, AxisId};
 use fuser_analysis::cost::{self, Model, Plan};

@@ -1,4 +1,4 @@
-//! Scheduling: writes down, as sweeps and phases, how a segment walks its space.
+//! Scheduling: writes down, as sweeps and phases, the walk of a segment over its space.
 //!
 //! ```text
 //! task.segment @s { ops }

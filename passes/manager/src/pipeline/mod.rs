@@ -1,4 +1,4 @@
-//! Pipelines: which passes run on which ops, in which order, with which options.
+//! Pipelines: the passes with their order, their options and the ops that they run on.
 //!
 //! ```text
 //! pipeline ::= anchor '(' element (',' element)* ')'

@@ -1,4 +1,4 @@
-//! Pipelines as text: what parses, what is printed, and where each mistake is reported.
+//! Pipelines as text: the texts that parse, the printed form, and the place of each mistake.
 
 use super::*;
 use crate::def::{OptionDef, OptionKind};

@@ -1,4 +1,4 @@
-//! A maximum or minimum that need not say whether there was a NaN, because a reduction beside it does.
+//! Weakens a maximum or minimum that need not propagate NaN, because a reduction beside it does.
 //!
 //! ```text
 //! %m = fusion.max %x dims [1]                          %m = fusion.max_num %x dims [1]

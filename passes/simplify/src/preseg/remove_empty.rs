@@ -1,4 +1,4 @@
-//! Replaces what has no elements, or is a reduction of nothing, by a constant.
+//! Replaces a value that has no elements, or is a reduction of nothing, by a constant.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]     // %x: tensor<4x0xf32>     =>     %s = fusion.constant value 0.0 : tensor<4xf32>

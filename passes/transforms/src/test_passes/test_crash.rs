@@ -1,4 +1,4 @@
-//! Panics, leaves invalid IR or reports an error, so that tests see what the tool makes of it.
+//! A pass that panics, leaves invalid IR or reports an error, so that tests see the tool's answer.
 
 use fuser_dialects::fusion;
 use fuser_ir::diag::CodeDef;

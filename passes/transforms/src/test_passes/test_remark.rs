@@ -1,4 +1,4 @@
-//! Leaves remarks of all kinds, a debug line and a file, so that tests see where they go.
+//! A pass that leaves remarks of all kinds, a debug line and a file, so that tests see their destinations.
 
 use fuser_ir::Diagnostics;
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind};

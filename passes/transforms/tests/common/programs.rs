@@ -1,4 +1,4 @@
-//! Programs of any size as text, for measurements of how work grows.
+//! Programs of any size as text, for measurements of the growth of work.
 
 use std::fmt::Write;
 

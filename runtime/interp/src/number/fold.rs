@@ -1,4 +1,4 @@
-//! Folds: how the elements along an axis become one.
+//! Folds: the combination of the elements along an axis.
 //!
 //! f32 and f64 fold in the order in which elements come, each step rounded; integers wrap. [`Bounded`] folds bound every
 //! order at once, so a compiled program may sum as it likes: k terms in any order are off by at most

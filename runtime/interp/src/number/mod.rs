@@ -1,4 +1,4 @@
-//! Numbers: how elements are stored, and the lanes in which ops compute.
+//! Numbers: the stored elements, and the lanes in which ops compute.
 //!
 //! A lane is what one element becomes while an op works on it: `f32` for f32, f16 and bf16; `f64` for f64; [`Int`] for all
 //! integers; [`Bounded`] for every float in reference mode.

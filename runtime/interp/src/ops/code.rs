@@ -1,4 +1,4 @@
-//! Op names to what executes them.
+//! The table from op names to the code that executes them.
 
 use crate::number::math::{Binary, Test, Unary};
 

@@ -1,4 +1,5 @@
-//! Regions: which elements of memory a load of a window touches, and how many different ones several loads touch together.
+//! Regions: the elements of memory that a load of a window touches, and the number of different ones that several loads
+//! touch together.
 //!
 //! A region is a run of elements, repeated along digits: `%x: tensor<[S]x192xf32>` read at `192 * s + 64 + d` with `d` below 64
 //! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. A

@@ -1,4 +1,4 @@
-//! Memory of a kernel: loads, stores, and where allocations lie.
+//! Memory of a kernel: loads, stores, and the placement of allocations.
 
 use fuser_dialects::kernel;
 use fuser_ir::AttrKind;

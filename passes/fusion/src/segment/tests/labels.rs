@@ -1,4 +1,4 @@
-//! Labels of frontends: what they propose, and that they never cost anything.
+//! Labels of frontends: the groups that they propose, and that they never cost anything.
 
 use fuser_analysis::cost::Objective;
 use fuser_dialects::task::labels;
