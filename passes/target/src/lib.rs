@@ -29,7 +29,7 @@ pub mod text;
 pub use name::Name;
 pub use table::{A100, GENERIC, H100, TINY, TINY_GPU, UnknownTarget};
 
-/// What kind of machine a target is.
+/// The kind of machine that a target is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A CPU: a worker is a thread, and a worker's fast memory its share of the caches.
@@ -71,7 +71,7 @@ pub enum Unit {
 pub struct Figure {
     /// The key.
     pub key: &'static str,
-    /// What it is.
+    /// A sentence on its meaning.
     pub doc: &'static str,
     /// Its unit.
     pub unit: Unit,
@@ -86,7 +86,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether targets of this kind have it.
+    /// True if targets of this kind have it.
     pub fn is_of(&self, kind: Kind) -> bool {
         self.of.is_none_or(|of| of == kind)
     }
@@ -169,7 +169,7 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Whether this is a GPU.
+    /// True if this is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.kind == Kind::Cuda
     }
@@ -189,12 +189,12 @@ impl Target {
         };
         per_us(bytes, self.bytes_per_us).max(per_us(flops, self.flops_per_us))
     }
-    /// What recomputing costs in bytes: the bytes that memory moves while `flops` are computed.
+    /// The cost of recomputing in bytes: those that memory moves while `flops` are computed.
     pub fn flops_as_bytes(&self, flops: u64) -> u64 {
         let bytes = u128::from(flops) * u128::from(self.bytes_per_us);
         u64::try_from(bytes / u128::from(self.flops_per_us.max(1))).unwrap_or(u64::MAX)
     }
-    /// Why this is no target that code could be made for, where its figures contradict each other.
+    /// The contradiction between the figures that makes code for this target impossible, if there is one.
     pub fn contradiction(&self) -> Option<String> {
         let out_of_range = FIGURES.iter().filter(|f| f.is_of(self.kind)).find(|f| {
             let value = (f.get)(self);

@@ -1,9 +1,9 @@
 //! The targets that have names.
 //!
-//! Sources. Per compute capability (shared memory, registers, threads, blocks): the table of technical specifications in NVIDIA's
-//! CUDA C++ Programming Guide; PTX: the version that LLVM 22 gives each architecture. Multiprocessors, memory, caches, bandwidth and
-//! f32 rate: NVIDIA's data sheets of the product that a row names. What a launch and a wait take are estimates of ours, and tuning
-//! figures are choices, each with its reason.
+//! Sources. Per compute capability (shared memory, registers, threads, blocks): the table of technical specifications
+//! in NVIDIA's CUDA C++ Programming Guide; PTX: the version that LLVM 22 gives each architecture. Multiprocessors,
+//! memory, caches, bandwidth and f32 rate: NVIDIA's data sheets of the product that a row names. The costs of a launch
+//! and a wait are estimates of ours, and tuning figures are choices, each with its reason.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ const GIB: u64 = 1 << 30;
 pub struct Row {
     /// Its names, the first the one that messages use.
     pub names: &'static [&'static str],
-    /// What it is, in a few words.
+    /// A few words on the machine.
     pub doc: &'static str,
     /// Its figures.
     pub target: Target,
@@ -62,7 +62,7 @@ pub const GENERIC: Target = Target {
     hoist_above: 3,
 };
 
-/// What all NVIDIA GPUs have alike, with the A100's figures (SXM, 80 GB) for the rest.
+/// The A100 (SXM, 80 GB), base of the other rows: it also has the figures that all NVIDIA GPUs share.
 pub const A100: Target = Target {
     name: named("a100"),
     kind: Kind::Cuda,
@@ -115,7 +115,7 @@ pub const H100: Target = Target {
     ..A100
 };
 
-/// What capabilities 8.6, 8.9 and 12.0 have alike, with the A10's figures for the rest.
+/// The A10, base of the rows of capabilities 8.6, 8.9 and 12.0: it also has the figures that they share.
 const A10: Target = Target {
     name: named("a10"),
     workers: 72,

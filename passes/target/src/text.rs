@@ -7,8 +7,9 @@
 //! bandwidth = "2 TB/s"       # a figure with a unit is a string
 //! ```
 //!
-//! Keys are those of [`FIGURES`], and `name`, `kind`, `processor`, `base`. Without `base` each key is needed. A `;` may stand where a
-//! line ends, so that a target can be the value of an option ([`option`]). What [`print`] gives reads back as the same target.
+//! Keys are those of [`FIGURES`], and `name`, `kind`, `processor`, `base`. Without `base` each key is needed. A `;` may
+//! stand where a line ends, so that a target can be the value of an option ([`option`]). Text made by [`print`] reads
+//! back as the same target.
 //!
 //! Every mistake of a text is found, with its place. Never guesses a unit, never ignores a key.
 
@@ -22,11 +23,11 @@ use crate::{FIGURES, Figure, Kind, Name, Target, Unit, processors};
 pub struct Fault {
     /// Bytes of the text that are wrong; empty where something is missing.
     pub at: Range<usize>,
-    /// What is wrong.
+    /// The mistake.
     pub what: Wrong,
 }
 
-/// What is wrong.
+/// The kinds of mistakes, each with its numbers and names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrong {
     /// No `key = value`.
@@ -90,7 +91,7 @@ fn units(unit: Unit) -> &'static [(&'static str, u64)] {
     }
 }
 
-/// What a value of `figure` is, for messages.
+/// The values that `figure` takes, for messages.
 fn wanted(figure: &Figure) -> String {
     match figure.unit {
         Unit::Count => "a whole number".into(),
@@ -225,7 +226,8 @@ pub fn read(text: &str) -> Result<Target, Vec<Fault>> {
     }
 }
 
-/// What stands between line ends and `;`, without comments and the white space around it; empty ones are left out.
+/// The lines of `text`, which end at line ends and at `;`, with their offsets, without comments and the white space
+/// around them; empty ones are left out.
 fn lines(text: &str) -> Vec<(usize, &str)> {
     let mut lines = Vec::new();
     let (mut start, mut quote, mut comment) = (0, None, None);
@@ -267,7 +269,7 @@ fn pair(start: usize, line: &str) -> Option<Pair<'_>> {
 struct Reader<'a> {
     found: Vec<Pair<'a>>,
     faults: Vec<Fault>,
-    /// Where the text ends.
+    /// The length of the text.
     end: usize,
 }
 
@@ -318,7 +320,7 @@ impl Reader<'_> {
             let Some(pair) = self.found.iter().find(|p| p.key == figure.key) else {
                 match (based, kind) {
                     (false, Some(kind)) if figure.is_of(kind) => missing.push(figure.key),
-                    // What a GPU does not say is not what a CPU has.
+                    // The default figures are those of a CPU; a figure that the kind does not have is zero.
                     (false, _) => (figure.set)(&mut target, 0),
                     _ => {}
                 }
