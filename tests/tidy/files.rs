@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold nothing of ours; hidden folders other than `.ci` are left out as well.
+/// Folders that hold nothing of ours, unless they are crates; hidden folders other than `.ci` are left out as well.
 const SKIPPED: [&str; 1] = ["target"];
 
 /// Extensions of files with text that people write. `Cargo.lock` is written by cargo.
@@ -62,10 +62,17 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 
 fn is_ours(directory: &Path) -> bool {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    name == ".ci" || !(name.starts_with('.') || SKIPPED.contains(&name.as_ref()))
+    let is_crate = directory.join("Cargo.toml").exists();
+    let is_skipped = SKIPPED.contains(&name.as_ref()) && !is_crate;
+    name == ".ci" || !(name.starts_with('.') || is_skipped)
 }
 
 fn relative(path: &Path) -> String {
     let path = path.strip_prefix(root()).unwrap_or(path);
     path.to_string_lossy().replace('\\', "/")
+}
+
+#[test]
+fn a_crate_named_target_is_ours() {
+    assert!(all().contains(&"passes/target/src/lib.rs".to_owned()));
 }

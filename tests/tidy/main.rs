@@ -6,6 +6,7 @@
 //!
 //! Reads only; needs nothing but the checkout and `cargo metadata` without the network.
 
+mod comments;
 mod crates;
 mod files;
 mod flags;
