@@ -35,7 +35,7 @@ pub const LABEL: &str = "task.label";
 /// The attribute of a program: its patterns.
 pub const LABELS: &str = "task.labels";
 
-/// How deep patterns may stand in each other to be told apart: an op is counted by each that it stands in.
+/// The deepest nesting of patterns that are told apart: an op is counted by each that it stands in.
 const MAX_DEPTH: usize = 32;
 
 /// A pattern that was dissolved.
@@ -89,7 +89,7 @@ pub struct Set {
     pub ops: Vec<Op>,
 }
 
-/// What the labels in the block of `program` say; sets without ops are listed too, as numbers refer to them.
+/// The sets that the labels in the block of `program` name, those without ops included: numbers refer to them.
 pub fn sets(ir: &Ir, program: Op) -> Vec<Set> {
     let set = |entry: Entry| Set {
         name: entry.name,
@@ -195,7 +195,7 @@ fn around(ir: &Ir, op: Op) -> Option<Op> {
     at.filter(|&p| ir.is(p, &task::PATTERN))
 }
 
-/// What a pattern yields goes by the name of its result: that is what the rest of the program calls it.
+/// Gives the values that a pattern yields the names of its results, by which the rest of the program calls them.
 fn hand_names_in(ir: &mut Ir, pattern: Op) {
     let end = ir.body(pattern, 0).and_then(|body| ir.terminator(body));
     let yielded: Vec<_> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
@@ -252,7 +252,7 @@ fn forget_in(ir: &mut Ir, program: Op) {
     ir.remove_attr(program, LABELS);
 }
 
-/// Whether no border of a pass stands in the block.
+/// True if the block has no border of a pass.
 fn is_plain(ir: &Ir, body: Block) -> bool {
     let mut ops = ir.block_ops(body);
     ops.all(|op| !is_border(ir, op) || ir.is(op, &task::PATTERN))

@@ -21,7 +21,7 @@ use crate::task;
 /// The attribute.
 pub const PLACE: &str = "task.place";
 
-/// Whether `op` is a border that passes draw.
+/// True if `op` is a border that passes draw.
 fn is_drawn(ir: &Ir, op: Op) -> bool {
     let drawn = [&task::SEGMENT, &task::SWEEP, &task::PHASE];
     drawn.iter().any(|def| ir.is(op, def))
@@ -118,7 +118,7 @@ fn in_order(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     keyed.into_iter().map(|(_, op)| op).collect()
 }
 
-/// Whether every op stands behind what it reads.
+/// True if every op stands behind its operands.
 fn stands(ir: &Ir, ordered: &[Op]) -> bool {
     let place: FxHashMap<Op, usize> = ordered.iter().copied().zip(0..).collect();
     ordered.iter().enumerate().all(|(at, &op)| {

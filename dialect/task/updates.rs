@@ -19,7 +19,7 @@ pub fn argument(ir: &Ir, program: Op, result: usize) -> Option<usize> {
     usize::try_from(alias(ir, program, result)?).ok()
 }
 
-/// Whether a result carries the mark.
+/// True if a result carries the mark.
 pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
     entries(ir, program, result).is_some_and(|entries| {
         let mut keys = entries.iter().map(|(key, _)| ir.str(*key));

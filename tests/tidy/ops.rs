@@ -115,7 +115,7 @@ fn broken(file: &str, text: &str, names: &[String]) -> Vec<Violation> {
     violations
 }
 
-/// Whether what follows is an argument of a call that makes ops, or what an arm chooses.
+/// True if the text after `before` is an argument of a call that makes ops, or the choice of an arm.
 fn is_made(before: &str) -> bool {
     let before = before
         .trim_end_matches("fuser_dialects::")

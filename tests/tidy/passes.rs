@@ -32,7 +32,7 @@ fn each_pass_has_its_files() {
     assert_none(&violations);
 }
 
-/// What is missing for the passes that `text`, the content of `file`, declares.
+/// The mistakes about the passes that `text`, the content of `file`, declares.
 fn broken(file: &str, text: &str, files: &[String]) -> Vec<Violation> {
     let declaration =
         Regex::new(r#":\s*PassDef\s*=\s*(?:PassDef\s*\{\s*name:\s*"([^"]+)")?"#).unwrap();
@@ -57,7 +57,7 @@ fn broken(file: &str, text: &str, files: &[String]) -> Vec<Violation> {
     violations
 }
 
-/// Whether `file` is `inline_tasks.rs`, or lies in a folder `inline_tasks`, for the pass `inline-tasks`.
+/// True if `file` is `inline_tasks.rs`, or lies in a folder `inline_tasks`, for the pass `inline-tasks`.
 fn is_named_after(file: &str, pass: &str) -> bool {
     let module = pass.replace('-', "_");
     let path = Path::new(file).with_extension("");

@@ -136,7 +136,7 @@ pub struct Compiled {
 pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let front = options.passes.as_deref().unwrap_or(fuser_passes::FRONT);
     let text = format!(
-        "builtin.module(task.program({front},schedule,protect-updates),lower-to-kernel,cse)"
+        "builtin.module(task.program({front},schedule,protect-updates),lower-to-kernel,cse,merge-kernels)"
     );
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;

@@ -2,12 +2,13 @@
 //!
 //! Reading order: `spec` (the loops of a sweep, as its clauses say), `schedule` (chooses them and writes the clauses),
 //! `protect_updates` (which results overwrite their argument), `lower` (makes kernels of sweeps), `trial` (whether a schedule can be
-//! lowered: what `schedule` asks of `lower`, and all of it).
+//! lowered: what `schedule` asks of `lower`, and all of it), `merge_kernels` (equal kernels become one).
 //!
 //! Never decides which ops share a kernel, but where a segment has none; generates no code.
 #![forbid(unsafe_code)]
 
 pub mod lower;
+pub mod merge_kernels;
 pub mod protect_updates;
 pub mod schedule;
 pub mod spec;

@@ -11,7 +11,7 @@ pub use fuser_analysis::{axes, cost, targets};
 pub use fuser_fusion::{
     EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, border_patterns, remat, report, segment,
 };
-pub use fuser_lowering::{lower, protect_updates, schedule, spec};
+pub use fuser_lowering::{lower, merge_kernels, protect_updates, schedule, spec};
 pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
 
 use fuser_ir::diag::CodeDef;
@@ -48,6 +48,7 @@ pub static PASSES: &[&PassDef] = &[
     &schedule::SCHEDULE,
     &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
+    &merge_kernels::MERGE_KERNELS,
     // For the tests of the tool.
     &test_passes::test_crash::TEST_CRASH,
     &test_passes::test_miscompile::TEST_MISCOMPILE,
@@ -85,11 +86,11 @@ static FUSE: PipelineDef = PipelineDef {
     // Patterns become labels first: nothing stops at their borders then. Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
     // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Once sweeps say who
     // reads what when, `protect-updates` decides which results overwrite their argument directly. Lowering writes the same index
-    // arithmetic at every access; `cse` leaves one of each.
+    // arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.
     text: concat!(
         "task.program(",
         front!(),
-        ",schedule,protect-updates),lower-to-kernel,cse"
+        ",schedule,protect-updates),lower-to-kernel,cse,merge-kernels"
     ),
 };
 
