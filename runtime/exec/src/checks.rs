@@ -3,7 +3,7 @@
 //! 1. Two guarded runs: every buffer has memory of its own between red zones, and outputs, temporaries and scratch begin
 //!    as two different patterns. One run walks its grids in parallel, the other backward in small steps. After each step the red zones must be whole; at the end the inputs must be as they were.
 //! 2. Outputs whose values differ between the two runs hold memory that was never written, or come from it, or depend
-//! on how a grid is cut up.
+//!    on how a grid is cut up.
 //! 3. Outputs that differ from those of the lean run depend on where buffers lie: something was read outside its buffer,
 //!    or two temporaries share memory while both are in use.
 //!
