@@ -216,27 +216,23 @@ fn write(ir: &mut Ir, program: Op, entries: &[Entry]) {
     ir.set_attr(program, LABELS, list);
 }
 
-/// Draws the patterns of each program under `root` again, where no other border is left; gives how many were drawn, and
-/// whether anything changed.
-pub fn restore(ir: &mut Ir, root: Op) -> (u64, bool) {
-    let (mut drawn, mut changed) = (0, false);
+/// Draws the patterns of each program under `root` again, where no other border is left; gives their number.
+pub fn restore(ir: &mut Ir, root: Op) -> u64 {
+    let mut drawn = 0;
     for program in labelled(ir, root) {
         if let Some(body) = ir.body(program, 0).filter(|&b| is_plain(ir, b)) {
             drawn += restore_in(ir, program, body);
             forget_in(ir, program);
-            changed = true;
         }
     }
-    (drawn, changed)
+    drawn
 }
 
-/// Removes all labels under `root`; says whether there were any.
-pub fn forget(ir: &mut Ir, root: Op) -> bool {
-    let programs = labelled(ir, root);
-    for &program in &programs {
+/// Removes all labels under `root`.
+pub fn forget(ir: &mut Ir, root: Op) {
+    for program in labelled(ir, root) {
         forget_in(ir, program);
     }
-    !programs.is_empty()
 }
 
 fn labelled(ir: &Ir, root: Op) -> Vec<Op> {

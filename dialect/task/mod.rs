@@ -41,7 +41,7 @@ pub const SCHEDULE: CodeDef = CodeDef {
     code: "FIR0402",
     title: "a schedule that contradicts itself",
     explanation: "`axes`, `extents` and `roles` of a sweep list the same axes: they have one length. A role is `grid`, `stream` \
-                  or `tile`. Tile sizes, vector width, unroll factor and grid chunk are at least 1.",
+                  or `tile`. Tile sizes, vector width and grid chunk are at least 1.",
     example: "task.sweep axes [\"i\"] roles [\"grid\", \"tile\"] {\n}",
 };
 /// FIR0403

@@ -9,7 +9,7 @@ use fuser_ir::def::{
 use super::verify;
 
 /// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
-pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "copy", "library", "none"];
+pub const SEGMENT_KINDS: &[&str] = &["kernel", "view"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
 
@@ -76,8 +76,7 @@ pub static SEGMENT: OpDef = OpDef {
     summary: "what becomes one kernel",
     doc: "Its ops become one kernel, or what `kind` says. Inputs and outputs lie in global memory. Its results are the yielded \
           values. A segment never depends on itself by way of others: the order of ops excludes it. `kind \"view\"`: the result is \
-          a view of an input, nothing runs; `\"copy\"`: a copy of memory; `\"library\"`: a library call; `\"none\"`: nothing at \
-          all.",
+          a view of an input, nothing runs.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 kind \"kernel\" {\n    %y = fusion.exp %x\n    task.yield %y\n  }\n  task.return %y\n}",
     clauses: &[optional(
         "kind",
@@ -122,7 +121,6 @@ pub static SWEEP: OpDef = OpDef {
             ClauseKind::Int,
             "lanes of a vector along the contiguous axis",
         ),
-        optional("unroll", ClauseKind::Int, "copies of the innermost body"),
         optional(
             "cells",
             ClauseKind::Int,

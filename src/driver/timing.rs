@@ -192,12 +192,6 @@ impl Instrument for Timing {
             self.end();
         }
     }
-    fn before_analysis(&mut self, name: &'static str) {
-        self.begin(format!("(A) {name}"));
-    }
-    fn after_analysis(&mut self, _: &'static str) {
-        self.end();
-    }
     fn before_verify(&mut self) {
         self.begin("(V) verifier");
     }

@@ -37,8 +37,6 @@ bitflags::bitflags! {
         const ELEMENTWISE = 1 << 8;
         /// `f(f(x)) == f(x)`.
         const IDEMPOTENT = 1 << 9;
-        /// Must not be computed a second time (random state, library calls).
-        const PINNED = 1 << 10;
         /// A user's border between segments: nothing that uses its result shares its segment.
         const BARRIER = 1 << 11;
         /// The region may read values in any order (graph region): dominance is not checked inside.

@@ -152,7 +152,7 @@ impl Drawing<'_, '_> {
                 self.ir.set_attr(sweep, name, list);
             }
         }
-        for name in ["vector", "unroll", "cells", "threads"] {
+        for name in ["vector", "cells", "threads"] {
             if self.source.chance(1, 3) {
                 let number = 1 + self.source.below(16) as i64;
                 let number = self.ir.int_attr(number);

@@ -32,8 +32,6 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
         .collect();
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,
-        Some("copy") => SegmentKind::Copy,
-        Some("library") => SegmentKind::Library,
         _ => SegmentKind::Kernel,
     };
     let mut values = Vec::new();

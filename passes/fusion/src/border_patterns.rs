@@ -73,7 +73,7 @@ pub static BORDER_PATTERNS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) {
     let names = ctx.options.list("names");
-    let patterns = labels::note(ctx.ir, ctx.op);
+    labels::note(ctx.ir, ctx.op);
     let mut borders = 0;
     let sets = labels::sets(ctx.ir, ctx.op);
     let known: BTreeSet<String> = sets.iter().map(|set| set.name.clone()).collect();
@@ -86,9 +86,6 @@ fn run(ctx: &mut PassContext<'_>) {
         }
     }
     ctx.count("borders", borders);
-    if patterns == 0 && borders == 0 {
-        ctx.preserve_all();
-    }
 }
 
 /// Says that no pattern is called `name`, where the program has patterns at all.

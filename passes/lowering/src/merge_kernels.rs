@@ -58,7 +58,7 @@ fn run(ctx: &mut PassContext<'_>) {
         }
     }
     if merged.is_empty() {
-        return ctx.preserve_all();
+        return;
     }
     let count = redirect(ctx.ir, ctx.op, &merged);
     ctx.count("merged", count);

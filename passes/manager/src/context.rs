@@ -1,13 +1,10 @@
 //! The context of a pass: the IR, the op it runs on, its options, and the places for its diagnostics, remarks and
 //! files.
 
-use std::rc::Rc;
-
 use fuser_ir::diag::CodeDef;
 use fuser_ir::rewrite::{self, Overflow};
 use fuser_ir::{Diagnostic, Ir, Op, Place};
 
-use crate::analysis::{Analyses, Analysis};
 use crate::codes::REWRITE_LIMIT;
 use crate::def::PassDef;
 use crate::options::PassOptions;
@@ -55,7 +52,6 @@ pub(crate) trait Host {
     fn debug_enabled(&self, tag: &str) -> bool;
     fn debug(&mut self, tag: &str, text: &str);
     fn wanted(&self, kind: &str) -> bool;
-    fn analysis(&mut self, name: &'static str, begins: bool);
 }
 
 /// Handed to a pass's function.
@@ -70,7 +66,6 @@ pub struct PassContext<'a> {
     pub limits: Limits,
     pub(crate) pass: &'static PassDef,
     pub(crate) counters: &'a mut [u64],
-    pub(crate) analyses: &'a mut Analyses,
     pub(crate) host: &'a mut dyn Host,
     pub(crate) failed: bool,
 }
@@ -87,28 +82,6 @@ impl PassContext<'_> {
                 self.pass.name
             ),
         }
-    }
-    /// The analysis `A` of the op that the pass runs on.
-    pub fn analysis<A: Analysis>(&mut self) -> Rc<A> {
-        self.analysis_of(self.op)
-    }
-    /// The analysis `A` of an op inside.
-    pub fn analysis_of<A: Analysis>(&mut self, op: Op) -> Rc<A> {
-        if let Some(cached) = self.analyses.cached(op) {
-            return cached;
-        }
-        self.host.analysis(A::NAME, true);
-        let made = self.analyses.get(self.ir, op);
-        self.host.analysis(A::NAME, false);
-        made
-    }
-    /// Says that the pass keeps `A` true.
-    pub fn preserve<A: Analysis>(&mut self) {
-        self.analyses.preserve::<A>();
-    }
-    /// Says that the pass changed nothing.
-    pub fn preserve_all(&mut self) {
-        self.analyses.preserve_all();
     }
     /// Reports a diagnostic. An error makes the pass fail once it returns.
     pub fn report(&mut self, mut diagnostic: Diagnostic) {

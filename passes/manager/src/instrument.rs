@@ -44,10 +44,6 @@ pub trait Instrument {
     }
     /// After a pass that failed. After a panic the IR may be in any state.
     fn pass_failed(&mut self, ir: &Ir, run: PassRun<'_>, failure: &Failure) {}
-    /// Before an analysis is computed (not when the cache has it).
-    fn before_analysis(&mut self, name: &'static str) {}
-    /// After it.
-    fn after_analysis(&mut self, name: &'static str) {}
     /// Around the verifier after a pass.
     fn before_verify(&mut self) {}
     /// Around the verifier after a pass.

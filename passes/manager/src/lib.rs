@@ -4,11 +4,10 @@
 //! parsed from text (`builtin.module(task.program(segment,remat))`) into a [`Pipeline`]; the [`Manager`] runs it, verifies
 //! the IR after each pass, turns a panic into an internal error and tells its [`Instrument`]s what happens.
 //!
-//! Reading order: `def`, `options`, `pipeline`, `context` (what a pass sees), `analysis`, `manager`, `instrument`.
+//! Reading order: `def`, `options`, `pipeline`, `context` (what a pass sees), `manager`, `instrument`.
 //! Knows nothing of files, the environment, clocks, or of any particular pass or dialect.
 #![forbid(unsafe_code)]
 
-pub mod analysis;
 pub mod codes;
 pub mod context;
 pub mod def;
@@ -19,7 +18,6 @@ pub mod pipeline;
 pub mod place;
 pub mod remark;
 
-pub use analysis::{Analyses, Analysis};
 pub use context::{Limits, PassContext};
 pub use def::{OptionDef, OptionKind, PassDef, PipelineDef, StatDef};
 pub use instrument::{Instrument, PassRun};

@@ -1,6 +1,6 @@
 //! Runs a pipeline on a program.
 //!
-//! For each pass: instruments are asked and told, the pass runs with panics caught, its analyses are dropped, the IR is
+//! For each pass: instruments are asked and told, the pass runs with panics caught, the IR is
 //! verified. A failure ends the pipeline on that op; its siblings under the same nested pipeline still run, so that one run
 //! shows what is wrong with each of them, and nothing runs after that.
 //!
@@ -14,7 +14,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Traits};
 
-use crate::analysis::Analyses;
 use crate::codes;
 use crate::context::{EmittedFile, Host, Limits, PassContext};
 use crate::instrument::{Instrument, PassRun};
@@ -66,8 +65,6 @@ pub struct Report {
     pub internal: Vec<Failure>,
     /// Executions of passes.
     pub executed: u64,
-    /// Analyses computed.
-    pub analyses: u64,
 }
 
 impl Report {
@@ -118,7 +115,6 @@ impl<'i> Manager<'i> {
         };
         let mut run = Run {
             manager: self,
-            analyses: Analyses::default(),
             report,
             root,
         };
@@ -126,7 +122,6 @@ impl<'i> Manager<'i> {
         run.steps(ir, root, &pipeline.steps);
         let failure = run.report.failure.clone();
         run.each_back(|i| i.after_pipeline(ir, root, failure.as_ref()));
-        run.report.analyses = run.analyses.computed();
         run.report
     }
 }
@@ -138,7 +133,6 @@ pub fn run_pipeline(ir: &mut Ir, root: Op, pipeline: &Pipeline, verify: VerifyFn
 
 struct Run<'m, 'i> {
     manager: &'m mut Manager<'i>,
-    analyses: Analyses,
     report: Report,
     root: Op,
 }
@@ -196,7 +190,6 @@ impl<'i> Run<'_, 'i> {
         }
         self.each(|i| i.before_pass(ir, run));
         let failure = self.execute(ir, run);
-        self.analyses.invalidate(ir, op);
         let failure = failure.or_else(|| self.verify(ir, run));
         let failure = failure.or_else(|| self.after(ir, run));
         match failure {
@@ -228,7 +221,6 @@ impl<'i> Run<'_, 'i> {
             limits: self.manager.limits,
             pass,
             counters: &mut counters,
-            analyses: &mut self.analyses,
             host: &mut collector,
             failed: false,
         };
@@ -347,12 +339,6 @@ impl Host for Collector<'_, '_> {
     fn file(&mut self, file: EmittedFile) {
         self.instruments.iter_mut().for_each(|i| i.file(&file));
         self.report.files.push(file);
-    }
-    fn analysis(&mut self, name: &'static str, begins: bool) {
-        self.instruments.iter_mut().for_each(|i| match begins {
-            true => i.before_analysis(name),
-            false => i.after_analysis(name),
-        });
     }
     fn wanted(&self, kind: &str) -> bool {
         self.instruments.iter().any(|i| i.wants_file(kind))

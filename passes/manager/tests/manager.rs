@@ -7,9 +7,7 @@ use fuser_ir::ir::{Ir, NewOp, Op};
 use fuser_ir::{Diagnostics, Traits};
 use fuser_pass::manager::run_pipeline;
 use fuser_pass::pipeline::parse;
-use fuser_pass::{
-    Analysis, Catalog, Failure, Instrument, Manager, PassDef, PassRun, Pipeline, StatDef,
-};
+use fuser_pass::{Catalog, Failure, Instrument, Manager, PassDef, PassRun, Pipeline, StatDef};
 
 static MODULE: OpDef = OpDef {
     name: "builtin.module",
@@ -68,21 +66,12 @@ static COUNT_OPS: PassDef = PassDef {
         doc: "",
     }],
     run: |ctx| {
-        let seen = ctx.analysis::<OpCount>().0;
+        let seen = ctx.ir.walk(ctx.op).len() as u64;
         ctx.count("seen", seen);
-        ctx.preserve_all();
         Ok(())
     },
     ..PassDef::EMPTY
 };
-
-struct OpCount(u64);
-impl Analysis for OpCount {
-    const NAME: &'static str = "op-count";
-    fn compute(ir: &Ir, op: Op) -> Self {
-        Self(ir.walk(op).len() as u64)
-    }
-}
 
 fn module(programs: &[&str]) -> (Ir, Op) {
     let mut ir = Ir::new(Arc::new(Registry::new(&[&T])));
@@ -192,16 +181,6 @@ fn stopping_gives_the_ir_before_an_execution() {
         assert_eq!(report.executed, stop);
         assert_eq!(ir.walk(root).len() as u64, 3 + stop);
     }
-}
-#[test]
-fn analyses_are_kept_until_a_pass_edits() {
-    let (mut ir, root) = module(&["a"]);
-    let pipeline = pipeline("count-ops,count-ops,task.program(count-ops,grow,count-ops),count-ops");
-    let report = run_pipeline(&mut ir, root, &pipeline, accept);
-    let seen: Vec<u64> = report.statistics.iter().flatten().copied().collect();
-    assert_eq!(seen, [2, 2, 1, 1, 2, 3]);
-    // The module's count is computed twice, the program's twice.
-    assert_eq!(report.analyses, 4);
 }
 #[test]
 fn instruments_may_skip_passes() {

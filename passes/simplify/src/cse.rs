@@ -62,9 +62,6 @@ fn run(ctx: &mut PassContext<'_>) {
     let (merged, seen) = (merger.merged, merger.seen);
     ctx.count("merged", merged);
     ctx.count("seen", seen);
-    if merged == 0 {
-        ctx.preserve_all();
-    }
 }
 
 /// A step of the walk, which keeps its own stack.

@@ -53,9 +53,6 @@ fn run(ctx: &mut PassContext<'_>) {
     let (ops, results) = sweep(ctx.ir, ctx.op, &needed);
     ctx.count("ops-erased", ops);
     ctx.count("results-erased", results);
-    if ops + results == 0 {
-        ctx.preserve_all();
-    }
 }
 
 /// The ops and results that are needed under one op.

@@ -70,12 +70,10 @@ fn run(ctx: &mut PassContext<'_>) {
     if dissolved > 0 {
         places::restore(ctx.ir, ctx.op);
     }
-    let (patterns, changed) = match kinds.iter().any(|kind| kind == "pattern") {
-        true => (0, labels::forget(ctx.ir, ctx.op)),
-        false => labels::restore(ctx.ir, ctx.op),
-    };
-    ctx.count("patterns", patterns);
-    if dissolved == 0 && !changed {
-        ctx.preserve_all();
+    if kinds.iter().any(|kind| kind == "pattern") {
+        labels::forget(ctx.ir, ctx.op);
+    } else {
+        let patterns = labels::restore(ctx.ir, ctx.op);
+        ctx.count("patterns", patterns);
     }
 }

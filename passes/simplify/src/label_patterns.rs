@@ -30,9 +30,6 @@ pub static LABEL_PATTERNS: PassDef = PassDef {
     run: |ctx| {
         let patterns = labels::note(ctx.ir, ctx.op);
         ctx.count("patterns", patterns);
-        if patterns == 0 {
-            ctx.preserve_all();
-        }
         Ok(())
     },
     ..PassDef::EMPTY

@@ -302,8 +302,6 @@ pub enum SegmentKind {
     /// Nothing runs: its outputs are other tensors, seen differently.
     View,
     Copy,
-    Fill,
-    Library,
 }
 
 impl SegmentKind {
@@ -312,8 +310,6 @@ impl SegmentKind {
             SegmentKind::Kernel => "kernel",
             SegmentKind::View => "view",
             SegmentKind::Copy => "copy",
-            SegmentKind::Fill => "fill",
-            SegmentKind::Library => "library",
         }
     }
 }

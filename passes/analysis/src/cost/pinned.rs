@@ -11,9 +11,8 @@ pub fn is_pinned(ir: &Ir, op: Op) -> bool {
         .iter()
         .any(|o| o.placement == Placement::Memory)
         || def.results.iter().any(|r| r.placement == Placement::Memory);
-    let kept = Traits::PINNED.union(Traits::BARRIER);
     !def.traits.contains(Traits::PURE)
-        || def.traits.intersects(kept)
+        || def.traits.contains(Traits::BARRIER)
         || def.class == OpClass::Reduction
         || in_memory
         || ir.get_attr(op, "fusion.hint").is_some()

@@ -96,15 +96,12 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         bindings,
         ..Model::default()
     };
-    if !improved(ctx, &model) {
-        ctx.preserve_all();
-    }
+    recompute(ctx, &model);
     crate::report::emit(ctx, &model);
     Ok(())
 }
 
-/// Whether something became cheaper.
-fn improved(ctx: &mut PassContext<'_>, model: &Model) -> bool {
+fn recompute(ctx: &mut PassContext<'_>, model: &Model) {
     let config = Config {
         launch_bytes: u64::try_from(ctx.options.int("launch-bytes")).ok(),
         arithmetic: ctx.options.count("arithmetic"),
@@ -122,7 +119,6 @@ fn improved(ctx: &mut PassContext<'_>, model: &Model) -> bool {
     if outcome.changed {
         tell(ctx, &outcome);
     }
-    outcome.changed
 }
 
 /// What changed since segments were explained.

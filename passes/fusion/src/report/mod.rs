@@ -156,7 +156,7 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
 
 /// Whether a segment runs a kernel.
 fn moves(ir: &Ir, segment: Op) -> bool {
-    !matches!(ir.str_of(segment, "kind"), Some("view" | "none"))
+    ir.str_of(segment, "kind") != Some("view")
 }
 
 /// A value that a walk reads, and the bytes that it reads of it.

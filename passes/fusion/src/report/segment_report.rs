@@ -36,7 +36,6 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ..Model::default()
     };
     emit(ctx, &model);
-    ctx.preserve_all();
     Ok(())
 }
 

@@ -227,7 +227,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .any(|op| ctx.ir.is(op, &task::SEGMENT));
     let mut records = Vec::new();
     if drawn {
-        ctx.preserve_all();
+        // The user's segments stay.
     } else if ctx.options.text("from").is_empty() {
         check_hints(ctx, block)?;
         task::labels::note(ctx.ir, ctx.op);

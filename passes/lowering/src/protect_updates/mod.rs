@@ -106,14 +106,12 @@ impl std::fmt::Display for Conflict {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let Some(program) = Program::read(ctx.ir, ctx.op) else {
-        ctx.preserve_all();
         return Ok(());
     };
     let updates: Vec<(usize, usize)> = (0..program.returned.len())
         .filter_map(|result| Some((result, argument(ctx.ir, ctx.op, result)?)))
         .collect();
     if updates.is_empty() {
-        ctx.preserve_all();
         return Ok(());
     }
     let mut decider = Decider {

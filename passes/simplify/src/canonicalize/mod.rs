@@ -107,9 +107,6 @@ fn count(ctx: &mut PassContext<'_>, outcome: &Outcome) {
     for (name, times) in &outcome.counts {
         ctx.debug("canonicalize", |_| format!("{name}: {times}"));
     }
-    if !outcome.changed() {
-        ctx.preserve_all();
-    }
 }
 
 /// A `fusion.constant` for a folded value.

@@ -65,9 +65,6 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         pure.insert(op);
     }
     ctx.count("views", count);
-    if count == 0 {
-        ctx.preserve_all();
-    }
     Ok(())
 }
 

@@ -91,9 +91,6 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     }
     ctx.count("weakened", weakened);
     ctx.count("visited", visited);
-    if weakened == 0 {
-        ctx.preserve_all();
-    }
     Ok(())
 }
 

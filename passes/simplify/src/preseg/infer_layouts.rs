@@ -88,7 +88,6 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     }
     ctx.count("layouts", given);
     if given == 0 {
-        ctx.preserve_all();
         return Ok(());
     }
     let ty = ctx.ir.function_type(types.0, types.1);

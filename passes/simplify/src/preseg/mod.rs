@@ -83,9 +83,6 @@ fn run_patterns(
         Ok(outcome) => {
             let counts = patterns.iter().map(|p| outcome.count(p.name));
             ctx.count("rewrites", counts.sum());
-            if !outcome.changed() {
-                ctx.preserve_all();
-            }
         }
         Err(overflow) => {
             let error = ctx.overflow_error(&overflow);
