@@ -14,6 +14,7 @@ pub mod codes;
 mod func;
 pub mod hazard;
 pub mod legal;
+mod parallel;
 mod reduce;
 mod remainder;
 pub mod types;
@@ -67,7 +68,8 @@ pub enum Emission {
     Assembly,
 }
 
-/// Code for every kernel directly in `module`, in program order.
+/// Code for every kernel directly in `module`, in program order. Kernels are compiled on as many threads as the machine runs at a time;
+/// the code does not depend on their number.
 pub fn compile_kernels(
     ir: &Ir,
     module: Op,
@@ -77,25 +79,31 @@ pub fn compile_kernels(
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
-    let mut kernels = Vec::new();
-    for (&func, symbol) in funcs.iter().zip(names) {
-        let mut shared_bytes = 0;
-        let code = with_module(ir, func, &symbol, target, options, |emit, machine| {
-            shared_bytes = reduce::shared_bytes(emit, machine);
-            match target.is_gpu() {
-                true => target::emit_assembly(&emit.module, machine).map(Code::Ptx),
-                false => target::emit_object(&emit.module, machine).map(Code::Object),
-            }
-        })?;
-        let name = ir.symbol_name(func).unwrap_or_default().to_string();
-        kernels.push(KernelCode {
-            name,
-            symbol,
+    let compile = |index: usize| kernel_code(ir, funcs[index], &names[index], target, options);
+    parallel::map(funcs.len(), compile).into_iter().collect()
+}
+
+fn kernel_code(
+    ir: &Ir,
+    func: Op,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+) -> Result<KernelCode, Diagnostics> {
+    with_module(ir, func, symbol, target, options, |emit, machine| {
+        let shared_bytes = reduce::shared_bytes(emit, machine);
+        let code = if target.is_gpu() {
+            Code::Ptx(target::emit_assembly(&emit.module, machine)?)
+        } else {
+            Code::Object(target::emit_object(&emit.module, machine)?)
+        };
+        Ok(KernelCode {
+            name: ir.symbol_name(func).unwrap_or_default().to_string(),
+            symbol: symbol.to_string(),
             code,
             shared_bytes,
-        });
-    }
-    Ok(kernels)
+        })
+    })
 }
 
 /// The kernels of `module` (or the one kernel that it is) as text, one after the other.
