@@ -66,6 +66,22 @@ fn twice_the_width_is_little_more_than_twice_the_work() {
     }
 }
 
+/// The same for thousands of parts of one cat, and thousands of results of one tensor: of segmentation and rematerialization.
+#[test]
+fn thousands_of_values_at_once_are_little_more_than_twice_the_work_of_half_as_many() {
+    for (name, family) in programs::WIDE {
+        let runs = (0..=3).map(|doublings| {
+            let text = family(2000 << doublings);
+            run(&text, &[("segment", ""), ("remat", "")])
+        });
+        let runs: Vec<Run> = runs.collect();
+        let counts: Vec<u64> = runs.iter().map(work).collect();
+        assert_grows_as_the_program(name, 2000, &counts);
+        let counts: Vec<u64> = runs.iter().map(work_of_remat).collect();
+        assert_grows_as_the_program(&format!("remat of {name}"), 2000, &counts);
+    }
+}
+
 /// The same for rematerialization. Chains and trees of few kernels have few values between them, and these are what costs: of
 /// one kernel more than twice as many there are three times as many. Beyond 50,000 ops trees read inputs twice.
 #[test]

@@ -27,6 +27,16 @@ pub(super) enum Source {
     Node(u32),
 }
 
+impl Source {
+    /// The input, if it is one.
+    pub fn input(&self) -> Option<usize> {
+        match *self {
+            Source::Input(input) => Some(input as usize),
+            Source::Node(_) => None,
+        }
+    }
+}
+
 /// An op of the group.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -244,15 +254,12 @@ impl Body {
     pub fn elements(&self, space: Mask) -> u64 {
         bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
     }
-    /// The bytes of `input` that windows among `nodes` touch, each once.
-    pub fn touched<'a>(&self, nodes: impl Iterator<Item = &'a Node>, input: u32) -> u64 {
+    /// The bytes of `input` that the loads of these regions touch, each once.
+    pub fn touched(&self, regions: Vec<Region>, input: &Input) -> u64 {
         let Some(bindings) = &self.bindings else {
             return 0;
         };
-        let input = &self.inputs[input as usize];
-        let regions = nodes.flat_map(|n| n.touches.iter().flatten());
-        let regions = regions.filter(|r| r.value == input.value);
-        let elements = united(regions.cloned().collect()).into_iter();
+        let elements = united(regions).into_iter();
         let elements = elements.map(|r| r.elements().map_or(u64::MAX, |n| bindings.eval(&n)));
         let elements = elements.fold(0, u64::saturating_add);
         elements.saturating_mul(input.element)

@@ -10,6 +10,7 @@ use super::refusal::Refusal;
 use super::roles::{self, Role};
 use super::sizes::Bindings;
 use super::units::{self, Draft};
+use crate::axes::window::Region;
 use crate::axes::{Axes, AxisId, Copies};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -336,7 +337,7 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     };
     let (_, grid) = roles::assign(body, draft, target);
     let partials = roles::partial_bytes(body, draft, grid, target);
-    let loaded = sum(&mut draft.loads.iter().map(|&l| loaded_bytes(body, draft, l)));
+    let loaded = loaded_bytes(body, draft);
     let between = bytes(&draft.fetches, false).saturating_add(bytes(&draft.keeps, false));
     let ops = draft.body.iter().chain(&draft.epilogue).map(node);
     let mut cost = Cost {
@@ -353,19 +354,29 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     cost
 }
 
-/// Bytes of an input that a sweep loads: all of them, or where only windows read it, no more than they touch.
-fn loaded_bytes(body: &Body, draft: &Draft, input: u32) -> u64 {
-    let whole = body.inputs[input as usize].bytes;
-    let nodes = draft.body.iter().chain(&draft.epilogue);
-    let mut readers = nodes
-        .map(|&i| &body.nodes[i as usize])
-        .filter(|n| n.sources.contains(&Source::Input(input)));
-    if readers.any(|n| n.touches.is_none()) {
-        return whole;
-    }
+/// Bytes of the inputs that a sweep loads: all of each, or where only windows read it, no more than they touch.
+fn loaded_bytes(body: &Body, draft: &Draft) -> u64 {
     let nodes = draft.body.iter().chain(&draft.epilogue);
     let nodes = nodes.map(|&i| &body.nodes[i as usize]);
-    body.touched(nodes, input).min(whole)
+    let mut touched: FxHashMap<Value, Option<Vec<Region>>> = FxHashMap::default();
+    for node in nodes {
+        for input in node.sources.iter().filter_map(Source::input) {
+            let regions = touched.entry(body.inputs[input].value);
+            let regions = regions.or_insert_with(|| Some(Vec::new()));
+            *regions = regions.take().filter(|_| node.touches.is_some());
+        }
+        for region in node.touches.iter().flatten() {
+            if let Some(Some(regions)) = touched.get_mut(&region.value) {
+                regions.push(region.clone());
+            }
+        }
+    }
+    let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
+    let bytes = loads.map(|input| match touched.remove(&input.value).flatten() {
+        Some(regions) => body.touched(regions, input).min(input.bytes),
+        None => input.bytes,
+    });
+    bytes.fold(0, u64::saturating_add)
 }
 
 fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
@@ -386,10 +397,11 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         let known = first.entry(body.nodes[i as usize].op).or_insert(phase);
         *known = phase.min(*known);
     }
-    let phase = |number: u32| -> Vec<Op> {
-        let members = ops(&draft.body).into_iter();
-        members.filter(|op| first[op] == number).collect()
-    };
+    let mut phases: Vec<Vec<Op>> = vec![Vec::new(); count as usize];
+    for op in ops(&draft.body) {
+        phases[first[&op] as usize].push(op);
+    }
+    let outputs: FxHashSet<Value> = body.outputs.iter().copied().collect();
     let stores = values(&draft.stores).into_iter();
     Sweep {
         level: draft.level,
@@ -397,7 +409,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
             .into_iter()
             .map(|(axis, role)| (AxisId::from_index(axis), role))
             .collect(),
-        phases: (0..count).map(phase).collect(),
+        phases,
         accumulators: ops(&draft.accumulators),
         epilogue: ops(&draft.epilogue),
         loads: draft
@@ -407,7 +419,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
             .collect(),
         fetches: values(&draft.fetches),
         keeps: values(&draft.keeps),
-        stores: stores.filter(|v| body.outputs.contains(v)).collect(),
+        stores: stores.filter(|v| outputs.contains(v)).collect(),
         tile_bytes: resident_bytes(body, draft, target),
     }
 }

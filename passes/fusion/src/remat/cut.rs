@@ -12,9 +12,7 @@
 //! operand alone, are left out before; most parts are settled by that.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use rustc_hash::FxHashSet;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use super::flow::Flow;
 use super::local::{Given, Local, MAX_FOREIGN, State};
@@ -44,18 +42,22 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The part of the choice `start`. Other parts that it reaches are `absorbed`, by their numbers.
+    /// The part of the choices `starts`, with the numbers of other parts that it reaches. The choices of those before `fresh`
+    /// become its own; where it reaches another, it goes no further and is not settled.
     pub fn around(
         given: Given<'_>,
         local: &Local,
-        start: u32,
-        absorbed: &mut FxHashSet<u32>,
+        starts: &[u32],
+        fresh: u32,
         scratch: &mut Scratch,
         work: &mut u64,
-    ) -> Self {
-        let mut search = Neighbourhood::new(given, local, scratch);
-        search.meet(start, 0, 0, absorbed);
-        search.explore(absorbed);
+    ) -> (Self, BTreeSet<u32>) {
+        let mut search = Neighbourhood::new(given, local, fresh, scratch);
+        for &start in starts {
+            search.meet(start, 0, 0);
+        }
+        search.explore();
+        let met = std::mem::take(&mut search.met);
         let lists = &mut *search.lists;
         *work += (lists.found.len() + lists.ops.len()) as u64;
         lists.had.sort_unstable();
@@ -67,13 +69,15 @@ impl Part {
         };
         let found = lists.found.iter().zip(&lists.terminal);
         part.terminals = found.filter(|(_, t)| **t).map(|(&v, _)| v).collect();
-        let ops = search.worthwhile();
-        match ops.is_empty() {
-            true => part.load_all(given),
-            false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut part),
+        if met.last().is_none_or(|&last| last < fresh) {
+            let ops = search.worthwhile();
+            match ops.is_empty() {
+                true => part.load_all(given),
+                false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut part),
+            }
         }
         search.lists.clear();
-        part
+        (part, met)
     }
     fn load_all(&mut self, given: Given<'_>) {
         self.loads.clone_from(&self.terminals);
@@ -140,6 +144,10 @@ struct Neighbourhood<'a> {
     given: Given<'a>,
     local: &'a Local,
     lists: &'a mut Scratch,
+    /// Parts before this one are taken in.
+    fresh: u32,
+    /// Parts that were reached.
+    met: BTreeSet<u32>,
     foreign: usize,
     choices: usize,
     /// Bytes of all loads at stake.
@@ -147,7 +155,7 @@ struct Neighbourhood<'a> {
 }
 
 impl<'a> Neighbourhood<'a> {
-    fn new(given: Given<'a>, local: &'a Local, lists: &'a mut Scratch) -> Self {
+    fn new(given: Given<'a>, local: &'a Local, fresh: u32, lists: &'a mut Scratch) -> Self {
         let problem = given.problem;
         lists.place.resize(problem.values.len(), NOWHERE);
         lists.seen.resize(problem.ops.len(), false);
@@ -155,6 +163,8 @@ impl<'a> Neighbourhood<'a> {
             given,
             local,
             lists,
+            fresh,
+            met: BTreeSet::new(),
             foreign: 0,
             choices: 0,
             bound: 0,
@@ -162,7 +172,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     /// Comes to a value by a path of this price, through so many values in memory.
-    fn meet(&mut self, value: u32, price: u128, depth: u32, absorbed: &mut FxHashSet<u32>) {
+    fn meet(&mut self, value: u32, price: u128, depth: u32) {
         if self.local.has(self.given, value) {
             self.lists.had.push(value);
             return;
@@ -171,10 +181,12 @@ impl<'a> Neighbourhood<'a> {
             self.reach(at, price);
             return;
         }
-        if let Some((number, part)) = self.local.part_with(value)
-            && absorbed.insert(number)
-        {
-            for &choice in &part.terminals {
+        if let Some((number, part)) = self.local.part_with(value) {
+            let new = self.met.insert(number);
+            if number >= self.fresh {
+                return;
+            }
+            for &choice in part.terminals.iter().filter(|_| new) {
                 self.enter(choice, 0, 0);
             }
         }
@@ -211,7 +223,7 @@ impl<'a> Neighbourhood<'a> {
         }
     }
 
-    fn explore(&mut self, absorbed: &mut FxHashSet<u32>) {
+    fn explore(&mut self) {
         while let Some(Reverse((price, at))) = self.lists.heap.pop() {
             if price >= self.bound {
                 return;
@@ -239,11 +251,11 @@ impl<'a> Neighbourhood<'a> {
             self.lists.ops.push(op);
             let info = &self.given.problem.ops[op as usize];
             for &read in &info.reads {
-                self.meet(read, price, depth, absorbed);
+                self.meet(read, price, depth);
             }
             for &other in &info.writes {
                 if self.local.state(other) == State::Choice {
-                    self.meet(other, 0, 0, absorbed);
+                    self.meet(other, 0, 0);
                 }
             }
         }

@@ -18,7 +18,7 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
 
@@ -186,9 +186,7 @@ fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
     let mut found = Vec::new();
     let mut start = 0;
     while start < order.len() {
-        let own = most.min(order.len() - start);
-        let free = graph.with_free(&order[start..start + own]).len() - own;
-        let all = own.min(most.saturating_sub(free).max(1));
+        let all = fitting(graph, &order[start..], most);
         let end = match start + all == order.len() {
             true => start + all,
             false => {
@@ -201,6 +199,23 @@ fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
         start = end;
     }
     found
+}
+
+/// The ops at the front of `order` that are at most `most` with the free ops that they use; one at least.
+fn fitting(graph: &Graph, order: &[Index], most: usize) -> usize {
+    let mut free = FxHashSet::default();
+    for (&op, at) in order.iter().zip(0..) {
+        let mut open = vec![op];
+        while let Some(op) = open.pop() {
+            let reads = graph.reads[op as usize].iter();
+            let makers = reads.filter_map(|&e| graph.edges[e as usize].maker);
+            open.extend(makers.filter(|&m| graph.free[m as usize] && free.insert(m)));
+        }
+        if at + 1 + free.len() > most {
+            return at.max(1);
+        }
+    }
+    order.len()
 }
 
 /// For each op of the order what a cut behind it costs: values from elsewhere are read once more, those made before it are

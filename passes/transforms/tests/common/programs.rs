@@ -18,6 +18,10 @@ pub const FAMILIES: [Family; 4] = [
 #[allow(dead_code)]
 pub const KNOTS: [Family; 3] = [("parts", parts), ("pads", pads), ("turns", turns)];
 
+/// What reads or makes thousands of values at once: more than a kernel may have ops.
+#[allow(dead_code)]
+pub const WIDE: [Family; 2] = [("parts", parts), ("readers", readers)];
+
 /// Ops of one layer of [`layers`].
 pub const LAYER_OPS: usize = 20;
 
@@ -122,6 +126,23 @@ pub fn parts(ops: usize) -> String {
     let rows: Vec<String> = (0..count).map(|row| format!("%b{row}")).collect();
     let _ = writeln!(text, "  %r = fusion.cat {} dim 0", rows.join(", "));
     text.push_str("  task.return %r\n}\n");
+    text
+}
+
+/// A tensor read by many ops, each with a constant of its own.
+pub fn readers(ops: usize) -> String {
+    let count = (ops / 2).max(1);
+    let types = vec!["tensor<512xf32>"; count].join(", ");
+    let mut text = format!("task.program @readers(%x: tensor<512xf32>) -> ({types}) {{\n");
+    for result in 0..count {
+        let _ = writeln!(
+            text,
+            "  %c{result} = fusion.constant value {result}.5 : f32"
+        );
+        let _ = writeln!(text, "  %y{result} = fusion.add %x, %c{result}");
+    }
+    let results: Vec<String> = (0..count).map(|result| format!("%y{result}")).collect();
+    let _ = writeln!(text, "  task.return {}\n}}", results.join(", "));
     text
 }
 
