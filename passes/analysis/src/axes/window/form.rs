@@ -41,7 +41,8 @@ pub(super) fn is_natural(expr: &ExtentExpr) -> bool {
     expr.terms.iter().all(|(_, c)| *c >= 0)
 }
 
-fn minus(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
+/// The difference.
+pub(super) fn minus(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
     a.add(&b.mul(&ExtentExpr::constant(-1))?)
 }
 

@@ -5,13 +5,13 @@
 //! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. A
 //! short step is no step: the elements between lie in the same cache lines.
 //!
-//! Never less than what is touched, except where a guard compares lengths that nobody knows: then what it admits is its bound.
+//! Never less than what is touched. Where nobody knows which of two lengths is less, a guard admits no more than its length.
 
 use fuser_ir::Value;
 use fuser_ir::types::ExtentExpr;
 
 use super::super::{Axes, AxisId};
-use super::form::{Form, Guard};
+use super::form::{Form, Guard, is_natural, minus};
 
 /// Beyond this many elements a step leaves the cache line.
 const LINE: i64 = 16;
@@ -71,7 +71,7 @@ impl Place {
 
 /// The indices of an axis that guards admit.
 struct Range {
-    first: i64,
+    first: ExtentExpr,
     /// `None`: all of the axis from `first` on.
     count: Option<ExtentExpr>,
 }
@@ -83,7 +83,7 @@ impl Region {
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
         for (axis, step) in &at.terms {
             let range = range(axes, *axis, guards);
-            let before = step.mul(&ExtentExpr::constant(range.first))?;
+            let before = step.mul(&range.first)?;
             start = start.add(&before)?;
             let count = range.count.or_else(|| axes.extent(*axis).cloned())?;
             digits.push((step.clone(), count));
@@ -165,47 +165,66 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
 
 /// The indices of `axis` at which none of the guards fails for sure.
 fn range(axes: &Axes, axis: AxisId, guards: &[Guard]) -> Range {
-    let length = axes.extent(axis).and_then(ExtentExpr::as_constant);
-    let (mut first, mut end) = (0, length);
+    let none = ExtentExpr::default();
+    let (mut first, mut end) = (none.clone(), axes.extent(axis).cloned());
     let mut bound = None;
     for guard in guards {
-        let Some((_, factor)) = guard.at.terms.iter().find(|t| t.0 == axis) else {
+        let Some((low, high)) = admitted(axes, axis, guard) else {
             continue;
         };
-        let mut rest = guard.at.clone();
-        rest.terms.retain(|t| t.0 != axis);
-        let most = rest
-            .largest(axes)
+        let later = greater(&first, &low);
+        let sooner = end
             .as_ref()
-            .and_then(ExtentExpr::as_constant);
-        let known = (
-            factor.as_constant(),
-            rest.offset.as_constant(),
-            most,
-            guard.extent.as_constant(),
-        );
-        let (Some(factor), Some(least), Some(most), Some(extent)) = known else {
-            let alone = rest.terms.is_empty() && factor.as_constant() == Some(1);
-            if alone && (length.is_none() || guard.extent.as_constant().is_none()) {
-                bound = Some(guard.extent.clone());
+            .map_or(Some(high.clone()), |end| lesser(end, &high));
+        match (later, sooner) {
+            (Some(later), Some(sooner)) => (first, end) = (later, Some(sooner)),
+            // Nobody knows which one counts, but the guard admits no more than these.
+            (later, _) => {
+                let count = minus(&high, later.as_ref().unwrap_or(&low));
+                let first = later.unwrap_or_else(|| first.clone());
+                bound = Some(Range { first, count });
             }
-            continue;
-        };
-        // Of the others each may be what suits best.
-        let ceil = |n: i64| n.div_euclid(factor) + i64::from(n.rem_euclid(factor) > 0);
-        first = first.max(ceil(most.saturating_neg()));
-        let behind = ceil(extent.saturating_sub(least));
-        end = Some(end.map_or(behind, |e| e.min(behind)));
+        }
     }
-    match (bound, end) {
-        (Some(bound), _) => Range {
-            first: 0,
-            count: Some(bound),
-        },
-        (None, Some(end)) => Range {
-            first: first.min(end.max(0)),
-            count: Some(ExtentExpr::constant(end.saturating_sub(first).max(0))),
-        },
-        (None, None) => Range { first, count: None },
+    bound.unwrap_or_else(|| {
+        let count = end.as_ref().and_then(|end| minus(end, &first));
+        let count = count.map(|n| greater(&n, &none).unwrap_or(n));
+        let end = end.and_then(|end| greater(&end, &none));
+        let least = end.and_then(|end| lesser(&first, &end));
+        let first = least.unwrap_or(first);
+        Range { first, count }
+    })
+}
+
+/// The first index of `axis` that a guard may admit where the other axes are as suits it best, and the first behind those;
+/// `None` where that depends on lengths and on other axes.
+fn admitted(axes: &Axes, axis: AxisId, guard: &Guard) -> Option<(ExtentExpr, ExtentExpr)> {
+    let (_, factor) = guard.at.terms.iter().find(|t| t.0 == axis)?;
+    let mut rest = guard.at.clone();
+    rest.terms.retain(|t| t.0 != axis);
+    let low = minus(&ExtentExpr::default(), &rest.largest(axes)?)?;
+    let high = minus(&guard.extent, &rest.offset)?;
+    let factor = factor.as_constant()?;
+    if factor == 1 && rest.terms.is_empty() {
+        return Some((low, high));
     }
+    let ceil = |n: i64| n.div_euclid(factor) + i64::from(n.rem_euclid(factor) > 0);
+    let ceil = |n: ExtentExpr| Some(ExtentExpr::constant(ceil(n.as_constant()?)));
+    Some((ceil(low)?, ceil(high)?))
+}
+
+/// The one that is at least the other whatever the lengths of named extents are.
+fn greater(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
+    let at_least = |a: &ExtentExpr, b| Some(is_natural(&minus(a, b)?));
+    match (at_least(a, b)?, at_least(b, a)?) {
+        (true, _) => Some(a.clone()),
+        (_, true) => Some(b.clone()),
+        _ => None,
+    }
+}
+
+/// The one that is at most the other whatever the lengths of named extents are.
+fn lesser(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
+    let greater = greater(a, b)?;
+    Some(if greater == *a { b.clone() } else { a.clone() })
 }
