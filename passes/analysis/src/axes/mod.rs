@@ -18,12 +18,13 @@
 //! ```
 //!
 //! Reading order: `refusal.rs` (what can fail), `union.rs` (classes of axes and their factors, with undo), `rules.rs`
-//! (what each op says about axes), this file (the frozen result), `groups.rs` (groups that merge), `render.rs` (as text).
+//! (what each op says about axes), this file (the frozen result), `islands.rs` (what has nothing in common), `groups.rs` (groups that merge), `render.rs` (as text).
 //!
 //! Guarantees: the result depends on the ops and their order alone; cost is near linear in the number of ops; nothing
 //! recurses. Never looks at an op's name: all it knows of an op is its indexing maps.
 
 mod groups;
+mod islands;
 mod refusal;
 mod render;
 mod rules;
@@ -207,7 +208,11 @@ impl Axes {
             .filter(|&op| is_window(op) && !is_read(op))
             .collect();
         let inside: FxHashSet<Op> = match windows.is_empty() {
-            true => return Self::freeze(&union),
+            true => {
+                let mut axes = Self::freeze(&union)?;
+                axes.unite_islands(ir, ops);
+                return Ok(axes);
+            }
             false => ops.iter().copied().collect(),
         };
         for _ in 0..MAX_ROUNDS {

@@ -83,21 +83,21 @@ impl Ties {
     }
 }
 
-struct State {
-    group: Group,
+pub(super) struct State {
+    pub(super) group: Group,
     version: u32,
     alive: bool,
-    alone: bool,
+    pub(super) alone: bool,
     /// The reason that no kernel can hold it, whatever joins it; found when a join is first tried.
     hopeless: Option<Option<Refusal>>,
 }
 
 /// The search over one set of groups.
 pub(super) struct BottomUp<'a> {
-    ir: &'a Ir,
-    graph: &'a Graph,
+    pub(super) ir: &'a Ir,
+    pub(super) graph: &'a Graph,
     planner: &'a mut Planner,
-    states: Vec<State>,
+    pub(super) states: Vec<State>,
     /// The group of each op of the graph; `None` for ops that take no part.
     of_op: Vec<Option<GroupId>>,
     order: Order,
@@ -228,25 +228,51 @@ impl<'a> BottomUp<'a> {
                 Ok(_) => self.ask(a, b),
             },
         };
-        let objective = self.planner.model.objective;
         match verdict {
-            Err(refusal) => self.refuse(a, b, refusal, before, None),
+            Err(refusal) => self.refuse(Action::Merge, a, b, refusal, before, None),
             Ok(verdict) => {
-                candidate.gain = gain(&before, &verdict.cost, objective);
+                candidate.gain = gain(&before, &verdict.cost, self.planner.model.objective);
                 if candidate.gain > [0; 4] {
                     candidate.verdict = Some(Box::new(verdict));
                     self.queue.push(candidate);
                 } else {
-                    let (before_key, after_key) =
-                        (before.key(objective).0, verdict.cost.key(objective).0);
-                    let refusal = Refusal::NoGain {
-                        before: before_key,
-                        after: after_key,
-                    };
-                    self.refuse(a, b, refusal, before, Some(verdict.cost));
+                    let refusal = self.no_gain(&before, &verdict.cost);
+                    let after = Some(verdict.cost);
+                    self.refuse(Action::Merge, a, b, refusal, before, after);
                 }
             }
         }
+    }
+    fn no_gain(&self, before: &Cost, after: &Cost) -> Refusal {
+        let key = |cost: &Cost| cost.key(self.planner.model.objective).0;
+        let (before, after) = (key(before), key(after));
+        Refusal::NoGain { before, after }
+    }
+
+    /// Merges two groups where that lowers the cost and takes no more time; says whether it did.
+    pub fn decide(
+        &mut self,
+        action: Action,
+        a: GroupId,
+        b: GroupId,
+        verdict: Result<Verdict, Refusal>,
+    ) -> bool {
+        let before = self.cost(a).plus(&self.cost(b));
+        let gains = |after: &Cost| {
+            let objective = self.planner.model.objective;
+            gain(&before, after, objective) > [0; 4] && after.time_ns <= before.time_ns
+        };
+        let (refusal, after) = match (verdict, self.between(a, b)) {
+            (Ok(verdict), Ok(between)) if gains(&verdict.cost) => {
+                self.accept(action, a, b, &between, Some(verdict));
+                return true;
+            }
+            (Ok(verdict), Ok(_)) => (self.no_gain(&before, &verdict.cost), Some(verdict.cost)),
+            (_, Err(conflict)) => (self.conflict(conflict), None),
+            (Err(refusal), _) => (refusal, None),
+        };
+        self.refuse(action, a, b, refusal, before, after);
+        false
     }
 
     /// Why no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of and a cat of many
@@ -271,7 +297,7 @@ impl<'a> BottomUp<'a> {
     /// What one kernel for both would be. Where one is much smaller than the other, whether there is an iteration space at all
     /// is asked first: that costs in proportion to the smaller, a plan and even the look whether one is known in proportion to
     /// both.
-    fn ask(&mut self, a: GroupId, b: GroupId) -> Result<Verdict, Refusal> {
+    pub fn ask(&mut self, a: GroupId, b: GroupId) -> Result<Verdict, Refusal> {
         let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
         if ops > limit {
             return Err(Refusal::TooManyOps { ops, limit });
@@ -303,28 +329,40 @@ impl<'a> BottomUp<'a> {
 
     fn merge(&mut self, candidate: Candidate) {
         let (a, b) = candidate.pair;
-        let before = self.cost(a).plus(&self.cost(b));
         match self.between(a, b) {
             Err(conflict) => {
+                let before = self.cost(a).plus(&self.cost(b));
                 let refusal = self.conflict(conflict);
-                self.refuse(a, b, refusal, before, None);
+                self.refuse(Action::Merge, a, b, refusal, before, None);
             }
             Ok(between) => {
-                let parts = self.names(&[a, b]);
                 let verdict = candidate.verdict.map(|v| *v);
-                self.records.push(Record {
-                    action: Action::Merge,
-                    parts,
-                    ops: self.size(a) + self.size(b),
-                    refusal: None,
-                    before: Some(before),
-                    after: verdict.as_ref().map(|v| v.cost),
-                });
-                let merged = self.join(a, b, &between);
-                self.states[merged as usize].group.verdict = verdict;
+                let merged = self.accept(Action::Merge, a, b, &between, verdict);
                 self.push_neighbours(merged, false);
             }
         }
+    }
+
+    /// Makes two groups one, and records it.
+    fn accept(
+        &mut self,
+        action: Action,
+        a: GroupId,
+        b: GroupId,
+        between: &FxHashSet<GroupId>,
+        verdict: Option<Verdict>,
+    ) -> GroupId {
+        self.records.push(Record {
+            action,
+            parts: self.names(&[a, b]),
+            ops: self.size(a) + self.size(b),
+            refusal: None,
+            before: Some(self.cost(a).plus(&self.cost(b))),
+            after: verdict.as_ref().map(|v| v.cost),
+        });
+        let merged = self.join(a, b, between);
+        self.states[merged as usize].group.verdict = verdict;
+        merged
     }
 
     /// Moves the ops of the smaller group into the larger and gives that.
@@ -355,14 +393,22 @@ impl<'a> BottomUp<'a> {
         into
     }
 
-    fn refuse(&mut self, a: GroupId, b: GroupId, why: Refusal, before: Cost, after: Option<Cost>) {
+    fn refuse(
+        &mut self,
+        action: Action,
+        a: GroupId,
+        b: GroupId,
+        why: Refusal,
+        before: Cost,
+        after: Option<Cost>,
+    ) {
         if why == Refusal::TooFar {
             // A bound of the search, not a reason.
             return;
         }
         let parts = self.names(&[a, b]);
         self.records.push(Record {
-            action: Action::Merge,
+            action,
             parts,
             ops: self.size(a) + self.size(b),
             refusal: Some(why),
@@ -483,7 +529,12 @@ impl<'a> BottomUp<'a> {
 
     // --- small things ------------------------------------------------------------------------------------------------
 
-    fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
+    /// The groups in run order.
+    pub fn in_order(&self) -> Vec<GroupId> {
+        let alive = |g: &GroupId| self.states[*g as usize].alive;
+        self.order.groups().filter(alive).collect()
+    }
+    pub fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
         let mut successors = |group: GroupId| -> Vec<GroupId> {
             let members = self.states[group as usize].group.members.iter();
             let readers = members.flat_map(|&m| self.graph.consumers(m));

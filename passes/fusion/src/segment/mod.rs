@@ -1,6 +1,6 @@
 //! Segmentation: the grouping of ops into kernels.
 //!
-//! The search has five steps, each of which lowers the price of what the one before it left:
+//! The search has six steps, each of which lowers the price of what the one before it left:
 //!
 //! 1. *Components*: everything that shares values and is not separated by a border (a user's `segment_set`, a hint, a placement
 //!    that an op's table demands). The cost model is asked whether a component runs as one kernel; where that moves no byte
@@ -10,7 +10,8 @@
 //!    merged under several orders of equal gains. In the end groups merge across components too.
 //! 3. *Regrouping*: a window slides over the groups in run order, and what few parts are inside is put together in the best way.
 //! 4. *Refinement*: single ops move, or are copied, across the cuts that are left.
-//! 5. *Turns*: what crosses is rematerialized and what that leaves merges, while the total falls.
+//! 5. *Horizontal merging*: kernels of equal shape that have nothing in common become one launch.
+//! 6. *Turns*: what crosses is rematerialized and what that leaves merges, while the total falls.
 //!
 //! If a frontend labelled ops as one thing, merging begins a second time from those groups, and its result is taken if
 //! it costs no more. The worth of each step is measured by `examples/ablate_segment.rs`.
@@ -25,7 +26,7 @@
 //! Reading order: `graph.rs` (the program as dense indices), `borders.rs` (levels and components: the top-down groups),
 //! `verdict.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
 //! `stretches.rs` (components longer than a kernel), `bottom_up.rs` (merges), `labels.rs` (groups that a frontend proposes), `floor.rs` (what no grouping can do without),
-//! `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs` (moves and copies), `search.rs` (all of it together),
+//! `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs` (moves and copies), `horizontal.rs` (unrelated kernels), `search.rs` (all of it together),
 //! `rounds.rs` (turns with rematerialization), `record.rs` (why), `explain` (why, in words), `forced.rs` (groups from a file),
 //! `apply.rs` (drawing the borders), `pass.rs`.
 //!
@@ -41,6 +42,7 @@ mod explain;
 mod floor;
 mod forced;
 mod graph;
+mod horizontal;
 mod labels;
 mod order;
 mod pass;

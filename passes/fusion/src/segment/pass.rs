@@ -469,6 +469,7 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
     let name = match record.action {
         Action::Whole => "Whole",
         Action::Merge => "Merge",
+        Action::Horizontal => "Horizontal",
         Action::Regroup => "Regroup",
         Action::Move => "Move",
         Action::Copy => "Copy",

@@ -13,6 +13,8 @@ pub enum Action {
     Whole,
     /// Two groups into one.
     Merge,
+    /// Two groups that have nothing in common into one.
+    Horizontal,
     /// The groups of a component otherwise: the optimum over few parts.
     Regroup,
     /// Ops from one group to another.
@@ -33,6 +35,7 @@ impl Action {
         match self {
             Action::Whole => "whole",
             Action::Merge => "merge",
+            Action::Horizontal => "horizontal",
             Action::Regroup => "regroup",
             Action::Move => "move",
             Action::Copy => "copy",

@@ -18,7 +18,7 @@ use super::bottom_up::BottomUp;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::refine::refine;
-use super::search::{Group, Options, budget};
+use super::search::{Group, Options, budget, horizontal};
 use super::verdict::Planner;
 use crate::remat::{Config, Plans, improve};
 
@@ -182,6 +182,7 @@ fn regroup(ir: &mut Ir, program: Op, planner: &mut Planner, options: &Options) -
         let ops = options.evaluations.saturating_mul(graph.len() as u64);
         groups = refine(ir, &graph, planner, &mut records, groups, ops);
     }
+    groups = horizontal(ir, &graph, planner, &mut records, groups);
     if records.iter().all(|r| r.refusal.is_some()) {
         return Some(false);
     }

@@ -135,7 +135,7 @@ pub fn segment(
             let ops = options.evaluations.saturating_mul(graph.len() as u64);
             groups = refine(ir, &graph, planner, records, groups, ops);
         }
-        groups
+        horizontal(ir, &graph, planner, records, groups)
     };
     groups = end(groups, &mut result.records);
     if differ {
@@ -151,6 +151,22 @@ pub fn segment(
     result.groups = groups;
     check_hints(ir, &graph, planner, &mut result);
     (graph, result)
+}
+
+/// The groups, given in run order, with unrelated ones of equal shape merged.
+pub(super) fn horizontal(
+    ir: &Ir,
+    graph: &Graph,
+    planner: &mut Planner,
+    records: &mut Vec<Record>,
+    groups: Vec<Group>,
+) -> Vec<Group> {
+    if groups.len() < 2 {
+        return groups;
+    }
+    let mut search = BottomUp::new(ir, graph, planner, records, groups);
+    search.merge_unrelated();
+    search.finish()
 }
 
 /// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.

@@ -1,0 +1,118 @@
+//! Horizontal merging: kernels that have nothing in common become one launch where one walk serves both.
+//!
+//! ```text
+//! s0: %a = fusion.exp %x         s0: %a = fusion.exp %x
+//! s1: %b = fusion.sin %z   =>        %b = fusion.sin %z     // %x and %z have one shape
+//! ```
+//!
+//! Kernels are compared by the shape of the largest value that they move; of one shape, neighbours in run order are tried, then
+//! what came of them, so a thousand kernels cost ten looks at each. A pair is merged where no path leads from one to the other,
+//! where the cost model needs no more walks for both than for one of them, and where no byte and no time is lost: what is gained is a
+//! launch. A walk has as many streams through memory as hardware follows, no more.
+
+use std::collections::BTreeMap;
+
+use fuser_ir::Value;
+use fuser_ir::types::Extent;
+use rustc_hash::FxHashSet;
+
+use super::bottom_up::BottomUp;
+use super::graph::{Edge, Graph, Index};
+use super::order::GroupId;
+use super::record::Action;
+use fuser_analysis::cost::{Kind, Refusal};
+
+/// Values that one walk reads and writes, where nothing but a launch is gained by them.
+const MAX_STREAMS: usize = 64;
+
+impl BottomUp<'_> {
+    /// Merges unrelated kernels of equal shape.
+    pub fn merge_unrelated(&mut self) {
+        // What is computed in several kernels is for rematerialization to place.
+        let copies = self.states.iter().flat_map(|s| s.group.copies.iter());
+        let copied: FxHashSet<Index> = copies.copied().collect();
+        loop {
+            let mut shapes = BTreeMap::<Vec<Extent>, Vec<GroupId>>::new();
+            for group in self.in_order() {
+                if let Some(shape) = self.shape(group, &copied) {
+                    shapes.entry(shape).or_default().push(group);
+                }
+            }
+            let mut merged = false;
+            for list in shapes.values() {
+                let mut left = list.as_slice();
+                while let [a, b, ..] = *left {
+                    let done = self.merge_unrelated_pair(a, b);
+                    merged |= done;
+                    left = &left[1 + usize::from(done)..];
+                }
+            }
+            if !merged {
+                return;
+            }
+        }
+    }
+
+    /// The dimensions of the largest value that a kernel moves; `None` for what is none, or stays alone.
+    fn shape(&self, group: GroupId, copied: &FxHashSet<Index>) -> Option<Vec<Extent>> {
+        let state = &self.states[group as usize];
+        let own = &state.group;
+        let kernel = own.verdict.as_ref()?.kind == Kind::Kernel && !state.alone;
+        let mergeable =
+            kernel && own.copies.is_empty() && !own.members.iter().any(|m| copied.contains(m));
+        let edges = streams(self.graph, &own.members).into_iter();
+        let edges = edges.filter(|_| mergeable);
+        let largest = edges.reduce(|a, b| if b.bytes > a.bytes { b } else { a })?;
+        let tensor = self.ir.value_kind(largest.value).as_tensor()?;
+        Some(tensor.dims.iter().map(|d| d.extent).collect())
+    }
+
+    fn merge_unrelated_pair(&mut self, a: GroupId, b: GroupId) -> bool {
+        let streams = |group| {
+            let members = &self.states[group as usize].group.members;
+            streams(self.graph, members).into_iter().map(|e| e.value)
+        };
+        let own: FxHashSet<Value> = streams(a).collect();
+        let other: Vec<Value> = streams(b).collect();
+        let related = other.iter().any(|v| own.contains(v));
+        if related || own.len() + other.len() > MAX_STREAMS || self.between(a, b).is_err() {
+            return false;
+        }
+        let sweeps = |g: GroupId| {
+            self.states[g as usize]
+                .group
+                .verdict
+                .as_ref()
+                .map(|v| v.sweeps)
+        };
+        let limit = sweeps(a).max(sweeps(b)).unwrap_or(0);
+        let verdict = self.ask(a, b).and_then(|verdict| {
+            let sweeps = verdict.sweeps;
+            match sweeps <= limit {
+                true => Ok(verdict),
+                false => Err(Refusal::TooManySweeps { sweeps, limit }),
+            }
+        });
+        self.decide(Action::Horizontal, a, b, verdict)
+    }
+}
+
+/// The values that a group reads or writes, each once.
+fn streams<'g>(graph: &'g Graph, members: &[Index]) -> Vec<&'g Edge> {
+    let inside: FxHashSet<Index> = members.iter().copied().collect();
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    for &op in members {
+        let (reads, writes) = (&graph.reads[op as usize], &graph.writes[op as usize]);
+        for &number in reads.iter().chain(writes) {
+            let edge = &graph.edges[number as usize];
+            let made = edge.maker.is_some_and(|m| inside.contains(&m));
+            let stays = made && !edge.escapes && edge.readers.iter().all(|r| inside.contains(r));
+            let free = edge.maker.is_some_and(|m| graph.free[m as usize]);
+            if !stays && !free && seen.insert(number) {
+                found.push(edge);
+            }
+        }
+    }
+    found
+}
