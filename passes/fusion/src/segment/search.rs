@@ -188,7 +188,7 @@ fn component_groups(
         }
     }
     // Few ops are worth the search from single ones even where no kernel can hold them.
-    let fits = component.len() <= planner.model.limits.ops.max(MAX_AGAIN);
+    let fits = graph.with_free(component).len() <= planner.model.limits.ops.max(MAX_AGAIN);
     let whole = options.top_down.then(|| planner.ask(ir, graph, component));
     if let Some(verdict) = &whole {
         result

@@ -88,11 +88,13 @@ impl Planner {
     ) -> Result<Verdict, Refusal> {
         self.questions += 1;
         let limit = self.model.limits.ops;
-        if members.len() > limit {
-            let ops = members.len();
-            return Err(Refusal::TooManyOps { ops, limit });
-        }
+        let too_many = |ops: usize| match ops > limit {
+            true => Err(Refusal::TooManyOps { ops, limit }),
+            false => Ok(()),
+        };
+        too_many(members.len())?;
         let places = graph.with_free(members);
+        too_many(places.len())?;
         self.asked_ops += places.len() as u64;
         let ops = graph.ops_at(&places);
         let free: Vec<bool> = places.iter().map(|&p| graph.free[p as usize]).collect();
