@@ -17,7 +17,7 @@ use super::borders::{is_alone, separated};
 use super::graph::{Edge, Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
-use super::search::Group;
+use super::search::{Group, Search};
 use super::verdict::{Planner, Verdict};
 
 /// Readers of one value that are looked at when neighbours are listed: a value that everything reads says little.
@@ -110,13 +110,8 @@ pub(super) struct BottomUp<'a> {
 
 impl<'a> BottomUp<'a> {
     /// Starts from `groups`, given in an order in which they can run.
-    pub fn new(
-        ir: &'a Ir,
-        graph: &'a Graph,
-        planner: &'a mut Planner,
-        records: &'a mut Vec<Record>,
-        groups: Vec<Group>,
-    ) -> Self {
+    pub fn new(search: &'a mut Search<'_>, groups: Vec<Group>) -> Self {
+        let (ir, graph) = (search.ir, search.graph);
         let mut of_op = vec![None; graph.len()];
         for (group, number) in groups.iter().zip(0..) {
             for &op in &group.members {
@@ -141,14 +136,14 @@ impl<'a> BottomUp<'a> {
         Self {
             ir,
             graph,
-            planner,
+            planner: search.planner,
             states: groups.into_iter().map(state).collect(),
             of_op,
             order,
             axes,
             queue: BinaryHeap::new(),
             ties: Ties::default(),
-            records,
+            records: &mut search.records,
         }
     }
 

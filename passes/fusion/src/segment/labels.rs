@@ -18,12 +18,9 @@ use fuser_dialects::task::labels;
 use fuser_ir::{Block, Ir, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bottom_up::BottomUp;
 use super::graph::{Graph, Index};
-use super::record::{Action, Record, name_of};
-use super::search::{
-    Group, Options, budget, in_run_order_by, near_first, singles, together, total,
-};
+use super::record::{Action, Record};
+use super::search::{Group, Search, in_run_order_by, near_first, together};
 use super::verdict::{Planner, Verdict};
 
 /// The part of a pattern that lies in a component.
@@ -87,59 +84,41 @@ pub(super) fn proposals(
 }
 
 /// The groups of a component that begin with the `parts` of patterns, where they cost no more than those `found` without.
-#[allow(clippy::too_many_arguments)] // What all of the search hands on, and what was found.
 pub(super) fn grow(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    options: &Options,
+    search: &mut Search<'_>,
     component: &[Index],
     parts: &[Part],
     found: &[Group],
-    records: &mut Vec<Record>,
 ) -> Option<Vec<Group>> {
     // As one kernel everything is together already, and hints say more than labels.
-    if parts.is_empty() || found.len() == 1 || !together(ir, graph, component).is_empty() {
+    let hinted = || !together(search.ir, search.graph, component).is_empty();
+    if parts.is_empty() || found.len() == 1 || hinted() {
         return None;
     }
-    let asked = ask(ir, graph, planner, parts, records);
+    let asked = ask(search, parts);
     if asked.is_empty() {
         return None;
     }
-    let groups = starts(ir, graph, planner, component, asked.clone());
-    let budget = budget(options, component.len());
-    let mut merges = Vec::new();
-    let groups = BottomUp::new(ir, graph, planner, &mut merges, groups).run(budget);
-    let tie = total(graph, &groups, planner) == total(graph, found, planner);
+    let groups = starts(search, component, asked.clone());
+    let (groups, merges) = search.apart(|search| search.merge(groups, component.len()));
+    let tie = search.total(&groups) == search.total(found);
     if same(&groups, found) || (tie && keeps(found, &asked)) {
         return None;
     }
-    let (mut record, kept) = decide(graph, planner, found, &groups);
-    record.parts = component
-        .last()
-        .and_then(|&l| name_of(ir, graph, l))
-        .into_iter()
-        .collect();
+    let (mut record, kept) = decide(search, found, &groups);
+    record.parts = search.name_of(component.last());
     if kept {
-        records.extend(merges);
+        search.records.extend(merges);
     }
-    records.push(record);
+    search.records.push(record);
     kept.then_some(groups)
 }
 
 /// Whether the groups that labels led to, `labelled`, stand in place of those `found` without; and the record of it.
-pub(super) fn decide(
-    graph: &Graph,
-    planner: &Planner,
-    found: &[Group],
-    labelled: &[Group],
-) -> (Record, bool) {
-    let (before, after) = (
-        total(graph, found, planner),
-        total(graph, labelled, planner),
-    );
+pub(super) fn decide(search: &Search<'_>, found: &[Group], labelled: &[Group]) -> (Record, bool) {
     let ops = labelled.iter().map(|g| g.members.len()).sum();
-    decision(planner, ops, before, after)
+    let (before, after) = (search.total(found), search.total(labelled));
+    decision(search.planner, ops, before, after)
 }
 
 /// The same, of what both cost.
@@ -161,13 +140,7 @@ pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost)
 }
 
 /// The parts that are kernels, outermost first, with what the model says of them.
-fn ask(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    parts: &[Part],
-    records: &mut Vec<Record>,
-) -> Vec<Group> {
+fn ask(search: &mut Search<'_>, parts: &[Part]) -> Vec<Group> {
     let outer = (0..parts.len()).rev().filter(|&p| !parts[p].is_inner);
     let mut waiting: Vec<usize> = outer.collect();
     let mut groups = Vec::new();
@@ -175,8 +148,15 @@ fn ask(
         let part = &parts[number];
         // A single op is a group of its own anyway.
         if part.members.len() > 1 {
-            let answer = planner.ask(ir, graph, &part.members).and_then(tight);
-            records.push(asked(ir, graph, part, &answer));
+            let answer = search.ask(&part.members).and_then(tight);
+            search.records.push(Record {
+                action: Action::Label(part.name),
+                parts: search.name_of(part.members.last()),
+                ops: part.members.len(),
+                refusal: answer.as_ref().err().cloned(),
+                before: None,
+                after: answer.as_ref().ok().map(|v| v.cost),
+            });
             if let Ok(verdict) = answer {
                 groups.push(Group {
                     members: part.members.clone(),
@@ -202,26 +182,9 @@ fn tight(verdict: Verdict) -> Result<Verdict, Refusal> {
     }
 }
 
-fn asked(ir: &Ir, graph: &Graph, part: &Part, answer: &Result<Verdict, Refusal>) -> Record {
-    let last = part.members.last().and_then(|&l| name_of(ir, graph, l));
-    Record {
-        action: Action::Label(part.name),
-        parts: last.into_iter().collect(),
-        ops: part.members.len(),
-        refusal: answer.as_ref().err().cloned(),
-        before: None,
-        after: answer.as_ref().ok().map(|v| v.cost),
-    }
-}
-
 /// `asked` and the other ops of the component one by one, in an order in which they can run.
-fn starts(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    component: &[Index],
-    asked: Vec<Group>,
-) -> Vec<Group> {
+fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Vec<Group> {
+    let graph = search.graph;
     let order = near_first(graph, component);
     let place: FxHashMap<Index, Index> = order.iter().copied().zip(0..).collect();
     let place = |op: Index| place.get(&op).copied().unwrap_or(op);
@@ -240,7 +203,7 @@ fn starts(
             .filter(|op| !taken.contains(op))
             .collect();
         let mut groups = whole.clone();
-        groups.extend(singles(ir, graph, planner, &rest));
+        groups.extend(search.singles(&rest));
         let count = groups.len();
         let sorted = in_run_order_by(graph, groups, place);
         if sorted.len() == count {

@@ -26,7 +26,7 @@ use smallvec::SmallVec;
 use super::borders::{is_alone, separated};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
-use super::search::Group;
+use super::search::{Group, Search};
 use super::verdict::{Planner, Verdict};
 
 /// How many ops go together at most.
@@ -78,31 +78,15 @@ struct Refine<'a> {
 
 /// Improves `groups`, given in run order, asking about at most `budget` ops; gives them in the same order, without those
 /// that have nothing left to do.
-pub(super) fn refine(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    records: &mut Vec<Record>,
-    groups: Vec<Group>,
-    budget: u64,
-) -> Vec<Group> {
-    if groups.len() < 2 {
-        return groups;
-    }
-    let mut refine = Refine::new(ir, graph, planner, records, groups, budget);
+pub(super) fn refine(search: &mut Search<'_>, groups: Vec<Group>, budget: u64) -> Vec<Group> {
+    let mut refine = Refine::new(search, groups, budget);
     refine.run();
     refine.finish()
 }
 
 impl<'a> Refine<'a> {
-    fn new(
-        ir: &'a Ir,
-        graph: &'a Graph,
-        planner: &'a mut Planner,
-        records: &'a mut Vec<Record>,
-        groups: Vec<Group>,
-        budget: u64,
-    ) -> Self {
+    fn new(search: &'a mut Search<'_>, groups: Vec<Group>, budget: u64) -> Self {
+        let (ir, graph) = (search.ir, search.graph);
         let fixed = groups.iter().map(|group| {
             let alone = |&m: &Index| is_alone(ir, graph.ops[m as usize]);
             let kernel = group
@@ -114,8 +98,8 @@ impl<'a> Refine<'a> {
         let mut refine = Self {
             ir,
             graph,
-            planner,
-            records,
+            planner: search.planner,
+            records: &mut search.records,
             content: vec![Vec::new(); groups.len()],
             homes: vec![SmallVec::new(); graph.len()],
             reads: FxHashMap::default(),

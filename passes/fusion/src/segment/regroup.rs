@@ -19,9 +19,8 @@ use rustc_hash::FxHashMap;
 use super::exact::{self, Bounds, Found};
 use super::floor;
 use super::graph::{Graph, Index};
-use super::record::{Action, Record, name_of};
-use super::search::{Group, total};
-use super::verdict::Planner;
+use super::record::{Action, Record};
+use super::search::{Group, Search};
 
 /// The most ops of several neighbours that are looked at together.
 const WINDOW: usize = 24;
@@ -37,23 +36,18 @@ const BASE: u64 = 8_192;
 const PER_OP: u64 = 2;
 
 /// Improves `groups`, given in run order, window by window; gives them in run order.
-pub(super) fn regroup(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    records: &mut Vec<Record>,
-    mut groups: Vec<Group>,
-) -> Vec<Group> {
-    let mut left = BASE.saturating_add(PER_OP.saturating_mul(graph.len() as u64));
+pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Group> {
+    let mut left = BASE.saturating_add(PER_OP.saturating_mul(search.graph.len() as u64));
     let mut first = 0;
     while first < groups.len() && left > 0 {
-        let before = planner.questions;
-        let found = best_window(ir, graph, planner, &groups[first..]);
-        left = left.saturating_sub(1 + planner.questions - before);
+        let before = search.planner.questions;
+        let found = best_window(search, &groups[first..]);
+        left = left.saturating_sub(1 + search.planner.questions - before);
         match found {
             Some((count, found)) => {
                 let window = &groups[first..first + count];
-                records.push(record(ir, graph, planner, window, &found));
+                let record = record(search, window, &found);
+                search.records.push(record);
                 groups.splice(first..first + count, found);
                 // What changed may go further with what stands before it.
                 first = first.saturating_sub(WINDOW);
@@ -65,12 +59,7 @@ pub(super) fn regroup(
 }
 
 /// The widest window at the front of `groups` that can be looked at, and its groups where others cost less.
-fn best_window(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    groups: &[Group],
-) -> Option<(usize, Vec<Group>)> {
+fn best_window(search: &mut Search<'_>, groups: &[Group]) -> Option<(usize, Vec<Group>)> {
     let mut ops = 0;
     let fits = groups.iter().take_while(|group| {
         ops += group.members.len();
@@ -78,7 +67,7 @@ fn best_window(
     });
     let mut count = fits.count().max(1);
     loop {
-        match best(ir, graph, planner, &groups[..count]) {
+        match best(search, &groups[..count]) {
             Found::Best(found) => return Some((count, found)),
             Found::Unknown if count > 1 => count -= 1,
             Found::Nothing | Found::Unknown => return None,
@@ -87,7 +76,8 @@ fn best_window(
 }
 
 /// The ops of neighbours put together in the best way, if that costs less.
-pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Group]) -> Found {
+pub(super) fn best(search: &mut Search<'_>, window: &[Group]) -> Found {
+    let (ir, graph) = (search.ir, search.graph);
     let hinted = |&op: &Index| ir.get_attr(graph.ops[op as usize], "fusion.hint").is_some();
     let mut all: Vec<Index> = window.iter().flat_map(|g| g.members.clone()).collect();
     if all.iter().any(hinted) || all.len() > MAX_OPS {
@@ -98,12 +88,12 @@ pub(super) fn best(ir: &Ir, graph: &Graph, planner: &mut Planner, window: &[Grou
         return Found::Unknown;
     }
     all.sort_unstable();
-    let parts = parts(ir, graph, planner, &all, &total(graph, window, planner));
+    let parts = parts(search, &all, &search.total(window));
     // One group that nothing better parts.
     if window.len() == 1 && parts.len() == 1 {
         return Found::Nothing;
     }
-    best_of(ir, graph, planner, &parts, window)
+    best_of(search, &parts, window)
 }
 
 /// Whether two of the groups load one value, or one loads what another makes and no border is.
@@ -121,53 +111,32 @@ fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
 }
 
 /// The optimum over `parts`, if that costs less than the groups that are `known`.
-pub(super) fn best_of(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    parts: &[Vec<Index>],
-    known: &[Group],
-) -> Found {
+pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Group]) -> Found {
     let bounds = Bounds {
         questions: ATTEMPT,
         steps: STEPS,
-        below: Some(total(graph, known, planner)),
+        below: Some(search.total(known)),
     };
-    exact::optimum(ir, graph, planner, parts, &bounds)
+    exact::optimum(search.ir, search.graph, search.planner, parts, &bounds)
 }
 
 /// The ops `all`, ascending, in parts that no grouping parts which costs no more than what is `known`.
-fn parts(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &Planner,
-    all: &[Index],
-    known: &Cost,
-) -> Vec<Vec<Index>> {
-    match planner.model.objective {
-        Objective::Bytes => floor::inseparable(ir, graph, all, known.bytes()),
+fn parts(search: &Search<'_>, all: &[Index], known: &Cost) -> Vec<Vec<Index>> {
+    match search.planner.model.objective {
+        Objective::Bytes => floor::inseparable(search.ir, search.graph, all, known.bytes()),
         _ => all.iter().map(|&op| vec![op]).collect(),
     }
 }
 
 /// That `before` became `after`.
-pub(super) fn record(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &Planner,
-    before: &[Group],
-    after: &[Group],
-) -> Record {
+pub(super) fn record(search: &Search<'_>, before: &[Group], after: &[Group]) -> Record {
     let last = before.iter().flat_map(|g| g.members.last()).max();
     Record {
         action: Action::Regroup,
-        parts: last
-            .and_then(|&l| name_of(ir, graph, l))
-            .into_iter()
-            .collect(),
+        parts: search.name_of(last),
         ops: before.iter().map(|g| g.members.len()).sum(),
         refusal: None,
-        before: Some(total(graph, before, planner)),
-        after: Some(total(graph, after, planner)),
+        before: Some(search.total(before)),
+        after: Some(search.total(after)),
     }
 }

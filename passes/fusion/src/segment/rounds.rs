@@ -14,11 +14,9 @@ use fuser_dialects::task::outline::dissolve;
 use fuser_ir::{Ir, Op};
 
 use super::apply::{Draw, draw};
-use super::bottom_up::BottomUp;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
-use super::refine::refine;
-use super::search::{Group, Options, budget, horizontal};
+use super::search::{Group, Options, Search};
 use super::verdict::Planner;
 use crate::remat::{Config, Plans, improve};
 
@@ -174,16 +172,11 @@ fn regroup(ir: &mut Ir, program: Op, planner: &mut Planner, options: &Options) -
             });
         }
     }
-    let mut records = Vec::new();
-    let questions = budget(options, groups.len());
-    let search = BottomUp::new(ir, &graph, planner, &mut records, groups);
-    let mut groups = search.run(questions);
-    if options.refine {
-        let ops = options.evaluations.saturating_mul(graph.len() as u64);
-        groups = refine(ir, &graph, planner, &mut records, groups, ops);
-    }
-    groups = horizontal(ir, &graph, planner, &mut records, groups);
-    if records.iter().all(|r| r.refusal.is_some()) {
+    let mut search = Search::new(ir, &graph, planner, options);
+    let count = groups.len();
+    let groups = search.merge(groups, count);
+    let groups = search.settle(groups);
+    if search.records.iter().all(|r| r.refusal.is_some()) {
         return Some(false);
     }
     draw(ir, block, &Draw::all(&graph, &groups), &graph.free_ops());

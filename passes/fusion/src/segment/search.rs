@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fuser_analysis::cost::{Cost, Refusal};
-use fuser_ir::{Block, Ir};
+use fuser_ir::{Block, Ir, Value};
 
 use super::borders::{self, Hint};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
@@ -97,148 +97,18 @@ pub fn segment(
     options: &Options,
 ) -> (Graph, Segmentation) {
     let graph = Graph::build(ir, block, &planner.model.bindings);
-    let mut result = Segmentation::default();
-    let mut groups = Vec::new();
-    let components = borders::components(ir, &graph);
-    let several = components.len() > 1;
-    let proposals = match options.labels && !options.exact {
-        true => labels::proposals(ir, block, &graph, &components),
-        false => Vec::new(),
-    };
-    let mut labelled: Vec<Group> = Vec::new();
-    let mut differ = false;
-    for (number, component) in components.iter().enumerate() {
-        let found = component_groups(ir, &graph, planner, options, component, &mut result);
-        if let Some(parts) = proposals.get(number) {
-            let records = &mut result.records;
-            let better = labels::grow(
-                ir, &graph, planner, options, component, parts, &found, records,
-            );
-            differ |= better.is_some();
-            labelled.extend(better.unwrap_or_else(|| found.clone()));
-        }
-        groups.extend(found);
-    }
-    let mut end = |groups: Vec<Group>, records: &mut Vec<Record>| {
-        let mut groups = in_run_order(&graph, groups);
-        if several {
-            let budget = budget(options, groups.len());
-            groups = BottomUp::new(ir, &graph, planner, records, groups).run(budget);
-        }
-        if options.exact {
-            return groups;
-        }
-        if options.restarts {
-            groups = regroup(ir, &graph, planner, records, groups);
-        }
-        if options.refine {
-            let ops = options.evaluations.saturating_mul(graph.len() as u64);
-            groups = refine(ir, &graph, planner, records, groups, ops);
-        }
-        horizontal(ir, &graph, planner, records, groups)
-    };
-    groups = end(groups, &mut result.records);
-    if differ {
-        let mut records = Vec::new();
-        let labelled = end(labelled, &mut records);
-        let (record, kept) = labels::decide(&graph, planner, &groups, &labelled);
-        if kept {
-            result.records.extend(records);
-            result.unlabelled = Some(std::mem::replace(&mut groups, labelled));
-        }
-        result.records.push(record);
-    }
-    result.groups = groups;
-    check_hints(ir, &graph, planner, &mut result);
+    let result = Search::new(ir, &graph, planner, options).run(block);
     (graph, result)
 }
 
-/// The groups, given in run order, with unrelated ones of equal shape merged.
-pub(super) fn horizontal(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    records: &mut Vec<Record>,
-    groups: Vec<Group>,
-) -> Vec<Group> {
-    if groups.len() < 2 {
-        return groups;
-    }
-    let mut search = BottomUp::new(ir, graph, planner, records, groups);
-    search.merge_unrelated();
-    search.finish()
-}
-
-/// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
-fn component_groups(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    options: &Options,
-    component: &[Index],
-    result: &mut Segmentation,
-) -> Vec<Group> {
-    if options.exact && component.len() <= exact::MAX_PARTS {
-        let parts: Vec<Vec<Index>> = component.iter().map(|&op| vec![op]).collect();
-        if let Found::Best(mut groups) = exact::optimum(ir, graph, planner, &parts, &Bounds::NONE) {
-            for group in &mut groups {
-                group.settled = true;
-            }
-            return groups;
-        }
-    }
-    // Few ops are worth the search from single ones even where no kernel can hold them.
-    let fits = graph.with_free(component).len() <= planner.model.limits.ops.max(MAX_AGAIN);
-    let whole = options.top_down.then(|| planner.ask(ir, graph, component));
-    if let Some(verdict) = &whole {
-        result
-            .records
-            .push(asked_whole(ir, graph, component, verdict));
-    }
-    let whole = whole.and_then(Result::ok);
-    let settled = |verdict: Verdict| Group {
-        members: component.to_vec(),
-        verdict: Some(verdict),
-        settled: true,
-        ..Group::default()
-    };
-    // Partial results lie beside inputs and outputs: without them several kernels may move less.
-    let least = |v: &Verdict| v.cost.bytes() == v.least_bytes || component.len() > MAX_AGAIN;
-    if let Some(verdict) = whole.clone().filter(|v| v.tight && least(v)) {
-        return vec![settled(verdict)];
-    }
-    let grown = match fits {
-        true => grow(ir, graph, planner, options, component, &mut result.records),
-        false => grow_long(ir, graph, planner, options, component, result),
-    };
-    match whole {
-        Some(verdict) if !is_better(graph, planner, &grown, &verdict.cost) => {
-            vec![settled(verdict)]
-        }
-        _ => grown,
-    }
-}
-
-fn asked_whole(
-    ir: &Ir,
-    graph: &Graph,
-    ops: &[Index],
-    verdict: &Result<Verdict, Refusal>,
-) -> Record {
-    let last = ops.last().and_then(|&l| name_of(ir, graph, l));
-    Record {
-        action: Action::Whole,
-        parts: last.into_iter().collect(),
-        ops: ops.len(),
-        refusal: verdict.as_ref().err().cloned(),
-        before: None,
-        after: verdict.as_ref().ok().map(|v| v.cost),
-    }
-}
-
-fn is_better(graph: &Graph, planner: &Planner, groups: &[Group], whole: &Cost) -> bool {
-    let objective = planner.model.objective;
-    total(graph, groups, planner).key(objective) < whole.key(objective)
+/// All steps of the search on one program: each takes groups and gives cheaper ones.
+pub(super) struct Search<'a> {
+    pub ir: &'a Ir,
+    pub graph: &'a Graph,
+    pub planner: &'a mut Planner,
+    pub options: &'a Options,
+    /// Every decision so far.
+    pub records: Vec<Record>,
 }
 
 /// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
@@ -247,45 +117,294 @@ const MAX_AGAIN: usize = 64;
 /// After so many questions no component is grown several times.
 const AGAIN: u64 = 8_192;
 
-/// Bottom-up from single ops, hints first. Of few ops in few parts the optimum is taken; else few ops are grown under the other
-/// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
-fn grow(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    options: &Options,
-    component: &[Index],
-    records: &mut Vec<Record>,
-) -> Vec<Group> {
-    let grow = |planner: &mut Planner, ties: Ties| {
-        let mut records = Vec::new();
-        let groups = grow_once(ir, graph, planner, options, component, ties, &mut records);
-        (groups, records)
-    };
-    let first = grow(planner, Ties::default());
-    let again = options.restarts && component.len() <= MAX_AGAIN && planner.questions < AGAIN;
-    if !again || !together(ir, graph, component).is_empty() {
-        records.extend(first.1);
-        return first.0;
-    }
-    let mut found = regroup::best(ir, graph, planner, &first.0);
-    let mut grown = vec![first];
-    let mut cheapest = 0;
-    if matches!(found, Found::Unknown) {
-        grown.extend(Ties::OTHERS.map(|ties| grow(planner, ties)));
-        let cost = |n: &usize| total(graph, &grown[*n].0, planner).key(planner.model.objective);
-        cheapest = (0..grown.len()).min_by_key(cost).unwrap_or(0);
-        let parts = agreement(component, &grown);
-        found = regroup::best_of(ir, graph, planner, &parts, &grown[cheapest].0);
-    }
-    let (groups, made) = grown.swap_remove(cheapest);
-    records.extend(made);
-    match found {
-        Found::Best(better) => {
-            records.push(regroup::record(ir, graph, planner, &groups, &better));
-            better
+impl<'a> Search<'a> {
+    /// A search that decided nothing so far.
+    pub fn new(
+        ir: &'a Ir,
+        graph: &'a Graph,
+        planner: &'a mut Planner,
+        options: &'a Options,
+    ) -> Self {
+        let records = Vec::new();
+        Self {
+            ir,
+            graph,
+            planner,
+            options,
+            records,
         }
-        Found::Nothing | Found::Unknown => groups,
+    }
+    /// What the model says of the ops as one group.
+    pub fn ask(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
+        self.planner.ask(self.ir, self.graph, members)
+    }
+    /// The price of `groups`.
+    pub fn total(&self, groups: &[Group]) -> Cost {
+        total(self.graph, groups, self.planner)
+    }
+    fn key(&self, cost: &Cost) -> (u64, u64, u64, u64) {
+        cost.key(self.planner.model.objective)
+    }
+    /// The value that names a set of ops.
+    pub fn name_of(&self, last: Option<&Index>) -> Vec<Value> {
+        let name = last.and_then(|&l| name_of(self.ir, self.graph, l));
+        name.into_iter().collect()
+    }
+    /// What `steps` give, and their decisions apart from those before.
+    pub fn apart<T>(&mut self, steps: impl FnOnce(&mut Self) -> T) -> (T, Vec<Record>) {
+        let before = std::mem::take(&mut self.records);
+        let found = steps(self);
+        (found, std::mem::replace(&mut self.records, before))
+    }
+    /// Merges `groups`, given in run order, the best merge first.
+    pub fn merge(&mut self, groups: Vec<Group>, ops: usize) -> Vec<Group> {
+        let budget = self.budget(ops);
+        BottomUp::new(self, groups).run(budget)
+    }
+    /// Questions for merging so many ops or groups.
+    pub fn budget(&self, ops: usize) -> u64 {
+        let doublings = u64::from(ops.max(2).ilog2());
+        let each = self.options.evaluations.saturating_mul(ops as u64);
+        each.saturating_mul(doublings)
+    }
+
+    fn run(mut self, block: Block) -> Segmentation {
+        let components = borders::components(self.ir, self.graph);
+        let several = components.len() > 1;
+        let proposals = match self.options.labels && !self.options.exact {
+            true => labels::proposals(self.ir, block, self.graph, &components),
+            false => Vec::new(),
+        };
+        let (mut groups, mut labelled, mut differ) = (Vec::new(), Vec::new(), false);
+        for (number, component) in components.iter().enumerate() {
+            let found = self.component(component);
+            if let Some(parts) = proposals.get(number) {
+                let better = labels::grow(&mut self, component, parts, &found);
+                differ |= better.is_some();
+                labelled.extend(better.unwrap_or_else(|| found.clone()));
+            }
+            groups.extend(found);
+        }
+        groups = self.across(groups, several);
+        let mut unlabelled = None;
+        if differ {
+            let (labelled, records) = self.apart(|search| search.across(labelled, several));
+            let (record, kept) = labels::decide(&self, &groups, &labelled);
+            if kept {
+                self.records.extend(records);
+                unlabelled = Some(std::mem::replace(&mut groups, labelled));
+            }
+            self.records.push(record);
+        }
+        let broken_hints = self.broken_hints(&groups);
+        Segmentation {
+            groups,
+            records: self.records,
+            broken_hints,
+            unlabelled,
+        }
+    }
+
+    /// The steps that look at the groups of all components.
+    fn across(&mut self, groups: Vec<Group>, several: bool) -> Vec<Group> {
+        let mut groups = in_run_order(self.graph, groups);
+        if several {
+            let count = groups.len();
+            groups = self.merge(groups, count);
+        }
+        if self.options.exact {
+            return groups;
+        }
+        if self.options.restarts {
+            groups = regroup(self, groups);
+        }
+        self.settle(groups)
+    }
+    /// The last steps, whatever the groups come from: moves and copies, then unrelated groups.
+    pub fn settle(&mut self, mut groups: Vec<Group>) -> Vec<Group> {
+        if groups.len() < 2 {
+            return groups;
+        }
+        if self.options.refine {
+            let ops = self.graph.len() as u64;
+            let ops = self.options.evaluations.saturating_mul(ops);
+            groups = refine(self, groups, ops);
+        }
+        let mut search = BottomUp::new(self, groups);
+        search.merge_unrelated();
+        search.finish()
+    }
+
+    /// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
+    fn component(&mut self, component: &[Index]) -> Vec<Group> {
+        if self.options.exact && component.len() <= exact::MAX_PARTS {
+            let parts: Vec<Vec<Index>> = component.iter().map(|&op| vec![op]).collect();
+            let found = exact::optimum(self.ir, self.graph, self.planner, &parts, &Bounds::NONE);
+            if let Found::Best(mut groups) = found {
+                groups.iter_mut().for_each(|group| group.settled = true);
+                return groups;
+            }
+        }
+        // Few ops are worth the search from single ones even where no kernel can hold them.
+        let limit = self.planner.model.limits.ops.max(MAX_AGAIN);
+        let fits = self.graph.with_free(component).len() <= limit;
+        let whole = self.options.top_down.then(|| self.ask_whole(component));
+        let whole = whole.and_then(Result::ok);
+        let settled = |verdict: Verdict| Group {
+            members: component.to_vec(),
+            verdict: Some(verdict),
+            settled: true,
+            ..Group::default()
+        };
+        // Partial results lie beside inputs and outputs: without them several kernels may move less.
+        let least = |v: &Verdict| v.cost.bytes() == v.least_bytes || component.len() > MAX_AGAIN;
+        if let Some(verdict) = whole.clone().filter(|v| v.tight && least(v)) {
+            return vec![settled(verdict)];
+        }
+        let grown = match fits {
+            true => self.grow(component),
+            false => self.grow_long(component),
+        };
+        match whole {
+            Some(verdict) if self.key(&self.total(&grown)) >= self.key(&verdict.cost) => {
+                vec![settled(verdict)]
+            }
+            _ => grown,
+        }
+    }
+
+    /// Asks about ops as one group, and records it.
+    fn ask_whole(&mut self, ops: &[Index]) -> Result<Verdict, Refusal> {
+        let verdict = self.ask(ops);
+        let record = Record {
+            action: Action::Whole,
+            parts: self.name_of(ops.last()),
+            ops: ops.len(),
+            refusal: verdict.as_ref().err().cloned(),
+            before: None,
+            after: verdict.as_ref().ok().map(|v| v.cost),
+        };
+        self.records.push(record);
+        verdict
+    }
+
+    /// Bottom-up from single ops, hints first. Of few ops in few parts the optimum is taken; else few ops are grown under the other
+    /// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
+    fn grow(&mut self, component: &[Index]) -> Vec<Group> {
+        let first = self.apart(|search| search.grow_once(component, Ties::default()));
+        let few = component.len() <= MAX_AGAIN && self.planner.questions < AGAIN;
+        let hinted = !together(self.ir, self.graph, component).is_empty();
+        if !self.options.restarts || !few || hinted {
+            self.records.extend(first.1);
+            return first.0;
+        }
+        let mut found = regroup::best(self, &first.0);
+        let mut grown = vec![first];
+        let mut cheapest = 0;
+        if matches!(found, Found::Unknown) {
+            let others = Ties::OTHERS;
+            grown.extend(others.map(|ties| self.apart(|s| s.grow_once(component, ties))));
+            let cost = |n: &usize| self.key(&self.total(&grown[*n].0));
+            cheapest = (0..grown.len()).min_by_key(cost).unwrap_or(0);
+            let parts = agreement(component, &grown);
+            found = regroup::best_of(self, &parts, &grown[cheapest].0);
+        }
+        let (groups, made) = grown.swap_remove(cheapest);
+        self.records.extend(made);
+        match found {
+            Found::Best(better) => {
+                let record = regroup::record(self, &groups, &better);
+                self.records.push(record);
+                better
+            }
+            Found::Nothing | Found::Unknown => groups,
+        }
+    }
+    fn grow_once(&mut self, component: &[Index], ties: Ties) -> Vec<Group> {
+        let singles = self.singles(&near_first(self.graph, component));
+        let budget = self.budget(component.len());
+        let hinted = together(self.ir, self.graph, component);
+        let mut search = BottomUp::new(self, singles).with_ties(ties);
+        for (first, others) in hinted {
+            for other in others {
+                // What fails here is found and told by `broken_hints`.
+                let _ = search.force(first, other);
+            }
+        }
+        search.ask_forced();
+        search.run(budget)
+    }
+    /// A group for each op.
+    pub fn singles(&mut self, ops: &[Index]) -> Vec<Group> {
+        let single = |&op: &Index| Group {
+            members: vec![op],
+            verdict: self.ask(&[op]).ok(),
+            ..Group::default()
+        };
+        ops.iter().map(single).collect()
+    }
+
+    /// A component of more ops than a kernel may have: bottom-up from packs of stretches that a kernel can hold, each whole where
+    /// that moves nothing twice; where not, from its parts, and where one of these does, from single ops.
+    fn grow_long(&mut self, component: &[Index]) -> Vec<Group> {
+        let hinted = !together(self.ir, self.graph, component).is_empty();
+        if !self.options.top_down || hinted {
+            return self.grow(component);
+        }
+        let order = near_first(self.graph, component);
+        let limit = self.planner.model.limits.ops;
+        let place: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
+        let mut groups = Vec::new();
+        for pack in packs(self.graph, &order, limit) {
+            let mut all = pack.concat();
+            all.sort_unstable();
+            let whole = (pack.len() > 1).then(|| self.tight(&all)).flatten();
+            if let Some(group) = whole {
+                groups.push(group);
+                continue;
+            }
+            for mut part in pack {
+                if let Some(group) = self.tight(&part) {
+                    groups.push(group);
+                    continue;
+                }
+                part.sort_by_key(|op| place.get(op));
+                groups.extend(self.singles(&part));
+            }
+        }
+        self.merge(groups, component.len())
+    }
+    /// The ops as one group, where that moves nothing twice.
+    fn tight(&mut self, members: &[Index]) -> Option<Group> {
+        let verdict = self.ask_whole(members).ok().filter(|v| v.tight)?;
+        Some(Group {
+            members: members.to_vec(),
+            verdict: Some(verdict),
+            ..Group::default()
+        })
+    }
+
+    /// The ops whose `together` hint was not kept, and why: the reason against one kernel for all from one to the other.
+    fn broken_hints(&mut self, groups: &[Group]) -> Vec<(Index, Refusal)> {
+        let graph = self.graph;
+        let all: Vec<Index> = (0..graph.len() as Index).collect();
+        let mut group_of = vec![usize::MAX; graph.len()];
+        for (number, group) in groups.iter().enumerate() {
+            for &op in &group.members {
+                group_of[op as usize] = number;
+            }
+        }
+        let mut broken = Vec::new();
+        for (first, others) in together(self.ir, graph, &all) {
+            let apart = |&&o: &&Index| group_of[o as usize] != group_of[first as usize];
+            if let Some(&other) = others.iter().find(apart) {
+                let between = (first..=other).filter(|&o| !graph.free[o as usize]);
+                let between: Vec<Index> = between.collect();
+                let why = self.ask(&between).err();
+                broken.push((other, why.unwrap_or(Refusal::Unrelated)));
+            }
+        }
+        broken
     }
 }
 
@@ -305,89 +424,6 @@ fn agreement(component: &[Index], grown: &[(Vec<Group>, Vec<Record>)]) -> Vec<Ve
         parts.entry(home).or_default().push(*op);
     }
     parts.into_values().collect()
-}
-
-fn grow_once(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    options: &Options,
-    component: &[Index],
-    ties: Ties,
-    records: &mut Vec<Record>,
-) -> Vec<Group> {
-    let singles = singles(ir, graph, planner, &near_first(graph, component));
-    let budget = budget(options, component.len());
-    let search = BottomUp::new(ir, graph, planner, records, singles);
-    let mut search = search.with_ties(ties);
-    for (first, others) in together(ir, graph, component) {
-        for other in others {
-            // What fails here is found and told by `check_hints`.
-            let _ = search.force(first, other);
-        }
-    }
-    search.ask_forced();
-    search.run(budget)
-}
-
-pub(super) fn singles(ir: &Ir, graph: &Graph, planner: &mut Planner, ops: &[Index]) -> Vec<Group> {
-    let single = |&op: &Index| Group {
-        members: vec![op],
-        verdict: planner.ask(ir, graph, &[op]).ok(),
-        ..Group::default()
-    };
-    ops.iter().map(single).collect()
-}
-
-/// A component of more ops than a kernel may have: bottom-up from packs of stretches that a kernel can hold, each whole where
-/// that moves nothing twice; where not, from its parts, and where one of these does, from single ops.
-fn grow_long(
-    ir: &Ir,
-    graph: &Graph,
-    planner: &mut Planner,
-    options: &Options,
-    component: &[Index],
-    result: &mut Segmentation,
-) -> Vec<Group> {
-    if !options.top_down || !together(ir, graph, component).is_empty() {
-        return grow(ir, graph, planner, options, component, &mut result.records);
-    }
-    let order = near_first(graph, component);
-    let limit = planner.model.limits.ops;
-    let place: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
-    let mut groups = Vec::new();
-    let mut tight = |planner: &mut Planner, members: &[Index]| {
-        let answer = planner.ask(ir, graph, members);
-        let record = asked_whole(ir, graph, members, &answer);
-        result.records.push(record);
-        let verdict = answer.ok().filter(|v| v.tight);
-        verdict.map(|verdict| Group {
-            members: members.to_vec(),
-            verdict: Some(verdict),
-            ..Group::default()
-        })
-    };
-    for pack in packs(graph, &order, limit) {
-        if pack.len() > 1 {
-            let mut all = pack.concat();
-            all.sort_unstable();
-            if let Some(group) = tight(planner, &all) {
-                groups.push(group);
-                continue;
-            }
-        }
-        for mut part in pack {
-            if let Some(group) = tight(planner, &part) {
-                groups.push(group);
-                continue;
-            }
-            part.sort_by_key(|op| place.get(op));
-            groups.extend(singles(ir, graph, planner, &part));
-        }
-    }
-    let budget = budget(options, component.len());
-    let search = BottomUp::new(ir, graph, planner, &mut result.records, groups);
-    search.run(budget)
 }
 
 /// The ops in an order in which they can run and in which each stands near what it reads: after a walk from the last ones
@@ -424,35 +460,6 @@ pub(super) fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Inde
     }
     let split = |ops: Vec<Index>| Some((*ops.first()?, ops[1..].to_vec()));
     names.into_values().filter_map(split).collect()
-}
-
-/// Notes the ops whose `together` hint was not kept, and why: the reason against one kernel for all from one to the other.
-fn check_hints(ir: &Ir, graph: &Graph, planner: &mut Planner, result: &mut Segmentation) {
-    let all: Vec<Index> = (0..graph.len() as Index).collect();
-    let mut group_of = vec![usize::MAX; graph.len()];
-    for (number, group) in result.groups.iter().enumerate() {
-        for &op in &group.members {
-            group_of[op as usize] = number;
-        }
-    }
-    for (first, others) in together(ir, graph, &all) {
-        let apart = |&&o: &&Index| group_of[o as usize] != group_of[first as usize];
-        if let Some(&other) = others.iter().find(apart) {
-            let between = (first..=other).filter(|&o| !graph.free[o as usize]);
-            let between: Vec<Index> = between.collect();
-            let why = planner.ask(ir, graph, &between).err();
-            let why = why.unwrap_or(Refusal::Unrelated);
-            result.broken_hints.push((other, why));
-        }
-    }
-}
-
-pub(super) fn budget(options: &Options, ops: usize) -> u64 {
-    let doublings = u64::from(ops.max(2).ilog2());
-    options
-        .evaluations
-        .saturating_mul(ops as u64)
-        .saturating_mul(doublings)
 }
 
 pub(super) fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost {

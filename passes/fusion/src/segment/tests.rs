@@ -237,8 +237,10 @@ fn refined(b: &mut Builder, outputs: &[Value], given: &[&[u32]]) -> (String, Vec
         ..Group::default()
     });
     let groups = groups.collect();
-    let mut records = Vec::new();
-    let groups = refine::refine(&b.ir, &graph, &mut planner, &mut records, groups, 10_000);
+    let options = Options::default();
+    let mut search = search::Search::new(&b.ir, &graph, &mut planner, &options);
+    let groups = refine::refine(&mut search, groups, 10_000);
+    let records = search.records;
     let name = |op: u32| b.ir.value_name(b.ir.result(graph.ops[op as usize], 0));
     let text = |group: &Group| {
         let computed = group.computed().into_iter().map(|op| {
