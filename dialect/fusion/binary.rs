@@ -16,8 +16,8 @@ const COMMUTATIVE_NAN: Traits = COMMUTATIVE.union(Traits::PROPAGATES_NAN);
 
 /// The ops of this table, in the order of the manual.
 pub const BINARY_OPS: &[&OpDef] = &[
-    &ADD, &SUB, &MUL, &DIV, &REM, &POW, &MAXIMUM, &MINIMUM, &FMAX, &FMIN, &AND, &OR, &XOR, &SHL,
-    &SHR,
+    &ADD, &SUB, &MUL, &DIV, &REM, &POW, &ATAN2, &MAXIMUM, &MINIMUM, &FMAX, &FMIN, &AND, &OR, &XOR,
+    &SHL, &SHR,
 ];
 
 /// `fusion.add`
@@ -92,6 +92,21 @@ pub static POW: OpDef = OpDef {
     operands: FLOAT_PAIR,
     flops: 30,
     traits: BINARY.traits.union(Traits::APPROXIMATE),
+    ..BINARY
+};
+
+/// `fusion.atan2`
+pub static ATAN2: OpDef = OpDef {
+    name: "fusion.atan2",
+    summary: "angle of a point",
+    doc: "The angle in radians, from `-pi` to `pi`, between the positive x axis and the point with y `lhs` and x `rhs`, with the \
+          special values of IEEE 754 `atan2` (C99 annex F). It has the sign of `lhs`: `atan2(+-0, x)` is a zero of that sign for \
+          `x > 0` and `x = +0`, and `+-pi` for `x < 0` and `x = -0`; `atan2(y, +-0)` is `+-pi/2`. Infinities stand for the directions \
+          that they are: `atan2(+inf, -inf) = 3/4 pi`. NaN if either is NaN. Floats only.",
+    example: "// %y: tensor<4xf32>, %x: tensor<4xf32>\n%0 = fusion.atan2 %y, %x : tensor<4xf32>",
+    operands: FLOAT_PAIR,
+    flops: 30,
+    traits: NAN.union(Traits::APPROXIMATE),
     ..BINARY
 };
 

@@ -44,6 +44,7 @@ pub const UNARY_OPS: &[&OpDef] = &[
     &EXPM1,
     &LOG,
     &LOG2,
+    &LOG10,
     &LOG1P,
     &SQRT,
     &RSQRT,
@@ -51,8 +52,17 @@ pub const UNARY_OPS: &[&OpDef] = &[
     &SIN,
     &COS,
     &TAN,
+    &ASIN,
+    &ACOS,
+    &ATAN,
+    &SINH,
+    &COSH,
     &TANH,
+    &ASINH,
+    &ACOSH,
+    &ATANH,
     &ERF,
+    &ERFC,
     &SIGMOID,
     &SILU,
     &RELU,
@@ -185,6 +195,16 @@ pub static LOG2: OpDef = OpDef {
     ..UNARY_FUNCTION
 };
 
+/// `fusion.log10`
+pub static LOG10: OpDef = OpDef {
+    name: "fusion.log10",
+    summary: "logarithm to base 10",
+    doc: "`log10 x`; of powers of ten other than 1 exact within the bound only. Limits as for `fusion.log`.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.log10 %x : tensor<4xf32>",
+    flops: 10,
+    ..UNARY_FUNCTION
+};
+
 /// `fusion.log1p`
 pub static LOG1P: OpDef = OpDef {
     name: "fusion.log1p",
@@ -262,6 +282,59 @@ pub static TAN: OpDef = OpDef {
     ..UNARY_FUNCTION
 };
 
+/// `fusion.asin`
+pub static ASIN: OpDef = OpDef {
+    name: "fusion.asin",
+    summary: "arc sine",
+    doc: "The angle in radians, from `-pi/2` to `pi/2`, whose sine is `x`. Zeros keep their sign; beyond [-1, 1] and for \
+          NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.asin %x : tensor<4xf32>",
+    flops: 20,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.acos`
+pub static ACOS: OpDef = OpDef {
+    name: "fusion.acos",
+    summary: "arc cosine",
+    doc: "The angle in radians, from 0 to `pi`, whose cosine is `x`. `acos(1) = +0`; beyond [-1, 1] and for NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.acos %x : tensor<4xf32>",
+    flops: 20,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.atan`
+pub static ATAN: OpDef = OpDef {
+    name: "fusion.atan",
+    summary: "arc tangent",
+    doc: "The angle in radians, from `-pi/2` to `pi/2`, whose tangent is `x`. Zeros keep their sign, infinities give the \
+          float nearest to `pi/2`, of their sign, NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.atan %x : tensor<4xf32>",
+    flops: 20,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.sinh`
+pub static SINH: OpDef = OpDef {
+    name: "fusion.sinh",
+    summary: "hyperbolic sine",
+    doc: "`(e^x - e^-x) / 2` without cancellation near 0. Zeros and infinities are unchanged; overflow gives an infinity \
+          of the sign of `x`, NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.sinh %x : tensor<4xf32>",
+    flops: 18,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.cosh`
+pub static COSH: OpDef = OpDef {
+    name: "fusion.cosh",
+    summary: "hyperbolic cosine",
+    doc: "`(e^x + e^-x) / 2`. `cosh(+-0) = 1`, infinities and overflow give `+inf`, NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.cosh %x : tensor<4xf32>",
+    flops: 14,
+    ..UNARY_FUNCTION
+};
+
 /// `fusion.tanh`
 pub static TANH: OpDef = OpDef {
     name: "fusion.tanh",
@@ -269,6 +342,37 @@ pub static TANH: OpDef = OpDef {
     doc: "`tanh x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.tanh %x : tensor<4xf32>",
     flops: 15,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.asinh`
+pub static ASINH: OpDef = OpDef {
+    name: "fusion.asinh",
+    summary: "inverse hyperbolic sine",
+    doc: "`ln(x + sqrt(x^2 + 1))` without cancellation and overflow. Zeros and infinities are unchanged, NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.asinh %x : tensor<4xf32>",
+    flops: 25,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.acosh`
+pub static ACOSH: OpDef = OpDef {
+    name: "fusion.acosh",
+    summary: "inverse hyperbolic cosine",
+    doc: "`ln(x + sqrt(x^2 - 1))` without overflow. `acosh(1) = +0`, `acosh(+inf) = +inf`; below 1 and for NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.acosh %x : tensor<4xf32>",
+    flops: 25,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.atanh`
+pub static ATANH: OpDef = OpDef {
+    name: "fusion.atanh",
+    summary: "inverse hyperbolic tangent",
+    doc: "`ln((1 + x) / (1 - x)) / 2` without cancellation near 0. Zeros keep their sign, `atanh(+-1)` is an infinity of \
+          its sign; beyond [-1, 1] and for NaN it is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.atanh %x : tensor<4xf32>",
+    flops: 20,
     ..UNARY_FUNCTION
 };
 
@@ -280,6 +384,17 @@ pub static ERF: OpDef = OpDef {
           NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.erf %x : tensor<4xf32>",
     flops: 20,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.erfc`
+pub static ERFC: OpDef = OpDef {
+    name: "fusion.erfc",
+    summary: "complementary error function",
+    doc: "`1 - erf(x)` without cancellation for large `x`. `erfc(+-0) = 1`, `erfc(-inf) = 2`, `erfc(+inf) = +0`; underflow \
+          gives a subnormal or `+0`, NaN gives NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.erfc %x : tensor<4xf32>",
+    flops: 30,
     ..UNARY_FUNCTION
 };
 

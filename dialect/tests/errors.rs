@@ -22,6 +22,7 @@ const FLOAT_UNARY: &[&str] = &[
     "expm1",
     "log",
     "log2",
+    "log10",
     "log1p",
     "sqrt",
     "rsqrt",
@@ -29,8 +30,17 @@ const FLOAT_UNARY: &[&str] = &[
     "sin",
     "cos",
     "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
     "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
     "erf",
+    "erfc",
     "sigmoid",
     "silu",
     "isnan",
@@ -41,7 +51,7 @@ const NUMBER_UNARY: &[&str] = &["neg", "abs", "sign", "relu"];
 /// Binary ops on numbers: extents that disagree.
 const NUMBER_BINARY: &[&str] = &["add", "sub", "mul", "div", "rem", "maximum", "minimum"];
 /// Binary ops on floats: integers.
-const FLOAT_BINARY: &[&str] = &["pow", "fmax", "fmin"];
+const FLOAT_BINARY: &[&str] = &["pow", "atan2", "fmax", "fmin"];
 /// Binary ops on integers: floats.
 const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr"];
 /// Reductions: an axis out of range, an axis twice, no axes, a misspelt clause.

@@ -129,7 +129,11 @@ def pow_(a, b, same):
     return functions.power(a, b)
 
 
-FLOAT_BINARY = {"add": add, "sub": sub, "mul": mul, "div": div, "rem": rem, "pow": pow_}
+def atan2(a, b, same):
+    return functions.angle(a, b)
+
+
+FLOAT_BINARY = {"add": add, "sub": sub, "mul": mul, "div": div, "rem": rem, "pow": pow_, "atan2": atan2}
 
 
 def integers(native, *values):
@@ -223,6 +227,7 @@ FLOAT_UNARY = {
     "sqrt": lambda x: lifted(np.sqrt, rising(np.sqrt), x),
     "rsqrt": rsqrt,
     "silu": silu,
+    "cosh": lambda x: functions.apply("cosh", absolute(x)),
     "reciprocal": reciprocal,
     "sign": lambda x: lifted(sign, rising(sign), x),
     "relu": lambda x: extreme("maximum", x, Value(x.dtype, np.zeros((), x.lo.dtype))),

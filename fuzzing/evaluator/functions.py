@@ -19,6 +19,12 @@ def erf(x):
     return np.asarray(flat, np.float64).reshape(np.shape(x)).astype(x.dtype)
 
 
+def erfc(x):
+    """Python's, which is the C library's: within 6 ulp of a double."""
+    flat = [math.erfc(v) for v in np.asarray(x, np.float64).ravel().tolist()]
+    return np.asarray(flat, np.float64).reshape(np.shape(x)).astype(x.dtype)
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -32,11 +38,12 @@ def whole(x):
 
 
 class Function:
-    """`bound` in ulp, the wider function, where it is exact besides at NaN and infinities, and the least value it may have."""
+    """`bound` in ulp, the wider function, where it is exact besides at NaN and infinities, the least value it may have,
+    and whether it falls."""
 
-    def __init__(self, bound, wide, exact=None, least=None, greatest=None, known=None, trusted=None):
+    def __init__(self, bound, wide, exact=None, least=None, greatest=None, known=None, trusted=None, falls=False):
         self.bound, self.wide, self.exact = bound, wide, exact
-        self.least, self.greatest, self.known, self.trusted = least, greatest, known, trusted
+        self.least, self.greatest, self.known, self.trusted, self.falls = least, greatest, known, trusted, falls
 
 
 def zero(x):
@@ -55,8 +62,18 @@ FUNCTIONS = {
     "tanh": Function(2.5, np.tanh, zero),
     "log": Function(1.0, np.log, one),
     "log2": Function(1.0, np.log2, is_power_of_two, known=lambda x: (np.frexp(x)[1] - 1).astype(x.dtype)),
+    "log10": Function(1.0, np.log10, one),
     "log1p": Function(1.75, np.log1p, zero),
+    "asin": Function(2.0, np.arcsin, zero),
+    "acos": Function(1.5, np.arccos, one, least=0, falls=True),
+    "atan": Function(2.25, np.arctan, zero),
+    "sinh": Function(2.75, np.sinh, zero),
+    "cosh": Function(2.0, np.cosh, zero),  # of the magnitude
+    "asinh": Function(2.5, np.arcsinh, zero),
+    "acosh": Function(2.5, np.arccosh, one, least=0),
+    "atanh": Function(2.5, np.arctanh, zero),
     "erf": Function(1.5, erf, zero, trusted=2.0**-52),
+    "erfc": Function(4.0, erfc, zero, least=0, trusted=6 * 2.0**-52, falls=True),
 }
 WAVES = {"sin": Function(1.0, np.sin, zero), "cos": Function(1.0, np.cos, zero), "tan": Function(2.5, np.tan, zero)}
 
@@ -78,6 +95,8 @@ def apply(name, x):
     at_high = at_low if x.known else f.wide(high)
     if name in WAVES and not x.known:
         at_low, at_high = wave(name, low, high)
+    if f.falls:
+        at_low, at_high = at_high, at_low
     lo = at_low - error(f, at_low, target)
     hi = at_high + error(f, at_high, target)
     if f.least is not None:
@@ -125,3 +144,20 @@ def power(x, y):
     special = np.isnan(first) | np.isinf(x.lo) | np.isinf(y.lo) | (y.lo == 0) | (x.lo == 1) | (x.lo == 0)
     open = x.open if y.open is None else y.open if x.open is None else x.open | y.open
     return interval(x.dtype, lo, hi, open, exact & special, first)
+
+
+def angle(y, x):
+    """`atan2`: within 3 ulp; monotone along each side of a rectangle, which must not touch the cut along the negative x axis."""
+    f = Function(3.0, None)
+    target = y.lo.dtype
+    wide = WIDE[target]
+    ends = lambda v: [v.lo] if v.known else [v.lo, v.hi]
+    corners = [np.arctan2(a.astype(wide), b.astype(wide)) for a in ends(y) for b in ends(x)]
+    lo, hi = np.minimum.reduce(corners), np.maximum.reduce(corners)
+    exact = y.exact() & x.exact()
+    torn = ~exact & (y.lo <= 0) & (y.hi >= 0) & (x.lo <= 0)
+    lo = np.where(torn, np.nan, lo)
+    lo, hi = lo - error(f, lo, target), hi + error(f, hi, target)
+    first = corners[0]
+    open = y.open if x.open is None else x.open if y.open is None else y.open | x.open
+    return interval(y.dtype, lo, hi, open, exact & (np.isnan(first) | (first == 0)), first)

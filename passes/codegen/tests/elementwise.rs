@@ -207,6 +207,7 @@ fn float_ops_of_one_operand() {
 // SAFETY: as the C library declares it.
 unsafe extern "C" {
     fn erf(x: f64) -> f64;
+    fn erfc(x: f64) -> f64;
 }
 
 fn erf_reference(x: f64) -> f64 {
@@ -214,26 +215,41 @@ fn erf_reference(x: f64) -> f64 {
     unsafe { erf(x) }
 }
 
+fn erfc_reference(x: f64) -> f64 {
+    // SAFETY: the C library's function, pure and total.
+    unsafe { erfc(x) }
+}
+
 /// The library's functions reach kernels; their accuracy is tested in `math_f32` and `math_f64`.
 #[test]
 fn math_functions_round_once_on_narrow_floats() {
     type Case = (&'static OpDef, fn(f64) -> f64);
-    let cases: [Case; 15] = [
+    let cases: [Case; 25] = [
         (&fusion::EXP, f64::exp),
         (&fusion::EXP2, f64::exp2),
         (&fusion::EXPM1, f64::exp_m1),
         (&fusion::LOG, f64::ln),
         (&fusion::LOG2, f64::log2),
+        (&fusion::LOG10, f64::log10),
         (&fusion::LOG1P, f64::ln_1p),
         (&fusion::SIN, f64::sin),
         (&fusion::COS, f64::cos),
         (&fusion::TAN, f64::tan),
+        (&fusion::ASIN, f64::asin),
+        (&fusion::ACOS, f64::acos),
+        (&fusion::ATAN, f64::atan),
+        (&fusion::SINH, f64::sinh),
+        (&fusion::COSH, f64::cosh),
         (&fusion::TANH, f64::tanh),
+        (&fusion::ASINH, f64::asinh),
+        (&fusion::ACOSH, f64::acosh),
+        (&fusion::ATANH, f64::atanh),
         (&fusion::RSQRT, |x| 1.0 / x.sqrt()),
         (&fusion::RECIPROCAL, |x| 1.0 / x),
         (&fusion::SIGMOID, |x| 1.0 / (1.0 + (-x).exp())),
         (&fusion::SILU, |x| x / (1.0 + (-x).exp())),
         (&fusion::ERF, erf_reference),
+        (&fusion::ERFC, erfc_reference),
     ];
     for (def, reference) in cases {
         for dtype in [DType::F16, DType::BF16] {
@@ -259,28 +275,29 @@ fn math_functions_round_once_on_narrow_floats() {
 }
 
 #[test]
-fn pow_reaches_kernels() {
-    let (a, b) = pairs(&FLOATS.map(f64::from));
-    let inputs = [
-        (DType::F32, encode(DType::F32, &a)),
-        (DType::F32, encode(DType::F32, &b)),
+fn functions_of_two_operands_reach_kernels() {
+    type Case = (&'static OpDef, fn(f64, f64) -> f64, f64);
+    // The bounds of the table, one and three units, doubled for the reference's own rounding.
+    let cases: [Case; 2] = [
+        (&fusion::POW, f64::powf, 2.0),
+        (&fusion::ATAN2, f64::atan2, 6.0),
     ];
-    let got = decode(
-        DType::F32,
-        &elementwise(&fusion::POW, &|_| vec![], &inputs, DType::F32, 8),
-    );
-    for ((&x, &y), &result) in decode(DType::F32, &inputs[0].1)
-        .iter()
-        .zip(&decode(DType::F32, &inputs[1].1))
-        .zip(&got)
-    {
-        let wanted = f64::from(x.powf(y) as f32);
-        // The bound of the table, one unit, doubled for the reference's own rounding.
-        let near = (result - wanted).abs() <= 2.0 * wanted.abs() * f64::from(f32::EPSILON) + 3e-45;
-        assert!(
-            near || result == wanted || (result.is_nan() && wanted.is_nan()),
-            "pow({x:e}, {y:e}) = {result:e}"
-        );
+    let (a, b) = pairs(&FLOATS.map(f64::from));
+    let inputs = [a, b].map(|v| (DType::F32, encode(DType::F32, &v)));
+    let [a, b] = [0, 1].map(|i: usize| decode(DType::F32, &inputs[i].1));
+    for (def, reference, units) in cases {
+        let got = elementwise(def, &|_| vec![], &inputs, DType::F32, 8);
+        for ((&x, &y), &result) in a.iter().zip(&b).zip(&decode(DType::F32, &got)) {
+            let wanted = f64::from(reference(x, y) as f32);
+            let bound = units * wanted.abs() * f64::from(f32::EPSILON) + 3e-45;
+            let near = (result - wanted).abs() <= bound || result == wanted;
+            let same_sign = result.is_sign_negative() == wanted.is_sign_negative();
+            assert!(
+                (near && same_sign) || (result.is_nan() && wanted.is_nan()),
+                "{}({x:e}, {y:e}) = {result:e}",
+                def.name
+            );
+        }
     }
 }
 

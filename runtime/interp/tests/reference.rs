@@ -53,6 +53,7 @@ fn every_function_is_within_its_bound() {
         ("expm1", -5.0, 20.0),
         ("log", 1e-4, 50.0),
         ("log2", 0.9, 1.1),
+        ("log10", 0.9, 1.1),
         ("log1p", -0.9, 9.0),
         ("sqrt", 0.0, 9.0),
         ("rsqrt", 0.1, 9.0),
@@ -60,8 +61,17 @@ fn every_function_is_within_its_bound() {
         ("sin", -9.0, 9.0),
         ("cos", -9.0, 9.0),
         ("tan", -9.0, 9.0),
+        ("asin", -1.0, 1.0),
+        ("acos", -1.0, 1.0),
+        ("atan", -9.0, 9.0),
+        ("sinh", -9.0, 9.0),
+        ("cosh", -9.0, 9.0),
         ("tanh", -3.0, 3.0),
+        ("asinh", -9.0, 9.0),
+        ("acosh", 1.0, 9.0),
+        ("atanh", -1.0, 1.0),
         ("erf", -3.0, 3.0),
+        ("erfc", -3.0, 9.0),
         ("sigmoid", -9.0, 9.0),
         ("relu", -1.0, 1.0),
         ("abs", -1.0, 1.0),
@@ -76,7 +86,7 @@ fn every_function_is_within_its_bound() {
             within(&apply(op, &[], &x)[0], &refer(op, &[], &x)[0], op);
         }
         for op in [
-            "add", "sub", "mul", "div", "rem", "pow", "maximum", "minimum", "fmax", "fmin",
+            "add", "sub", "mul", "div", "rem", "pow", "atan2", "maximum", "minimum", "fmax", "fmin",
         ] {
             let x = [
                 random.tensor(dtype, 301, 0.1, 9.0),

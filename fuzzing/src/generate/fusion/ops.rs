@@ -102,18 +102,19 @@ fn target(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<DT
     Some(shapes::dtype(maker.source))
 }
 
-/// Operands of logarithms, roots and divisions are mostly made positive, and those of exponentials small: results that are
-/// NaN or infinite everywhere test little.
+/// Operands of logarithms, roots and divisions are mostly made positive, and those of exponentials and inverse functions small:
+/// results that are NaN or infinite everywhere test little.
 fn guarded(maker: &mut Maker<'_>, def: &'static OpDef, index: usize, slot: usize) -> usize {
     if !maker.slots[slot].dtype.is_float() || !maker.source.chance(GUARDS.0, GUARDS.1) {
         return slot;
     }
     let guard = match (def.name, index) {
-        ("fusion.log" | "fusion.log2" | "fusion.sqrt" | "fusion.rsqrt" | "fusion.pow", 0) => {
-            positive
-        }
+        ("fusion.log" | "fusion.log2" | "fusion.log10" | "fusion.acosh", 0) => positive,
+        ("fusion.sqrt" | "fusion.rsqrt" | "fusion.pow", 0) => positive,
         ("fusion.div" | "fusion.rem", 1) | ("fusion.reciprocal", 0) => positive,
         ("fusion.exp" | "fusion.exp2" | "fusion.expm1", 0) if !maker.is_exact() => small,
+        ("fusion.sinh" | "fusion.cosh" | "fusion.erfc", 0) => small,
+        ("fusion.asin" | "fusion.acos" | "fusion.atanh", 0) => small,
         _ => return slot,
     };
     guard(maker, slot).unwrap_or(slot)

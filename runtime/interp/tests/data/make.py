@@ -90,6 +90,10 @@ def erf(x):
     return np.array([math.erf(v) for v in x])
 
 
+def erfc(x):
+    return np.array([math.erfc(v) for v in x])
+
+
 def relu(x):
     return np.where(np.isnan(x), x, np.where(x > 0, x, 0.0))
 
@@ -99,9 +103,12 @@ UNARY = {
     "floor": np.floor, "round": np.rint, "trunc": np.trunc, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1,
     "log": np.log, "log2": np.log2, "log1p": np.log1p, "sqrt": np.sqrt, "reciprocal": lambda x: 1 / x,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "erf": erf, "sigmoid": sigmoid, "relu": relu,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "atanh": np.arctanh, "erfc": erfc, "log10": np.log10,
 }
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "rem": np.fmod, "pow": np.power,
+    "atan2": np.arctan2,
 }
 
 
