@@ -16,8 +16,8 @@ const COMMUTATIVE_NAN: Traits = COMMUTATIVE.union(Traits::PROPAGATES_NAN);
 
 /// The ops of this table, in the order of the manual.
 pub const BINARY_OPS: &[&OpDef] = &[
-    &ADD, &SUB, &MUL, &DIV, &REM, &POW, &ATAN2, &MAXIMUM, &MINIMUM, &FMAX, &FMIN, &AND, &OR, &XOR,
-    &SHL, &SHR,
+    &ADD, &SUB, &MUL, &DIV, &REM, &REMAINDER, &POW, &ATAN2, &MAXIMUM, &MINIMUM, &FMAX, &FMIN, &AND,
+    &OR, &XOR, &SHL, &SHR, &LSHR,
 ];
 
 /// `fusion.add`
@@ -77,6 +77,20 @@ pub static REM: OpDef = OpDef {
           once. Integers: `rem(x, 0) = x`; the least value and -1 give 0.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.rem %x, %y : tensor<4xi32>",
     flops: 8,
+    traits: NAN,
+    ..BINARY
+};
+
+/// `fusion.remainder`
+pub static REMAINDER: OpDef = OpDef {
+    name: "fusion.remainder",
+    summary: "remainder of the quotient rounded down",
+    doc: "The remainder with the sign of `rhs` (`%` of PyTorch and Python): by definition `r = rem(lhs, rhs)` and, where `r` is not \
+          zero and its sign is not that of `rhs`, `r + rhs`, both in the computation type. So `remainder(-1, +inf) = +inf`, a zero has \
+          the sign of `lhs`, and `remainder(x, 0)` and `remainder(+-inf, y)` are NaN. Integers: `remainder(x, 0) = x`; the least \
+          value and -1 give 0.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.remainder %x, %y : tensor<4xi32>",
+    flops: 10,
     traits: NAN,
     ..BINARY
 };
@@ -207,6 +221,17 @@ pub static SHR: OpDef = OpDef {
     doc: "Shifts the bits of `lhs` down by `rhs`, filling with the sign bit of signed types and with zeros on `ui8`. A count \
           of at least the width gives the fill everywhere, and so does a negative one: as in PyTorch, JAX and PTX.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.shr %x, %y : tensor<4xi32>",
+    operands: SHIFT_PAIR,
+    ..BINARY
+};
+
+/// `fusion.lshr`
+pub static LSHR: OpDef = OpDef {
+    name: "fusion.lshr",
+    summary: "shift right, filling with zeros",
+    doc: "Shifts the bits of `lhs` down by `rhs`, filling with zeros on every type: `fusion.shr` of the same bits read without a \
+          sign. A count of at least the width gives 0, and so does a negative one.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.lshr %x, %y : tensor<4xi32>",
     operands: SHIFT_PAIR,
     ..BINARY
 };

@@ -49,11 +49,20 @@ const FLOAT_UNARY: &[&str] = &[
 /// Unary ops on numbers: a truth value.
 const NUMBER_UNARY: &[&str] = &["neg", "abs", "sign", "relu"];
 /// Binary ops on numbers: extents that disagree.
-const NUMBER_BINARY: &[&str] = &["add", "sub", "mul", "div", "rem", "maximum", "minimum"];
+const NUMBER_BINARY: &[&str] = &[
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "rem",
+    "remainder",
+    "maximum",
+    "minimum",
+];
 /// Binary ops on floats: integers.
 const FLOAT_BINARY: &[&str] = &["pow", "atan2", "fmax", "fmin"];
 /// Binary ops on integers: floats.
-const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr"];
+const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr", "lshr"];
 /// Reductions: an axis out of range, an axis twice, no axes, a misspelt clause.
 const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min", "max_num", "min_num"];
 /// Reductions of floats: integers.

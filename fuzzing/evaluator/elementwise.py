@@ -76,15 +76,23 @@ def div(a, b, same):
     return lifted(np.divide, bounds, a, b)
 
 
-def rem(a, b, same):
+def floored(x, y):
+    """`fusion.remainder`, in the computation type."""
+    rest = np.fmod(x, y)
+    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
+def rest(native, a, b):
+    """A remainder, where both ends of `a` have the same quotient."""
+
     def bounds(a, b):
-        lo, hi = np.fmod(a.lo, b.lo), np.fmod(a.hi, b.lo)
+        lo, hi = native(a.lo, b.lo), native(a.hi, b.lo)
         # The same quotient at both ends: the remainders are as far from each other as the ends.
         whole = (lo <= hi) & (np.abs((a.hi - a.lo) - (hi - lo)) <= 0.25 * np.abs(b.lo)) & ((a.lo >= 0) | (a.hi <= 0))
         whole &= b.exact() & (a.hi - a.lo < 0.5 * np.abs(b.lo))
         return np.where(whole, lo, np.nan), hi
 
-    return lifted(np.fmod, bounds, a, b)
+    return lifted(native, bounds, a, b)
 
 
 def with_signs(choose, pick_negative):
@@ -133,7 +141,11 @@ def atan2(a, b, same):
     return functions.angle(a, b)
 
 
-FLOAT_BINARY = {"add": add, "sub": sub, "mul": mul, "div": div, "rem": rem, "pow": pow_, "atan2": atan2}
+FLOAT_BINARY = {
+    "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow_, "atan2": atan2,
+    "rem": lambda a, b, same: rest(np.fmod, a, b),
+    "remainder": lambda a, b, same: rest(floored, a, b),
+}
 
 
 def integers(native, *values):
@@ -157,6 +169,11 @@ def int_rem(a, b):
     return np.where(b == 0, a, a - int_div(a, b) * b).astype(a.dtype)
 
 
+def int_remainder(a, b):
+    rest = int_rem(a, b)
+    return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest).astype(a.dtype)
+
+
 def shift(left):
     def native(a, b):
         beyond = (b < 0) | (b >= 8 * a.dtype.itemsize)
@@ -168,8 +185,14 @@ def shift(left):
     return native
 
 
+def lshr(a, b):
+    plain = a.astype(f"u{a.dtype.itemsize}")
+    return np.where(b < 0, 0, shift(False)(plain, b).astype(a.dtype)).astype(a.dtype)
+
+
 INT_BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": int_div, "rem": int_rem,
+    "remainder": int_remainder, "lshr": lshr,
     "shl": shift(True), "shr": shift(False), **BITWISE,
 }
 

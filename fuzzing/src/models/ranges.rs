@@ -60,7 +60,7 @@ pub fn of(name: &str, operands: &[(f64, f64)], dtype: DType) -> (f64, f64) {
         "minimum" | "fmin" => (x.0.min(y.0), x.1.min(y.1)),
         "clamp" => (y.0, z.1),
         "where" => hull(&[y, z]),
-        "rem" => (-y.0.abs().max(y.1.abs()), y.0.abs().max(y.1.abs())),
+        "rem" | "remainder" => (-y.0.abs().max(y.1.abs()), y.0.abs().max(y.1.abs())),
         "pow" if x.0 >= 0.0 => corners(x, y, f64::powf),
         "compare" | "isnan" | "isfinite" => (0.0, 1.0),
         "cast" => cast(x, dtype),

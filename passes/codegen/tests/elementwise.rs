@@ -123,12 +123,20 @@ macro_rules! maximum {
 
 #[test]
 fn float_ops_of_two_operands() {
-    let cases: [FloatCase; 9] = [
+    let cases: [FloatCase; 10] = [
         float_case!(ADD, |a, b| a + b),
         float_case!(SUB, |a, b| a - b),
         float_case!(MUL, |a, b| a * b),
         float_case!(DIV, |a, b| a / b),
         float_case!(REM, |a, b| a % b),
+        float_case!(REMAINDER, |a, b| {
+            let rest = a % b;
+            if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+                rest + b
+            } else {
+                rest
+            }
+        }),
         float_case!(MAXIMUM, |a, b| maximum!(a, b, <, false)),
         float_case!(MINIMUM, |a, b| maximum!(a, b, >, true)),
         float_case!(FMAX, |a, b| if a.is_nan() {
@@ -331,12 +339,17 @@ fn decode_integers(dtype: DType, bytes: &[u8]) -> Vec<i64> {
 #[test]
 fn integer_ops_of_two_operands() {
     type Case = (&'static OpDef, fn(i128, i128, u32) -> i128);
-    let cases: [Case; 12] = [
+    let cases: [Case; 14] = [
         (&fusion::ADD, |a, b, _| a + b),
         (&fusion::SUB, |a, b, _| a - b),
         (&fusion::MUL, |a, b, _| a * b),
         (&fusion::DIV, |a, b, _| if b == 0 { 0 } else { a / b }),
         (&fusion::REM, |a, b, _| if b == 0 { a } else { a % b }),
+        (&fusion::REMAINDER, |a, b, _| match b {
+            0 => a,
+            1.. => a.rem_euclid(b),
+            _ => -(-a).rem_euclid(-b),
+        }),
         (&fusion::MAXIMUM, |a, b, _| a.max(b)),
         (&fusion::MINIMUM, |a, b, _| a.min(b)),
         (&fusion::AND, |a, b, _| a & b),
@@ -351,6 +364,9 @@ fn integer_ops_of_two_operands() {
         }),
         (&fusion::SHR, |a, b, _| {
             a >> if b < 0 { 100 } else { b.min(100) }
+        }),
+        (&fusion::LSHR, |a, b, bits| {
+            (a & ((1 << bits) - 1)) >> if b < 0 { 100 } else { b.min(100) }
         }),
     ];
     let (a, b) = pairs(&INTEGERS);

@@ -86,7 +86,18 @@ fn every_function_is_within_its_bound() {
             within(&apply(op, &[], &x)[0], &refer(op, &[], &x)[0], op);
         }
         for op in [
-            "add", "sub", "mul", "div", "rem", "pow", "atan2", "maximum", "minimum", "fmax", "fmin",
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "rem",
+            "remainder",
+            "pow",
+            "atan2",
+            "maximum",
+            "minimum",
+            "fmax",
+            "fmin",
         ] {
             let x = [
                 random.tensor(dtype, 301, 0.1, 9.0),

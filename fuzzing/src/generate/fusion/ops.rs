@@ -111,7 +111,9 @@ fn guarded(maker: &mut Maker<'_>, def: &'static OpDef, index: usize, slot: usize
     let guard = match (def.name, index) {
         ("fusion.log" | "fusion.log2" | "fusion.log10" | "fusion.acosh", 0) => positive,
         ("fusion.sqrt" | "fusion.rsqrt" | "fusion.pow", 0) => positive,
-        ("fusion.div" | "fusion.rem", 1) | ("fusion.reciprocal", 0) => positive,
+        ("fusion.div" | "fusion.rem" | "fusion.remainder", 1) | ("fusion.reciprocal", 0) => {
+            positive
+        }
         ("fusion.exp" | "fusion.exp2" | "fusion.expm1", 0) if !maker.is_exact() => small,
         ("fusion.sinh" | "fusion.cosh" | "fusion.erfc", 0) => small,
         ("fusion.asin" | "fusion.acos" | "fusion.atanh", 0) => small,

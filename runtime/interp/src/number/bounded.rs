@@ -134,6 +134,18 @@ pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     rules.rounded(v, a.e + most * b.e, CORRECT)
 }
 
+/// The remainder with the sign of the divisor; undecided where the other remainder may be zero or not.
+pub fn remainder(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    let rest = rem(a, b, rules);
+    if rest.may_cross_zero() {
+        return Bounded::undecided(rest.v);
+    }
+    if rest.v == 0.0 || rest.v.is_nan() || (rest.v < 0.0) == (b.v < 0.0) {
+        return rest;
+    }
+    add(rest, b, rules)
+}
+
 /// A function of one operand that is monotone between any two ends that `f` maps to finite values, or whose `extreme`
 /// is listed.
 pub fn monotone(

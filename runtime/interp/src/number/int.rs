@@ -35,6 +35,16 @@ pub fn rem(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { a.wrapping_rem(b) }
 }
 
+/// Remainder with the sign of the divisor; the dividend where the divisor is 0.
+pub fn remainder(a: i64, b: i64) -> i64 {
+    let rest = rem(a, b);
+    if rest != 0 && b != 0 && (rest < 0) != (b < 0) {
+        rest + b
+    } else {
+        rest
+    }
+}
+
 /// `a` shifted left; 0 where `count` is negative or reaches the width.
 pub fn shl(a: i64, count: i64, dtype: DType) -> i64 {
     if (0..i64::from(dtype.bits())).contains(&count) {
@@ -51,6 +61,16 @@ pub fn shr(a: i64, count: i64) -> i64 {
     a.wrapping_shr(count as u32)
 }
 
+/// The bits of `a` shifted right, filled with zeros; 0 where `count` is negative or reaches the width.
+pub fn lshr(a: i64, count: i64, dtype: DType) -> i64 {
+    let width = dtype.bits();
+    if (0..i64::from(width)).contains(&count) {
+        ((a as u64 & (u64::MAX >> (64 - width))) >> count) as i64
+    } else {
+        0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +85,11 @@ mod tests {
         assert_eq!(rem(7, -2), 1);
         assert_eq!(rem(5, 0), 5);
         assert_eq!(rem(i64::MIN, -1), 0);
+        assert_eq!(remainder(-7, 2), 1);
+        assert_eq!(remainder(7, -2), -1);
+        assert_eq!(remainder(-6, 2), 0);
+        assert_eq!(remainder(-5, 0), -5);
+        assert_eq!(remainder(i64::MAX, i64::MIN), -1);
     }
 
     #[test]
@@ -80,5 +105,10 @@ mod tests {
         assert_eq!(shr(200, 64), 0);
         assert_eq!(shr(-8, i64::MIN), -1);
         assert_eq!(shr(8, -1), 0);
+        assert_eq!(lshr(-8, 1, DType::I8), 124);
+        assert_eq!(lshr(-8, 0, DType::I64), -8);
+        assert_eq!(lshr(-1, 63, DType::I64), 1);
+        assert_eq!(lshr(-1, 8, DType::I8), 0);
+        assert_eq!(lshr(-1, -1, DType::I32), 0);
     }
 }

@@ -90,6 +90,7 @@ impl Number for f64 {
             Binary::Mul => zip(a, b, |a, b| a * b),
             Binary::Div => zip(a, b, |a, b| a / b),
             Binary::Rem => zip(a, b, |a, b| a % b),
+            Binary::Remainder => zip(a, b, math::remainder),
             Binary::Pow => zip(a, b, libm::pow),
             Binary::Atan2 => zip(a, b, libm::atan2),
             Binary::Maximum => zip(a, b, math::maximum),
@@ -97,7 +98,7 @@ impl Number for f64 {
             Binary::Fmax => zip(a, b, math::fmax),
             Binary::Fmin => zip(a, b, math::fmin),
             // The verifier admits no floats here.
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::Lshr => {
                 map(a, |_| f64::NAN);
             }
         }
@@ -143,7 +144,8 @@ impl Number for f32 {
             Binary::Mul => zip(a, b, |a, b| a * b),
             Binary::Div => zip(a, b, |a, b| a / b),
             Binary::Rem => zip(a, b, |a, b| a % b),
-            Binary::Pow
+            Binary::Remainder
+            | Binary::Pow
             | Binary::Atan2
             | Binary::Maximum
             | Binary::Minimum
@@ -153,7 +155,8 @@ impl Number for f32 {
             | Binary::Or
             | Binary::Xor
             | Binary::Shl
-            | Binary::Shr => zip(a, b, |a, b| {
+            | Binary::Shr
+            | Binary::Lshr => zip(a, b, |a, b| {
                 let mut x = [f64::from(a)];
                 f64::binary(op, &mut x, &[b.into()], env);
                 x[0] as f32
@@ -233,6 +236,7 @@ impl Number for Int {
             Binary::Mul => i64::wrapping_mul,
             Binary::Div => int::div,
             Binary::Rem => int::rem,
+            Binary::Remainder => int::remainder,
             Binary::Maximum | Binary::Fmax => i64::max,
             Binary::Minimum | Binary::Fmin => i64::min,
             Binary::And => |a, b| a & b,
@@ -240,6 +244,10 @@ impl Number for Int {
             Binary::Xor => |a, b| a ^ b,
             Binary::Shr => int::shr,
             Binary::Shl => return zip(a, b, |a, b| a.join(b, shift_left(a.v, b.v, env))),
+            Binary::Lshr => {
+                zip(a, b, |a, b| a.join(b, int::lshr(a.v, b.v, env.dtype)));
+                return wrap_all(a, env);
+            }
             // The verifier admits no integers here.
             Binary::Pow | Binary::Atan2 => |a, _| a,
         };
@@ -305,6 +313,7 @@ impl Number for Bounded {
             Binary::Mul => zip(a, b, |a, b| bounded::mul(a, b, rules)),
             Binary::Div => zip(a, b, |a, b| bounded::div(a, b, rules)),
             Binary::Rem => zip(a, b, |a, b| bounded::rem(a, b, rules)),
+            Binary::Remainder => zip(a, b, |a, b| bounded::remainder(a, b, rules)),
             Binary::Pow => zip(a, b, |a, b| bounded::pow(a, b, rules, env.ulps)),
             Binary::Atan2 => zip(a, b, |a, b| bounded::atan2(a, b, rules, env.ulps)),
             Binary::Maximum => zip(a, b, |a, b| maximum(a, b, 1.0)),
@@ -312,7 +321,7 @@ impl Number for Bounded {
             Binary::Fmax => zip(a, b, |a, b| fmax(a, b, 1.0)),
             Binary::Fmin => zip(a, b, |a, b| fmax(a, b, -1.0)),
             // The verifier admits no floats here.
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
+            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::Lshr => {
                 map(a, |_| Bounded::undecided(f64::NAN));
             }
         }

@@ -51,6 +51,7 @@ pub enum Binary {
     Mul,
     Div,
     Rem,
+    Remainder,
     Pow,
     Atan2,
     Maximum,
@@ -62,6 +63,7 @@ pub enum Binary {
     Xor,
     Shl,
     Shr,
+    Lshr,
 }
 
 /// Relations.
@@ -169,6 +171,16 @@ pub fn sigmoid(x: f64) -> f64 {
         small / (1.0 + small)
     } else {
         1.0 / (1.0 + small)
+    }
+}
+
+/// The remainder with the sign of `b`.
+pub fn remainder(a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+        rest + b
+    } else {
+        rest
     }
 }
 

@@ -106,9 +106,17 @@ UNARY = {
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "asinh": np.arcsinh,
     "acosh": np.arccosh, "atanh": np.arctanh, "erfc": erfc, "log10": np.log10,
 }
+
+
+def remainder(a, b):
+    """PyTorch's: unlike NumPy's, a zero keeps the sign of `a`."""
+    rest = np.fmod(a, b)
+    return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
+
+
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "rem": np.fmod, "pow": np.power,
-    "atan2": np.arctan2,
+    "atan2": np.arctan2, "remainder": remainder,
 }
 
 
@@ -191,9 +199,11 @@ def ints():
         pairs = {
             "add": (y, lambda a, b: a + b), "sub": (y, lambda a, b: a - b), "mul": (y, lambda a, b: a * b),
             "div": (y, truncated), "rem": (y, lambda a, b: a - truncated(a, b) * b if b else a),
+            "remainder": (y, lambda a, b: a % b if b else a),
             "and": (y, lambda a, b: a & b), "or": (y, lambda a, b: a | b), "xor": (y, lambda a, b: a ^ b),
             "maximum": (y, max), "minimum": (y, min),
             "shl": (small, lambda a, b: shl(a, b, width)), "shr": (small, lambda a, b: shr(a, b, width)),
+            "lshr": (small, lambda a, b: shr(a & ((1 << width) - 1), b, width)),
         }
         for op, (other, f) in pairs.items():
             result = [wrap(dtype, f(a, b)) for a, b in zip(x, other)]

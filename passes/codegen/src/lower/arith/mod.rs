@@ -136,6 +136,10 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     ),
     (&fusion::DIV, Rule::NumericPair(|a, b| a.over(b), div_int)),
     (&fusion::REM, Rule::NumericPair(remainder, rem_int)),
+    (
+        &fusion::REMAINDER,
+        Rule::NumericPair(remainder_floored, remainder_int),
+    ),
     (&fusion::POW, Rule::Math("pow")),
     (&fusion::ATAN2, Rule::Math("atan2")),
     (&fusion::MAXIMUM, Rule::NumericPair(maximum, max_int)),
@@ -147,6 +151,10 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::XOR, Rule::BitsPair(|a, b, _| a.xor(b))),
     (&fusion::SHL, Rule::BitsPair(shift_left)),
     (&fusion::SHR, Rule::BitsPair(shift_right)),
+    (
+        &fusion::LSHR,
+        Rule::BitsPair(|a, b, _| shift_right(a, b, false)),
+    ),
     (&fusion::COMPARE, Rule::Compare),
     (&fusion::WHERE, Rule::Where),
     (&fusion::CLAMP, Rule::Clamp),

@@ -3,6 +3,7 @@
 //! Every one is total: where LLVM's own instruction would be undefined or poison, the operands are changed first.
 
 use crate::expr::Val;
+use crate::lower::remainder::remainder;
 
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     x.except(x.le(0.0), 0.0)
@@ -60,6 +61,23 @@ pub fn rem_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Va
         a.urem(safe)
     };
     rest.except(b.eq(0), a)
+}
+
+/// The remainder with the sign of the divisor.
+pub fn remainder_floored<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let rest = remainder(a, b);
+    let apart = rest.ne(0.0).and(rest.lt(0.0).xor(b.lt(0.0)));
+    rest.except(apart, rest + b)
+}
+
+/// `remainder(x, 0) = x`.
+pub fn remainder_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    let rest = rem_int(a, b, signed);
+    if !signed {
+        return rest;
+    }
+    let apart = rest.ne(0).and(rest.lt(0).xor(b.lt(0)));
+    rest.except(apart.and(b.ne(0)), rest + b)
 }
 
 /// A count within the width, and whether the given one was beyond it: a negative one is a great one without a sign.
