@@ -251,6 +251,13 @@ impl Local {
             self.dissolve(number);
         }
         self.flip(given, flips, dirty);
+        // While one op took the place of another there may have been too many: what was had before can be had again.
+        if self.missing > 0 {
+            self.missing_values()
+                .into_iter()
+                .for_each(|v| dirty.push(v));
+            self.settle(given, dirty);
+        }
         for part in change.old {
             self.enter_part(part, dirty);
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::local::{Dirty, Given, Local};
 use super::problem::{OpInfo, Problem, ValueInfo};
 use super::search::{Search, evaluate, solve};
 
@@ -282,6 +283,40 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     }
     println!("{gaps} of {PROGRAMS} above the optimum, the worst by {worst:.3}");
     assert!(gaps * 100 <= PROGRAMS as u32, "{gaps} gaps, worst {worst}");
+}
+
+/// Two chains of which a kernel may compute one and not both: while one takes the place of the other there are too many ops.
+#[test]
+fn an_exchange_of_long_chains_is_taken_back() {
+    let chain = |name: &str| {
+        let op = |i: usize| match i {
+            1 => format!("{name}1 = x"),
+            _ => format!("{name}{i} = {name}{}", i - 1),
+        };
+        (1..=60).map(op).collect::<Vec<_>>().join(" ; ")
+    };
+    let text = format!("{} ; {} | y = a60 b60", chain("a"), chain("b"));
+    let (problem, _) = problem(&[], &text, &["y"]);
+    let (a, b, y) = (60, 120, 121);
+    let written = |values: &[usize]| -> Vec<bool> {
+        let all = 0..problem.values.len();
+        all.map(|v| values.contains(&v)).collect()
+    };
+    let given = |written| Given {
+        problem: &problem,
+        written,
+        kernel: 1,
+    };
+    let (one, other) = (written(&[a, y]), written(&[b, y]));
+    let (mut dirty, flips) = (Dirty::default(), [a as u32, b as u32]);
+    let mut local = Local::new(given(&one), &mut dirty);
+    let before = local.kernel();
+    let change = local.update(given(&other), &flips, &mut dirty);
+    assert!(change.is_some(), "one chain is no more than the other");
+    dirty.clear();
+    local.undo(given(&one), &flips, change, &mut dirty);
+    assert!(local.is_possible());
+    assert_eq!(local.kernel(), before);
 }
 
 /// `x` is sliced in kernel 0, sliced and read as a whole in kernel 1, and not read by an op of kernel 2 or 3.
