@@ -18,11 +18,12 @@ use common::{report, run};
 const ISSUE: &str = include_str!("../../../examples/issue_2473.fir");
 
 /// Sets of options, all steps first.
-const STEPS: [(&str, &str); 7] = [
+const STEPS: [(&str, &str); 8] = [
     ("all steps", ""),
     ("no components", "top-down=false"),
     ("no orders, no windows", "restarts=false"),
     ("no moves and copies", "refine=false"),
+    ("no horizontal merges", "horizontal=false"),
     ("no turns", "rounds=0"),
     (
         "merging alone",

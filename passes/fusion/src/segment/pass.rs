@@ -116,6 +116,12 @@ pub static SEGMENT: PassDef = PassDef {
                   what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
         },
         OptionDef {
+            name: "horizontal",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "merge unrelated kernels of equal shape where one walk serves both",
+        },
+        OptionDef {
             name: "labels",
             kind: OptionKind::Choice(&["first", "ignore"]),
             default: "first",
@@ -252,6 +258,7 @@ fn search(
         exact: ctx.options.text("search") == "exact",
         refine: ctx.options.bool("refine"),
         restarts: ctx.options.bool("restarts"),
+        horizontal: ctx.options.bool("horizontal"),
         labels: ctx.options.text("labels") == "first",
     };
     let (graph, result) = segment(ctx.ir, block, &mut planner, &options);

@@ -30,6 +30,8 @@ pub struct Options {
     /// Spend a bounded number of further questions: on other orders of equal gains in small components, and on the optimum over
     /// few neighbours.
     pub restarts: bool,
+    /// Merge unrelated kernels of equal shape.
+    pub horizontal: bool,
     /// Begin with what a frontend labelled as well, and take that where it costs no more.
     pub labels: bool,
 }
@@ -42,6 +44,7 @@ impl Default for Options {
             exact: false,
             refine: true,
             restarts: true,
+            horizontal: true,
             labels: true,
         }
     }
@@ -229,6 +232,9 @@ impl<'a> Search<'a> {
             let ops = self.graph.len() as u64;
             let ops = self.options.evaluations.saturating_mul(ops);
             groups = refine(self, groups, ops);
+        }
+        if !self.options.horizontal {
+            return groups;
         }
         let mut search = BottomUp::new(self, groups);
         search.merge_unrelated();
