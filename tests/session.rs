@@ -188,3 +188,33 @@ fn segments_are_known_from_shapes_alone() {
     assert_eq!(report.segments.len(), 1);
     assert_eq!(report.read_bytes.text(), "132*B");
 }
+
+/// Rows that a tile holds, and rows that none does.
+#[cfg(feature = "codegen")]
+#[test]
+fn the_report_says_which_version_ran() {
+    use fuser::compile::{Loader, compile};
+    use fuser_runtime::{Axis, CpuProgram, HostTensor, RunOptions};
+    let text = "task.program @f(%x: tensor<[R]x[C]xf32>) -> tensor<[R]x[C]xf32> {
+  %m = fusion.max %x dims [1]
+  %mb = fusion.broadcast %m dims [0] shape [[R], [C]]
+  %d = fusion.sub %x, %mb
+  %e = fusion.exp %d
+  %s = fusion.sum %e dims [1]
+  %sb = fusion.broadcast %s dims [0] shape [[R], [C]]
+  %y = fusion.div %e, %sb
+  task.return %y
+}";
+    let session = Session::new(RuntimeConfig::default()).unwrap();
+    let (mut ir, module, _) = session.parse(0, "f.fir", text).unwrap();
+    let compiled = compile(&mut ir, module, &CompileOptions::default()).unwrap();
+    let program = CpuProgram::load(compiled.artifact, &Loader).unwrap();
+    for (columns, version) in [(64, (1, 2)), (1 << 20, (2, 2))] {
+        let axes = [Axis::stored(1), Axis::stored(columns)];
+        let (heap, dtype) = (session.runtime().heap(), fuser_artifact::DType::F32);
+        let x = HostTensor::from_f64(heap, dtype, &axes, &vec![1.0; columns]).unwrap();
+        let options = RunOptions::default();
+        let run = program.run(session.runtime(), &[x], &Explicit::new(), &options);
+        assert_eq!(run.unwrap().report.version, Some(version));
+    }
+}

@@ -47,6 +47,10 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
     }
     if let Some(run) = &execution.run {
         fields.insert("peak_bytes".into(), json!(run.peak_bytes));
+        if let Some((version, versions)) = run.version {
+            fields.insert("version".into(), json!(version));
+            fields.insert("versions".into(), json!(versions));
+        }
     }
 }
 

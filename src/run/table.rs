@@ -44,9 +44,14 @@ fn headline(findings: &Findings<'_>) -> String {
         0.0 => String::new(),
         ms => format!(", compiled in {ms:.1} ms"),
     };
+    let run = findings.execution.run.as_ref();
+    let version = match run.and_then(|run| run.version) {
+        Some((version, versions @ 2..)) => format!(", version {version} of {versions}"),
+        _ => String::new(),
+    };
     let time = findings.execution.time_ms;
     let program = &findings.report.program;
-    format!("@{program}{extents} on {device}, {threads} threads{compile}, {time:.3} ms\n")
+    format!("@{program}{extents} on {device}, {threads} threads{compile}{version}, {time:.3} ms\n")
 }
 
 /// The line on a folder of segments: the number that ran, the names of the edited ones, and the memory that all of it

@@ -400,6 +400,7 @@ impl Total {
             arena_bytes: self.arena,
             threads,
             extents,
+            version: None,
         };
         Execution {
             outputs,

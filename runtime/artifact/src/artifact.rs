@@ -92,6 +92,11 @@ impl Artifact {
         last
     }
 
+    /// The number of that version, counted from 1, and how many there are.
+    pub fn version_of(&self, extents: &[i64]) -> (usize, usize) {
+        (self.version(extents) + 1, self.versions().count())
+    }
+
     /// True if a run writes to the memory of an input (an in-place update). An output that lives in the buffer of
     /// another input is a view of that.
     pub fn updates_buffer(&self, buffer: u32) -> bool {

@@ -122,6 +122,7 @@ impl CpuProgram {
         heap.check(allocated)?;
         let run = Run {
             program,
+            version: self.artifact.version_of(&extents),
             runtime,
             plan: &plan,
             inputs: &inputs,
@@ -159,6 +160,7 @@ impl CpuProgram {
         let inputs: Vec<&HostTensor> = owned.iter().collect();
         let run = Run {
             program,
+            version: self.artifact.version_of(&extents),
             runtime,
             plan: &plan,
             inputs: &inputs,
@@ -167,6 +169,7 @@ impl CpuProgram {
         let times = run.execute(&mut frame, Order::Parallel)?;
         let run = Run {
             program,
+            version: self.artifact.version_of(&extents),
             runtime,
             plan: &plan,
             inputs: &[],
@@ -179,6 +182,7 @@ impl CpuProgram {
 
 struct Run<'a> {
     program: &'a CpuProgram,
+    version: (usize, usize),
     runtime: &'a Runtime,
     plan: &'a RunPlan,
     inputs: &'a [&'a HostTensor],
@@ -364,6 +368,7 @@ impl Run<'_> {
             arena_bytes: self.plan.arena_bytes as u64,
             threads: self.runtime.workers().count(),
             extents: names.zip(extents.iter().copied()).collect(),
+            version: Some(self.version),
         }
     }
 }

@@ -16,6 +16,8 @@ pub struct RunReport {
     pub threads: usize,
     /// The named extents with their values.
     pub extents: Vec<(String, i64)>,
+    /// The number of the version that ran, counted from 1, and how many the program has; none where several programs ran.
+    pub version: Option<(usize, usize)>,
 }
 
 /// A segment's part of it. Bytes are those of the model that made the plan, for these extents.

@@ -123,6 +123,7 @@ impl CudaProgram {
             peak_bytes: device_bytes,
             arena_bytes: plan.arena_bytes as u64,
             threads: 0,
+            version: Some(artifact.version_of(&extents)),
             extents: artifact.extents.iter().cloned().zip(extents).collect(),
         };
         Ok(RunResult { outputs, report })
