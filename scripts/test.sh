@@ -28,6 +28,7 @@ SLOW=(
   every_op_alone_is_compiled
   a_segment_without_a_schedule_is_cut_until_it_has_one
   small_texts_take_time_in_proportion
+  examples_and_cards_are_as_planned
 )
 LOG=target/test-log
 FAILED=()

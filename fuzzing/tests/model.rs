@@ -1,163 +1,139 @@
-//! Agreement of the cost model with lowering on fast memory: the bytes that the model plans are the bytes that lowering
-//! allocates, for each kernel of each example, of each card and of random programs, planned for a CPU and two GPUs.
+//! The model says what lowering does: for each segment of each example, of each card and of random programs, planned and lowered for
+//! a CPU and two GPUs, what the plan and the reports count is what the kernels move and allocate.
 //!
-//! The model's number of a kernel is the most that a step of one of its sweeps keeps; lowering's is the sum of the allocations of one
-//! of its functions. They agree where they differ by what aligning and staggering an allocation takes. A kernel that allocates more
-//! than planned, whose plan may not fit, stands in a list of names here that may only become shorter, and it allocates no more than
-//! a few tiles of its loops beyond, whatever the extents.
+//! - *Read and written*: each launch of a kernel moves each element of a buffer that it loads or stores once, however often it touches it.
+//!   What it touches again comes from fast memory: that is what the plan has room for. Of a buffer that is read in part, elements
+//!   between touched ones of a line of 16 may be counted or not, as they move with them. A scalar travels as a kernel argument. A copy
+//!   over an argument, which no segment asked for, counts in the report of a run.
+//! - *Workspace*: the same for buffers that only the kernels of one segment know, partial results among them.
+//! - *Resident*: the sum of the allocations of a kernel, less what aligning and staggering them takes, is what the plan allocates for the
+//!   most demanding of its sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
 //!
-//! Not held yet: kernels that allocate less than planned (cheap values are computed again), loads per sweep, and names
-//! that stand for extents, whose launches `tests/gpu_limits.rs` of the root package holds to the limits.
+//! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
+//! All examples and cards agree. Of random programs a few do not; their number stands here, and may only become less.
 
-use std::fmt::Write;
+#[path = "model/code.rs"]
+mod code;
+#[path = "model/touched.rs"]
+mod touched;
+#[path = "model/traffic.rs"]
+mod traffic;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fuser::compile::{self, CompileOptions};
-use fuser_dialects::{kernel, task};
+use fuser::compile;
+use fuser_dialects::task;
 use fuser_fuzzing::Source;
 use fuser_fuzzing::generate::Tier;
 use fuser_fuzzing::generate::fusion::{self, Config};
-use fuser_ir::{Extent, Ir, Op, TypeKind};
-use fuser_passes::cost::{Copies, Model, plan_ops};
+use fuser_ir::{Ir, Op};
+use fuser_passes::cost::Model;
 use fuser_target::{A100, GENERIC, H100, Target};
+use traffic::{Compared, Row};
 
 /// Bytes that an allocation may take beyond its elements.
 const PADDING: u64 = 64 + 192;
 
-/// Random programs for each target.
-const RANDOM: u64 = 300;
+/// The targets.
+const TARGETS: [Target; 3] = [GENERIC, A100, H100];
 
-/// The kernels of examples and cards that allocate more than is planned for them, on each target. All of them stage a transposition
-/// or have accumulators along a tile of a loop: tiles that scheduling chooses after the model.
-const MORE: [&str; 18] = [
-    "another-index @add_transposed @s0",
-    "column_sum @column_sum @s0",
-    "transpose_add @transpose_add @s0",
-    "alias-cards @reshape_stated @s0",
-    "alias-cards @view_of_permuted @s0",
-    "cards @heads @s0",
-    "cards @own_transpose @s0",
-    "cards @islands @s0",
-    "cards @square @s0",
-    "cards @bias_and_weight @s0",
-    "cards @transposed_and_flat @s1",
-    "explain-json @f @s0",
-    "explain-pair-reasons @refused @s0",
-    "explain @transpose @s0",
-    "labels @tie @s0",
-    "labels @apart @s0",
-    "reversible @copies @s0",
-    "segments-from-refused @f @s0",
-];
+/// The length of an extent that a program names and nobody gives.
+const NAMED: u64 = 96;
 
-/// The targets, and how many kernels of random programs allocate more there, at most.
-const TARGETS: [(Target, usize); 3] = [(GENERIC, 18), (A100, 17), (H100, 17)];
+/// Figures of segments of 2000 random programs that are not as planned, on each target.
+const KNOWN: usize = 28;
 
-/// Tiles of loops that a kernel has beyond its plan, at most.
-const TILES: u64 = 3;
+/// Programs whose kernels are too long to be counted.
+const TOO_LONG: usize = 4;
 
-/// The comparison over the kernels of a program.
+/// How the segments of programs compare.
 #[derive(Default)]
 struct Tally {
-    kernels: usize,
-    equal: usize,
-    /// Allocations of sizes that depend on named extents.
-    unknown: usize,
-    /// Those that allocate more than planned, with both numbers.
-    more: Vec<(String, u64, u64)>,
-    /// Those that allocate less.
-    less: usize,
+    segments: usize,
+    /// Those of which each figure is wrong.
+    plan: Vec<String>,
+    run: Vec<String>,
+    resident: Vec<String>,
+    /// Programs without kernels, and why.
+    not: Vec<String>,
+    /// Segments whose plan was given up or cut when it was scheduled.
+    given_up: Vec<String>,
 }
 
-/// The bytes that one function allocates and how many allocations there are; `None` where some depend on named extents.
-fn allocated(ir: &Ir, func: Op) -> Option<(u64, u64)> {
-    let body = ir.body(func, 0)?;
-    let allocs = ir.block_ops(body).filter(|&op| ir.is(op, &kernel::ALLOC));
-    let mut sum = (0, 0);
-    for alloc in allocs {
-        let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
-            return None;
-        };
-        let bytes = dims.iter().try_fold(dtype.bytes(), |n, dim| match dim {
-            Extent::Static(extent) => Some(n * extent),
-            _ => None,
-        })?;
-        sum = (sum.0 + bytes, sum.1 + 1);
-    }
-    Some(sum)
-}
-
-/// The segments of a program with what the model plans to keep in fast memory.
-fn planned(ir: &Ir, program: Op, target: Target) -> Vec<(String, u64)> {
-    let model = Model {
-        target,
-        ..Model::default()
-    };
-    let mut list = Vec::new();
-    for segment in ir.children(program) {
-        if !ir.is(segment, &task::SEGMENT) {
-            continue;
-        }
-        let mut ops = ir.children(segment);
-        ops.retain(|&op| !ir.is(op, &task::YIELD));
-        let Ok(plan) = plan_ops(ir, &ops, &model, &Copies::default()) else {
-            continue;
-        };
-        let most = plan.sweeps.iter().map(|s| s.tile_bytes).max();
-        let name = ir.symbol_name(segment).unwrap_or_default();
-        list.push((name.to_owned(), most.unwrap_or(0)));
-    }
-    list
-}
-
-fn compare(ir: &Ir, module: Op, target: Target, name: &str, tally: &mut Tally) {
-    let programs = ir.children(module).into_iter();
-    let programs = programs.filter(|&op| ir.is(op, &task::PROGRAM));
-    for program in programs {
-        let symbol = ir.symbol_name(program).unwrap_or_default().to_owned();
-        let options = CompileOptions {
-            target,
-            program: Some(symbol.clone()),
-            ..CompileOptions::default()
-        };
-        let mut front = ir.clone();
-        compile::keep_only(&mut front, module, program);
-        compile::name_extents(&mut front, program);
-        let drawn = compile::pipeline(&options).unwrap().up_to("remat").unwrap();
-        let verify = fuser_ir::verify::verify;
-        if !fuser_pass::manager::run_pipeline(&mut front, module, &drawn, verify).ok() {
-            continue;
-        }
-        let plans = planned(&front, program, target);
-        let mut back = ir.clone();
-        let Ok(lowered) = compile::lower(&mut back, module, &options) else {
-            continue;
-        };
-        for (segment, plan) in plans {
-            let prefix = format!("{symbol}_{segment}_");
-            let own = lowered.kernels.iter().filter(|&&func| {
-                let rest = back.symbol_name(func).and_then(|n| n.strip_prefix(&prefix));
-                rest.is_some_and(|rest| !rest.contains('_'))
-            });
-            let sizes: Option<Vec<(u64, u64)>> = own.map(|&func| allocated(&back, func)).collect();
-            let Some(sizes) = sizes else {
-                tally.unknown += 1;
+impl Tally {
+    fn check(
+        &mut self,
+        name: &str,
+        ir: &Ir,
+        module: Op,
+        known: &BTreeMap<String, u64>,
+        target: Target,
+    ) {
+        for program in ir.children(module) {
+            if !ir.is(program, &task::PROGRAM) {
                 continue;
+            }
+            let mut ir = ir.clone();
+            compile::name_extents(&mut ir, program);
+            let model = Model {
+                target,
+                bindings: traffic::bindings(&mut ir, program, known, NAMED),
+                ..Model::default()
             };
-            let Some(&(bytes, count)) = sizes.iter().max() else {
-                continue;
-            };
-            tally.kernels += 1;
-            if bytes > plan + PADDING * count {
-                tally
-                    .more
-                    .push((format!("{name} @{symbol} @{segment}"), plan, bytes));
-            } else if bytes + PADDING * count < plan {
-                tally.less += 1;
-            } else {
-                tally.equal += 1;
+            let symbol = ir.symbol_name(program).unwrap_or_default().to_owned();
+            let name = format!("{name} @{symbol}");
+            match traffic::compare(&ir, module, program, &model) {
+                Compared::Not(why) => self.not.push(format!("{name}: {why}")),
+                Compared::Segments(rows) => rows.iter().for_each(|row| self.add(&name, row)),
             }
         }
+    }
+    fn add(&mut self, name: &str, row: &Row) {
+        self.segments += 1;
+        let name = format!("{name} @{}", row.name);
+        if !row.told.tells(&row.moved) {
+            let text = format!("{name}: told {:?}, moved {:?}", row.told, row.moved);
+            self.run.push(text);
+        }
+        if row.given_up {
+            self.given_up.push(name);
+            return;
+        }
+        let Some(planned) = row.planned else { return };
+        if !planned.counts(&row.moved) {
+            let text = format!("{name}: counted {planned:?}, moved {:?}", row.moved);
+            self.plan.push(text);
+        }
+        let (bytes, padding) = (row.moved.resident, PADDING * row.allocations);
+        if !(planned.resident..=planned.resident + row.hoisted + padding).contains(&bytes) {
+            let planned = planned.resident;
+            let text = format!("{name}: {planned} bytes planned, {bytes} allocated");
+            self.resident.push(text);
+        }
+    }
+    fn print(&self, what: &str) {
+        println!(
+            "{what}: {} segments; not as planned: {} by bytes moved, {} by bytes resident, {} by the report of a run; {} plans given \
+             up, {} programs without kernels",
+            self.segments,
+            self.plan.len(),
+            self.resident.len(),
+            self.run.len(),
+            self.given_up.len(),
+            self.not.len()
+        );
+        let lists = [
+            &self.plan,
+            &self.resident,
+            &self.run,
+            &self.given_up,
+            &self.not,
+        ];
+        lists
+            .into_iter()
+            .flatten()
+            .for_each(|text| println!("  {text}"));
     }
 }
 
@@ -209,74 +185,62 @@ fn written() -> Vec<(String, String)> {
     texts
 }
 
-#[test]
-fn what_is_planned_is_what_is_allocated() {
-    let mut faults = String::new();
-    for (target, known) in TARGETS {
-        let mut tally = Tally::default();
-        for (name, text) in written() {
-            let mut ir = Ir::new(fuser_dialects::registry());
-            let parsed = fuser_ir::parse::parse_str(&mut ir, &text);
-            if !parsed.diagnostics.has_errors() {
-                compare(&ir, parsed.module.unwrap(), target, &name, &mut tally);
-            }
+fn written_programs(target: Target) -> Tally {
+    let mut tally = Tally::default();
+    for (name, text) in written() {
+        let mut ir = Ir::new(fuser_dialects::registry());
+        let parsed = fuser_ir::parse::parse_str(&mut ir, &text);
+        if !parsed.diagnostics.has_errors() {
+            let module = parsed.module.unwrap();
+            tally.check(&name, &ir, module, &BTreeMap::new(), target);
         }
-        let mut random = Tally::default();
-        for seed in 0..RANDOM {
-            let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
-            let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier));
-            compare(
-                &case.ir,
-                case.module,
-                target,
-                &format!("seed {seed}"),
-                &mut random,
-            );
-        }
-        for (what, tally) in [("written", &tally), ("random", &random)] {
-            println!(
-                "{} {what}: {} kernels, {} as planned, {} more, {} less, {} of named extents",
-                target.name,
-                tally.kernels,
-                tally.equal,
-                tally.more.len(),
-                tally.less,
-                tally.unknown
-            );
-            for (name, plan, bytes) in &tally.more {
-                println!("  {name}: {plan} bytes planned, {bytes} allocated");
-            }
-        }
-        let tile = (target.narrow_tile * target.narrow_tile).max(target.tile) * 8;
-        for (name, plan, bytes) in tally.more.iter().chain(&random.more) {
-            if *bytes > plan + TILES * tile {
-                writeln!(
-                    faults,
-                    "{}: {name}: {plan} planned, {bytes} allocated",
-                    target.name
-                )
-                .unwrap();
-            }
-        }
-        let new = tally.more.iter().filter(|m| !MORE.contains(&m.0.as_str()));
-        let new: Vec<&str> = new.map(|m| m.0.as_str()).collect();
-        if !new.is_empty() {
-            writeln!(faults, "{}: new are {new:?}", target.name).unwrap();
-        }
-        let gone = MORE
-            .iter()
-            .filter(|known| tally.more.iter().all(|m| m.0 != **known));
-        gone.for_each(|name| println!("{}: {name} is as planned now", target.name));
-        if random.more.len() > known {
-            writeln!(
-                faults,
-                "{}: {} random ones allocate more, known are {known}",
-                target.name,
-                random.more.len()
-            )
-            .unwrap();
-        }
-        assert!(tally.kernels > 50 && random.kernels > 200);
     }
-    assert_eq!(faults, "");
+    tally
+}
+
+fn random_programs(target: Target, count: u64) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
+        let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier));
+        let name = format!("seed {seed}");
+        tally.check(&name, &case.ir, case.module, &case.extents, target);
+    }
+    tally
+}
+
+/// Fails where more is not as planned than what is known.
+fn hold(target: Target, what: &str, tally: &Tally, known: usize) {
+    tally.print(&format!("{} {what}", target.name));
+    let lists = [&tally.plan, &tally.resident, &tally.run];
+    let wrong: Vec<&String> = lists.into_iter().flatten().collect();
+    assert!(wrong.len() <= known, "{} {what}: {wrong:#?}", target.name);
+}
+
+#[test]
+fn examples_and_cards_are_as_planned() {
+    for target in TARGETS {
+        let tally = written_programs(target);
+        assert!(tally.segments > 150 && tally.not.len() <= TOO_LONG);
+        hold(target, "examples and cards", &tally, 0);
+    }
+}
+
+#[test]
+fn random_programs_are_as_planned() {
+    for target in TARGETS {
+        let tally = random_programs(target, 150);
+        assert!(tally.segments > 200);
+        hold(target, "150 random programs", &tally, 1);
+    }
+}
+
+#[test]
+#[ignore = "three minutes"]
+fn two_thousand_random_programs_are_as_planned() {
+    for target in TARGETS {
+        let tally = random_programs(target, 2000);
+        assert!(tally.segments > 3000);
+        hold(target, "2000 random programs", &tally, KNOWN);
+    }
 }

@@ -2,12 +2,13 @@
 //! artifact.
 //!
 //! Counted from the sweeps, or launches, as they stand: a sweep reads each value that it uses from outside the segment
-//! once; a segment writes its results. Values that sweeps of one segment hand to each other are workspace and not
-//! counted here, like everywhere in reports.
+//! once, and of one that only slices, pads and cats use, the elements that they touch; a segment writes its results. Values that
+//! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op, Value};
+use fuser_passes::report;
 
 use super::plan::extent_names;
 use super::size::ExtentTable;
@@ -38,8 +39,10 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let mut read = Vec::new();
     let mut seen = Vec::new();
     for &sweep in &sweeps {
-        for value in outside(ir, sweep, segment) {
-            let bytes = stored_bytes(ir, value, extents);
+        for value in report::outside_reads(ir, sweep, segment) {
+            let part = report::part_read(ir, sweep, value);
+            let part = part.and_then(|part| extents.polynomial(ir, &part));
+            let bytes = part.unwrap_or_else(|| stored_bytes(ir, value, extents));
             read.push(bytes.clone());
             if !seen.contains(&value) {
                 seen.push(value);
@@ -68,21 +71,6 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
         write_bytes: SizeExpr::sum(written),
         values,
     }
-}
-
-/// The values that ops of `sweep` use from outside of `segment`, in order of first use.
-fn outside(ir: &Ir, sweep: Op, segment: Op) -> Vec<Value> {
-    let mut found = Vec::new();
-    for op in ir.walk(sweep) {
-        for value in ir.operands(op) {
-            let block = ir.def_block(value).and_then(|b| ir.block_parent_op(b));
-            let inside = block.is_some_and(|owner| ir.is_inside(owner, segment));
-            if !inside && !found.contains(&value) {
-                found.push(value);
-            }
-        }
-    }
-    found
 }
 
 fn crossing(ir: &Ir, value: Value, direction: Direction, bytes: SizeExpr) -> SegmentValue {

@@ -1,6 +1,6 @@
 //! A group of ops as a dense graph: operands by index, iteration spaces as bit sets, sizes as numbers.
 
-use fuser_ir::def::{OpClass, Placement};
+use fuser_ir::def::{Computes, OpClass, Placement};
 use fuser_ir::entity::Entity;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Traits, Value};
@@ -11,7 +11,7 @@ use super::plan::Limits;
 use super::refusal::Refusal;
 use super::sizes::Bindings;
 use crate::axes::window::{self, Region, united};
-use crate::axes::{Axes, AxisId, Copies};
+use crate::axes::{Axes, AxisId, Copies, is_turn};
 
 /// A set of axes.
 pub(super) type Mask = u128;
@@ -63,9 +63,26 @@ pub(super) struct Node {
     pub accumulating: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
+    /// Whether it is a border on a sum: that sum under another name, which no walk of its own writes.
+    pub renames: bool,
+    /// Whether it is a slice, pad or cat that reads neighbours along its last axis as they lie in memory.
+    pub contiguous: bool,
+    /// Whether it is a slice, pad or cat of one load.
+    pub plain: bool,
+    /// Whether it is a permutation that reads as a window does. Few of those go into one kernel.
+    pub turns: bool,
+    /// Pairs of axes of a slice, pad or cat: along the first it reads across memory that is contiguous along the second.
+    pub crossed: Vec<(usize, usize)>,
     /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
     /// is computed for such: it is part of that, has no space, and nothing makes it as a whole.
     pub touches: Option<Vec<Region>>,
+}
+
+impl Node {
+    /// Whether it is computed for windows only, and at no place of the walk.
+    pub fn is_unwalked(&self) -> bool {
+        self.touches.is_some() && self.element == 0 && self.space == 0
+    }
 }
 
 /// A value from outside.
@@ -88,6 +105,8 @@ pub(super) struct Body {
     pub extents: Vec<u64>,
     /// Axes that may have no index at all: those whose extent is not a constant above 0.
     pub may_be_empty: Mask,
+    /// Axes whose extent is no constant.
+    pub named: Mask,
     /// The lengths of named extents, where windows touch parts of inputs.
     bindings: Option<Bindings>,
 }
@@ -103,16 +122,17 @@ impl Body {
         copies: &Copies,
     ) -> Result<Self, Refusal> {
         check_limits(ops.len(), axes.len(), limits)?;
-        let may_be_empty = axes.ids().zip(0..).filter(|&(a, _)| {
-            let extent = axes.extent(a).and_then(ExtentExpr::as_constant);
-            extent.is_none_or(|length| length < 1)
-        });
-        let may_be_empty = may_be_empty.fold(0, |mask: Mask, (_, bit)| mask | 1 << bit);
+        let constant = |a: AxisId| axes.extent(a).and_then(ExtentExpr::as_constant);
+        let all =
+            |wanted: fn(Option<i64>) -> bool| mask(axes.ids().filter(|&a| wanted(constant(a))));
+        let may_be_empty = all(|length| length.is_none_or(|n| n < 1));
+        let named = all(|length| length.is_none());
         let extents = axes.ids().map(|a| axes.extent(a));
         let extents = extents.map(|e| e.map_or(bindings.nominal, |e| bindings.eval(e)));
         let mut body = Self {
             extents: extents.collect(),
             may_be_empty,
+            named,
             ..Self::default()
         };
         let (inputs, outputs) = boundary_with(ir, ops, copies);
@@ -180,6 +200,11 @@ impl Body {
                     is_output: false,
                     class: def.map_or(OpClass::Structure, |d| d.class),
                     flops: 0,
+                    renames: false,
+                    contiguous: false,
+                    plain: false,
+                    turns: false,
+                    crossed: Vec::new(),
                     touches: Some(Vec::new()),
                 };
                 check_placement(ir, op, &node)?;
@@ -214,10 +239,18 @@ impl Body {
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
-                accumulating: results.iter().map(|&r| accumulating_bytes(ir, r)).sum(),
+                accumulating: results.iter().map(|&r| accumulating_bytes(ir, op, r)).sum(),
                 is_output: results.iter().any(|r| outputs.contains(r)),
                 class: def.map_or(OpClass::Structure, |d| d.class),
                 flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
+                renames: renames(ir, op),
+                contiguous: window.is_some_and(|w| {
+                    let last = results.first().and_then(|&r| axes.stored(r).last());
+                    last.is_some_and(|axis| w.is_contiguous(axis))
+                }),
+                plain: window.is_some_and(|w| w.is_plain()),
+                turns: window.is_some() && is_turn(ir, op),
+                crossed: window.map_or_else(Vec::new, |w| crossed(axes, w, results)),
                 touches: touches(op, axes, &sources),
             };
             check_placement(ir, op, &node)?;
@@ -337,6 +370,25 @@ fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal>
     Ok(())
 }
 
+/// The pairs of axes along which a window with these results reads across memory.
+fn crossed(axes: &Axes, window: &window::Window, results: &[Value]) -> Vec<(usize, usize)> {
+    let along = results.iter().flat_map(|&r| axes.stored(r));
+    let pairs = along.flat_map(|lanes| {
+        let near = window.crossed(lanes).into_iter();
+        near.map(move |axis| (lanes.index(), axis.index()))
+    });
+    pairs.collect()
+}
+
+/// Whether `op` is a border on a value of the same type that nothing else reads.
+fn renames(ir: &Ir, op: Op) -> bool {
+    let border = ir.has(op, Traits::BARRIER | Traits::PURE) && ir.operand_count(op) == 1;
+    border && {
+        let (value, result) = (ir.operand(op, 0), ir.result(op, 0));
+        ir.value_type(value) == ir.value_type(result) && ir.has_one_use(value)
+    }
+}
+
 /// What a slice, pad or cat touches of the inputs.
 fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Vec<Region>> {
     let mut regions = axes.window(op)?.regions(axes);
@@ -366,10 +418,14 @@ fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
     axes.stored(value).map(AxisId::index).collect()
 }
 
-/// Bytes of one element of a sum on the way; no other fold takes more.
-fn accumulating_bytes(ir: &Ir, value: Value) -> u64 {
+/// Bytes of one element of a reduction on the way: a sum or product is wider than its operands.
+fn accumulating_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
     let dtype = ir.value_kind(value).dtype();
-    dtype.map_or(0, |dtype| dtype.accumulate().bytes())
+    let wide = matches!(ir.computes(op), Some(Computes::Add | Computes::Mul));
+    dtype.map_or(0, |dtype| match wide {
+        true => dtype.accumulate().bytes(),
+        false => dtype.compute().bytes(),
+    })
 }
 
 /// Bytes of one element; 0 for scalars, which are kernel arguments.

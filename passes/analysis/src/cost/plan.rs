@@ -85,6 +85,9 @@ pub struct Cost {
     pub write_bytes: u64,
     /// Bytes between the sweeps and the workers of one kernel, writes and reads.
     pub workspace_bytes: u64,
+    /// Those of all these bytes that no choice goes by: what sums that workers share write and read until they are whole. Without
+    /// them, workers would be idle.
+    pub unbilled_bytes: u64,
     /// Arithmetic, recomputation included.
     pub flops: u64,
     /// Kernels.
@@ -96,10 +99,11 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// All bytes moved.
+    /// The bytes moved that choices go by.
     pub fn bytes(&self) -> u64 {
         let outer = self.read_bytes.saturating_add(self.write_bytes);
-        outer.saturating_add(self.workspace_bytes)
+        let all = outer.saturating_add(self.workspace_bytes);
+        all.saturating_sub(self.unbilled_bytes)
     }
     /// Both, one after the other.
     pub fn plus(&self, other: &Cost) -> Cost {
@@ -107,6 +111,7 @@ impl Cost {
             read_bytes: self.read_bytes.saturating_add(other.read_bytes),
             write_bytes: self.write_bytes.saturating_add(other.write_bytes),
             workspace_bytes: self.workspace_bytes.saturating_add(other.workspace_bytes),
+            unbilled_bytes: self.unbilled_bytes.saturating_add(other.unbilled_bytes),
             flops: self.flops.saturating_add(other.flops),
             launches: self.launches.saturating_add(other.launches),
             waits: self.waits.saturating_add(other.waits),
@@ -131,7 +136,7 @@ pub struct Sweep {
     pub level: u32,
     /// The axes that it walks, outermost first: grid, then stream, then tile.
     pub axes: Vec<(AxisId, Role)>,
-    /// Ops of each phase, in program order. An op that a later sweep recomputes stands in both.
+    /// Ops of each phase, in program order. An op that a later phase or sweep computes again stands in both.
     pub phases: Vec<Vec<Op>>,
     /// Reductions whose results are complete only after the sweep.
     pub accumulators: Vec<Op>,
@@ -141,12 +146,18 @@ pub struct Sweep {
     pub loads: Vec<Value>,
     /// Results of earlier sweeps that it loads.
     pub fetches: Vec<Value>,
+    /// Inputs of the segment, results of earlier sweeps and of its own accumulators that its epilogue loads.
+    pub epilogue_loads: Vec<Value>,
     /// Results, not outputs of the segment, that it writes for later sweeps.
     pub keeps: Vec<Value>,
     /// Outputs of the segment that it writes.
     pub stores: Vec<Value>,
     /// Bytes resident in fast memory during a step.
     pub tile_bytes: u64,
+    /// Those of them that its kernel allocates: of inputs that later phases read again, caches take care.
+    pub allocated: u64,
+    /// Elements of a tile along contiguous axes that step, where others are resident or crossed.
+    pub narrow: u64,
 }
 
 /// The plan of a group of ops as one kernel.
@@ -287,14 +298,10 @@ struct Choice {
 }
 
 fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
-    let drafts = units::layout(body, tile);
-    let bytes = drafts.iter().map(|d| resident_bytes(body, d, target));
+    let drafts = units::layout(body, tile, target);
+    let bytes = drafts.iter().map(roles::resident_bytes);
     let bytes = bytes.max().unwrap_or(0);
-    // Without a tile there are accumulators only: a CPU has memory for them, a block of a GPU has what it has.
-    let limit = match tile {
-        0 => target.scratch_limit().unwrap_or(u64::MAX),
-        _ => target.tile_bytes,
-    };
+    let limit = roles::limit(tile, target);
     let refusal = (bytes > limit).then(|| {
         let axes = body.lengths(tile);
         Refusal::TileTooLarge { bytes, limit, axes }
@@ -306,12 +313,6 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
         cost,
         refusal,
     }
-}
-
-/// Fast memory that a step of a sweep takes.
-fn resident_bytes(body: &Body, draft: &Draft, target: &Target) -> u64 {
-    let accumulators = roles::accumulator_bytes(body, draft, target);
-    draft.tile_bytes.saturating_add(accumulators)
 }
 
 fn price(body: &Body, drafts: &[Draft], target: &Target) -> Cost {
@@ -337,13 +338,31 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     };
     let (_, grid) = roles::assign(body, draft, target);
     let partials = roles::partial_bytes(body, draft, grid, target);
-    let loaded = loaded_bytes(body, draft);
-    let between = bytes(&draft.fetches, false).saturating_add(bytes(&draft.keeps, false));
-    let ops = draft.body.iter().chain(&draft.epilogue).map(node);
+    // What has no step reads nothing.
+    let is_empty = body.elements(draft.space) == 0;
+    let own: &[u32] = if is_empty { &[] } else { &draft.loads };
+    let late = loaded_bytes(body, &draft.epilogue, &draft.epilogue_loads);
+    let both: FxHashSet<u32> = draft.loads.iter().copied().collect();
+    let twice = draft.epilogue_loads.iter().copied();
+    let twice: Vec<u32> = twice.filter(|load| both.contains(load)).collect();
+    let twice = loaded_bytes(body, &draft.epilogue, &twice);
+    let loaded = loaded_bytes(body, &draft.body, own).saturating_add(late);
+    let own: &[u32] = if is_empty { &[] } else { &draft.fetches };
+    let fetched = |outputs| {
+        bytes(own, outputs).saturating_add(bytes(&draft.epilogue_fetches, outputs))
+    };
+    let between = fetched(false).saturating_add(bytes(&draft.keeps, false));
+    let again = draft.residents.again.iter().map(|(_, op)| op);
+    let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
+    let ops = ops.map(node);
     let mut cost = Cost {
-        read_bytes: loaded.saturating_add(bytes(&draft.fetches, true)),
+        read_bytes: loaded.saturating_add(fetched(true)),
         write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
         workspace_bytes: between.saturating_add(partials),
+        unbilled_bytes: partials
+            .saturating_sub(draft.billed)
+            .saturating_add(draft.finished)
+            .saturating_add(twice),
         flops: sum(&mut ops.map(|n| body.flops(n))),
         ..Cost::default()
     };
@@ -354,10 +373,9 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     cost
 }
 
-/// Bytes of the inputs that a sweep loads: all of each, or where only windows read it, no more than they touch.
-fn loaded_bytes(body: &Body, draft: &Draft) -> u64 {
-    let nodes = draft.body.iter().chain(&draft.epilogue);
-    let nodes = nodes.map(|&i| &body.nodes[i as usize]);
+/// Bytes of the inputs `loads` that a walk of `ops` loads: all of each, or where only windows read it, no more than they touch.
+fn loaded_bytes(body: &Body, ops: &[u32], loads: &[u32]) -> u64 {
+    let nodes = ops.iter().map(|&i| &body.nodes[i as usize]);
     let mut touched: FxHashMap<Value, Option<Vec<Region>>> = FxHashMap::default();
     for node in nodes {
         for input in node.sources.iter().filter_map(Source::input) {
@@ -371,7 +389,7 @@ fn loaded_bytes(body: &Body, draft: &Draft) -> u64 {
             }
         }
     }
-    let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
+    let loads = loads.iter().map(|&l| &body.inputs[l as usize]);
     let bytes = loads.map(|input| match touched.remove(&input.value).flatten() {
         Some(regions) => body.touched(regions, input).min(input.bytes),
         None => input.bytes,
@@ -397,12 +415,26 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         let known = first.entry(body.nodes[i as usize].op).or_insert(phase);
         *known = phase.min(*known);
     }
-    let mut phases: Vec<Vec<Op>> = vec![Vec::new(); count as usize];
-    for op in ops(&draft.body) {
-        phases[first[&op] as usize].push(op);
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
+    for &i in &draft.body {
+        members[first[&body.nodes[i as usize].op] as usize].push(i);
     }
+    for &(phase, i) in &draft.residents.again {
+        members[phase as usize].push(i);
+    }
+    let phases = members.into_iter().map(|mut members| {
+        members.sort_unstable();
+        ops(&members)
+    });
+    let phases = phases.collect();
     let outputs: FxHashSet<Value> = body.outputs.iter().copied().collect();
     let stores = values(&draft.stores).into_iter();
+    let inputs = |list: &[u32]| -> Vec<Value> {
+        let inputs = list.iter().map(|&l| body.inputs[l as usize].value);
+        inputs.collect()
+    };
+    let mut epilogue_loads = inputs(&draft.epilogue_loads);
+    epilogue_loads.extend(values(&draft.epilogue_fetches));
     Sweep {
         level: draft.level,
         axes: axes
@@ -412,15 +444,14 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         phases,
         accumulators: ops(&draft.accumulators),
         epilogue: ops(&draft.epilogue),
-        loads: draft
-            .loads
-            .iter()
-            .map(|&l| body.inputs[l as usize].value)
-            .collect(),
+        loads: inputs(&draft.loads),
+        epilogue_loads,
         fetches: values(&draft.fetches),
         keeps: values(&draft.keeps),
         stores: stores.filter(|v| outputs.contains(v)).collect(),
-        tile_bytes: resident_bytes(body, draft, target),
+        tile_bytes: roles::resident_bytes(draft),
+        allocated: draft.residents.allocated.saturating_add(draft.accumulating),
+        narrow: draft.narrow,
     }
 }
 

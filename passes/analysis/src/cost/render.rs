@@ -46,6 +46,7 @@ impl Sweep {
             ("epilogue", ops_text(ir, &self.epilogue)),
             ("load", values_text(ir, &self.loads)),
             ("fetch", values_text(ir, &self.fetches)),
+            ("epilogue load", values_text(ir, &self.epilogue_loads)),
             ("keep", values_text(ir, &self.keeps)),
             ("store", values_text(ir, &self.stores)),
         ];

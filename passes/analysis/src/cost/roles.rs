@@ -3,6 +3,7 @@
 use fuser_target::Target;
 
 use super::body::{Body, Mask, bits};
+use super::tiles::{self, Tiles};
 use super::units::Draft;
 
 /// The role of an axis in a sweep.
@@ -75,9 +76,34 @@ fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     order
 }
 
+/// Fast memory that a sweep may fill where the axes `tile` are resident. Without a tile there are accumulators only: a CPU has memory
+/// for them, a block of a GPU has what it has.
+pub(super) fn limit(tile: Mask, target: &Target) -> u64 {
+    match tile {
+        0 => target.scratch_limit().unwrap_or(u64::MAX),
+        _ => target.tile_bytes,
+    }
+}
+
+/// Fast memory that a step of a sweep takes.
+pub(super) fn resident_bytes(draft: &Draft) -> u64 {
+    draft.residents.bytes().saturating_add(draft.accumulating)
+}
+
+/// The axis along which most of what a sweep loads and stores is contiguous, where accumulators keep that axis and it is short.
+pub(super) fn short_contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Option<usize> {
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let reduced = nodes.fold(0, |m, n| m | n.reduced);
+    let axis = tiles::contiguous_axis(body, draft)?;
+    let at = 1 << axis;
+    let steps = draft.outer & !reduced & at != 0 && draft.outer & reduced != 0;
+    let short = body.named & at == 0 && body.extents[axis] <= target.whole;
+    (steps && short).then_some(axis)
+}
+
 /// Fast memory that the accumulators of a worker take: a sum over an axis of the grid is whole there, one over an axis that a
-/// worker walks has what lies inside of that walk.
-pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, target: &Target) -> u64 {
+/// worker walks has what lies inside of that walk, and of axes around it the tile.
+pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> u64 {
     let (axes, grid) = assign(body, draft, target);
     let outer: Vec<usize> = axes
         .iter()
@@ -90,23 +116,46 @@ pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, target: &Target) -> 
         let around = outer[..start.unwrap_or(0)]
             .iter()
             .fold(0, |m, axis| m | 1 << axis);
-        let kept = match node.reduced & grid {
-            0 => node.stored & !around,
-            _ => node.stored,
+        let (whole, cut) = match node.reduced & grid {
+            0 => (node.stored & !around, node.stored & around),
+            _ => (node.stored, 0),
         };
-        sum.saturating_add(node.accumulating.saturating_mul(body.elements(kept)))
+        let elements = body.elements(whole);
+        let elements = elements.saturating_mul(tiles.elements(body, cut));
+        sum.saturating_add(node.accumulating.saturating_mul(elements))
     })
 }
 
 /// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
 pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> u64 {
+    let node = |&a: &u32| &body.nodes[a as usize];
+    let split = draft.accumulators.iter().map(node);
+    let split = split.filter(|n| n.reduced & grid != 0);
+    let copies = partials(body, grid, target).saturating_mul(2);
+    split.fold(0u64, |sum, n| {
+        let one = n.accumulating.saturating_mul(body.elements(n.stored));
+        sum.saturating_add(one.saturating_mul(copies))
+    })
+}
+
+/// The same, of as many as there are workers.
+pub(super) fn billed_bytes(body: &Body, draft: &Draft, target: &Target) -> u64 {
+    let (_, grid) = assign(body, draft, target);
     draft.accumulators.iter().fold(0u64, |sum, &a| {
         let node = &body.nodes[a as usize];
-        let split = node.reduced & grid;
-        let copies = match split {
+        let copies = match node.reduced & grid {
             0 => 0,
-            _ => body.elements(split).min(target.workers),
+            split => body.elements(split).min(target.workers),
         };
         sum.saturating_add(node.bytes.saturating_mul(copies).saturating_mul(2))
     })
+}
+
+/// Workers that keep partial results where accumulators reduce axes of `grid`. It does not depend on how many run, nor on extents
+/// that are known only then.
+fn partials(body: &Body, grid: Mask, target: &Target) -> u64 {
+    match body.named & grid {
+        0 => body.elements(grid).clamp(1, target.partials.max(1)),
+        _ => target.partials,
+    }
 }

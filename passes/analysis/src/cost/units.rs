@@ -6,8 +6,12 @@
 //! walked in sweeps of their own, side by side.
 
 use fuser_ir::def::OpClass;
+use fuser_target::Target;
 
 use super::body::{Body, Mask, Source, bits};
+use super::resident::{Form, Residents, Step};
+use super::roles;
+use super::tiles::Tiles;
 
 /// One walk over slow memory, by indices into the body.
 #[derive(Clone, Debug, Default)]
@@ -30,17 +34,29 @@ pub(super) struct Draft {
     pub loads: Vec<u32>,
     /// Results of earlier sweeps that it loads.
     pub fetches: Vec<u32>,
+    /// Inputs that its epilogue loads.
+    pub epilogue_loads: Vec<u32>,
+    /// Results of earlier sweeps, and of its own accumulators, that its epilogue loads.
+    pub epilogue_fetches: Vec<u32>,
     /// Results that it writes because a later sweep fetches them.
     pub keeps: Vec<u32>,
     /// Ops with outputs that it writes.
     pub stores: Vec<u32>,
-    /// Bytes that stay in fast memory from one phase of a step to the next; accumulators are not among them.
-    pub tile_bytes: u64,
+    /// What stays in fast memory from one phase of a step to a later one; accumulators are not among it.
+    pub residents: Residents,
+    /// Bytes of its accumulators in fast memory.
+    pub accumulating: u64,
+    /// Elements of a tile along axes that step.
+    pub narrow: u64,
+    /// Bytes that its epilogue reads of its accumulators, and that these write for nobody else.
+    pub finished: u64,
+    /// Bytes of partial results that choices go by: one for each worker, where no axis is held whole.
+    pub billed: u64,
 }
 
 /// The sweeps of `body` when the axes `tile` are resident.
-pub(super) fn layout(body: &Body, tile: Mask) -> Vec<Draft> {
-    let mut units = Units::assign(body, tile);
+pub(super) fn layout(body: &Body, tile: Mask, target: &Target) -> Vec<Draft> {
+    let mut units = Units::assign(body, tile, target);
     units.collect();
     units.sweeps()
 }
@@ -48,6 +64,7 @@ pub(super) fn layout(body: &Body, tile: Mask) -> Vec<Draft> {
 struct Units<'a> {
     body: &'a Body,
     tile: Mask,
+    target: &'a Target,
     home: Vec<u32>,
     /// The roots of each unit: outputs, and what later units fetch.
     roots: Vec<Vec<u32>>,
@@ -58,10 +75,11 @@ struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
-    fn assign(body: &'a Body, tile: Mask) -> Self {
+    fn assign(body: &'a Body, tile: Mask, target: &'a Target) -> Self {
         let mut units = Self {
             body,
             tile,
+            target,
             home: Vec::with_capacity(body.nodes.len()),
             roots: Vec::new(),
             is_root: vec![false; body.nodes.len()],
@@ -164,9 +182,20 @@ impl<'a> Units<'a> {
     fn crosses(&self, producer: u32, unit: u32) -> bool {
         self.home[producer as usize] != unit && self.is_fetched(producer)
     }
-    /// Whether `unit` is the epilogue of the sweep that accumulates `producer`: no memory lies between.
+    /// Whether `unit` is the epilogue of the sweep that accumulates `producer`.
     fn finishes_in(&self, producer: u32, unit: u32) -> bool {
         self.accumulates(producer) && self.home[producer as usize] + 1 == unit
+    }
+    /// Whether an op of an epilogue is what its sweep accumulates, under another name.
+    fn renames(&self, index: u32) -> bool {
+        let accumulates = |p| self.accumulates(p);
+        self.body.nodes[index as usize].renames && self.producers(index).all(accumulates)
+    }
+    /// What an op of the epilogue `unit` loads of what the walk before it accumulated: that is complete in memory only.
+    fn finished(&self, index: u32, unit: u32) -> impl Iterator<Item = u32> + '_ {
+        let own = !self.renames(index);
+        self.producers(index)
+            .filter(move |&p| own && (self.finishes_in(p, unit) || self.renames(p)))
     }
     /// All ops that `unit` runs to compute `roots`.
     fn reach(&self, unit: u32, roots: &[u32]) -> Vec<u32> {
@@ -244,7 +273,13 @@ impl<'a> Units<'a> {
             let wanted = home != unit || roots.contains(&index);
             self.add_traffic(&mut draft, index, home, wanted);
         }
-        for list in [&mut draft.loads, &mut draft.fetches, &mut draft.keeps] {
+        for list in [
+            &mut draft.loads,
+            &mut draft.fetches,
+            &mut draft.epilogue_loads,
+            &mut draft.epilogue_fetches,
+            &mut draft.keeps,
+        ] {
             list.sort_unstable();
             list.dedup();
         }
@@ -254,20 +289,91 @@ impl<'a> Units<'a> {
         let accumulators = content.iter().copied().filter(|&i| self.accumulates(i));
         draft.accumulators = accumulators.collect();
         draft.phases = self.phases(&content);
-        draft.tile_bytes = self.tile_bytes(&content, &draft.phases, draft.outer);
         draft.body = content;
-        draft
+        let of = |n: &u32| &self.body.nodes[*n as usize];
+        let own = draft.epilogue_fetches.iter();
+        let own = own.filter(|n| draft.body.binary_search(n).is_ok() || of(n).renames);
+        draft.finished = own.fold(0u64, |sum, n| {
+            let alone = !of(n).is_output && !self.kept[*n as usize];
+            let times = 1 + u64::from(alone);
+            sum.saturating_add(of(n).bytes.saturating_mul(times))
+        });
+        draft.billed = roles::billed_bytes(self.body, &draft, self.target);
+        self.settle(&mut draft);
+        self.hold_whole(draft)
+    }
+
+    /// Fills in what stays in fast memory: in the widest form that fits, with the widest tile.
+    fn settle(&self, draft: &mut Draft) {
+        let widest = Tiles::of(self.body, draft, self.target);
+        draft.narrow = widest.narrow;
+        let bytes = |tiles: &Tiles| roles::accumulator_bytes(self.body, draft, tiles, self.target);
+        if draft.phases.iter().all(|&phase| phase == 0) && !widest.crosses() {
+            draft.accumulating = bytes(&widest);
+            draft.residents = Residents::default();
+            return;
+        }
+        let limit = roles::limit(self.tile, self.target);
+        let mut best: Option<(u64, u64, u64, Residents)> = None;
+        'forms: for form in [Form::Wide, Form::Narrow] {
+            let mut next = Some(widest);
+            while let Some(tiles) = next {
+                let accumulating = bytes(&tiles);
+                let residents = Step::new(self.body, draft, tiles).residents(form);
+                let all = residents.bytes().saturating_add(accumulating);
+                if best.as_ref().is_none_or(|b| all < b.0) {
+                    best = Some((all, tiles.narrow, accumulating, residents));
+                }
+                if all <= limit {
+                    break 'forms;
+                }
+                next = tiles.shorter();
+            }
+            if Step::new(self.body, draft, widest).least() > limit {
+                break;
+            }
+        }
+        if let Some((_, narrow, accumulating, residents)) = best {
+            (draft.narrow, draft.accumulating, draft.residents) = (narrow, accumulating, residents);
+        }
+    }
+
+    /// The sweep with its contiguous axis held whole, where accumulators keep it and fast memory has room: rows are then read
+    /// as they lie, and workers share what is reduced.
+    fn hold_whole(&self, draft: Draft) -> Draft {
+        let Some(axis) = roles::short_contiguous_axis(self.body, &draft, self.target) else {
+            return draft;
+        };
+        let mut whole = draft.clone();
+        whole.outer &= !(1 << axis);
+        self.settle(&mut whole);
+        match roles::resident_bytes(&whole) <= roles::limit(self.tile, self.target) {
+            true => whole,
+            false => draft,
+        }
     }
 
     fn add_traffic(&self, draft: &mut Draft, index: u32, unit: u32, wanted: bool) {
         let node = &self.body.nodes[index as usize];
+        let (loads, fetches) = match unit % 2 {
+            0 => (&mut draft.loads, &mut draft.fetches),
+            _ => (&mut draft.epilogue_loads, &mut draft.epilogue_fetches),
+        };
         for source in &node.sources {
             match *source {
-                Source::Input(input) => draft.loads.push(input),
+                Source::Input(input) => loads.push(input),
                 Source::Node(p) if self.crosses(p, unit) && !self.finishes_in(p, unit) => {
-                    draft.fetches.push(p);
+                    fetches.push(p);
                 }
                 Source::Node(_) => {}
+            }
+        }
+        if unit % 2 == 1 {
+            for finished in self.finished(index, unit) {
+                fetches.push(finished);
+                if !self.body.nodes[finished as usize].is_output {
+                    draft.keeps.push(finished);
+                }
             }
         }
         if self.home[index as usize] != unit || !wanted {
@@ -325,43 +431,5 @@ impl<'a> Units<'a> {
     fn resolves(&self, index: u32) -> bool {
         let reduced = self.body.nodes[index as usize].reduced;
         reduced != 0 && reduced & !self.tile == 0
-    }
-
-    /// The most bytes that cross from one phase to the next.
-    fn tile_bytes(&self, content: &[u32], phases: &[u32], outer: Mask) -> u64 {
-        let mut spans = rustc_hash::FxHashMap::<Source, (u32, u32)>::default();
-        for (&index, &phase) in content.iter().zip(phases) {
-            let node = &self.body.nodes[index as usize];
-            // What a window reads of memory is not resident for it.
-            let kept = |s: &Source| node.touches.is_none() || matches!(s, Source::Node(_));
-            let sources = node.sources.iter().copied().filter(kept);
-            for source in sources.chain([Source::Node(index)]) {
-                let span = spans.entry(source).or_insert((phase, phase));
-                *span = (span.0.min(phase), span.1.max(phase));
-            }
-        }
-        let last = phases.iter().copied().max().unwrap_or(0) as usize;
-        let mut borders = vec![0u64; last];
-        // Sums do not depend on the order of the map.
-        for (source, (first, end)) in spans {
-            let bytes = self.resident_bytes(source, outer);
-            for border in &mut borders[first as usize..end as usize] {
-                *border = border.saturating_add(bytes);
-            }
-        }
-        borders.into_iter().max().unwrap_or(0)
-    }
-    fn resident_bytes(&self, source: Source, outer: Mask) -> u64 {
-        let (element, stored) = match source {
-            Source::Input(i) => {
-                let input = &self.body.inputs[i as usize];
-                (input.element, input.stored)
-            }
-            Source::Node(n) => {
-                let node = &self.body.nodes[n as usize];
-                (node.element, node.stored)
-            }
-        };
-        element.saturating_mul(self.body.elements(stored & !outer))
     }
 }

@@ -23,7 +23,7 @@ use fuser_analysis::axes::{Axes, value_text};
 use fuser_analysis::cost::{Bindings, Model, boundary, plan_ops};
 use fuser_dialects::task;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{AttrKind, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -162,12 +162,34 @@ fn moves(ir: &Ir, segment: Op) -> bool {
 /// A value that a walk reads, and the bytes that it reads of it.
 type Read = (Value, Quantity);
 
+/// Bytes that the walk of `ops` touches of `value`, where only slices, pads and cats read it.
+fn touched(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Option<ExtentExpr> {
+    let element = ir.value_kind(value).dtype().map_or(0, |d| d.bytes() as i64);
+    let touched = axes.touched(ir, ops, value)?;
+    touched.mul(&ExtentExpr::constant(element))
+}
+
+/// What a drawn sweep reads of `value`, in bytes, where that is less than all of it whatever the extents.
+pub fn part_read(ir: &Ir, sweep: Op, value: Value) -> Option<ExtentExpr> {
+    let ops = leaves(ir, sweep);
+    let axes = Axes::build(ir, &ops).ok()?;
+    let part = touched(ir, &ops, &axes, value)?;
+    let free = Bindings::default();
+    let whole = Quantity::bytes(ir, value, &free);
+    let less = !whole.is_at_most(&Quantity::of(ir, &part, &free));
+    less.then_some(part)
+}
+
+/// The ops of a sweep.
+fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
+    let leaf = |&op: &Op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD);
+    ir.walk(sweep).into_iter().filter(leaf).collect()
+}
+
 /// What the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they touch.
 fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
     let whole = Quantity::bytes(ir, value, bindings);
-    let element = ir.value_kind(value).dtype().map_or(0, |d| d.bytes() as i64);
-    let touched = axes.and_then(|axes| axes.touched(ir, ops, value));
-    let touched = touched.and_then(|e| e.mul(&ExtentExpr::constant(element)));
+    let touched = axes.and_then(|axes| touched(ir, ops, axes, value));
     let part = touched.map(|e| Quantity::of(ir, &e, bindings));
     let less = |part: &Quantity| !whole.is_at_most(part);
     (value, part.filter(less).unwrap_or(whole))
@@ -181,15 +203,10 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
     let sweeps: Vec<Op> = sweeps.copied().collect();
     let bindings = &model.bindings;
     if !sweeps.is_empty() {
-        let reads = sweeps.iter().map(|&sweep| {
-            let leaf = |&op: &Op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD);
-            let ops: Vec<Op> = ir.walk(sweep).into_iter().filter(leaf).collect();
-            let axes = Axes::build(ir, &ops).ok();
-            let values = outside_reads(ir, sweep, segment).into_iter();
-            let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
-            reads.collect()
-        });
-        return reads.collect();
+        let reads = sweeps.iter();
+        return reads
+            .map(|&s| sweep_reads(ir, s, segment, bindings))
+            .collect();
     }
     let ops: Vec<Op> = children
         .into_iter()
@@ -203,25 +220,53 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
     let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
     let sweeps = plan.sweeps.iter();
     let reads = sweeps.map(|sweep| {
-        let written = sweep.fetches.iter().filter(|v| outputs.contains(v));
-        let phases = sweep.phases.iter().flatten();
-        let ops: Vec<Op> = phases.chain(&sweep.epilogue).copied().collect();
-        let values = sweep.loads.iter().chain(written);
-        let reads = values.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
-        reads.collect()
+        let ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
+        let counts = |v: &&Value| outputs.contains(*v) || plan.inputs.contains(*v);
+        let walked = sweep.loads.iter().chain(&sweep.fetches).filter(counts);
+        let late = sweep.epilogue_loads.iter().filter(counts);
+        let extents = sweep
+            .axes
+            .iter()
+            .map(|(axis, _)| axes.as_ref()?.extent(*axis));
+        let is_empty = extents.flatten().any(|e| bindings.eval(e) == 0);
+        let own = walked.filter(|_| !is_empty);
+        let own = own.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
+        let late = late.map(|&v| read(ir, &sweep.epilogue, axes.as_ref(), v, bindings));
+        own.chain(late).collect()
     });
     reads.collect()
 }
 
-/// The values from outside of `segment` that ops under `root` read, each once.
-fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
+/// What a drawn sweep reads from outside of its segment; nothing where an axis that it walks is empty.
+fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read> {
+    let walked = match ir.attr_of(sweep, "extents") {
+        Some(AttrKind::Extents(dims)) => dims.as_slice(),
+        _ => &[],
+    };
+    if walked.iter().any(|d| bindings.extent(ir, d.extent) == 0) {
+        return Vec::new();
+    }
+    let ops = leaves(ir, sweep);
+    let axes = Axes::build(ir, &ops).ok();
+    let values = outside_reads(ir, sweep, segment).into_iter();
+    let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
+    reads.collect()
+}
+
+/// The values from outside of `segment`, and those that its other sweeps write for others too, that ops under `root` read, each once.
+pub fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
     let mut seen = rustc_hash::FxHashSet::default();
-    let inside = |v: Value| ir.def_op(v).is_some_and(|d| ir.is_inside(d, segment));
+    let end = ir.body(segment, 0).and_then(|b| ir.terminator(b));
+    let yielded: Vec<Value> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
+    let outside = |v: Value| match ir.def_op(v) {
+        Some(d) if ir.is_inside(d, segment) => !ir.is_inside(d, root) && yielded.contains(&v),
+        _ => true,
+    };
     let ops = ir.walk(root);
     let reads = ops
         .into_iter()
         .flat_map(|op| ir.operands(op).collect::<Vec<_>>());
-    reads.filter(|&v| !inside(v) && seen.insert(v)).collect()
+    reads.filter(|&v| outside(v) && seen.insert(v)).collect()
 }
 
 fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {

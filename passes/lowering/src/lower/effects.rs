@@ -2,7 +2,7 @@
 //!
 //! An *effect* is a reduction, a store of a sweep output, or keeping a value in tile memory for a later phase. All effects
 //! with the same loops share a nest. Pure ops have no place of their own: each nest computes what its effects need, from
-//! global memory, from resident values, or again.
+//! global memory and from resident values. What a later phase reads of an earlier one is kept: what it is to compute again, it has.
 //!
 //! Decides and emits nothing.
 
@@ -12,10 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::combine::Combine;
 use super::sweep::{Resident, SweepLowering, Unsupported};
-
-/// Recomputing is preferred to keeping a value up to this many simple operations and loads.
-const CHEAP_FLOPS: u32 = 3;
-const CHEAP_LOADS: usize = 2;
 
 /// Loop axes of a nest, outermost first, and what it is for.
 pub(super) type Group = (Vec<usize>, Vec<Effect>);
@@ -76,9 +72,8 @@ impl SweepLowering<'_> {
                 if outputs.contains(&value) {
                     add(loops.clone(), Effect::Store(value));
                 }
-                let worth = |s: &Self| s.is_hoisted(phase) || !s.is_cheap(value);
-                let made = !loops.is_empty() && !self.is_table(op);
-                if made && self.needed_after(value, phase) && worth(self) {
+                let made = !loops.is_empty() && !self.is_table(op) && !self.is_shape(op);
+                if made && self.needed_after(value, phase) {
                     add(loops, Effect::Keep(value));
                 }
             }
@@ -116,22 +111,28 @@ impl SweepLowering<'_> {
             .filter(|l| loops.contains(l) && self.spec.loops[*l].has_inner())
             .collect()
     }
-    /// Whether an op of a later phase reads `value` at the point of the walk (looking through pure shape ops costs nothing and
-    /// is not needed: they are recomputed from it).
+    /// Whether an op of a later phase reads `value` at the point of the walk.
     pub(super) fn needed_after(&self, value: Value, phase: usize) -> bool {
-        let mut stack = vec![value];
+        self.last_read(value).is_some_and(|last| last > phase)
+    }
+    /// The last phase that reads `value` at the point of the walk, if only in another shape.
+    pub(super) fn last_read(&self, value: Value) -> Option<usize> {
+        let (mut last, mut stack) = (None, vec![value]);
         let mut seen = FxHashSet::default();
-        while let Some(v) = stack.pop() {
-            for &user in self.readers.get(&v).into_iter().flatten() {
-                if self.flat.ops[self.order[&user]].1 > phase {
-                    return true;
-                }
+        while let Some(value) = stack.pop() {
+            for &user in self.readers.get(&value).into_iter().flatten() {
+                last = last.max(Some(self.flat.ops[self.order[&user]].1));
                 if self.is_shape(user) && seen.insert(user) {
                     stack.extend(self.ir().results(user));
                 }
             }
         }
-        false
+        last
+    }
+    /// Whether it gives a value another shape, at the point of the walk.
+    fn is_shape(&self, op: Op) -> bool {
+        let shape = self.ir().def(op).is_some_and(|d| d.class == OpClass::Shape);
+        shape && self.axes.window(op).is_none()
     }
     /// The ops that read each value at the point of the walk.
     pub(super) fn readers(&self) -> FxHashMap<Value, Vec<Op>> {
@@ -143,39 +144,6 @@ impl SweepLowering<'_> {
         }
         readers
     }
-    pub(super) fn is_shape(&self, op: Op) -> bool {
-        self.ir().def(op).is_some_and(|d| d.class == OpClass::Shape)
-    }
-    /// Whether it takes less to compute `value` again than to keep it.
-    pub(super) fn is_cheap(&self, value: Value) -> bool {
-        let (mut flops, mut loads) = (0, FxHashSet::default());
-        let mut stack = vec![value];
-        let mut seen = FxHashSet::default();
-        while let Some(v) = stack.pop() {
-            if !seen.insert(v) || self.scalars.contains_key(&v) {
-                continue;
-            }
-            let Some(op) = self.ir().def_op(v).filter(|op| self.order.contains_key(op)) else {
-                loads.insert(v);
-                continue;
-            };
-            if self.fold_of(op).is_some() {
-                continue;
-            }
-            let flops_of = |op: Op| self.ir().def(op).map_or(1, |d| d.flops);
-            flops += flops_of(op);
-            if let Some(window) = self.axes.window(op) {
-                flops += window.computed().map(flops_of).sum::<u32>();
-                loads.extend(window.loads());
-            }
-            if flops > CHEAP_FLOPS || loads.len() > CHEAP_LOADS {
-                return false;
-            }
-            stack.extend(self.computed_operands(op));
-        }
-        loads.len() <= CHEAP_LOADS
-    }
-
     pub(super) fn plan_nest(
         &self,
         loops: Vec<usize>,

@@ -31,6 +31,13 @@ pub struct Outside {
     resident: FxHashMap<Value, Resident>,
 }
 
+impl Outside {
+    /// Whether the memory of `value` was filled before the loops.
+    pub(super) fn keeps(&self, value: Value) -> bool {
+        self.resident.contains_key(&value)
+    }
+}
+
 impl SweepLowering<'_> {
     /// Reads the `before` clauses.
     pub(super) fn place_hoisted(&mut self) -> Result<(), Unsupported> {
@@ -91,5 +98,6 @@ impl SweepLowering<'_> {
     pub(super) fn begin_step(&mut self) {
         self.scalars.clone_from(&self.outside.scalars);
         self.resident.clone_from(&self.outside.resident);
+        self.free.clear();
     }
 }

@@ -332,6 +332,8 @@ impl Job<'_> {
             scalars: FxHashMap::default(),
             resident: FxHashMap::default(),
             pending: Vec::new(),
+            free: Vec::new(),
+            reuses: false,
             accumulators: Vec::new(),
             order: FxHashMap::default(),
             readers: FxHashMap::default(),

@@ -23,6 +23,10 @@ impl SweepLowering<'_> {
                 self.emit_phase(phase)?;
             }
         }
+        // What the next step keeps first takes the place of what threads may still read.
+        if std::mem::take(&mut self.reuses) {
+            self.barrier();
+        }
         self.store_inputs_yielded()
     }
     /// A sweep may yield a value that it did not compute; nothing to do but refuse.
@@ -44,10 +48,23 @@ impl SweepLowering<'_> {
             .is_some_and(|op| self.order.contains_key(&op))
     }
     pub(super) fn emit_phase(&mut self, phase: usize) -> Result<(), Unsupported> {
+        self.release(phase);
         for (loops, effects) in self.group_effects(phase)? {
             self.emit_effects_nest(loops, effects)?;
         }
         Ok(())
+    }
+    /// Gives up the memory of what no phase from `phase` on reads, for what it keeps.
+    fn release(&mut self, phase: usize) {
+        let outside = &self.outside;
+        let over = |value: &Value| {
+            let last = self.last_read(*value);
+            last.is_none_or(|last| last < phase) && !outside.keeps(*value)
+        };
+        let mut values: Vec<Value> = self.resident.keys().copied().filter(over).collect();
+        values.sort_unstable();
+        let memory = values.iter().filter_map(|v| self.resident.remove(v));
+        self.free.extend(memory);
     }
     pub(super) fn emit_effects_nest(
         &mut self,
@@ -116,7 +133,18 @@ impl SweepLowering<'_> {
     ) -> Value {
         let dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         let sizes: Vec<Idx> = dims.iter().map(|d| d.1).collect();
-        let memory = self.k.alloc(&sizes, dtype);
+        let alike =
+            |r: &Resident| r.dtype == dtype && r.dims.iter().map(|d| d.1).eq(sizes.iter().copied());
+        let memory = match self.free.iter().position(alike) {
+            Some(at) => {
+                let memory = self.free.remove(at).memory;
+                // Other threads may still read what stood there.
+                self.barrier();
+                self.reuses = true;
+                memory
+            }
+            None => self.k.alloc(&sizes, dtype),
+        };
         self.pending.push((
             value,
             Resident {

@@ -116,6 +116,10 @@ pub struct SweepLowering<'a> {
     pub resident: FxHashMap<Value, Resident>,
     /// Values that the current nest writes to tile memory: readable once it is complete.
     pub pending: Vec<(Value, Resident)>,
+    /// Memory of this step that nobody reads any more.
+    pub free: Vec<Resident>,
+    /// Whether some of it was given to another value.
+    pub reuses: bool,
     /// Accumulators over outer loops.
     pub accumulators: Vec<Accumulator>,
     /// Position of each op in the sweep.

@@ -19,6 +19,8 @@ struct Walk {
     roles: Vec<(AxisId, Role)>,
     /// Fast memory that its plan fills.
     tile_bytes: u64,
+    /// Elements of its narrow tiles, at most.
+    narrow: u64,
     /// True if it comes after the loops of a sweep.
     epilogue: bool,
     /// The ops whose results it writes: others that compute them on the way have copies.
@@ -128,6 +130,7 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
             phases,
             roles,
             tile_bytes: sweep.tile_bytes,
+            narrow: sweep.narrow,
             epilogue: false,
             writes,
         });
@@ -181,6 +184,7 @@ fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
             .collect(),
         phases: vec![ops],
         tile_bytes: 0,
+        narrow: u64::MAX,
         epilogue: true,
     };
     groups.into_iter().enumerate().map(walk).collect()
@@ -236,8 +240,8 @@ fn convert(role: cost::Role) -> Role {
 }
 
 /// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes
-/// its result, else in the first, and is copied into the others. An op reads what its own walk computes, and else what an
-/// epilogue computed, whose walk is no larger than the value, or the original.
+/// its result, else in the first, and is copied into the others; so is one that a later phase of its walk computes again. An op reads
+/// what its own phase computes, or its walk, and else what an epilogue computed, whose walk is no larger than the value, or the original.
 fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
         return;
@@ -256,20 +260,27 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
     for (number, walk) in walks.iter_mut().enumerate() {
         let mut mapping = Mapping::default();
         let mut copied: FxHashMap<Value, Value> = FxHashMap::default();
-        for slot in walk.phases.iter_mut().flatten() {
-            if owner.get(slot) == Some(&number) {
-                ir.move_before(*slot, end);
-                redirect(ir, *slot, [&copied, &apart], &original);
-                continue;
+        let mut done: FxHashSet<Op> = FxHashSet::default();
+        for phase in &mut walk.phases {
+            // What a phase computes again is for that phase.
+            let mut again: FxHashMap<Value, Value> = FxHashMap::default();
+            for slot in phase {
+                let first = done.insert(*slot);
+                if first && owner.get(slot) == Some(&number) {
+                    ir.move_before(*slot, end);
+                    redirect(ir, *slot, [&again, &copied, &apart], &original);
+                    continue;
+                }
+                let copy = ir.clone_op(*slot, &mut mapping);
+                ir.insert_before(end, copy);
+                let copies = if first { &mut copied } else { &mut again };
+                for (&from, &to) in ir.results(*slot).iter().zip(ir.results(copy)) {
+                    copies.insert(from, to);
+                    original.insert(to, from);
+                }
+                redirect(ir, copy, [&again, &copied, &apart], &original);
+                *slot = copy;
             }
-            let copy = ir.clone_op(*slot, &mut mapping);
-            ir.insert_before(end, copy);
-            for (&from, &to) in ir.results(*slot).iter().zip(ir.results(copy)) {
-                copied.insert(from, to);
-                original.insert(to, from);
-            }
-            redirect(ir, copy, [&copied, &apart], &original);
-            *slot = copy;
         }
         if walk.epilogue {
             apart.extend(copied);
@@ -295,7 +306,7 @@ fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
 fn redirect(
     ir: &mut Ir,
     op: Op,
-    copies: [&FxHashMap<Value, Value>; 2],
+    copies: [&FxHashMap<Value, Value>; 3],
     original: &FxHashMap<Value, Value>,
 ) {
     for index in 0..ir.operand_count(op) {
@@ -349,6 +360,7 @@ fn choose(
         bindings: &model.bindings,
         roles: local_roles(&axes, whole, walk),
         ops: &ops,
+        narrow: walk.narrow.min(model.target.narrow_tile),
         memory: inputs.into_iter().chain(outputs).collect(),
     };
     let loops = draft.choose(&model.target).ok_or_else(unknown)?;

@@ -29,6 +29,8 @@ pub struct Draft<'a> {
     pub roles: Vec<(AxisId, Role)>,
     /// Its ops.
     pub ops: &'a [Op],
+    /// Elements of its narrow tiles, at most.
+    pub narrow: u64,
     /// Values that it loads from and stores to global memory.
     pub memory: Vec<Value>,
 }
@@ -50,10 +52,9 @@ impl Draft<'_> {
     /// Chooses the loops; `None` where an extent is unknown.
     pub fn choose(&self, target: &Target) -> Option<Loops> {
         let lanes_along = self.contiguous_axis();
-        let roles = self.adjusted_roles(lanes_along, target);
         let mut loops = Vec::new();
-        for group in self.groups(&roles) {
-            let role = role_of(&roles, group[0]);
+        for group in self.groups(&self.roles) {
+            let role = role_of(&self.roles, group[0]);
             loops.push(LoopAxis {
                 extent: product(self.axes, &group)?,
                 axes: group,
@@ -126,35 +127,10 @@ impl Draft<'_> {
             .stored(value)
             .fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
     }
-    fn static_extent(&self, axis: AxisId) -> Option<u64> {
-        static_value(self.axes.extent(axis)?)
-    }
     fn is_reduced(&self, axis: AxisId) -> bool {
         self.ops
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
-    }
-    /// The plan's roles, but: a contiguous axis that accumulators keep is held whole where it is short, and the axes that
-    /// they reduce are spread over workers instead. Rows are then read as they lie, and partial sums are few.
-    fn adjusted_roles(&self, lanes_along: Option<AxisId>, target: &Target) -> Vec<(AxisId, Role)> {
-        let mut roles = self.roles.clone();
-        let Some(axis) = lanes_along else {
-            return roles;
-        };
-        let accumulates = roles
-            .iter()
-            .any(|(a, r)| *r != Role::Tile && self.is_reduced(*a));
-        let short = self.static_extent(axis).is_some_and(|n| n <= target.whole);
-        if !accumulates || !short || role_of(&roles, axis) == Role::Tile || self.is_reduced(axis) {
-            return roles;
-        }
-        set_role(&mut roles, axis, Role::Tile);
-        if !roles.iter().any(|(_, r)| *r == Role::Grid)
-            && let Some(first) = roles.iter().map(|(a, _)| *a).find(|&a| a != axis)
-        {
-            set_role(&mut roles, first, Role::Grid);
-        }
-        roles
     }
     /// Axes that are walked as one: neighbours in every value, with one role, reduced by the same ops.
     fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
@@ -234,7 +210,7 @@ impl Draft<'_> {
         let element = staged.fold(0u64, |sum, dtype| sum.saturating_add(dtype.bytes()));
         let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
         let bytes = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
-        let mut tile = target.narrow_tile;
+        let mut tile = self.narrow;
         while tile > 1 && !crossed.is_empty() && bytes(tile) > room {
             tile /= 2;
         }
@@ -298,12 +274,6 @@ fn role_of(roles: &[(AxisId, Role)], axis: AxisId) -> Role {
         .iter()
         .find(|(a, _)| *a == axis)
         .map_or(Role::Stream, |(_, r)| *r)
-}
-
-fn set_role(roles: &mut [(AxisId, Role)], axis: AxisId, role: Role) {
-    for entry in roles.iter_mut().filter(|(a, _)| *a == axis) {
-        entry.1 = role;
-    }
 }
 
 fn rank(role: Role) -> u8 {

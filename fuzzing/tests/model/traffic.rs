@@ -1,0 +1,293 @@
+//! The bytes that each segment of a lowered program moves, as its launches and copies execute, beside those that the model counts.
+
+use std::collections::BTreeMap;
+
+use fuser::compile::{self, CompileOptions, Lowered};
+use fuser_artifact::{Artifact, BufferKind, SizeExpr, Step};
+use fuser_dialects::{kernel, task};
+use fuser_ir::{Ir, Op};
+use fuser_pass::{Remark, RemarkValue};
+use fuser_passes::cost::{Bindings, Copies, Model, plan_ops};
+use fuser_passes::report;
+
+use super::touched::touched;
+
+/// Bytes of one segment.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Bytes {
+    pub read: u64,
+    /// The same with what lies between touched elements in the same lines.
+    pub lines: u64,
+    pub written: u64,
+    pub workspace: u64,
+    /// What the most demanding sweep, or kernel, allocates.
+    pub resident: u64,
+}
+
+impl Bytes {
+    /// Whether this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
+    pub fn counts(&self, moved: &Bytes) -> bool {
+        let exact = (self.written, self.workspace) == (moved.written, moved.workspace);
+        exact && (moved.read..=moved.lines).contains(&self.read)
+    }
+    /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where an extent is 0.
+    pub fn tells(&self, moved: &Bytes) -> bool {
+        let workspace = moved.workspace;
+        moved.read + moved.written == 0 || Bytes { workspace, ..*self }.counts(moved)
+    }
+}
+
+/// The bytes of each segment, by name.
+pub type Segments = BTreeMap<String, Bytes>;
+
+/// What the report counts of each segment that is a kernel, and its plan of the workspace.
+pub fn counted(ir: &Ir, program: Op, model: &Model) -> Segments {
+    let report = report::report(ir, program, model);
+    let kernels = report.segments.iter().filter(|s| s.kind != "view");
+    let mut list = Segments::new();
+    for segment in kernels {
+        let bytes = Bytes {
+            read: segment.read_bytes.number().unwrap_or(u64::MAX),
+            written: segment.write_bytes.number().unwrap_or(u64::MAX),
+            ..Bytes::default()
+        };
+        list.insert(segment.name.clone(), bytes);
+    }
+    for segment in ir.children(program) {
+        let Some(bytes) = ir.symbol_name(segment).and_then(|name| list.get_mut(name)) else {
+            continue;
+        };
+        let mut ops = ir.children(segment);
+        ops.retain(|&op| !ir.is(op, &task::YIELD));
+        if let Ok(plan) = plan_ops(ir, &ops, model, &Copies::default()) {
+            bytes.workspace = plan.cost.workspace_bytes;
+            let allocated = plan.sweeps.iter().map(|s| s.allocated);
+            bytes.resident = allocated.max().unwrap_or(0);
+        }
+    }
+    list
+}
+
+/// What the report of a run tells of each segment.
+fn told(artifact: &Artifact, extents: &[i64]) -> Segments {
+    let mut list = Segments::new();
+    for info in &artifact.segments {
+        let bytes = list.entry(info.name.clone()).or_default();
+        let number = |bytes: &SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;
+        bytes.read += number(&info.read_bytes);
+        bytes.written += number(&info.write_bytes);
+    }
+    list
+}
+
+/// What each segment moves, or why that cannot be told.
+pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result<Segments, String> {
+    let artifact = &lowered.artifact;
+    let mut launches = ir.walk(program).into_iter();
+    let mut launches = launches.by_ref().filter(|&op| ir.is(op, &kernel::LAUNCH));
+    let mut list = Segments::new();
+    for step in &artifact.steps {
+        let name = artifact.segments[step.segment() as usize].name.clone();
+        let bytes = list.entry(name).or_default();
+        match step {
+            Step::Launch {
+                kernel,
+                buffers,
+                extents: own,
+                scratch_bytes,
+                ..
+            } => {
+                let scratch = scratch_bytes.evaluate_size(extents).unwrap() as u64;
+                bytes.resident = bytes.resident.max(scratch);
+                let launch = launches.next().ok_or("a step has no launch")?;
+                let own: Vec<i64> = own.iter().map(|e| e.evaluate(extents).unwrap()).collect();
+                let length = |&b: &u32| elements(artifact, b, extents);
+                let lengths: Vec<u64> = buffers.iter().map(length).collect();
+                let func = lowered.kernels[*kernel as usize];
+                let touched = touched(ir, func, &lengths, &own)
+                    .map_err(|told| format!("{}: {told}", ir.symbol_name(func).unwrap_or("?")))?;
+                let inputs = ir.operand_count(launch);
+                for (number, &buffer) in buffers.iter().enumerate() {
+                    let value = match number.checked_sub(inputs) {
+                        None => ir.operand(launch, number),
+                        Some(result) => ir.result(launch, result),
+                    };
+                    // A scalar travels as a kernel argument.
+                    if ir.value_kind(value).as_tensor().is_none() {
+                        continue;
+                    }
+                    let element = artifact.buffers[buffer as usize].dtype.bytes() as u64;
+                    let read = &touched.loaded[number];
+                    let loaded = read.count() * element;
+                    let stored = touched.stored[number].count() * element;
+                    match is_workspace(artifact, buffer) {
+                        true => bytes.workspace += loaded + stored,
+                        false => {
+                            bytes.read += loaded;
+                            bytes.lines += match read.is_plain() {
+                                true => loaded,
+                                false => read.in_lines() * element,
+                            };
+                            bytes.written += stored;
+                        }
+                    }
+                }
+            }
+            Step::Copy { from, elements, .. } => {
+                let element = artifact.buffers[*from as usize].dtype.bytes() as u64;
+                let copied = elements.evaluate(extents).unwrap() as u64 * element;
+                bytes.read += copied;
+                bytes.lines += copied;
+                bytes.written += copied;
+            }
+            Step::Fill { .. } => return Err("a fill".into()),
+        }
+    }
+    Ok(list)
+}
+
+fn elements(artifact: &Artifact, buffer: u32, extents: &[i64]) -> u64 {
+    let elements = &artifact.buffers[buffer as usize].elements;
+    elements.evaluate_size(extents).unwrap() as u64
+}
+
+/// Whether only the steps of one segment know a buffer.
+fn is_workspace(artifact: &Artifact, buffer: u32) -> bool {
+    let kind = artifact.buffers[buffer as usize].kind;
+    let users = artifact
+        .steps
+        .iter()
+        .filter(|s| s.buffers().contains(&buffer));
+    let mut segments: Vec<u32> = users.map(Step::segment).collect();
+    segments.dedup();
+    matches!(kind, BufferKind::Temp { .. }) && segments.len() == 1
+}
+
+/// The options of a compile for the target of `model`, for the extents that it binds.
+pub fn options(ir: &Ir, program: Op, model: &Model) -> CompileOptions {
+    let names = model.bindings.named.iter();
+    CompileOptions {
+        target: model.target,
+        program: ir.symbol_name(program).map(str::to_owned),
+        shapes: names
+            .map(|(&name, &n)| (ir.str(name).to_owned(), n))
+            .collect(),
+        ..CompileOptions::default()
+    }
+}
+
+/// A segment: what the plan counts, what the report of a run tells, and what is moved.
+pub struct Row {
+    pub name: String,
+    /// None where no plan has it: a copy, or a part of a segment that was cut.
+    pub planned: Option<Bytes>,
+    pub told: Bytes,
+    pub moved: Bytes,
+    /// Allocations of all its kernels.
+    pub allocations: u64,
+    /// Bytes that are kept through loops, in all segments of the program.
+    pub hoisted: u64,
+    /// Whether it was scheduled by another plan.
+    pub given_up: bool,
+}
+
+/// How a program compares, segment by segment.
+pub enum Compared {
+    Segments(Vec<Row>),
+    /// Why there is nothing to compare.
+    Not(String),
+}
+
+pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
+    let options = options(ir, program, model);
+    let run = |until: &str| {
+        let mut copy = ir.clone();
+        compile::keep_only(&mut copy, module, program);
+        let pipeline = compile::pipeline(&options).unwrap();
+        let pipeline = pipeline.up_to(until).unwrap();
+        let verify = fuser_ir::verify::verify;
+        let report = fuser_pass::manager::run_pipeline(&mut copy, module, &pipeline, verify);
+        (copy, report)
+    };
+    let (drawn, report) = run("remat");
+    if !report.ok() {
+        return Compared::Not("no segments".into());
+    }
+    let planned = counted(&drawn, program, model);
+    let hoisted = run("schedule")
+        .1
+        .remarks
+        .iter()
+        .map(kept_through_loops)
+        .sum();
+    let mut back = ir.clone();
+    let Ok(lowered) = compile::lower(&mut back, module, &options) else {
+        return Compared::Not("no kernels".into());
+    };
+    let given = |name: &String| options.shapes.get(name).map(|&n| n as i64);
+    let extents: Option<Vec<i64>> = lowered.artifact.extents.iter().map(given).collect();
+    let Some(extents) = extents else {
+        return Compared::Not("an extent is not given".into());
+    };
+    let told = told(&lowered.artifact, &extents);
+    let moved = match moved(&back, program, &lowered, &extents) {
+        Ok(moved) => moved,
+        Err(why) => return Compared::Not(why),
+    };
+    let mut names: Vec<&String> = planned.keys().chain(moved.keys()).collect();
+    names.sort();
+    names.dedup();
+    let of = |list: &Segments, name: &String| list.get(name).copied().unwrap_or_default();
+    let other = |name: &String| {
+        let mut told = lowered.other_plans.iter().map(|r| &r.message);
+        told.any(|text| {
+            text.split([' ', ','])
+                .any(|word| word == format!("@{name}"))
+        })
+    };
+    let row = |name: &String| Row {
+        name: name.clone(),
+        planned: planned.get(name).copied(),
+        told: of(&told, name),
+        moved: of(&moved, name),
+        allocations: allocations(&back, &lowered.kernels, program, name),
+        hoisted,
+        given_up: other(name),
+    };
+    Compared::Segments(names.into_iter().map(row).collect())
+}
+
+/// The bytes that a remark says are kept through loops.
+fn kept_through_loops(remark: &Remark) -> u64 {
+    let bytes = remark.args.iter().map(|(key, value)| match (*key, value) {
+        ("TileBytes", RemarkValue::Int(bytes)) => *bytes as u64,
+        _ => 0,
+    });
+    bytes.sum()
+}
+
+/// The allocations of the kernels of a segment.
+fn allocations(ir: &Ir, kernels: &[Op], program: Op, segment: &str) -> u64 {
+    let program = ir.symbol_name(program).unwrap_or_default();
+    let prefix = format!("{program}_{segment}_");
+    let own = |&&func: &&Op| ir.symbol_name(func).is_some_and(|n| n.starts_with(&prefix));
+    let bodies = kernels
+        .iter()
+        .filter(own)
+        .filter_map(|&func| ir.body(func, 0));
+    let ops = bodies.flat_map(|body| ir.block_ops(body));
+    ops.filter(|&op| ir.is(op, &kernel::ALLOC)).count() as u64
+}
+
+/// The lengths that the named extents of a program get.
+pub fn bindings(ir: &mut Ir, program: Op, known: &BTreeMap<String, u64>, other: u64) -> Bindings {
+    let names = compile::plan::extent_names(ir, program);
+    let named = names.iter().map(|name| {
+        let length = known.get(name).copied().unwrap_or(other);
+        (ir.sym(name), length)
+    });
+    Bindings {
+        named: named.collect(),
+        nominal: other,
+    }
+}

@@ -1,0 +1,402 @@
+//! The values that stay in fast memory from one phase of a step to a later one.
+//!
+//! What a phase needs of an earlier one is kept, or computed again from what is: kept values, inputs, which are read again, and results
+//! of reductions, which are kept in any case.
+//!
+//! ```text
+//! x: bf16 -> f: f32 -> e = exp(f - max) -> sum e         wide: e, 4 bytes an element (f takes one operation)
+//!                                       -> e / sum       narrow: x, 2 bytes an element, and e is computed twice
+//! ```
+//!
+//! *Wide* keeps all that takes more than a few operations and loads to compute again. *Narrow* keeps the fewest bytes from which the rest
+//! follows: a minimum cut between what the step reads and what later phases need.
+//!
+//! Decides nothing about axes, sweeps or phases, and not which of the two it is to be.
+
+use fuser_ir::def::OpClass;
+use petgraph::algo::ford_fulkerson;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::body::{Body, Mask, Source};
+use super::tiles::Tiles;
+use super::units::Draft;
+
+/// A value is computed again rather than kept where that takes no more operations and loads than these.
+const CHEAP_FLOPS: u64 = 3;
+const CHEAP_LOADS: usize = 2;
+
+/// No value has so many bytes.
+const MOST: u64 = 1 << 56;
+
+/// What is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// What is not cheap.
+    Wide,
+    /// The fewest bytes.
+    Narrow,
+}
+
+/// What stays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Residents {
+    /// Ops that a phase computes again, each as phase and op, ascending.
+    pub again: Vec<(u32, u32)>,
+    /// The most bytes that cross from one phase to the next, inputs included.
+    pub crossing: u64,
+    /// Bytes that kept values and results of reductions take, where one takes the place of another that nobody reads any more.
+    pub allocated: u64,
+}
+
+impl Residents {
+    /// Fast memory that they take.
+    pub fn bytes(&self) -> u64 {
+        self.crossing.max(self.allocated)
+    }
+}
+
+/// A sweep whose phases are known.
+pub(super) struct Step<'a> {
+    body: &'a Body,
+    draft: &'a Draft,
+    tiles: Tiles,
+    /// The phase of each op.
+    phases: FxHashMap<u32, u32>,
+    last: u32,
+}
+
+impl<'a> Step<'a> {
+    pub fn new(body: &'a Body, draft: &'a Draft, tiles: Tiles) -> Self {
+        let phases = draft.body.iter().copied().zip(draft.phases.iter().copied());
+        Self {
+            body,
+            draft,
+            tiles,
+            phases: phases.collect(),
+            last: draft.phases.iter().copied().max().unwrap_or(0),
+        }
+    }
+    /// What stays in this form.
+    pub fn residents(&self, form: Form) -> Residents {
+        match form {
+            Form::Wide => self.with(&|node| !self.is_cheap(node)),
+            Form::Narrow => {
+                let cut = self.cut();
+                self.with(&|node| cut.contains(&node))
+            }
+        }
+    }
+    /// About the least that crosses, whatever is kept: a byte for each index of the resident axes.
+    pub fn least(&self) -> u64 {
+        let later = self.draft.body.iter().filter(|n| self.phases[n] > 0);
+        let reads = later.flat_map(|&n| self.reads(n));
+        let elements = reads.filter_map(|source| match source {
+            Source::Node(p) if self.phases.get(&p) == Some(&0) && !self.is_there(p) => Some(
+                self.body
+                    .elements(self.body.nodes[p as usize].stored & !self.draft.outer),
+            ),
+            _ => None,
+        });
+        elements.max().unwrap_or(0)
+    }
+
+    /// Axes of a value that lie inside of the step.
+    fn inner(&self, node: u32) -> Mask {
+        self.tiles
+            .inner(self.body, self.body.nodes[node as usize].stored)
+    }
+    fn bytes(&self, source: Source) -> u64 {
+        let (element, stored) = match source {
+            Source::Input(i) => {
+                let input = &self.body.inputs[i as usize];
+                (input.element, input.stored)
+            }
+            Source::Node(n) => {
+                let node = &self.body.nodes[n as usize];
+                (node.element, node.stored)
+            }
+        };
+        element.saturating_mul(self.tiles.elements(self.body, stored))
+    }
+    /// What an op reads at its own place. What a window reads of memory is not resident for it, and what is computed for it has
+    /// no place.
+    fn reads(&self, node: u32) -> impl Iterator<Item = Source> + '_ {
+        let own = &self.body.nodes[node as usize];
+        let stays = move |source: &Source| match *source {
+            Source::Input(_) => own.touches.is_none(),
+            Source::Node(p) => !self.body.nodes[p as usize].is_unwalked(),
+        };
+        own.sources.iter().copied().filter(stays)
+    }
+    /// Whether the step has it in any case: a result of a reduction, or a value without axes inside of the step.
+    fn is_there(&self, node: u32) -> bool {
+        self.body.nodes[node as usize].reduced != 0 || self.inner(node) == 0
+    }
+    fn is_shape(&self, node: u32) -> bool {
+        let node = &self.body.nodes[node as usize];
+        node.class == OpClass::Shape && node.touches.is_none()
+    }
+
+    /// Whether it takes less to compute the value again than to keep it.
+    fn is_cheap(&self, node: u32) -> bool {
+        if self.body.nodes[node as usize].turns {
+            return false;
+        }
+        let (mut flops, mut loads) = (0u64, FxHashSet::default());
+        let mut stack = vec![Source::Node(node)];
+        let mut seen = FxHashSet::default();
+        while let Some(source) = stack.pop() {
+            let own = match source {
+                Source::Node(n) if self.phases.contains_key(&n) => n,
+                other => {
+                    loads.insert(other);
+                    continue;
+                }
+            };
+            if self.is_there(own) || !seen.insert(own) {
+                continue;
+            }
+            let op = &self.body.nodes[own as usize];
+            flops = flops.saturating_add(op.flops);
+            let touched = op.touches.iter().flatten();
+            let index = |value| self.body.inputs.iter().position(|i| i.value == value);
+            let touched = touched.filter_map(|r| index(r.value));
+            loads.extend(touched.map(|i| Source::Input(i as u32)));
+            if flops > CHEAP_FLOPS || loads.len() > CHEAP_LOADS {
+                return false;
+            }
+            stack.extend(self.reads(own));
+        }
+        loads.len() <= CHEAP_LOADS
+    }
+
+    /// What stays where values are kept as `keeps` says.
+    fn with(&self, keeps: &dyn Fn(u32) -> bool) -> Residents {
+        let mut residents = Residents::default();
+        let mut spans: FxHashMap<Source, (u32, u32)> = FxHashMap::default();
+        let mut kept: FxHashMap<u32, bool> = FxHashMap::default();
+        for phase in 0..=self.last {
+            let own = self.draft.body.iter().copied();
+            let mut stack: Vec<u32> = own.filter(|n| self.phases[n] == phase).collect();
+            let mut seen = FxHashSet::default();
+            while let Some(node) = stack.pop() {
+                for source in self.reads(node) {
+                    let first = match source {
+                        Source::Node(p) => self.phases.get(&p).copied(),
+                        Source::Input(_) => None,
+                    };
+                    let made = match (source, first) {
+                        (Source::Node(p), Some(first)) if first < phase => Some(p),
+                        (_, Some(_)) => continue,
+                        _ => None,
+                    };
+                    let mut stays = |p: u32| {
+                        let keeps = || !self.is_shape(p) && keeps(p);
+                        self.is_there(p) || *kept.entry(p).or_insert_with(keeps)
+                    };
+                    match made.filter(|&p| !stays(p)) {
+                        Some(p) if seen.insert(p) => {
+                            if !self.is_seen_through(p, &mut stays) {
+                                residents.again.push((phase, p));
+                            }
+                            stack.push(p);
+                        }
+                        Some(_) => {}
+                        None => {
+                            let first = first.unwrap_or(phase);
+                            spans.entry(source).or_insert((first, first)).1 = phase;
+                        }
+                    }
+                }
+            }
+        }
+        residents.again.sort_unstable();
+        residents.crossing = self.crossing(&spans);
+        residents.allocated = self.allocated(&spans);
+        residents
+    }
+    /// Whether an op only gives another shape to what stays or is read again: that is what a later phase reads.
+    fn is_seen_through(&self, mut node: u32, stays: &mut dyn FnMut(u32) -> bool) -> bool {
+        while self.is_shape(node) {
+            let source = self.body.nodes[node as usize].sources.first();
+            node = match source {
+                Some(&Source::Node(p)) if self.phases.contains_key(&p) => p,
+                _ => return true,
+            };
+            if stays(node) {
+                return true;
+            }
+        }
+        false
+    }
+    fn crossing(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
+        let mut borders = vec![0u64; self.last as usize];
+        // Sums do not depend on the order of the map.
+        for (&source, &(first, end)) in spans {
+            let bytes = self.bytes(source);
+            for border in &mut borders[first as usize..end as usize] {
+                *border = border.saturating_add(bytes);
+            }
+        }
+        borders.into_iter().max().unwrap_or(0)
+    }
+    /// What lowering allocates: memory of equal shape changes hands from one phase to a later one.
+    fn allocated(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
+        let mut asked: Vec<(u32, u32, Mask, u64)> = Vec::new();
+        for (&node, &phase) in self.draft.body.iter().zip(&self.draft.phases) {
+            let (inner, op) = (self.inner(node), &self.body.nodes[node as usize]);
+            let span = spans.get(&Source::Node(node));
+            let reduces = op.reduced != 0 && !self.draft.accumulators.contains(&node);
+            let staged = self.tiles.stages_window(self.body, node);
+            if inner != 0 && (reduces || span.is_some() || staged) {
+                asked.push((phase, span.map_or(phase, |s| s.1), op.stored, op.element));
+            }
+        }
+        for (&source, &(first, end)) in spans {
+            let (order, stored, element) = match source {
+                Source::Input(i) => {
+                    let input = &self.body.inputs[i as usize];
+                    (&input.order, input.stored, input.element)
+                }
+                Source::Node(n) if !self.phases.contains_key(&n) => {
+                    let node = &self.body.nodes[n as usize];
+                    (&node.order, node.stored, node.element)
+                }
+                Source::Node(_) => continue,
+            };
+            if self.tiles.stages(self.body, order, element) {
+                asked.push((first, end, stored, element));
+            }
+        }
+        asked.sort_unstable();
+        let mut slots: Vec<((Mask, u64), u32)> = Vec::new();
+        for (phase, end, stored, element) in asked {
+            let key = (self.tiles.inner(self.body, stored), element);
+            match slots.iter_mut().find(|s| s.0 == key && s.1 < phase) {
+                Some(slot) => slot.1 = end,
+                None => slots.push((key, end)),
+            }
+        }
+        let bytes = |((inner, element), _): &((Mask, u64), u32)| {
+            element.saturating_mul(self.tiles.elements(self.body, *inner))
+        };
+        slots.iter().map(bytes).fold(0, u64::saturating_add)
+    }
+
+    // --- the narrowest form ------------------------------------------------------------------------------------------
+
+    /// The ops whose results are kept where the fewest bytes are.
+    fn cut(&self) -> FxHashSet<u32> {
+        let mut network = Network::default();
+        let mut first: FxHashMap<Source, u32> = FxHashMap::default();
+        // Inputs that several phases read are there again at no price.
+        let mut free: FxHashSet<Source> = FxHashSet::default();
+        let phases = self.draft.body.iter().zip(&self.draft.phases);
+        for (&node, &phase) in phases.clone() {
+            for source in self.reads(node) {
+                if *first.entry(source).or_insert(phase) != phase {
+                    free.insert(source);
+                }
+            }
+        }
+        for (&node, &phase) in phases {
+            let op = &self.body.nodes[node as usize];
+            for source in self.reads(node) {
+                let made = match source {
+                    Source::Node(p) => self.phases.get(&p).map(|&first| (p, first)),
+                    Source::Input(_) => None,
+                };
+                match made {
+                    Some((p, _)) if self.is_there(p) => continue,
+                    Some((_, first)) if first < phase => network.need(self, source),
+                    Some(_) => {}
+                    None if free.contains(&source) => continue,
+                    None => network.start(self, source),
+                }
+                if !self.is_there(node) {
+                    network.follow(self, source, Source::Node(node));
+                }
+            }
+            // What a window reads is not resident: it is not computed again.
+            if op.touches.is_some() && !op.is_unwalked() && !self.is_there(node) {
+                network.start(self, Source::Node(node));
+            }
+        }
+        network.cut()
+    }
+}
+
+/// A flow network in which each value is an edge of its bytes.
+struct Network {
+    graph: DiGraph<(), u64>,
+    from: NodeIndex,
+    to: NodeIndex,
+    values: FxHashMap<Source, (NodeIndex, NodeIndex)>,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        let mut graph = DiGraph::new();
+        let (from, to) = (graph.add_node(()), graph.add_node(()));
+        Self {
+            graph,
+            from,
+            to,
+            values: FxHashMap::default(),
+        }
+    }
+}
+
+impl Network {
+    fn value(&mut self, step: &Step<'_>, source: Source) -> (NodeIndex, NodeIndex) {
+        let graph = &mut self.graph;
+        *self.values.entry(source).or_insert_with(|| {
+            let ends = (graph.add_node(()), graph.add_node(()));
+            // Another shape of a value is never kept: the value is.
+            let shape = matches!(source, Source::Node(n) if step.is_shape(n));
+            let bytes = if shape {
+                MOST
+            } else {
+                step.bytes(source).min(MOST >> 16)
+            };
+            graph.add_edge(ends.0, ends.1, bytes);
+            ends
+        })
+    }
+    fn start(&mut self, step: &Step<'_>, source: Source) {
+        let (start, _) = self.value(step, source);
+        self.graph.update_edge(self.from, start, MOST);
+    }
+    fn need(&mut self, step: &Step<'_>, source: Source) {
+        let (_, end) = self.value(step, source);
+        self.graph.update_edge(end, self.to, MOST);
+    }
+    fn follow(&mut self, step: &Step<'_>, source: Source, user: Source) {
+        let ((_, end), (start, _)) = (self.value(step, source), self.value(step, user));
+        self.graph.update_edge(end, start, MOST);
+    }
+    /// The ops on the minimum cut that is nearest to the start.
+    fn cut(&self) -> FxHashSet<u32> {
+        let (_, flows) = ford_fulkerson(&self.graph, self.from, self.to);
+        let mut reached = FxHashSet::from_iter([self.from]);
+        let mut stack = vec![self.from];
+        while let Some(at) = stack.pop() {
+            let ahead = self.graph.edges(at);
+            let ahead = ahead.filter(|e| flows[e.id().index()] < *e.weight());
+            let back = self.graph.edges_directed(at, petgraph::Incoming);
+            let back = back.filter(|e| flows[e.id().index()] > 0);
+            let next = ahead.map(|e| e.target()).chain(back.map(|e| e.source()));
+            stack.extend(next.filter(|&n| reached.insert(n)));
+        }
+        let cut = self
+            .values
+            .iter()
+            .filter_map(|(source, (start, end))| match source {
+                Source::Node(n) if reached.contains(start) && !reached.contains(end) => Some(*n),
+                _ => None,
+            });
+        cut.collect()
+    }
+}

@@ -1,0 +1,182 @@
+//! The tiles of a sweep: how many indices of an axis that steps lie inside of one step.
+//!
+//! Lanes run along the axis along which most of the memory is contiguous. That axis is cut into tiles; where other memory is contiguous
+//! along another axis, a transposition, so is that one, and what is read across the lanes is *staged*: read as it lies into fast memory.
+//! What a step keeps has an element for each index of its tiles.
+//!
+//! Says how large, not which: `roles.rs` says which axes step, `schedule/loops.rs` cuts the loops by the same rules and by the tile that is
+//! chosen here.
+
+use fuser_target::Target;
+
+use super::body::{Body, Mask, bits};
+use super::units::Draft;
+
+/// The shortest tile that is tried: 64 bytes of f32.
+const LEAST: u64 = 16;
+/// What lowering stages of one value at most, in bytes.
+const MAX_STAGE_BYTES: u64 = 256 << 10;
+
+/// The tiles of one sweep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tiles {
+    lanes: Option<usize>,
+    /// Axes along which memory is contiguous that is read or written across the lanes.
+    crossed: Mask,
+    outer: Mask,
+    /// Elements along the lanes where they step.
+    long: u64,
+    /// Elements along the lanes and along crossed axes beside them.
+    pub narrow: u64,
+}
+
+impl Tiles {
+    pub fn of(body: &Body, draft: &Draft, target: &Target) -> Self {
+        let mut tiles = Self {
+            lanes: contiguous_axis(body, draft),
+            crossed: 0,
+            outer: draft.outer,
+            long: target.tile,
+            narrow: target.narrow_tile,
+        };
+        tiles.crossed = tiles.lanes.map_or(0, |lanes| crossed(body, draft, lanes));
+        if tiles.crossed != 0 || draft.space & !draft.outer != 0 {
+            tiles.long = 0;
+        }
+        let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
+        let cut = tiles.lanes.map_or(0, |lanes| 1 << lanes) | tiles.crossed;
+        let cut = (cut & draft.outer).count_ones();
+        let element = memory(body, draft).fold(0u64, |sum, m| sum.saturating_add(m.element));
+        let staged = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
+        while tiles.crossed != 0 && tiles.narrow > 1 && staged(tiles.narrow) > room {
+            tiles.narrow /= 2;
+        }
+        tiles
+    }
+    /// The same with a shorter tile, where there is one and it matters.
+    pub fn shorter(mut self) -> Option<Self> {
+        let cut = self.lanes.map_or(0, |lanes| 1 << lanes) | self.crossed;
+        let matters = self.long == 0 && cut & self.outer != 0;
+        self.narrow /= 2;
+        (matters && self.narrow >= LEAST).then_some(self)
+    }
+    /// Whether anything may be staged.
+    pub fn crosses(&self) -> bool {
+        self.crossed != 0
+    }
+    /// Indices of an axis inside of a step.
+    pub fn size(&self, body: &Body, axis: usize) -> u64 {
+        match (self.outer >> axis & 1, self.lanes == Some(axis)) {
+            (0, _) => body.extents[axis],
+            (_, true) if self.long != 0 => self.long,
+            (_, true) => self.narrow,
+            _ if self.crossed >> axis & 1 == 1 => self.narrow,
+            _ => 1,
+        }
+    }
+    /// Those of some axes that have a loop inside of the step.
+    pub fn inner(&self, body: &Body, axes: Mask) -> Mask {
+        let steps = |&axis: &usize| self.outer >> axis & 1 == 0 || self.size(body, axis) > 1;
+        bits(axes).filter(steps).fold(0, |m, axis| m | 1 << axis)
+    }
+    /// Indices of some axes inside of a step.
+    pub fn elements(&self, body: &Body, axes: Mask) -> u64 {
+        bits(axes).fold(1u64, |n, axis| n.saturating_mul(self.size(body, axis)))
+    }
+    /// Whether memory with these axes, outermost first, is staged.
+    pub fn stages(&self, body: &Body, order: &[usize], element: u64) -> bool {
+        let (Some(lanes), Some(&last)) = (self.lanes, order.last()) else {
+            return false;
+        };
+        let axes = order.iter().fold(0, |m, axis| m | 1 << axis);
+        let walked = self.inner(body, axes);
+        let bytes = element.saturating_mul(self.elements(body, axes));
+        let both = (1 << lanes) | (1 << last);
+        last != lanes && walked & both == both && bytes <= MAX_STAGE_BYTES
+    }
+    /// Whether the result of a window is.
+    pub fn stages_window(&self, body: &Body, index: u32) -> bool {
+        let node = &body.nodes[index as usize];
+        let near = node.crossed.iter().filter(|c| Some(c.0) == self.lanes);
+        let mut order: Vec<usize> = node.order.to_vec();
+        near.map(|c| c.1).any(|last| {
+            order.retain(|&a| a != last);
+            order.push(last);
+            node.plain && self.stages(body, &order, node.element)
+        })
+    }
+}
+
+/// What a sweep loads or stores.
+struct Memory<'a> {
+    order: &'a [usize],
+    stored: Mask,
+    bytes: u64,
+    element: u64,
+}
+
+/// What a sweep loads and stores: results first, the last of them at the front, then operands, so that of axes of equal weight that
+/// of the last result comes first.
+fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'a>> {
+    let mut written: Vec<u32> = [&draft.stores, &draft.keeps, &draft.accumulators]
+        .into_iter()
+        .flatten()
+        .copied()
+        .filter(|n| draft.body.binary_search(n).is_ok())
+        .collect();
+    written.sort_unstable();
+    written.dedup();
+    let made = |n: u32| {
+        let node = &body.nodes[n as usize];
+        Memory {
+            order: &node.order,
+            stored: node.stored,
+            bytes: node.bytes,
+            element: node.element,
+        }
+    };
+    let loads = draft.loads.iter().rev().map(|&l| {
+        let input = &body.inputs[l as usize];
+        Memory {
+            order: &input.order,
+            stored: input.stored,
+            bytes: input.bytes,
+            element: input.element,
+        }
+    });
+    let fetches = draft.fetches.iter().rev().map(move |&n| made(n));
+    let written = written.into_iter().rev().map(made);
+    written.chain(loads).chain(fetches)
+}
+
+/// The axis along which most bytes of memory are contiguous.
+pub(super) fn contiguous_axis(body: &Body, draft: &Draft) -> Option<usize> {
+    let windows = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let windows = windows.filter(|n| n.contiguous);
+    let windows = windows.map(|n| (n.order.last().copied(), n.bytes));
+    let plain = memory(body, draft).map(|m| (m.order.last().copied(), m.bytes));
+    let mut weights: Vec<(usize, u64)> = Vec::new();
+    for (axis, bytes) in plain.chain(windows) {
+        let Some(axis) = axis else { continue };
+        match weights.iter_mut().find(|(a, _)| *a == axis) {
+            Some((_, sum)) => *sum = sum.saturating_add(bytes),
+            None => weights.push((axis, bytes)),
+        }
+    }
+    let best = weights.iter().map(|(_, w)| *w).max()?;
+    let mut weights = weights.into_iter();
+    weights.find(|(_, w)| *w == best).map(|(a, _)| a)
+}
+
+/// Axes along which some memory is contiguous that varies along the lanes too.
+fn crossed(body: &Body, draft: &Draft, lanes: usize) -> Mask {
+    let varies = memory(body, draft).filter(|m| m.stored >> lanes & 1 == 1);
+    let plain = varies.filter_map(|m| m.order.last().copied());
+    let windows = draft
+        .body
+        .iter()
+        .flat_map(|&n| &body.nodes[n as usize].crossed);
+    let windows = windows.filter(|c| c.0 == lanes).map(|c| c.1);
+    let axes = plain.chain(windows).filter(|&axis| axis != lanes);
+    axes.fold(0, |m, axis| m | 1 << axis)
+}
