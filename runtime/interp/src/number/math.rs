@@ -144,7 +144,7 @@ impl Unary {
             Self::Cosh => libm::cosh(x),
             Self::Tanh => libm::tanh(x),
             Self::Asinh => libm::asinh(x),
-            Self::Acosh => libm::acosh(x),
+            Self::Acosh => acosh(x),
             Self::Atanh => libm::atanh(x),
             Self::Erf => libm::erf(x),
             Self::Erfc => libm::erfc(x),
@@ -162,6 +162,11 @@ pub fn sign(x: f64) -> f64 {
     } else {
         x
     }
+}
+
+/// The inverse hyperbolic cosine; NaN below 1, where `libm` has infinities far off.
+fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
 /// `1 / (1 + e^-x)` by the side on which nothing overflows.
@@ -210,4 +215,17 @@ pub fn fmax(a: f64, b: f64) -> f64 {
 /// The smaller, the other where one is NaN.
 pub fn fmin(a: f64, b: f64) -> f64 {
     -fmax(-a, -b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acosh_is_nan_below_one() {
+        for x in [0.9, -1.0, -32768.0, -1e9, f64::NEG_INFINITY, f64::NAN] {
+            assert!(Unary::Acosh.of(x).is_nan(), "{x}");
+        }
+        assert_eq!(Unary::Acosh.of(1.0), 0.0);
+    }
 }
