@@ -15,7 +15,7 @@ use super::code::{Binary, Code, Decoder};
 const LINE: u64 = 16;
 
 /// Instructions that are run for a launch at most.
-const BUDGET: u64 = 40_000_000;
+const BUDGET: u64 = 100_000_000;
 
 /// Interleaved parts that a loop is walked in at most.
 const MOST_PARTS: i64 = 64;
