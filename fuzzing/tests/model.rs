@@ -47,7 +47,7 @@ const KNOWN: usize = 30;
 /// Programs whose kernels are too long to be counted.
 const TOO_LONG: usize = 4;
 
-/// How the segments of programs compare.
+/// The comparison of the segments of programs.
 #[derive(Default)]
 struct Tally {
     segments: usize,

@@ -13,7 +13,7 @@ const QUESTIONS: [&str; 13] = [
 ];
 
 /// The folder that may still hold such doc comments, and their number.
-const LEFT: (&str, usize) = ("passes/", 999);
+const LEFT: (&str, usize) = ("passes/", 223);
 
 /// A line of a doc comment: its marker and its text.
 fn doc(line: &Line) -> Option<(&str, &str)> {

@@ -32,11 +32,11 @@ impl Elements {
         let words = vec![0; length.div_ceil(64) as usize];
         Self { words, length }
     }
-    /// How many there are.
+    /// Their number.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|w| u64::from(w.count_ones())).sum()
     }
-    /// How many there are with those between them that lie in the same lines: fewer than [`LINE`] from one to the next.
+    /// Their number with those between them that lie in the same lines: fewer than [`LINE`] from one to the next.
     pub fn in_lines(&self) -> u64 {
         let elements =
             (0..self.length).filter(|i| self.words[(i / 64) as usize] >> (i % 64) & 1 == 1);
@@ -46,7 +46,7 @@ impl Elements {
             sum + if (1..LINE).contains(&step) { step } else { 1 }
         })
     }
-    /// Whether all of the buffer is in it, or nothing.
+    /// True if all of the buffer is in it, or nothing.
     pub fn is_plain(&self) -> bool {
         [0, self.length].contains(&self.count())
     }
@@ -69,14 +69,14 @@ impl Elements {
     }
 }
 
-/// What a launch touches of each of its buffers.
+/// The elements that a launch touches of each of its buffers.
 #[derive(Clone, Default)]
 pub struct Touched {
     pub loaded: Vec<Elements>,
     pub stored: Vec<Elements>,
 }
 
-/// What a launch of `func` touches of buffers of these lengths, under these extents.
+/// The elements that a launch of `func` touches of buffers of these lengths, under these extents.
 pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<Touched, String> {
     let body = ir.body(func, 0).ok_or("the kernel has no body")?;
     let mut decoder = Decoder {
@@ -334,7 +334,7 @@ fn parts(how: Binary, a: Line, b: Line) -> i64 {
     }
 }
 
-/// Whether a comparison holds in all iterations, or in none.
+/// True if a comparison holds in all iterations, or in none.
 fn compare(how: &str, a: Line, b: Line, count: i64) -> Option<bool> {
     let ends = [a.at - b.at, a.last(count) - b.last(count)];
     let holds = ends.map(|difference| match how {

@@ -20,12 +20,12 @@ pub struct Bytes {
     pub lines: u64,
     pub written: u64,
     pub workspace: u64,
-    /// What the most demanding sweep, or kernel, allocates.
+    /// The allocation of the most demanding sweep, or kernel.
     pub resident: u64,
 }
 
 impl Bytes {
-    /// Whether this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
+    /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
     pub fn counts(&self, moved: &Bytes) -> bool {
         let exact = (self.written, self.workspace) == (moved.written, moved.workspace);
         exact && (moved.read..=moved.lines).contains(&self.read)
@@ -40,7 +40,7 @@ impl Bytes {
 /// The bytes of each segment, by name.
 pub type Segments = BTreeMap<String, Bytes>;
 
-/// What the report counts of each segment that is a kernel, and its plan of the workspace.
+/// The bytes that the report counts of each segment that is a kernel, and its plan of the workspace.
 pub fn counted(ir: &Ir, program: Op, model: &Model) -> Segments {
     let report = report::report(ir, program, model);
     let kernels = report.segments.iter().filter(|s| s.kind != "view");
@@ -68,7 +68,7 @@ pub fn counted(ir: &Ir, program: Op, model: &Model) -> Segments {
     list
 }
 
-/// What the report of a run tells of each segment.
+/// The bytes that the report of a run tells of each segment.
 fn told(artifact: &Artifact, extents: &[i64]) -> Segments {
     let mut list = Segments::new();
     for info in &artifact.segments {
@@ -80,7 +80,7 @@ fn told(artifact: &Artifact, extents: &[i64]) -> Segments {
     list
 }
 
-/// What each segment moves, or why that cannot be told.
+/// The bytes that each segment moves, or the reason that they cannot be told.
 pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result<Segments, String> {
     let artifact = &lowered.artifact;
     let mut launches = ir.walk(program).into_iter();
@@ -151,7 +151,7 @@ fn elements(artifact: &Artifact, buffer: u32, extents: &[i64]) -> u64 {
     elements.evaluate_size(extents).unwrap() as u64
 }
 
-/// Whether only the steps of one segment know a buffer.
+/// True if only the steps of one segment know a buffer.
 fn is_workspace(artifact: &Artifact, buffer: u32) -> bool {
     let kind = artifact.buffers[buffer as usize].kind;
     let users = artifact
@@ -187,14 +187,14 @@ pub struct Row {
     pub allocations: u64,
     /// Bytes that are kept through loops, in all segments of the program.
     pub hoisted: u64,
-    /// Whether it was scheduled by another plan.
+    /// True if it was scheduled by another plan.
     pub given_up: bool,
 }
 
-/// How a program compares, segment by segment.
+/// The comparison of a program, segment by segment.
 pub enum Compared {
     Segments(Vec<Row>),
-    /// Why there is nothing to compare.
+    /// The reason that there is nothing to compare.
     Not(String),
 }
 

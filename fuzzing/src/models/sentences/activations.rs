@@ -24,6 +24,7 @@ pub const ALL: &[Sentence] = &[
     row("residual", 4, residual),
     row("waves", 2, waves),
     row("bases", 2, bases),
+    row("inverses", 3, inverses),
 ];
 
 /// An operand of moderate size.
@@ -280,5 +281,30 @@ fn bases(w: &mut Writer) -> Option<()> {
     let q = w.bin("pow", shifted, root);
     let y = w.bin("mul", l, q);
     let y = w.expect(y, -600.0, 600.0);
+    done(w, y)
+}
+
+/// Inverse and hyperbolic functions, each where it is defined and does not grow steep.
+fn inverses(w: &mut Writer) -> Option<()> {
+    let x = operand(w);
+    let distance = w.un("abs", x);
+    let beyond = w.with("add", distance, 1.5);
+    let y = match w.source.below(4) {
+        0 => {
+            let narrow = w.clamp(x, -0.9, 0.9);
+            let name = w.source.one(&["asin", "acos", "atanh"]);
+            w.un(name, narrow)
+        }
+        1 => {
+            let name = w.source.one(&["acosh", "log10"]);
+            w.un(name, beyond)
+        }
+        2 => {
+            let small = w.tame(x, 4.0);
+            let name = w.source.one(&["sinh", "cosh", "asinh", "atan", "erfc"]);
+            w.un(name, small)
+        }
+        _ => w.bin("atan2", x, beyond),
+    };
     done(w, y)
 }

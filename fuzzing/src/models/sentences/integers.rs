@@ -200,8 +200,20 @@ fn arithmetic(w: &mut Writer) -> Option<()> {
     let mut last = x;
     for _ in 0..2 + w.source.below(4) {
         let name = w.source.one(&[
-            "add", "sub", "mul", "div", "rem", "maximum", "minimum", "and", "or", "xor", "shl",
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "rem",
+            "remainder",
+            "maximum",
+            "minimum",
+            "and",
+            "or",
+            "xor",
+            "shl",
             "shr",
+            "lshr",
         ]);
         last = match w.maybe(2) {
             true => w.bin(name, last, y),

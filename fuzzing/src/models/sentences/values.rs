@@ -65,7 +65,8 @@ fn remainders(w: &mut Writer) -> Option<()> {
     let dims = w.shape(rank);
     let x = w.reals("x", dims, -20.0, 20.0);
     let by = w.source.one(&[1.0, 2.5, 0.75, 3.0]);
-    let r = w.with("rem", x, by);
+    let name = w.source.one(&["rem", "remainder"]);
+    let r = w.with(name, x, by);
     w.offer(r);
     let q = w.bin("sub", x, r);
     w.offer(q);

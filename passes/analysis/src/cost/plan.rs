@@ -348,9 +348,8 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     let twice = loaded_bytes(body, &draft.epilogue, &twice);
     let loaded = loaded_bytes(body, &draft.body, own).saturating_add(late);
     let own: &[u32] = if is_empty { &[] } else { &draft.fetches };
-    let fetched = |outputs| {
-        bytes(own, outputs).saturating_add(bytes(&draft.epilogue_fetches, outputs))
-    };
+    let fetched =
+        |outputs| bytes(own, outputs).saturating_add(bytes(&draft.epilogue_fetches, outputs));
     let between = fetched(false).saturating_add(bytes(&draft.keeps, false));
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
