@@ -89,7 +89,7 @@ fn told(fault: &Fault) -> String {
     format!("{fault}{hint}")
 }
 
-/// What to write instead of a word that is not known.
+/// Advice on what to write instead of a word that is not known.
 pub fn hint(fault: &Fault) -> Option<String> {
     let near = match &fault.what {
         Wrong::Key(key) => nearest(key, text::keys())?,

@@ -12,7 +12,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 use fuser_testing::parsed;
 
-/// What a border holds, where the tensor holds 0, 1, 2, ...
+/// The value in a border, where the tensor holds 0, 1, 2, ...
 const FILL: i64 = -1;
 
 /// Numbers from a multiplicative congruence, the same on every machine.
@@ -216,7 +216,7 @@ fn value_of(form: &Form, point: &[(AxisId, i64)]) -> i64 {
     number(&form.offset) + terms.sum::<i64>()
 }
 
-/// What the nodes say of one element, where each element of the `size` in memory holds its place.
+/// The value of one element by the nodes, where each element of the `size` in memory holds its place.
 fn element(ir: &Ir, window: &Window, point: &[(AxisId, i64)], size: i64) -> i64 {
     let holds = |g: &Guard| (0..number(&g.extent)).contains(&value_of(&g.at, point));
     let mut values = Vec::<i64>::new();

@@ -268,8 +268,9 @@ fn text(value: String) -> String {
     value.trim_end_matches('\0').to_string()
 }
 
-/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes three times as long for the same code: there
-/// are no calls, no variables in memory and, but for partial results, no loads of what was stored. What each is for:
+/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes three times as long for the same
+/// code: there are no calls, no variables in memory and, but for partial results, no loads of what was stored. The
+/// purpose of each:
 ///
 /// ```text
 /// early-cse, instcombine     the same index is computed at every access

@@ -50,7 +50,7 @@ pub struct LoopAxis {
 }
 
 impl LoopAxis {
-    /// Whether there is a loop inside the step.
+    /// True if there is a loop inside the step.
     pub fn has_inner(&self) -> bool {
         self.role == Role::Tile || self.tile > 1
     }
@@ -59,7 +59,7 @@ impl LoopAxis {
         let names: Vec<String> = self.axes.iter().map(|&a| axis_name(a)).collect();
         names.join("*")
     }
-    /// Whether there is a loop around the step.
+    /// True if there is a loop around the step.
     pub fn has_outer(&self) -> bool {
         self.role != Role::Tile
     }
@@ -151,7 +151,7 @@ impl SweepSpec {
         let with = |role| (0..self.loops.len()).filter(move |&i| self.loops[i].role == role);
         with(Role::Grid).chain(with(Role::Stream)).collect()
     }
-    /// How many of them are spread over workers.
+    /// The number of outer loops that are spread over workers.
     pub fn grid_count(&self) -> usize {
         self.loops.iter().filter(|l| l.role == Role::Grid).count()
     }
@@ -185,7 +185,8 @@ impl SweepSpec {
     pub fn loop_of(&self, axis: AxisId) -> Option<usize> {
         self.loops.iter().position(|l| l.axes.contains(&axis))
     }
-    /// How `value` lies along loop axis `index`; `None` where the axes that are walked as one are not adjacent in it.
+    /// The variation of `value` along loop axis `index`; `None` where the axes that are walked as one are not adjacent
+    /// in it, or a stride is not known.
     pub fn along(&self, axes: &Axes, value: Value, index: usize) -> Option<Along> {
         let parts = &self.loops[index].axes;
         let stored = axes.strides(value);

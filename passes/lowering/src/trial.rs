@@ -10,15 +10,15 @@ use fuser_target::Target;
 
 use crate::lower::launch::lower_sweep;
 
-/// Why a sweep cannot be lowered, and where the op at fault stands.
+/// The reason that a sweep cannot be lowered, and the op at fault.
 pub struct Fault {
     /// The place of the op.
     pub place: Place,
     /// Its name.
     pub op: String,
-    /// What cannot be done.
+    /// The message.
     pub reason: String,
-    /// What to do instead.
+    /// Advice on the correction.
     pub help: String,
 }
 

@@ -101,7 +101,7 @@ impl Needed {
         }
         self.around(ir, op);
     }
-    /// What holds a needed op stays.
+    /// Marks the ops around a needed op: they stay as well.
     fn around(&mut self, ir: &Ir, op: Op) {
         let mut parent = ir.parent_op(op);
         while let Some(op) = parent.filter(|&p| !self.ops[p]) {
@@ -128,13 +128,13 @@ impl Needed {
     }
 }
 
-/// What a task yields for result `index`.
+/// The value that a task yields for result `index`.
 fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
     let last = ir.last_op(ir.body(task, 0)?)?;
     ir.operands(last).nth(index)
 }
 
-/// Whether `op` is the yield of a task inside `root`. What `root` itself yields is not ours to judge: it is needed.
+/// True if `op` is the yield of a task inside `root`. The yield of `root` itself is not ours to judge: it is needed.
 fn ends_border(ir: &Ir, op: Op, root: Op) -> bool {
     let parent = ir.parent_op(op).filter(|&p| p != root);
     ir.has(op, Traits::TERMINATOR) && parent.is_some_and(|p| is_border(ir, p))

@@ -119,7 +119,7 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
     Ok(out)
 }
 
-/// How many elements are folded, as a scalar of type `dtype`.
+/// The number of elements that are folded, as a scalar of type `dtype`.
 fn count(b: &mut Builder<'_>, folded: &[Dim], dtype: DType) -> Result<Value, OpError> {
     let ty = b.ir.scalar(dtype);
     let fixed = folded.iter().try_fold(1u64, |n, d| match d.extent {

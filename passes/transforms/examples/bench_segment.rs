@@ -104,7 +104,7 @@ fn counter(pipeline: &Pipeline, report: &Report, wanted: &str) -> u64 {
     wanted.map(|(_, v)| *v).sum()
 }
 
-/// What `--all` measures, one after the other.
+/// The passes that `--all` measures, one after the other.
 const PASSES: [&str; 4] = ["preseg", "segment", "remat", "schedule"];
 
 fn measure_all(name: &str, ops: usize, text: &str) -> bool {

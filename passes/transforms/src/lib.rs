@@ -59,7 +59,7 @@ pub static PASSES: &[&PassDef] = &[
 /// Every named pipeline.
 pub static PIPELINES: &[&PipelineDef] = &[&SIMPLIFY, &preseg::PIPELINE, &FUSE];
 
-/// What tidies a program without a decision about fusion.
+/// The passes that tidy a program without a decision about fusion.
 static SIMPLIFY: PipelineDef = PipelineDef {
     name: "simplify",
     summary: "canonicalize, merge equal ops, drop dead ones",
@@ -75,7 +75,7 @@ macro_rules! front {
     };
 }
 
-/// What runs on a program before it is scheduled, in `fuse` and wherever a program is compiled.
+/// The passes that run on a program before it is scheduled, in `fuse` and wherever a program is compiled.
 pub const FRONT: &str = front!();
 
 /// From a tensor program to kernels.
@@ -94,7 +94,7 @@ static FUSE: PipelineDef = PipelineDef {
     ),
 };
 
-/// What pipeline text may name: all passes, all named pipelines, the ops that passes are anchored on.
+/// The names that pipeline text may use: all passes, all named pipelines, the ops that passes are anchored on.
 pub fn catalog() -> Catalog<'static> {
     Catalog {
         passes: PASSES,

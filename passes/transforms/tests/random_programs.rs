@@ -111,8 +111,8 @@ fn patterns_come_back() {
     }
 }
 
-/// What is planned is drawn: as many sweeps; where results of sums are worked on after a sweep, at most one more for each op
-/// that does so, over their small space. And all of it moves the bytes that were planned.
+/// The sweeps drawn are as many as were planned; where results of sums are worked on after a sweep, there is at most
+/// one more for each op that does so, over their small space. And all of it moves the bytes that were planned.
 #[test]
 fn as_many_sweeps_are_drawn_as_planned() {
     let (mut segments, mut after) = (0, 0);

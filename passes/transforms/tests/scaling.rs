@@ -8,7 +8,7 @@ mod common;
 
 use common::{Run, programs, run};
 
-/// What the pass counts as work.
+/// The counters of the pass that are its work.
 const COUNTERS: [&str; 5] = [
     "questions",
     "asked-ops",

@@ -4,7 +4,7 @@ mod common;
 
 use common::run;
 
-/// How many windows of a program sink, and how many ops are computed again for them.
+/// The number of windows of a program that sink, and of ops that are computed again for them.
 fn sunk(text: &str) -> (u64, u64) {
     let run = run(text, &[("sink-windows", "")]);
     assert_eq!(run.errors, Vec::<String>::new(), "{text}");

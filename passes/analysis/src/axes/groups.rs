@@ -87,7 +87,7 @@ impl AxisGroups {
         self.added
     }
 
-    /// Whether groups `a` and `b` have one iteration space. Changes neither.
+    /// The verdict on one iteration space for groups `a` and `b`: one, none, or open. Changes neither group.
     pub fn ask(&mut self, ir: &Ir, a: usize, b: usize) -> Common {
         self.questions += 1;
         let (large, small) = self.by_size(a, b);

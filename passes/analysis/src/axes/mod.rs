@@ -147,7 +147,7 @@ const MAX_ROUNDS: usize = 24;
 /// The most permutations that are tried as windows.
 const MAX_TURNS: usize = 4;
 
-/// Whether `op` moves the axes of what lies in memory wherever borders are drawn, and does nothing else.
+/// True if all that `op` does is to permute the axes of an argument, which lies in memory wherever borders are drawn.
 pub(crate) fn is_turn(ir: &Ir, op: Op) -> bool {
     let given = |op: &Op| ir.operands(*op).all(|v| ir.def_op(v).is_none());
     let places = ir
@@ -340,8 +340,8 @@ impl Axes {
         Ok(())
     }
 
-    /// How the walk finds the elements of a slice, pad or cat; `None` for other ops, and for those that only other windows
-    /// read.
+    /// The window by which the walk finds the elements of a slice, pad or cat; `None` for other ops, and for those that
+    /// only other windows read.
     pub fn window(&self, op: Op) -> Option<&Window> {
         self.windows.get(&op)
     }
@@ -369,15 +369,15 @@ impl Axes {
             None => ir.operands(op).collect(),
         }
     }
-    /// Whether `op` may be walked along the neighbours `outer` and `inner` as one: it has no window, or one that does not tell
-    /// them apart.
+    /// True if `op` may be walked along the neighbours `outer` and `inner` as one: it has no window, or one that does
+    /// not tell them apart.
     pub fn window_joins(&self, op: Op, outer: AxisId, inner: AxisId) -> bool {
         let (Some(window), Some(length)) = (self.window(op), self.extent(inner)) else {
             return self.window(op).is_none();
         };
         window.joins(outer, inner, length)
     }
-    /// Whether `value` is only read through windows: no point of the walk has it.
+    /// True if `value` is only read through windows: no point of the walk has it.
     pub fn is_unwalked(&self, value: Value) -> bool {
         self.unwalked.contains(&value)
     }
@@ -385,11 +385,11 @@ impl Axes {
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = AxisId> + use<> {
         (0..self.extents.len()).map(fuser_ir::entity::Entity::from_index)
     }
-    /// How many axes there are.
+    /// The number of axes.
     pub fn len(&self) -> usize {
         self.extents.len()
     }
-    /// Whether every value is a scalar.
+    /// True if there are no axes: every value is a scalar.
     pub fn is_empty(&self) -> bool {
         self.extents.is_empty()
     }
@@ -405,7 +405,7 @@ impl Axes {
     pub fn value(&self, value: Value) -> &[DimAxes] {
         self.values.get(&value).map_or(&[], Vec::as_slice)
     }
-    /// Whether the ops read or make `value` as a tensor.
+    /// True if the ops read or make `value` as a tensor.
     pub fn contains(&self, value: Value) -> bool {
         self.values.contains_key(&value)
     }
@@ -427,7 +427,7 @@ impl Axes {
         let dims = dims.filter(|d| !d.broadcast);
         dims.flat_map(|d| d.axes.iter().copied())
     }
-    /// Whether somebody must walk `axis`: a value differs along it, or an op reduces it. Along the others, which only
+    /// True if somebody must walk `axis`: a value differs along it, or an op reduces it. Along the others, which only
     /// broadcasts have, there is nothing to do.
     pub fn is_walked(&self, axis: AxisId) -> bool {
         self.walked[fuser_ir::entity::Entity::index(axis)]

@@ -65,8 +65,8 @@ impl AxisRefusal {
             Self::Window(refusal) => Some(refusal.op()),
         }
     }
-    /// Whether what was said of `op` alone holds for every set of ops that it is part of: it has no rule, or more pieces than
-    /// there may be, and no window reads past it.
+    /// True if this refusal of `op` alone holds for every set of ops that contains it: `op` has no rule, or more pieces
+    /// than there may be, and windows cannot read past it, because it or one of its readers is no link.
     pub fn lasts(&self, ir: &Ir, op: Op) -> bool {
         let pieces = Self::Window(WindowRefusal::TooManyPieces {
             op,
@@ -77,7 +77,7 @@ impl AxisRefusal {
         (matches!(self, Self::Unsupported { .. }) || *self == pieces)
             && (!window::is_link(ir, op) || readers.any(|reader| !window::is_link(ir, reader)))
     }
-    /// Whether it rests on an extent that nobody knows.
+    /// True if it rests on an extent that nobody knows.
     pub(super) fn names_unknown(&self) -> bool {
         match self {
             Self::IncompatibleFactoring { known, wanted, .. } => {

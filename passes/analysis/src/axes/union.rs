@@ -413,7 +413,7 @@ impl AxisUnion {
         );
         self.set(other, State::Link(root));
     }
-    /// Whether the axis `leaf` is as long as all factors of `product` together.
+    /// True if the axis `leaf` is known to be as long as all factors of `product` together.
     fn same_length(&self, leaf: Node, product: Node) -> bool {
         let mut factors = self.factors(&[product]).into_iter();
         let length = factors.try_fold(ExtentExpr::constant(1), |all, f| all.mul(&f?));
@@ -544,7 +544,7 @@ impl AxisUnion {
     }
 }
 
-/// Whether a quotient may be an axis: 0 would let a node contain itself, 1 is no axis, and a negative one no length.
+/// True if a quotient may be an axis: 0 would let a node contain itself, 1 is no axis, and a negative one no length.
 fn is_factor(quotient: &ExtentExpr) -> bool {
     quotient.as_constant().is_none_or(|c| c > 1)
 }

@@ -63,13 +63,14 @@ pub(super) struct Node {
     pub accumulating: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
-    /// Whether it is a border on a sum: that sum under another name, which no walk of its own writes.
+    /// True if it is a border on a value of the same type that nothing else reads. On a sum it is that sum under
+    /// another name, which no walk of its own writes.
     pub renames: bool,
-    /// Whether it is a slice, pad or cat that reads neighbours along its last axis as they lie in memory.
+    /// True if it is a slice, pad or cat that reads neighbours along its last axis as they lie in memory.
     pub contiguous: bool,
-    /// Whether it is a slice, pad or cat of one load.
+    /// True if it is a slice, pad or cat of one load.
     pub plain: bool,
-    /// Whether it is a permutation that reads as a window does. Few of those go into one kernel.
+    /// True if it is a permutation that reads as a window does. Few of those go into one kernel.
     pub turns: bool,
     /// Pairs of axes of a slice, pad or cat: along the first it reads across memory that is contiguous along the second.
     pub crossed: Vec<(usize, usize)>,
@@ -79,7 +80,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Whether it is computed for windows only, and at no place of the walk.
+    /// True if it is computed for windows only, and at no place of the walk.
     pub fn is_unwalked(&self) -> bool {
         self.touches.is_some() && self.element == 0 && self.space == 0
     }
@@ -283,7 +284,7 @@ impl Body {
         Ok(())
     }
 
-    /// How many elements a space has.
+    /// The number of elements of a space.
     pub fn elements(&self, space: Mask) -> u64 {
         bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
     }
@@ -313,7 +314,8 @@ pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
 }
 
 impl Copies {
-    /// Whether somebody outside of the kernel `inside` loads `value`, which `op` makes.
+    /// True if an op outside of the kernel `inside` loads `value`, which `op` makes: by what the copies say of it, else
+    /// by the IR.
     pub fn leaves(&self, ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
         let shown = self.shown.contains(&value);
         shown || (!self.hidden.contains(&value) && leaves(ir, op, value, inside))
@@ -339,8 +341,8 @@ pub(super) fn boundary_with(ir: &Ir, ops: &[Op], copies: &Copies) -> (Vec<Value>
     (inputs, outputs)
 }
 
-/// Whether somebody outside of `inside` loads `value`, which `op` makes. Whoever needs what is made from nothing makes it
-/// again, but for a window that cannot.
+/// True if an op outside of `inside` loads `value`, which `op` makes. A value made from nothing is made again by each
+/// user, but for a terminator and for a window that cannot.
 fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
     let made = made_of_nothing(ir, op);
     let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
@@ -350,8 +352,8 @@ fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
     })
 }
 
-/// Whether `op` makes its value from nothing, from an argument of a single element or from a constant: not from what another op
-/// computes.
+/// True if `op` makes its value from nothing, from an argument of a single element or from a constant: not from what
+/// another op computes.
 pub fn made_of_nothing(ir: &Ir, op: Op) -> bool {
     let creates = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
     let constant = |maker: Op| creates(maker) && ir.operand_count(maker) == 0;
@@ -380,7 +382,7 @@ fn crossed(axes: &Axes, window: &window::Window, results: &[Value]) -> Vec<(usiz
     pairs.collect()
 }
 
-/// Whether `op` is a border on a value of the same type that nothing else reads.
+/// True if `op` is a border on a value of the same type that nothing else reads.
 fn renames(ir: &Ir, op: Op) -> bool {
     let border = ir.has(op, Traits::BARRIER | Traits::PURE) && ir.operand_count(op) == 1;
     border && {
@@ -389,7 +391,7 @@ fn renames(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// What a slice, pad or cat touches of the inputs.
+/// The regions of the inputs that a slice, pad or cat touches; `None` for an op without a window.
 fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Vec<Region>> {
     let mut regions = axes.window(op)?.regions(axes);
     regions.retain(|r| matches!(sources.get(&r.value), Some(Source::Input(_))));

@@ -15,7 +15,7 @@ use fuser_ir::layout::{self, Order};
 use fuser_ir::maps::Map;
 use fuser_ir::{Ir, Op, OpDef, Traits};
 
-/// Whether the stored elements of the op's result are those of its operand, at the same places.
+/// True if the stored elements of the op's result are those of its operand, at the same places.
 pub fn keeps_memory(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir
         .def(op)

@@ -3,7 +3,7 @@
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
 
-/// Whether the op is computed in its own kernel only.
+/// True if the op is computed in its own kernel only.
 pub fn is_pinned(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir.def(op) else { return true };
     let in_memory = def

@@ -182,7 +182,7 @@ pub struct Plan {
 /// The most different sets of reduced axes whose unions are all tried; beyond, only single sets and all together.
 const MAX_ENUMERATED: usize = 4;
 
-/// What a view costs the host: enough that it joins a kernel where that moves no more bytes.
+/// The nanoseconds that a view costs the host: enough that it joins a kernel where that moves no more bytes.
 const VIEW_NS: u64 = 100;
 
 /// Plans `ops`, given in program order, as one kernel or as a view, which needs no common iteration space; `copies` says what
@@ -195,7 +195,7 @@ pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<P
     plan_with(ir, ops, &axes, model, copies)
 }
 
-/// Whether each output is the memory of an input under another shape, and no border lies inside.
+/// True if each output is the memory of an input under another shape, and no border lies inside.
 fn is_view(ir: &Ir, ops: &[Op]) -> bool {
     let borders = ops.iter().filter(|&&op| ir.has(op, Traits::BARRIER));
     let mut made = borders.flat_map(|&op| ir.results(op));

@@ -30,16 +30,16 @@ const CHEAP_LOADS: usize = 2;
 /// No value has so many bytes.
 const MOST: u64 = 1 << 56;
 
-/// What is kept.
+/// The rule by which values are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
-    /// What is not cheap.
+    /// All values that are not cheap.
     Wide,
     /// The fewest bytes.
     Narrow,
 }
 
-/// What stays.
+/// The price of the values that stay: the ops that run again, and the bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Residents {
     /// Ops that a phase computes again, each as phase and op, ascending.
@@ -78,7 +78,7 @@ impl<'a> Step<'a> {
             last: draft.phases.iter().copied().max().unwrap_or(0),
         }
     }
-    /// What stays in this form.
+    /// The residents in this form.
     pub fn residents(&self, form: Form) -> Residents {
         match form {
             Form::Wide => self.with(&|node| !self.is_cheap(node)),
@@ -120,8 +120,8 @@ impl<'a> Step<'a> {
         };
         element.saturating_mul(self.tiles.elements(self.body, stored))
     }
-    /// What an op reads at its own place. What a window reads of memory is not resident for it, and what is computed for it has
-    /// no place.
+    /// The sources that an op reads at its own place: without memory that a window reads, which is not resident for it,
+    /// and without values that are computed for it, which have no place.
     fn reads(&self, node: u32) -> impl Iterator<Item = Source> + '_ {
         let own = &self.body.nodes[node as usize];
         let stays = move |source: &Source| match *source {
@@ -130,7 +130,7 @@ impl<'a> Step<'a> {
         };
         own.sources.iter().copied().filter(stays)
     }
-    /// Whether the step has it in any case: a result of a reduction, or a value without axes inside of the step.
+    /// True if the step has it in any case: a result of a reduction, or a value without axes inside of the step.
     fn is_there(&self, node: u32) -> bool {
         self.body.nodes[node as usize].reduced != 0 || self.inner(node) == 0
     }
@@ -139,7 +139,8 @@ impl<'a> Step<'a> {
         node.class == OpClass::Shape && node.touches.is_none()
     }
 
-    /// Whether it takes less to compute the value again than to keep it.
+    /// True if it takes at most `CHEAP_FLOPS` operations and `CHEAP_LOADS` loads to compute the value again; never for
+    /// a permutation that reads as a window does.
     fn is_cheap(&self, node: u32) -> bool {
         if self.body.nodes[node as usize].turns {
             return false;
@@ -172,7 +173,7 @@ impl<'a> Step<'a> {
         loads.len() <= CHEAP_LOADS
     }
 
-    /// What stays where values are kept as `keeps` says.
+    /// The residents where the values for which `keeps` holds are kept.
     fn with(&self, keeps: &dyn Fn(u32) -> bool) -> Residents {
         let mut residents = Residents::default();
         let mut spans: FxHashMap<Source, (u32, u32)> = FxHashMap::default();
@@ -217,7 +218,7 @@ impl<'a> Step<'a> {
         residents.allocated = self.allocated(&spans);
         residents
     }
-    /// Whether an op only gives another shape to what stays or is read again: that is what a later phase reads.
+    /// True if an op only gives another shape to what stays or is read again: that is what a later phase reads.
     fn is_seen_through(&self, mut node: u32, stays: &mut dyn FnMut(u32) -> bool) -> bool {
         while self.is_shape(node) {
             let source = self.body.nodes[node as usize].sources.first();
@@ -242,7 +243,7 @@ impl<'a> Step<'a> {
         }
         borders.into_iter().max().unwrap_or(0)
     }
-    /// What lowering allocates: memory of equal shape changes hands from one phase to a later one.
+    /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one.
     fn allocated(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
         let mut asked: Vec<(u32, u32, Mask, u64)> = Vec::new();
         for (&node, &phase) in self.draft.body.iter().zip(&self.draft.phases) {

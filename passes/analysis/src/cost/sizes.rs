@@ -60,7 +60,7 @@ impl Bindings {
             bytes.saturating_mul(self.extent(ir, extent))
         })
     }
-    /// Whether the bytes of `value` follow from its type and the names bound here, without the nominal length.
+    /// True if the bytes of `value` follow from its type and the names bound here, without the nominal length.
     pub fn is_exact(&self, ir: &Ir, value: Value) -> bool {
         let known = |extent: Extent| match extent {
             Extent::Static(_) => true,

@@ -14,7 +14,7 @@ use super::units::Draft;
 
 /// The shortest tile that is tried: 64 bytes of f32.
 const LEAST: u64 = 16;
-/// What lowering stages of one value at most, in bytes.
+/// The most bytes that lowering stages of one value.
 const MAX_STAGE_BYTES: u64 = 256 << 10;
 
 /// The tiles of one sweep.
@@ -60,7 +60,7 @@ impl Tiles {
         self.narrow /= 2;
         (matters && self.narrow >= LEAST).then_some(self)
     }
-    /// Whether anything may be staged.
+    /// True if memory is read or written across the lanes, so that some of it may be staged.
     pub fn crosses(&self) -> bool {
         self.crossed != 0
     }
@@ -83,7 +83,7 @@ impl Tiles {
     pub fn elements(&self, body: &Body, axes: Mask) -> u64 {
         bits(axes).fold(1u64, |n, axis| n.saturating_mul(self.size(body, axis)))
     }
-    /// Whether memory with these axes, outermost first, is staged.
+    /// True if memory with these axes, outermost first, is staged.
     pub fn stages(&self, body: &Body, order: &[usize], element: u64) -> bool {
         let (Some(lanes), Some(&last)) = (self.lanes, order.last()) else {
             return false;
@@ -94,7 +94,7 @@ impl Tiles {
         let both = (1 << lanes) | (1 << last);
         last != lanes && walked & both == both && bytes <= MAX_STAGE_BYTES
     }
-    /// Whether the result of a window is.
+    /// True if the result of the window `index` is staged.
     pub fn stages_window(&self, body: &Body, index: u32) -> bool {
         let node = &body.nodes[index as usize];
         let near = node.crossed.iter().filter(|c| Some(c.0) == self.lanes);
@@ -107,7 +107,7 @@ impl Tiles {
     }
 }
 
-/// What a sweep loads or stores.
+/// The memory of a value that a sweep loads or stores.
 struct Memory<'a> {
     order: &'a [usize],
     stored: Mask,
@@ -115,8 +115,8 @@ struct Memory<'a> {
     element: u64,
 }
 
-/// What a sweep loads and stores: results first, the last of them at the front, then operands, so that of axes of equal weight that
-/// of the last result comes first.
+/// The memory that a sweep loads and stores: results first, the last of them at the front, then operands, so that of
+/// axes of equal weight that of the last result comes first.
 fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'a>> {
     let mut written: Vec<u32> = [&draft.stores, &draft.keeps, &draft.accumulators]
         .into_iter()

@@ -42,7 +42,8 @@ pub(super) struct Draft {
     pub keeps: Vec<u32>,
     /// Ops with outputs that it writes.
     pub stores: Vec<u32>,
-    /// What stays in fast memory from one phase of a step to a later one; accumulators are not among it.
+    /// The residents of a step, which stay in fast memory from one phase to a later one; accumulators are not among
+    /// them.
     pub residents: Residents,
     /// Bytes of its accumulators in fast memory.
     pub accumulating: u64,
@@ -119,7 +120,8 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Whether an op that is ready in epilogue `unit` walks no more than an accumulated result does.
+    /// True if an op that is ready in epilogue `unit` is no reduction and walks no more than an accumulated result
+    /// does.
     fn suits_epilogue(&self, index: u32, unit: u32, closures: &[Mask]) -> bool {
         let node = &self.body.nodes[index as usize];
         if node.reduced != 0 {
@@ -145,7 +147,8 @@ impl<'a> Units<'a> {
         self.body.nodes[index as usize].space | inner
     }
 
-    /// Whether later units load the result: it was reduced, so it is small and dear. All else they recompute.
+    /// True if later units load the result: a reduction or an epilogue made it, so it is small and dear. All else they
+    /// recompute.
     fn is_fetched(&self, index: u32) -> bool {
         let node = &self.body.nodes[index as usize];
         let in_epilogue = self.home.get(index as usize).is_some_and(|h| h % 2 == 1);
@@ -178,20 +181,21 @@ impl<'a> Units<'a> {
             self.roots[self.home[index as usize] as usize].push(index);
         }
     }
-    /// Whether `unit` fetches `producer` from an earlier unit.
+    /// True if `unit` fetches `producer` from an earlier unit.
     fn crosses(&self, producer: u32, unit: u32) -> bool {
         self.home[producer as usize] != unit && self.is_fetched(producer)
     }
-    /// Whether `unit` is the epilogue of the sweep that accumulates `producer`.
+    /// True if `unit` is the epilogue of the sweep that accumulates `producer`.
     fn finishes_in(&self, producer: u32, unit: u32) -> bool {
         self.accumulates(producer) && self.home[producer as usize] + 1 == unit
     }
-    /// Whether an op of an epilogue is what its sweep accumulates, under another name.
+    /// True if an op of an epilogue is what its sweep accumulates, under another name.
     fn renames(&self, index: u32) -> bool {
         let accumulates = |p| self.accumulates(p);
         self.body.nodes[index as usize].renames && self.producers(index).all(accumulates)
     }
-    /// What an op of the epilogue `unit` loads of what the walk before it accumulated: that is complete in memory only.
+    /// The results accumulated by the walk before epilogue `unit` that one of its ops loads: they are complete in
+    /// memory only.
     fn finished(&self, index: u32, unit: u32) -> impl Iterator<Item = u32> + '_ {
         let own = !self.renames(index);
         self.producers(index)
@@ -427,7 +431,7 @@ impl<'a> Units<'a> {
         }
         phases
     }
-    /// Whether the op is a reduction that finishes inside the step.
+    /// True if the op is a reduction that finishes inside the step.
     fn resolves(&self, index: u32) -> bool {
         let reduced = self.body.nodes[index as usize].reduced;
         reduced != 0 && reduced & !self.tile == 0

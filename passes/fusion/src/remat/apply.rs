@@ -77,7 +77,8 @@ pub(super) enum Own {
     Copied,
 }
 
-/// Puts the ops of a kernel into `body` and ends it; gives what it writes. What is in `memory` is read from there.
+/// Puts the ops of a kernel into `body` and ends it; gives what it writes. Values that it does not compute are read
+/// from `memory`, where they are there.
 #[allow(clippy::too_many_arguments)] // The kernel is four of them.
 pub(super) fn fill_body(
     ir: &mut Ir,

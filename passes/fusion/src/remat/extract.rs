@@ -207,7 +207,7 @@ impl Extract {
         number
     }
 
-    /// Which values segments give to others or to the program.
+    /// Finds the values that segments give to others or to the program.
     fn find_written(&mut self, ir: &Ir) {
         self.written = vec![false; self.problem.values.len()];
         for (&segment, number) in self.segments.iter().zip(0..) {
@@ -226,7 +226,7 @@ impl Extract {
         }
     }
 
-    /// What the segments load and write as they are.
+    /// The price of the segments as they are: the bytes that they load and write, and their launches.
     fn cost_now(&self, ir: &Ir) -> u64 {
         let mut cost = 0u64;
         for (&segment, kernel) in self.segments.iter().zip(0..) {
@@ -253,7 +253,7 @@ impl Extract {
     }
 }
 
-/// What a slice or a pad reads, and the bytes of it that it touches at most: no more than it makes.
+/// The tensor that a slice or a pad reads, and the most bytes of it that the op touches: no more than it makes.
 fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
     if !window::is_window(ir, op) {
         return None;

@@ -222,7 +222,7 @@ fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Op
     }
 }
 
-/// What all kernels cost that the model knows.
+/// The sum of the costs of all kernels that the model knows.
 fn sum(costs: &[Option<Cost>]) -> Cost {
     let known = costs.iter().flatten();
     known.fold(Cost::default(), |sum, cost| sum.plus(cost))

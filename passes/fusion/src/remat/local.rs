@@ -134,7 +134,7 @@ pub(super) struct Local {
 }
 
 impl Local {
-    /// What a kernel needs that writes what is `written`; some of it may be missing.
+    /// The state of a kernel that writes those of its values that are `written`; some of what it needs may be missing.
     pub fn new(given: Given<'_>, dirty: &mut Dirty) -> Self {
         let mut local = Self::default();
         for value in given.problem.wanted(given.kernel, given.written) {
@@ -147,23 +147,23 @@ impl Local {
         }
         local
     }
-    /// Whether it can have all it needs.
+    /// True if the kernel can have all that it needs.
     pub fn is_possible(&self) -> bool {
         self.missing == 0
     }
-    /// Whether it writes anything.
+    /// True if the kernel writes anything.
     pub fn is_alive(&self) -> bool {
         self.wanted > 0
     }
-    /// What it loads and computes again, in bytes.
+    /// The price of what the kernel loads and computes again, in bytes.
     pub fn cost(&self) -> u128 {
         self.fixed + self.chosen
     }
-    /// Whether what is written of `value` could concern it.
+    /// True if a change of whether `value` is written could concern the kernel.
     pub fn knows(&self, value: u32) -> bool {
         self.needs.contains_key(&value) || self.part_of.contains_key(&value)
     }
-    /// Whether it needs `value`, or loads it to compute what it needs.
+    /// True if the kernel needs `value`, or loads it to compute what it needs.
     pub fn takes(&self, value: u32) -> bool {
         let part = || {
             self.part_with(value)
@@ -190,12 +190,12 @@ impl Local {
         missing.sort_unstable();
         missing
     }
-    /// Whether it computes the op of `value`.
+    /// True if the kernel computes `op`, which makes `value`.
     pub fn computes(&self, value: u32, op: u32) -> bool {
         let part = || self.parts.get(self.part_of.get(&value)?);
         self.forced.contains_key(&op) || part().is_some_and(|p| p.computes.contains(&op))
     }
-    /// What it does in the end.
+    /// The values that the kernel loads and the ops that it computes in the end, with their price.
     pub fn kernel(&self) -> Kernel {
         let loads = self.needs.iter().filter(|(_, n)| n.state == State::Load);
         let mut loads: Vec<u32> = loads.map(|(&v, _)| v).collect();
@@ -223,7 +223,7 @@ impl Local {
         let number = *self.part_of.get(&value)?;
         Some((number, self.parts.get(&number)?))
     }
-    /// Whether the kernel has `value` in any case, so that another reader costs nothing.
+    /// True if the kernel has `value` in any case, so that another reader costs nothing.
     pub(super) fn has(&self, given: Given<'_>, value: u32) -> bool {
         let made = || {
             let maker = given.problem.values[value as usize].maker;

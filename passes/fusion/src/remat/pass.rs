@@ -121,7 +121,7 @@ fn recompute(ctx: &mut PassContext<'_>, model: &Model) {
     }
 }
 
-/// What changed since segments were explained.
+/// The changes since segments were explained, as text.
 fn explanation(outcome: &Outcome) -> String {
     let (before, after) = (outcome.bytes_before, outcome.bytes_after);
     let mut text = format!(

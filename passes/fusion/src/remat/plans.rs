@@ -49,7 +49,7 @@ impl<'a> Plans<'a> {
         }
     }
 
-    /// What a drawn segment costs; `None` where the model has no plan for it.
+    /// The cost of a drawn segment; `None` where the model has no plan for it.
     pub fn today(&mut self, ir: &Ir, segment: Op) -> Option<Priced> {
         let (mut ops, mut yielded) = (Vec::new(), FxHashSet::default());
         for op in ir.children(segment) {
@@ -77,7 +77,7 @@ impl<'a> Plans<'a> {
         priced
     }
 
-    /// What kernel `number` costs when it is `kernel` and writes `wanted`.
+    /// The cost of kernel `number` when it is `kernel` and writes `wanted`.
     pub(super) fn becomes(
         &mut self,
         ir: &Ir,

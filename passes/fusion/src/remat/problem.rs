@@ -105,11 +105,11 @@ impl Problem {
             }
         }
     }
-    /// Whether op `op` stands in `kernel`.
+    /// True if op `op` stands in `kernel`.
     pub fn is_native(&self, op: u32, kernel: u32) -> bool {
         self.ops[op as usize].homes.binary_search(&kernel).is_ok()
     }
-    /// Whether `kernel` may compute `op`: it has it, or an earlier kernel does and it may be computed again.
+    /// True if `kernel` may compute `op`: it has it, or an earlier kernel does and it may be computed again.
     pub fn may_compute(&self, op: u32, kernel: u32) -> bool {
         if self.is_native(op, kernel) {
             return true;
@@ -119,7 +119,7 @@ impl Problem {
         let closed = self.closed.get(kernel as usize).copied().unwrap_or(false);
         earlier && !info.pinned && !closed && !self.barred.contains(&(op, kernel))
     }
-    /// Whether `kernel` moves nothing.
+    /// True if `kernel` moves nothing.
     pub fn is_view(&self, kernel: u32) -> bool {
         self.views.get(kernel as usize).copied().unwrap_or(false)
     }
@@ -174,12 +174,12 @@ impl Problem {
             false => info.bytes,
         }
     }
-    /// Whether `kernel` may load `value` when the values `written` are in memory.
+    /// True if `kernel` may load `value` when the values `written` are in memory.
     pub fn may_load(&self, value: u32, kernel: u32, written: &[bool]) -> bool {
         let info = &self.values[value as usize];
         info.maker.is_none() || (written[value as usize] && info.writer < kernel)
     }
-    /// What `kernel` has to write.
+    /// The values that `kernel` has to write.
     pub fn wanted(&self, kernel: u32, written: &[bool]) -> Vec<u32> {
         let mine = self.by_writer[kernel as usize].iter().copied();
         mine.filter(|&v| written[v as usize]).collect()

@@ -55,7 +55,7 @@ impl Search {
     pub fn refill(&mut self, per_op: u64, ops: usize) {
         self.room = Self::new(per_op, ops).room;
     }
-    /// Whether nothing may be tried any more.
+    /// True if nothing may be tried any more.
     pub const fn is_spent(&self) -> bool {
         self.room == 0
     }
@@ -147,8 +147,8 @@ impl Descents {
     }
 }
 
-/// What has to be written if everything that may be recomputed is: results that kernels need and may compute only at home.
-/// What is too far away counts as such.
+/// The values that have to be written if everything that may be recomputed is: outputs, and results that kernels need
+/// and may compute only at home. Results that are too far away count among these.
 fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
     let outputs = problem.values.iter().map(|v| v.is_output);
     let mut written: Vec<bool> = outputs.collect();
@@ -248,7 +248,7 @@ impl Walk {
         }
         Some(walk)
     }
-    /// What a kernel needs, found from nothing.
+    /// Finds the state of a kernel anew, from nothing.
     fn renew(&mut self, problem: &Problem, kernel: u32, search: &mut Search) {
         self.cost -= self.price(problem, kernel);
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -265,7 +265,7 @@ impl Walk {
             kernel,
         }
     }
-    /// What a kernel costs but for its writes.
+    /// The price of a kernel but for its writes; 0 for one that writes nothing.
     fn price(&self, problem: &Problem, kernel: u32) -> u128 {
         let local = &self.kernels[kernel as usize];
         match local.is_alive() {
@@ -348,7 +348,7 @@ impl Walk {
         }
         changed
     }
-    /// Whether some kernel computes `value` that is not its home.
+    /// True if some kernel that is not its home computes `value`.
     fn is_repeated(&mut self, problem: &Problem, value: u32) -> bool {
         let Some(op) = problem.values[value as usize].maker else {
             return false;
@@ -529,7 +529,7 @@ impl Walk {
     }
 }
 
-/// Whether there is a choice about writing a value.
+/// True if a value may be written or not: an op makes it, and it is no output.
 fn may_flip(problem: &Problem, value: u32) -> bool {
     let info = &problem.values[value as usize];
     info.maker.is_some() && !info.is_output

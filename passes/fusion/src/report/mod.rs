@@ -92,7 +92,7 @@ pub struct Crossing {
     pub bytes: Quantity,
 }
 
-/// What `program` moves, segment by segment.
+/// The traffic of `program`, segment by segment.
 pub fn report(ir: &Ir, program: Op, model: &Model) -> Report {
     let segments = ir.children(program).into_iter();
     let segments: Vec<Op> = segments.filter(|&op| ir.is(op, &task::SEGMENT)).collect();
@@ -154,7 +154,7 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
     }
 }
 
-/// Whether a segment runs a kernel.
+/// True if a segment runs a kernel.
 fn moves(ir: &Ir, segment: Op) -> bool {
     ir.str_of(segment, "kind") != Some("view")
 }
@@ -169,7 +169,7 @@ fn touched(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Option<ExtentExpr>
     touched.mul(&ExtentExpr::constant(element))
 }
 
-/// What a drawn sweep reads of `value`, in bytes, where that is less than all of it whatever the extents.
+/// The bytes that a drawn sweep reads of `value`, where they are fewer than all of it whatever the extents.
 pub fn part_read(ir: &Ir, sweep: Op, value: Value) -> Option<ExtentExpr> {
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok()?;
@@ -186,7 +186,8 @@ fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
     ir.walk(sweep).into_iter().filter(leaf).collect()
 }
 
-/// What the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they touch.
+/// The bytes that the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they
+/// touch, if that is less.
 fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
     let whole = Quantity::bytes(ir, value, bindings);
     let touched = axes.and_then(|axes| touched(ir, ops, axes, value));
@@ -237,7 +238,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
     reads.collect()
 }
 
-/// What a drawn sweep reads from outside of its segment; nothing where an axis that it walks is empty.
+/// The reads of a drawn sweep from outside of its segment; none where an axis that it walks is empty.
 fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read> {
     let walked = match ir.attr_of(sweep, "extents") {
         Some(AttrKind::Extents(dims)) => dims.as_slice(),

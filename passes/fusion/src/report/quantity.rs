@@ -47,7 +47,7 @@ impl Quantity {
         let constant = terms.get("1").copied().unwrap_or(0);
         u64::try_from(constant).ok().filter(|_| !free)
     }
-    /// Whether it is no more than `other` whatever the lengths are, as far as their terms tell.
+    /// True if the quantity is no more than `other` whatever the lengths are, as far as their terms tell.
     pub fn is_at_most(&self, other: &Self) -> bool {
         let (Some(own), Some(others)) = (&self.0, &other.0) else {
             return false;

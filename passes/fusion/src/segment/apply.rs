@@ -23,7 +23,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// What to draw for each of `groups`, given in run order.
+    /// The segment to draw for each of `groups`, given in run order.
     pub(super) fn all(graph: &Graph, groups: &[Group]) -> Vec<Self> {
         let draw = |(number, group): (usize, &Group)| Self {
             name: format!("s{number}"),

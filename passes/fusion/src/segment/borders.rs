@@ -77,12 +77,12 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     sets.lists(graph)
 }
 
-/// Whether a border lies between the maker of a value and a reader.
+/// True if a border lies between the maker of a value and a reader.
 pub(super) fn separated(ir: &Ir, maker: Op, reader: Op) -> bool {
     after(ir, maker) || before(ir, reader)
 }
 
-/// Whether a hint keeps the op in a group of its own.
+/// True if a hint keeps the op in a group of its own.
 pub(super) fn is_alone(ir: &Ir, op: Op) -> bool {
     matches!(Hint::of(ir, op), Some(Ok(Hint::Apart)))
 }
@@ -163,7 +163,7 @@ fn add_crossing_names(ir: &Ir, graph: &Graph, borders: &mut [Border], levels: &[
     found
 }
 
-/// Whether the op keeps memory as it is, and nothing that shares its kernel uses it.
+/// True if the op keeps memory as it is, and nothing that shares its kernel uses its results.
 fn only_renames(ir: &Ir, graph: &Graph, place: Index, later: &[bool]) -> bool {
     let op = graph.ops[place as usize];
     if ir.def(op).is_none_or(|d| d.class != OpClass::Shape) {

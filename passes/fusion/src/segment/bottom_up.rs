@@ -23,7 +23,7 @@ use super::verdict::{Planner, Verdict};
 /// Readers of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_READERS: usize = 32;
 
-/// How many times as many ops one group must have for the axes of the two to be asked about alone.
+/// The least ratio of the ops of two groups at which the axes of the two are asked about alone.
 const LOPSIDED: usize = 8;
 
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
@@ -270,8 +270,8 @@ impl<'a> BottomUp<'a> {
         false
     }
 
-    /// Why no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of and a cat of many
-    /// parts would else be asked about beside each op that they share a value with.
+    /// The reason that no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of
+    /// and a cat of many parts would else be asked about beside each op that they share a value with.
     fn hopeless(&mut self, group: GroupId) -> Option<Refusal> {
         let state = &self.states[group as usize];
         if state.group.verdict.is_some() {
@@ -289,9 +289,9 @@ impl<'a> BottomUp<'a> {
         self.states[group as usize].hopeless.clone().flatten()
     }
 
-    /// What one kernel for both would be. Where one is much smaller than the other, whether there is an iteration space at all
-    /// is asked first: that costs in proportion to the smaller, a plan and even the look whether one is known in proportion to
-    /// both.
+    /// The verdict on one kernel for both. If one is much smaller than the other, the question of an iteration space
+    /// for both comes first: that costs in proportion to the smaller, a plan and even the look-up of a known one in
+    /// proportion to both.
     pub fn ask(&mut self, a: GroupId, b: GroupId) -> Result<Verdict, Refusal> {
         let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
         if ops > limit {
@@ -483,7 +483,7 @@ impl<'a> BottomUp<'a> {
         groups.filter(move |&g| g != group)
     }
 
-    /// Whether a border lies on the edge between the two groups.
+    /// True if a border lies on the edge between the two groups.
     fn is_cut(&self, edge: &Edge, a: GroupId, b: GroupId) -> bool {
         let Some(maker) = edge.maker else {
             return false;
@@ -587,7 +587,7 @@ fn gain(before: &Cost, after: &Cost, objective: Objective) -> Gain {
     ]
 }
 
-/// What a group costs that the model does not understand: everything is read and written once.
+/// The cost of a group that the model does not understand: everything is read and written once.
 pub(super) fn opaque_cost(graph: &Graph, members: &[Index], planner: &Planner) -> Cost {
     let inside: FxHashSet<Index> = members.iter().copied().collect();
     let mut reads = FxHashSet::default();

@@ -158,8 +158,8 @@ impl Limit {
             objective,
         }
     }
-    /// Whether groups that cost `cost` and others for each of `sets` may cost less than what is known, in what counts first and
-    /// second: bytes and kernels, say.
+    /// True if groups that cost `cost` and others for each of `sets` may cost less than what is known, in what counts
+    /// first and second: bytes and kernels, say.
     fn admits(&mut self, cost: &Cost, sets: &[Set]) -> bool {
         let Some((floor, known)) = &mut self.known else {
             return true;
@@ -211,7 +211,7 @@ fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     parts.iter().map(near).collect()
 }
 
-/// Whether a set hangs together.
+/// True if a set hangs together.
 fn is_connected(beside: &[Set], set: Set) -> bool {
     let mut reached: Set = set & set.wrapping_neg();
     loop {

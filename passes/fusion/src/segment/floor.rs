@@ -97,19 +97,19 @@ impl<'a> Firm<'a> {
             unwalked: unwalked(ir, &ops, &Copies::default()),
         })
     }
-    /// Whether no view can be made of it.
+    /// True if no view can be made of the op.
     fn writes(&self, op: Index) -> bool {
         !keeps_memory(self.ir, self.graph.ops[op as usize])
     }
-    /// Whether it walks all of what it reads: no view, and neither a window nor read through windows alone.
+    /// True if the op walks all of what it reads: no view, and neither a window nor read through windows alone.
     fn loads(&self, op: Index) -> bool {
         let node = self.graph.ops[op as usize];
         let mut results = self.ir.results(node).iter();
         let aside = results.any(|v| self.unwalked.contains(v)) || window::is_window(self.ir, node);
         self.writes(op) && !aside
     }
-    /// The values that the ops `all`, ascending, read or make, each with the names that views among them give it. What is
-    /// made from nothing is made again and counts nothing.
+    /// The values that the ops `all`, ascending, read or make, each with the names that views among them give it.
+    /// Values made from nothing are made again and count nothing.
     fn classes(&self, all: &[Index]) -> Vec<Class> {
         let graph = self.graph;
         let (mut classes, mut of_edge) = (Vec::new(), Homes::default());
@@ -211,7 +211,7 @@ impl Floor {
         floor
     }
 
-    /// What any grouping of a set of parts costs at least.
+    /// The least that any grouping of a set of parts costs.
     pub fn least(&mut self, set: Set) -> Cost {
         if let Some(known) = self.known[set] {
             return known;

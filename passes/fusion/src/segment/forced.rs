@@ -84,7 +84,7 @@ impl GroupingError {
             }
         }
     }
-    /// Why the segments of a cycle need each other: for each step the op that reads, and a sentence.
+    /// The reasons that the segments of a cycle need each other: for each step the op that reads, and a sentence.
     pub fn steps(&self, ir: &Ir) -> Vec<(Op, String)> {
         let Self::Cycle { steps, .. } = self else {
             return Vec::new();
@@ -96,7 +96,7 @@ impl GroupingError {
         });
         steps.collect()
     }
-    /// What to do.
+    /// The advice on what to do, if there is any.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::UnknownOp {
@@ -193,7 +193,7 @@ fn nearest_name(names: &FxHashMap<String, Index>, text: &str) -> Option<String> 
     nearest(text.trim_start_matches('%'), known.into_iter()).map(String::from)
 }
 
-/// How each op is called in groupings and reports, without `%`.
+/// The op of each name that groupings and reports use, without `%`.
 fn op_names(ir: &Ir, graph: &Graph) -> FxHashMap<String, Index> {
     let mut names = FxHashMap::default();
     for (&op, place) in graph.ops.iter().zip(0..) {

@@ -14,7 +14,7 @@ const MAX_ELEMENT: u64 = 8;
 /// An op, by its place in the block.
 pub type Index = u32;
 
-/// How often free ops are looked at anew because others are free no more; beyond, none with axes is free.
+/// The most times that free ops are looked at anew because others are free no more; beyond, none with axes is free.
 const MAX_ROUNDS: usize = 8;
 
 /// A value that ops of the block make or read.
@@ -156,12 +156,12 @@ impl Graph {
             edge.escapes = ir.users(edge.value).any(|user| !index.contains_key(&user));
         }
     }
-    /// Whether who reads the value loads bytes: it takes room, and is not computed anew in each group.
+    /// True if an op that reads the value loads bytes: it takes room, and is not computed anew in each group.
     pub fn is_loaded(&self, edge: u32) -> bool {
         let edge = &self.edges[edge as usize];
         edge.bytes > 0 && edge.maker.is_none_or(|maker| !self.free[maker as usize])
     }
-    /// Whether an op makes values from nothing or from scalars outside, or a single element from such.
+    /// True if an op makes values from nothing or from scalars outside, or a single element from such.
     fn is_free(&self, ir: &Ir, place: usize) -> bool {
         let op = self.ops[place];
         let Some(def) = ir.def(op) else { return false };
@@ -190,11 +190,11 @@ impl Graph {
         made_of_nothing(ir, op) || (single && all_given)
     }
 
-    /// How many ops there are.
+    /// The number of ops.
     pub fn len(&self) -> usize {
         self.ops.len()
     }
-    /// Whether there are none.
+    /// True if there are no ops.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }

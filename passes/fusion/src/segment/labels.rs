@@ -114,7 +114,8 @@ pub(super) fn grow(
     kept.then_some(groups)
 }
 
-/// Whether the groups that labels led to, `labelled`, stand in place of those `found` without; and the record of it.
+/// The record of the choice between `labelled`, the groups that labels led to, and those `found` without; and true if
+/// the former stand.
 pub(super) fn decide(search: &Search<'_>, found: &[Group], labelled: &[Group]) -> (Record, bool) {
     let ops = labelled.iter().map(|g| g.members.len()).sum();
     let (before, after) = (search.total(found), search.total(labelled));
@@ -215,7 +216,7 @@ fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Ve
     }
 }
 
-/// Whether each of `asked` lies in one of `groups`.
+/// True if each of `asked` lies in one of `groups`.
 fn keeps(groups: &[Group], asked: &[Group]) -> bool {
     let mut home: FxHashMap<Index, usize> = FxHashMap::default();
     for (number, group) in groups.iter().enumerate() {
@@ -228,7 +229,7 @@ fn keeps(groups: &[Group], asked: &[Group]) -> bool {
     })
 }
 
-/// Whether both are the same groups, in whatever order.
+/// True if both are the same groups, in whatever order.
 fn same(a: &[Group], b: &[Group]) -> bool {
     let lists = |groups: &[Group]| {
         let computed = groups.iter().map(Group::computed);

@@ -43,7 +43,7 @@ impl Order {
     pub fn groups(&self) -> impl Iterator<Item = GroupId> + '_ {
         self.list.iter().flatten().copied()
     }
-    /// Whether `a` stands before `b`.
+    /// True if `a` stands before `b`.
     pub fn is_before(&self, a: GroupId, b: GroupId) -> bool {
         self.place[a as usize] < self.place[b as usize]
     }

@@ -365,8 +365,8 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
     Ok(())
 }
 
-/// What each segment of a file becomes; those that cannot be one kernel are errors. An op that the model does not know stands
-/// alone.
+/// The kind of each segment of a file; those that cannot be one kernel are errors. An op that the model does not know
+/// stands alone.
 fn kinds(
     ctx: &PassContext<'_>,
     graph: &Graph,

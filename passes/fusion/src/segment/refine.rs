@@ -29,11 +29,11 @@ use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
 use super::verdict::{Planner, Verdict};
 
-/// How many ops go together at most.
+/// The most ops that go together.
 const MAX_ROW: usize = 6;
-/// How many steps a row of ops grows from the cut.
+/// The most steps that a row of ops grows from the cut.
 const MAX_STEPS: usize = 3;
-/// How many groups may get a copy at once.
+/// The most groups that may get a copy at once.
 const MAX_COPIES: usize = 4;
 
 /// A group, by its place in the run order.
@@ -174,8 +174,8 @@ impl<'a> Refine<'a> {
         SmallVec::new()
     }
 
-    /// Takes ops out of a group that has no need of them: all their readers went to groups that compute them too. Whether
-    /// there are such.
+    /// Takes ops out of a group that has no need of them: all their readers went to groups that compute them too.
+    /// Returns true if there were any.
     fn drop_idle(&mut self, group: Place) -> bool {
         let before = self.content[group as usize].len();
         for op in self.content[group as usize].clone().into_iter().rev() {
@@ -298,7 +298,7 @@ impl<'a> Refine<'a> {
         rows
     }
 
-    /// Whether the order of groups stays an order, hints are kept, and no border ends up inside.
+    /// True if the order of groups stays an order, hints are kept, and no border ends up inside.
     fn is_legal(&self, change: &Change) -> bool {
         let fixed = |g: &Place| self.fixed[*g as usize];
         if change.into.iter().any(fixed) || fixed(&change.from) {
@@ -422,7 +422,8 @@ impl<'a> Refine<'a> {
         true
     }
 
-    /// Whether a copy saves more bytes than could be moved while it is computed again.
+    /// True if a copy saves more bytes than could be moved while it is computed again; for a move, and where time is
+    /// the objective, always.
     fn pays(&self, change: &Change, before: &Cost, after: &Cost) -> bool {
         if change.action() == Action::Move || self.planner.model.objective == Objective::Time {
             return true;
@@ -480,7 +481,7 @@ impl<'a> Refine<'a> {
         }
         bytes
     }
-    /// Whether someone else than its makers needs a value.
+    /// True if a value is needed outside of the groups that make it.
     fn is_written(&self, number: u32) -> bool {
         let edge = &self.graph.edges[number as usize];
         let Some(maker) = edge.maker.filter(|&m| !self.graph.free[m as usize]) else {
@@ -562,8 +563,8 @@ fn insert(list: &mut Vec<Index>, op: Index) {
     list.insert(at, op);
 }
 
-/// Whether every group of a reader finds what it reads: in the group itself, where no border lies between, or written by
-/// an earlier one.
+/// True if every group of a reader finds what it reads: in the group itself, where no border lies between, or written
+/// by an earlier one.
 fn flows(makers: &[Place], readers: &[Place], border: bool) -> bool {
     let Some(&writer) = makers.first() else {
         return false;

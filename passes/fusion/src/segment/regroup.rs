@@ -96,7 +96,7 @@ pub(super) fn best(search: &mut Search<'_>, window: &[Group]) -> Found {
     best_of(search, &parts, window)
 }
 
-/// Whether two of the groups load one value, or one loads what another makes and no border is.
+/// True if two of the groups load one value, or one loads what another makes and no border is.
 fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
     let mut touched = FxHashMap::<u32, usize>::default();
     window.iter().zip(0..).any(|(group, number)| {

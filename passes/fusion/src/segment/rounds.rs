@@ -20,10 +20,11 @@ use super::search::{Group, Options, Search};
 use super::verdict::Planner;
 use crate::remat::{Config, Plans, improve};
 
-/// What all turns may look at: values, ops and nodes of networks in rematerialization, and ops that are grouped anew.
+/// The number of things that all turns may look at: values, ops and nodes of networks in rematerialization, and ops
+/// that are grouped anew.
 const BUDGET: u64 = 1 << 22;
-/// What rematerialization may look at in a turn, for each op: it only looks ahead. A program for whose ops the budget would not
-/// suffice gets no turn.
+/// The number of them that rematerialization may look at in a turn, for each op: it only looks ahead. A program for
+/// whose ops the budget would not suffice gets no turn.
 const WORK: u64 = 256;
 
 /// Takes turns on the drawn segments of `program`, at most `most` times; gives a record of each turn.
@@ -105,7 +106,8 @@ fn ended(ops: u64, limit: u64) -> Record {
     }
 }
 
-/// What the drawn segments of `program` cost: as they are, and once rematerialized, where the budget suffices for that.
+/// The costs of the drawn segments of `program`: as they are, and once rematerialized, where the budget suffices for
+/// that.
 pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
     let model = &planner.model;
     let drawn = total(ir, program, model, &mut Plans::new(model));

@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
             records,
         }
     }
-    /// What the model says of the ops as one group.
+    /// The verdict of the model on the ops as one group.
     pub fn ask(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
         self.planner.ask(self.ir, self.graph, members)
     }
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
         let name = last.and_then(|&l| name_of(self.ir, self.graph, l));
         name.into_iter().collect()
     }
-    /// What `steps` give, and their decisions apart from those before.
+    /// The result of `steps`, and their decisions apart from those before.
     pub fn apart<T>(&mut self, steps: impl FnOnce(&mut Self) -> T) -> (T, Vec<Record>) {
         let before = std::mem::take(&mut self.records);
         let found = steps(self);

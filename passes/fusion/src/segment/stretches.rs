@@ -101,7 +101,7 @@ impl Quotient {
             }
         }
     }
-    /// What `name` may be put together with: its only reader, else its only maker.
+    /// The part that `name` may be put together with: its only reader, else its only maker.
     fn partner(&self, name: Part, limit: usize) -> Option<Part> {
         let node = self.nodes[name].as_ref()?;
         let only = |set: &BTreeSet<Part>| set.first().copied().filter(|_| set.len() == 1);
@@ -218,9 +218,9 @@ fn fitting(graph: &Graph, order: &[Index], most: usize) -> usize {
     order.len()
 }
 
-/// For each op of the order what a cut behind it costs: values from elsewhere are read once more, those made before it are
-/// read and, where nobody else needs them, written. What is used further apart than `most` ops crosses in any case and
-/// counts nothing.
+/// The cost of a cut behind each op of the order: values from elsewhere are read once more, those made before it are
+/// read and, where nobody else needs them, written. Values that are used `most` ops apart or more cross in any case and
+/// count nothing.
 fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
     let place: FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
     let mut last = FxHashMap::<u32, usize>::default();

@@ -515,7 +515,7 @@ fn a_changed_declaration_changes_the_groups() {
     assert_eq!(program(&KEPT), "a m | y");
 }
 
-/// What is declared divides the program before anything is asked: that takes fewer questions than to begin with single ops.
+/// A search that begins with whole components asks fewer questions than one that begins with single ops.
 #[test]
 fn whole_groups_first_take_fewer_questions() {
     let questions = |seed: u64, top_down: bool| {
@@ -600,7 +600,8 @@ fn random(seed: u64, most: usize) -> Builder {
     b
 }
 
-/// How far the search is from the optimum over partitions, sorted. Copies can be better than any partition: those are below 0.
+/// The gaps between the search and the optimum over partitions, sorted. Copies can be better than any partition: their
+/// gaps are below 0.
 fn gaps(programs: std::ops::Range<u64>, most: usize) -> Vec<f64> {
     let gap = |seed: u64| {
         let cost = |exact: bool| {

@@ -73,7 +73,7 @@ impl Planner {
         }
     }
 
-    /// What the ops at `members` cost as one group, with the free ops that they use.
+    /// The verdict on the ops at `members` as one group, with the free ops that they use.
     pub fn ask(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Result<Verdict, Refusal> {
         self.ask_with(ir, graph, members, &Copies::default())
     }

@@ -25,7 +25,7 @@ pub enum Idx {
 impl Idx {
     /// Zero.
     pub const ZERO: Idx = Idx::Const(0);
-    /// Whether it is the constant `c`.
+    /// True if it is the constant `c`.
     pub fn is(self, c: i64) -> bool {
         self == Idx::Const(c)
     }
@@ -474,7 +474,7 @@ impl KernelBuilder<'_> {
             None => self.ir.scalar(dtype),
         }
     }
-    /// Whether `value` is a vector.
+    /// True if `value` is a vector.
     pub fn is_vector(&self, value: Value) -> bool {
         matches!(self.ir.value_kind(value), TypeKind::Vector { .. })
     }

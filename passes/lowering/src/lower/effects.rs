@@ -111,7 +111,7 @@ impl SweepLowering<'_> {
             .filter(|l| loops.contains(l) && self.spec.loops[*l].has_inner())
             .collect()
     }
-    /// Whether an op of a later phase reads `value` at the point of the walk.
+    /// True if an op of a later phase reads `value` at the point of the walk.
     pub(super) fn needed_after(&self, value: Value, phase: usize) -> bool {
         self.last_read(value).is_some_and(|last| last > phase)
     }
@@ -129,7 +129,7 @@ impl SweepLowering<'_> {
         }
         last
     }
-    /// Whether it gives a value another shape, at the point of the walk.
+    /// True if it gives a value another shape, at the point of the walk.
     fn is_shape(&self, op: Op) -> bool {
         let shape = self.ir().def(op).is_some_and(|d| d.class == OpClass::Shape);
         shape && self.axes.window(op).is_none()

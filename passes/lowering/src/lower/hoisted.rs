@@ -32,7 +32,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Whether the memory of `value` was filled before the loops.
+    /// True if the memory of `value` was filled before the loops.
     pub(super) fn keeps(&self, value: Value) -> bool {
         self.resident.contains_key(&value)
     }
@@ -77,7 +77,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// Whether a phase runs before loops.
+    /// True if a phase runs before loops.
     pub(super) fn is_hoisted(&self, phase: usize) -> bool {
         self.hoisted.iter().any(|h| h.phase == phase)
     }

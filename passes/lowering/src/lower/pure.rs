@@ -87,7 +87,7 @@ impl SweepLowering<'_> {
         let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
         Ok(self.k.cast(loaded, dtype))
     }
-    /// Whether the lanes run along `axis`: they run along the last loop opened.
+    /// True if the lanes run along `axis`: they run along the last loop opened.
     pub(super) fn is_vector_axis(
         &self,
         axis: usize,
@@ -204,7 +204,8 @@ impl SweepLowering<'_> {
             "use the interpreter",
         )
     }
-    /// Whether `op` is a constant of several distinct elements: it is read from a table, as an input is from its buffer.
+    /// True if `op` is a constant of several distinct elements: it is read from a table, as an input is from its
+    /// buffer.
     pub(super) fn is_table(&self, op: Op) -> bool {
         let dense = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
         self.ir().computes(op) == Some(Computes::Constant)

@@ -77,7 +77,7 @@ impl SweepLowering<'_> {
             .find(|&l| l != last && self.stride_is_one(value, l))?;
         self.fits(value, loops).then_some(along)
     }
-    /// Whether what `value` has inside of `loops` is no more than may be staged.
+    /// True if the part of `value` inside of `loops` is known to be no larger than may be staged.
     fn fits(&self, value: Value, loops: &[usize]) -> bool {
         let dtype = self.ir().value_kind(value).dtype();
         let mut bytes = dtype.map(|d| d.bytes() as i64);

@@ -118,7 +118,7 @@ pub struct SweepLowering<'a> {
     pub pending: Vec<(Value, Resident)>,
     /// Memory of this step that nobody reads any more.
     pub free: Vec<Resident>,
-    /// Whether some of it was given to another value.
+    /// True if some of that memory was given to another value.
     pub reuses: bool,
     /// Accumulators over outer loops.
     pub accumulators: Vec<Accumulator>,
@@ -204,8 +204,8 @@ impl<'a> SweepLowering<'a> {
     pub fn varies(&self, value: Value) -> Vec<usize> {
         self.spec.varies(self.axes, value)
     }
-    /// How `op` folds axes; `None` for what is no reduction, or reduces only axes of extent 1 and so works like an
-    /// elementwise op.
+    /// The operation by which `op` folds axes; `None` for what is no reduction, or reduces only axes of extent 1 and so
+    /// works like an elementwise op.
     pub fn fold_of(&self, op: Op) -> Option<Combine> {
         Combine::of(self.ir(), op).filter(|_| !self.axes.reduced(op).is_empty())
     }
@@ -264,7 +264,7 @@ impl<'a> SweepLowering<'a> {
     pub fn lanes(&self) -> Option<u64> {
         Some(self.spec.vector).filter(|&v| v > 1)
     }
-    /// How innermost tile loops are spread.
+    /// The mapping of innermost tile loops to workers.
     pub fn inner_map(&self) -> Map {
         if self.target.is_gpu() {
             Map::Thread
@@ -389,7 +389,7 @@ impl<'a> SweepLowering<'a> {
         })?;
         self.flush_accumulators(|a| a.start == position && !a.cross_grid)
     }
-    /// How many indices of a loop axis lie in the current step.
+    /// The number of indices of a loop axis in the current step.
     pub fn inner_count(&mut self, axis: usize) -> Idx {
         let spec = &self.spec.loops[axis];
         if !spec.has_outer() {
@@ -403,7 +403,7 @@ impl<'a> SweepLowering<'a> {
         let left = self.k.sub(self.extent[axis], self.base[axis]);
         self.k.min(Idx::Const(spec.tile), left)
     }
-    /// How many indices of a loop axis a step has at most.
+    /// The most indices of a loop axis in one step.
     pub fn inner_size(&self, axis: usize) -> Idx {
         let spec = &self.spec.loops[axis];
         if spec.has_outer() {
@@ -421,7 +421,7 @@ impl<'a> SweepLowering<'a> {
         let values = self.axes.values().iter();
         values.map(|&v| (v, layout(v).collect())).collect()
     }
-    /// How `value` lies along a loop axis; a value without axes is constant along all.
+    /// The variation of `value` along a loop axis; a value without axes is constant along all.
     fn along(&self, value: Value, axis: usize) -> Option<&Along> {
         match self.layouts.get(&value) {
             Some(layout) => layout.get(axis)?.as_ref(),
@@ -452,7 +452,7 @@ impl<'a> SweepLowering<'a> {
         }
         Ok(sum)
     }
-    /// Whether neighbours of `value` along a loop axis are neighbours in memory.
+    /// True if neighbours of `value` along a loop axis are neighbours in memory.
     pub fn stride_is_one(&self, value: Value, axis: usize) -> bool {
         let one = ExtentExpr::constant(1);
         matches!(self.along(value, axis), Some(Along::Stride(stride)) if *stride == one)

@@ -46,7 +46,7 @@ impl SweepLowering<'_> {
     pub(super) fn computed_operands(&self, op: Op) -> Vec<Value> {
         self.axes.reads(self.ir(), op).into_vec()
     }
-    /// Whether lanes along loop `last` can be read as vectors; so they can by an op that is no window.
+    /// True if lanes along loop `last` can be read as vectors; so they can by an op that is no window.
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
         let inner = self.spec.loops[last].axes.last();
         let window = self.axes.window(op).zip(inner);
@@ -195,7 +195,7 @@ impl SweepLowering<'_> {
         }
         Ok(self.k.load(memory, at, None))
     }
-    /// What a creation makes at an index.
+    /// The value that a creation makes at an index.
     fn made_at(&mut self, op: Op, index: &[Form], point: &Point) -> Result<Value, Unsupported> {
         let dim = self.ir().int_of(op, "dim").unwrap_or(0) as usize;
         let Some(form) = index

@@ -172,7 +172,7 @@ struct Decider {
 }
 
 impl Decider {
-    /// Whether result `result` may be written over `argument`.
+    /// Returns `Ok` if result `result` may be written over `argument`, and notes that it is; else the conflict.
     fn decide(&mut self, ir: &Ir, result: usize, argument: usize) -> Result<(), Conflict> {
         let root = self.program.root(self.program.returned[result]);
         let made = match root {
@@ -197,7 +197,7 @@ impl Decider {
         Ok(())
     }
 
-    /// Whether the segment that makes the value allows it.
+    /// Returns `Ok` if the segment that makes the value allows it, else the conflict.
     fn check_kernel(
         &mut self,
         ir: &Ir,

@@ -104,7 +104,7 @@ impl Program {
         self.root(value)
     }
 
-    /// Whose memory a value of the program is; `None` for values inside of segments.
+    /// The owner of the memory of a value of the program; `None` for values inside of segments.
     pub fn root(&self, value: Value) -> Option<Root> {
         self.roots.get(&value).copied()
     }
@@ -114,7 +114,7 @@ impl Program {
         self.numbers.get(&ir.def_op(value)?).copied()
     }
 
-    /// Whether the program returns the contents that an argument had.
+    /// True if the program returns the contents that an argument had.
     pub fn is_returned(&self, argument: usize) -> bool {
         self.kept.contains(&argument)
     }
@@ -125,7 +125,7 @@ impl Program {
     }
 }
 
-/// What a task yields for its result number `index`.
+/// The value that a task yields for its result number `index`.
 fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
     let end = ir.terminator(ir.body(task, 0)?)?;
     (index < ir.operand_count(end)).then(|| ir.operand(end, index))
@@ -140,7 +140,7 @@ pub fn maker(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     Some((sweep, index))
 }
 
-/// Whether an op inside `task` uses a value for which `old` holds.
+/// True if an op inside `task` uses a value for which `old` holds.
 pub fn reads(ir: &Ir, task: Op, old: impl Fn(Value) -> bool) -> bool {
     let ops = ir.walk(task);
     ops.into_iter().any(|op| ir.operands(op).any(&old))

@@ -21,7 +21,7 @@ use fuser_ir::{Ir, Op, Place, Value};
 use fuser_pass::place_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Whether a pass drew the segment of its own accord: it stands nowhere in a text.
+/// True if a pass drew the segment of its own accord: it stands nowhere in a text.
 pub fn is_drawn(ir: &Ir, segment: Op) -> bool {
     place_of(ir, segment) == Place::Unknown
 }
@@ -71,7 +71,7 @@ pub fn halve(ir: &mut Ir, segment: Op) -> Option<[Op; 2]> {
     Some([first, second])
 }
 
-/// Whether `op` is a constant of one element that only ops of its segment use.
+/// True if `op` is a constant of one element that only ops of its segment use.
 fn is_inner_constant(ir: &Ir, op: Op) -> bool {
     let creates = ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
     let single = |&v: &Value| {

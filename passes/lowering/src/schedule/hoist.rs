@@ -126,7 +126,7 @@ impl Candidates<'_> {
         let axis = &self.loops.loops[index];
         extent(axis).div_ceil(axis.tile.max(1) as u64)
     }
-    /// What is known of `op`; `None` where it can stand only inside all loops.
+    /// The outermost place of `op` and the work behind it; `None` where it can stand only inside all loops.
     fn invariant(
         &self,
         op: Op,
@@ -155,7 +155,7 @@ impl Candidates<'_> {
         let place = *places.iter().filter(|p| **p >= lowest).find(unchanged)?;
         Some(Invariant { place, work })
     }
-    /// Operations per element of `op` itself. What has no resident axes is computed once per step and counts nothing.
+    /// Operations per element of `op` itself. An op without resident axes is computed once per step and counts nothing.
     fn operations(&self, op: Op, class: OpClass) -> u32 {
         if class != OpClass::Elementwise || self.bytes(op).is_none() {
             return 0;
@@ -223,7 +223,7 @@ impl Candidates<'_> {
     fn is_shape(&self, op: Op) -> bool {
         self.ir.def(op).is_some_and(|d| d.class == OpClass::Shape)
     }
-    /// Whether an op inside all loops reads `value`, if only under another shape.
+    /// True if an op inside all loops reads `value`, if only under another shape.
     fn is_read_inside(
         &self,
         value: Value,

@@ -103,7 +103,7 @@ struct Refused {
     help: Option<String>,
 }
 
-/// Whether somebody wrote down already how the segment runs.
+/// True if the segment already says how it runs: it holds a sweep or a launch.
 fn is_written(ir: &Ir, segment: Op) -> bool {
     let written = |op: &Op| ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH);
     ir.children(segment).iter().any(written)

@@ -117,7 +117,7 @@ fn plain(ir: &Ir, value: Value) -> Option<&[Dim]> {
     plain.then_some(&tensor.dims)
 }
 
-/// How many elements `value` has outside of axis `dim`.
+/// The number of elements of `value` along the axes outside of axis `dim`.
 fn outside(ir: &Ir, value: Value, dim: usize) -> Option<ExtentExpr> {
     let outer = plain(ir, value)?.get(..dim)?.iter();
     outer

@@ -69,7 +69,7 @@ fn cast_of_cast(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Whether every value of `inner` is a value of `outer`.
+/// True if every value of `inner` is a value of `outer`.
 pub(super) fn holds(outer: DType, inner: DType) -> bool {
     use DType::*;
     let wide = |dtypes: &[DType]| dtypes.contains(&outer);
@@ -88,7 +88,7 @@ pub(super) fn holds(outer: DType, inner: DType) -> bool {
         }
 }
 
-/// Whether both casts only cut or extend integers, and the last keeps no more bits than the first left.
+/// True if both casts only cut or extend integers, and the last keeps no more bits than the first left.
 fn keeps_low_bits(a: DType, b: DType, c: DType) -> bool {
     let all_integers = [a, b, c].iter().all(|d| d.is_int());
     all_integers && b != DType::I1 && c != DType::I1 && c.bits() <= b.bits()

@@ -139,7 +139,7 @@ struct State {
 }
 
 impl State {
-    /// Whether each of these axes of x is an axis of the value.
+    /// True if each of these axes of x is an axis of the value.
     fn covers(&self, axes: Axes) -> bool {
         let mine = self.axes.iter().flatten().fold(0, |all, i| all | 1 << i);
         axes & !mine == 0
@@ -223,7 +223,7 @@ impl<'a> Flow<'a> {
         self.states.insert(value, state);
         Ok(())
     }
-    /// Whether nothing that differs leaves.
+    /// True if no value that differs leaves, as far as a walk over `REACH` ops can tell.
     fn repairs(mut self, ir: &Ir, visited: &mut u64) -> bool {
         for _ in 0..REACH {
             // What only carries might repair; nothing is left to be repaired.
@@ -249,7 +249,8 @@ impl<'a> Flow<'a> {
         }
         false
     }
-    /// What is known of the results of an op; `differs` where what it reads does, be it inside of its regions.
+    /// The state of the results of an op, where it is known; `differs` is true where a value that the op reads differs,
+    /// be it inside of its regions.
     fn step(&self, ir: &Ir, op: Op, differs: bool) -> Result<Option<State>, Escapes> {
         let known = self.transfer(ir, op);
         if known.is_none() && differs {

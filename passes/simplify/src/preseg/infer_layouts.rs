@@ -113,8 +113,8 @@ fn lay_out_sources(ir: &mut Ir, mut value: Value, results: &[Value], orders: &Or
     }
 }
 
-/// Whether the op's result has its operand's elements where the operand has them, if the types say so: each axis is one of
-/// the operand or a repetition, and no memory of its own is asked for.
+/// True if the op's result has its operand's elements where the operand has them, if the types say so: each axis is one
+/// of the operand or a repetition, and no memory of its own is asked for.
 fn carries(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir
         .def(op)
@@ -125,7 +125,7 @@ fn carries(ir: &Ir, op: Op) -> bool {
     !copies(def) && !def.has_maps(&maps::RESHAPE)
 }
 
-/// Whether nothing says how result `index` lies in memory.
+/// True if nothing says how result `index` lies in memory.
 fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usize) -> bool {
     let value = results[index];
     let made = ir

@@ -151,18 +151,18 @@ fn made_as(ir: &Ir, value: Value, what: Computes, user: Op) -> Option<Op> {
     made_near(ir, value, user).filter(|&op| ir.computes(op) == Some(what))
 }
 
-/// Whether the maps of `op` are of this family.
+/// True if the maps of `op` are of this family.
 fn has_family(ir: &Ir, op: Op, family: &'static MapsDef) -> bool {
     ir.def(op).is_some_and(|def| def.has_maps(family))
 }
 
-/// Whether nothing of the user hangs on the op: no hint, no border.
+/// True if nothing of the user hangs on the op: no hint, no border.
 fn is_free(ir: &Ir, op: Op) -> bool {
     let hinted = said(ir, op).any(|(key, _)| ir.str(key).contains('.'));
     !hinted && !ir.has(op, Traits::BARRIER)
 }
 
-/// Whether exactly one op, and not the end of the block, uses `value`.
+/// True if exactly one op, and not the end of the block, uses `value`.
 fn is_single(ir: &Ir, value: Value) -> bool {
     let ends = ir.users(value).any(|u| ir.has(u, Traits::TERMINATOR));
     ir.has_one_use(value) && !ends

@@ -112,7 +112,7 @@ fn empty_reduction(rw: &mut Rewriter<'_>, op: Op) -> bool {
     constant(rw, op, neutral, ty)
 }
 
-/// Whether `value` is a constant of this one number, `+0` for 0.
+/// True if `value` is a constant of this one number, `+0` for 0.
 fn is_all(ir: &Ir, value: Value, number: i64, user: Op) -> bool {
     let constant = made_as(ir, value, Computes::Constant, user);
     match constant.and_then(|op| ir.attr_of(op, "value")) {

@@ -49,7 +49,7 @@ static WIDEN_LAST: Pattern = Pattern {
     rewrite: widen_last,
 };
 
-/// Whether an op moves elements: it commutes with casts. Copies are a user's wish, and windows are copied down later.
+/// True if an op moves elements: it commutes with casts. Copies are a user's wish, and windows are copied down later.
 fn moves(ir: &Ir, op: Op) -> bool {
     ir.def(op).is_some_and(|def| {
         def.class == OpClass::Shape && !def.shifts() && !def.has_maps(&maps::POINTWISE)

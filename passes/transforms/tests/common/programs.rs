@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// A kind of program, and how to make one of about so many ops.
 pub type Family = (&'static str, fn(usize) -> String);
 
-/// What is measured.
+/// The families that are measured.
 #[allow(dead_code)] // Not every user measures all of them.
 pub const FAMILIES: [Family; 4] = [
     ("chain", chain),
@@ -14,11 +14,11 @@ pub const FAMILIES: [Family; 4] = [
     ("cuts", cuts),
 ];
 
-/// What has an op, a value or a chain that is wider or knottier than models are.
+/// The families with an op, a value or a chain that is wider or knottier than those of models.
 #[allow(dead_code)]
 pub const KNOTS: [Family; 3] = [("parts", parts), ("pads", pads), ("turns", turns)];
 
-/// What reads or makes thousands of values at once: more than a kernel may have ops.
+/// The families that read or make thousands of values at once: more than a kernel may have ops.
 #[allow(dead_code)]
 pub const WIDE: [Family; 2] = [("parts", parts), ("readers", readers)];
 
@@ -206,7 +206,8 @@ impl Random {
     }
 }
 
-/// Squares, rows, sums, transposes, casts, reshapes and borders, of so many ops or a few more. What nothing reads is returned.
+/// Squares, rows, sums, transposes, casts, reshapes and borders, of so many ops or a few more. Values that nothing
+/// reads are returned.
 #[allow(dead_code)]
 pub fn program(random: &mut Random, ops: usize) -> String {
     const SQUARE: &str = "tensor<512x512xf32>";

@@ -36,7 +36,7 @@ pub(super) enum Holds {
     Sometimes,
 }
 
-/// Whether an expression is at least 0 whatever the lengths of named extents are.
+/// True if no coefficient is negative: the expression is at least 0 for all lengths of named extents.
 pub(super) fn is_natural(expr: &ExtentExpr) -> bool {
     expr.terms.iter().all(|(_, c)| *c >= 0)
 }
@@ -156,7 +156,7 @@ impl Guard {
         }
         self
     }
-    /// Whether it holds at all points of the walk, at none, or it depends.
+    /// The value of the guard over all points of the walk; `None` where that cannot be computed.
     pub(super) fn holds(&self, axes: &Axes) -> Option<Holds> {
         let largest = self.at.largest(axes)?;
         let room = minus(&minus(&self.extent, &largest)?, &ExtentExpr::constant(1))?;

@@ -149,7 +149,7 @@ impl WindowRefusal {
     }
 }
 
-/// Whether `op` reads its first operands through a window.
+/// True if `op` reads its first operands through a window.
 pub fn is_window(ir: &Ir, op: Op) -> bool {
     ir.def(op).is_some_and(|def| def.shifts())
 }
@@ -171,7 +171,7 @@ impl Node {
 }
 
 impl Window {
-    /// What it touches of memory.
+    /// The regions of memory that its loads touch, without those that cannot be computed.
     pub fn regions(&self, axes: &Axes) -> Vec<Region> {
         let region = |node: &Node| match node {
             Node::Load { value, at, guards } => Region::of(axes, *value, at, guards),
@@ -203,7 +203,7 @@ impl Window {
             _ => None,
         })
     }
-    /// Whether lanes along `axis` can be read as vectors.
+    /// True if lanes along `axis` can be read as vectors.
     pub fn is_contiguous(&self, axis: AxisId) -> bool {
         let moves = |form: &Form| form.along(axis).as_constant();
         let even = |guards: &[Guard]| guards.iter().all(|g| matches!(moves(&g.at), Some(0 | 1)));
@@ -214,7 +214,7 @@ impl Window {
             Node::Here(_) | Node::Made { .. } | Node::Compute { .. } => true,
         })
     }
-    /// Whether it is one load, of elements that are all there.
+    /// True if it is one load, of elements that are all there.
     pub fn is_plain(&self) -> bool {
         matches!(&self.nodes[..], [Node::Load { guards, .. }] if guards.is_empty())
     }
@@ -233,8 +233,8 @@ impl Window {
         }
         list
     }
-    /// Whether the walk may take the neighbouring axes `outer` and `inner`, of length `length`, as one: no index tells them
-    /// apart.
+    /// True if the walk may take the neighbouring axes `outer` and `inner`, of length `length`, as one: no index tells
+    /// them apart.
     pub fn joins(&self, outer: AxisId, inner: AxisId, length: &ExtentExpr) -> bool {
         self.nodes.iter().all(|node| {
             let as_one = |form: &Form| form.along(inner).mul(length) == Some(form.along(outer));

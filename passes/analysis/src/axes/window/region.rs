@@ -77,7 +77,8 @@ struct Range {
 }
 
 impl Region {
-    /// What a load at `at` touches where the guards hold; `None` where a length is `?`.
+    /// The region that a load at `at` touches where the guards hold; `None` where a length is `?` or a number is out of
+    /// range.
     pub(super) fn of(axes: &Axes, value: Value, at: &Form, guards: &[Guard]) -> Option<Self> {
         let mut start = at.offset.clone();
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
@@ -124,7 +125,7 @@ impl Region {
         let run = (0, 1);
         Some(Self { value, place, run })
     }
-    /// How many elements it has; `None` where that overflows.
+    /// The number of its elements; `None` where that overflows.
     pub fn elements(&self) -> Option<ExtentExpr> {
         let length = ExtentExpr::constant(self.run.1.checked_sub(self.run.0)?);
         let mut digits = self.place.digits.iter();

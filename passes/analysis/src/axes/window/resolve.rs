@@ -37,7 +37,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Whether both are about one axis, or one value: what serves the first may serve the second.
+    /// True if both are about one axis, or one value: what serves the first may serve the second.
     pub(in crate::axes) fn is_alike(&self, other: &Need) -> bool {
         match (self, other) {
             (Need::Split { axis: a, .. }, Need::Split { axis: b, .. }) => a == b,
@@ -87,7 +87,7 @@ enum Task {
     Finish(Point, Step),
 }
 
-/// Whether the walk may compute the result of `op` at another index than its own.
+/// True if the walk may compute the result of `op` at another index than its own.
 pub fn is_link(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir.def(op) else { return false };
     let pointwise = matches!(
@@ -235,7 +235,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What `point` is.
+    /// The step that resolves `point`: to a node, to another point, or to an op on other points.
     fn step(&mut self, point: &Point) -> Result<Step, Failure> {
         let (ir, value) = (self.ir, point.value);
         let Some(tensor) = ir.value_kind(value).as_tensor() else {
@@ -426,7 +426,7 @@ impl Resolver<'_> {
         }))
     }
 
-    /// Whether the walk is at `point` itself.
+    /// True if the walk is at `point` itself.
     fn is_here(&self, point: &Point) -> bool {
         let dims = self.axes.value(point.value);
         let same = |(dim, form): (&super::super::DimAxes, &Form)| {
@@ -434,7 +434,8 @@ impl Resolver<'_> {
         };
         dims.len() == point.index.len() && dims.iter().zip(&point.index).all(same)
     }
-    /// What has to be so for the walk to be at `point`.
+    /// Fails at a `point` where the walk would have to be: with the axes to join so that it can be there, or with a
+    /// refusal.
     fn meet(&self, point: &Point) -> Result<std::convert::Infallible, Failure> {
         let (op, value) = (self.op, point.value);
         let refused = Failure::Refused(WindowRefusal::Computed { op, value });

@@ -337,7 +337,7 @@ impl Drawn {
             why: self.why(from, to),
         }
     }
-    /// What `from` makes and `to` reads.
+    /// The values that `from` makes and `to` reads.
     fn crossing(&self, from: usize, to: usize) -> Vec<ValueNote> {
         let made = |maker: Option<Index>| maker.and_then(|m| self.home[m as usize]) == Some(from);
         let mut values = Vec::new();
@@ -355,7 +355,7 @@ impl Drawn {
         }
         values
     }
-    /// Why two segments are not one, the earlier first.
+    /// The reasons that two segments, given the earlier first, are not one.
     fn why(&mut self, from: usize, to: usize) -> Why {
         let through = self.between(from, to);
         let mut all = vec![from, to];
@@ -397,8 +397,8 @@ impl Drawn {
             sweeps_apart: sweeps.sum(),
         }
     }
-    /// What one kernel for `members` would be if the borders of the user were not there: what went into a `segment_set` comes
-    /// out of it.
+    /// The verdict on one kernel for `members` if the borders of the user were not there: what went into a
+    /// `segment_set` comes out of it.
     fn ask_open(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
         let open = self.open.take().unwrap_or_else(|| Box::new(self.opened()));
         let (ir, graph) = &*open;

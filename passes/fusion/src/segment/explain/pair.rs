@@ -58,7 +58,7 @@ pub(super) fn answer(
     }
 }
 
-/// Whether another program of the module has both values.
+/// True if another program of the module has both values.
 fn elsewhere(ctx: &PassContext<'_>, a: &str, b: &str) -> bool {
     let ir: &Ir = ctx.ir;
     let others = ir.parent_op(ctx.op).map_or(Vec::new(), |m| ir.children(m));
@@ -189,7 +189,8 @@ impl Drawn {
             },
         }
     }
-    /// What crosses between two segments; where nothing does, whether anything leads from the one to the other.
+    /// The values that cross between two segments, as text; where none do, a line that tells if others lead from the
+    /// one to the other.
     fn between_text(&self, from: usize, to: usize) -> String {
         let (a, b) = (&self.groups[from].name, &self.groups[to].name);
         let values = self.crossing(from, to);

@@ -63,7 +63,7 @@ fn cut(cut: &CutNote) -> String {
     text
 }
 
-/// What keeps segments apart, a line for each thing.
+/// The reasons that segments stay apart, a line for each.
 pub(super) fn why(why: &Why) -> Vec<String> {
     let mut lines = Vec::new();
     for border in &why.borders {

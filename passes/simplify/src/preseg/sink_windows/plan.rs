@@ -27,7 +27,7 @@ pub struct Move {
 }
 
 impl Move {
-    /// Whether axis `k` stays as it is, `extent` being its length before.
+    /// True if axis `k` stays as it is, `extent` being its length before.
     fn keeps(&self, k: usize, extent: Extent) -> bool {
         (self.starts[k], self.steps[k]) == (0, 1) && self.shape[k] == extent
     }
@@ -122,11 +122,11 @@ impl Plan {
         }
         true
     }
-    /// How many ops are computed again.
+    /// The number of ops that are computed again.
     pub fn copies(&self) -> usize {
         self.copied
     }
-    /// Whether it is better to move: a reduction is in the way, and nobody else needs what is computed again.
+    /// True if it is better to move: a reduction is in the way, and nobody else needs what is computed again.
     pub fn pays(&self, ir: &Ir, window: Op) -> bool {
         let inner = |user: Op| user == window || self.again.contains(&user);
         let mine = |op: &Op| {
@@ -159,7 +159,7 @@ pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
     Some((ir.operand(slice, 0), own))
 }
 
-/// How a part of a value comes about; `None` where it cannot.
+/// The way in which a part of a value is made; `None` where it cannot be.
 fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     if own.is_identity(&dims(ir, *value)) {
         return Some(Way::Same);
@@ -187,8 +187,8 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     }
 }
 
-/// What happens to the operands of `op` where `own` happens to its result; `None` where an index would have to move along an
-/// axis that the result has not.
+/// The part of each operand of `op` from which part `own` of its result is made, none for a scalar; `None` where an
+/// index would have to move along an axis that the result has not.
 fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
     let maps = ir.maps(op)?;
     let result = dims(ir, ir.result(op, 0));
