@@ -1,7 +1,7 @@
 //! The values that stay in fast memory from one phase of a step to a later one.
 //!
-//! What a phase needs of an earlier one is kept, or computed again from what is: kept values, inputs, which are read again, and results
-//! of reductions, which are kept in any case.
+//! A value that a later phase uses is kept, or computed again from others: kept values, inputs, which are read again, and results of
+//! reductions, which are kept in any case.
 //!
 //! ```text
 //! x: bf16 -> f: f32 -> e = exp(f - max) -> sum e         wide: e, 4 bytes an element (f takes one operation)
@@ -11,7 +11,7 @@
 //! *Wide* keeps all that takes more than a few operations and loads to compute again. *Narrow* keeps the fewest bytes from which the rest
 //! follows: a minimum cut between what the step reads and what later phases need.
 //!
-//! Decides nothing about axes, sweeps or phases, and not which of the two it is to be.
+//! Decides nothing about axes, sweeps or phases, and does not choose between the two: `units.rs` takes the wide form where it fits.
 
 use fuser_ir::def::OpClass;
 use petgraph::algo::ford_fulkerson;

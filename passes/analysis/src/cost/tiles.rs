@@ -2,9 +2,9 @@
 //!
 //! Lanes run along the axis along which most of the memory is contiguous. That axis is cut into tiles; where other memory is contiguous
 //! along another axis, a transposition, so is that one, and what is read across the lanes is *staged*: read as it lies into fast memory.
-//! What a step keeps has an element for each index of its tiles.
+//! A value that a step keeps has an element for each index of its tiles.
 //!
-//! Says how large, not which: `roles.rs` says which axes step, `schedule/loops.rs` cuts the loops by the same rules and by the tile that is
+//! Gives sizes only: `roles.rs` says which axes step, `schedule/loops.rs` cuts the loops by the same rules and by the tile that is
 //! chosen here.
 
 use fuser_target::Target;

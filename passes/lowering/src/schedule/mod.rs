@@ -11,7 +11,7 @@
 //! }
 //! ```
 //!
-//! Which axes are resident, and so how many sweeps and phases there are, is the cost model's plan (`cost`), the one on
+//! The resident axes, and with them the number of sweeps and phases, are those of the cost model's plan (`cost`), the one on
 //! which the segmenter decided. Choices that cost no bytes (order of loops, tiles, lanes, partial sums) are made in
 //! `loops.rs`. Both are written as clauses that a user may edit before `lower-to-kernel`. Loop-invariant values are a
 //! phase before the loops (`hoist.rs`).
