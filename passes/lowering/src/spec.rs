@@ -5,36 +5,10 @@
 //! and a tile, the number of indices that are resident in one step.
 
 use fuser_analysis::axes::{Axes, AxisId};
+pub use fuser_analysis::cost::Role;
 use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Traits, Value};
-
-/// The role of an axis, which decides its outer loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// Spread over workers.
-    Grid,
-    /// Walked by one worker, step by step.
-    Stream,
-    /// No outer loop: the whole axis is resident.
-    Tile,
-}
-
-impl Role {
-    /// The spelling in the `roles` clause.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Grid => "grid",
-            Role::Stream => "stream",
-            Role::Tile => "tile",
-        }
-    }
-    fn parse(text: &str) -> Option<Role> {
-        [Role::Grid, Role::Stream, Role::Tile]
-            .into_iter()
-            .find(|r| r.name() == text)
-    }
-}
 
 /// One loop axis.
 #[derive(Clone, Debug)]

@@ -26,6 +26,12 @@ impl Role {
             Role::Tile => "tile",
         }
     }
+    /// The role of that name.
+    pub fn parse(text: &str) -> Option<Role> {
+        [Role::Grid, Role::Stream, Role::Tile]
+            .into_iter()
+            .find(|role| role.name() == text)
+    }
 }
 
 /// The axes of a sweep in walking order, outermost first, with their roles; and the axes in the grid.

@@ -106,11 +106,7 @@ fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> 
 fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
-        let roles = sweep
-            .axes
-            .iter()
-            .map(|&(axis, role)| (axis, convert(role)))
-            .collect();
+        let roles = sweep.axes.clone();
         let mut phases = sweep.phases.clone();
         let mut rest = Vec::new();
         for &op in &sweep.epilogue {
@@ -229,14 +225,6 @@ fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
     space.sort();
     space.dedup();
     space
-}
-
-fn convert(role: cost::Role) -> Role {
-    match role {
-        cost::Role::Grid => Role::Grid,
-        cost::Role::Stream => Role::Stream,
-        cost::Role::Tile => Role::Tile,
-    }
 }
 
 /// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes
