@@ -145,7 +145,7 @@ fn trait_names(traits: Traits) -> impl Iterator<Item = &'static str> {
         (Traits::COMMUTATIVE, "commutative"),
         (Traits::ELEMENTWISE, "elementwise"),
         (Traits::IDEMPOTENT, "idempotent"),
-        (Traits::BARRIER, "a border between segments"),
+        (Traits::BARRIER, "a boundary between segments"),
         (Traits::GRAPH_REGION, "order does not count inside"),
         (Traits::PROPAGATES_NAN, "NaN gives NaN"),
         (Traits::APPROXIMATE, "within a bound"),

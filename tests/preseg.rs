@@ -156,7 +156,7 @@ impl Writer {
         let mut dims = v.dims.clone();
         dims.remove(at);
         let kept: Vec<usize> = (0..v.dims.len()).filter(|&i| i != at).collect();
-        let fold = |w: &mut Self, op: &str, x: &Value, at: usize| {
+        let reduction = |w: &mut Self, op: &str, x: &Value, at: usize| {
             w.emit(
                 format!("{op} %{} dims [{at}]", x.name),
                 dims.clone(),
@@ -176,7 +176,7 @@ impl Writer {
                 x.dtype,
             )
         };
-        let most = fold(self, kind, v, at);
+        let most = reduction(self, kind, v, at);
         let spread = wide(self, &most);
         let less = pair(self, "sub", v, &spread);
         if self.random.below(8) == 0 {
@@ -184,7 +184,7 @@ impl Writer {
         }
         let repair = self.random.one(&["sum", "prod", "max", "min", "max_num"]);
         let of = if self.random.below(2) == 0 { v } else { &less };
-        let total = fold(self, repair, of, at);
+        let total = reduction(self, repair, of, at);
         if self.random.below(2) == 0 {
             let how = self.random.one(&["add", "sub", "maximum", "fmax"]);
             return pair(self, how, &most, &total);

@@ -1,7 +1,7 @@
 //! Results that overwrite arguments: random programs on squares, compiled, against the interpreter, for which an alias means
 //! nothing.
 //!
-//! Rows, columns, transpositions and borders decide whether a result may be written where its argument lies; what must not
+//! Rows, columns, transpositions and boundaries decide whether a result may be written where its argument lies; what must not
 //! be is a wrong element. Numbers are small and whole, so that every order gives the same bits. Each program runs on inputs
 //! that are borrowed, with red zones and walked backward, and on inputs that are given away.
 #![cfg(feature = "codegen")]

@@ -1,4 +1,4 @@
-//! Ops that fold axes. The order of a floating-point fold is not specified; integer folds are exact modulo 2^64.
+//! Ops that reduce axes. The order of a floating-point reduction is not specified; integer reductions are exact modulo 2^64.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
@@ -10,11 +10,15 @@ use smallvec::smallvec;
 
 use super::{fold, maps, shape};
 
-const DIMS: ClauseDef = clause("dims", ClauseKind::I64Array, "the axes to fold, ascending");
+const DIMS: ClauseDef = clause(
+    "dims",
+    ClauseKind::I64Array,
+    "the axes to reduce, ascending",
+);
 const KEEPDIM: ClauseDef = optional(
     "keepdim",
     ClauseKind::Unit,
-    "folded axes stay, with extent 1",
+    "reduced axes stay, with extent 1",
 );
 const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMERIC);
 const FLOATS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FLOAT);
@@ -43,7 +47,7 @@ pub static SUM: OpDef = OpDef {
     summary: "sum along axes",
     doc: "Adds the elements along `dims`. Floats accumulate in f32 (f64 for f64) in an unspecified order and are rounded to \
           the element type once at the end; integers accumulate in `i64`, wrapping, and keep their low bits at the end. An \
-          empty axis gives `+0`. A `b` axis of extent n counts its element n times. `dims []` folds nothing and gives the \
+          empty axis gives `+0`. A `b` axis of extent n counts its element n times. `dims []` reduces nothing and gives the \
           operand.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.sum %x dims [1] : tensor<4xf32>",
     ..REDUCTION
@@ -88,8 +92,8 @@ pub static MAX_NUM: OpDef = OpDef {
     computes: Some(Computes::MaxNum),
     summary: "greatest element along axes, ignoring NaN",
     doc: "The greatest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
-          NaN), `-inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmax` does it (IEEE 754-2019 \
-          `maximumNumber`), from `-inf` on. `dims []` folds nothing and gives the operand, NaN too.",
+          NaN), `-inf`. Floats only. Exact, whatever the order: elements are combined as `fusion.fmax` does it (IEEE 754-2019 \
+          `maximumNumber`), from `-inf` on. `dims []` reduces nothing and gives the operand, NaN too.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.max_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
     traits: Traits::PURE,
@@ -102,8 +106,8 @@ pub static MIN_NUM: OpDef = OpDef {
     computes: Some(Computes::MinNum),
     summary: "smallest element along axes, ignoring NaN",
     doc: "The smallest of the elements along `dims` that are not NaN; `-0 < +0`. Where there is none (an empty axis, nothing but \
-          NaN), `+inf`. Floats only. Exact, whatever the order: elements fold as `fusion.fmin` does it (IEEE 754-2019 \
-          `minimumNumber`), from `+inf` on. `dims []` folds nothing and gives the operand, NaN too.",
+          NaN), `+inf`. Floats only. Exact, whatever the order: elements are combined as `fusion.fmin` does it (IEEE 754-2019 \
+          `minimumNumber`), from `+inf` on. `dims []` reduces nothing and gives the operand, NaN too.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.min_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
     traits: Traits::PURE,
@@ -142,11 +146,11 @@ pub static VAR_MEAN: OpDef = OpDef {
 
 fn reduced(ir: &Ir, parts: OpParts<'_>) -> Result<(Vec<Dim>, DType), OpError> {
     let (dims, dtype) = shape::tensor(ir, parts, 0)?;
-    let folded = shape::axes(ir, parts, "dims", dims.len())?;
+    let reduced = shape::axes(ir, parts, "dims", dims.len())?;
     let keep = shape::flag(ir, parts, "keepdim");
     let mut rest = Vec::with_capacity(dims.len());
     for (axis, dim) in dims.into_iter().enumerate() {
-        match (folded.contains(&axis), keep) {
+        match (reduced.contains(&axis), keep) {
             (false, _) => rest.push(dim),
             (true, true) => rest.push(Dim::fixed(1)),
             (true, false) => {}

@@ -154,7 +154,7 @@ pub static COPY: OpDef = OpDef {
 /// `fusion.segment_set`
 pub static SEGMENT_SET: OpDef = OpDef {
     name: "fusion.segment_set",
-    summary: "a border between segments, set by hand",
+    summary: "a boundary between segments, set by hand",
     doc: "The identity on values. What uses the result is never in one segment with what makes the operand.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.segment_set %x : tensor<4xf32>",
     maps: Some(&maps::POINTWISE),

@@ -315,10 +315,10 @@ pub static EXTRACT: OpDef = OpDef {
 /// `kernel.reduce`
 pub static REDUCE: OpDef = OpDef {
     name: "kernel.reduce",
-    summary: "folds the lanes of a vector",
+    summary: "reduces the lanes of a vector",
     doc: "All lanes, put together by `combine`: `add`, `mul`, `max`, `min`, `max_num`, `min_num`, where `max` and `min` mean \
           `fusion.maximum` and `fusion.minimum`, `max_num` and `min_num` mean `fusion.fmax` and `fusion.fmin` (on integers \
-          all the same). Floats fold as a balanced tree: halves are combined lane by lane until one is left (with an odd count \
+          all the same). Floats are combined as a balanced tree: halves are combined lane by lane until one is left (with an odd count \
           the middle lane joins the lower half unchanged). Integers wrap in their own type; 16-bit floats round at every step.",
     example: "// %v: vector<4xf32>\n%x = kernel.reduce %v combine add : f32",
     operands: &[operand("vector", VECTOR, "the lanes")],
@@ -327,7 +327,7 @@ pub static REDUCE: OpDef = OpDef {
         ClauseKind::Keyword(COMBINERS),
         "add, mul, max, min, max_num or min_num",
     )],
-    results: &[result("value", SCALAR, "the fold")],
+    results: &[result("value", SCALAR, "the reduction")],
     traits: Traits::PURE,
     infer: Some(infer_lane),
     verify: Some(verify::takes_vector),

@@ -122,10 +122,10 @@ pub fn uses(ir: &Ir, task: Task<'_>, value: Value) -> Vec<Slot> {
 
 /// True if the task may be computed a second time, moved, or left out if unused.
 pub fn is_pure(ir: &Ir, task: Task<'_>) -> bool {
-    let border = |op: Op| ir.def(op).is_some_and(|d| d.dialect() == "task");
+    let boundary = |op: Op| ir.def(op).is_some_and(|d| d.dialect() == "task");
     let ops = task.ops(ir);
     ops.into_iter()
-        .all(|op| border(op) || ir.has(op, Traits::PURE))
+        .all(|op| boundary(op) || ir.has(op, Traits::PURE))
 }
 
 /// Stored bytes of a value of this type as a polynomial of the named extents: a `b` axis is stored once. `None` where an
@@ -181,8 +181,8 @@ pub fn total_bytes(ir: &Ir, values: &[Value], bindings: &Bindings) -> Option<u64
     })
 }
 
-/// Bytes that cross the border of a task: inputs once, outputs once.
-pub fn border_bytes(ir: &Ir, task: Task<'_>, bindings: &Bindings) -> Option<u64> {
+/// Bytes that cross the boundary of a task: inputs once, outputs once.
+pub fn boundary_bytes(ir: &Ir, task: Task<'_>, bindings: &Bindings) -> Option<u64> {
     let read = total_bytes(ir, &inputs(ir, task), bindings)?;
     let written = total_bytes(ir, &outputs(ir, task), bindings)?;
     read.checked_add(written)

@@ -1,6 +1,6 @@
-//! Labels: the patterns of a frontend as attributes of their ops, so that nothing stops at their borders.
+//! Labels: the patterns of a frontend as attributes of their ops, so that nothing stops at their boundaries.
 //!
-//! A frontend says with `task.pattern` which ops belong together (a layer norm, a softmax, a linear). Such a border would keep
+//! A frontend says with `task.pattern` which ops belong together (a layer norm, a softmax, a linear). Such a boundary would keep
 //! simplification and segmentation from looking inside. So the ops of each pattern move to where it stood, and remember as an
 //! attribute, `task.label`, which pattern that was; the program lists the patterns in `task.labels`, each as
 //! `NAME/OPS/PARENT`: its name, how many ops it had, and the number of the pattern around it, or `-`.
@@ -16,7 +16,7 @@
 //!
 //! A label says nothing about what an op computes: passes that compare ops leave it aside, and a program with labels becomes
 //! what it becomes without. `segment` asks about the ops of one label as a group. `inline-tasks` draws the patterns again
-//! whose ops are all still there, in the form in which borders are drawn: the results are the values that something outside
+//! whose ops are all still there, in the form in which boundaries are drawn: the results are the values that something outside
 //! uses, in order, and are called inside as outside. A pattern that lost an op to another pass is no longer what its name says,
 //! and is not drawn.
 //!
@@ -27,7 +27,7 @@ use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::{Block, Ir, Op, Sym, Traits};
 use rustc_hash::FxHashMap;
 
-use super::outline::{dissolve, is_border, outline};
+use super::outline::{dissolve, is_boundary, outline};
 use crate::task;
 
 /// The attribute of an op: the number of its innermost pattern.
@@ -163,7 +163,7 @@ pub fn note(ir: &mut Ir, program: Op) -> u64 {
     }
     for op in all {
         let inside = ir.parent_op(op).and_then(|p| known.get(&p));
-        let Some(&(number, _)) = inside.filter(|_| !is_border(ir, op)) else {
+        let Some(&(number, _)) = inside.filter(|_| !is_boundary(ir, op)) else {
             continue;
         };
         if !ir.has(op, Traits::TERMINATOR) {
@@ -186,10 +186,10 @@ pub fn note(ir: &mut Ir, program: Op) -> u64 {
     patterns.len() as u64
 }
 
-/// The pattern around `op`: only borders stand between.
+/// The pattern around `op`: only boundaries stand between.
 fn around(ir: &Ir, op: Op) -> Option<Op> {
     let mut at = ir.parent_op(op);
-    while let Some(parent) = at.filter(|&p| is_border(ir, p) && !ir.is(p, &task::PATTERN)) {
+    while let Some(parent) = at.filter(|&p| is_boundary(ir, p) && !ir.is(p, &task::PATTERN)) {
         at = ir.parent_op(parent);
     }
     at.filter(|&p| ir.is(p, &task::PATTERN))
@@ -216,7 +216,7 @@ fn write(ir: &mut Ir, program: Op, entries: &[Entry]) {
     ir.set_attr(program, LABELS, list);
 }
 
-/// Draws the patterns of each program under `root` again, where no other border is left; gives their number.
+/// Draws the patterns of each program under `root` again, where no other boundary is left; gives their number.
 pub fn restore(ir: &mut Ir, root: Op) -> u64 {
     let mut drawn = 0;
     for program in labelled(ir, root) {
@@ -248,10 +248,10 @@ fn forget_in(ir: &mut Ir, program: Op) {
     ir.remove_attr(program, LABELS);
 }
 
-/// True if the block has no border of a pass.
+/// True if the block has no boundary of a pass.
 fn is_plain(ir: &Ir, body: Block) -> bool {
     let mut ops = ir.block_ops(body);
-    ops.all(|op| !is_border(ir, op) || ir.is(op, &task::PATTERN))
+    ops.all(|op| !is_boundary(ir, op) || ir.is(op, &task::PATTERN))
 }
 
 fn restore_in(ir: &mut Ir, program: Op, body: Block) -> u64 {

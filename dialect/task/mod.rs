@@ -1,10 +1,10 @@
-//! The `task` dialect: programs, segments, sweeps, phases and patterns, the borders that the compiler draws around ops.
+//! The `task` dialect: programs, segments, sweeps, phases and patterns, the boundaries that the compiler draws around ops.
 
 pub mod interface;
 pub mod labels;
 pub mod ops;
 pub mod outline;
-pub mod places;
+pub mod positions;
 pub mod updates;
 pub mod verify;
 
@@ -19,11 +19,11 @@ pub static DIALECT: DialectDef = DialectDef {
     doc: "Everything is a task: a program is a tree of nested regions, and each level answers one question. `program`: what is \
           computed? `segment`: what becomes one kernel? `sweep`: what is done in one walk over the iteration space? `phase`: what \
           is done in one walk over the tile in fast memory? `pattern`: which ops does some executor know as a whole?\n\n\
-          **Borders.** Segments, sweeps, phases and patterns are not isolated: they use values of the enclosing regions \
-          directly, and their results are what they yield. Drawing a border moves ops and never rewrites them, so every border \
-          can be dissolved again. They compute what their ops compute, in order; borders have no effect on values.\n\n\
+          **Boundaries.** Segments, sweeps, phases and patterns are not isolated: they use values of the enclosing regions \
+          directly, and their results are what they yield. Drawing a boundary moves ops and never rewrites them, so every boundary \
+          can be dissolved again. They compute what their ops compute, in order; boundaries have no effect on values.\n\n\
           **What crosses.** The inputs of a task are the values it uses and does not define; its outputs are its results. What \
-          crosses a segment's border lies in global memory.",
+          crosses a segment's boundary lies in global memory.",
     ops: &[
         &PROGRAM, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN, &YIELD,
     ],

@@ -25,7 +25,7 @@ const VALUES: &[OperandDef] = &[operands(
     "the results of the task, in order",
 )];
 
-const BORDER: OpDef = OpDef {
+const BOUNDARY: OpDef = OpDef {
     regions: BODY,
     results: YIELDED,
     syntax: Syntax {
@@ -39,7 +39,7 @@ const BORDER: OpDef = OpDef {
 };
 const NAMED: Syntax = Syntax {
     symbol: true,
-    ..BORDER.syntax
+    ..BOUNDARY.syntax
 };
 
 /// `task.program`
@@ -84,10 +84,10 @@ pub static SEGMENT: OpDef = OpDef {
         "what the segment becomes: kernel, view, copy, library or none",
     )],
     syntax: NAMED,
-    traits: BORDER.traits.union(Traits::SYMBOL),
+    traits: BOUNDARY.traits.union(Traits::SYMBOL),
     parents: &["task.program"],
     verify: Some(verify::segment),
-    ..BORDER
+    ..BOUNDARY
 };
 
 /// `task.sweep`
@@ -122,7 +122,7 @@ pub static SWEEP: OpDef = OpDef {
             "lanes of a vector along the contiguous axis",
         ),
         optional(
-            "cells",
+            "partials",
             ClauseKind::Int,
             "workers that sum over grid axes: each takes an equal share of the grid and writes one partial result",
         ),
@@ -130,7 +130,7 @@ pub static SWEEP: OpDef = OpDef {
     ],
     parents: &["task.segment", "task.program"],
     verify: Some(verify::sweep),
-    ..BORDER
+    ..BOUNDARY
 };
 
 /// `task.phase`
@@ -148,7 +148,7 @@ pub static PHASE: OpDef = OpDef {
         "outer loops of the sweep that do not change its values: it runs once before them",
     )],
     parents: &["task.sweep"],
-    ..BORDER
+    ..BOUNDARY
 };
 
 /// `task.pattern`
@@ -161,7 +161,7 @@ pub static PATTERN: OpDef = OpDef {
     example: "// %x: tensor<4xf32>\n%y = task.pattern @silu {\n  %s = fusion.sigmoid %x\n  %m = fusion.mul %x, %s\n  task.yield %m\n}",
     syntax: NAMED,
     verify: Some(verify::pattern),
-    ..BORDER
+    ..BOUNDARY
 };
 
 /// `task.return`

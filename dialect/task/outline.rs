@@ -1,4 +1,4 @@
-//! Drawing a border around ops, and taking it away.
+//! Drawing a boundary around ops, and taking it away.
 //!
 //! [`outline`] moves ops into a new segment, sweep, phase or pattern; [`dissolve`] moves them back. Neither rewrites an op: what
 //! stood in a row before stands in the same row after both, with the same operands and names.
@@ -12,7 +12,7 @@
 //!                                   task.return %b
 //! ```
 //!
-//! Takes time in the stretch of the block from the first to the last of the ops.
+//! Takes time in the range of the block from the first to the last of the ops.
 
 use fuser_ir::def::OpDef;
 use fuser_ir::{Builder, Ir, NewOp, Op, Traits, Value};
@@ -22,16 +22,16 @@ use smallvec::SmallVec;
 use super::interface::{Task, outputs};
 use super::{PATTERN, PHASE, SEGMENT, SWEEP, YIELD};
 
-/// The ops that are borders and nothing else.
-pub static BORDERS: [&OpDef; 4] = [&SEGMENT, &SWEEP, &PHASE, &PATTERN];
+/// The ops that are boundaries and nothing else.
+pub static BOUNDARIES: [&OpDef; 4] = [&SEGMENT, &SWEEP, &PHASE, &PATTERN];
 
 /// The reason that ops cannot become one task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// No ops were given.
     Empty,
-    /// The table is none of [`BORDERS`].
-    NoBorder,
+    /// The table is none of [`BOUNDARIES`].
+    NoBoundary,
     /// An op does not stand after the first one in its block, or stands twice.
     NotInOrder {
         /// The number of ops found in order.
@@ -53,7 +53,7 @@ impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Refusal::Empty => write!(f, "a task needs at least one op"),
-            Refusal::NoBorder => write!(f, "this op is no border of a task"),
+            Refusal::NoBoundary => write!(f, "this op is no boundary of a task"),
             Refusal::NotInOrder { found } => {
                 write!(f, "only {found} of the ops stand in order in one block")
             }
@@ -65,9 +65,9 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// True if `op` only draws a border around its ops.
-pub fn is_border(ir: &Ir, op: Op) -> bool {
-    BORDERS.iter().any(|def| ir.is(op, def))
+/// True if `op` only draws a boundary around its ops.
+pub fn is_boundary(ir: &Ir, op: Op) -> bool {
+    BOUNDARIES.iter().any(|def| ir.is(op, def))
 }
 
 /// Moves `ops`, which stand in this order in one block, into a new task of table `kind`, which stands where the last of them
@@ -79,8 +79,8 @@ pub fn outline(
     kind: &'static OpDef,
     name: Option<&str>,
 ) -> Result<Op, Refusal> {
-    if !BORDERS.iter().any(|def| std::ptr::eq(*def, kind)) {
-        return Err(Refusal::NoBorder);
+    if !BOUNDARIES.iter().any(|def| std::ptr::eq(*def, kind)) {
+        return Err(Refusal::NoBoundary);
     }
     let last = *ops.last().ok_or(Refusal::Empty)?;
     if let Some(&op) = ops.iter().find(|op| ir.has(**op, Traits::TERMINATOR)) {
@@ -174,12 +174,12 @@ fn fill(ir: &mut Ir, task: Op, ops: &[Op], results: &[Value]) {
     debug_assert!(end.is_ok(), "a yield takes any values");
 }
 
-/// Moves the ops of `task` to where it stands and erases it. `false`, and nothing changed, where `task` is no border or has no
+/// Moves the ops of `task` to where it stands and erases it. `false`, and nothing changed, where `task` is no boundary or has no
 /// body of one block that ends in `task.yield` with a value for each result.
 pub fn dissolve(ir: &mut Ir, task: Op) -> bool {
     let body = ir
         .body(task, 0)
-        .filter(|b| is_border(ir, task) && ir.next_block(*b).is_none());
+        .filter(|b| is_boundary(ir, task) && ir.next_block(*b).is_none());
     let end = body
         .and_then(|b| ir.terminator(b))
         .filter(|end| ir.is(*end, &YIELD));

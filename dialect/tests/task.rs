@@ -1,4 +1,4 @@
-//! The task interface, and that borders can be drawn and taken away without a trace.
+//! The task interface, and that boundaries can be drawn and taken away without a trace.
 
 mod support;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use fuser_dialects::fusion::{ADD, EXP, NEG, SUM};
 use fuser_dialects::task::interface::{
-    Bindings, Task, border_bytes, bytes, evaluate, inputs, is_pure, outputs, uses,
+    Bindings, Task, boundary_bytes, bytes, evaluate, inputs, is_pure, outputs, uses,
 };
 use fuser_dialects::task::outline::{Refusal, dissolve, outline};
 use fuser_dialects::task::{PATTERN, PHASE, SEGMENT, SWEEP, YIELD};
@@ -102,7 +102,7 @@ fn text(p: &Program) -> String {
 
 /// A phase in a sweep in a segment, dissolved from the inside and from the outside.
 #[test]
-fn nested_borders_dissolve_in_any_order() {
+fn nested_boundaries_dissolve_in_any_order() {
     for seed in 0..50 {
         let mut random = Random(seed);
         let mut p = random_program(seed, 17);
@@ -113,9 +113,9 @@ fn nested_borders_dissolve_in_any_order() {
         let sweep = outline(&mut p.ir, &list, &SWEEP, None).unwrap();
         let segment = outline(&mut p.ir, &[sweep], &SEGMENT, Some("s")).unwrap();
         assert_eq!(p.messages(), Vec::<String>::new());
-        let mut borders = vec![phase, sweep, segment];
-        while !borders.is_empty() {
-            let next = borders.remove(random.below(borders.len()));
+        let mut boundaries = vec![phase, sweep, segment];
+        while !boundaries.is_empty() {
+            let next = boundaries.remove(random.below(boundaries.len()));
             assert!(dissolve(&mut p.ir, next));
         }
         assert_eq!(picture(&p.ir, p.module), before, "seed {seed}");
@@ -164,7 +164,7 @@ fn refusals() {
     let ops: Vec<Op> = p.ir.block_ops(p.body).collect();
     let mut try_ = |list: &[Op], kind| outline(&mut p.ir, list, kind, Some("s")).unwrap_err();
     assert_eq!(try_(&[], &SEGMENT), Refusal::Empty);
-    assert_eq!(try_(&ops[..1], &YIELD), Refusal::NoBorder);
+    assert_eq!(try_(&ops[..1], &YIELD), Refusal::NoBoundary);
     assert_eq!(try_(&ops, &SEGMENT), Refusal::Terminator { op: ops[3] });
     assert_eq!(
         try_(&[ops[1], ops[0]], &SEGMENT),
@@ -234,7 +234,7 @@ fn bytes_count_what_is_stored() {
 }
 
 #[test]
-fn bytes_across_a_border() {
+fn bytes_across_a_boundary() {
     let mut p = Program::new(&[t(&["N", "1024"], DType::F32)]);
     let x = p.arg(0);
     let e = p.exp(x);
@@ -246,11 +246,14 @@ fn bytes_across_a_border() {
     let n = p.ir.sym("N");
     let bound: Bindings = [(n, 7)].into();
     assert_eq!(
-        border_bytes(&p.ir, Task::Ops(&ops), &bound),
+        boundary_bytes(&p.ir, Task::Ops(&ops), &bound),
         Some(4 * 7 * 1024 + 4 * 7)
     );
-    assert_eq!(border_bytes(&p.ir, Task::Ops(&ops), &Bindings::new()), None);
+    assert_eq!(
+        boundary_bytes(&p.ir, Task::Ops(&ops), &Bindings::new()),
+        None
+    );
     let huge: Bindings = [(n, u64::MAX)].into();
-    assert_eq!(border_bytes(&p.ir, Task::Ops(&ops), &huge), None);
+    assert_eq!(boundary_bytes(&p.ir, Task::Ops(&ops), &huge), None);
     assert_eq!(evaluate(&bytes(&p.ir, y).unwrap(), &bound), Some(28));
 }

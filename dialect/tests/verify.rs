@@ -48,7 +48,7 @@ fn use_from_outside_of_an_isolated_region() {
 
 /// A value of the module's own block, used inside of the isolated program.
 #[test]
-fn use_through_an_isolated_border() {
+fn use_through_an_isolated_boundary() {
     let mut p = small();
     let top = p.ir.body(p.module, 0).unwrap();
     let ty = F4.id(&mut p.ir);

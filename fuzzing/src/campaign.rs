@@ -248,7 +248,7 @@ pub fn partners(
 ) -> (Option<Case>, Vec<Finding>) {
     let config = match mutate::first(oracles).needs {
         Needs::Pointwise => config.pointwise(),
-        Needs::Folds => config.folding(),
+        Needs::Reductions => config.reducing(),
         Needs::Anything => config.clone(),
     };
     let case = match guard::run("generate", || fusion::generate(source, &config)) {
@@ -317,23 +317,23 @@ fn through_passes(
         Err(finding) => return vec![finding],
     };
     let run = || passes::check(case, expected, &pipeline, effort.fuel, stats);
-    let verdict = match guard::run("passes", run) {
-        Ok(verdict) => verdict,
+    let outcome = match guard::run("passes", run) {
+        Ok(outcome) => outcome,
         Err(finding) => return vec![finding],
     };
-    let outcome = match verdict.findings.is_empty() {
+    let end = match outcome.findings.is_empty() {
         true => "yes",
         false => "found",
     };
-    stats.count("lowered", format!("{family}: {outcome}"));
-    stats.other_plans(&verdict.other_plans);
+    stats.count("lowered", format!("{family}: {end}"));
+    stats.other_plans(&outcome.other_plans);
     let told = |finding: Finding| {
         Finding::new(
             format!("{family} {variant} {}", finding.stage),
             finding.what,
         )
     };
-    verdict.findings.into_iter().map(told).collect()
+    outcome.findings.into_iter().map(told).collect()
 }
 
 fn through_code(
@@ -344,7 +344,7 @@ fn through_code(
 ) -> Option<Finding> {
     let options = variant.options(effort.compile_options(None));
     match compiled::check(case, expected, &variant.to_string(), options) {
-        compiled::Verdict::Agrees {
+        compiled::Outcome::Agrees {
             kernels,
             other_plans,
         } => {
@@ -358,12 +358,12 @@ fn through_code(
             stats.add("kernels", options.to_string(), kernels as u64);
             None
         }
-        compiled::Verdict::Refused(reason) => {
+        compiled::Outcome::Refused(reason) => {
             stats.count("compiled", "refused");
             stats.count("refusal", shape_of(&reason));
             None
         }
-        compiled::Verdict::Found(finding) => {
+        compiled::Outcome::Found(finding) => {
             stats.count("compiled", "found");
             Some(finding)
         }

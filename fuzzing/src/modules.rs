@@ -17,12 +17,12 @@ use crate::{Source, Stats};
 
 /// The passes run on modules of kernels and tasks, each followed by checks.
 const SIMPLIFY: &str = "dce,cse,canonicalize,cse";
-/// Takes all borders away.
+/// Takes all boundaries away.
 const INLINE: &str = "inline-tasks{kinds='segment,sweep,phase,pattern'}";
 /// The passes before scheduling of a program whose kernels are written already.
 const LAUNCHES: &str = "canonicalize,cse";
 
-/// A random fusion with borders drawn into it.
+/// A random fusion with boundaries drawn into it.
 pub fn tasks(
     source: &mut Source,
     config: &Config,
@@ -31,9 +31,9 @@ pub fn tasks(
 ) -> (Option<Case>, Vec<Finding>) {
     let made = guard::run("generate", || {
         let plain = fusion::generate(source, config);
-        let mut bordered = plain.clone();
-        tasks::draw(&mut bordered, source);
-        (plain, bordered)
+        let mut drawn = plain.clone();
+        tasks::draw(&mut drawn, source);
+        (plain, drawn)
     });
     let (plain, mut case) = match made {
         Ok(made) => made,
@@ -45,7 +45,7 @@ pub fn tasks(
     (Some(case), findings)
 }
 
-/// Taking the borders away gives the text without them.
+/// Taking the boundaries away gives the text without them.
 fn dissolved(plain: &Case, case: &Case) -> Option<Finding> {
     let mut ir = case.ir.clone();
     let run = || fuser::compile::run_passes(&mut ir, case.module, INLINE);
@@ -60,7 +60,7 @@ fn dissolved(plain: &Case, case: &Case) -> Option<Finding> {
     let text = |ir, module| print(ir, module, &PrintOptions::default());
     let (wanted, got) = (text(&plain.ir, plain.module), text(&ir, case.module));
     let difference = fuser_ir::equal::first_difference(&wanted, &got)?;
-    let what = format!("borders leave something behind, {difference}");
+    let what = format!("boundaries leave something behind, {difference}");
     Some(Finding::new("inline-tasks", what))
 }
 
@@ -91,12 +91,12 @@ pub fn launched(case: &mut Case, effort: Effort, stats: &mut Stats) -> Vec<Findi
     };
     let options = effort.compile_options(Some(LAUNCHES.into()));
     match compiled::check_written(case, &expected, "launches", options, Written::Kernels) {
-        compiled::Verdict::Agrees { .. } => stats.count("kernels compiled", "agrees"),
-        compiled::Verdict::Refused(reason) => {
+        compiled::Outcome::Agrees { .. } => stats.count("kernels compiled", "agrees"),
+        compiled::Outcome::Refused(reason) => {
             stats.count("kernels compiled", "refused");
             stats.count("refusal", shape_of(&reason));
         }
-        compiled::Verdict::Found(finding) => findings.push(finding),
+        compiled::Outcome::Found(finding) => findings.push(finding),
     }
     findings
 }
@@ -131,11 +131,11 @@ fn through(
         return vec![Finding::new("pipeline", format!("`{text}` is none"))];
     };
     let run = || passes::check(case, expected, &parsed.pipeline, effort.fuel, stats);
-    let verdict = match guard::run("passes", run) {
-        Ok(verdict) => verdict,
+    let outcome = match guard::run("passes", run) {
+        Ok(outcome) => outcome,
         Err(finding) => return vec![finding],
     };
-    verdict.findings
+    outcome.findings
 }
 
 /// A random fusion, or a program of launches, as PTX that an assembler accepts.
@@ -162,15 +162,15 @@ pub fn assembled(
             false => Written::Program,
         };
         match ptx::check(&case, architecture, passes, written, assembler) {
-            ptx::Verdict::Assembled { kernels } => {
+            ptx::Outcome::Assembled { kernels } => {
                 stats.count("ptx", "assembled");
                 stats.add("ptx kernels", architecture, kernels as u64);
             }
-            ptx::Verdict::Refused(reason) => {
+            ptx::Outcome::Refused(reason) => {
                 stats.count("ptx", "refused");
                 stats.count("refusal", shape_of(&reason));
             }
-            ptx::Verdict::Found(finding) => findings.push(finding),
+            ptx::Outcome::Found(finding) => findings.push(finding),
         }
     }
     (Some(case), findings)

@@ -8,7 +8,7 @@ use fuser_ir::attr::AttrKind;
 use fuser_ir::{Ir, Op, TypeKind, Value};
 
 use crate::generate::case::{aliases, set_aliases};
-use crate::generate::inputs::{self, Plan};
+use crate::generate::inputs::{self, InputRecipe};
 use crate::generate::{Case, Tier};
 use crate::{Source, oracle};
 
@@ -120,7 +120,7 @@ fn new_input(case: &mut Case, value: Value) -> Option<Value> {
     };
     let axes = names.axes(&case.ir, &dims)?;
     let seed = case.inputs.len() as u64;
-    let plan = Plan::draw(&mut Source::bytes(&[]), Tier::Exact, &axes, dtype);
+    let plan = InputRecipe::draw(&mut Source::bytes(&[]), Tier::Exact, &axes, dtype);
     case.inputs
         .push(inputs::fill(&plan, &mut Source::seed(seed)));
     let body = case.ir.body(case.program, 0)?;

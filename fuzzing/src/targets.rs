@@ -62,8 +62,8 @@ pub fn compiled(bytes: &[u8]) {
     let case = program(source);
     let expected = given(campaign::expected(&case));
     let options = variant.options(QUICK.compile_options(None));
-    let verdict = compiled::check(&case, &expected, &variant.to_string(), options);
-    if let compiled::Verdict::Found(finding) = verdict {
+    let outcome = compiled::check(&case, &expected, &variant.to_string(), options);
+    if let compiled::Outcome::Found(finding) = outcome {
         told([finding]);
     }
 }

@@ -108,9 +108,9 @@ fn chains_of_casts_keep_their_meaning() {
                 let pipeline = parsed
                     .unwrap_or_else(|_| panic!("`{text}` is a pipeline"))
                     .pipeline;
-                let verdict = passes::check(&case, &expected, &pipeline, FUEL, &mut stats);
+                let outcome = passes::check(&case, &expected, &pipeline, FUEL, &mut stats);
                 let (from, middle) = (from.name(), middle.name());
-                assert_eq!(verdict.findings, Vec::new(), "{from} -> {middle} by {text}");
+                assert_eq!(outcome.findings, Vec::new(), "{from} -> {middle} by {text}");
             }
         }
     }

@@ -8,7 +8,7 @@ use fuser_dialects::task::{self, outline};
 use fuser_fuzzing::generate::fusion::{self, Config};
 use fuser_fuzzing::generate::{Case, Tier};
 use fuser_fuzzing::mutate::MUTATORS;
-use fuser_fuzzing::oracle::compiled::{self, Verdict};
+use fuser_fuzzing::oracle::compiled::{self, Outcome};
 use fuser_fuzzing::{Source, Stats, campaign};
 use fuser_ir::Op;
 use fuser_target::H100;
@@ -60,12 +60,12 @@ fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String>
     let apart = "decompose,segment{max-ops=1}".to_owned();
     for (name, passes) in [("usual", None), ("alone", Some(apart))] {
         match compiled::check(&case, &expected, name, with_passes(passes)) {
-            Verdict::Agrees { other_plans, .. } => {
+            Outcome::Agrees { other_plans, .. } => {
                 stats.count("compiled", name);
                 faults.extend(other_plans);
             }
-            Verdict::Refused(text) => faults.push(text),
-            Verdict::Found(finding) => faults.push(finding.to_string()),
+            Outcome::Refused(text) => faults.push(text),
+            Outcome::Found(finding) => faults.push(finding.to_string()),
         }
     }
     let options = CompileOptions {
@@ -130,9 +130,9 @@ fn a_segment_without_a_schedule_is_cut_until_it_has_one() {
         }
         let options = with_passes(Some("decompose".into()));
         match compiled::check(&case, &expected, "whole", options) {
-            Verdict::Agrees { other_plans, .. } => cut += u64::from(!other_plans.is_empty()),
-            Verdict::Refused(text) => faults.push(format!("seed {seed}: {text}")),
-            Verdict::Found(finding) => faults.push(format!("seed {seed}: {finding}")),
+            Outcome::Agrees { other_plans, .. } => cut += u64::from(!other_plans.is_empty()),
+            Outcome::Refused(text) => faults.push(format!("seed {seed}: {text}")),
+            Outcome::Found(finding) => faults.push(format!("seed {seed}: {finding}")),
         }
     }
     println!("count: {cut} of {WHOLE} programs cut because one kernel for all has no schedule");

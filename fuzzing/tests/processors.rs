@@ -290,7 +290,7 @@ fn choices_between_a_zero_and_a_conversion() {
     }
 }
 
-/// Folds of rows of every length around a vector's, with ops before them whose results the compiler knows something of.
+/// Reductions of rows of every length around a vector's, with ops before them whose results the compiler knows something of.
 #[test]
 fn extremes_of_rows() {
     const LENGTHS: [u64; 9] = [1, 2, 3, 7, 15, 16, 17, 33, 67];
@@ -315,9 +315,9 @@ fn extremes_of_rows() {
                     format!("%x{k}")
                 }
             };
-            for fold in ["max", "min", "max_num", "min_num"] {
-                body += &format!("  %{fold}{k} = fusion.{fold} {operand} dims [1]\n");
-                names.push(format!("%{fold}{k}"));
+            for reduction in ["max", "min", "max_num", "min_num"] {
+                body += &format!("  %{reduction}{k} = fusion.{reduction} {operand} dims [1]\n");
+                names.push(format!("%{reduction}{k}"));
                 types.push(format!("tensor<[M]x{ty}>"));
             }
         }

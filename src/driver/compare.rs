@@ -190,11 +190,11 @@ fn compare(names: &[String; 2], before: &Json, after: &Json) -> Json {
 
 type Cuts<'a> = BTreeMap<(String, String), &'a Json>;
 
-/// The crossing values of a report by name and reader, the reader as the other side calls it.
-fn cuts<'a>(report: &'a Json, reader: &dyn Fn(&str) -> String) -> Cuts<'a> {
+/// The crossing values of a report by name and user, the user as the other side calls it.
+fn cuts<'a>(report: &'a Json, user: &dyn Fn(&str) -> String) -> Cuts<'a> {
     let list = report["crossing"].as_array().into_iter().flatten();
     let text = |cut: &Json, key: &str| cut[key].as_str().unwrap_or_default().to_owned();
-    list.map(|cut| ((text(cut, "value"), reader(&text(cut, "to"))), cut))
+    list.map(|cut| ((text(cut, "value"), user(&text(cut, "to"))), cut))
         .collect()
 }
 

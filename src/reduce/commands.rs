@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::predicate::{Predicate, Verdict};
+use super::predicate::{Predicate, TestResult};
 use super::shell::{Ended, ShellCommand};
 
 /// Exit status of our tools after an internal error.
@@ -52,7 +52,11 @@ impl Miscompiles {
 }
 
 impl Predicate for Succeeds {
-    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+    fn test(
+        &self,
+        text: &str,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<TestResult, String> {
         match run(&self.0, text, cancelled)? {
             Ended::Done { status, .. } => Ok(interesting(status.success())),
             ended => Ok(unfinished(&ended)),
@@ -61,13 +65,21 @@ impl Predicate for Succeeds {
 }
 
 impl Predicate for Crashes {
-    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+    fn test(
+        &self,
+        text: &str,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<TestResult, String> {
         self.0.test(text, cancelled, crash)
     }
 }
 
 impl Predicate for Miscompiles {
-    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+    fn test(
+        &self,
+        text: &str,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<TestResult, String> {
         self.0.test(text, cancelled, changed_result)
     }
 }
@@ -91,7 +103,7 @@ impl Alike {
         text: &str,
         cancelled: &(dyn Fn() -> bool + Sync),
         symptom: fn(ExitStatus, &str) -> Option<String>,
-    ) -> Result<Verdict, String> {
+    ) -> Result<TestResult, String> {
         match run(&self.command, text, cancelled)? {
             Ended::Done { status, stderr } => {
                 let found = symptom(status, &stderr);
@@ -121,18 +133,18 @@ fn run(
     }
 }
 
-fn interesting(yes: bool) -> Verdict {
+fn interesting(yes: bool) -> TestResult {
     if yes {
-        Verdict::Interesting
+        TestResult::Interesting
     } else {
-        Verdict::Boring
+        TestResult::Boring
     }
 }
 
-fn unfinished(ended: &Ended) -> Verdict {
+fn unfinished(ended: &Ended) -> TestResult {
     match ended {
-        Ended::TimedOut => Verdict::TimedOut,
-        _ => Verdict::Cancelled,
+        Ended::TimedOut => TestResult::TimedOut,
+        _ => TestResult::Cancelled,
     }
 }
 
@@ -183,7 +195,7 @@ fn signal(status: ExitStatus) -> Option<i32> {
 mod tests {
     use super::*;
 
-    fn verdict(predicate: &dyn Predicate, text: &str) -> Result<Verdict, String> {
+    fn test_result(predicate: &dyn Predicate, text: &str) -> Result<TestResult, String> {
         predicate.test(text, &|| false)
     }
     const TIMEOUT: Duration = Duration::from_secs(60);
@@ -191,14 +203,14 @@ mod tests {
     #[test]
     fn zero_is_interesting() {
         let test = Succeeds::new("grep -q needle", TIMEOUT);
-        assert_eq!(verdict(&test, "needle"), Ok(Verdict::Interesting));
-        assert_eq!(verdict(&test, "hay"), Ok(Verdict::Boring));
+        assert_eq!(test_result(&test, "needle"), Ok(TestResult::Interesting));
+        assert_eq!(test_result(&test, "hay"), Ok(TestResult::Boring));
     }
     #[test]
     fn a_command_that_is_not_there_is_an_error() {
         let test = Succeeds::new("fuser-no-such-tool", TIMEOUT);
         assert!(
-            verdict(&test, "x")
+            test_result(&test, "x")
                 .unwrap_err()
                 .contains("fuser-no-such-tool")
         );
@@ -210,22 +222,22 @@ mod tests {
         let first = "x.fir:1:2: error: [FIR0606] internal error: pass 'p' on @f: index 7 of 5";
         let same = "x.fir:9:9: error: [FIR0606] internal error: pass 'p' on @g: index 1 of 0";
         let other = "x.fir:1:2: error: [FIR0606] internal error: pass 'q' on @f: index 7 of 5";
-        assert_eq!(verdict(&test, first), Ok(Verdict::Interesting));
-        assert_eq!(verdict(&test, same), Ok(Verdict::Interesting));
-        assert_eq!(verdict(&test, other), Ok(Verdict::Boring));
+        assert_eq!(test_result(&test, first), Ok(TestResult::Interesting));
+        assert_eq!(test_result(&test, same), Ok(TestResult::Interesting));
+        assert_eq!(test_result(&test, other), Ok(TestResult::Boring));
     }
     #[test]
     fn a_diagnostic_is_no_crash_and_a_signal_is() {
         let refused = Crashes::new("exit 1; true", TIMEOUT);
-        assert_eq!(verdict(&refused, ""), Ok(Verdict::Boring));
+        assert_eq!(test_result(&refused, ""), Ok(TestResult::Boring));
         let killed = Crashes::new("kill -s SEGV $$; true", TIMEOUT);
-        assert_eq!(verdict(&killed, ""), Ok(Verdict::Interesting));
+        assert_eq!(test_result(&killed, ""), Ok(TestResult::Interesting));
         let by_shell = Crashes::new("sh -c 'kill -s ABRT $$'", TIMEOUT);
-        assert_eq!(verdict(&by_shell, ""), Ok(Verdict::Interesting));
+        assert_eq!(test_result(&by_shell, ""), Ok(TestResult::Interesting));
     }
     #[test]
     fn time_runs_out() {
         let test = Succeeds::new("sleep 60; true", Duration::from_millis(50));
-        assert_eq!(verdict(&test, ""), Ok(Verdict::TimedOut));
+        assert_eq!(test_result(&test, ""), Ok(TestResult::TimedOut));
     }
 }

@@ -35,7 +35,7 @@ use fuser_ir::{Diagnostic, Diagnostics};
 
 use args::{Arguments, Print, Test};
 use commands::{Crashes, Miscompiles, Succeeds};
-use predicate::{Predicate, Verdict};
+use predicate::{Predicate, TestResult};
 use program::{Program, Rules};
 use search::{Config, Outcome, Statistics, Stop};
 
@@ -153,29 +153,29 @@ fn must_be_interesting(
     interrupt: &AtomicBool,
 ) -> Result<u64, String> {
     let cancelled = || interrupt.load(std::sync::atomic::Ordering::Relaxed);
-    let verdict = |text: &str| {
-        let verdict = predicate.test(text, &cancelled);
-        verdict.map_err(|why| format!("the test cannot be run: {why}"))
+    let test_result = |text: &str| {
+        let test_result = predicate.test(text, &cancelled);
+        test_result.map_err(|why| format!("the test cannot be run: {why}"))
     };
-    match verdict(text)? {
-        Verdict::Interesting => {}
-        Verdict::Boring => {
+    match test_result(text)? {
+        TestResult::Interesting => {}
+        TestResult::Boring => {
             return Err(
                 "the input is not interesting: its test fails, and nothing can be reduced".into(),
             );
         }
-        Verdict::TimedOut => {
+        TestResult::TimedOut => {
             return Err(
                 "the test of the input took too long; --timeout=SECONDS gives it more".into(),
             );
         }
-        Verdict::Cancelled => return Err("interrupted before anything was found".into()),
+        TestResult::Cancelled => return Err("interrupted before anything was found".into()),
     }
     if program.text == text {
         return Ok(1);
     }
-    match verdict(&program.text)? {
-        Verdict::Interesting => Ok(2),
+    match test_result(&program.text)? {
+        TestResult::Interesting => Ok(2),
         _ => Err("the input is interesting as it is, but not any more when it is parsed and printed: the test looks at comments, \
                   spelling or locations (--print-debuginfo keeps those)".into()),
     }

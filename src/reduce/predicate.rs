@@ -2,7 +2,7 @@
 
 /// The answer of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum TestResult {
     /// The program still shows what is looked for.
     Interesting,
     /// It does not.
@@ -13,11 +13,12 @@ pub enum Verdict {
     Cancelled,
 }
 
-/// A test of programs. Called from several threads at once; the same text must always get the same verdict.
+/// A test of programs. Called from several threads at once; the same text must always get the same test result.
 pub trait Predicate: Sync {
     /// Tests the program `text`. Gives up soon after `cancelled` says so. An error ends the reduction: the test itself
     /// cannot be run.
-    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String>;
+    fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync))
+    -> Result<TestResult, String>;
 }
 
 /// A function of the text: for use of the reducer as a library.
@@ -25,10 +26,14 @@ pub trait Predicate: Sync {
 pub struct OnText<F>(pub F);
 
 impl<F: Fn(&str) -> bool + Sync> Predicate for OnText<F> {
-    fn test(&self, text: &str, _cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Verdict, String> {
+    fn test(
+        &self,
+        text: &str,
+        _cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<TestResult, String> {
         Ok(match (self.0)(text) {
-            true => Verdict::Interesting,
-            false => Verdict::Boring,
+            true => TestResult::Interesting,
+            false => TestResult::Boring,
         })
     }
 }

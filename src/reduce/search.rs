@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::predicate::{Predicate, Verdict};
+use super::predicate::{Predicate, TestResult};
 use super::program::{Program, Rules, rebuilt};
 use super::speculate::until_hit;
 use super::strategy::{Site, Strategy};
@@ -134,12 +134,15 @@ enum Attempt {
     /// The strategy panicked.
     Panicked,
     /// Tested.
-    Tested(Result<Verdict, String>, Box<Program>),
+    Tested(Result<TestResult, String>, Box<Program>),
 }
 
 impl Attempt {
     fn ends_scan(&self) -> bool {
-        matches!(self, Attempt::Tested(Ok(Verdict::Interesting) | Err(_), _))
+        matches!(
+            self,
+            Attempt::Tested(Ok(TestResult::Interesting) | Err(_), _)
+        )
     }
 }
 
@@ -268,13 +271,13 @@ impl Search<'_> {
             Attempt::Repeated => statistics.repeated += 1,
             Attempt::Panicked if statistics.panics.contains(&strategy.name) => {}
             Attempt::Panicked => statistics.panics.push(strategy.name),
-            Attempt::Tested(Ok(Verdict::Cancelled), _) => {}
+            Attempt::Tested(Ok(TestResult::Cancelled), _) => {}
             Attempt::Tested(Err(message), _) => self.stop = Some(Stop::Test(message)),
-            Attempt::Tested(Ok(verdict), program) => {
+            Attempt::Tested(Ok(test_result), program) => {
                 statistics.steps += 1;
-                statistics.timeouts += u64::from(verdict == Verdict::TimedOut);
+                statistics.timeouts += u64::from(test_result == TestResult::TimedOut);
                 self.tested.insert(fingerprint(&program.text));
-                return (verdict == Verdict::Interesting).then_some(*program);
+                return (test_result == TestResult::Interesting).then_some(*program);
             }
         }
         None

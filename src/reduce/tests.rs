@@ -392,7 +392,7 @@ fn every_strategy_is_tested_and_told_apart() {
     }
 }
 
-// --- random verdicts ---------------------------------------------------------------------------------------------------
+// --- random test results ---------------------------------------------------------------------------------------------------
 
 /// Programs of all kinds.
 const SAMPLES: &[&str] = &[
@@ -432,5 +432,5 @@ fn any_predicate_will_do() {
             cases += 1;
         }
     }
-    println!("count: {cases} reductions with random verdicts");
+    println!("count: {cases} reductions with random test results");
 }

@@ -203,12 +203,12 @@ fn checks(check: &Check, whole: Option<&Check>) -> String {
         rows.push(row);
     }
     let all = || [Some(check), whole].into_iter().flatten();
-    let verdict = match all().all(|check| check.ok) {
+    let outcome = match all().all(|check| check.ok) {
         true => "all outputs agree with the reference",
         false => "CHECK FAILED",
     };
     let details: String = all().flat_map(|c| &c.outputs).filter_map(failure).collect();
-    format!("{}{details}  {verdict}\n", columns(&rows))
+    format!("{}{details}  {outcome}\n", columns(&rows))
 }
 
 /// The share of elements that are the only possible ones.
@@ -223,7 +223,7 @@ fn exactness(output: &OutputCheck) -> String {
 
 fn checked(output: &OutputCheck) -> Vec<String> {
     let report = &output.report;
-    let verdict = if report.ok { "ok" } else { "FAILED" };
+    let outcome = if report.ok { "ok" } else { "FAILED" };
     let (error, bound, at) = match &report.worst {
         None => ("0".into(), "-".into(), "-".into()),
         Some(Worst {
@@ -241,7 +241,7 @@ fn checked(output: &OutputCheck) -> Vec<String> {
     vec![
         output.name.clone(),
         output.shape.clone(),
-        verdict.into(),
+        outcome.into(),
         error,
         bound,
         at,

@@ -34,7 +34,7 @@
 //! // Which value of which segment is which of the original, and who reads it last.
 //! let split = session.split(&loaded, &options).unwrap();
 //! assert_eq!(split.map.values[2].name, "%s");
-//! assert_eq!(split.map.values[2].last_reader.as_deref(), Some("s1"));
+//! assert_eq!(split.map.values[2].last_user.as_deref(), Some("s1"));
 //!
 //! // The parts run as the whole does.
 //! let parts = session.parts(&split).unwrap();

@@ -107,7 +107,7 @@ fn segments(ir: &Ir, program: Op) -> Result<Vec<Op>, Diagnostics> {
             let message = format!("'{}' stands outside of all segments", ir.name(op));
             let error = Diagnostic::error(&super::LOOSE_OP, place_of(ir, op), message);
             errors.push(
-                error.help("put it into a segment, or remove the borders with '--inline-tasks'"),
+                error.help("put it into a segment, or remove the boundaries with '--inline-tasks'"),
             );
         }
     }
@@ -147,7 +147,7 @@ fn names(ir: &Ir, segments: &[Op]) -> Vec<String> {
 struct Table {
     /// Number and type of each value of the original, by name.
     originals: FxHashMap<Sym, (usize, TypeId)>,
-    /// The numbers of values that lie in memory between segments, behind the results of borders.
+    /// The numbers of values that lie in memory between segments, behind the results of boundaries.
     crossing: FxHashMap<Value, usize>,
     taken: FxHashSet<usize>,
     /// Types of the values of the original.
@@ -202,7 +202,7 @@ impl Table {
             ty: print_type(ir, ir.value_type(value)),
             original,
             written_by: None,
-            last_reader: None,
+            last_user: None,
             is: Vec::new(),
         });
         index

@@ -58,7 +58,7 @@ pub struct Value {
     /// The segment that hands it to others or to the caller; none for inputs and for what stays inside.
     pub written_by: Option<String>,
     /// The last segment that has it as an input.
-    pub last_reader: Option<String>,
+    pub last_user: Option<String>,
     /// Every value of a segment that is this one.
     pub is: Vec<Occurrence>,
 }
@@ -141,7 +141,7 @@ impl Segment {
 
 impl Map {
     /// The last segment that reads each value, by number.
-    pub fn last_readers(&self) -> Vec<Option<usize>> {
+    pub fn last_users(&self) -> Vec<Option<usize>> {
         let mut last = vec![None; self.values.len()];
         for (number, segment) in self.segments.iter().enumerate() {
             for value in segment.reads().flatten() {
@@ -152,10 +152,10 @@ impl Map {
         }
         last
     }
-    /// The values to be freed after each segment: those of which it is the last reader, or the writer if nothing reads
+    /// The values to be freed after each segment: those of which it is the last user, or the writer if nothing reads
     /// them. Results of the program stay.
     pub fn frees(&self) -> Vec<Vec<usize>> {
-        let last = self.last_readers();
+        let last = self.last_users();
         let mut frees = vec![Vec::new(); self.segments.len()];
         let mut writer = vec![None; self.values.len()];
         for (number, segment) in self.segments.iter().enumerate() {
@@ -179,8 +179,8 @@ impl Map {
         for (segment, frees) in self.frees().into_iter().enumerate() {
             self.segments[segment].frees = frees;
         }
-        for (value, last) in self.last_readers().into_iter().enumerate() {
-            self.values[value].last_reader = last.map(|s| self.segments[s].name.clone());
+        for (value, last) in self.last_users().into_iter().enumerate() {
+            self.values[value].last_user = last.map(|s| self.segments[s].name.clone());
             self.values[value].written_by = None;
             self.values[value].is.clear();
         }

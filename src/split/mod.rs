@@ -8,7 +8,7 @@
 //! Reading order: `map` (what `map.json` holds), `number` (numbers and names of values), `extents`, `cut` (from segments to
 //! programs), `check` (whether files still fit the map), `locate` (where a field of it stands), `parts` (running them).
 //!
-//! Guarantees: made from shapes alone, without data; every value that crosses a border has one number; a program of one
+//! Guarantees: made from shapes alone, without data; every value that crosses a boundary has one number; a program of one
 //! segment is its own only part. Edited files are taken as they are, as long as they read and give what the map says. Knows
 //! no files: texts come in and go out.
 
@@ -39,7 +39,7 @@ pub const LOOSE_OP: CodeDef = CodeDef {
     code: "FIR1010",
     title: "an op outside of all segments",
     explanation: "Splitting a program writes each of its segments to a file. Once it has a segment, every op must be in one: \
-                  an op between them would be in no file. Put it into a segment, or take the borders away with \
+                  an op between them would be in no file. Put it into a segment, or take the boundaries away with \
                   `--inline-tasks`; a program without segments is segmented first.",
     example: "$ fuser-translate --split-segments=parts x.fir\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \

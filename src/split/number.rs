@@ -1,9 +1,9 @@
 //! Numbers and names of values: inputs first, then the results of ops in program order.
 //!
-//! Borders (segments, sweeps, phases, patterns) make no values: what they give is what an op inside of them made. Names are
+//! Boundaries (segments, sweeps, phases, patterns) make no values: what they give is what an op inside of them made. Names are
 //! made unique and every value gets one, so that text, map and reports call it the same.
 
-use fuser_dialects::task::outline::is_border;
+use fuser_dialects::task::outline::is_boundary;
 use fuser_ir::{Def, Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,12 +15,12 @@ pub fn values(ir: &Ir, program: Op) -> Vec<Value> {
     values
 }
 
-/// The results of `ops` and of the ops inside of borders among them, in order.
+/// The results of `ops` and of the ops inside of boundaries among them, in order.
 pub fn made(ir: &Ir, mut ops: Vec<Op>) -> Vec<Value> {
     let mut values = Vec::new();
     ops.reverse();
     while let Some(op) = ops.pop() {
-        if is_border(ir, op) {
+        if is_boundary(ir, op) {
             ops.extend(ir.children(op).into_iter().rev());
         } else {
             values.extend_from_slice(ir.results(op));
@@ -29,10 +29,10 @@ pub fn made(ir: &Ir, mut ops: Vec<Op>) -> Vec<Value> {
     values
 }
 
-/// The value that an op made, or that came from outside, behind the results of borders.
+/// The value that an op made, or that came from outside, behind the results of boundaries.
 pub fn source(ir: &Ir, mut value: Value) -> Value {
     while let Def::Result(op, index) = ir.value_def(value) {
-        let end = ir.body(op, 0).filter(|_| is_border(ir, op));
+        let end = ir.body(op, 0).filter(|_| is_boundary(ir, op));
         let end = end.and_then(|b| ir.terminator(b));
         match end.filter(|&e| (index as usize) < ir.operand_count(e)) {
             Some(end) => value = ir.operand(end, index as usize),
@@ -42,7 +42,7 @@ pub fn source(ir: &Ir, mut value: Value) -> Value {
     value
 }
 
-/// Gives each value of `program` a name of its own, and the results of borders the names of what they give. The names of
+/// Gives each value of `program` a name of its own, and the results of boundaries the names of what they give. The names of
 /// `kept` stay; they are names of their own already.
 pub fn name(ir: &mut Ir, program: Op, kept: &[Value]) {
     let kept: FxHashSet<Value> = kept.iter().copied().collect();
@@ -64,7 +64,7 @@ pub fn name(ir: &mut Ir, program: Op, kept: &[Value]) {
         ir.set_value_name(value, Some(name));
     }
     for op in ir.walk(program) {
-        if is_border(ir, op) {
+        if is_boundary(ir, op) {
             for result in ir.results(op).to_vec() {
                 let name = ir.value_name_sym(source(ir, result));
                 ir.set_value_name(result, name);

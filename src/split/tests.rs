@@ -48,7 +48,7 @@ fn evaluate(
     let mut ir = loaded.ir.clone();
     let values = number::values(&ir, loaded.program);
     for op in ir.walk_post(loaded.program) {
-        if outline::is_border(&ir, op) {
+        if outline::is_boundary(&ir, op) {
             assert!(outline::dissolve(&mut ir, op));
         }
     }

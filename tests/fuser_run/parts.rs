@@ -45,7 +45,7 @@ fn the_map_follows_its_schema() {
 
 #[cfg(feature = "codegen")]
 #[test]
-fn values_are_freed_behind_their_last_reader() {
+fn values_are_freed_behind_their_last_user() {
     let folder = folder();
     let map = split(&folder, CHAIN);
     assert_eq!(map["segments"].as_array().unwrap().len(), 5);

@@ -82,11 +82,11 @@ fn trials(runner: &Arc<Runner>) -> Result<Vec<Trial>, String> {
 fn lit_trial(root: &Path, file: PathBuf, runner: Arc<Runner>) -> Trial {
     let name = relative_name(root, &file);
     let test = name.clone();
-    Trial::ignorable_test(name, move || verdict(runner.run(&file, &test)))
+    Trial::ignorable_test(name, move || completion(runner.run(&file, &test)))
 }
 
 /// The outcome in the form of the test harness.
-fn verdict(outcome: Outcome) -> Result<Completion, Failed> {
+fn completion(outcome: Outcome) -> Result<Completion, Failed> {
     match outcome {
         Outcome::Pass | Outcome::ExpectedFailure => Ok(Completion::Completed),
         Outcome::Unsupported(reason) => Ok(Completion::ignored_with(reason)),

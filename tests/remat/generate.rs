@@ -1,7 +1,7 @@
 //! Random programs as text, with the same program as plain numbers for the exhaustive search.
 //!
 //! Matrices, rows and what is spread from rows, in bf16, f32 and f64: wide and narrow values, sums that may not be
-//! repeated, values that several kernels read. Kernels are stretches of the program, so they always have an order.
+//! repeated, values that several kernels read. Kernels are ranges of the program, so they always have an order.
 
 use crate::exact::{Case, OpOf};
 use crate::random::Random;

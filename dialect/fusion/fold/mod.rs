@@ -194,8 +194,8 @@ pub fn same_type(ir: &mut Ir, op: Op) -> Option<Folded> {
     value(ir, op, ir.operand(op, 0))
 }
 
-/// As [`same_type`], for ops that fold the axes `dims`: only where there are none (an axis of `keepdim` may have the operand's
-/// extent 1, and folding one bf16 element is the identity, but one NaN need not keep its bits).
+/// As [`same_type`], for ops that reduce the axes `dims`: only where there are none (an axis of `keepdim` may have the operand's
+/// extent 1, and reducing one bf16 element is the identity, but one NaN need not keep its bits).
 pub fn reduction(ir: &mut Ir, op: Op) -> Option<Folded> {
     let none = ir.i64s_of(op, "dims").is_some_and(<[i64]>::is_empty);
     none.then(|| same_type(ir, op))?

@@ -37,7 +37,7 @@ bitflags::bitflags! {
         const ELEMENTWISE = 1 << 8;
         /// `f(f(x)) == f(x)`.
         const IDEMPOTENT = 1 << 9;
-        /// A user's border between segments: nothing that uses its result shares its segment.
+        /// A user's boundary between segments: nothing that uses its result shares its segment.
         const BARRIER = 1 << 11;
         /// The region may read values in any order (graph region): dominance is not checked inside.
         const GRAPH_REGION = 1 << 12;
@@ -242,7 +242,7 @@ pub struct Syntax {
 pub enum OpClass {
     /// One result element from one element of each operand.
     Elementwise,
-    /// Axes are folded.
+    /// Axes are reduced.
     Reduction,
     /// Only the shape or the layout changes: no arithmetic.
     Shape,
@@ -425,7 +425,7 @@ pub struct OpDef {
     pub computes: Option<Computes>,
     /// Traits.
     pub traits: Traits,
-    /// Arithmetic per result element (per folded element for reductions), in simple operations: exp counts 10, say.
+    /// Arithmetic per result element (per reduced element for reductions), in simple operations: exp counts 10, say.
     pub flops: u32,
     /// The ops in whose regions it may stand directly; empty: anywhere.
     pub parents: &'static [&'static str],

@@ -57,13 +57,13 @@ pub enum Values {
 
 /// An input before its data is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Plan {
+pub struct InputRecipe {
     dtype: DType,
     axes: Vec<(u64, bool)>,
     values: Values,
 }
 
-impl Plan {
+impl InputRecipe {
     /// Draws what an input holds.
     pub fn draw(source: &mut Source, tier: Tier, axes: &[Axis], dtype: DType) -> Self {
         let values = match (dtype.is_int(), tier) {
@@ -112,7 +112,7 @@ fn integers(source: &mut Source, dtype: DType) -> Values {
 }
 
 /// Makes the data.
-pub fn fill(plan: &Plan, source: &mut Source) -> Input {
+pub fn fill(plan: &InputRecipe, source: &mut Source) -> Input {
     let mut source = Source::seed(source.word());
     let count = super::case::stored(&plan.axes);
     let mut bytes = Vec::with_capacity((count * plan.dtype.bytes()) as usize);
@@ -126,7 +126,7 @@ pub fn fill(plan: &Plan, source: &mut Source) -> Input {
     }
 }
 
-fn element(plan: &Plan, source: &mut Source, bytes: &mut Vec<u8>) {
+fn element(plan: &InputRecipe, source: &mut Source, bytes: &mut Vec<u8>) {
     if plan.dtype.is_int() {
         let word = match plan.values {
             Values::Small(most) if plan.dtype.is_signed() => source.range(-most, most),

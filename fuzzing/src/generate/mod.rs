@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `fusion/` | random fusions: programs of tensor ops with inputs, to be executed |
 //! | `kernels/` | programs of launches, with the kernels that they run |
-//! | `tasks` | borders around the ops of a fusion |
+//! | `tasks` | boundaries around the ops of a fusion |
 //! | `case` | what a program to be executed consists of |
 //! | `inputs` | the data |
 

@@ -1,6 +1,6 @@
-//! Borders around the ops of a random fusion: patterns, segments with sweeps and phases, bare sweeps, with all their clauses.
+//! Boundaries around the ops of a random fusion: patterns, segments with sweeps and phases, bare sweeps, with all their clauses.
 //!
-//! Drawing a border changes no op, so the program means what it did, and taking the borders away gives its text again. The
+//! Drawing a boundary changes no op, so the program means what it did, and taking the boundaries away gives its text again. The
 //! clauses are decisions that have no effect on values: they are drawn as the verifier admits them, whether or not a scheduler
 //! would decide so.
 
@@ -12,10 +12,10 @@ use fuser_ir::{AttrKind, Ir, Op};
 use super::Case;
 use crate::Source;
 
-/// The most ops in one border.
+/// The most ops in one boundary.
 const MOST: u64 = 6;
 
-/// Draws borders around stretches of the program's ops; a case of one op or more has one at least.
+/// Draws boundaries around ranges of the program's ops; a case of one op or more has one at least.
 pub fn draw(case: &mut Case, source: &mut Source) {
     let mut drawing = Drawing {
         ir: &mut case.ir,
@@ -32,7 +32,7 @@ pub fn draw(case: &mut Case, source: &mut Source) {
     }
 }
 
-/// Draws patterns alone, as a frontend would: around some stretches, some of them inside others.
+/// Draws patterns alone, as a frontend would: around some ranges, some of them inside others.
 pub fn label(case: &mut Case, source: &mut Source) {
     let mut drawing = Drawing {
         ir: &mut case.ir,
@@ -66,7 +66,7 @@ impl Drawing<'_, '_> {
         let ops = self.ir.block_ops(body);
         ops.filter(|op| Some(*op) != last).collect()
     }
-    /// Stretches of neighbours.
+    /// Ranges of neighbours.
     fn groups(&mut self, all: &[Op]) -> Vec<Vec<Op>> {
         let mut groups = Vec::new();
         let mut rest = all;
@@ -77,7 +77,7 @@ impl Drawing<'_, '_> {
         }
         groups
     }
-    fn border(&mut self, group: &[Op], kind: &'static OpDef, name: Option<&str>) -> Option<Op> {
+    fn boundary(&mut self, group: &[Op], kind: &'static OpDef, name: Option<&str>) -> Option<Op> {
         // Neighbours in order without the terminator can always be outlined.
         outline::outline(self.ir, group, kind, name).ok()
     }
@@ -88,7 +88,7 @@ impl Drawing<'_, '_> {
             1 => self.sweep(group),
             _ => {
                 let name = format!("s{}", self.named);
-                if let Some(segment) = self.border(group, &task::SEGMENT, Some(&name)) {
+                if let Some(segment) = self.boundary(group, &task::SEGMENT, Some(&name)) {
                     self.segment(segment);
                 }
             }
@@ -96,7 +96,7 @@ impl Drawing<'_, '_> {
     }
     fn pattern(&mut self, group: &[Op]) {
         let name = self.source.one(&["softmax", "linear", "nobody_knows"]);
-        self.border(group, &task::PATTERN, Some(name));
+        self.boundary(group, &task::PATTERN, Some(name));
     }
     fn segment(&mut self, segment: Op) {
         if self.source.chance(1, 2) {
@@ -114,7 +114,7 @@ impl Drawing<'_, '_> {
         }
     }
     fn sweep(&mut self, group: &[Op]) {
-        let Some(sweep) = self.border(group, &task::SWEEP, None) else {
+        let Some(sweep) = self.boundary(group, &task::SWEEP, None) else {
             return;
         };
         self.sweep_clauses(sweep);
@@ -124,7 +124,7 @@ impl Drawing<'_, '_> {
                 0 => {}
                 1 => self.pattern(&group),
                 _ => {
-                    let phase = self.border(&group, &task::PHASE, None);
+                    let phase = self.boundary(&group, &task::PHASE, None);
                     if let Some(phase) = phase.filter(|_| self.source.chance(1, 4)) {
                         let before = self.ir.string_array_attr(&["a0"]);
                         self.ir.set_attr(phase, "before", before);
@@ -152,7 +152,7 @@ impl Drawing<'_, '_> {
                 self.ir.set_attr(sweep, name, list);
             }
         }
-        for name in ["vector", "cells", "threads"] {
+        for name in ["vector", "partials", "threads"] {
             if self.source.chance(1, 3) {
                 let number = 1 + self.source.below(16) as i64;
                 let number = self.ir.int_attr(number);

@@ -271,15 +271,15 @@ fn evaluated(
         .error
         .map(|what| Finding::new("models: evaluator", what));
     let wrong = answer.wrong.into_iter().map(|(level, index, what)| {
-        let maker = maker(case, index);
-        let what = format!("result {index}, made by {maker}: {what}");
+        let producer = producer(case, index);
+        let what = format!("result {index}, made by {producer}: {what}");
         Finding::new(format!("models: {level}"), what)
     });
     error.into_iter().chain(wrong).collect()
 }
 
 /// The op that makes a result.
-fn maker(case: &Case, index: usize) -> String {
+fn producer(case: &Case, index: usize) -> String {
     let ir = &case.ir;
     let returned = ir.body(case.program, 0).and_then(|body| ir.last_op(body));
     let value = returned.and_then(|op| ir.operands(op).nth(index));

@@ -341,7 +341,7 @@ impl<'s> Writer<'s> {
         self.write("copy", &[x], clauses, ty, range)
     }
     /// `segment_set`
-    pub fn border(&mut self, x: V) -> V {
+    pub fn boundary(&mut self, x: V) -> V {
         let mut ty = self.ty(x).clone();
         ty.layout = None;
         let range = self.range(x);

@@ -247,10 +247,10 @@ fn sign(case: &mut Case) {
 /// Some values that ops make, and that are no results, lie in another order.
 pub fn lay_out(case: &mut Case, source: &mut Source) -> bool {
     let kept = results(case);
-    let makers = ops(case)
+    let producers = ops(case)
         .into_iter()
         .filter(|op| !case.ir.is(*op, &fusion::CONSTANT));
-    let made = makers.flat_map(|op| case.ir.results(op).to_vec());
+    let made = producers.flat_map(|op| case.ir.results(op).to_vec());
     let fits = |v: &Value| {
         let rank = tensor(&case.ir, *v).map_or(0, |t| t.dims.len());
         rank >= 2 && !kept.contains(v)

@@ -6,14 +6,14 @@ use fuser_ir::def::OpDef;
 use fuser_ir::types::{Dim, Extent, TensorType};
 use fuser_ir::{AttrKind, DType, Value};
 
-use super::rewire::Place;
+use super::rewire::Site;
 
 /// Makes an equal value of a tensor.
-pub type Make = fn(&mut Place<'_, '_>, Value, &TensorType) -> Option<Value>;
+pub type Make = fn(&mut Site<'_, '_>, Value, &TensorType) -> Option<Value>;
 
 /// Elements that `pad-slice` puts on a side at most.
 const MAX_PAD: u64 = 3;
-/// Elements that `broadcast-fold` folds.
+/// Elements that `broadcast-reduction` reduces.
 const COPIES: u64 = 3;
 
 fn is_known(x: &TensorType) -> bool {
@@ -34,7 +34,7 @@ fn fixed(dim: &Dim) -> Option<u64> {
     }
 }
 
-impl Place<'_, '_> {
+impl Site<'_, '_> {
     fn unary(&mut self, def: &'static OpDef, x: Value) -> Option<Value> {
         self.builder.value(def, &[x], &[]).ok()
     }
@@ -129,29 +129,29 @@ impl Place<'_, '_> {
 }
 
 /// Flat and back.
-pub fn reshape(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn reshape(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     if !is_known(of) || !is_plain(of) {
         return None;
     }
-    let ir = &mut place.builder.ir;
+    let ir = &mut site.builder.ir;
     let mut count = ir.extent_as_expr(Extent::Static(1))?;
     for dim in &of.dims {
         count = count.mul(&ir.extent_as_expr(dim.extent)?)?;
     }
     let flat = Dim::new(ir.extent(count)?);
-    let flat = place.shaped(&fusion::RESHAPE, x, &[flat])?;
-    place.shaped(&fusion::RESHAPE, flat, &of.dims)
+    let flat = site.shaped(&fusion::RESHAPE, x, &[flat])?;
+    site.shaped(&fusion::RESHAPE, flat, &of.dims)
 }
 
 /// Another order and back.
-pub fn permute(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn permute(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     if of.dims.len() < 2 {
         return None;
     }
     let mut order: Vec<i64> = (0..of.dims.len() as i64).collect();
-    place.source.shuffle(&mut order);
-    let moved = place.with_dims(&fusion::PERMUTE, x, &order)?;
-    place.with_dims(&fusion::PERMUTE, moved, &inverse(&order))
+    site.source.shuffle(&mut order);
+    let moved = site.with_dims(&fusion::PERMUTE, x, &order)?;
+    site.with_dims(&fusion::PERMUTE, moved, &inverse(&order))
 }
 
 /// The order that undoes `order`.
@@ -164,15 +164,15 @@ pub fn inverse(order: &[i64]) -> Vec<i64> {
 }
 
 /// A new axis of extent 1, and without it.
-pub fn broadcast_squeeze(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    let spread = is_known(of).then(|| place.spread(x, of, 1))??;
-    place.with_dims(&fusion::SQUEEZE, spread, &[0])
+pub fn broadcast_squeeze(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    let spread = is_known(of).then(|| site.spread(x, of, 1))??;
+    site.with_dims(&fusion::SQUEEZE, spread, &[0])
 }
 
 /// The greatest of copies.
-pub fn broadcast_fold(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    let spread = is_known(of).then(|| place.spread(x, of, COPIES))??;
-    place.with_dims(&fusion::MAX, spread, &[0])
+pub fn broadcast_reduction(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    let spread = is_known(of).then(|| site.spread(x, of, COPIES))??;
+    site.with_dims(&fusion::MAX, spread, &[0])
 }
 
 /// Types that hold every value of another.
@@ -190,111 +190,109 @@ fn wider(dtype: DType) -> &'static [DType] {
 }
 
 /// Wider and back.
-pub fn cast(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    let to = *place.source.pick(wider(of.dtype))?;
-    let wide = place.cast(x, to)?;
-    place.cast(wide, of.dtype)
+pub fn cast(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    let to = *site.source.pick(wider(of.dtype))?;
+    let wide = site.cast(x, to)?;
+    site.cast(wide, of.dtype)
 }
 
 /// Other types of the same bits.
-pub fn bitcast(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn bitcast(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     let same = |d: &DType| d.bits() == of.dtype.bits() && *d != of.dtype && *d != DType::I1;
     let all: Vec<DType> = DType::ALL.into_iter().filter(same).collect();
-    let to = *place.source.pick(&all)?;
-    let to = place.builder.dtype("to", to);
-    let bits = place.builder.value(&fusion::BITCAST, &[x], &[to]).ok()?;
-    let back = place.builder.dtype("to", of.dtype);
-    place.builder.value(&fusion::BITCAST, &[bits], &[back]).ok()
+    let to = *site.source.pick(&all)?;
+    let to = site.builder.dtype("to", to);
+    let bits = site.builder.value(&fusion::BITCAST, &[x], &[to]).ok()?;
+    let back = site.builder.dtype("to", of.dtype);
+    site.builder.value(&fusion::BITCAST, &[bits], &[back]).ok()
 }
 
 /// All of it.
-pub fn slice(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn slice(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     let starts = vec![0; of.dims.len()];
-    place.window(x, &starts, &plain(of))
+    site.window(x, &starts, &plain(of))
 }
 
 /// By nothing.
-pub fn pad(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn pad(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     let none = vec![0; of.dims.len()];
-    place.padded(x, of, &none, &none)
+    site.padded(x, of, &none, &none)
 }
 
 /// By something, and cut off again.
-pub fn pad_slice(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn pad_slice(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     if !is_plain(of) || !of.dims.iter().all(|d| fixed(d).is_some()) {
         return None;
     }
     let mut amounts = || -> Vec<i64> {
-        let amount = |_: &Dim| place.source.below(MAX_PAD + 1) as i64;
+        let amount = |_: &Dim| site.source.below(MAX_PAD + 1) as i64;
         of.dims.iter().map(amount).collect()
     };
     let (low, high) = (amounts(), amounts());
-    let padded = place.padded(x, of, &low, &high)?;
-    place.window(padded, &low, &plain(of))
+    let padded = site.padded(x, of, &low, &high)?;
+    site.window(padded, &low, &plain(of))
 }
 
 /// Two parts beside each other.
-pub fn slice_cat(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+pub fn slice_cat(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     let known: Vec<usize> = (0..of.dims.len())
         .filter(|i| fixed(&of.dims[*i]).is_some_and(|n| n > 0))
         .collect();
-    let at = *place.source.pick(&known)?;
+    let at = *site.source.pick(&known)?;
     let length = fixed(&of.dims[at])?;
-    let cut = place.source.below(length + 1);
-    let first = place.part(x, of, at, (0, cut))?;
-    let second = place.part(x, of, at, (cut, length - cut))?;
-    let dim = place.builder.int("dim", at as i64);
-    place
-        .builder
+    let cut = site.source.below(length + 1);
+    let first = site.part(x, of, at, (0, cut))?;
+    let second = site.part(x, of, at, (cut, length - cut))?;
+    let dim = site.builder.int("dim", at as i64);
+    site.builder
         .value(&fusion::CAT, &[first, second], &[dim])
         .ok()
 }
 
 /// The same tensor.
-pub fn copy(place: &mut Place<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
-    place.unary(&fusion::COPY, x)
+pub fn copy(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
+    site.unary(&fusion::COPY, x)
 }
 
-/// The same tensor behind a border.
-pub fn barrier(place: &mut Place<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
-    place.unary(&fusion::SEGMENT_SET, x)
+/// The same tensor behind a boundary.
+pub fn barrier(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
+    site.unary(&fusion::SEGMENT_SET, x)
 }
 
 /// `x * 1`
-pub fn mul_one(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    place.with_number(&fusion::MUL, x, of, 1)
+pub fn mul_one(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    site.with_number(&fusion::MUL, x, of, 1)
 }
 
 /// `x - 0`
-pub fn sub_zero(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    place.with_number(&fusion::SUB, x, of, 0)
+pub fn sub_zero(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    site.with_number(&fusion::SUB, x, of, 0)
 }
 
 /// `--x`
-pub fn neg_neg(place: &mut Place<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
-    let negative = place.unary(&fusion::NEG, x)?;
-    place.unary(&fusion::NEG, negative)
+pub fn neg_neg(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
+    let negative = site.unary(&fusion::NEG, x)?;
+    site.unary(&fusion::NEG, negative)
 }
 
 /// All bits turned twice.
-pub fn not_not(place: &mut Place<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
-    let turned = place.unary(&fusion::NOT, x)?;
-    place.unary(&fusion::NOT, turned)
+pub fn not_not(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
+    let turned = site.unary(&fusion::NOT, x)?;
+    site.unary(&fusion::NOT, turned)
 }
 
 /// `true ? x : x`, or `x` where it is not NaN and `x` elsewhere.
-pub fn choose(place: &mut Place<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    let condition = match of.dtype.is_float() && place.source.chance(1, 2) {
-        true => place.unary(&fusion::ISNAN, x)?,
-        false => place.number(DType::I1, 1)?,
+pub fn choose(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    let condition = match of.dtype.is_float() && site.source.chance(1, 2) {
+        true => site.unary(&fusion::ISNAN, x)?,
+        false => site.number(DType::I1, 1)?,
     };
-    place
-        .builder
+    site.builder
         .value(&fusion::WHERE, &[condition, x, x], &[])
         .ok()
 }
 
 /// The greater of x and x.
-pub fn maximum(place: &mut Place<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
-    place.builder.value(&fusion::MAXIMUM, &[x, x], &[]).ok()
+pub fn maximum(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
+    site.builder.value(&fusion::MAXIMUM, &[x, x], &[]).ok()
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `rewire` | picking a value, putting ops after it, giving them its uses |
 //! | `identities` | ops that together change nothing |
-//! | `structure` | operands swapped, folds taken apart, ops repeated, moved, left unused |
+//! | `structure` | operands swapped, reductions taken apart, ops repeated, moved, left unused |
 //! | `axes` | axes in another order |
 //! | `words` | other names, numbers for names |
 //!
@@ -39,8 +39,8 @@ pub enum Needs {
     Anything,
     /// Those that work element by element, which are few unless they are made so.
     Pointwise,
-    /// Those that fold long axes.
-    Folds,
+    /// Those that reduce long axes.
+    Reductions,
 }
 
 /// A mutator.
@@ -119,9 +119,9 @@ pub static MUTATORS: &[Mutator] = &[
         identities::broadcast_squeeze,
     ),
     identity(
-        "broadcast-fold",
+        "broadcast-reduction",
         "all extents known: the greatest of three equal elements is the element, NaN and -0 too",
-        identities::broadcast_fold,
+        identities::broadcast_reduction,
     ),
     identity(
         "cast",
@@ -148,7 +148,7 @@ pub static MUTATORS: &[Mutator] = &[
     identity("copy", "a copy is the same tensor", identities::copy),
     identity(
         "barrier",
-        "a border between segments is the same tensor: an op and its users become two kernels",
+        "a boundary between segments is the same tensor: an op and its users become two kernels",
         identities::barrier,
     ),
     identity(
@@ -183,12 +183,12 @@ pub static MUTATORS: &[Mutator] = &[
         structure::swap_operands,
     ),
     Mutator {
-        name: "split-fold",
+        name: "split-reduction",
         legality: "max and min of any type, sum and prod of integers, and in the exact tier of f32 and f64, where every partial result \
-         is a small integer: the fold of a whole axis is that of its two parts, combined",
+         is a small integer: the reduction of a whole axis is that of its two parts, combined",
         keeps: Keeps::Results,
-        needs: Needs::Folds,
-        how: How::Program(structure::split_fold),
+        needs: Needs::Reductions,
+        how: How::Program(structure::split_reduction),
     },
     program(
         "duplicate",

@@ -61,7 +61,7 @@ pub fn replace(case: &mut Case, source: &mut Source, make: Make) -> bool {
         (None, Some(first)) => Builder::before(&mut case.ir, first),
         (None, None) => return false,
     };
-    let made = make(&mut Place { builder, source }, value, &of);
+    let made = make(&mut Site { builder, source }, value, &of);
     let new: Vec<Op> = ops(case)
         .into_iter()
         .filter(|op| !before.contains(op))
@@ -92,7 +92,7 @@ pub fn erase(ir: &mut Ir, ops: &[Op]) {
 }
 
 /// The insertion point of new ops, and the source of choices.
-pub struct Place<'a, 's> {
+pub struct Site<'a, 's> {
     /// After the value that is replaced.
     pub builder: Builder<'a>,
     /// Choices.

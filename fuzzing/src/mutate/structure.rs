@@ -1,4 +1,4 @@
-//! Operands swapped, folds taken apart, ops repeated, moved, left unused.
+//! Operands swapped, reductions taken apart, ops repeated, moved, left unused.
 
 use std::collections::BTreeSet;
 
@@ -46,16 +46,16 @@ pub fn swap_operands(case: &mut Case, source: &mut Source) -> bool {
     swapped
 }
 
-/// Folds and what combines two of their results.
-static FOLDS: [(&OpDef, &OpDef); 4] = [
+/// Reductions and what combines two of their results.
+static REDUCTIONS: [(&OpDef, &OpDef); 4] = [
     (&fusion::SUM, &fusion::ADD),
     (&fusion::PROD, &fusion::MUL),
     (&fusion::MAX, &fusion::MAXIMUM),
     (&fusion::MIN, &fusion::MINIMUM),
 ];
 
-/// A fold as that of two parts.
-pub fn split_fold(case: &mut Case, source: &mut Source) -> bool {
+/// A reduction as that of two parts.
+pub fn split_reduction(case: &mut Case, source: &mut Source) -> bool {
     let all: Vec<Op> = ops(case)
         .into_iter()
         .filter(|op| combining(case, *op).is_some() && !long_axes(case, *op).is_empty())
@@ -75,13 +75,15 @@ pub fn split_fold(case: &mut Case, source: &mut Source) -> bool {
     false
 }
 
-/// The op that combines the results of a fold of parts, if any order gives the same bits.
+/// The op that combines the results of a reduction of parts, if any order gives the same bits.
 fn combining(case: &Case, op: Op) -> Option<&'static OpDef> {
-    let (fold, by) = FOLDS.iter().find(|(fold, _)| case.ir.is(op, fold))?;
+    let (reduction, by) = REDUCTIONS
+        .iter()
+        .find(|(reduction, _)| case.ir.is(op, reduction))?;
     let dtype = tensor(&case.ir, case.ir.operand(op, 0))?.dtype;
     let exact = match (
         dtype,
-        std::ptr::eq(*fold, &fusion::MAX) || std::ptr::eq(*fold, &fusion::MIN),
+        std::ptr::eq(*reduction, &fusion::MAX) || std::ptr::eq(*reduction, &fusion::MIN),
     ) {
         (_, true) => true,
         (DType::I1, _) => false,
@@ -91,14 +93,14 @@ fn combining(case: &Case, op: Op) -> Option<&'static OpDef> {
     exact.then_some(*by)
 }
 
-/// The folded axes that have two parts: a part of nothing has no greatest element to give.
+/// The reduced axes that have two parts: a part of nothing has no greatest element to give.
 fn long_axes(case: &Case, op: Op) -> Vec<usize> {
     let Some(of) = tensor(&case.ir, case.ir.operand(op, 0)) else {
         return Vec::new();
     };
-    let folded = case.ir.i64s_of(op, "dims").unwrap_or(&[]).iter();
+    let reduced = case.ir.i64s_of(op, "dims").unwrap_or(&[]).iter();
     let long = |i: &usize| matches!(of.dims[*i].extent, Extent::Static(n) if n > 1);
-    folded.map(|i| *i as usize).filter(long).collect()
+    reduced.map(|i| *i as usize).filter(long).collect()
 }
 
 fn split(case: &mut Case, source: &mut Source, op: Op) -> Option<()> {
@@ -110,7 +112,7 @@ fn split(case: &mut Case, source: &mut Source, op: Op) -> Option<()> {
         return None;
     };
     let cut = 1 + source.below(length - 1);
-    let mut folds = Vec::new();
+    let mut reductions = Vec::new();
     for (start, length) in [(0, cut), (cut, length - cut)] {
         let mut dims: Vec<Dim> = of.dims.iter().map(|d| Dim::new(d.extent)).collect();
         let mut starts = vec![0; dims.len()];
@@ -122,13 +124,13 @@ fn split(case: &mut Case, source: &mut Source, op: Op) -> Option<()> {
             builder.shape("shape", &dims),
         ];
         let part = builder.value(&fusion::SLICE, &[operand], &clauses).ok()?;
-        let fold = case.ir.clone_op(op, &mut Mapping::default());
-        case.ir.set_operand(fold, 0, part);
-        case.ir.insert_before(op, fold);
-        folds.push(case.ir.result(fold, 0));
+        let reduction = case.ir.clone_op(op, &mut Mapping::default());
+        case.ir.set_operand(reduction, 0, part);
+        case.ir.insert_before(op, reduction);
+        reductions.push(case.ir.result(reduction, 0));
     }
     let whole = Builder::before(&mut case.ir, op)
-        .value(by, &folds, &[])
+        .value(by, &reductions, &[])
         .ok()?;
     let result = case.ir.result(op, 0);
     if case.ir.value_type(whole) != case.ir.value_type(result) {

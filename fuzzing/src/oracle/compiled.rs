@@ -26,7 +26,7 @@ const CHECKED: usize = 3;
 
 /// The outcome of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Outcome {
     /// It ran and agrees.
     Agrees {
         /// Kernels in the artifact.
@@ -41,7 +41,7 @@ pub enum Verdict {
 }
 
 /// Compiles a copy of the case as `options` say, for a CPU, and runs it; `name` says what the options are.
-pub fn check(case: &Case, expected: &Expected, name: &str, options: CompileOptions) -> Verdict {
+pub fn check(case: &Case, expected: &Expected, name: &str, options: CompileOptions) -> Outcome {
     check_written(case, expected, name, options, Written::Program)
 }
 
@@ -52,14 +52,14 @@ pub fn check_written(
     name: &str,
     options: CompileOptions,
     written: Written,
-) -> Verdict {
+) -> Outcome {
     let stage = format!("compiled {name}");
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
-        Err(finding) => return Verdict::Found(finding),
+        Err(finding) => return Outcome::Found(finding),
         Ok(Err(diagnostics)) => {
             return refusal::judge(stage, &diagnostics, written)
-                .map_or_else(Verdict::Found, Verdict::Refused);
+                .map_or_else(Outcome::Found, Outcome::Refused);
         }
         Ok(Ok(compiled)) => compiled,
     };
@@ -67,7 +67,7 @@ pub fn check_written(
     let other_plans = compiled.other_plans.into_iter();
     let other_plans = other_plans.map(|remark| remark.reason.unwrap_or(remark.message));
     let other_plans: Vec<String> = other_plans.collect();
-    let found = |what: String| Verdict::Found(Finding::new(stage.clone(), what));
+    let found = |what: String| Outcome::Found(Finding::new(stage.clone(), what));
     let program = match CpuProgram::load(compiled.artifact, &Loader) {
         Ok(program) => program,
         Err(error) => return found(format!("cannot be loaded: {error}")),
@@ -78,7 +78,7 @@ pub fn check_written(
         })
     };
     let runs = match guard::run(&stage, run) {
-        Err(finding) => return Verdict::Found(finding),
+        Err(finding) => return Outcome::Found(finding),
         Ok(runs) => runs,
     };
     let mut results = Vec::new();
@@ -97,7 +97,7 @@ pub fn check_written(
     match outputs.map(|outputs| expected.fault(&outputs)) {
         None => found("a result has more bytes than its shape".into()),
         Some(Some(what)) => found(what),
-        Some(None) => Verdict::Agrees {
+        Some(None) => Outcome::Agrees {
             kernels,
             other_plans,
         },

@@ -99,12 +99,12 @@ pub fn check(
     }
     let mut findings = Vec::new();
     match compiled::check(&case, expected, &format!("{stage}: {name}"), options) {
-        compiled::Verdict::Agrees { other_plans, .. } => {
+        compiled::Outcome::Agrees { other_plans, .. } => {
             stats.count("partner compiled", "agrees");
             stats.other_plans(&other_plans);
         }
-        compiled::Verdict::Refused(_) => stats.count("partner compiled", "refused"),
-        compiled::Verdict::Found(finding) => findings.push(finding),
+        compiled::Outcome::Refused(_) => stats.count("partner compiled", "refused"),
+        compiled::Outcome::Found(finding) => findings.push(finding),
     }
     if partner.keeps == Keeps::Bytes {
         stats.count("partner bytes", "compared");

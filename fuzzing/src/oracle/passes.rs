@@ -18,7 +18,7 @@ use crate::generate::{Case, Input};
 
 /// The outcome of a pipeline.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Verdict {
+pub struct Outcome {
     /// Broken promises, at most one for each pass; a refusal is one.
     pub findings: Vec<Finding>,
     /// The reasons that segments got another plan than the cost model's.
@@ -32,7 +32,7 @@ pub fn check(
     pipeline: &Pipeline,
     fuel: u64,
     stats: &mut Stats,
-) -> Verdict {
+) -> Outcome {
     let mut ir = case.ir.clone();
     // As compiling does.
     name_extents(&mut ir, case.program);
@@ -61,7 +61,7 @@ pub fn check(
     }
     let remarks = report.remarks.into_iter();
     let other_plans = remarks.filter(|remark| remark.name == OTHER_PLAN);
-    Verdict {
+    Outcome {
         findings,
         other_plans: other_plans
             .map(|remark| remark.reason.unwrap_or(remark.message))

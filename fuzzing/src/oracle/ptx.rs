@@ -18,7 +18,7 @@ pub const ARCHITECTURES: [&str; 2] = ["sm_80", "sm_90"];
 
 /// The outcome of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Outcome {
     /// All kernels were assembled.
     Assembled {
         /// The number of kernels.
@@ -44,7 +44,7 @@ pub fn check(
     passes: Option<String>,
     written: Written,
     assembler: &Path,
-) -> Verdict {
+) -> Outcome {
     let stage = format!("ptx {architecture}");
     let options = CompileOptions {
         target: Target::by_name(&format!("cuda:{architecture}")).unwrap_or_default(),
@@ -54,10 +54,10 @@ pub fn check(
     };
     let mut ir = case.ir.clone();
     let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
-        Err(finding) => return Verdict::Found(finding),
+        Err(finding) => return Outcome::Found(finding),
         Ok(Err(diagnostics)) => {
             return refusal::judge(stage, &diagnostics, written)
-                .map_or_else(Verdict::Found, Verdict::Refused);
+                .map_or_else(Outcome::Found, Outcome::Refused);
         }
         Ok(Ok(compiled)) => compiled,
     };
@@ -68,7 +68,7 @@ pub fn check(
             Code::Ptx(text) if !texts.contains(&text.as_str()) => texts.push(text),
             Code::Ptx(_) => {}
             Code::Object(_) => {
-                return Verdict::Found(Finding::new(stage, "a kernel is no PTX"));
+                return Outcome::Found(Finding::new(stage, "a kernel is no PTX"));
             }
         }
     }
@@ -76,8 +76,8 @@ pub fn check(
         .iter()
         .find_map(|text| assemble(text, architecture, assembler))
     {
-        Some(what) => Verdict::Found(Finding::new(stage, what)),
-        None => Verdict::Assembled {
+        Some(what) => Outcome::Found(Finding::new(stage, what)),
+        None => Outcome::Assembled {
             kernels: compiled.artifact.kernels.len(),
         },
     }

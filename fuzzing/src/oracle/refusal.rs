@@ -36,7 +36,7 @@ static STATED: &[Limit] = &[
     Limit {
         of: Written::Kernels,
         code: "FIR0814",
-        text: "is folded over",
+        text: "is reduced over",
     },
 ];
 

@@ -279,7 +279,7 @@ fn partners(options: &Options, seed: u64, stats: &mut Stats) -> Found {
     }
 }
 
-/// A fusion with borders drawn into it.
+/// A fusion with boundaries drawn into it.
 fn tasks(options: &Options, seed: u64, stats: &mut Stats) -> Found {
     let (source, config) = (&mut Source::seed(seed), options.config(seed));
     let (case, findings) = modules::tasks(source, &config, options.effort(), stats);

@@ -131,7 +131,7 @@ impl Line {
 }
 
 enum Stop {
-    /// Something is no line in this stretch; with a divisor, each of so many interleaved parts of the stretch may have one.
+    /// Something is no line in this interval; with a divisor, each of so many interleaved parts of the interval may have one.
     Varies(i64),
     Fault(String),
 }
@@ -216,7 +216,7 @@ impl Run {
                         step: step.at,
                     };
                     match innermost {
-                        true => self.stretch(body, *index, line, steps)?,
+                        true => self.interval(body, *index, line, steps)?,
                         false => self.each(body, *index, line, steps)?,
                     }
                 }
@@ -232,7 +232,13 @@ impl Run {
         Ok(())
     }
     /// Walks iterations of a loop as one, or those of each part.
-    fn stretch(&mut self, body: &[Code], index: usize, line: Line, count: i64) -> Result<(), Stop> {
+    fn interval(
+        &mut self,
+        body: &[Code],
+        index: usize,
+        line: Line,
+        count: i64,
+    ) -> Result<(), Stop> {
         if count <= 1 {
             return self.each(body, index, line, count);
         }
@@ -247,16 +253,16 @@ impl Run {
                     at: line.at + line.step * first,
                     step: line.step * parts,
                 };
-                self.stretch(body, index, part, (count - first + parts - 1) / parts)
+                self.interval(body, index, part, (count - first + parts - 1) / parts)
             });
         }
         let half = count / 2;
-        self.stretch(body, index, line, half)?;
+        self.interval(body, index, line, half)?;
         let rest = Line {
             at: line.at + line.step * half,
             ..line
         };
-        self.stretch(body, index, rest, count - half)
+        self.interval(body, index, rest, count - half)
     }
 }
 
@@ -325,7 +331,7 @@ fn divide(how: Binary, a: Line, b: Line, count: i64) -> Option<Line> {
     (whole || one).then_some(line)
 }
 
-/// Interleaved parts of a stretch in each of which a quotient or remainder is a line.
+/// Interleaved parts of an interval in each of which a quotient or remainder is a line.
 fn parts(how: Binary, a: Line, b: Line) -> i64 {
     let divides = matches!(how, Binary::Div | Binary::Rem) && b.step == 0;
     match divides && (2..=MOST_PARTS).contains(&b.at) && a.step % b.at != 0 {

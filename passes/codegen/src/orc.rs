@@ -215,7 +215,7 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         // SAFETY: `jit` came from LLVMOrcCreateLLJIT and is disposed of once, while `reports` is still alive. An error here
-        // has no reader.
+        // has no user.
         let _ = check(unsafe { LLVMOrcDisposeLLJIT(self.jit) });
     }
 }

@@ -1,13 +1,13 @@
 //! Fusion: which ops become one kernel, and what kernels hand to each other.
 //!
 //! Reading order: `segment` (groups of ops), `remat` (what is written and what is computed again), `report` (the bytes that
-//! result), `border_patterns` (boundaries that a user asks for by name).
+//! result), `boundary_patterns` (boundaries that a user asks for by name).
 //!
 //! `segment` asks `remat` by one interface, [`remat`]'s own; nothing goes the other way. Decides which ops share a kernel and not how
 //! it runs: knows nothing of schedules or loops.
 #![forbid(unsafe_code)]
 
-pub mod border_patterns;
+pub mod boundary_patterns;
 pub mod remat;
 pub mod report;
 pub mod segment;

@@ -47,7 +47,7 @@ pub struct SweepSpec {
     /// Lanes of the innermost loop.
     pub vector: u64,
     /// Workers that share accumulators across the grid, where the sweep accumulates over grid axes; else 0.
-    pub cells: i64,
+    pub partials: i64,
     /// Threads per worker (GPU); 1 on a CPU.
     pub threads: i64,
 }
@@ -96,7 +96,7 @@ impl SweepSpec {
         let spec = SweepSpec {
             loops,
             vector: positive(ir, sweep, "vector") as u64,
-            cells: ir.int_of(sweep, "cells").unwrap_or(0).clamp(0, 1 << 16),
+            partials: ir.int_of(sweep, "partials").unwrap_or(0).clamp(0, 1 << 16),
             threads: positive(ir, sweep, "threads"),
         };
         spec.check_complete(axes)?;
@@ -230,15 +230,15 @@ pub fn axis_name(axis: AxisId) -> String {
     format!("a{}", fuser_ir::entity::Entity::index(axis))
 }
 
-/// The sum that `op` is another name of: it is a border, and nothing else reads the sum.
+/// The sum that `op` is another name of: it is a boundary, and nothing else reads the sum.
 pub fn renamed(ir: &Ir, op: Op) -> Option<Value> {
     if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
         return None;
     }
     let (sum, result) = (ir.operand(op, 0), ir.result(op, 0));
-    let reduces = |maker: Op| {
-        let class = ir.def(maker).map(|def| def.class);
-        class == Some(OpClass::Reduction) && !ir.is_composite(maker)
+    let reduces = |producer: Op| {
+        let class = ir.def(producer).map(|def| def.class);
+        class == Some(OpClass::Reduction) && !ir.is_composite(producer)
     };
     let same = ir.value_type(sum) == ir.value_type(result) && ir.has_one_use(sum);
     (ir.def_op(sum).is_some_and(reduces) && same).then_some(sum)

@@ -10,14 +10,14 @@
 //! %c = fusion.add %a, %b
 //! ```
 //!
-//! Never merges across the border of a task (segment, sweep, phase, pattern): rematerialization puts copies there on
+//! Never merges across the boundary of a task (segment, sweep, phase, pattern): rematerialization puts copies there on
 //! purpose. Never touches ops with regions, ops with effects, or a user's `fusion.segment_set`. Near linear in the number of
 //! ops; does not recurse.
 
 use std::hash::{Hash, Hasher};
 
 use fuser_dialects::task::labels::said;
-use fuser_dialects::task::outline::is_border;
+use fuser_dialects::task::outline::is_boundary;
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::{Ir, Op, Region, Traits, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
@@ -30,10 +30,10 @@ pub static CSE: PassDef = PassDef {
     summary: "merge ops that compute the same",
     doc: "Pure ops with the same name, operands (in either order where the op is commutative), attributes and result types \
           become one, the first. Regions are searched with scoped tables. Copies in different segments, sweeps, phases or \
-          patterns stay apart, because rematerialization put them there; `across-borders` merges an inner op with an equal \
-          one outside of the border.",
+          patterns stay apart, because rematerialization put them there; `across-boundaries` merges an inner op with an equal \
+          one outside of the boundary.",
     options: &[OptionDef {
-        name: "across-borders",
+        name: "across-boundaries",
         kind: OptionKind::Bool,
         default: "false",
         doc: "let an op inside a task be replaced by an equal one before the task",
@@ -56,7 +56,7 @@ pub static CSE: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) {
-    let across = ctx.options.bool("across-borders");
+    let across = ctx.options.bool("across-boundaries");
     let mut merger = Merger::new(across);
     merger.walk(ctx.ir, ctx.op);
     let (merged, seen) = (merger.merged, merger.seen);
@@ -125,8 +125,8 @@ impl Merger {
     fn enter(&mut self, ir: &Ir, region: Region, stack: &mut Vec<Step>) {
         let parent = ir.region_parent(region);
         let isolated = parent.is_some_and(|op| ir.has(op, Traits::ISOLATED));
-        let border = parent.is_some_and(|op| is_border(ir, op));
-        let fresh = isolated || (border && !self.across);
+        let boundary = parent.is_some_and(|op| is_boundary(ir, op));
+        let fresh = isolated || (boundary && !self.across);
         if fresh {
             self.tables.push(std::mem::take(&mut self.spare));
         }

@@ -1,7 +1,7 @@
 //! Removes ops that nothing needs.
 //!
 //! The definition of *needed*, from the ends backwards:
-//! - an op that is not pure and draws no border (`task.return`, a store, an unknown op) is needed;
+//! - an op that is not pure and draws no boundary (`task.return`, a store, an unknown op) is needed;
 //! - the operands of a needed op are needed, and so is the op that makes a needed value;
 //! - a task (segment, sweep, phase, pattern) is as needed as its contents: result `i` needs what its yield gives for `i`,
 //!   and only that.
@@ -19,7 +19,7 @@
 //!
 //! Never removes an op with an effect, nor an argument or result of a program. One walk forwards, one backwards.
 
-use fuser_dialects::task::outline::is_border;
+use fuser_dialects::task::outline::is_boundary;
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::ir::Def;
 use fuser_ir::{Ir, Op, Traits, Value};
@@ -74,9 +74,9 @@ impl Needed {
         // A pure op with regions is needed as a whole, or not at all: its inside is no end.
         let mut stack = ir.children(root);
         while let Some(op) = stack.pop() {
-            if is_border(ir, op) {
+            if is_boundary(ir, op) {
                 stack.extend(ir.children(op));
-            } else if !ir.has(op, Traits::PURE) && !ends_border(ir, op, root) {
+            } else if !ir.has(op, Traits::PURE) && !ends_boundary(ir, op, root) {
                 needed.op(ir, op);
                 stack.extend(ir.children(op));
             }
@@ -96,7 +96,7 @@ impl Needed {
             return;
         }
         self.ops[op] = true;
-        if !is_border(ir, op) {
+        if !is_boundary(ir, op) {
             self.pending.push(op);
         }
         self.around(ir, op);
@@ -106,7 +106,7 @@ impl Needed {
         let mut parent = ir.parent_op(op);
         while let Some(op) = parent.filter(|&p| !self.ops[p]) {
             self.ops[op] = true;
-            if !is_border(ir, op) {
+            if !is_boundary(ir, op) {
                 self.pending.push(op);
             }
             parent = ir.parent_op(op);
@@ -120,7 +120,7 @@ impl Needed {
                 return;
             };
             self.op(ir, op);
-            if is_border(ir, op) && !self.results[value] {
+            if is_boundary(ir, op) && !self.results[value] {
                 self.results[value] = true;
                 next = yielded(ir, op, index as usize);
             }
@@ -135,9 +135,9 @@ fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
 }
 
 /// True if `op` is the yield of a task inside `root`. The yield of `root` itself is not ours to judge: it is needed.
-fn ends_border(ir: &Ir, op: Op, root: Op) -> bool {
+fn ends_boundary(ir: &Ir, op: Op, root: Op) -> bool {
     let parent = ir.parent_op(op).filter(|&p| p != root);
-    ir.has(op, Traits::TERMINATOR) && parent.is_some_and(|p| is_border(ir, p))
+    ir.has(op, Traits::TERMINATOR) && parent.is_some_and(|p| is_boundary(ir, p))
 }
 
 /// Erases what is not needed; returns the numbers of ops and of task results.
@@ -149,10 +149,10 @@ fn sweep(ir: &mut Ir, root: Op, needed: &Needed) -> (u64, u64) {
             continue;
         }
         if needed.ops[op] {
-            if is_border(ir, op) {
+            if is_boundary(ir, op) {
                 results += drop_results(ir, op, needed);
             }
-        } else if !ends_border(ir, op, root) {
+        } else if !ends_boundary(ir, op, root) {
             ops += 1;
             ir.erase(op);
         }

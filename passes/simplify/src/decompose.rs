@@ -87,7 +87,7 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
         .map(|a| a as i64)
         .collect();
     let shape: Vec<Dim> = tensor.dims.iter().map(|d| Dim::new(d.extent)).collect();
-    let folded: Vec<Dim> = dims
+    let reduced: Vec<Dim> = dims
         .iter()
         .filter_map(|&a| shape.get(a as usize))
         .copied()
@@ -95,7 +95,7 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
 
     let mut b = Builder::before(ir, op);
     let x = b.cast(input, compute)?;
-    let count = count(&mut b, &folded, compute)?;
+    let count = count(&mut b, &reduced, compute)?;
     let sum = b.reduce(&fusion::SUM, x, &dims)?;
     let mean = b.div(sum, count)?;
     let wide = b.broadcast(mean, &kept, &shape)?;
@@ -119,17 +119,17 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
     Ok(out)
 }
 
-/// The number of elements that are folded, as a scalar of type `dtype`.
-fn count(b: &mut Builder<'_>, folded: &[Dim], dtype: DType) -> Result<Value, OpError> {
+/// The number of elements that are reduced, as a scalar of type `dtype`.
+fn count(b: &mut Builder<'_>, reduced: &[Dim], dtype: DType) -> Result<Value, OpError> {
     let ty = b.ir.scalar(dtype);
-    let fixed = folded.iter().try_fold(1u64, |n, d| match d.extent {
+    let fixed = reduced.iter().try_fold(1u64, |n, d| match d.extent {
         fuser_ir::Extent::Static(e) => n.checked_mul(e),
         _ => None,
     });
     if let Some(n) = fixed {
         return b.constant_float(n as f64, ty);
     }
-    let shape = b.shape("shape", folded);
+    let shape = b.shape("shape", reduced);
     let n = b.value(&fusion::SIZE, &[], &[shape])?;
     b.cast(n, dtype)
 }

@@ -1,7 +1,7 @@
-//! Dissolves the borders that the compiler drew.
+//! Dissolves the boundaries that the compiler drew.
 //!
 //! The ops of a segment, sweep, phase (or pattern) move to where the task stood, its results become what it yielded. It is
-//! the inverse of drawing a border: ops are moved, never rewritten.
+//! the inverse of drawing a boundary: ops are moved, never rewritten.
 //!
 //! ```text
 //! %y = task.segment @s {
@@ -11,15 +11,15 @@
 //! }
 //! ```
 //!
-//! Ops that were gathered or copied when the borders were drawn remember their place in the program (`task::places`): once all
-//! borders around them are gone they stand in that order again, each once, and the program is what it was before.
+//! Ops that were gathered or copied when the boundaries were drawn remember their place in the program (`task::positions`): once all
+//! boundaries around them are gone they stand in that order again, each once, and the program is what it was before.
 //!
-//! Patterns that `label-patterns` or `segment` turned into labels are drawn again, once no other border is left.
+//! Patterns that `label-patterns` or `segment` turned into labels are drawn again, once no other boundary is left.
 //!
-//! Never changes or adds an op that is not a border. Linear; does not recurse.
+//! Never changes or adds an op that is not a boundary. Linear; does not recurse.
 
-use fuser_dialects::task::outline::{dissolve, is_border};
-use fuser_dialects::task::{labels, places};
+use fuser_dialects::task::outline::{dissolve, is_boundary};
+use fuser_dialects::task::{labels, positions};
 use fuser_ir::{Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 
@@ -28,9 +28,9 @@ pub static INLINE_TASKS: PassDef = PassDef {
     name: "inline-tasks",
     summary: "dissolve segments, sweeps and phases",
     doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Inner tasks of other \
-          kinds stay, as ops of the outer one. What drawing the borders gathered or copied goes back to its place. Patterns \
+          kinds stay, as ops of the outer one. What drawing the boundaries gathered or copied goes back to its place. Patterns \
           are dissolved only if `kinds` says so; those that became labels (`label-patterns`) are drawn again once a program has \
-          no other border.",
+          no other boundary.",
     options: &[OptionDef {
         name: "kinds",
         kind: OptionKind::List,
@@ -58,7 +58,7 @@ fn run(ctx: &mut PassContext<'_>) {
     let kinds = ctx.options.list("kinds");
     let wanted = |ir: &Ir, op: Op| {
         let kind = ir.name(op).strip_prefix("task.");
-        is_border(ir, op) && kinds.iter().any(|k| Some(k.as_str()) == kind)
+        is_boundary(ir, op) && kinds.iter().any(|k| Some(k.as_str()) == kind)
     };
     let mut dissolved = 0;
     for op in ctx.ir.walk_post(ctx.op) {
@@ -68,7 +68,7 @@ fn run(ctx: &mut PassContext<'_>) {
     }
     ctx.count("dissolved", dissolved);
     if dissolved > 0 {
-        places::restore(ctx.ir, ctx.op);
+        positions::restore(ctx.ir, ctx.op);
     }
     if kinds.iter().any(|kind| kind == "pattern") {
         labels::forget(ctx.ir, ctx.op);

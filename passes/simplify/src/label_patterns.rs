@@ -19,7 +19,7 @@ pub static LABEL_PATTERNS: PassDef = PassDef {
     name: "label-patterns",
     summary: "turns patterns into labels of their ops",
     doc: "Moves the ops of each `task.pattern` to where it stands; each op remembers its pattern as `task.label`, a number in the \
-          program's list `task.labels`. So no pass stops at the border of a pattern, and `segment` still knows what the frontend \
+          program's list `task.labels`. So no pass stops at the boundary of a pattern, and `segment` still knows what the frontend \
           took for one thing. `inline-tasks` draws those patterns again that are still complete. A program without patterns \
           stays as it is.",
     anchor: &["task.program"],

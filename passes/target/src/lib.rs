@@ -156,7 +156,7 @@ figures! {
     "threads" threads Count None, 1 ..= THREADS, "threads of a worker";
     "tile" tile Count None, 1 ..= COUNTS, "elements of a tile along a contiguous axis that is not resident as a whole";
     "narrow-tile" narrow_tile Count None, 1 ..= COUNTS, "elements of a tile when other axes are resident beside it";
-    "whole" whole Count None, 0 ..= COUNTS, "longest contiguous axis that is kept whole beside accumulators";
+    "whole-axis" whole_axis Count None, 0 ..= COUNTS, "longest contiguous axis that is kept whole beside accumulators";
     "partial-results" partials Count None, 1 ..= COUNTS, "workers that keep partial results of their own";
     "narrowing" narrowing Count None, 0 ..= 1000, "operations beyond the first that rounding to a 16-bit float takes";
     "hoist-above" hoist_above Count None, 0 ..= 1_000_000, "a value that no step changes is kept where computing it takes more operations";

@@ -24,7 +24,7 @@ const STEPS: [(&str, &str); 8] = [
     ("no orders, no windows", "restarts=false"),
     ("no moves and copies", "refine=false"),
     ("no horizontal merges", "horizontal=false"),
-    ("no turns", "rounds=0"),
+    ("no rounds", "rounds=0"),
     (
         "merging alone",
         "top-down=false restarts=false refine=false rounds=0",

@@ -9,7 +9,8 @@ pub mod test_passes;
 
 pub use fuser_analysis::{axes, cost, targets};
 pub use fuser_fusion::{
-    EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, border_patterns, remat, report, segment,
+    EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, boundary_patterns, remat, report,
+    segment,
 };
 pub use fuser_lowering::{lower, merge_kernels, protect_updates, schedule, spec};
 pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
@@ -36,10 +37,10 @@ pub static PASSES: &[&PassDef] = &[
     &preseg::IGNORE_NAN,
     &preseg::INFER_LAYOUTS,
     &preseg::DETACH_VIEWS,
-    // Borders.
+    // Boundaries.
     &inline_tasks::INLINE_TASKS,
     &label_patterns::LABEL_PATTERNS,
-    &border_patterns::BORDER_PATTERNS,
+    &boundary_patterns::BOUNDARY_PATTERNS,
     &segment::SEGMENT,
     &remat::REMAT,
     &report::SEGMENT_REPORT,
@@ -83,10 +84,10 @@ static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
-    // Patterns become labels first: nothing stops at their borders then. Composite ops come apart before anything looks at walks over data; `preseg` then sees their casts. Segments are drawn
-    // once nothing can simplify any more; what they hand to each other is cut again by `remat`. Once sweeps say who
-    // reads what when, `protect-updates` decides which results overwrite their argument directly. Lowering writes the same index
-    // arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.
+    // Patterns become labels first: nothing stops at their boundaries then. Composite ops come apart before anything looks at walks over
+    // data; `preseg` then sees their casts. Segments are drawn once nothing can simplify any more; what they hand to each other is cut
+    // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
+    // Lowering writes the same index arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.
     text: concat!(
         "task.program(",
         front!(),
@@ -115,7 +116,7 @@ pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
         test_passes::test_crash::CODES,
         targets::CODES,
         segment::CODES,
-        border_patterns::CODES,
+        boundary_patterns::CODES,
         schedule::CODES,
         lower::lower_to_kernel::CODES,
     ];

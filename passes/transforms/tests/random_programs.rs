@@ -11,7 +11,7 @@ use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Op, Traits};
 use fuser_passes::cost::{Kind, Model, plan_ops};
 
-/// The same with patterns around stretches of ops, some inside of others.
+/// The same with patterns around ranges of ops, some inside of others.
 fn labelled(text: &str, random: &mut Random) -> String {
     let (mut ir, module) = parsed(text);
     let program = ir.children(module)[0];
@@ -22,15 +22,15 @@ fn labelled(text: &str, random: &mut Random) -> String {
         .collect();
     let mut rest = ops.as_slice();
     while !rest.is_empty() {
-        let (stretch, later) = rest.split_at((1 + random.below(9)).min(rest.len()));
+        let (range, later) = rest.split_at((1 + random.below(9)).min(rest.len()));
         rest = later;
-        let mut ops = stretch.to_vec();
+        let mut ops = range.to_vec();
         if ops.len() > 3 && random.below(2) == 0 {
-            let inner = outline(&mut ir, &ops[1..3], &PATTERN, Some("part")).expect("a stretch");
+            let inner = outline(&mut ir, &ops[1..3], &PATTERN, Some("part")).expect("a range");
             ops.splice(1..3, [inner]);
         }
         if random.below(4) > 0 {
-            outline(&mut ir, &ops, &PATTERN, Some("layer")).expect("a stretch");
+            outline(&mut ir, &ops, &PATTERN, Some("layer")).expect("a range");
         }
     }
     print(&ir, module, &PrintOptions::default())
@@ -150,7 +150,7 @@ fn as_many_sweeps_are_drawn_as_planned() {
             let sweeps = behind.children(swept).into_iter();
             let sweeps = sweeps.filter(|&op| behind.is(op, &SWEEP)).count();
             let epilogues = plan.sweeps.iter().flat_map(|s| &s.epilogue);
-            // A border on a sum is written where the sum is.
+            // A boundary on a sum is written where the sum is.
             let worked = epilogues.filter(|&&op| {
                 let only =
                     before.has(op, Traits::BARRIER) && before.has_one_use(before.operand(op, 0));

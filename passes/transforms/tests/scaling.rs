@@ -103,9 +103,9 @@ fn twice_the_program_is_little_more_than_twice_the_work_of_remat() {
     }
 }
 
-/// Turns with rematerialization look at no more than a budget; what is beyond it is told.
+/// Rounds with rematerialization look at no more than a budget; what is beyond it is told.
 #[test]
-fn a_program_beyond_the_budget_of_turns_gets_none_and_says_so() {
+fn a_program_beyond_the_budget_of_rounds_gets_none_and_says_so() {
     let told = |ops: usize| {
         let run = segmented(&programs::chain(ops));
         let mut remarks = run.remarks.into_iter();

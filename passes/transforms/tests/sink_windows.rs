@@ -43,7 +43,7 @@ fn without_a_reduction_in_the_way_a_slice_stays() {
 }
 
 #[test]
-fn a_reduction_moves_along_kept_axes_and_for_one_reader() {
+fn a_reduction_moves_along_kept_axes_and_for_one_user() {
     let program = |dims: &str, slice: &str, more: &str| {
         format!(
             "task.program @f(%x: tensor<4x8xf32>) -> tensor<3xf32> {{\n  \
@@ -65,7 +65,7 @@ fn a_reduction_moves_along_kept_axes_and_for_one_reader() {
 }
 
 #[test]
-fn borders_and_hints_stay() {
+fn boundaries_and_hints_stay() {
     let program = |op: &str, hint: &str| {
         format!(
             "task.program @f(%x: tensor<8x4xf32>) -> tensor<3xf32> {{\n  %a = fusion.{op}\n  \
@@ -74,7 +74,7 @@ fn borders_and_hints_stay() {
         )
     };
     assert_eq!(sunk(&program("exp %x", "")), (1, 2));
-    // From the border on the value is in memory.
+    // From the boundary on the value is in memory.
     assert_eq!(sunk(&program("segment_set %x", "")), (1, 1));
     let hint = " {fusion.hint = \"apart\"}";
     assert_eq!(sunk(&program("exp %x", hint)), (0, 0));

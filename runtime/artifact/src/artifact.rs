@@ -295,7 +295,7 @@ pub struct SegmentInfo {
     /// Bytes that it reads from and writes to global memory, by the model that made the plan.
     pub read_bytes: SizeExpr,
     pub write_bytes: SizeExpr,
-    /// The values that cross its border.
+    /// The values that cross its boundary.
     pub values: Vec<SegmentValue>,
 }
 
@@ -319,7 +319,7 @@ impl SegmentKind {
     }
 }
 
-/// A value that crosses a segment's border.
+/// A value that crosses a segment's boundary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentValue {
     pub name: String,
@@ -327,7 +327,7 @@ pub struct SegmentValue {
     pub bytes: SizeExpr,
 }
 
-/// The direction in which a value crosses the border.
+/// The direction in which a value crosses the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {

@@ -15,12 +15,12 @@ pub enum ArtifactError {
     /// The data are not those that the checksum was made of.
     Damaged,
     /// The data contradict themselves.
-    Invalid { place: Place, problem: Problem },
+    Invalid { entry: Entry, problem: Problem },
 }
 
-/// A place in an artifact, with positions in its lists.
+/// An entry of an artifact, with its index in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Entry {
     Extent(usize),
     Input(usize),
     Output(usize),
@@ -34,7 +34,7 @@ pub enum Place {
     Version(usize),
 }
 
-/// A contradiction at a place of an artifact.
+/// A contradiction at an entry of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     Size(SizeError),
@@ -119,8 +119,8 @@ impl fmt::Display for ArtifactError {
             ArtifactError::Damaged => {
                 f.write_str("damaged artifact: it is not what its checksum was made of")
             }
-            ArtifactError::Invalid { place, problem } => {
-                write!(f, "invalid artifact: {place}: {problem}")
+            ArtifactError::Invalid { entry, problem } => {
+                write!(f, "invalid artifact: {entry}: {problem}")
             }
         }
     }
@@ -128,19 +128,19 @@ impl fmt::Display for ArtifactError {
 
 impl std::error::Error for ArtifactError {}
 
-impl fmt::Display for Place {
+impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Extent(index) => write!(f, "extents[{index}]"),
-            Place::Input(index) => write!(f, "inputs[{index}]"),
-            Place::Output(index) => write!(f, "outputs[{index}]"),
-            Place::Buffer(index) => write!(f, "buffers[{index}]"),
-            Place::Kernel(index) => write!(f, "kernels[{index}]"),
-            Place::Step(index) => write!(f, "steps[{index}]"),
-            Place::Segment(index) => write!(f, "segments[{index}]"),
-            Place::Update(index) => write!(f, "updates[{index}]"),
-            Place::Bound(index) => write!(f, "requires[{index}]"),
-            Place::Version(index) => write!(f, "version {index}"),
+            Entry::Extent(index) => write!(f, "extents[{index}]"),
+            Entry::Input(index) => write!(f, "inputs[{index}]"),
+            Entry::Output(index) => write!(f, "outputs[{index}]"),
+            Entry::Buffer(index) => write!(f, "buffers[{index}]"),
+            Entry::Kernel(index) => write!(f, "kernels[{index}]"),
+            Entry::Step(index) => write!(f, "steps[{index}]"),
+            Entry::Segment(index) => write!(f, "segments[{index}]"),
+            Entry::Update(index) => write!(f, "updates[{index}]"),
+            Entry::Bound(index) => write!(f, "requires[{index}]"),
+            Entry::Version(index) => write!(f, "version {index}"),
         }
     }
 }

@@ -37,5 +37,5 @@ pub use artifact::{
     SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
 };
 pub use dtype::{DType, UnknownDType};
-pub use error::{ArtifactError, Place, Problem};
+pub use error::{ArtifactError, Entry, Problem};
 pub use size::{ParseSizeError, SizeError, SizeExpr, SizeFault, SizeOp};

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use crate::artifact::{
     Artifact, BufferKind, BufferSpec, Code, KernelCode, SegmentInfo, Step, Target, TensorSpec,
 };
-use crate::error::{ArtifactError, Place, Problem};
+use crate::error::{ArtifactError, Entry, Problem};
 use crate::json::check_version;
 use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
 use crate::size::SizeExpr;
@@ -25,7 +25,7 @@ impl Artifact {
                 MAX_VERSIONS.. => Err(Problem::TooManyVersions),
                 _ => self.check_alike(version),
             };
-            at(Place::Version(number), fits)?;
+            at(Entry::Version(number), fits)?;
             version.validate_alone()?;
         }
         Ok(())
@@ -49,17 +49,17 @@ impl Artifact {
     fn validate_alone(&self) -> Result<(), ArtifactError> {
         check_version(self.version)?;
         self.check_names()?;
-        let check_input = |(i, t)| at(Place::Input(i), self.check_input(i, t));
+        let check_input = |(i, t)| at(Entry::Input(i), self.check_input(i, t));
         self.inputs.iter().enumerate().try_for_each(check_input)?;
-        let check_output = |(i, t)| at(Place::Output(i), self.check_output(t));
+        let check_output = |(i, t)| at(Entry::Output(i), self.check_output(t));
         self.outputs.iter().enumerate().try_for_each(check_output)?;
-        let check_buffer = |(i, b)| at(Place::Buffer(i), self.check_buffer(i, b));
+        let check_buffer = |(i, b)| at(Entry::Buffer(i), self.check_buffer(i, b));
         self.buffers.iter().enumerate().try_for_each(check_buffer)?;
-        let check_kernel = |(i, k)| at(Place::Kernel(i), self.check_kernel(k));
+        let check_kernel = |(i, k)| at(Entry::Kernel(i), self.check_kernel(k));
         self.kernels.iter().enumerate().try_for_each(check_kernel)?;
-        let check_step = |(i, s)| at(Place::Step(i), self.check_step(i, s));
+        let check_step = |(i, s)| at(Entry::Step(i), self.check_step(i, s));
         self.steps.iter().enumerate().try_for_each(check_step)?;
-        let check_segment = |(i, s)| at(Place::Segment(i), self.check_segment(s));
+        let check_segment = |(i, s)| at(Entry::Segment(i), self.check_segment(s));
         self.segments
             .iter()
             .enumerate()
@@ -67,11 +67,11 @@ impl Artifact {
         for (index, bound) in self.requires.iter().enumerate() {
             let known = lookup(&self.kernels, "kernels", bound.kernel).map(|_| ());
             let sound = known.and_then(|()| self.check_size(&bound.bytes));
-            at(Place::Bound(index), sound)?;
+            at(Entry::Bound(index), sound)?;
         }
         let homes: BTreeSet<u32> = self.outputs.iter().map(|output| output.buffer).collect();
         let check_update =
-            |(i, u): (usize, &u32)| at(Place::Update(i), self.check_update(*u, &homes));
+            |(i, u): (usize, &u32)| at(Entry::Update(i), self.check_update(*u, &homes));
         self.updates.iter().enumerate().try_for_each(check_update)
     }
 
@@ -82,10 +82,10 @@ impl Artifact {
     }
 
     fn check_names(&self) -> Result<(), ArtifactError> {
-        unique(&self.extents, |name| name, Place::Extent)?;
-        unique(&self.inputs, |tensor| &tensor.name, Place::Input)?;
-        unique(&self.outputs, |tensor| &tensor.name, Place::Output)?;
-        unique(&self.kernels, |kernel| &kernel.symbol, Place::Kernel)
+        unique(&self.extents, |name| name, Entry::Extent)?;
+        unique(&self.inputs, |tensor| &tensor.name, Entry::Input)?;
+        unique(&self.outputs, |tensor| &tensor.name, Entry::Output)?;
+        unique(&self.kernels, |kernel| &kernel.symbol, Entry::Kernel)
     }
 
     fn check_input(&self, index: usize, tensor: &TensorSpec) -> Result<(), Problem> {
@@ -229,8 +229,8 @@ impl Artifact {
     }
 }
 
-fn at(place: Place, result: Result<(), Problem>) -> Result<(), ArtifactError> {
-    result.map_err(|problem| ArtifactError::Invalid { place, problem })
+fn at(entry: Entry, result: Result<(), Problem>) -> Result<(), ArtifactError> {
+    result.map_err(|problem| ArtifactError::Invalid { entry, problem })
 }
 
 fn lookup<'a, T>(items: &'a [T], list: &'static str, index: u32) -> Result<&'a T, Problem> {
@@ -258,7 +258,7 @@ fn same_dtype(expected: &'static str, found: &'static str) -> Result<(), Problem
 fn unique<T>(
     items: &[T],
     name: impl Fn(&T) -> &String,
-    place: impl Fn(usize) -> Place,
+    entry: impl Fn(usize) -> Entry,
 ) -> Result<(), ArtifactError> {
     let mut seen = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
@@ -268,7 +268,7 @@ fn unique<T>(
             false => Err(Problem::Duplicate { name: name.clone() }),
             true => Ok(()),
         };
-        at(place(index), result)?;
+        at(entry(index), result)?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub struct SegmentReport {
     pub time_ms: f64,
 }
 
-/// A value that crosses a segment's border.
+/// A value that crosses a segment's boundary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueReport {
     pub name: String,

@@ -47,7 +47,7 @@ pub struct Report {
     pub mismatch: Option<String>,
 }
 
-struct Verdict {
+struct Deviation {
     error: f64,
     allowed: f64,
 }
@@ -81,22 +81,22 @@ pub fn compare_exact(actual: &Tensor, expected: &Tensor) -> Report {
             // Zeros of different sign, or NaN beside a number.
             (false, _) => f64::INFINITY,
         };
-        Some(Verdict {
+        Some(Deviation {
             error,
             allowed: 0.0,
         })
     })
 }
 
-fn integer(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) -> Verdict {
+fn integer(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) -> Deviation {
     let distance = (actual.data().float(a) - expected.data().float(e)).abs();
-    Verdict {
+    Deviation {
         error: if equal { 0.0 } else { distance.max(1.0) },
         allowed: 0.0,
     }
 }
 
-fn bounded(actual: f64, expected: crate::Bounded, rules: &Rules) -> Option<Verdict> {
+fn bounded(actual: f64, expected: crate::Bounded, rules: &Rules) -> Option<Deviation> {
     if expected.is_undecided() {
         return None;
     }
@@ -111,13 +111,13 @@ fn bounded(actual: f64, expected: crate::Bounded, rules: &Rules) -> Option<Verdi
         0.0 => 0.0,
         e => SLACK * e + rules.ulp(expected.v),
     };
-    Some(Verdict { error, allowed })
+    Some(Deviation { error, allowed })
 }
 
 fn scan(
     actual: &Tensor,
     expected: &Tensor,
-    judge: impl Fn(usize, usize) -> Option<Verdict>,
+    judge: impl Fn(usize, usize) -> Option<Deviation>,
 ) -> Report {
     let shapes = (actual.shape(), expected.shape());
     if actual.dtype() != expected.dtype() || shapes.0 != shapes.1 {
@@ -140,36 +140,36 @@ fn scan(
         ok: true,
         ..Report::default()
     };
-    let mut worst: Option<(usize, Verdict)> = None;
+    let mut worst: Option<(usize, Deviation)> = None;
     let (mut places_a, mut places_e) = (vec![0; CHUNK], vec![0; CHUNK]);
     for begin in (0..count).step_by(CHUNK) {
         let length = CHUNK.min(count - begin);
         places(&view_a, begin, &mut places_a[..length]);
         places(&view_e, begin, &mut places_e[..length]);
         for i in 0..length {
-            let Some(verdict) = judge(places_a[i], places_e[i]) else {
+            let Some(deviation) = judge(places_a[i], places_e[i]) else {
                 report.undecided += 1;
                 continue;
             };
             report.compared += 1;
-            report.exact += usize::from(verdict.allowed == 0.0);
-            report.failures += usize::from(verdict.error > verdict.allowed);
-            if verdict.error > 0.0
+            report.exact += usize::from(deviation.allowed == 0.0);
+            report.failures += usize::from(deviation.error > deviation.allowed);
+            if deviation.error > 0.0
                 && worst
                     .as_ref()
-                    .is_none_or(|(_, w)| ratio(&verdict) > ratio(w))
+                    .is_none_or(|(_, w)| ratio(&deviation) > ratio(w))
             {
-                worst = Some((begin + i, verdict));
+                worst = Some((begin + i, deviation));
             }
         }
     }
     report.ok = report.failures == 0;
-    report.worst = worst.map(|(i, verdict)| Worst {
+    report.worst = worst.map(|(i, deviation)| Worst {
         index: unravel(&axes, i),
         actual: actual.data().float(view_a.at(i)),
         expected: expected.data().float(view_e.at(i)),
-        error: verdict.error,
-        allowed: verdict.allowed,
+        error: deviation.error,
+        allowed: deviation.allowed,
     });
     report
 }
@@ -182,8 +182,8 @@ fn places(view: &View, begin: usize, out: &mut [usize]) {
     });
 }
 
-fn ratio(verdict: &Verdict) -> f64 {
-    verdict.error / verdict.allowed
+fn ratio(deviation: &Deviation) -> f64 {
+    deviation.error / deviation.allowed
 }
 
 fn unravel(axes: &[crate::Axis], mut linear: usize) -> Vec<usize> {

@@ -21,7 +21,7 @@ use crate::tensor::Tensor;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Action {
     Compute(Code),
-    Border,
+    Boundary,
     End,
     Kernel(crate::kernel::Action),
 }
@@ -30,7 +30,7 @@ fn action(name: &str) -> Option<Action> {
     let (dialect, rest) = name.split_once('.')?;
     match (dialect, rest) {
         ("fusion", op) => code(op).map(Action::Compute),
-        ("task", "segment" | "sweep" | "phase" | "pattern") => Some(Action::Border),
+        ("task", "segment" | "sweep" | "phase" | "pattern") => Some(Action::Boundary),
         ("task", "yield" | "return") | ("kernel", "yield" | "return") => Some(Action::End),
         ("kernel", op) => crate::kernel::action(op).map(Action::Kernel),
         _ => None,
@@ -165,7 +165,7 @@ impl<'a> Engine<'a> {
     fn step(&mut self, op: Op) -> Result<()> {
         match self.action(op)? {
             Action::Compute(code) => self.compute(op, code),
-            Action::Border => {
+            Action::Boundary => {
                 let body = self.body(op, 0)?;
                 self.enter(Some(op), body, None);
                 Ok(())

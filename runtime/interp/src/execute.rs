@@ -116,7 +116,7 @@ fn slice(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Tensor
     machine.slice(x, &site.counts("starts")?, &shape, &steps)
 }
 
-/// The axes to fold, each an axis of the operand, each once.
+/// The axes to reduce, each an axis of the operand, each once.
 fn axes(site: Site<'_>, x: &Tensor) -> Result<Vec<usize>> {
     let dims = site.counts("dims")?;
     let ascending = dims.windows(2).all(|w| w[0] < w[1]);

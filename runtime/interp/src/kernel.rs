@@ -75,7 +75,7 @@ impl Engine<'_> {
             Action::Barrier => Ok(()),
             Action::Splat | Action::Iota => self.lanes(op, action),
             Action::Extract => self.extract(op),
-            Action::Reduce => self.fold_lanes(op),
+            Action::Reduce => self.reduce_lanes(op),
         }
     }
 
@@ -364,7 +364,7 @@ impl Engine<'_> {
     }
 
     /// Halves are combined lane by lane; with an odd count the middle lane joins the lower half.
-    fn fold_lanes(&mut self, op: Op) -> Result<()> {
+    fn reduce_lanes(&mut self, op: Op) -> Result<()> {
         let combine = match self.ir.str_of(op, "combine") {
             Some("add") => (Binary::Add, "add"),
             Some("mul") => (Binary::Mul, "mul"),
@@ -380,12 +380,12 @@ impl Engine<'_> {
             let half = count / 2;
             let low = self.machine.slice(&lanes, &[0], &[half], &[1])?;
             let high = self.machine.slice(&lanes, &[count - half], &[half], &[1])?;
-            let folded = self.machine.binary(combine.0, combine.1, &low, &high)?;
+            let reduced = self.machine.binary(combine.0, combine.1, &low, &high)?;
             lanes = match count % 2 {
-                0 => folded,
+                0 => reduced,
                 _ => {
                     let middle = self.machine.slice(&lanes, &[half], &[1], &[1])?;
-                    self.machine.cat(&[&folded, &middle], 0)?
+                    self.machine.cat(&[&reduced, &middle], 0)?
                 }
             };
         }

@@ -1,6 +1,6 @@
 //! The reference interpreter: it executes a program as its ops' tables define it, slowly and plainly.
 //!
-//! Two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, folds in index order: what a
+//! Two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, reductions in index order: what a
 //! pass must preserve bit for bit. **Reference**: floats in f64, and for every element a bound on how far a compiled
 //! program may be from it, derived op by op (`number::bounded`): what a compiled program is compared with, without any
 //! tolerance picked by hand.

@@ -34,7 +34,7 @@ pub(crate) struct Draft {
 }
 
 /// A part of a draft, for one thread.
-pub(crate) struct Part<'a> {
+pub(crate) struct Portion<'a> {
     /// The stored elements that are to be filled in.
     pub range: Range<usize>,
     /// Their storage; its element 0 is `range.start`.
@@ -43,7 +43,7 @@ pub(crate) struct Part<'a> {
     pub bounds: &'a mut [f64],
 }
 
-impl Part<'_> {
+impl Portion<'_> {
     /// Lanes for one chunk.
     pub fn scratch<L: Copy + Default>(&self) -> Vec<L> {
         vec![L::default(); CHUNK.min(self.range.len())]
@@ -96,7 +96,7 @@ impl<'o> Machine<'o> {
         })
     }
     /// Fills `draft` with `f`, called once for each part.
-    pub fn fill(&self, mut draft: Draft, f: impl Fn(Part<'_>) + Sync) -> Result<Tensor> {
+    pub fn fill(&self, mut draft: Draft, f: impl Fn(Portion<'_>) + Sync) -> Result<Tensor> {
         let length = draft.data.len();
         let threads = self.threads(length);
         let size = length.div_ceil(threads).max(1);
@@ -138,14 +138,14 @@ fn split<'a>(
     bounds: &'a mut [f64],
     length: usize,
     size: usize,
-) -> Vec<Part<'a>> {
+) -> Vec<Portion<'a>> {
     let mut parts = Vec::new();
     let (mut data, mut bounds, mut start) = (data, bounds, 0);
     while start < length {
         let count = size.min(length - start);
         let (data_head, data_tail) = data.split_at(count);
         let (bounds_head, bounds_tail) = bounds.split_at_mut(count.min(bounds.len()));
-        parts.push(Part {
+        parts.push(Portion {
             range: start..start + count,
             data: data_head,
             bounds: bounds_head,

@@ -466,8 +466,8 @@ fn programs_launch_kernels() {
 }
 
 #[test]
-fn lanes_fold_as_a_tree() {
-    let fold = |dtype: DType, list: &[f64], how: &str| {
+fn lanes_combine_as_a_tree() {
+    let reduce = |dtype: DType, list: &[f64], how: &str| {
         let p = program(
             |ir| vec![ir.vector(list.len() as u64, dtype)],
             |b, args| {
@@ -481,17 +481,17 @@ fn lanes_fold_as_a_tree() {
                 .values[0],
         )[0]
     };
-    assert_eq!(fold(DType::F32, &[1., 2., 3., 4., 5.], "add"), 15.0);
-    assert_eq!(fold(DType::I8, &[100., 100., 100.], "add"), 44.0);
-    assert_eq!(fold(DType::F32, &[7.0], "mul"), 7.0);
-    assert_eq!(fold(DType::F32, &[3., -1., 2.], "min"), -1.0);
+    assert_eq!(reduce(DType::F32, &[1., 2., 3., 4., 5.], "add"), 15.0);
+    assert_eq!(reduce(DType::I8, &[100., 100., 100.], "add"), 44.0);
+    assert_eq!(reduce(DType::F32, &[7.0], "mul"), 7.0);
+    assert_eq!(reduce(DType::F32, &[3., -1., 2.], "min"), -1.0);
     // Halves: (256 + 1) + (1 + 1); 257 is not a bf16, 256 + 2 is.
-    assert_eq!(fold(DType::BF16, &[256., 1., 1., 1.], "add"), 258.0);
+    assert_eq!(reduce(DType::BF16, &[256., 1., 1., 1.], "add"), 258.0);
     // With three, the middle lane waits: (256 + 1) + 1.
-    assert_eq!(fold(DType::BF16, &[256., 1., 1.], "add"), 256.0);
+    assert_eq!(reduce(DType::BF16, &[256., 1., 1.], "add"), 256.0);
     // f32: 2^24 + 1 is lost, 1 + 1 is not.
     assert_eq!(
-        fold(DType::F32, &[16_777_216., 1., 0., 1.], "add"),
+        reduce(DType::F32, &[16_777_216., 1., 0., 1.], "add"),
         16_777_218.0
     );
 }

@@ -1,4 +1,4 @@
-//! Every elementwise op, cast and one-axis fold against tables that numpy made (`data/make.py`), bit for bit.
+//! Every elementwise op, cast and one-axis reduction against tables that numpy made (`data/make.py`), bit for bit.
 //!
 //! Functions of f64 are the only exception: numpy's and ours are both within one unit in the last place of the true
 //! value, so they may be two apart.

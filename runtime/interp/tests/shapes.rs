@@ -1,4 +1,4 @@
-//! Shape ops, folds along axes, creation: hand-made cases, with empty, unit and broadcast axes.
+//! Shape ops, reductions along axes, creation: hand-made cases, with empty, unit and broadcast axes.
 
 mod common;
 
@@ -178,7 +178,7 @@ fn where_and_clamp_and_bitcast() {
 }
 
 #[test]
-fn folds_along_any_axes() {
+fn reduces_along_any_axes() {
     let x = counting(&[2, 3, 4]);
     let y = apply("sum", &[C::Ints("dims", &[1])], std::slice::from_ref(&x));
     check(
@@ -223,7 +223,7 @@ fn a_broadcast_axis_counts_as_often_as_it_is_long() {
 }
 
 #[test]
-fn empty_axes_fold_to_the_neutral_element() {
+fn empty_axes_reduce_to_the_neutral_element() {
     let infinity = f64::INFINITY;
     let cases = [
         (DType::F32, [0.0, 1.0, -infinity, infinity]),
@@ -251,22 +251,22 @@ fn empty_axes_fold_to_the_neutral_element() {
 
 #[test]
 fn maxima_and_minima_propagate_nan_and_order_zeros() {
-    let fold = |op: &str, list: &[f32]| {
+    let reduce = |op: &str, list: &[f32]| {
         values(&apply(op, &[C::Ints("dims", &[0])], &[f32s(&[list.len()], list)])[0])[0]
     };
-    assert!(fold("max", &[1.0, f32::NAN, 2.0]).is_nan() && fold("min", &[f32::NAN]).is_nan());
+    assert!(reduce("max", &[1.0, f32::NAN, 2.0]).is_nan() && reduce("min", &[f32::NAN]).is_nan());
     assert!(
-        fold("max", &[-0.0, 0.0]).is_sign_positive()
-            && fold("max", &[0.0, -0.0]).is_sign_positive()
+        reduce("max", &[-0.0, 0.0]).is_sign_positive()
+            && reduce("max", &[0.0, -0.0]).is_sign_positive()
     );
     assert!(
-        fold("min", &[-0.0, 0.0]).is_sign_negative()
-            && fold("min", &[0.0, -0.0]).is_sign_negative()
+        reduce("min", &[-0.0, 0.0]).is_sign_negative()
+            && reduce("min", &[0.0, -0.0]).is_sign_negative()
     );
 }
 
 #[test]
-fn folds_that_ignore_nan_are_those_of_the_rest() {
+fn reduces_that_ignore_nan_are_those_of_the_rest() {
     let nan = f32::NAN;
     let lists: [&[f32]; 7] = [
         &[nan],
@@ -293,7 +293,7 @@ fn folds_that_ignore_nan_are_those_of_the_rest() {
 }
 
 #[test]
-fn integer_folds_wrap_once_at_the_end() {
+fn integer_reduces_wrap_once_at_the_end() {
     let x = tensor(DType::I8, &[4], &[100.0, 100.0, 100.0, -128.0]);
     let y = apply("sum", &[C::Ints("dims", &[0])], &[x]);
     assert_eq!(values(&y[0]), [-84.0]);

@@ -34,19 +34,19 @@ pub static TO_LAST_OPERAND: Strategy = Strategy {
 /// Results of programs that an op makes. The end of a chain whose types change along it goes this way only.
 fn returned(ir: &Ir, module: Op) -> Vec<Site> {
     let mut found = sites(ir, module);
-    found.retain(|site| matches!(*site, Site::Part(op, i) if maker(ir, op, i).is_some()));
+    found.retain(|site| matches!(*site, Site::Part(op, i) if producer(ir, op, i).is_some()));
     found
 }
 
 /// The op with operands that makes returned value `index`, and the terminator.
-fn maker(ir: &Ir, owner: Op, index: usize) -> Option<(Op, Op)> {
+fn producer(ir: &Ir, owner: Op, index: usize) -> Option<(Op, Op)> {
     if !edit::syntax(ir, owner).signature {
         return None;
     }
     let end = ir.body(owner, 0).and_then(|b| ir.terminator(b))?;
     let value = ir.operands(end).nth(index)?;
-    let maker = ir.def_op(value)?;
-    (ir.operand_count(maker) > 0).then_some((maker, end))
+    let producer = ir.def_op(value)?;
+    (ir.operand_count(producer) > 0).then_some((producer, end))
 }
 
 fn return_operands(ir: &mut Ir, sites: &[Site], choose: fn(&[Value]) -> Option<Value>) {
@@ -54,10 +54,10 @@ fn return_operands(ir: &mut Ir, sites: &[Site], choose: fn(&[Value]) -> Option<V
         let Site::Part(owner, index) = *site else {
             continue;
         };
-        let Some((maker, end)) = maker(ir, owner, index) else {
+        let Some((producer, end)) = producer(ir, owner, index) else {
             continue;
         };
-        let operands: Vec<Value> = ir.operands(maker).collect();
+        let operands: Vec<Value> = ir.operands(producer).collect();
         if let Some(value) = choose(&operands) {
             ir.set_operand(end, index, value);
             edit::refresh_signature(ir, owner);

@@ -1,4 +1,4 @@
-//! Removal of borders and regions; the ops inside move outside.
+//! Removal of boundaries and regions; the ops inside move outside.
 
 use fuser_dialects::kernel;
 use fuser_dialects::task::outline;
@@ -13,7 +13,7 @@ pub static INLINE: Strategy = Strategy {
     doc: "dissolve segments, sweeps, phases and patterns",
     sites: |ir, module| {
         let mut ops = ir.walk(module);
-        ops.retain(|&op| outline::is_border(ir, op));
+        ops.retain(|&op| outline::is_boundary(ir, op));
         ops.into_iter().map(Site::Op).collect()
     },
     apply: dissolve,
@@ -42,7 +42,7 @@ fn nests(ir: &Ir, module: Op) -> Vec<Site> {
         let single = regions
             .first()
             .is_some_and(|&r| ir.region_blocks(r).count() == 1);
-        single && !edit::syntax(ir, op).signature && !outline::is_border(ir, op)
+        single && !edit::syntax(ir, op).signature && !outline::is_boundary(ir, op)
     };
     let inner = ir.walk(module).into_iter().skip(1);
     inner.filter(|&op| is_nest(op)).map(Site::Op).collect()

@@ -2,7 +2,7 @@
 //!
 //! Values have their positions as numbers and names of their own; segments read values that exist by then and write
 //! values that do not; inputs and results of a segment have the names and types of the values that they are. When
-//! nothing else is wrong, the fields that can be computed from the rest (writers, last readers, occurrences, frees)
+//! nothing else is wrong, the fields that can be computed from the rest (writers, last users, occurrences, frees)
 //! must have the computed value; the hash comes last, and finds the changes that no other check does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,13 +243,13 @@ fn derived(map: &Map, wrong: &mut Mistakes<'_>) {
             }
         };
         differs("written_by", said.written_by == is.written_by);
-        differs("last_reader", said.last_reader == is.last_reader);
+        differs("last_user", said.last_user == is.last_user);
         differs("is", said.is == is.is);
     }
     for (number, (said, is)) in map.segments.iter().zip(&truth.segments).enumerate() {
         if said.frees != is.frees {
             let message = format!(
-                "the readers of what segment '{}' frees say otherwise",
+                "the users of what segment '{}' frees say otherwise",
                 said.name
             );
             wrong.at(&["segments".into(), number.into(), "frees".into()], message);

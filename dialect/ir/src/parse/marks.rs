@@ -2,7 +2,7 @@
 //!
 //! Marks the first token of each statement, tells `{` of a region from `{` of a dictionary, `%x` before `=` from `%x` as an
 //! operand, the name of an operation from other words, and takes `[...]` of a clause as one token. Looks two tokens ahead at
-//! most, and never changes what stands before the border that was passed last.
+//! most, and never changes what stands before the boundary that was passed last.
 //!
 //! Brackets are matched on a stack on the heap. A definition (`%x =`) and the `}` of a region end whatever a statement left
 //! open, so an unclosed bracket costs one statement, not the rest of the file.
@@ -15,7 +15,7 @@ impl Outline<'_> {
     fn get(&self, at: usize) -> Option<&Token> {
         self.tokens.get(at.checked_sub(self.base)?)
     }
-    /// Token `at`, which is kept: it stands behind the last border.
+    /// Token `at`, which is kept: it stands behind the last boundary.
     fn get_mut(&mut self, at: usize) -> &mut Token {
         &mut self.tokens[at - self.base]
     }
@@ -23,7 +23,7 @@ impl Outline<'_> {
         self.get(at).map_or(Span::default(), |t| t.span())
     }
     /// Declares the tokens before `at` final: none of them is marked any more.
-    fn border(&mut self, at: usize) {
+    fn boundary(&mut self, at: usize) {
         self.ready = self.ready.max(at);
     }
     fn kind(&self, at: usize) -> Option<Tok> {
@@ -46,7 +46,7 @@ impl Outline<'_> {
     fn begin(&mut self, at: usize, statement: Statement) {
         self.end_alias(at);
         self.get_mut(at).first = true;
-        self.border(at);
+        self.boundary(at);
         (self.statement, self.too_deep) = (statement, false);
     }
     fn end_alias(&mut self, at: usize) {
@@ -224,7 +224,7 @@ impl Outline<'_> {
         if self.statement != Statement::Custom || successors || layout {
             return;
         }
-        // The statement's name stands between a border and the list, so all of it is kept.
+        // The statement's name stands between a boundary and the list, so all of it is kept.
         let Some(list) = self.tokens.get_mut(start.saturating_sub(self.base)..) else {
             return;
         };
@@ -264,7 +264,7 @@ impl Outline<'_> {
         }
         self.open_bracket(Bracket::Region, at, self.depth);
         self.set(at, Tok::RegionOpen);
-        self.border(at + 1);
+        self.boundary(at + 1);
         self.depth = 0;
         self.statement = Statement::None;
     }
@@ -278,7 +278,7 @@ impl Outline<'_> {
         self.depth = closed.map_or(0, |region| region.outer);
         if closed.is_some() {
             self.set(at, Tok::RegionClose);
-            self.border(at + 1);
+            self.boundary(at + 1);
             self.regions -= 1;
             self.statement = Statement::Other;
         } else {

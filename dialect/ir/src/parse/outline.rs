@@ -5,7 +5,7 @@
 //! of tokens.
 //!
 //! Tokens are lexed and marked as the grammar asks for them and forgotten behind it: what is kept is a batch, and the
-//! statements it does not hold whole. A mark never reaches behind the border (a statement's first token, a brace of a region)
+//! statements it does not hold whole. A mark never reaches behind the boundary (a statement's first token, a brace of a region)
 //! that was passed last, so what stands before it is done.
 
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub enum Fault {
 const BATCH: usize = 1024;
 /// Tokens that a mark looks ahead.
 const AHEAD: usize = 2;
-/// Tokens that a mark looks back over a border.
+/// Tokens that a mark looks back over a boundary.
 const BACK: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl<'a> Outline<'a> {
             cut: false,
         }
     }
-    /// Puts the tokens that come next into `batch`, marked for good, and forgets what stands more than two borders before
+    /// Puts the tokens that come next into `batch`, marked for good, and forgets what stands more than two boundaries before
     /// them. `false` at the end of the text.
     pub fn next_batch(&mut self, batch: &mut Vec<Token>) -> bool {
         while self.fed >= self.ready && !self.ended {
@@ -193,13 +193,13 @@ impl<'a> Outline<'a> {
             return;
         }
         self.aliases.clear();
-        let mut borders = 0;
+        let mut boundaries = 0;
         let mut from = at.min(self.base + self.tokens.len());
-        while from > self.base && borders < 3 {
+        while from > self.base && boundaries < 3 {
             from -= 1;
             let token = self.tokens[from - self.base];
             let brace = matches!(token.kind, Tok::RegionOpen | Tok::RegionClose);
-            borders += usize::from(token.first || brace);
+            boundaries += usize::from(token.first || brace);
         }
         let from = from.saturating_sub(BACK).max(self.base);
         self.tokens.drain(..from - self.base);

@@ -126,24 +126,24 @@ impl<'a> Writer<'a> {
     }
     /// Writes `part`, which may have an alias, in full.
     pub fn whole(&mut self, part: Part) {
-        let floor = self.stack.len();
+        let base = self.stack.len();
         match part {
             Part::Type(ty) => self.type_piece(ty),
             Part::Attr(attr) => self.attr_piece(attr),
             Part::Loc(loc) => self.loc_piece(loc),
         }
-        self.drain_to(floor);
+        self.drain_to(base);
     }
     /// Writes a piece and all that it puts on the stack.
     fn drain(&mut self, piece: Piece) {
-        let floor = self.stack.len();
+        let base = self.stack.len();
         self.stack.push(piece);
-        self.drain_to(floor);
+        self.drain_to(base);
     }
-    fn drain_to(&mut self, floor: usize) {
-        while self.stack.len() > floor {
+    fn drain_to(&mut self, base: usize) {
+        while self.stack.len() > base {
             if self.out.len() > self.most {
-                return self.stack.truncate(floor);
+                return self.stack.truncate(base);
             }
             match self.stack.pop() {
                 Some(Piece::Text(text)) => self.out.push_str(text),

@@ -26,7 +26,7 @@ pub fn may_be_exact(def: &OpDef) -> bool {
     !def.traits.contains(Traits::APPROXIMATE)
 }
 
-/// Up to here all integers are exact in the type in which folds of `dtype` accumulate.
+/// Up to here all integers are exact in the type in which reductions of `dtype` accumulate.
 fn exact_up_to(dtype: DType) -> u64 {
     match dtype {
         DType::F64 => 1 << 53,
@@ -106,12 +106,12 @@ pub fn admits(def: &OpDef, from: DType, facts: &[Fact]) -> bool {
     }
 }
 
-/// The result of a fold may depend on its order.
+/// The result of a reduction may depend on its order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OrderMatters;
 
-/// The fact of a fold over `count` elements, or an error if the exact tier must not have it.
-pub fn fold(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fact, OrderMatters> {
+/// The fact of a reduction over `count` elements, or an error if the exact tier must not have it.
+pub fn reduction(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fact, OrderMatters> {
     let name = local(def.name);
     if name == "var_mean" {
         return Err(OrderMatters);
@@ -149,21 +149,27 @@ mod tests {
     #[test]
     fn sums_stay_within_the_accumulator() {
         assert_eq!(
-            fold(&fusion::SUM, DType::BF16, Some(8), 1 << 21),
+            reduction(&fusion::SUM, DType::BF16, Some(8), 1 << 21),
             Ok(Some((1 << 24) + (1 << 16)))
         );
         assert_eq!(
-            fold(&fusion::SUM, DType::BF16, Some(8), (1 << 21) + 1),
+            reduction(&fusion::SUM, DType::BF16, Some(8), (1 << 21) + 1),
             Err(OrderMatters)
         );
-        assert_eq!(fold(&fusion::SUM, DType::F32, None, 2), Err(OrderMatters));
         assert_eq!(
-            fold(&fusion::PROD, DType::F32, Some(2), 25),
+            reduction(&fusion::SUM, DType::F32, None, 2),
             Err(OrderMatters)
         );
-        assert_eq!(fold(&fusion::MAX, DType::F16, None, 5), Ok(None));
+        assert_eq!(
+            reduction(&fusion::PROD, DType::F32, Some(2), 25),
+            Err(OrderMatters)
+        );
+        assert_eq!(reduction(&fusion::MAX, DType::F16, None, 5), Ok(None));
         // 8 * 100,000 is no f16.
-        assert_eq!(fold(&fusion::SUM, DType::F16, Some(8), 100_000), Ok(None));
+        assert_eq!(
+            reduction(&fusion::SUM, DType::F16, Some(8), 100_000),
+            Ok(None)
+        );
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn numbers(maker: &mut Maker<'_>, length: u64, dtype: DType) -> Option<usize> {
     maker.emit(&fusion::IOTA, &[], &[dim, shape, of], None, fact)
 }
 
-/// A flat tensor as a matrix, perhaps transposed, folded along rows or columns or both, one after the other.
+/// A flat tensor as a matrix, perhaps transposed, reduced along rows or columns or both, one after the other.
 pub fn flat(maker: &mut Maker<'_>) -> Option<usize> {
     let axes = [
         fixed(maker.source.one(&[2, 3, 4, 8, 32, 33, 64])),
@@ -67,11 +67,11 @@ pub fn flat(maker: &mut Maker<'_>) -> Option<usize> {
         let other = maker.beside(&axes, dtype)?;
         x = binary(maker, &ADD, x, other)?;
     }
-    let fold = maker.source.one(&[&MAX, &fusion::MIN, &SUM]);
+    let reduction = maker.source.one(&[&MAX, &fusion::MIN, &SUM]);
     let first = maker.source.below(2) as i64;
-    let result = reduce_axes(maker, fold, x, &[first]);
+    let result = reduce_axes(maker, reduction, x, &[first]);
     if maker.source.chance(1, 3) {
-        reduce_axes(maker, fold, x, &[1 - first]);
+        reduce_axes(maker, reduction, x, &[1 - first]);
     }
     match maker.source.chance(1, 4) {
         true => stored(maker, x),

@@ -17,7 +17,7 @@ use super::facts::Fact;
 use super::shapes::{self, Axis, Names};
 use crate::Source;
 use crate::generate::case::{Case, Tier, set_aliases};
-use crate::generate::inputs::{self, Plan};
+use crate::generate::inputs::{self, InputRecipe};
 
 /// The most results of a program.
 const MAX_RESULTS: u64 = 5;
@@ -55,7 +55,7 @@ pub struct Maker<'s> {
     module: Op,
     program: Op,
     body: Block,
-    plans: Vec<Plan>,
+    plans: Vec<InputRecipe>,
     work: u64,
 }
 
@@ -110,7 +110,7 @@ impl<'s> Maker<'s> {
             true => self.draw_layout(ty),
             false => ty,
         };
-        let plan = Plan::draw(self.source, self.config.tier, &axes, dtype);
+        let plan = InputRecipe::draw(self.source, self.config.tier, &axes, dtype);
         let name = self.ir.sym(&format!("x{}", self.plans.len()));
         let value = self.ir.append_arg(self.body, ty, Some(name));
         self.slots.push(Slot {

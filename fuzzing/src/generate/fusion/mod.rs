@@ -84,8 +84,8 @@ impl Config {
             ..self.only(|def| def.traits.contains(Traits::ELEMENTWISE))
         }
     }
-    /// The same, of ops that fold axes.
-    pub fn folding(&self) -> Self {
+    /// The same, of ops that reduce axes.
+    pub fn reducing(&self) -> Self {
         self.only(|def| def.class == OpClass::Reduction)
     }
     fn only(&self, wanted: impl Fn(&OpDef) -> bool) -> Self {

@@ -162,7 +162,7 @@ pub fn tensor(maker: &mut Maker<'_>, def: &OpDef, known: bool) -> Option<usize> 
     fits(&maker.slots[fresh]).then_some(fresh)
 }
 
-/// Ops that keep value and shape: copies and borders.
+/// Ops that keep value and shape: copies and boundaries.
 fn identity(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
     let mut clauses = Vec::new();
@@ -212,25 +212,25 @@ fn some_axes(maker: &mut Maker<'_>, rank: usize) -> Vec<i64> {
 
 fn reduce(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
-    let folded = some_axes(maker, maker.slots[slot].axes.len());
-    reduce_axes(maker, def, slot, &folded)
+    let reduced = some_axes(maker, maker.slots[slot].axes.len());
+    reduce_axes(maker, def, slot, &reduced)
 }
 
-/// A reduction of `slot` along `folded`; nothing where the exact tier must not have it.
+/// A reduction of `slot` along `reduced`; nothing where the exact tier must not have it.
 pub fn reduce_axes(
     maker: &mut Maker<'_>,
     def: &'static OpDef,
     slot: usize,
-    folded: &[i64],
+    reduced: &[i64],
 ) -> Option<usize> {
     let keep = maker.source.chance(1, 4);
     let source = maker.slots[slot].clone();
-    let is_folded = |i: usize| folded.contains(&(i as i64));
+    let is_reduced = |i: usize| reduced.contains(&(i as i64));
     let gone: Vec<Axis> = (0..source.axes.len())
-        .filter(|i| is_folded(*i))
+        .filter(|i| is_reduced(*i))
         .map(|i| source.axes[i])
         .collect();
-    let fact = match facts::fold(def, source.dtype, source.fact, shapes::elements(&gone)) {
+    let fact = match facts::reduction(def, source.dtype, source.fact, shapes::elements(&gone)) {
         Ok(fact) => fact,
         Err(_) if maker.is_exact() => return None,
         Err(_) => None,
@@ -239,12 +239,12 @@ pub fn reduce_axes(
         dim: Dim::fixed(1),
         length: 1,
     };
-    let axes = (0..source.axes.len()).filter_map(|i| match is_folded(i) {
+    let axes = (0..source.axes.len()).filter_map(|i| match is_reduced(i) {
         true => keep.then_some(one),
         false => Some(source.axes[i]),
     });
     let axes = axes.collect();
-    let mut clauses = vec![maker.ints_clause("dims", folded)];
+    let mut clauses = vec![maker.ints_clause("dims", reduced)];
     for clause in def.clauses {
         match clause.kind {
             ClauseKind::Unit if keep => clauses.push(maker.flag_clause(clause.name)),
@@ -429,7 +429,8 @@ fn dense(maker: &mut Maker<'_>, mut axes: Vec<Axis>, dtype: DType) -> Option<usi
             length: 5,
         }];
     }
-    let plan = crate::generate::inputs::Plan::draw(maker.source, maker.config.tier, &axes, dtype);
+    let plan =
+        crate::generate::inputs::InputRecipe::draw(maker.source, maker.config.tier, &axes, dtype);
     let bytes = crate::generate::inputs::fill(&plan, maker.source).bytes;
     let ty = maker.tensor_type(&axes, dtype);
     let value = maker.ir.attr(AttrKind::Dense {

@@ -91,30 +91,35 @@ fn computed(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
     Some((maker.cast(x, to)?, last))
 }
 
-/// The value folded along `axis`, spread again over the axes of `x`.
-fn folded(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, axis: usize) -> Option<usize> {
+/// The value reduced along `axis`, spread again over the axes of `x`.
+fn reduced(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, axis: usize) -> Option<usize> {
     let axes = maker.slots[x].axes.clone();
-    let fold = reduce_axes(maker, def, x, &[axis as i64])?;
-    spread_fold(maker, fold, &axes, axis)
+    let reduction = reduce_axes(maker, def, x, &[axis as i64])?;
+    spread_reduction(maker, reduction, &axes, axis)
 }
 
-/// A fold, with its axis kept or not, over all axes again.
-fn spread_fold(maker: &mut Maker<'_>, fold: usize, axes: &[Axis], axis: usize) -> Option<usize> {
-    if maker.slots[fold].axes.len() == axes.len() {
+/// A reduction, with its axis kept or not, over all axes again.
+fn spread_reduction(
+    maker: &mut Maker<'_>,
+    reduction: usize,
+    axes: &[Axis],
+    axis: usize,
+) -> Option<usize> {
+    if maker.slots[reduction].axes.len() == axes.len() {
         let shape = maker.plain_clause("shape", axes);
-        let fact = maker.slots[fold].fact;
-        return maker.emit(&fusion::EXPAND, &[fold], &[shape], None, fact);
+        let fact = maker.slots[reduction].fact;
+        return maker.emit(&fusion::EXPAND, &[reduction], &[shape], None, fact);
     }
     let kept: Vec<usize> = (0..axes.len()).filter(|i| *i != axis).collect();
-    maker.broadcast(fold, &kept, axes)
+    maker.broadcast(reduction, &kept, axes)
 }
 
 fn softmax(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
-    let m = folded(maker, &MAX, x, last)?;
+    let m = reduced(maker, &MAX, x, last)?;
     let d = binary(maker, &SUB, x, m)?;
     let e = unary(maker, &EXP, d)?;
-    let s = folded(maker, &SUM, e, last)?;
+    let s = reduced(maker, &SUM, e, last)?;
     let q = binary(maker, &DIV, e, s)?;
     stored(maker, q)
 }
@@ -138,14 +143,14 @@ fn weight(maker: &mut Maker<'_>, x: usize, axis: usize) -> Option<usize> {
 fn normalized(maker: &mut Maker<'_>, x: usize, axis: usize) -> Option<(usize, usize)> {
     let axes = maker.slots[x].axes.clone();
     let var = reduce_axes(maker, &VAR_MEAN, x, &[axis as i64])?;
-    let mean = spread_fold(maker, var + 1, &axes, axis)?;
+    let mean = spread_reduction(maker, var + 1, &axes, axis)?;
     let d = binary(maker, &SUB, x, mean)?;
     let dtype = maker.slots[x].dtype;
     let eps = maker.constant(dtype, None)?;
     let eps = maker.pointwise(&fusion::ABS, &[eps], &[])?;
     let v = binary(maker, &ADD, var, eps)?;
     let r = unary(maker, &RSQRT, v)?;
-    let r = spread_fold(maker, r, &axes, axis)?;
+    let r = spread_reduction(maker, r, &axes, axis)?;
     Some((binary(maker, &MUL, d, r)?, r))
 }
 
@@ -167,8 +172,8 @@ fn layer_norm_backward(maker: &mut Maker<'_>) -> Option<usize> {
     let w = weight(maker, x, last)?;
     let dn = binary(maker, &MUL, dy, w)?;
     let inner = binary(maker, &MUL, dn, n)?;
-    let a = folded(maker, &SUM, inner, last)?;
-    let b = folded(maker, &SUM, dn, last)?;
+    let a = reduced(maker, &SUM, inner, last)?;
+    let b = reduced(maker, &SUM, dn, last)?;
     let na = binary(maker, &MUL, n, a)?;
     let t = binary(maker, &SUB, dn, na)?;
     let t = binary(maker, &SUB, t, b)?;
@@ -183,7 +188,7 @@ fn layer_norm_backward(maker: &mut Maker<'_>) -> Option<usize> {
 fn rms_norm(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
     let q = binary(maker, &MUL, x, x)?;
-    let s = folded(maker, &SUM, q, last)?;
+    let s = reduced(maker, &SUM, q, last)?;
     let dtype = maker.slots[x].dtype;
     let eps = maker.constant(dtype, None)?;
     let s = binary(maker, &ADD, s, eps)?;
@@ -235,15 +240,15 @@ fn transposes(maker: &mut Maker<'_>) -> Option<usize> {
     Some(x)
 }
 
-/// A fold, spread again, with the operand and with what was done to it.
+/// A reduction, spread again, with the operand and with what was done to it.
 fn reduce_broadcast(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, _) = activation(maker)?;
     let axis = maker.source.index(maker.slots[x].axes.len());
     let def = maker.source.one(&[&SUM, &MAX, &fusion::MIN]);
-    let f = folded(maker, def, x, axis)?;
+    let f = reduced(maker, def, x, axis)?;
     let y = binary(maker, &SUB, x, f)?;
     if maker.source.chance(1, 2) {
-        let g = folded(maker, &MAX, y, axis)?;
+        let g = reduced(maker, &MAX, y, axis)?;
         return binary(maker, &MAXIMUM, y, g);
     }
     Some(y)
@@ -351,11 +356,11 @@ fn batch_norm(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
     let axes = maker.slots[x].axes.clone();
     let channel = last.min(1);
-    let folded: Vec<i64> = (0..axes.len())
+    let reduced: Vec<i64> = (0..axes.len())
         .filter(|i| *i != channel)
         .map(|i| i as i64)
         .collect();
-    let var = plain_reduce(maker, &VAR_MEAN, x, &folded)?;
+    let var = plain_reduce(maker, &VAR_MEAN, x, &reduced)?;
     let mean = maker.broadcast(var + 1, &[channel], &axes)?;
     let d = binary(maker, &SUB, x, mean)?;
     let eps = maker.constant(maker.slots[x].dtype, None)?;
@@ -376,14 +381,14 @@ fn plain_reduce(
     maker: &mut Maker<'_>,
     def: &'static OpDef,
     x: usize,
-    folded: &[i64],
+    reduced: &[i64],
 ) -> Option<usize> {
-    let made = reduce_axes(maker, def, x, folded)?;
-    let rank = maker.slots[x].axes.len() - folded.len();
+    let made = reduce_axes(maker, def, x, reduced)?;
+    let rank = maker.slots[x].axes.len() - reduced.len();
     (maker.slots[made].axes.len() == rank).then_some(made)
 }
 
-/// Scores, a causal mask by indices, softmax, and the weighted sum, as products that are spread and folded.
+/// Scores, a causal mask by indices, softmax, and the weighted sum, as products that are spread and reduced.
 fn attention(maker: &mut Maker<'_>) -> Option<usize> {
     let dtype = maker.source.one(&[DType::F32, DType::F64]);
     let mut axis = |most| shapes::axis(maker.source, &mut maker.ir, &mut maker.names, most);
@@ -406,10 +411,10 @@ fn attention(maker: &mut Maker<'_>) -> Option<usize> {
     let mask = maker.pointwise(&fusion::COMPARE, &[i, j], &[order])?;
     let low = maker.constant(dtype, None)?;
     let masked = maker.pointwise(&fusion::WHERE, &[mask, scores, low], &[])?;
-    let m = folded(maker, &MAX, masked, 1)?;
+    let m = reduced(maker, &MAX, masked, 1)?;
     let d = binary(maker, &SUB, masked, m)?;
     let e = unary(maker, &EXP, d)?;
-    let s = folded(maker, &SUM, e, 1)?;
+    let s = reduced(maker, &SUM, e, 1)?;
     let p = binary(maker, &DIV, e, s)?;
     let p = maker.broadcast(p, &[0, 1], &all)?;
     let v = maker.input(vec![columns, width], dtype, false);
@@ -444,8 +449,8 @@ fn residual_backward(maker: &mut Maker<'_>) -> Option<usize> {
     reduce_axes(maker, &SUM, gamma, &[0, 1])?;
     reduce_axes(maker, &SUM, dy, &[0, 1])?;
     let inner = binary(maker, &MUL, dn, n)?;
-    let a = folded(maker, &SUM, inner, 2)?;
-    let b = folded(maker, &SUM, dn, 2)?;
+    let a = reduced(maker, &SUM, inner, 2)?;
+    let b = reduced(maker, &SUM, dn, 2)?;
     let na = binary(maker, &MUL, n, a)?;
     let t = binary(maker, &SUB, dn, na)?;
     let t = binary(maker, &SUB, t, b)?;

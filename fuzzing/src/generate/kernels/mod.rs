@@ -27,7 +27,7 @@ use fuser_ir::{AttrKind, Block, Builder, DType, Ir, Op, TypeId, Value};
 use super::case::{Case, Input, Tier};
 use super::fusion::maker::region_op;
 use super::fusion::shapes::{self, Axis};
-use super::inputs::{self, Plan};
+use super::inputs::{self, InputRecipe};
 use crate::Source;
 use scope::{Buffer, Scope};
 
@@ -111,7 +111,7 @@ pub fn generate(source: &mut Source) -> Case {
 impl Maker<'_> {
     fn input(&mut self, dim: Dim, length: u64, dtype: DType) {
         let axes = [Axis { dim, length }];
-        let plan = Plan::draw(self.source, Tier::Exact, &axes, dtype);
+        let plan = InputRecipe::draw(self.source, Tier::Exact, &axes, dtype);
         let ty = self.ir.tensor(vec![dim], dtype);
         let name = self.ir.sym(&format!("x{}", self.inputs.len()));
         let value = self.ir.append_arg(self.body, ty, Some(name));

@@ -204,7 +204,7 @@ impl Scope<'_, '_> {
         self.keep(value);
         Ok(())
     }
-    /// One lane, or all of them folded.
+    /// One lane, or all of them reduced.
     fn lane(&mut self, block: Block) -> Built<()> {
         let (lanes, dtype) = (self.source.one(LANES), shapes::dtype(self.source));
         let vector = self.get(block, Form::Vector(lanes), dtype)?;

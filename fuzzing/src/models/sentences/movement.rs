@@ -19,7 +19,7 @@ pub const ALL: &[Sentence] = &[
     row("upsampling", 2, upsampling),
     row("windows", 2, windows),
     row("unsqueeze and squeeze", 3, unsqueezed),
-    row("copies and borders", 4, copies),
+    row("copies and boundaries", 4, copies),
     row("another layout", 3, layout),
     row("a row for all", 2, one_row),
     row("space to depth", 2, depth),
@@ -294,7 +294,7 @@ fn unsqueezed(w: &mut Writer) -> Option<()> {
 fn copies(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let y = match w.source.below(3) {
-        0 => w.border(x),
+        0 => w.boundary(x),
         1 => w.copy(x, false),
         _ => w.copy(x, true),
     };

@@ -17,7 +17,7 @@ use fuser_ir::{Ir, Op};
 
 use super::refusal::AxisRefusal;
 use super::union::AxisUnion;
-use super::{is_turn, window};
+use super::{is_permute, window};
 
 /// The result of testing two groups as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub enum Open {
     /// An extent `?`: whether it has factors depends on what else is known of it.
     UnknownExtent,
     /// An argument beside its own transpose: it may be read through a window.
-    Turned,
+    Permuted,
     /// One of the groups has no iteration space itself.
     Broken,
 }
@@ -49,7 +49,7 @@ struct Member {
     ops: Vec<Op>,
     windows: bool,
     /// True if it permutes the axes of an argument.
-    turns: bool,
+    permutes: bool,
     /// Made when somebody first asks; `None` inside: the group has no iteration space.
     classes: Option<Option<AxisUnion>>,
 }
@@ -68,7 +68,7 @@ impl AxisGroups {
     pub fn push(&mut self, ir: &Ir, ops: Vec<Op>) -> usize {
         self.members.push(Member {
             windows: ops.iter().any(|&op| window::is_window(ir, op)),
-            turns: ops.iter().any(|&op| is_turn(ir, op)),
+            permutes: ops.iter().any(|&op| is_permute(ir, op)),
             ops,
             classes: None,
         });
@@ -87,8 +87,8 @@ impl AxisGroups {
         self.added
     }
 
-    /// The verdict on one iteration space for groups `a` and `b`: one, none, or open. Changes neither group.
-    pub fn ask(&mut self, ir: &Ir, a: usize, b: usize) -> Common {
+    /// The answer on one iteration space for groups `a` and `b`: one, none, or open. Changes neither group.
+    pub fn common(&mut self, ir: &Ir, a: usize, b: usize) -> Common {
         self.questions += 1;
         let (large, small) = self.by_size(a, b);
         if self.members[large].windows || self.members[small].windows {
@@ -103,11 +103,11 @@ impl AxisGroups {
         classes.rollback(mark);
         self.steps += classes.steps() - before;
         self.members[large].classes = Some(Some(classes));
-        let turns = self.members[large].turns || self.members[small].turns;
+        let permutes = self.members[large].permutes || self.members[small].permutes;
         match result {
             Ok(()) => Common::One,
             Err(refusal) if refusal.names_unknown() => Common::Open(Open::UnknownExtent),
-            Err(AxisRefusal::SelfMapped { .. }) if turns => Common::Open(Open::Turned),
+            Err(AxisRefusal::SelfMapped { .. }) if permutes => Common::Open(Open::Permuted),
             Err(refusal) => Common::None(refusal),
         }
     }
@@ -131,7 +131,7 @@ impl AxisGroups {
         };
         let mut member = std::mem::take(&mut self.members[large]);
         let other = std::mem::take(&mut self.members[small]);
-        member.turns |= other.turns;
+        member.permutes |= other.permutes;
         member.ops.extend(other.ops);
         member.windows = windows;
         member.classes = classes;

@@ -71,8 +71,8 @@ impl Axes {
             for value in ir.operands(op).chain(ir.results(op).iter().copied()) {
                 let axis = self.logical(value).next();
                 axis.iter().for_each(|a| _ = join(a.index()));
-                if let (None, Some(&maker)) = (axis, places.get(&value)) {
-                    join(maker);
+                if let (None, Some(&producer)) = (axis, places.get(&value)) {
+                    join(producer);
                 }
             }
             // A constant is anybody's.

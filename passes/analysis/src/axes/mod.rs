@@ -145,10 +145,10 @@ fn unwalked_by(
 const MAX_ROUNDS: usize = 24;
 
 /// The most permutations that are tried as windows.
-const MAX_TURNS: usize = 4;
+const MAX_PERMUTES: usize = 4;
 
-/// True if all that `op` does is to permute the axes of an argument, which lies in memory wherever borders are drawn.
-pub(crate) fn is_turn(ir: &Ir, op: Op) -> bool {
+/// True if all that `op` does is to permute the axes of an argument, which lies in memory wherever boundaries are drawn.
+pub(crate) fn is_permute(ir: &Ir, op: Op) -> bool {
     let given = |op: &Op| ir.operands(*op).all(|v| ir.def_op(v).is_none());
     let places = ir
         .def(op)
@@ -170,30 +170,30 @@ impl Axes {
 
     /// The same where ops are copied.
     pub fn build_with(ir: &Ir, ops: &[Op], copies: &Copies) -> Result<Self, AxisRefusal> {
-        let refusal = match Self::build_turned(ir, ops, copies, None) {
+        let refusal = match Self::build_permuted(ir, ops, copies, None) {
             Err(refusal @ AxisRefusal::SelfMapped { .. }) => refusal,
             built => return built,
         };
         // Memory that meets its own transpose is read there through a window.
-        let turns = ops.iter().copied().filter(|&op| is_turn(ir, op));
-        let mut turned = turns
-            .take(MAX_TURNS)
-            .map(|turn| Self::build_turned(ir, ops, copies, Some(turn)));
-        turned.find_map(Result::ok).ok_or(refusal)
+        let permutes = ops.iter().copied().filter(|&op| is_permute(ir, op));
+        let mut permuted = permutes
+            .take(MAX_PERMUTES)
+            .map(|permute| Self::build_permuted(ir, ops, copies, Some(permute)));
+        permuted.find_map(Result::ok).ok_or(refusal)
     }
 
     /// The same where `turn` is a window too.
-    fn build_turned(
+    fn build_permuted(
         ir: &Ir,
         ops: &[Op],
         copies: &Copies,
-        turn: Option<Op>,
+        permute: Option<Op>,
     ) -> Result<Self, AxisRefusal> {
         let mut union = AxisUnion::default();
-        let is_window = |op: Op| turn == Some(op) || window::is_window(ir, op);
+        let is_window = |op: Op| permute == Some(op) || window::is_window(ir, op);
         let unwalked = unwalked_by(ir, ops, copies, is_window);
         union.set_unwalked(unwalked.clone());
-        union.set_turned(turn);
+        union.set_permuted(permute);
         for &op in ops {
             match union.add(ir, op) {
                 Err(AxisRefusal::IncompatibleFactoring { .. }) if ops.len() == 1 => {

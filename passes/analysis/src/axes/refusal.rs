@@ -66,16 +66,16 @@ impl AxisRefusal {
         }
     }
     /// True if this refusal of `op` alone holds for every set of ops that contains it: `op` has no rule, or more pieces
-    /// than there may be, and windows cannot read past it, because it or one of its readers is no link.
+    /// than there may be, and windows cannot read past it, because it or one of its users is no link.
     pub fn lasts(&self, ir: &Ir, op: Op) -> bool {
         let pieces = Self::Window(WindowRefusal::TooManyPieces {
             op,
             limit: window::MAX_PIECES,
         });
         let results = ir.results(op).iter();
-        let mut readers = results.flat_map(|&v| ir.users(v));
+        let mut users = results.flat_map(|&v| ir.users(v));
         (matches!(self, Self::Unsupported { .. }) || *self == pieces)
-            && (!window::is_link(ir, op) || readers.any(|reader| !window::is_link(ir, reader)))
+            && (!window::is_link(ir, op) || users.any(|user| !window::is_link(ir, user)))
     }
     /// True if it rests on an extent that nobody knows.
     pub(super) fn names_unknown(&self) -> bool {

@@ -16,8 +16,8 @@ use super::union::{AxisUnion, Node};
 /// Adds the facts of `op`.
 pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let refusal = || AxisRefusal::Unsupported { op };
-    let turned = union.is_turned(op);
-    let shifts = turned || ir.def(op).is_some_and(|def| def.shifts());
+    let permuted = union.is_permuted(op);
+    let shifts = permuted || ir.def(op).is_some_and(|def| def.shifts());
     let result = ir.results(op).first();
     if result.is_some_and(|&v| union.is_unwalked(v)) {
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
         if indices.len() != nodes.len() {
             return Err(refusal());
         }
-        if aside && turned {
+        if aside && permuted {
             continue;
         }
         for (index, node) in indices.iter().zip(nodes) {

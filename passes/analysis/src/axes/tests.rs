@@ -349,7 +349,7 @@ fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
             all.sort_unstable();
             let ops: Vec<_> = all.iter().map(|&op| b.ops[op]).collect();
             let whole = Axes::build(&b.ir, &ops);
-            match groups.ask(&b.ir, x, y) {
+            match groups.common(&b.ir, x, y) {
                 Common::One => {
                     assert!(whole.is_ok(), "seed {seed}: {whole:?}");
                     one += 1;
@@ -362,7 +362,7 @@ fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
                 }
                 Common::Open(why) => {
                     assert!(
-                        matches!(why, Open::Turned | Open::Broken),
+                        matches!(why, Open::Permuted | Open::Broken),
                         "seed {seed}: {why:?}"
                     );
                     if whole.is_err() {
@@ -395,11 +395,11 @@ fn what_depends_on_the_whole_group_is_left_open() {
     for op in &b.ops {
         groups.push(&b.ir, vec![*op]);
     }
-    assert_eq!(groups.ask(&b.ir, 2, 0), Common::Open(Open::Broken));
-    assert_eq!(groups.ask(&b.ir, 0, 1), Common::Open(Open::Broken));
+    assert_eq!(groups.common(&b.ir, 2, 0), Common::Open(Open::Broken));
+    assert_eq!(groups.common(&b.ir, 0, 1), Common::Open(Open::Broken));
     let steps = groups.steps();
     groups.merge(&b.ir, 0, 1);
-    assert_eq!(groups.ask(&b.ir, 0, 2), Common::Open(Open::Broken));
+    assert_eq!(groups.common(&b.ir, 0, 2), Common::Open(Open::Broken));
     assert!(groups.steps() >= steps);
 }
 
@@ -418,7 +418,7 @@ fn long_chain(count: usize) -> (Builder, AxisGroups) {
     groups.push(&b.ir, vec![b.ops[count]]);
     groups.push(&b.ir, b.ops[count + 1..].to_vec());
     // Classes are made when they are first asked for.
-    assert_eq!(groups.ask(&b.ir, 0, 1), Common::One);
+    assert_eq!(groups.common(&b.ir, 0, 1), Common::One);
     (b, groups)
 }
 
@@ -428,10 +428,10 @@ fn adding_an_op_costs_the_same_whatever_the_group_has() {
     for count in [1 << 10, 1 << 12, 1 << 14, 1 << 16] {
         let (b, mut groups) = long_chain(count);
         let before = (groups.steps(), groups.added());
-        assert_eq!(groups.ask(&b.ir, 0, 1), Common::One);
+        assert_eq!(groups.common(&b.ir, 0, 1), Common::One);
         groups.merge(&b.ir, 0, 1);
-        let refused = groups.ask(&b.ir, 0, 2);
-        assert_eq!(refused, Common::Open(Open::Turned));
+        let refused = groups.common(&b.ir, 0, 2);
+        assert_eq!(refused, Common::Open(Open::Permuted));
         costs.insert((groups.steps() - before.0, groups.added() - before.1));
     }
     let (steps, added) = *costs.first().expect("measured");
@@ -452,7 +452,7 @@ fn putting_ops_together_pair_by_pair_is_near_linear() {
         let mut width = 1;
         while width < count {
             for at in (0..count - width).step_by(2 * width) {
-                assert_eq!(groups.ask(&b.ir, at, at + width), Common::One);
+                assert_eq!(groups.common(&b.ir, at, at + width), Common::One);
                 groups.merge(&b.ir, at, at + width);
             }
             width *= 2;

@@ -82,7 +82,7 @@ pub struct AxisUnion {
     /// Values that are only read through windows: they are computed at no point of the walk and bring no axes.
     unwalked: FxHashSet<Value>,
     /// An op whose operand is read at another index though its maps do not say so.
-    turned: Option<Op>,
+    permuted: Option<Op>,
     reductions: Vec<(Op, Nodes)>,
     trail: Vec<Change>,
     /// Values that are others under another name.
@@ -212,11 +212,11 @@ impl AxisUnion {
         self.unwalked = values;
     }
     /// The op whose operand is read at another index though its maps do not say so.
-    pub(super) fn set_turned(&mut self, op: Option<Op>) {
-        self.turned = op;
+    pub(super) fn set_permuted(&mut self, op: Option<Op>) {
+        self.permuted = op;
     }
-    pub(super) fn is_turned(&self, op: Op) -> bool {
-        self.turned == Some(op)
+    pub(super) fn is_permuted(&self, op: Op) -> bool {
+        self.permuted == Some(op)
     }
     pub(super) fn is_unwalked(&self, value: Value) -> bool {
         self.unwalked.contains(&value)

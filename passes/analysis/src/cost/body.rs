@@ -11,7 +11,7 @@ use super::plan::Limits;
 use super::refusal::Refusal;
 use super::sizes::Bindings;
 use crate::axes::window::{self, Region, united};
-use crate::axes::{Axes, AxisId, Copies, is_turn};
+use crate::axes::{Axes, AxisId, Copies, is_permute};
 
 /// A set of axes.
 pub(super) type Mask = u128;
@@ -63,7 +63,7 @@ pub(super) struct Node {
     pub accumulating: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
-    /// True if it is a border on a value of the same type that nothing else reads. On a sum it is that sum under
+    /// True if it is a boundary on a value of the same type that nothing else reads. On a sum it is that sum under
     /// another name, which no walk of its own writes.
     pub renames: bool,
     /// True if it is a slice, pad or cat that reads neighbours along its last axis as they lie in memory.
@@ -71,7 +71,7 @@ pub(super) struct Node {
     /// True if it is a slice, pad or cat of one load.
     pub plain: bool,
     /// True if it is a permutation that reads as a window does. Few of those go into one kernel.
-    pub turns: bool,
+    pub permutes: bool,
     /// Pairs of axes of a slice, pad or cat: along the first it reads across memory that is contiguous along the second.
     pub crossed: Vec<(usize, usize)>,
     /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
@@ -204,7 +204,7 @@ impl Body {
                     renames: false,
                     contiguous: false,
                     plain: false,
-                    turns: false,
+                    permutes: false,
                     crossed: Vec::new(),
                     touches: Some(Vec::new()),
                 };
@@ -250,7 +250,7 @@ impl Body {
                     last.is_some_and(|axis| w.is_contiguous(axis))
                 }),
                 plain: window.is_some_and(|w| w.is_plain()),
-                turns: window.is_some() && is_turn(ir, op),
+                permutes: window.is_some() && is_permute(ir, op),
                 crossed: window.map_or_else(Vec::new, |w| crossed(axes, w, results)),
                 touches: touches(op, axes, &sources),
             };
@@ -259,11 +259,11 @@ impl Body {
             sources.extend(results.iter().map(|&r| (r, source)));
             self.nodes.push(node);
         }
-        self.check_borders(ir)
+        self.check_boundaries(ir)
     }
 
     /// No op inside may use what must lie outside: a barrier's result, or a result that has to be in memory.
-    fn check_borders(&self, ir: &Ir) -> Result<(), Refusal> {
+    fn check_boundaries(&self, ir: &Ir) -> Result<(), Refusal> {
         for node in &self.nodes {
             for source in &node.sources {
                 let Source::Node(producer) = *source else {
@@ -356,7 +356,7 @@ fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
 /// another op computes.
 pub fn made_of_nothing(ir: &Ir, op: Op) -> bool {
     let creates = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
-    let constant = |maker: Op| creates(maker) && ir.operand_count(maker) == 0;
+    let constant = |producer: Op| creates(producer) && ir.operand_count(producer) == 0;
     creates(op) && ir.operands(op).all(|v| ir.def_op(v).is_none_or(constant))
 }
 
@@ -382,10 +382,10 @@ fn crossed(axes: &Axes, window: &window::Window, results: &[Value]) -> Vec<(usiz
     pairs.collect()
 }
 
-/// True if `op` is a border on a value of the same type that nothing else reads.
+/// True if `op` is a boundary on a value of the same type that nothing else reads.
 fn renames(ir: &Ir, op: Op) -> bool {
-    let border = ir.has(op, Traits::BARRIER | Traits::PURE) && ir.operand_count(op) == 1;
-    border && {
+    let boundary = ir.has(op, Traits::BARRIER | Traits::PURE) && ir.operand_count(op) == 1;
+    boundary && {
         let (value, result) = (ir.operand(op, 0), ir.result(op, 0));
         ir.value_type(value) == ir.value_type(result) && ir.has_one_use(value)
     }

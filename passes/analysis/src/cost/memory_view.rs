@@ -42,7 +42,7 @@ pub fn keeps_memory(ir: &Ir, op: Op) -> bool {
     order.is_some_and(|order| order == layout::stored(ir, to))
 }
 
-/// True for a shape op that asks for memory of its own: its elements stay where they are, and it is no border.
+/// True for a shape op that asks for memory of its own: its elements stay where they are, and it is no boundary.
 pub fn copies(def: &OpDef) -> bool {
     def.has_maps(&maps::POINTWISE) && !def.traits.contains(Traits::BARRIER)
 }

@@ -195,10 +195,10 @@ pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<P
     plan_with(ir, ops, &axes, model, copies)
 }
 
-/// True if each output is the memory of an input under another shape, and no border lies inside.
+/// True if each output is the memory of an input under another shape, and no boundary lies inside.
 fn is_view(ir: &Ir, ops: &[Op]) -> bool {
-    let borders = ops.iter().filter(|&&op| ir.has(op, Traits::BARRIER));
-    let mut made = borders.flat_map(|&op| ir.results(op));
+    let boundaries = ops.iter().filter(|&&op| ir.has(op, Traits::BARRIER));
+    let mut made = boundaries.flat_map(|&op| ir.results(op));
     let crossed = |v: &Value| ir.users(*v).any(|user| ops.contains(&user));
     ops.iter().all(|&op| keeps_memory(ir, op)) && !made.any(crossed)
 }

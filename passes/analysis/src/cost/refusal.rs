@@ -40,7 +40,7 @@ pub enum Refusal {
         /// Lengths of the axes that would be resident.
         axes: Vec<u64>,
     },
-    /// A user's border: the result of `fusion.segment_set` would be used inside.
+    /// A user's boundary: the result of `fusion.segment_set` would be used inside.
     Barrier {
         /// The result.
         value: Value,

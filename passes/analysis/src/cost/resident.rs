@@ -142,7 +142,7 @@ impl<'a> Step<'a> {
     /// True if it takes at most `CHEAP_FLOPS` operations and `CHEAP_LOADS` loads to compute the value again; never for
     /// a permutation that reads as a window does.
     fn is_cheap(&self, node: u32) -> bool {
-        if self.body.nodes[node as usize].turns {
+        if self.body.nodes[node as usize].permutes {
             return false;
         }
         let (mut flops, mut loads) = (0u64, FxHashSet::default());
@@ -233,15 +233,15 @@ impl<'a> Step<'a> {
         false
     }
     fn crossing(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
-        let mut borders = vec![0u64; self.last as usize];
+        let mut boundaries = vec![0u64; self.last as usize];
         // Sums do not depend on the order of the map.
         for (&source, &(first, end)) in spans {
             let bytes = self.bytes(source);
-            for border in &mut borders[first as usize..end as usize] {
-                *border = border.saturating_add(bytes);
+            for boundary in &mut boundaries[first as usize..end as usize] {
+                *boundary = boundary.saturating_add(bytes);
             }
         }
-        borders.into_iter().max().unwrap_or(0)
+        boundaries.into_iter().max().unwrap_or(0)
     }
     /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one.
     fn allocated(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {

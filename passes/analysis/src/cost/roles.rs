@@ -103,7 +103,7 @@ pub(super) fn short_contiguous_axis(body: &Body, draft: &Draft, target: &Target)
     let axis = tiles::contiguous_axis(body, draft)?;
     let at = 1 << axis;
     let steps = draft.outer & !reduced & at != 0 && draft.outer & reduced != 0;
-    let short = body.named & at == 0 && body.extents[axis] <= target.whole;
+    let short = body.named & at == 0 && body.extents[axis] <= target.whole_axis;
     (steps && short).then_some(axis)
 }
 

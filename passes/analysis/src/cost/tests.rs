@@ -309,8 +309,8 @@ fn the_order_of_ops_changes_no_price() {
         let mut left = std::mem::take(&mut b.ops);
         while !left.is_empty() {
             let waits = |op: &fuser_ir::Op| {
-                let makers = b.ir.operands(*op).filter_map(|v| b.ir.def_op(v));
-                makers.into_iter().any(|m| left.contains(&m))
+                let producers = b.ir.operands(*op).filter_map(|v| b.ir.def_op(v));
+                producers.into_iter().any(|m| left.contains(&m))
             };
             let ready: Vec<usize> = (0..left.len()).filter(|&i| !waits(&left[i])).collect();
             state = state

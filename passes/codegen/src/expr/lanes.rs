@@ -14,7 +14,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         }
     }
 
-    /// Folds the lanes of a vector with a reduction intrinsic of one operand.
+    /// Reduces the lanes of a vector with a reduction intrinsic of one operand.
     pub fn reduce_with(self, name: &str) -> Self {
         let result = self.emit.intrinsic(name, &[self.raw.get_type()], &[self]);
         Val {

@@ -263,7 +263,7 @@ impl Checker<'_> {
         let threads = super::func::threads_of(self.ir, self.func);
         if arguments > 0 && self.gpu && threads > 1 && !threads.is_multiple_of(super::reduce::WARP)
         {
-            let text = format!("is folded over {threads} threads");
+            let text = format!("is reduced over {threads} threads");
             let help = "let the function have 1 thread or a multiple of 32";
             self.report(op, &codes::BAD_NEST, At::Op, text, help);
         }

@@ -1,6 +1,6 @@
-//! Folds: across the lanes of a vector, and across the threads of a block.
+//! Reductions: across the lanes of a vector, and across the threads of a block.
 //!
-//! The order of both is fixed. Lanes fold as a balanced tree, as `kernel.reduce` defines. Threads fold within a warp by
+//! The order of both is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines. Threads combine within a warp by
 //! butterfly exchange, where every lane ends with the same bits, then over the warps in order, read from shared memory.
 
 use fuser_artifact::limits::BUFFER_ALIGN;
@@ -30,11 +30,11 @@ pub fn lanes<'e, 'ctx>(vector: Val<'e, 'ctx>, combiner: Combiner, dtype: DType) 
     while let Some(count @ 2..) = left.lanes() {
         let kept = count.div_ceil(2);
         let (low, high) = (left.slice(0, count - kept), left.slice(kept, count - kept));
-        let folded = combiner.apply(low, high, dtype);
+        let reduced = combiner.apply(low, high, dtype);
         left = if count % 2 == 0 {
-            folded
+            reduced
         } else {
-            folded.append(left.lane(kept - 1))
+            reduced.append(left.lane(kept - 1))
         };
     }
     left.lane(0)
@@ -63,7 +63,7 @@ pub fn threads<'e, 'ctx>(
     across_warps(emit, result, combiner, dtype, block)
 }
 
-/// The block as a fold over warps sees it.
+/// The block as a reduction over warps sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'e, 'ctx> {
     /// Threads of a block, a multiple of [`WARP`].
@@ -94,7 +94,7 @@ fn exchange<'e, 'ctx>(emit: &'e Emit<'ctx>, value: Val<'e, 'ctx>, distance: i64)
     high.shift_left(32).or(low).bits_as(elem)
 }
 
-/// Each warp's first thread writes its partial result; after a barrier every thread folds them in order.
+/// Each warp's first thread writes its partial result; after a barrier every thread combines them in order.
 fn across_warps<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
     value: Val<'e, 'ctx>,
@@ -126,15 +126,15 @@ fn across_warps<'e, 'ctx>(
                 bytes,
             )
         };
-        let folded = (1..warps).fold(read(0), |sum, warp| combiner.apply(sum, read(warp), dtype));
-        result = result.with_lane(lane, folded);
+        let reduced = (1..warps).fold(read(0), |sum, warp| combiner.apply(sum, read(warp), dtype));
+        result = result.with_lane(lane, reduced);
     }
-    // Nobody writes the next fold's partial results before all have read these.
+    // Nobody writes the next reduction's partial results before all have read these.
     barrier(emit);
     Ok(result)
 }
 
-/// Shared memory for one fold's partial results; one array per element type and size serves all folds.
+/// Shared memory for one reduction's partial results; one array per element type and size serves all reductions.
 fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ctx> {
     let name = format!("fuser.partials.{elem:?}.{count}")
         .to_lowercase()

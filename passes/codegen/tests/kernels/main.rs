@@ -1,6 +1,6 @@
-//! Whole kernels: control flow, memory, folds and the launch contract, run on the host and compared exactly.
+//! Whole kernels: control flow, memory, reductions and the launch contract, run on the host and compared exactly.
 //!
-//! Kernels that several files use stand here; `run.rs` runs control flow and folds, `memory.rs` scratch memory and barriers,
+//! Kernels that several files use stand here; `run.rs` runs control flow and reductions, `memory.rs` scratch memory and barriers,
 //! `refused.rs` is what cannot be lowered, `targets.rs` PTX and other machines.
 
 #[path = "../support"]
@@ -106,7 +106,7 @@ fn overlapping_rows(program: &mut Program, vector_step: i64) -> fuser_ir::Op {
     })
 }
 
-/// Row sums and maxima: a thread loop with two folds, kept in tile memory and then subtracted.
+/// Row sums and maxima: a thread loop with two reductions, kept in tile memory and then subtracted.
 fn row_statistics(program: &mut Program) -> fuser_ir::Op {
     let params = [Buffer(F32), Buffer(F32), Size, Size];
     program.kernel("row_statistics", &params, |b, args| {
@@ -131,14 +131,14 @@ fn row_statistics(program: &mut Program) -> fuser_ir::Op {
                 combine: &["add", "max"],
                 ..counted(b, columns, 1, "thread")?
             };
-            let folds = b.for_loop(spec, |b, i| {
+            let reductions = b.for_loop(spec, |b, i| {
                 let at = b.add(base, i[0])?;
                 let v = b.load(x, at)?;
                 b.store(v, tile, i[0])?;
                 Ok(vec![b.add(i[1], v)?, b.maximum(i[2], v)?])
             })?;
             b.barrier()?;
-            let (sum, max) = (b.ir.result(folds, 0), b.ir.result(folds, 1));
+            let (sum, max) = (b.ir.result(reductions, 0), b.ir.result(reductions, 1));
             let spec = counted(b, columns, 1, "thread")?;
             b.for_loop(spec, |b, i| {
                 let v = b.load(tile, i[0])?;

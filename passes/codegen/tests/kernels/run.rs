@@ -1,4 +1,4 @@
-//! Grids, loops, branches, lanes and folds, run and compared exactly.
+//! Grids, loops, branches, lanes and reductions, run and compared exactly.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn any_split_of_the_grid_gives_the_same_bytes() {
 }
 
 #[test]
-fn folds_are_seen_by_the_next_phase() {
+fn reductions_are_seen_by_the_next_phase() {
     let mut program = Program::new();
     row_statistics(&mut program);
     let (library, symbols) = program.library();
@@ -189,15 +189,15 @@ fn branches_yield_and_nest() {
     assert_eq!(values_of::<i64>(&out), wanted);
 }
 
-/// The order of a fold over lanes is defined: it shows in the rounding.
+/// The order of a reduction over lanes is defined: it shows in the rounding.
 #[test]
-fn lanes_fold_as_a_balanced_tree() {
+fn lanes_combine_as_a_balanced_tree() {
     for lanes in [1usize, 2, 3, 4, 5, 7, 8, 13, 16] {
         let values: Vec<f32> = (0..lanes)
             .map(|i| 1.0 + (i * i) as f32 * 1e7 + 0.3 * i as f32)
             .collect();
         let mut program = Program::new();
-        program.kernel("fold", &[Buffer(F32), Buffer(F32)], |b, args| {
+        program.kernel("reduction", &[Buffer(F32), Buffer(F32)], |b, args| {
             let zero = b.constant_index(0)?;
             let vector = b.load_vector(args[0], zero, lanes as u64)?;
             let how = b.word("combine", "add");

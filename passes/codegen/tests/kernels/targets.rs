@@ -60,7 +60,7 @@ fn assemble(text: &str, sm: &str) {
 }
 
 #[test]
-fn thread_folds_become_shuffles_and_shared_memory() {
+fn thread_reductions_become_shuffles_and_shared_memory() {
     for sm in ["sm_80", "sm_90"] {
         let text = ptx(row_statistics, 256, sm);
         assert!(
@@ -71,7 +71,7 @@ fn thread_folds_become_shuffles_and_shared_memory() {
             text.contains("%ctaid.x") && text.contains("%tid.x"),
             "{text}"
         );
-        // Two folds of five exchanges each, and 8 warps' partial results in shared memory.
+        // Two reductions of five exchanges each, and 8 warps' partial results in shared memory.
         assert_eq!(text.matches("shfl.sync.bfly.b32").count(), 10, "{text}");
         assert!(
             text.contains("ld.shared")

@@ -2,14 +2,14 @@
 //!
 //! From a value that could be loaded or computed the neighbourhood extends back over ops that may be computed here, up
 //! to values that the kernel has in any case, by the least price of the ops on a path; beyond the price of all loads at
-//! stake nothing is to be gained. Choices that share something on the way make one part. Every value is an edge
+//! stake nothing is to be gained. Choices that share something on the way make one cluster. Every value is an edge
 //! `in -> out` with the bytes of a load as capacity (unbounded if it is not in memory), every op a node between its operands
 //! and its results; the source feeds each op with the price of computing it here (nothing for the kernel's own ops),
 //! and values that are needed lead to the sink. The severed edges are paid: loads, and foreign ops. Of equal cuts the
 //! one nearest the sink counts: less is recomputed.
 //!
 //! Values that need one that is neither in memory nor computable, and values that cost too much by their dearest
-//! operand alone, are left out before; most parts are settled by that.
+//! operand alone, are left out before; most clusters are settled by that.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -19,19 +19,19 @@ use super::local::{Given, Local, MAX_FOREIGN, State};
 
 /// Capacity that no cut pays. Finite capacities are clamped far below, so that sums do not reach it.
 const UNBOUNDED: u64 = 1 << 60;
-/// Foreign ops that a part may consider for each choice in it, besides the first [`MAX_FOREIGN`].
+/// Foreign ops that a cluster may consider for each choice in it, besides the first [`MAX_FOREIGN`].
 const FOREIGN_PER_CHOICE: usize = 8;
 /// Values in memory that one goes back through, the choice itself included: each saves no more than its load.
 const MAX_DEPTH: u32 = 3;
 
 /// Choices that share something, settled.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct Cluster {
     /// The choices.
     pub terminals: Vec<u32>,
-    /// All values that were looked at, the choices among them: what is written of them concerns the part.
+    /// All values that were looked at, the choices among them: what is written of them concerns the cluster.
     pub region: Vec<u32>,
-    /// Values that the kernel has in any case and that ops of the part read.
+    /// Values that the kernel has in any case and that ops of the cluster read.
     pub relies: Vec<u32>,
     /// Values that are loaded.
     pub loads: Vec<u32>,
@@ -41,8 +41,8 @@ pub(super) struct Part {
     pub cost: u128,
 }
 
-impl Part {
-    /// The part of the choices `starts`, with the numbers of other parts that it reaches. The choices of those before `fresh`
+impl Cluster {
+    /// The cluster of the choices `starts`, with the numbers of other clusters that it reaches. The choices of those before `fresh`
     /// become its own; where it reaches another, it goes no further and is not settled.
     pub fn around(
         given: Given<'_>,
@@ -62,22 +62,22 @@ impl Part {
         *work += (lists.found.len() + lists.ops.len()) as u64;
         lists.had.sort_unstable();
         lists.had.dedup();
-        let mut part = Part {
+        let mut cluster = Cluster {
             region: lists.found.clone(),
             relies: lists.had.clone(),
-            ..Part::default()
+            ..Cluster::default()
         };
         let found = lists.found.iter().zip(&lists.terminal);
-        part.terminals = found.filter(|(_, t)| **t).map(|(&v, _)| v).collect();
+        cluster.terminals = found.filter(|(_, t)| **t).map(|(&v, _)| v).collect();
         if met.last().is_none_or(|&last| last < fresh) {
             let ops = search.worthwhile();
             match ops.is_empty() {
-                true => part.load_all(given),
-                false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut part),
+                true => cluster.load_all(given),
+                false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut cluster),
             }
         }
         search.lists.clear();
-        (part, met)
+        (cluster, met)
     }
     fn load_all(&mut self, given: Given<'_>) {
         self.loads.clone_from(&self.terminals);
@@ -86,7 +86,7 @@ impl Part {
     }
 }
 
-/// Lists that are kept from one part to the next.
+/// Lists that are kept from one cluster to the next.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     /// Values in order of discovery.
@@ -144,9 +144,9 @@ struct Neighbourhood<'a> {
     given: Given<'a>,
     local: &'a Local,
     lists: &'a mut Scratch,
-    /// Parts before this one are taken in.
+    /// Clusters before this one are taken in.
     fresh: u32,
-    /// Parts that were reached.
+    /// Clusters that were reached.
     met: BTreeSet<u32>,
     foreign: usize,
     choices: usize,
@@ -181,12 +181,12 @@ impl<'a> Neighbourhood<'a> {
             self.reach(at, price);
             return;
         }
-        if let Some((number, part)) = self.local.part_with(value) {
+        if let Some((number, cluster)) = self.local.cluster_with(value) {
             let new = self.met.insert(number);
             if number >= self.fresh {
                 return;
             }
-            for &choice in part.terminals.iter().filter(|_| new) {
+            for &choice in cluster.terminals.iter().filter(|_| new) {
                 self.enter(choice, 0, 0);
             }
         }
@@ -217,7 +217,7 @@ impl<'a> Neighbourhood<'a> {
         if self.lists.done[at] {
             return;
         }
-        if let Some(op) = self.given.maker(self.lists.found[at]) {
+        if let Some(op) = self.given.producer(self.lists.found[at]) {
             let price = price + u128::from(self.given.price(op));
             self.lists.heap.push(Reverse((price, at)));
         }
@@ -231,7 +231,7 @@ impl<'a> Neighbourhood<'a> {
             if std::mem::replace(&mut self.lists.done[at], true) {
                 continue;
             }
-            let Some(op) = self.given.maker(self.lists.found[at]) else {
+            let Some(op) = self.given.producer(self.lists.found[at]) else {
                 continue;
             };
             if self.lists.seen[op as usize] {
@@ -313,8 +313,8 @@ impl<'a> Neighbourhood<'a> {
         ops
     }
 
-    /// Fills in what `part` loads and computes where it may compute `ops`; gives how often the network was gone through.
-    fn cut(&mut self, ops: &[u32], part: &mut Part) -> u64 {
+    /// Fills in what `cluster` loads and computes where it may compute `ops`; gives how often the network was gone through.
+    fn cut(&mut self, ops: &[u32], cluster: &mut Cluster) -> u64 {
         let given = self.given;
         let flow = &mut self.lists.flow;
         flow.clear();
@@ -361,14 +361,14 @@ impl<'a> Neighbourhood<'a> {
         for (&value, nodes) in lists.found.iter().zip(&lists.nodes) {
             let loaded = |(inner, outer): (u32, u32)| !late[inner as usize] && late[outer as usize];
             if nodes.is_some_and(loaded) {
-                part.loads.push(value);
-                part.cost += u128::from(given.load_price(value));
+                cluster.loads.push(value);
+                cluster.cost += u128::from(given.load_price(value));
             }
         }
         for (&op, &node) in ops.iter().zip(&op_nodes) {
             if late[node as usize] {
-                part.computes.push(op);
-                part.cost += u128::from(given.price(op));
+                cluster.computes.push(op);
+                cluster.cost += u128::from(given.price(op));
             }
         }
         lists.flow.phases

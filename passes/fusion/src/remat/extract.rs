@@ -114,7 +114,7 @@ impl Extract {
         let pinned = is_pinned(ir, op);
         let results = ir.results(op).iter().copied();
         // Where an op stood says nothing about what it computes.
-        let place = ir.strings.lookup(fuser_dialects::task::places::PLACE);
+        let place = ir.strings.lookup(fuser_dialects::task::positions::POSITION);
         let key: Key = (
             ir.name_id(op).index() as u32,
             said(ir, op).filter(|a| Some(a.0) != place).collect(),
@@ -191,14 +191,14 @@ impl Extract {
         &mut self,
         ir: &Ir,
         value: Value,
-        maker: Option<u32>,
+        producer: Option<u32>,
         writer: u32,
         model: &Model,
     ) -> u32 {
         let number = self.problem.values.len() as u32;
         self.problem.values.push(ValueInfo {
             bytes: model.bindings.bytes(ir, value),
-            maker,
+            producer,
             writer,
             ..ValueInfo::default()
         });
@@ -214,7 +214,7 @@ impl Extract {
             for &result in ir.results(segment) {
                 let class = self.class[&result] as usize;
                 let info = &mut self.problem.values[class];
-                if info.maker.is_none() || ir.is_unused(result) {
+                if info.producer.is_none() || ir.is_unused(result) {
                     continue;
                 }
                 if !std::mem::replace(&mut self.written[class], true) {

@@ -9,8 +9,8 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::apply::apply;
+use super::cost_cache::{CostCache, Priced};
 use super::extract::{Extract, Prices};
-use super::plans::{Plans, Priced};
 use super::probe::conflicts;
 use super::problem::{Kernel, Solution};
 use super::search::{Descents, Search};
@@ -84,17 +84,17 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
     if extract.segments.is_empty() {
         return outcome;
     }
-    let mut plans = Plans::new(model);
+    let mut costs = CostCache::new(model);
     let segments = extract.segments.iter();
-    let today: Vec<Option<Priced>> = segments.map(|&s| plans.today(ir, s)).collect();
+    let current: Vec<Option<Priced>> = segments.map(|&s| costs.current(ir, s)).collect();
     // One that only hands inputs on has nothing to keep.
-    let views = extract.segments.iter().zip(&today).map(|(&s, plan)| {
+    let views = extract.segments.iter().zip(&current).map(|(&s, plan)| {
         let view = plan.is_some_and(|p| p.kind == Kind::View);
         view && ir.children(s).len() > 1
     });
     let views = views.collect();
     extract.set_views(ir, views);
-    let before: Vec<Option<Cost>> = today.iter().map(|p| p.map(|p| p.cost)).collect();
+    let before: Vec<Option<Cost>> = current.iter().map(|p| p.map(|p| p.cost)).collect();
     outcome.cost = sum(&before);
     let mut search = Search::new(config.work, extract.problem.ops.len());
     // One descent shows as well as three what the cost model refuses.
@@ -103,7 +103,7 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
     let first = descents.best(&extract.problem);
     let first = first.filter(|s| s.cost < extract.cost);
     let fits = first.is_none_or(|first| {
-        made.price(ir, &extract, &mut plans, first);
+        made.price(ir, &extract, &mut costs, first);
         refused(&before, &made.costs()).is_empty()
     });
     if fits {
@@ -115,13 +115,13 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
         let solution = descents.best(&extract.problem);
         outcome.work = search.work;
         outcome.steps = search.steps;
-        outcome.planned_ops = plans.planned_ops;
+        outcome.planned_ops = costs.planned_ops;
         outcome.spent = search.is_spent();
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
-        let solution = made.price(ir, &extract, &mut plans, solution);
-        outcome.planned_ops = plans.planned_ops;
+        let solution = made.price(ir, &extract, &mut costs, solution);
+        outcome.planned_ops = costs.planned_ops;
         let after = made.costs();
         let refused = refused(&before, &after);
         if refused.is_empty() {
@@ -186,7 +186,7 @@ impl Made {
         &mut self,
         ir: &Ir,
         extract: &Extract,
-        plans: &mut Plans<'_>,
+        costs: &mut CostCache<'_>,
         solution: Solution,
     ) -> Rc<Solution> {
         for (kernel, number) in solution.kernels.iter().zip(0..) {
@@ -196,7 +196,7 @@ impl Made {
                     && extract.problem.wanted(number, &last.written) == wanted
             });
             if !known {
-                let price = |k: &Kernel| plans.becomes(ir, extract, number, k, &wanted);
+                let price = |k: &Kernel| costs.changed(ir, extract, number, k, &wanted);
                 self.kernels[number as usize] = kernel.as_deref().map(price);
             }
         }

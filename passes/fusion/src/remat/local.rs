@@ -2,8 +2,8 @@
 //!
 //! It follows the kernel's outputs back: a value that is not in memory is computed, whatever that costs, and needs the
 //! operands of its op; a value that no op may make here is loaded. A value that could be either is a *choice*; choices
-//! that share something make a part, settled by itself (`cut.rs`). Each value has a count of those who need it, so a
-//! change in memory costs what it reaches: values whose state changes, and the parts that contain one of them.
+//! that share something make a cluster, settled by itself (`cut.rs`). Each value has a count of those who need it, so a
+//! change in memory costs what it reaches: values whose state changes, and the clusters that contain one of them.
 //!
 //! Values are numbered behind what they are made of, so going through changes from the last value to the first meets each
 //! once. Undoing a change of memory undoes the state: it is a function of what is written alone, where nothing is missing.
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
-use super::cut::{Part, Scratch};
+use super::cut::{Cluster, Scratch};
 use super::problem::{Kernel, Problem};
 
 /// Foreign ops that a kernel may have to compute: more than a few never pay.
@@ -60,9 +60,9 @@ impl Given<'_> {
         self.problem.load_bytes(value, self.kernel)
     }
     /// The op that may make `value` here.
-    pub fn maker(&self, value: u32) -> Option<u32> {
-        let maker = self.problem.values[value as usize].maker;
-        maker.filter(|&op| self.problem.may_compute(op, self.kernel))
+    pub fn producer(&self, value: u32) -> Option<u32> {
+        let producer = self.problem.values[value as usize].producer;
+        producer.filter(|&op| self.problem.may_compute(op, self.kernel))
     }
     pub fn is_native(&self, op: u32) -> bool {
         self.problem.is_native(op, self.kernel)
@@ -102,10 +102,10 @@ impl Dirty {
     }
 }
 
-/// The parts that a change replaced.
+/// The clusters that a change replaced.
 #[derive(Debug, Default)]
 pub(super) struct Change {
-    old: Vec<Part>,
+    old: Vec<Cluster>,
     new: Vec<u32>,
 }
 
@@ -123,13 +123,13 @@ pub(super) struct Local {
     wanted: u32,
     /// Price of what is computed and loaded in any case.
     fixed: u128,
-    parts: FxHashMap<u32, Part>,
-    /// The part of each value that one knows.
-    part_of: FxHashMap<u32, u32>,
-    /// The values that the kernel has in any case, each with a part that counts on it.
+    clusters: FxHashMap<u32, Cluster>,
+    /// The cluster of each value that one knows.
+    cluster_of: FxHashMap<u32, u32>,
+    /// The values that the kernel has in any case, each with a cluster that counts on it.
     relied: BTreeSet<(u32, u32)>,
-    next_part: u32,
-    /// Price of the parts.
+    next_cluster: u32,
+    /// Price of the clusters.
     chosen: u128,
 }
 
@@ -161,22 +161,22 @@ impl Local {
     }
     /// True if a change of whether `value` is written could concern the kernel.
     pub fn knows(&self, value: u32) -> bool {
-        self.needs.contains_key(&value) || self.part_of.contains_key(&value)
+        self.needs.contains_key(&value) || self.cluster_of.contains_key(&value)
     }
     /// True if the kernel needs `value`, or loads it to compute what it needs.
     pub fn takes(&self, value: u32) -> bool {
-        let part = || {
-            self.part_with(value)
+        let cluster = || {
+            self.cluster_with(value)
                 .is_some_and(|(_, p)| p.loads.contains(&value))
         };
-        self.state(value) != State::Idle || part()
+        self.state(value) != State::Idle || cluster()
     }
     /// All values that it knows, ascending.
     pub fn known(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self
             .needs
             .keys()
-            .chain(self.part_of.keys())
+            .chain(self.cluster_of.keys())
             .copied()
             .collect();
         all.sort_unstable();
@@ -192,17 +192,17 @@ impl Local {
     }
     /// True if the kernel computes `op`, which makes `value`.
     pub fn computes(&self, value: u32, op: u32) -> bool {
-        let part = || self.parts.get(self.part_of.get(&value)?);
-        self.forced.contains_key(&op) || part().is_some_and(|p| p.computes.contains(&op))
+        let cluster = || self.clusters.get(self.cluster_of.get(&value)?);
+        self.forced.contains_key(&op) || cluster().is_some_and(|p| p.computes.contains(&op))
     }
     /// The values that the kernel loads and the ops that it computes in the end, with their price.
     pub fn kernel(&self) -> Kernel {
         let loads = self.needs.iter().filter(|(_, n)| n.state == State::Load);
         let mut loads: Vec<u32> = loads.map(|(&v, _)| v).collect();
         let mut computes: Vec<u32> = self.forced.keys().copied().collect();
-        for part in self.parts.values() {
-            loads.extend(&part.loads);
-            computes.extend(&part.computes);
+        for cluster in self.clusters.values() {
+            loads.extend(&cluster.loads);
+            computes.extend(&cluster.computes);
         }
         loads.sort_unstable();
         loads.dedup();
@@ -218,16 +218,16 @@ impl Local {
     pub(super) fn state(&self, value: u32) -> State {
         self.needs.get(&value).map_or(State::Idle, |n| n.state)
     }
-    /// The part that knows `value`, with its number.
-    pub(super) fn part_with(&self, value: u32) -> Option<(u32, &Part)> {
-        let number = *self.part_of.get(&value)?;
-        Some((number, self.parts.get(&number)?))
+    /// The cluster that knows `value`, with its number.
+    pub(super) fn cluster_with(&self, value: u32) -> Option<(u32, &Cluster)> {
+        let number = *self.cluster_of.get(&value)?;
+        Some((number, self.clusters.get(&number)?))
     }
-    /// True if the kernel has `value` in any case, so that another reader costs nothing.
+    /// True if the kernel has `value` in any case, so that another user costs nothing.
     pub(super) fn has(&self, given: Given<'_>, value: u32) -> bool {
         let made = || {
-            let maker = given.problem.values[value as usize].maker;
-            maker.is_some_and(|op| self.forced.contains_key(&op))
+            let producer = given.problem.values[value as usize].producer;
+            producer.is_some_and(|op| self.forced.contains_key(&op))
         };
         matches!(self.state(value), State::Load | State::Had | State::Compute) || made()
     }
@@ -258,8 +258,8 @@ impl Local {
                 .for_each(|v| dirty.push(v));
             self.settle(given, dirty);
         }
-        for part in change.old {
-            self.enter_part(part, dirty);
+        for cluster in change.old {
+            self.enter_cluster(cluster, dirty);
         }
     }
     fn flip(&mut self, given: Given<'_>, flips: &[u32], dirty: &mut Dirty) {
@@ -325,7 +325,7 @@ impl Local {
             return State::Idle;
         }
         let forced = |op: u32| self.forced.get(&op).copied().unwrap_or(0);
-        match (given.may_load(value), given.maker(value)) {
+        match (given.may_load(value), given.producer(value)) {
             (true, None) => State::Load,
             (false, None) => State::Missing,
             (true, Some(op)) => match forced(op) > u32::from(old == State::Compute) {
@@ -343,7 +343,7 @@ impl Local {
     }
     /// The op of `value` is computed for it, or no more.
     fn compute(&mut self, given: Given<'_>, value: u32, starts: bool, dirty: &mut Dirty) {
-        let Some(op) = given.problem.values[value as usize].maker else {
+        let Some(op) = given.problem.values[value as usize].producer else {
             return;
         };
         let count = self.forced.entry(op).or_default();
@@ -386,47 +386,47 @@ impl Local {
         dirty.work += info.reads.len() as u64;
     }
 
-    /// Settles the choices that changes concern. Each is settled by itself first; those whose parts met are settled again,
+    /// Settles the choices that changes concern. Each is settled by itself first; those whose clusters met are settled again,
     /// together, until none meet: a thousand choices that share one value cost two looks at each.
     fn divide(&mut self, given: Given<'_>, dirty: &mut Dirty) -> Change {
         let mut change = Change::default();
-        let fresh = self.next_part;
+        let fresh = self.next_cluster;
         let open = self.open(dirty, &mut change);
         let mut starts: Vec<Vec<u32>> = open.into_iter().map(|value| vec![value]).collect();
         while !starts.is_empty() {
             let mut meetings = Vec::new();
             for start in std::mem::take(&mut starts) {
-                if start.iter().all(|v| self.part_of.contains_key(v)) {
+                if start.iter().all(|v| self.cluster_of.contains_key(v)) {
                     continue;
                 }
-                let number = self.next_part;
+                let number = self.next_cluster;
                 let (scratch, work) = (&mut dirty.scratch, &mut dirty.work);
-                let (part, met) = Part::around(given, self, &start, fresh, scratch, work);
+                let (cluster, met) = Cluster::around(given, self, &start, fresh, scratch, work);
                 for other in met {
                     match other >= fresh {
                         true => meetings.push((number, other)),
                         false => change.old.extend(self.dissolve(other)),
                     }
                 }
-                self.enter_part(part, dirty);
+                self.enter_cluster(cluster, dirty);
             }
             starts = self.together(&meetings);
         }
-        let made = fresh..self.next_part;
-        change.new = made.filter(|n| self.parts.contains_key(n)).collect();
+        let made = fresh..self.next_cluster;
+        change.new = made.filter(|n| self.clusters.contains_key(n)).collect();
         change
     }
-    /// The choices that changes concern, ascending, out of their parts.
+    /// The choices that changes concern, ascending, out of their clusters.
     fn open(&mut self, dirty: &Dirty, change: &mut Change) -> Vec<u32> {
         let mut open = Vec::new();
         for &value in &dirty.changed {
             let relying = self.relied.range((value, 0)..=(value, u32::MAX));
-            let mut concerned: Vec<u32> = relying.map(|(_, part)| *part).collect();
-            concerned.extend(self.part_of.get(&value));
+            let mut concerned: Vec<u32> = relying.map(|(_, cluster)| *cluster).collect();
+            concerned.extend(self.cluster_of.get(&value));
             for number in concerned {
-                if let Some(part) = self.dissolve(number) {
-                    open.extend(&part.terminals);
-                    change.old.push(part);
+                if let Some(cluster) = self.dissolve(number) {
+                    open.extend(&cluster.terminals);
+                    change.old.push(cluster);
                 }
             }
             open.push(value);
@@ -436,19 +436,19 @@ impl Local {
         open.retain(|v| self.state(*v) == State::Choice);
         open
     }
-    /// Dissolves the parts that met; gives the choices of those that did, directly or by way of others.
+    /// Dissolves the clusters that met; gives the choices of those that did, directly or by way of others.
     fn together(&mut self, meetings: &[(u32, u32)]) -> Vec<Vec<u32>> {
-        let mut parts: Vec<u32> = meetings.iter().flat_map(|(a, b)| [*a, *b]).collect();
-        parts.sort_unstable();
-        parts.dedup();
-        let place = |part: &u32| parts.partition_point(|p| p < part);
-        let mut sets = UnionFind::<usize>::new(parts.len());
+        let mut clusters: Vec<u32> = meetings.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        clusters.sort_unstable();
+        clusters.dedup();
+        let place = |cluster: &u32| clusters.partition_point(|p| p < cluster);
+        let mut sets = UnionFind::<usize>::new(clusters.len());
         for (a, b) in meetings {
             sets.union(place(a), place(b));
         }
         let mut starts = BTreeMap::<usize, Vec<u32>>::new();
-        for (at, &part) in parts.iter().enumerate() {
-            let choices = self.dissolve(part).map(|p| p.terminals);
+        for (at, &cluster) in clusters.iter().enumerate() {
+            let choices = self.dissolve(cluster).map(|p| p.terminals);
             let start = starts.entry(sets.find(at)).or_default();
             start.extend(choices.unwrap_or_default());
         }
@@ -457,34 +457,35 @@ impl Local {
         starts.sort_unstable();
         starts
     }
-    fn dissolve(&mut self, number: u32) -> Option<Part> {
-        let part = self.parts.remove(&number)?;
-        for value in &part.region {
-            self.part_of.remove(value);
+    fn dissolve(&mut self, number: u32) -> Option<Cluster> {
+        let cluster = self.clusters.remove(&number)?;
+        for value in &cluster.region {
+            self.cluster_of.remove(value);
         }
-        for &value in &part.relies {
+        for &value in &cluster.relies {
             self.relied.remove(&(value, number));
         }
-        self.chosen -= part.cost;
-        Some(part)
+        self.chosen -= cluster.cost;
+        Some(cluster)
     }
-    fn enter_part(&mut self, part: Part, dirty: &mut Dirty) {
-        let number = self.next_part;
-        self.next_part = self.next_part.wrapping_add(1);
-        for &value in &part.region {
-            self.part_of.insert(value, number);
+    fn enter_cluster(&mut self, cluster: Cluster, dirty: &mut Dirty) {
+        let number = self.next_cluster;
+        self.next_cluster = self.next_cluster.wrapping_add(1);
+        for &value in &cluster.region {
+            self.cluster_of.insert(value, number);
         }
-        self.relied.extend(part.relies.iter().map(|&v| (v, number)));
-        dirty.entered.extend(&part.region);
-        self.chosen += part.cost;
-        self.parts.insert(number, part);
+        self.relied
+            .extend(cluster.relies.iter().map(|&v| (v, number)));
+        dirty.entered.extend(&cluster.region);
+        self.chosen += cluster.cost;
+        self.clusters.insert(number, cluster);
     }
 }
 
 impl Change {
-    /// The values that parts before and after it know.
+    /// The values that clusters before and after it know.
     pub fn values(&self, local: &Local) -> Vec<u32> {
-        let new = self.new.iter().filter_map(|n| local.parts.get(n));
+        let new = self.new.iter().filter_map(|n| local.clusters.get(n));
         let all = self.old.iter().chain(new).flat_map(|p| &p.region);
         all.copied().collect()
     }

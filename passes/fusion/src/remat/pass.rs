@@ -2,7 +2,7 @@
 
 use fuser_analysis::cost::Model;
 use fuser_analysis::targets::{self, SHAPE, TARGET};
-use fuser_dialects::task::places;
+use fuser_dialects::task::positions;
 use fuser_ir::Diagnostics;
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 use serde::Serialize;
@@ -107,9 +107,9 @@ fn recompute(ctx: &mut PassContext<'_>, model: &Model) {
         arithmetic: ctx.options.count("arithmetic"),
         work: ctx.options.count("max-work"),
     };
-    places::note(ctx.ir, ctx.op);
+    positions::note(ctx.ir, ctx.op);
     let outcome = improve(ctx.ir, ctx.op, model, &config);
-    places::settle(ctx.ir, ctx.op);
+    positions::settle(ctx.ir, ctx.op);
     ctx.count("work", outcome.work);
     ctx.count("steps", outcome.steps);
     ctx.count("planned-ops", outcome.planned_ops);

@@ -63,9 +63,9 @@ pub(super) fn conflicts(
 fn around(extract: &Extract, own: &[u32], kernel: u32) -> (Vec<usize>, Vec<Node>) {
     let problem = &extract.problem;
     let foreign = |value: u32| {
-        let maker = problem.values[value as usize].maker?;
-        let foreign = !problem.is_native(maker, kernel) && problem.may_compute(maker, kernel);
-        foreign.then_some(maker)
+        let producer = problem.values[value as usize].producer?;
+        let foreign = !problem.is_native(producer, kernel) && problem.may_compute(producer, kernel);
+        foreign.then_some(producer)
     };
     let mut ways = FxHashMap::<u32, u32>::default();
     let mut nodes: Vec<Node> = Vec::new();
@@ -81,16 +81,16 @@ fn around(extract: &Extract, own: &[u32], kernel: u32) -> (Vec<usize>, Vec<Node>
     let mut first = Vec::new();
     for &op in own {
         let reads = problem.ops[op as usize].reads.iter();
-        for maker in reads.filter_map(|&r| foreign(r)) {
-            first.extend(enter(maker, &mut nodes));
+        for producer in reads.filter_map(|&r| foreign(r)) {
+            first.extend(enter(producer, &mut nodes));
         }
     }
     let most = MOST + 3 * first.len();
     let mut at = 0;
     while at < nodes.len() && nodes.len() < most {
         let reads = problem.ops[nodes[at].op as usize].reads.iter();
-        for maker in reads.filter_map(|&r| foreign(r)) {
-            let behind = enter(maker, &mut nodes);
+        for producer in reads.filter_map(|&r| foreign(r)) {
+            let behind = enter(producer, &mut nodes);
             nodes[at].behind.extend(behind);
         }
         at += 1;

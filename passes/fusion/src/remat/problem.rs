@@ -13,13 +13,13 @@ pub struct ValueInfo {
     /// Ops that read only a part of it, with the bytes of that part.
     pub parts: SmallVec<[(u32, u64); 1]>,
     /// The op that makes it; `None` for a program input.
-    pub maker: Option<u32>,
+    pub producer: Option<u32>,
     /// True if the program returns it: it is written in any case.
     pub is_output: bool,
     /// The kernel that writes it, if it is written.
     pub writer: u32,
     /// The ops that read it; filled by [`Problem::link`].
-    pub readers: SmallVec<[u32; 2]>,
+    pub users: SmallVec<[u32; 2]>,
 }
 
 /// An op; equal ops of several kernels are one.
@@ -89,18 +89,18 @@ impl Problem {
     /// Fills what follows from the rest.
     pub fn link(&mut self) {
         for value in &mut self.values {
-            value.readers.clear();
+            value.users.clear();
         }
         for (op, number) in self.ops.iter().zip(0..) {
             for &read in &op.reads {
-                self.values[read as usize].readers.push(number);
+                self.values[read as usize].users.push(number);
             }
         }
         self.touched.clear();
         self.link_parts();
         self.by_writer = vec![Vec::new(); self.kernels as usize];
         for (value, number) in self.values.iter().zip(0..) {
-            if value.maker.is_some() {
+            if value.producer.is_some() {
                 self.by_writer[value.writer as usize].push(number);
             }
         }
@@ -155,10 +155,10 @@ impl Problem {
             let parts: FxHashMap<u32, u64> = info.parts.iter().copied().collect();
             let whole = info.bytes;
             let mut abroad = 0u64;
-            for &reader in &info.readers {
-                let bytes = parts.get(&reader).copied().unwrap_or(whole);
+            for &user in &info.users {
+                let bytes = parts.get(&user).copied().unwrap_or(whole);
                 abroad = abroad.max(bytes);
-                for &home in &self.ops[reader as usize].homes {
+                for &home in &self.ops[user as usize].homes {
                     let own = self.touched.entry((value, home)).or_default();
                     *own = own.saturating_add(bytes);
                 }
@@ -169,7 +169,7 @@ impl Problem {
     /// The price of writing `value`.
     pub fn write_price(&self, value: u32) -> u64 {
         let info = &self.values[value as usize];
-        match info.maker.is_some() && self.is_view(info.writer) {
+        match info.producer.is_some() && self.is_view(info.writer) {
             true => 0,
             false => info.bytes,
         }
@@ -177,7 +177,7 @@ impl Problem {
     /// True if `kernel` may load `value` when the values `written` are in memory.
     pub fn may_load(&self, value: u32, kernel: u32, written: &[bool]) -> bool {
         let info = &self.values[value as usize];
-        info.maker.is_none() || (written[value as usize] && info.writer < kernel)
+        info.producer.is_none() || (written[value as usize] && info.writer < kernel)
     }
     /// The values that `kernel` has to write.
     pub fn wanted(&self, kernel: u32, written: &[bool]) -> Vec<u32> {

@@ -28,7 +28,7 @@ const ROOM: u64 = 1 << 18;
 const START_REACH: usize = 24;
 /// Times that all values are tried.
 const MAX_PASSES: usize = 8;
-/// Readers of a value that are tried again when something about it changed; of one with more the next pass sees to that.
+/// Users of a value that are tried again when something about it changed; of one with more the next pass sees to that.
 const MAX_NEAR: usize = 64;
 
 /// Bound and counters of a search.
@@ -160,7 +160,7 @@ fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
             if !seen.insert(value) {
                 continue;
             }
-            let Some(op) = problem.values[value as usize].maker else {
+            let Some(op) = problem.values[value as usize].producer else {
                 continue;
             };
             let native = problem.is_native(op, kernel);
@@ -350,7 +350,7 @@ impl Walk {
     }
     /// True if some kernel that is not its home computes `value`.
     fn is_repeated(&mut self, problem: &Problem, value: u32) -> bool {
-        let Some(op) = problem.values[value as usize].maker else {
+        let Some(op) = problem.values[value as usize].producer else {
             return false;
         };
         let mut near = self.kernels_near(value).into_iter();
@@ -378,7 +378,7 @@ impl Walk {
         self.flip(flips);
         let mut after = self.writes(problem, flips);
         let mut done = SmallVec::<[(u32, Option<Change>); 4]>::new();
-        // Readers first: it is most often there that a step turns out to be too dear.
+        // Users first: it is most often there that a step turns out to be too dear.
         for &kernel in kernels.iter().rev() {
             let change = self.update(problem, kernel, flips, search);
             let possible = change.is_some();
@@ -470,11 +470,11 @@ impl Walk {
         let mut near = BTreeSet::new();
         for &value in flips {
             let info = &problem.values[value as usize];
-            if let Some(op) = info.maker {
+            if let Some(op) = info.producer {
                 near.extend(&problem.ops[op as usize].reads);
             }
-            for &reader in info.readers.iter().take(MAX_NEAR) {
-                near.extend(&problem.ops[reader as usize].writes);
+            for &user in info.users.iter().take(MAX_NEAR) {
+                near.extend(&problem.ops[user as usize].writes);
             }
         }
         for (kernel, change) in done {
@@ -532,19 +532,19 @@ impl Walk {
 /// True if a value may be written or not: an op makes it, and it is no output.
 fn may_flip(problem: &Problem, value: u32) -> bool {
     let info = &problem.values[value as usize];
-    info.maker.is_some() && !info.is_output
+    info.producer.is_some() && !info.is_output
 }
 
 /// Values that could be written instead of `value`: what makes it, and what is made of it.
 fn exchanges(problem: &Problem, written: &[bool], value: u32) -> SmallVec<[u32; 8]> {
     let mut near = SmallVec::<[u32; 8]>::new();
     let info = &problem.values[value as usize];
-    if let Some(op) = info.maker {
+    if let Some(op) = info.producer {
         near.extend(problem.ops[op as usize].reads.iter().copied());
     }
-    let readers = info.readers.iter().map(|&o| &problem.ops[o as usize]);
-    let users = readers.filter(|o| o.homes.binary_search(&info.writer).is_ok());
+    let users = info.users.iter().map(|&o| &problem.ops[o as usize]);
+    let users = users.filter(|o| o.homes.binary_search(&info.writer).is_ok());
     near.extend(users.flat_map(|o| o.writes.iter().copied()).take(MAX_NEAR));
-    near.retain(|v| !written[*v as usize] && problem.values[*v as usize].maker.is_some());
+    near.retain(|v| !written[*v as usize] && problem.values[*v as usize].producer.is_some());
     near
 }

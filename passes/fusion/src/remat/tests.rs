@@ -32,7 +32,7 @@ fn problem(bytes: &[(&str, u64)], text: &str, outputs: &[&str]) -> (Problem, Vec
             let reads = read.split_whitespace().map(|r| value(&mut problem, r));
             let reads = reads.collect();
             let made = value(&mut problem, made);
-            problem.values[made as usize].maker = Some(problem.ops.len() as u32);
+            problem.values[made as usize].producer = Some(problem.ops.len() as u32);
             problem.values[made as usize].writer = kernel;
             problem.ops.push(OpInfo {
                 homes: [kernel].into_iter().collect(),
@@ -52,12 +52,12 @@ fn problem(bytes: &[(&str, u64)], text: &str, outputs: &[&str]) -> (Problem, Vec
 /// Written today: outputs, and what another kernel reads.
 fn status_quo(problem: &Problem) -> Vec<bool> {
     let written = problem.values.iter().map(|value| {
-        let Some(maker) = value.maker else {
+        let Some(producer) = value.producer else {
             return false;
         };
-        let home = &problem.ops[maker as usize].homes;
-        let mut readers = value.readers.iter().map(|&r| &problem.ops[r as usize]);
-        value.is_output || readers.any(|r| r.homes != *home)
+        let home = &problem.ops[producer as usize].homes;
+        let mut users = value.users.iter().map(|&r| &problem.ops[r as usize]);
+        value.is_output || users.any(|r| r.homes != *home)
     });
     written.collect()
 }
@@ -71,8 +71,8 @@ fn price_now(problem: &Problem, written: &[bool]) -> u64 {
         reads.sort_unstable();
         reads.dedup();
         reads.retain(|&r| {
-            let maker = problem.values[r as usize].maker;
-            maker.is_none_or(|m| !problem.is_native(m, kernel))
+            let producer = problem.values[r as usize].producer;
+            producer.is_none_or(|m| !problem.is_native(m, kernel))
         });
         cost += reads
             .iter()
@@ -85,7 +85,7 @@ fn price_now(problem: &Problem, written: &[bool]) -> u64 {
 /// The least price over all subsets of intermediates.
 fn optimum(problem: &Problem) -> u64 {
     let free: Vec<usize> = (0..problem.values.len())
-        .filter(|&v| problem.values[v].maker.is_some() && !problem.values[v].is_output)
+        .filter(|&v| problem.values[v].producer.is_some() && !problem.values[v].is_output)
         .collect();
     let base: Vec<bool> = problem.values.iter().map(|v| v.is_output).collect();
     let subsets = (0u32..1 << free.len()).filter_map(|choice| {
@@ -109,7 +109,7 @@ fn case(bytes: &[(&str, u64)], text: &str, outputs: &[&str], before: u64, best: 
 const N: u64 = 64;
 
 #[test]
-fn a_value_with_two_readers_is_recomputed_in_both() {
+fn a_value_with_two_users_is_recomputed_in_both() {
     case(&[], "y = x | z = y | u = y", &["z", "u"], 6 * N, 4 * N);
 }
 
@@ -242,7 +242,7 @@ fn random(seed: u64) -> (Problem, Vec<bool>) {
         reads.dedup();
         problem.values.push(ValueInfo {
             bytes: 1 + random.below(8),
-            maker: Some(number),
+            producer: Some(number),
             is_output: number + 1 == ops || random.below(5) == 0,
             writer: kernel,
             ..ValueInfo::default()
@@ -328,9 +328,9 @@ fn what_is_read_in_part_is_priced_in_part() {
         writes: [write].into_iter().collect(),
         ..OpInfo::default()
     };
-    let value = |bytes: u64, maker: Option<u32>, writer: u32| ValueInfo {
+    let value = |bytes: u64, producer: Option<u32>, writer: u32| ValueInfo {
         bytes,
-        maker,
+        producer,
         writer,
         ..ValueInfo::default()
     };

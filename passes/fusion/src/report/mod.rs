@@ -299,12 +299,12 @@ fn crossing(ir: &Ir, segments: &[Op], bindings: &Bindings) -> Vec<Crossing> {
     let mut list = Vec::new();
     for &from in segments {
         for &value in ir.results(from) {
-            let readers = ir.users(value).filter_map(|user| {
+            let users = ir.users(value).filter_map(|user| {
                 let holder = ir.ancestor_beside(user, from)?;
                 number.get(&holder).copied()
             });
-            let readers: std::collections::BTreeSet<usize> = readers.collect();
-            list.extend(readers.into_iter().map(|to| Crossing {
+            let users: std::collections::BTreeSet<usize> = users.collect();
+            list.extend(users.into_iter().map(|to| Crossing {
                 value: value_text(ir, value),
                 from: symbol(ir, from),
                 to: symbol(ir, segments[to]),

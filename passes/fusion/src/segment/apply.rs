@@ -1,4 +1,4 @@
-//! Draws the borders: moves the ops of each group into a `task.segment`.
+//! Draws the boundaries: moves the ops of each group into a `task.segment`.
 //!
 //! An op that several groups list stays with the first and is copied into the others, as are the ops that make values from
 //! nothing. Values keep their names: a segment's results are called as what it yields.
@@ -27,7 +27,10 @@ impl Draw {
     pub(super) fn all(graph: &Graph, groups: &[Group]) -> Vec<Self> {
         let draw = |(number, group): (usize, &Group)| Self {
             name: format!("s{number}"),
-            kind: group.verdict.as_ref().map_or("kernel", |v| v.kind.name()),
+            kind: group
+                .cost_result
+                .as_ref()
+                .map_or("kernel", |v| v.kind.name()),
             ops: graph.ops_at(&graph.with_free(&group.computed())),
         };
         groups.iter().enumerate().map(draw).collect()

@@ -13,15 +13,15 @@ use fuser_analysis::cost::{Cost, Kind, Objective, Refusal};
 use fuser_ir::Ir;
 use rustc_hash::FxHashSet;
 
-use super::borders::{is_alone, separated};
+use super::boundaries::{is_alone, separated};
+use super::cost_result::{CostResult, Planner};
 use super::graph::{Edge, Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
-use super::verdict::{Planner, Verdict};
 
-/// Readers of one value that are looked at when neighbours are listed: a value that everything reads says little.
-const MAX_READERS: usize = 32;
+/// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
+const MAX_USERS: usize = 32;
 
 /// The least ratio of the ops of two groups at which the axes of the two are asked about alone.
 const LOPSIDED: usize = 8;
@@ -38,7 +38,7 @@ struct Candidate {
     pair: (GroupId, GroupId),
     versions: (u32, u32),
     /// The cost model's answer, once it was asked.
-    verdict: Option<Box<Verdict>>,
+    cost_result: Option<Box<CostResult>>,
 }
 
 impl Ord for Candidate {
@@ -162,7 +162,7 @@ impl<'a> BottomUp<'a> {
             if self.is_stale(&candidate) {
                 continue;
             }
-            if candidate.verdict.is_some() {
+            if candidate.cost_result.is_some() {
                 self.merge(candidate);
             } else if budget > 0 {
                 budget -= 1;
@@ -186,10 +186,12 @@ impl<'a> BottomUp<'a> {
     }
 
     /// Asks what the groups that were forced together cost.
-    pub fn ask_forced(&mut self) {
+    pub fn evaluate_forced(&mut self) {
         for state in self.states.iter_mut().filter(|s| s.alive && s.version > 0) {
-            let answer = self.planner.ask(self.ir, self.graph, &state.group.members);
-            state.group.verdict = answer.ok();
+            let answer = self
+                .planner
+                .evaluate(self.ir, self.graph, &state.group.members);
+            state.group.cost_result = answer.ok();
         }
     }
 
@@ -216,23 +218,23 @@ impl<'a> BottomUp<'a> {
     fn judge(&mut self, mut candidate: Candidate) {
         let (a, b) = candidate.pair;
         let before = self.cost(a).plus(&self.cost(b));
-        let verdict = match self.hopeless(a).or_else(|| self.hopeless(b)) {
+        let cost_result = match self.hopeless(a).or_else(|| self.hopeless(b)) {
             Some(refusal) => Err(refusal),
             None => match self.between(a, b) {
                 Err(conflict) => Err(self.conflict(conflict)),
-                Ok(_) => self.ask(a, b),
+                Ok(_) => self.evaluate(a, b),
             },
         };
-        match verdict {
+        match cost_result {
             Err(refusal) => self.refuse(Action::Merge, a, b, refusal, before, None),
-            Ok(verdict) => {
-                candidate.gain = gain(&before, &verdict.cost, self.planner.model.objective);
+            Ok(cost_result) => {
+                candidate.gain = gain(&before, &cost_result.cost, self.planner.model.objective);
                 if candidate.gain > [0; 4] {
-                    candidate.verdict = Some(Box::new(verdict));
+                    candidate.cost_result = Some(Box::new(cost_result));
                     self.queue.push(candidate);
                 } else {
-                    let refusal = self.no_gain(&before, &verdict.cost);
-                    let after = Some(verdict.cost);
+                    let refusal = self.no_gain(&before, &cost_result.cost);
+                    let after = Some(cost_result.cost);
                     self.refuse(Action::Merge, a, b, refusal, before, after);
                 }
             }
@@ -250,19 +252,22 @@ impl<'a> BottomUp<'a> {
         action: Action,
         a: GroupId,
         b: GroupId,
-        verdict: Result<Verdict, Refusal>,
+        cost_result: Result<CostResult, Refusal>,
     ) -> bool {
         let before = self.cost(a).plus(&self.cost(b));
         let gains = |after: &Cost| {
             let objective = self.planner.model.objective;
             gain(&before, after, objective) > [0; 4] && after.time_ns <= before.time_ns
         };
-        let (refusal, after) = match (verdict, self.between(a, b)) {
-            (Ok(verdict), Ok(between)) if gains(&verdict.cost) => {
-                self.accept(action, a, b, &between, Some(verdict));
+        let (refusal, after) = match (cost_result, self.between(a, b)) {
+            (Ok(cost_result), Ok(between)) if gains(&cost_result.cost) => {
+                self.accept(action, a, b, &between, Some(cost_result));
                 return true;
             }
-            (Ok(verdict), Ok(_)) => (self.no_gain(&before, &verdict.cost), Some(verdict.cost)),
+            (Ok(cost_result), Ok(_)) => (
+                self.no_gain(&before, &cost_result.cost),
+                Some(cost_result.cost),
+            ),
             (_, Err(conflict)) => (self.conflict(conflict), None),
             (Err(refusal), _) => (refusal, None),
         };
@@ -274,14 +279,14 @@ impl<'a> BottomUp<'a> {
     /// and a cat of many parts would else be asked about beside each op that they share a value with.
     fn hopeless(&mut self, group: GroupId) -> Option<Refusal> {
         let state = &self.states[group as usize];
-        if state.group.verdict.is_some() {
+        if state.group.cost_result.is_some() {
             return None;
         }
         let &[op] = state.group.members.as_slice() else {
             return None;
         };
         if state.hopeless.is_none() {
-            let refusal = self.planner.ask(self.ir, self.graph, &[op]).err();
+            let refusal = self.planner.evaluate(self.ir, self.graph, &[op]).err();
             let node = self.graph.ops[op as usize];
             let lasts = |r: &Refusal| matches!(r, Refusal::Axes(r) if r.lasts(self.ir, node));
             self.states[group as usize].hopeless = Some(refusal.filter(lasts));
@@ -289,18 +294,18 @@ impl<'a> BottomUp<'a> {
         self.states[group as usize].hopeless.clone().flatten()
     }
 
-    /// The verdict on one kernel for both. If one is much smaller than the other, the question of an iteration space
+    /// The cost result of one kernel for both. If one is much smaller than the other, the question of an iteration space
     /// for both comes first: that costs in proportion to the smaller, a plan and even the look-up of a known one in
     /// proportion to both.
-    pub fn ask(&mut self, a: GroupId, b: GroupId) -> Result<Verdict, Refusal> {
+    pub fn evaluate(&mut self, a: GroupId, b: GroupId) -> Result<CostResult, Refusal> {
         let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
         if ops > limit {
             return Err(Refusal::TooManyOps { ops, limit });
         }
         // Views need none.
         let is_view = |g: GroupId| {
-            let verdict = self.states[g as usize].group.verdict.as_ref();
-            verdict.is_none_or(|v| v.kind == Kind::View)
+            let cost_result = self.states[g as usize].group.cost_result.as_ref();
+            cost_result.is_none_or(|v| v.kind == Kind::View)
         };
         let (small, large) = (
             self.size(a).min(self.size(b)),
@@ -310,7 +315,7 @@ impl<'a> BottomUp<'a> {
         if lopsided && !(is_view(a) && is_view(b)) {
             let (before, answer) = (
                 self.axes.steps(),
-                self.axes.ask(self.ir, a as usize, b as usize),
+                self.axes.common(self.ir, a as usize, b as usize),
             );
             self.planner.axis_questions += 1;
             self.planner.axis_steps += self.axes.steps() - before;
@@ -319,7 +324,7 @@ impl<'a> BottomUp<'a> {
             }
         }
         let members = self.union(a, b);
-        self.planner.ask(self.ir, self.graph, &members)
+        self.planner.evaluate(self.ir, self.graph, &members)
     }
 
     fn merge(&mut self, candidate: Candidate) {
@@ -331,8 +336,8 @@ impl<'a> BottomUp<'a> {
                 self.refuse(Action::Merge, a, b, refusal, before, None);
             }
             Ok(between) => {
-                let verdict = candidate.verdict.map(|v| *v);
-                let merged = self.accept(Action::Merge, a, b, &between, verdict);
+                let cost_result = candidate.cost_result.map(|v| *v);
+                let merged = self.accept(Action::Merge, a, b, &between, cost_result);
                 self.push_neighbours(merged, false);
             }
         }
@@ -345,7 +350,7 @@ impl<'a> BottomUp<'a> {
         a: GroupId,
         b: GroupId,
         between: &FxHashSet<GroupId>,
-        verdict: Option<Verdict>,
+        cost_result: Option<CostResult>,
     ) -> GroupId {
         self.records.push(Record {
             action,
@@ -353,10 +358,10 @@ impl<'a> BottomUp<'a> {
             ops: self.size(a) + self.size(b),
             refusal: None,
             before: Some(self.cost(a).plus(&self.cost(b))),
-            after: verdict.as_ref().map(|v| v.cost),
+            after: cost_result.as_ref().map(|v| v.cost),
         });
         let merged = self.join(a, b, between);
-        self.states[merged as usize].group.verdict = verdict;
+        self.states[merged as usize].group.cost_result = cost_result;
         merged
     }
 
@@ -432,7 +437,7 @@ impl<'a> BottomUp<'a> {
                 rank: self.ties.rank(self.size(a) + self.size(b), a, b),
                 pair: (a, b),
                 versions,
-                verdict: None,
+                cost_result: None,
             });
         }
     }
@@ -467,45 +472,45 @@ impl<'a> BottomUp<'a> {
         saved
     }
 
-    /// Groups other than `group` that make or read a value which `op` makes or reads; only near readers.
+    /// Groups other than `group` that make or read a value which `op` makes or reads; only near users.
     fn others<'e>(
         &'e self,
         edge: &'e Edge,
         op: Index,
         group: GroupId,
     ) -> impl Iterator<Item = GroupId> + 'e {
-        let at = edge.readers.partition_point(|&r| r < op);
-        let low = at.saturating_sub(MAX_READERS / 2);
-        let high = (at + MAX_READERS / 2).min(edge.readers.len());
-        let near = edge.readers[low..high].iter().copied();
-        let ops = edge.maker.into_iter().chain(near);
+        let at = edge.users.partition_point(|&r| r < op);
+        let low = at.saturating_sub(MAX_USERS / 2);
+        let high = (at + MAX_USERS / 2).min(edge.users.len());
+        let near = edge.users[low..high].iter().copied();
+        let ops = edge.producer.into_iter().chain(near);
         let groups = ops.filter_map(|o| self.of_op[o as usize]);
         groups.filter(move |&g| g != group)
     }
 
-    /// True if a border lies on the edge between the two groups.
+    /// True if a boundary lies on the edge between the two groups.
     fn is_cut(&self, edge: &Edge, a: GroupId, b: GroupId) -> bool {
-        let Some(maker) = edge.maker else {
+        let Some(producer) = edge.producer else {
             return false;
         };
         let of = |op: Index| self.of_op[op as usize];
-        let reader_side = match of(maker) {
+        let user_side = match of(producer) {
             Some(g) if g == a => b,
             Some(g) if g == b => a,
             _ => return false,
         };
-        let made = self.graph.ops[maker as usize];
-        let mut readers = edge.readers.iter().filter(|&&r| of(r) == Some(reader_side));
-        readers.any(|&r| separated(self.ir, made, self.graph.ops[r as usize]))
+        let made = self.graph.ops[producer as usize];
+        let mut users = edge.users.iter().filter(|&&r| of(r) == Some(user_side));
+        users.any(|&r| separated(self.ir, made, self.graph.ops[r as usize]))
     }
 
     /// Bytes that need not move when both sides of an edge are one: a read, and the write if nobody else reads.
     fn saving(&self, edge: &Edge, a: GroupId, b: GroupId) -> u64 {
         let of = |op: Index| self.of_op[op as usize];
         let joined = |op: Index| of(op) == Some(a) || of(op) == Some(b);
-        let inner = edge.maker.is_some_and(joined)
+        let inner = edge.producer.is_some_and(joined)
             && !edge.escapes
-            && edge.readers.iter().take(MAX_READERS).all(|&r| joined(r));
+            && edge.users.iter().take(MAX_USERS).all(|&r| joined(r));
         edge.bytes.saturating_mul(1 + u64::from(inner))
     }
 
@@ -532,8 +537,8 @@ impl<'a> BottomUp<'a> {
     pub fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
         let mut successors = |group: GroupId| -> Vec<GroupId> {
             let members = self.states[group as usize].group.members.iter();
-            let readers = members.flat_map(|&m| self.graph.consumers(m));
-            let groups = readers.filter_map(|(r, _)| self.of_op[r as usize]);
+            let users = members.flat_map(|&m| self.graph.users(m));
+            let groups = users.filter_map(|(r, _)| self.of_op[r as usize]);
             groups.filter(|&g| g != group).collect()
         };
         self.order.between(a, b, &mut successors)
@@ -552,8 +557,8 @@ impl<'a> BottomUp<'a> {
     }
     fn cost(&self, group: GroupId) -> Cost {
         let group = &self.states[group as usize].group;
-        match &group.verdict {
-            Some(verdict) => verdict.cost,
+        match &group.cost_result {
+            Some(cost_result) => cost_result.cost,
             None => opaque_cost(self.graph, &group.members, self.planner),
         }
     }
@@ -598,14 +603,14 @@ pub(super) fn opaque_cost(graph: &Graph, members: &[Index], planner: &Planner) -
     for &op in members {
         for &e in &graph.reads[op as usize] {
             let edge = &graph.edges[e as usize];
-            let outside = edge.maker.is_none_or(|m| !inside.contains(&m));
+            let outside = edge.producer.is_none_or(|m| !inside.contains(&m));
             if outside && reads.insert(e) {
                 cost.read_bytes = cost.read_bytes.saturating_add(edge.bytes);
             }
         }
         for &e in &graph.writes[op as usize] {
             let edge = &graph.edges[e as usize];
-            if edge.escapes || edge.readers.iter().any(|r| !inside.contains(r)) {
+            if edge.escapes || edge.users.iter().any(|r| !inside.contains(r)) {
                 cost.write_bytes = cost.write_bytes.saturating_add(edge.bytes);
             }
         }

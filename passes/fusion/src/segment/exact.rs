@@ -5,7 +5,7 @@
 //! once, and only those that values hold together: ops that share nothing stay apart, here as everywhere.
 //!
 //! Against a grouping that is known, sets are not asked about, and chains not followed, which by what they move at least
-//! (`floor.rs`) lead to nothing better.
+//! (`lower_bound.rs`) lead to nothing better.
 //!
 //! Guarantees: of equal groupings always the same; groups come in run order. With single ops as parts and no known
 //! grouping it is the reference for the search. Never looks at values that are computed twice: that is left to
@@ -14,10 +14,10 @@
 use fuser_analysis::cost::{Cost, Objective};
 use fuser_ir::Ir;
 
-use super::floor::{Floor, Set};
+use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
+use super::lower_bound::{LowerBound, Set};
 use super::search::Group;
-use super::verdict::{Planner, Verdict};
 
 /// The most parts: there are 3^n pairs of a set and what to add.
 pub(super) const MAX_PARTS: usize = 14;
@@ -70,7 +70,7 @@ pub(super) fn optimum(
     let count: Set = 1 << parts.len();
     let closed: Vec<bool> = (0..count).map(|set| is_closed(&reads, set)).collect();
     let beside = beside(graph, parts);
-    let mut verdicts: Vec<Option<Option<Verdict>>> = vec![None; count];
+    let mut cost_results: Vec<Option<Option<CostResult>>> = vec![None; count];
     let objective = planner.model.objective;
     let mut limit = Limit::new(ir, graph, parts, bounds, objective);
     let mut best: Vec<Option<(Cost, Set)>> = vec![None; count];
@@ -92,7 +92,7 @@ pub(super) fn optimum(
             steps -= 1;
             let next = done | group;
             if closed[next] {
-                let slot = &mut verdicts[group];
+                let slot = &mut cost_results[group];
                 if slot.is_none() && !is_connected(&beside, group) {
                     *slot = Some(None);
                 }
@@ -100,10 +100,10 @@ pub(super) fn optimum(
                     if planner.questions >= last {
                         return Found::Unknown;
                     }
-                    *slot = Some(planner.ask(ir, graph, &members(parts, group)).ok());
+                    *slot = Some(planner.evaluate(ir, graph, &members(parts, group)).ok());
                 }
-                if let Some(Some(verdict)) = slot {
-                    let total = cost.plus(&verdict.cost);
+                if let Some(Some(cost_result)) = slot {
+                    let total = cost.plus(&cost_result.cost);
                     let better =
                         |(known, _): (Cost, Set)| total.key(objective) < known.key(objective);
                     if best[next].is_none_or(better) {
@@ -129,7 +129,7 @@ pub(super) fn optimum(
         };
         groups.push(Group {
             members: members(parts, group),
-            verdict: verdicts[group].take().flatten(),
+            cost_result: cost_results[group].take().flatten(),
             ..Group::default()
         });
         at &= !group;
@@ -140,7 +140,7 @@ pub(super) fn optimum(
 
 /// Tells what cannot be part of anything below what is known.
 struct Limit {
-    known: Option<(Floor, Cost)>,
+    known: Option<(LowerBound, Cost)>,
     objective: Objective,
 }
 
@@ -154,18 +154,18 @@ impl Limit {
     ) -> Self {
         let known = bounds.below;
         Self {
-            known: known.map(|cost| (Floor::new(ir, graph, parts), cost)),
+            known: known.map(|cost| (LowerBound::new(ir, graph, parts), cost)),
             objective,
         }
     }
     /// True if groups that cost `cost` and others for each of `sets` may cost less than what is known, in what counts
     /// first and second: bytes and kernels, say.
     fn admits(&mut self, cost: &Cost, sets: &[Set]) -> bool {
-        let Some((floor, known)) = &mut self.known else {
+        let Some((lower_bound, known)) = &mut self.known else {
             return true;
         };
         let sets = sets.iter().filter(|s| **s != 0);
-        let least = sets.fold(*cost, |sum, &set| sum.plus(&floor.least(set)));
+        let least = sets.fold(*cost, |sum, &set| sum.plus(&lower_bound.least(set)));
         let key = |cost: &Cost| {
             let (first, second, ..) = cost.key(self.objective);
             (first, second)
@@ -180,14 +180,14 @@ fn reads(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     for (number, part) in parts.iter().enumerate() {
         home.extend(part.iter().map(|&op| (op, number)));
     }
-    let makers = |(number, part): (usize, &Vec<Index>)| {
-        let makers = part.iter().flat_map(|&op| graph.producers(op));
-        let homes = makers.filter_map(|(maker, _)| home.get(&maker));
+    let producers = |(number, part): (usize, &Vec<Index>)| {
+        let producers = part.iter().flat_map(|&op| graph.producers(op));
+        let homes = producers.filter_map(|(producer, _)| home.get(&producer));
         homes
             .filter(|&&h| h != number)
             .fold(0, |set, &h| set | 1 << h)
     };
-    parts.iter().enumerate().map(makers).collect()
+    parts.iter().enumerate().map(producers).collect()
 }
 
 /// Of each part the parts that make or read a value which it makes or reads.
@@ -195,7 +195,7 @@ fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     let mut users = std::collections::BTreeMap::<u32, Set>::new();
     let edges = |op: Index| {
         let (reads, writes) = (&graph.reads[op as usize], &graph.writes[op as usize]);
-        let made = |e: &u32| graph.edges[*e as usize].maker.is_some();
+        let made = |e: &u32| graph.edges[*e as usize].producer.is_some();
         let holds = move |e: &&u32| graph.edges[**e as usize].bytes > 0 || made(e);
         reads.iter().chain(writes).filter(holds)
     };

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// The bytes of the largest element: a value this small is cheaper to compute again than to store.
 const MAX_ELEMENT: u64 = 8;
 
-/// An op, by its place in the block.
+/// An op, by its position in the block.
 pub type Index = u32;
 
 /// The most times that free ops are looked at anew because others are free no more; beyond, none with axes is free.
@@ -23,9 +23,9 @@ pub struct Edge {
     /// The value.
     pub value: Value,
     /// The op that makes it; `None` for what comes from outside.
-    pub maker: Option<Index>,
+    pub producer: Option<Index>,
     /// The ops that read it, ascending, each once.
-    pub readers: SmallVec<[Index; 2]>,
+    pub users: SmallVec<[Index; 2]>,
     /// True if something else than an op of the graph reads it: the program returns it.
     pub escapes: bool,
     /// Stored bytes.
@@ -58,18 +58,18 @@ impl Graph {
             ops: ops.collect(),
             ..Self::default()
         };
-        for place in 0..graph.ops.len() {
-            graph.add(ir, place, bindings);
+        for position in 0..graph.ops.len() {
+            graph.add(ir, position, bindings);
         }
         graph.mark_escapes(ir);
-        for place in 0..graph.ops.len() {
-            let free = graph.is_free(ir, place);
+        for position in 0..graph.ops.len() {
+            let free = graph.is_free(ir, position);
             graph.free.push(free);
         }
         let bound = (0..MAX_ROUNDS).all(|_| graph.bind(ir));
         if bound {
-            for place in 0..graph.ops.len() as Index {
-                graph.bind_one(ir, place);
+            for position in 0..graph.ops.len() as Index {
+                graph.bind_one(ir, position);
             }
         }
         graph
@@ -79,11 +79,11 @@ impl Graph {
     /// of their sum: they are ops like others. Says whether there were any.
     fn bind(&mut self, ir: &Ir) -> bool {
         let mut bound = false;
-        for place in (0..self.ops.len() as Index).rev() {
-            if self.free[place as usize] {
+        for position in (0..self.ops.len() as Index).rev() {
+            if self.free[position as usize] {
                 continue;
             }
-            let with = self.with_free(&[place]);
+            let with = self.with_free(&[position]);
             let ops = self.ops_at(&with);
             // Elementwise ops on what is made from nothing agree with each other.
             let plain = |op: &Op| {
@@ -93,46 +93,46 @@ impl Graph {
             if ops.len() == 1 || ops.iter().all(plain) || Axes::build(ir, &ops).is_ok() {
                 continue;
             }
-            for other in with.into_iter().filter(|&p| p != place) {
+            for other in with.into_iter().filter(|&p| p != position) {
                 bound |= self.bind_one(ir, other);
             }
         }
         // What reads a value that is bound now is not made from nothing.
-        for place in 0..self.ops.len() {
+        for position in 0..self.ops.len() {
             let is_bound = |e: &u32| {
-                let maker = self.edges[*e as usize].maker;
-                maker.is_some_and(|m| !self.free[m as usize])
+                let producer = self.edges[*e as usize].producer;
+                producer.is_some_and(|m| !self.free[m as usize])
             };
-            if self.reads[place].iter().any(is_bound) {
-                bound |= std::mem::take(&mut self.free[place]);
+            if self.reads[position].iter().any(is_bound) {
+                bound |= std::mem::take(&mut self.free[position]);
             }
         }
         bound
     }
     /// Binds a free op if its results have axes: a single element has none that could clash.
-    fn bind_one(&mut self, ir: &Ir, place: Index) -> bool {
+    fn bind_one(&mut self, ir: &Ir, position: Index) -> bool {
         let tensor = |v: &Value| ir.value_kind(*v).as_tensor();
-        let mut results = ir.results(self.ops[place as usize]).iter();
+        let mut results = ir.results(self.ops[position as usize]).iter();
         let has_axes = results.any(|v| tensor(v).is_some_and(|t| !t.dims.is_empty()));
-        has_axes && std::mem::take(&mut self.free[place as usize])
+        has_axes && std::mem::take(&mut self.free[position as usize])
     }
 
-    fn add(&mut self, ir: &Ir, place: usize, bindings: &Bindings) {
-        let op = self.ops[place];
-        self.index.insert(op, place as Index);
+    fn add(&mut self, ir: &Ir, position: usize, bindings: &Bindings) {
+        let op = self.ops[position];
+        self.index.insert(op, position as Index);
         let mut reads = SmallVec::new();
         for value in ir.operands(op) {
             let edge = self.edge(ir, value, bindings);
             if !reads.contains(&edge) {
                 reads.push(edge);
-                self.edges[edge as usize].readers.push(place as Index);
+                self.edges[edge as usize].users.push(position as Index);
             }
         }
         self.reads.push(reads);
         let mut writes = SmallVec::new();
         for &value in ir.results(op) {
             let edge = self.edge(ir, value, bindings);
-            self.edges[edge as usize].maker = Some(place as Index);
+            self.edges[edge as usize].producer = Some(position as Index);
             writes.push(edge);
         }
         self.writes.push(writes);
@@ -142,8 +142,8 @@ impl Graph {
         *self.of_value.entry(value).or_insert_with(|| {
             edges.push(Edge {
                 value,
-                maker: None,
-                readers: SmallVec::new(),
+                producer: None,
+                users: SmallVec::new(),
                 escapes: false,
                 bytes: bindings.bytes(ir, value),
             });
@@ -159,34 +159,37 @@ impl Graph {
     /// True if an op that reads the value loads bytes: it takes room, and is not computed anew in each group.
     pub fn is_loaded(&self, edge: u32) -> bool {
         let edge = &self.edges[edge as usize];
-        edge.bytes > 0 && edge.maker.is_none_or(|maker| !self.free[maker as usize])
+        edge.bytes > 0
+            && edge
+                .producer
+                .is_none_or(|producer| !self.free[producer as usize])
     }
     /// True if an op makes values from nothing or from scalars outside, or a single element from such.
-    fn is_free(&self, ir: &Ir, place: usize) -> bool {
-        let op = self.ops[place];
+    fn is_free(&self, ir: &Ir, position: usize) -> bool {
+        let op = self.ops[position];
         let Some(def) = ir.def(op) else { return false };
         let edge = |e: &u32| &self.edges[*e as usize];
-        let escapes = self.writes[place].iter().any(|e| edge(e).escapes);
+        let escapes = self.writes[position].iter().any(|e| edge(e).escapes);
         if escapes || !def.traits.contains(Traits::PURE) || def.traits.contains(Traits::BARRIER) {
             return false;
         }
         // What is read through a window must lie in memory, unless index arithmetic leads through it.
-        let readers = |e: &u32| self.edges[*e as usize].readers.clone().into_iter();
-        let mut readers = self.writes[place].iter().flat_map(readers);
-        let windowed = readers.any(|r| window::is_window(ir, self.ops[r as usize]));
+        let users = |e: &u32| self.edges[*e as usize].users.clone().into_iter();
+        let mut users = self.writes[position].iter().flat_map(users);
+        let windowed = users.any(|r| window::is_window(ir, self.ops[r as usize]));
         if windowed && !window::is_link(ir, op) {
             return false;
         }
-        let given = |e: &Edge| match e.maker {
-            Some(maker) => self.free[maker as usize],
+        let given = |e: &Edge| match e.producer {
+            Some(producer) => self.free[producer as usize],
             None => e.bytes <= MAX_ELEMENT,
         };
         let single = def.class != OpClass::Reduction
             && ir.get_attr(op, "fusion.hint").is_none()
-            && self.writes[place]
+            && self.writes[position]
                 .iter()
                 .all(|e| edge(e).bytes <= MAX_ELEMENT);
-        let all_given = self.reads[place].iter().all(|e| given(edge(e)));
+        let all_given = self.reads[position].iter().all(|e| given(edge(e)));
         made_of_nothing(ir, op) || (single && all_given)
     }
 
@@ -198,8 +201,8 @@ impl Graph {
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
-    /// The place of an op of the block.
-    pub fn place(&self, op: Op) -> Option<Index> {
+    /// The position of an op of the block.
+    pub fn position(&self, op: Op) -> Option<Index> {
         self.index.get(&op).copied()
     }
     /// The edge of a value.
@@ -211,16 +214,16 @@ impl Graph {
         let reads = self.reads[op as usize].iter();
         reads.filter_map(|&e| {
             let edge = &self.edges[e as usize];
-            let maker = edge.maker.filter(|&m| !self.free[m as usize])?;
-            Some((maker, edge))
+            let producer = edge.producer.filter(|&m| !self.free[m as usize])?;
+            Some((producer, edge))
         })
     }
     /// The ops that read what `op` makes; with the edge.
-    pub fn consumers(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
+    pub fn users(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
         let writes = self.writes[op as usize].iter();
         writes.flat_map(|&e| {
             let edge = &self.edges[e as usize];
-            edge.readers.iter().map(move |&r| (r, edge))
+            edge.users.iter().map(move |&r| (r, edge))
         })
     }
     /// The ops of `members` with the free ops that they use, in program order.
@@ -230,9 +233,11 @@ impl Graph {
         let mut at = 0;
         while at < all.len() {
             for &e in &self.reads[all[at] as usize] {
-                let maker = self.edges[e as usize].maker;
-                if let Some(maker) = maker.filter(|&m| self.free[m as usize] && seen.insert(m)) {
-                    all.push(maker);
+                let producer = self.edges[e as usize].producer;
+                if let Some(producer) =
+                    producer.filter(|&m| self.free[m as usize] && seen.insert(m))
+                {
+                    all.push(producer);
                 }
             }
             at += 1;
@@ -245,8 +250,8 @@ impl Graph {
         let all = self.ops.iter().zip(&self.free);
         all.filter(|(_, free)| **free).map(|(&op, _)| op).collect()
     }
-    /// The IR ops at the given places.
-    pub fn ops_at(&self, places: &[Index]) -> Vec<Op> {
-        places.iter().map(|&p| self.ops[p as usize]).collect()
+    /// The IR ops at the given positions.
+    pub fn ops_at(&self, positions: &[Index]) -> Vec<Op> {
+        positions.iter().map(|&p| self.ops[p as usize]).collect()
     }
 }

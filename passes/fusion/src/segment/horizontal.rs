@@ -57,7 +57,7 @@ impl BottomUp<'_> {
     fn shape(&self, group: GroupId, copied: &FxHashSet<Index>) -> Option<Vec<Extent>> {
         let state = &self.states[group as usize];
         let own = &state.group;
-        let kernel = own.verdict.as_ref()?.kind == Kind::Kernel && !state.alone;
+        let kernel = own.cost_result.as_ref()?.kind == Kind::Kernel && !state.alone;
         let mergeable =
             kernel && own.copies.is_empty() && !own.members.iter().any(|m| copied.contains(m));
         let edges = streams(self.graph, &own.members).into_iter();
@@ -81,19 +81,19 @@ impl BottomUp<'_> {
         let sweeps = |g: GroupId| {
             self.states[g as usize]
                 .group
-                .verdict
+                .cost_result
                 .as_ref()
                 .map(|v| v.sweeps)
         };
         let limit = sweeps(a).max(sweeps(b)).unwrap_or(0);
-        let verdict = self.ask(a, b).and_then(|verdict| {
-            let sweeps = verdict.sweeps;
+        let cost_result = self.evaluate(a, b).and_then(|cost_result| {
+            let sweeps = cost_result.sweeps;
             match sweeps <= limit {
-                true => Ok(verdict),
+                true => Ok(cost_result),
                 false => Err(Refusal::TooManySweeps { sweeps, limit }),
             }
         });
-        self.decide(Action::Horizontal, a, b, verdict)
+        self.decide(Action::Horizontal, a, b, cost_result)
     }
 }
 
@@ -106,9 +106,9 @@ fn streams<'g>(graph: &'g Graph, members: &[Index]) -> Vec<&'g Edge> {
         let (reads, writes) = (&graph.reads[op as usize], &graph.writes[op as usize]);
         for &number in reads.iter().chain(writes) {
             let edge = &graph.edges[number as usize];
-            let made = edge.maker.is_some_and(|m| inside.contains(&m));
-            let stays = made && !edge.escapes && edge.readers.iter().all(|r| inside.contains(r));
-            let free = edge.maker.is_some_and(|m| graph.free[m as usize]);
+            let made = edge.producer.is_some_and(|m| inside.contains(&m));
+            let stays = made && !edge.escapes && edge.users.iter().all(|r| inside.contains(r));
+            let free = edge.producer.is_some_and(|m| graph.free[m as usize]);
             if !stays && !free && seen.insert(number) {
                 found.push(edge);
             }

@@ -11,20 +11,20 @@
 //!
 //! A pattern that other passes moved ops in or out of counts as the ops left in it. Patterns that need each other's
 //! results in a cycle are taken apart. Never costs more than what was found without labels, and a program without
-//! labels is not looked at. Never splits a component, and never joins two: borders and hints come first.
+//! labels is not looked at. Never splits a component, and never joins two: boundaries and hints come first.
 
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_dialects::task::labels;
 use fuser_ir::{Block, Ir, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Search, in_run_order_by, near_first, together};
-use super::verdict::{Planner, Verdict};
 
 /// The part of a pattern that lies in a component.
-pub(super) struct Part {
+pub(super) struct Proposal {
     name: Sym,
     /// Parts of patterns directly inside of it, by number.
     inner: Vec<usize>,
@@ -40,7 +40,7 @@ pub(super) fn proposals(
     block: Block,
     graph: &Graph,
     components: &[Vec<Index>],
-) -> Vec<Vec<Part>> {
+) -> Vec<Vec<Proposal>> {
     let program = ir.block_parent_op(block);
     let sets = program.map_or_else(Vec::new, |p| labels::sets(ir, p));
     if sets.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn proposals(
     for (number, component) in components.iter().enumerate() {
         home.extend(component.iter().map(|&op| (op, number)));
     }
-    let mut parts: Vec<Vec<Part>> = components.iter().map(|_| Vec::new()).collect();
+    let mut parts: Vec<Vec<Proposal>> = components.iter().map(|_| Vec::new()).collect();
     // Of each set, its part in each component.
     let mut known: FxHashMap<(usize, usize), usize> = FxHashMap::default();
     for (number, set) in sets.iter().enumerate() {
@@ -58,15 +58,15 @@ pub(super) fn proposals(
             continue;
         };
         for &op in &set.ops {
-            let place = graph.place(op).and_then(|p| Some((p, *home.get(&p)?)));
-            let Some((place, component)) = place else {
+            let position = graph.position(op).and_then(|p| Some((p, *home.get(&p)?)));
+            let Some((position, component)) = position else {
                 continue;
             };
             let list = &mut parts[component];
             let around = set.parent.and_then(|p| known.get(&(p, component)).copied());
             let part = *known.entry((number, component)).or_insert_with(|| {
                 let part = list.len();
-                list.push(Part {
+                list.push(Proposal {
                     name,
                     inner: Vec::new(),
                     is_inner: around.is_some(),
@@ -77,7 +77,7 @@ pub(super) fn proposals(
                 }
                 part
             });
-            list[part].members.push(place);
+            list[part].members.push(position);
         }
     }
     parts
@@ -87,7 +87,7 @@ pub(super) fn proposals(
 pub(super) fn grow(
     search: &mut Search<'_>,
     component: &[Index],
-    parts: &[Part],
+    parts: &[Proposal],
     found: &[Group],
 ) -> Option<Vec<Group>> {
     // As one kernel everything is together already, and hints say more than labels.
@@ -95,7 +95,7 @@ pub(super) fn grow(
     if parts.is_empty() || found.len() == 1 || hinted() {
         return None;
     }
-    let asked = ask(search, parts);
+    let asked = evaluate(search, parts);
     if asked.is_empty() {
         return None;
     }
@@ -141,7 +141,7 @@ pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost)
 }
 
 /// The parts that are kernels, outermost first, with what the model says of them.
-fn ask(search: &mut Search<'_>, parts: &[Part]) -> Vec<Group> {
+fn evaluate(search: &mut Search<'_>, parts: &[Proposal]) -> Vec<Group> {
     let outer = (0..parts.len()).rev().filter(|&p| !parts[p].is_inner);
     let mut waiting: Vec<usize> = outer.collect();
     let mut groups = Vec::new();
@@ -149,7 +149,7 @@ fn ask(search: &mut Search<'_>, parts: &[Part]) -> Vec<Group> {
         let part = &parts[number];
         // A single op is a group of its own anyway.
         if part.members.len() > 1 {
-            let answer = search.ask(&part.members).and_then(tight);
+            let answer = search.evaluate(&part.members).and_then(tight);
             search.records.push(Record {
                 action: Action::Label(part.name),
                 parts: search.name_of(part.members.last()),
@@ -158,10 +158,10 @@ fn ask(search: &mut Search<'_>, parts: &[Part]) -> Vec<Group> {
                 before: None,
                 after: answer.as_ref().ok().map(|v| v.cost),
             });
-            if let Ok(verdict) = answer {
+            if let Ok(cost_result) = answer {
                 groups.push(Group {
                     members: part.members.clone(),
-                    verdict: Some(verdict),
+                    cost_result: Some(cost_result),
                     ..Group::default()
                 });
                 continue;
@@ -173,12 +173,12 @@ fn ask(search: &mut Search<'_>, parts: &[Part]) -> Vec<Group> {
 }
 
 /// One kernel that moves something twice is what merging may find, and not what to begin with.
-fn tight(verdict: Verdict) -> Result<Verdict, Refusal> {
-    match verdict.tight {
-        true => Ok(verdict),
+fn tight(cost_result: CostResult) -> Result<CostResult, Refusal> {
+    match cost_result.tight {
+        true => Ok(cost_result),
         false => Err(Refusal::NoGain {
-            before: verdict.least_bytes,
-            after: verdict.cost.bytes(),
+            before: cost_result.least_bytes,
+            after: cost_result.cost.bytes(),
         }),
     }
 }
@@ -187,8 +187,8 @@ fn tight(verdict: Verdict) -> Result<Verdict, Refusal> {
 fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Vec<Group> {
     let graph = search.graph;
     let order = near_first(graph, component);
-    let place: FxHashMap<Index, Index> = order.iter().copied().zip(0..).collect();
-    let place = |op: Index| place.get(&op).copied().unwrap_or(op);
+    let position: FxHashMap<Index, Index> = order.iter().copied().zip(0..).collect();
+    let position = |op: Index| position.get(&op).copied().unwrap_or(op);
     let mut whole = asked;
     loop {
         let inside = |groups: &[Group]| -> FxHashSet<Index> {
@@ -206,7 +206,7 @@ fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Ve
         let mut groups = whole.clone();
         groups.extend(search.singles(&rest));
         let count = groups.len();
-        let sorted = in_run_order_by(graph, groups, place);
+        let sorted = in_run_order_by(graph, groups, position);
         if sorted.len() == count {
             return sorted;
         }

@@ -28,7 +28,7 @@ pub(super) struct Order {
     /// Groups in order; merged ones leave holes.
     list: Vec<Option<GroupId>>,
     /// The position of each group.
-    place: Vec<u32>,
+    position: Vec<u32>,
 }
 
 impl Order {
@@ -36,7 +36,7 @@ impl Order {
     pub fn new(count: usize) -> Self {
         Self {
             list: (0..count as GroupId).map(Some).collect(),
-            place: (0..count as u32).collect(),
+            position: (0..count as u32).collect(),
         }
     }
     /// The groups in order.
@@ -45,7 +45,7 @@ impl Order {
     }
     /// True if `a` stands before `b`.
     pub fn is_before(&self, a: GroupId, b: GroupId) -> bool {
-        self.place[a as usize] < self.place[b as usize]
+        self.position[a as usize] < self.position[b as usize]
     }
 
     /// The groups between `a` and `b` that depend on the earlier one; a conflict if one of them leads to the later one.
@@ -57,7 +57,7 @@ impl Order {
         successors: &mut dyn FnMut(GroupId) -> Vec<GroupId>,
     ) -> Result<FxHashSet<GroupId>, Conflict> {
         let (first, last) = if self.is_before(a, b) { (a, b) } else { (b, a) };
-        let (from, to) = (self.place[first as usize], self.place[last as usize]);
+        let (from, to) = (self.position[first as usize], self.position[last as usize]);
         if (to - from) as usize > MAX_SPAN {
             return Err(Conflict::TooFar);
         }
@@ -68,7 +68,7 @@ impl Order {
                 if next == last && group != first {
                     return Err(Conflict::Cycle(path(first, group, last, &parents)));
                 }
-                let inside = self.place[next as usize] < to && next != first;
+                let inside = self.position[next as usize] < to && next != first;
                 if inside && !parents.contains_key(&next) {
                     parents.insert(next, group);
                     stack.push(next);
@@ -80,7 +80,7 @@ impl Order {
 
     /// Merges `b` into `a`; `between` is what [`Order::between`] gave for the pair.
     pub fn merge(&mut self, a: GroupId, b: GroupId, between: &FxHashSet<GroupId>) {
-        let (pa, pb) = (self.place[a as usize], self.place[b as usize]);
+        let (pa, pb) = (self.position[a as usize], self.position[b as usize]);
         let (from, to) = (pa.min(pb) as usize, pa.max(pb) as usize);
         let region: Vec<GroupId> = self.list[from..=to].iter().flatten().copied().collect();
         let others = || region.iter().copied().filter(|&g| g != a && g != b);
@@ -90,7 +90,7 @@ impl Order {
         self.list[from..=to].fill(None);
         for (slot, group) in (from..).zip(new) {
             self.list[slot] = Some(group);
-            self.place[group as usize] = slot as u32;
+            self.position[group as usize] = slot as u32;
         }
     }
 }

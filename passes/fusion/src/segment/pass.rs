@@ -3,21 +3,21 @@
 use fuser_analysis::cost::{Kind, Limits, Model, Objective};
 use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::task;
-use fuser_dialects::task::places;
+use fuser_dialects::task::positions;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Block, Diagnostics, Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 
 use super::apply::{Draw, draw};
-use super::borders::Hint;
+use super::boundaries::Hint;
+use super::cost_result::Planner;
 use super::explain;
-use super::forced;
+use super::explicit;
 use super::graph::Graph;
 use super::labels;
 use super::record::{Action, Record};
 use super::rounds::{prices, rounds};
 use super::search::{Group, Options, Segmentation, segment};
-use super::verdict::Planner;
 
 /// The codes of segmentation.
 pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VALUE];
@@ -26,7 +26,7 @@ pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VA
 pub const BROKEN_HINT: CodeDef = CodeDef {
     code: "FIR0710",
     title: "a hint cannot be kept",
-    explanation: "Ops with one `together:NAME` hint must share a kernel. Here they cannot: a border lies between them, they \
+    explanation: "Ops with one `together:NAME` hint must share a kernel. Here they cannot: a boundary lies between them, they \
                   have no common iteration space, or a path leads from one to the other through a third kernel. The reason \
                   is in the message. Hints are kept or refused, never dropped.",
     example: "$ fuser-opt x.fir --segment\n\
@@ -77,7 +77,7 @@ pub const UNKNOWN_VALUE: CodeDef = CodeDef {
 pub static SEGMENT: PassDef = PassDef {
     name: "segment",
     summary: "decides which ops share a kernel",
-    doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no border separates, as one \
+    doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no boundary separates, as one \
           kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first, and \
           components of few ops in the best way there is; then cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
           is rematerialized and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
@@ -137,7 +137,8 @@ pub static SEGMENT: PassDef = PassDef {
             name: "rounds",
             kind: OptionKind::COUNT,
             default: "4",
-            doc: "turns of rematerialization and of merging what it leaves, while the cost falls; a budget of work bounds them, so programs of more than 16384 ops get none",
+            doc: "rounds of rematerialization and of merging what it leaves, while the cost falls; a budget of work bounds them, so \
+                  programs of more than 16384 ops get none",
         },
         OptionDef {
             name: "max-ops",
@@ -191,7 +192,7 @@ pub static SEGMENT: PassDef = PassDef {
         },
         StatDef {
             name: "rounds",
-            doc: "turns of rematerialization and merging that were kept",
+            doc: "rounds of rematerialization and merging that were kept",
         },
         StatDef {
             name: "questions",
@@ -266,18 +267,18 @@ fn search(
     if let Some(errors) = broken(ctx, &graph, &result) {
         return Err(errors);
     }
-    places::note(ctx.ir, ctx.op);
-    let (program, turns) = (ctx.op, ctx.options.count("rounds"));
+    positions::note(ctx.ir, ctx.op);
+    let (program, most) = (ctx.op, ctx.options.count("rounds"));
     let drawn = |ir: &mut Ir, planner: &mut Planner, groups: &[Group]| {
         draw(ir, block, &Draw::all(&graph, groups), &graph.free_ops());
-        rounds(ir, program, planner, &options, turns)
+        rounds(ir, program, planner, &options, most)
     };
     let unlabelled = result.unlabelled.as_ref().map(|groups| {
         let mut ir = ctx.ir.clone();
         let records = drawn(&mut ir, &mut planner, groups);
         (ir, records)
     });
-    let mut turned = drawn(ctx.ir, &mut planner, &result.groups);
+    let mut later = drawn(ctx.ir, &mut planner, &result.groups);
     if let Some((ir, records)) = unlabelled {
         // What labels led to must cost no more in the end either: as it is drawn, and once it is rematerialized.
         let ops = graph.len();
@@ -289,14 +290,14 @@ fn search(
         let mut decisions = pairs.map(|(w, l)| labels::decision(&planner, ops, w, l));
         if let Some((record, _)) = decisions.find(|(_, kept)| !kept) {
             *ctx.ir = ir;
-            turned = records;
-            turned.push(record);
+            later = records;
+            later.push(record);
         }
     }
-    places::settle(ctx.ir, ctx.op);
-    count(ctx, &planner, &turned);
+    positions::settle(ctx.ir, ctx.op);
+    count(ctx, &planner, &later);
     let mut records = result.records;
-    records.extend(turned);
+    records.extend(later);
     Ok(records)
 }
 
@@ -331,7 +332,7 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
     let graph = Graph::build(ctx.ir, block, &model.bindings);
     let text = ctx.options.text("from").to_owned();
     let program = ctx.function().unwrap_or_default();
-    let segments = forced::read(ctx.ir, &graph, &program, &text).map_err(|error| {
+    let segments = explicit::read(ctx.ir, &graph, &program, &text).map_err(|error| {
         let message = error.message(ctx.ir);
         let mut told = ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message);
         for (op, text) in error.steps(ctx.ir) {
@@ -355,13 +356,13 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
         .collect();
     ctx.count("kernels", kernels as u64);
     ctx.count("segments", draws.len() as u64);
-    places::note(ctx.ir, ctx.op);
+    positions::note(ctx.ir, ctx.op);
     // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
     let loc = ctx.ir.op_loc(ctx.op);
     for segment in draw(ctx.ir, block, &draws, &graph.free_ops()) {
         ctx.ir.set_loc(segment, loc);
     }
-    places::settle(ctx.ir, ctx.op);
+    positions::settle(ctx.ir, ctx.op);
     Ok(())
 }
 
@@ -370,15 +371,15 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
 fn kinds(
     ctx: &PassContext<'_>,
     graph: &Graph,
-    segments: &[forced::Forced],
+    segments: &[explicit::ExplicitSegment],
     model: &Model,
 ) -> Result<Vec<&'static str>, Diagnostics> {
     let mut planner = Planner::new(model.clone());
     let mut errors = Diagnostics::default();
     let mut kinds = Vec::with_capacity(segments.len());
     for segment in segments {
-        match planner.ask(ctx.ir, graph, &segment.members) {
-            Ok(verdict) => kinds.push(verdict.kind.name()),
+        match planner.evaluate(ctx.ir, graph, &segment.members) {
+            Ok(cost_result) => kinds.push(cost_result.kind.name()),
             Err(refusal) if segment.members.len() > 1 => {
                 let last = segment.members.last().map(|&m| graph.ops[m as usize]);
                 let reason = refusal.render(ctx.ir);
@@ -434,8 +435,8 @@ fn check_hints(ctx: &PassContext<'_>, block: Block) -> Result<(), Diagnostics> {
 
 fn broken(ctx: &PassContext<'_>, graph: &Graph, result: &Segmentation) -> Option<Diagnostics> {
     let mut errors = Diagnostics::default();
-    for (place, refusal) in &result.broken_hints {
-        let op = graph.ops[*place as usize];
+    for (position, refusal) in &result.broken_hints {
+        let op = graph.ops[*position as usize];
         let hint = ctx.ir.str_of(op, "fusion.hint").unwrap_or_default();
         let reason = refusal.render(ctx.ir);
         let message = format!("the hint '{hint}' cannot be kept: {reason}");
@@ -474,7 +475,7 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
         Some(_) => RemarkKind::Missed,
     };
     let name = match record.action {
-        Action::Whole => "Whole",
+        Action::Component => "Component",
         Action::Merge => "Merge",
         Action::Horizontal => "Horizontal",
         Action::Regroup => "Regroup",

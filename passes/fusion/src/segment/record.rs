@@ -9,8 +9,8 @@ use super::graph::{Graph, Index};
 /// The kind of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// One kernel for all that no border separates.
-    Whole,
+    /// One kernel for all that no boundary separates.
+    Component,
     /// Two groups into one.
     Merge,
     /// Two groups that have nothing in common into one.
@@ -21,7 +21,7 @@ pub enum Action {
     Move,
     /// Ops of one group in others as well.
     Copy,
-    /// A turn of rematerialization and of merging what it leaves.
+    /// A round of rematerialization and of merging what it leaves.
     Round,
     /// One kernel for the ops of a pattern of this name.
     Label(Sym),
@@ -33,7 +33,7 @@ impl Action {
     /// The word in records.
     pub const fn name(self) -> &'static str {
         match self {
-            Action::Whole => "whole",
+            Action::Component => "component",
             Action::Merge => "merge",
             Action::Horizontal => "horizontal",
             Action::Regroup => "regroup",
@@ -67,7 +67,7 @@ impl Record {
     /// `merge %a + %b refused incompatible-factoring { ... } bytes 10 -> 8 launches 2 -> 1`
     pub fn render(&self, ir: &Ir) -> String {
         let parts: Vec<String> = self.parts.iter().map(|&v| value_text(ir, v)).collect();
-        let verdict = match &self.refusal {
+        let outcome = match &self.refusal {
             None => "accepted".into(),
             Some(refusal) => format!("refused {}", refusal.render(ir)),
         };
@@ -92,7 +92,7 @@ impl Record {
         };
         let parts = parts.join(between);
         let gap = if parts.is_empty() { "" } else { " " };
-        format!("{}{name}{gap}{parts} {verdict}{change}", self.action.name())
+        format!("{}{name}{gap}{parts} {outcome}{change}", self.action.name())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Border refinement: ops move, or are copied, across a cut if that lowers the total.
+//! Boundary refinement: ops move, or are copied, across a cut if that lowers the total.
 //!
 //! Merging joins whole groups, so a cut can lie on the wide side of a cheap op: behind a cast to f32, behind a broadcast,
 //! before a narrowing cast. For each value that crosses a cut this looks at what makes it (with up to a few ops before it)
@@ -11,9 +11,9 @@
 //! s1: %y = ... %w                   s1: %w = fusion.cast %h to f32 ; %y = ... %w
 //! ```
 //!
-//! Guarantees: each change lowers the cost strictly, so it ends; ops with a hint stay where they are, no border of the
+//! Guarantees: each change lowers the cost strictly, so it ends; ops with a hint stay where they are, no boundary of the
 //! user ends up inside a group, and only what is pure and no reduction is copied. A change that can save nothing by the
-//! values at the borders alone is not evaluated; the ops in the groups that are evaluated are counted and bounded,
+//! values at the boundaries alone is not evaluated; the ops in the groups that are evaluated are counted and bounded,
 //! linear in the program. Never looks at more than the groups at one cut.
 
 use std::collections::VecDeque;
@@ -23,11 +23,11 @@ use fuser_ir::Ir;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::borders::{is_alone, separated};
+use super::boundaries::{is_alone, separated};
+use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
-use super::verdict::{Planner, Verdict};
 
 /// The most ops that go together.
 const MAX_ROW: usize = 6;
@@ -36,17 +36,17 @@ const MAX_STEPS: usize = 3;
 /// The most groups that may get a copy at once.
 const MAX_COPIES: usize = 4;
 
-/// A group, by its place in the run order.
-type Place = u32;
+/// A group, by its position in the run order.
+type Position = u32;
 
 /// Ops that change sides.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Change {
     ops: SmallVec<[Index; MAX_ROW]>,
-    from: Place,
+    from: Position,
     /// True if they leave `from`.
     leave: bool,
-    into: SmallVec<[Place; MAX_COPIES]>,
+    into: SmallVec<[Position; MAX_COPIES]>,
 }
 
 impl Change {
@@ -67,9 +67,9 @@ struct Refine<'a> {
     /// The ops that each group computes, ascending.
     content: Vec<Vec<Index>>,
     /// The groups that compute each op, ascending: the first writes its results, the others keep them to themselves.
-    homes: Vec<SmallVec<[Place; 1]>>,
+    homes: Vec<SmallVec<[Position; 1]>>,
     /// The number of ops of a group that read a value.
-    reads: FxHashMap<(u32, Place), u32>,
+    reads: FxHashMap<(u32, Position), u32>,
     /// Groups that stay as they are: views, ops that the model does not know, ops that a hint keeps alone.
     fixed: Vec<bool>,
     /// Ops in groups that may still be asked about.
@@ -90,7 +90,7 @@ impl<'a> Refine<'a> {
         let fixed = groups.iter().map(|group| {
             let alone = |&m: &Index| is_alone(ir, graph.ops[m as usize]);
             let kernel = group
-                .verdict
+                .cost_result
                 .as_ref()
                 .is_some_and(|v| v.kind == Kind::Kernel);
             !kernel || group.members.iter().any(alone)
@@ -107,11 +107,11 @@ impl<'a> Refine<'a> {
             groups,
             budget,
         };
-        for place in 0..refine.groups.len() {
-            let group = &refine.groups[place];
+        for position in 0..refine.groups.len() {
+            let group = &refine.groups[position];
             let ops: Vec<Index> = group.members.iter().chain(&group.copies).copied().collect();
             for op in ops {
-                refine.enter(op, place as Place);
+                refine.enter(op, position as Position);
             }
         }
         refine
@@ -129,7 +129,7 @@ impl<'a> Refine<'a> {
                 let changed = self.improve(edge);
                 self.wait(&changed, &mut queue, &mut waits);
             }
-            for group in 0..self.groups.len() as Place {
+            for group in 0..self.groups.len() as Position {
                 if self.drop_idle(group) {
                     let content = self.content[group as usize].clone();
                     self.wait(&content, &mut queue, &mut waits);
@@ -150,9 +150,9 @@ impl<'a> Refine<'a> {
     }
 
     fn finish(mut self) -> Vec<Group> {
-        for (place, content) in self.content.iter().enumerate() {
-            let own = |op: &&Index| self.homes[**op as usize][0] == place as Place;
-            let group = &mut self.groups[place];
+        for (position, content) in self.content.iter().enumerate() {
+            let own = |op: &&Index| self.homes[**op as usize][0] == position as Position;
+            let group = &mut self.groups[position];
             group.members = content.iter().filter(own).copied().collect();
             group.copies = content.iter().filter(|op| !own(op)).copied().collect();
         }
@@ -174,9 +174,9 @@ impl<'a> Refine<'a> {
         SmallVec::new()
     }
 
-    /// Takes ops out of a group that has no need of them: all their readers went to groups that compute them too.
+    /// Takes ops out of a group that has no need of them: all their users went to groups that compute them too.
     /// Returns true if there were any.
-    fn drop_idle(&mut self, group: Place) -> bool {
+    fn drop_idle(&mut self, group: Position) -> bool {
         let before = self.content[group as usize].len();
         for op in self.content[group as usize].clone().into_iter().rev() {
             let homes = &self.homes[op as usize];
@@ -197,11 +197,11 @@ impl<'a> Refine<'a> {
                 true => None,
                 false => self
                     .planner
-                    .ask_with(self.ir, self.graph, content, &copies)
+                    .evaluate_with(self.ir, self.graph, content, &copies)
                     .ok(),
             };
             if answer.is_some() || count == 0 {
-                self.groups[group as usize].verdict = answer;
+                self.groups[group as usize].cost_result = answer;
             }
         }
         changed
@@ -211,18 +211,18 @@ impl<'a> Refine<'a> {
 
     fn candidates(&self, number: u32) -> Vec<Change> {
         let edge = &self.graph.edges[number as usize];
-        let maker = edge.maker.filter(|&m| !self.graph.free[m as usize]);
-        let Some(maker) = maker.filter(|&m| self.homes[m as usize].len() == 1) else {
+        let producer = edge.producer.filter(|&m| !self.graph.free[m as usize]);
+        let Some(producer) = producer.filter(|&m| self.homes[m as usize].len() == 1) else {
             return Vec::new();
         };
-        let from = self.homes[maker as usize][0];
+        let from = self.homes[producer as usize][0];
         let targets = self.outside(number);
         if targets.is_empty() || self.fixed[from as usize] {
             return Vec::new();
         }
         let mut changes = Vec::new();
-        for ops in self.rows(&[maker], from, false) {
-            let mut push = |leave: bool, into: &[Place]| {
+        for ops in self.rows(&[producer], from, false) {
+            let mut push = |leave: bool, into: &[Position]| {
                 changes.push(Change {
                     ops: ops.clone(),
                     from,
@@ -240,10 +240,10 @@ impl<'a> Refine<'a> {
             }
         }
         for &target in targets.iter().take(MAX_COPIES) {
-            let readers = edge.readers.iter().copied();
+            let users = edge.users.iter().copied();
             let inside = |r: &Index| self.homes[*r as usize].as_slice() == [target];
-            let readers: Vec<Index> = readers.filter(inside).take(MAX_ROW).collect();
-            for ops in self.rows(&readers, target, true) {
+            let users: Vec<Index> = users.filter(inside).take(MAX_ROW).collect();
+            for ops in self.rows(&users, target, true) {
                 changes.push(Change {
                     ops,
                     from: target,
@@ -256,21 +256,26 @@ impl<'a> Refine<'a> {
     }
 
     /// The groups that load a value from memory, ascending.
-    fn outside(&self, number: u32) -> Vec<Place> {
+    fn outside(&self, number: u32) -> Vec<Position> {
         let edge = &self.graph.edges[number as usize];
         let made = edge
-            .maker
+            .producer
             .map_or(&[][..], |m| self.homes[m as usize].as_slice());
-        let readers = edge.readers.iter();
-        let groups = readers.flat_map(|&r| self.homes[r as usize].iter().copied());
-        let mut groups: Vec<Place> = groups.filter(|g| !made.contains(g)).collect();
+        let users = edge.users.iter();
+        let groups = users.flat_map(|&r| self.homes[r as usize].iter().copied());
+        let mut groups: Vec<Position> = groups.filter(|g| !made.contains(g)).collect();
         groups.sort_unstable();
         groups.dedup();
         groups
     }
 
     /// `start`, and then with one more step of neighbours inside `group` at a time, away from the cut.
-    fn rows(&self, start: &[Index], group: Place, down: bool) -> Vec<SmallVec<[Index; MAX_ROW]>> {
+    fn rows(
+        &self,
+        start: &[Index],
+        group: Position,
+        down: bool,
+    ) -> Vec<SmallVec<[Index; MAX_ROW]>> {
         let mut row: SmallVec<[Index; MAX_ROW]> = start.iter().copied().collect();
         let mut rows = Vec::new();
         let mut fresh = 0..row.len();
@@ -283,7 +288,7 @@ impl<'a> Refine<'a> {
                 let inside =
                     |o: &Index| self.homes[*o as usize].as_slice() == [group] && !row.contains(o);
                 match down {
-                    true => next.extend(self.graph.consumers(op).map(|(o, _)| o).filter(inside)),
+                    true => next.extend(self.graph.users(op).map(|(o, _)| o).filter(inside)),
                     false => next.extend(self.graph.producers(op).map(|(o, _)| o).filter(inside)),
                 }
                 if next.len() > MAX_ROW {
@@ -298,14 +303,14 @@ impl<'a> Refine<'a> {
         rows
     }
 
-    /// True if the order of groups stays an order, hints are kept, and no border ends up inside.
+    /// True if the order of groups stays an order, hints are kept, and no boundary ends up inside.
     fn is_legal(&self, change: &Change) -> bool {
-        let fixed = |g: &Place| self.fixed[*g as usize];
+        let fixed = |g: &Position| self.fixed[*g as usize];
         if change.into.iter().any(fixed) || fixed(&change.from) {
             return false;
         }
         let copied = change.action() == Action::Copy;
-        let homes = |op: Index| -> SmallVec<[Place; 4]> {
+        let homes = |op: Index| -> SmallVec<[Position; 4]> {
             match change.ops.contains(&op) {
                 true => self.homes_after(op, change),
                 false => self.homes[op as usize].iter().copied().collect(),
@@ -318,21 +323,21 @@ impl<'a> Refine<'a> {
                 return false;
             }
             let own = homes(op);
-            let reads = self.graph.producers(op).all(|(maker, _)| {
-                let border = separated(self.ir, self.graph.ops[maker as usize], node);
-                flows(&homes(maker), &own, border)
+            let reads = self.graph.producers(op).all(|(producer, _)| {
+                let boundary = separated(self.ir, self.graph.ops[producer as usize], node);
+                flows(&homes(producer), &own, boundary)
             });
             reads
-                && self.graph.consumers(op).all(|(reader, _)| {
-                    let border = separated(self.ir, node, self.graph.ops[reader as usize]);
-                    flows(&own, &homes(reader), border)
+                && self.graph.users(op).all(|(user, _)| {
+                    let boundary = separated(self.ir, node, self.graph.ops[user as usize]);
+                    flows(&own, &homes(user), boundary)
                 })
         })
     }
-    fn homes_after(&self, op: Index, change: &Change) -> SmallVec<[Place; 4]> {
+    fn homes_after(&self, op: Index, change: &Change) -> SmallVec<[Position; 4]> {
         let old = self.homes[op as usize].iter().copied();
         let kept = old.filter(|&g| !change.leave || g != change.from);
-        let mut homes: SmallVec<[Place; 4]> = kept.chain(change.into.iter().copied()).collect();
+        let mut homes: SmallVec<[Position; 4]> = kept.chain(change.into.iter().copied()).collect();
         homes.sort_unstable();
         homes.dedup();
         homes
@@ -349,7 +354,7 @@ impl<'a> Refine<'a> {
         }
         near.sort_unstable();
         near.dedup();
-        let mut touched: Vec<Place> = change.into.iter().copied().collect();
+        let mut touched: Vec<Position> = change.into.iter().copied().collect();
         touched.push(change.from);
         touched.sort_unstable();
         touched.dedup();
@@ -376,26 +381,28 @@ impl<'a> Refine<'a> {
         true
     }
 
-    /// Asks about the groups as they are now; takes their new verdicts over where they cost less.
-    fn judge(&mut self, change: &Change, touched: &[Place]) -> bool {
+    /// Asks about the groups as they are now; takes their new cost results over where they cost less.
+    fn judge(&mut self, change: &Change, touched: &[Position]) -> bool {
         let costs = touched.iter().map(|&g| self.cost(g));
         let before = costs.fold(Cost::default(), |sum, c| sum.plus(&c));
         let mut after = Cost::default();
-        let mut verdicts: Vec<Option<Verdict>> = Vec::with_capacity(touched.len());
+        let mut cost_results: Vec<Option<CostResult>> = Vec::with_capacity(touched.len());
         for &group in touched {
             let content = &self.content[group as usize];
             if content.is_empty() {
-                verdicts.push(None);
+                cost_results.push(None);
                 continue;
             }
             self.budget = self.budget.saturating_sub(content.len() as u64);
             self.planner.refined_ops += content.len() as u64;
             let copies = self.copies(group);
-            let answer = self.planner.ask_with(self.ir, self.graph, content, &copies);
+            let answer = self
+                .planner
+                .evaluate_with(self.ir, self.graph, content, &copies);
             match answer {
-                Ok(verdict) => {
-                    after = after.plus(&verdict.cost);
-                    verdicts.push(Some(verdict));
+                Ok(cost_result) => {
+                    after = after.plus(&cost_result.cost);
+                    cost_results.push(Some(cost_result));
                 }
                 Err(refusal) => {
                     self.record(change, Some(refusal), before, None);
@@ -415,8 +422,8 @@ impl<'a> Refine<'a> {
             return false;
         }
         self.record(change, None, before, Some(after));
-        for (&group, verdict) in touched.iter().zip(verdicts) {
-            self.groups[group as usize].verdict = verdict;
+        for (&group, cost_result) in touched.iter().zip(cost_results) {
+            self.groups[group as usize].cost_result = cost_result;
             self.groups[group as usize].settled = false;
         }
         true
@@ -441,7 +448,7 @@ impl<'a> Refine<'a> {
         after: Option<Cost>,
     ) {
         let last = change.ops.last().copied();
-        let target = |&g: &Place| self.groups[g as usize].members.last().copied();
+        let target = |&g: &Position| self.groups[g as usize].members.last().copied();
         let targets = change.into.iter().filter_map(target);
         let parts = last.into_iter().chain(targets);
         self.records.push(Record {
@@ -456,25 +463,25 @@ impl<'a> Refine<'a> {
         });
     }
 
-    fn cost(&self, group: Place) -> Cost {
-        let verdict = self.groups[group as usize].verdict.as_ref();
-        verdict.map_or(Cost::default(), |v| v.cost)
+    fn cost(&self, group: Position) -> Cost {
+        let cost_result = self.groups[group as usize].cost_result.as_ref();
+        cost_result.map_or(Cost::default(), |v| v.cost)
     }
     /// Bytes that a group moves beyond each input and each output once: what another plan could save at most.
-    fn slack(&self, group: Place) -> u64 {
-        let verdict = self.groups[group as usize].verdict.as_ref();
-        verdict.map_or(0, |v| v.cost.bytes().saturating_sub(v.least_bytes))
+    fn slack(&self, group: Position) -> u64 {
+        let cost_result = self.groups[group as usize].cost_result.as_ref();
+        cost_result.map_or(0, |v| v.cost.bytes().saturating_sub(v.least_bytes))
     }
     /// Bytes of the values `edges` that the groups `touched` load, and that anyone writes.
-    fn traffic(&self, edges: &[u32], touched: &[Place]) -> u64 {
+    fn traffic(&self, edges: &[u32], touched: &[Position]) -> u64 {
         let mut bytes = 0u64;
         for &number in edges {
             let edge = &self.graph.edges[number as usize];
-            let makes = |g: &Place| {
-                let maker = edge.maker.map(|m| self.homes[m as usize].contains(g));
-                maker.unwrap_or(false)
+            let makes = |g: &Position| {
+                let producer = edge.producer.map(|m| self.homes[m as usize].contains(g));
+                producer.unwrap_or(false)
             };
-            let reads = |g: &&Place| self.reads.contains_key(&(number, **g)) && !makes(g);
+            let reads = |g: &&Position| self.reads.contains_key(&(number, **g)) && !makes(g);
             let loads = touched.iter().filter(reads).count() as u64;
             let moved = loads + u64::from(self.is_written(number));
             bytes = bytes.saturating_add(edge.bytes.saturating_mul(moved));
@@ -484,20 +491,20 @@ impl<'a> Refine<'a> {
     /// True if a value is needed outside of the groups that make it.
     fn is_written(&self, number: u32) -> bool {
         let edge = &self.graph.edges[number as usize];
-        let Some(maker) = edge.maker.filter(|&m| !self.graph.free[m as usize]) else {
+        let Some(producer) = edge.producer.filter(|&m| !self.graph.free[m as usize]) else {
             return false;
         };
-        let made = &self.homes[maker as usize];
+        let made = &self.homes[producer as usize];
         let outside = |r: &Index| self.homes[*r as usize].iter().any(|g| !made.contains(g));
-        edge.escapes || edge.readers.iter().any(outside)
+        edge.escapes || edge.users.iter().any(outside)
     }
-    fn writer(&self, number: u32) -> Option<Place> {
-        let maker = self.graph.edges[number as usize].maker?;
-        self.homes[maker as usize].first().copied()
+    fn writer(&self, number: u32) -> Option<Position> {
+        let producer = self.graph.edges[number as usize].producer?;
+        self.homes[producer as usize].first().copied()
     }
     /// The values that a group keeps to itself though an op outside of it reads them, and those that it writes for copies of
     /// its own ops.
-    fn copies(&self, group: Place) -> Copies {
+    fn copies(&self, group: Position) -> Copies {
         let mut copies = Copies::default();
         let content = &self.content[group as usize];
         for &op in content {
@@ -508,7 +515,7 @@ impl<'a> Refine<'a> {
                 let inside = |r: &Index| self.homes[*r as usize].contains(&group);
                 if homes.len() > 1 && !writes {
                     copies.hidden.insert(edge.value);
-                } else if writes && !edge.escapes && edge.readers.iter().all(inside) {
+                } else if writes && !edge.escapes && edge.users.iter().all(inside) {
                     copies.shown.insert(edge.value);
                 }
             }
@@ -535,7 +542,7 @@ impl<'a> Refine<'a> {
             }
         }
     }
-    fn enter(&mut self, op: Index, group: Place) {
+    fn enter(&mut self, op: Index, group: Position) {
         insert(&mut self.content[group as usize], op);
         let homes = &mut self.homes[op as usize];
         let at = homes.partition_point(|&g| g < group);
@@ -544,7 +551,7 @@ impl<'a> Refine<'a> {
             *self.reads.entry((edge, group)).or_default() += 1;
         }
     }
-    fn leave(&mut self, op: Index, group: Place) {
+    fn leave(&mut self, op: Index, group: Position) {
         self.content[group as usize].retain(|&o| o != op);
         self.homes[op as usize].retain(|g| *g != group);
         for &edge in &self.graph.reads[op as usize] {
@@ -563,14 +570,14 @@ fn insert(list: &mut Vec<Index>, op: Index) {
     list.insert(at, op);
 }
 
-/// True if every group of a reader finds what it reads: in the group itself, where no border lies between, or written
+/// True if every group of a user finds what it reads: in the group itself, where no boundary lies between, or written
 /// by an earlier one.
-fn flows(makers: &[Place], readers: &[Place], border: bool) -> bool {
-    let Some(&writer) = makers.first() else {
+fn flows(producers: &[Position], users: &[Position], boundary: bool) -> bool {
+    let Some(&writer) = producers.first() else {
         return false;
     };
-    readers.iter().all(|reader| match makers.contains(reader) {
-        true => !border,
-        false => writer < *reader,
+    users.iter().all(|user| match producers.contains(user) {
+        true => !boundary,
+        false => writer < *user,
     })
 }

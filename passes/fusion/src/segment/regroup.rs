@@ -1,7 +1,7 @@
 //! The best grouping of neighbours, which merging misses because it takes the best merge first.
 //!
 //! A window slides over the groups in run order. The ops of the groups inside are taken apart into parts that no better
-//! grouping parts (`floor.rs`), and where these are few, put together in the best way there is (`exact.rs`). A window begins
+//! grouping parts (`lower_bound.rs`), and where these are few, put together in the best way there is (`exact.rs`). A window begins
 //! as wide as it may be and becomes narrower until its parts are few enough; it may be a single group.
 //!
 //! ```text
@@ -17,8 +17,8 @@ use fuser_ir::{Ir, Traits};
 use rustc_hash::FxHashMap;
 
 use super::exact::{self, Bounds, Found};
-use super::floor;
 use super::graph::{Graph, Index};
+use super::lower_bound;
 use super::record::{Action, Record};
 use super::search::{Group, Search};
 
@@ -83,7 +83,7 @@ pub(super) fn best(search: &mut Search<'_>, window: &[Group]) -> Found {
     if all.iter().any(hinted) || all.len() > MAX_OPS {
         return Found::Unknown;
     }
-    // Components that are one group each end at borders: only what two of them touch beside those could be saved.
+    // Components that are one group each end at boundaries: only what two of them touch beside those could be saved.
     if window.len() > 1 && window.iter().all(|g| g.settled) && !share(ir, graph, window) {
         return Found::Unknown;
     }
@@ -96,13 +96,13 @@ pub(super) fn best(search: &mut Search<'_>, window: &[Group]) -> Found {
     best_of(search, &parts, window)
 }
 
-/// True if two of the groups load one value, or one loads what another makes and no border is.
+/// True if two of the groups load one value, or one loads what another makes and no boundary is.
 fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
     let mut touched = FxHashMap::<u32, usize>::default();
     window.iter().zip(0..).any(|(group, number)| {
         let edges = group.members.iter().flat_map(|&op| {
-            let border = ir.has(graph.ops[op as usize], Traits::BARRIER);
-            let made = graph.writes[op as usize].iter().filter(move |_| !border);
+            let boundary = ir.has(graph.ops[op as usize], Traits::BARRIER);
+            let made = graph.writes[op as usize].iter().filter(move |_| !boundary);
             made.chain(&graph.reads[op as usize])
         });
         let mut loaded = edges.filter(|&&edge| graph.is_loaded(edge));
@@ -123,7 +123,7 @@ pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Gr
 /// The ops `all`, ascending, in parts that no grouping parts which costs no more than what is `known`.
 fn parts(search: &Search<'_>, all: &[Index], known: &Cost) -> Vec<Vec<Index>> {
     match search.planner.model.objective {
-        Objective::Bytes => floor::inseparable(search.ir, search.graph, all, known.bytes()),
+        Objective::Bytes => lower_bound::inseparable(search.ir, search.graph, all, known.bytes()),
         _ => all.iter().map(|&op| vec![op]).collect(),
     }
 }

@@ -1,11 +1,11 @@
-//! Segmentation and rematerialization in turns, until nothing falls.
+//! Rounds of rematerialization and segmentation, until nothing falls.
 //!
 //! Merging pays for every value that crosses; rematerialization then finds that some of them need not, and kernels that
-//! were kept apart by them may share a walk. So, on a copy: rematerialize what is drawn, dissolve the borders, go on merging
+//! were kept apart by them may share a walk. So, on a copy: rematerialize what is drawn, dissolve the boundaries, go on merging
 //! and refining from these groups, rematerialize again. A round is kept only if the cost fell strictly; the first that does
 //! not ends it. Without a round that is kept the program stays as it was drawn, and the `remat` pass has its turn later.
 //!
-//! Never undoes what a hint or a border of the user demands: merging goes on under the same rules. Bounded by the number of
+//! Never undoes what a hint or a boundary of the user demands: merging goes on under the same rules. Bounded by the number of
 //! rounds and by a budget of work, counted and not timed; where the budget ends it, a record says so.
 
 use fuser_analysis::cost::{Cost, Model, Refusal, boundary};
@@ -14,20 +14,20 @@ use fuser_dialects::task::outline::dissolve;
 use fuser_ir::{Ir, Op};
 
 use super::apply::{Draw, draw};
+use super::cost_result::Planner;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Options, Search};
-use super::verdict::Planner;
-use crate::remat::{Config, Plans, improve};
+use crate::remat::{Config, CostCache, improve};
 
-/// The number of things that all turns may look at: values, ops and nodes of networks in rematerialization, and ops
+/// The number of things that all rounds may look at: values, ops and nodes of networks in rematerialization, and ops
 /// that are grouped anew.
 const BUDGET: u64 = 1 << 22;
-/// The number of them that rematerialization may look at in a turn, for each op: it only looks ahead. A program for
-/// whose ops the budget would not suffice gets no turn.
+/// The number of them that rematerialization may look at in a round, for each op: it only looks ahead. A program for
+/// whose ops the budget would not suffice gets no round.
 const WORK: u64 = 256;
 
-/// Takes turns on the drawn segments of `program`, at most `most` times; gives a record of each turn.
+/// Runs rounds on the drawn segments of `program`, at most `most`; gives a record of each.
 pub(super) fn rounds(
     ir: &mut Ir,
     program: Op,
@@ -45,7 +45,7 @@ pub(super) fn rounds(
         return records;
     }
     let model = planner.model.clone();
-    let mut plans = Plans::new(&model);
+    let mut costs = CostCache::new(&model);
     let objective = model.objective;
     let config = Config {
         work: WORK,
@@ -57,7 +57,7 @@ pub(super) fn rounds(
         return records;
     }
     let mut spent = first.work.saturating_add(ops);
-    let mut cost = total(&state, program, &model, &mut plans);
+    let mut cost = total(&state, program, &model, &mut costs);
     for _ in 0..most {
         if spent > BUDGET {
             records.push(ended(spent, BUDGET));
@@ -67,9 +67,9 @@ pub(super) fn rounds(
         if !regroup(&mut trial, program, planner, options).unwrap_or(false) {
             break;
         }
-        let turn = improve(&mut trial, program, &model, &config);
-        spent = spent.saturating_add(turn.work).saturating_add(ops);
-        let after = total(&trial, program, &model, &mut plans);
+        let round = improve(&mut trial, program, &model, &config);
+        spent = spent.saturating_add(round.work).saturating_add(ops);
+        let after = total(&trial, program, &model, &mut costs);
         let falls = after.key(objective) < cost.key(objective);
         let refusal = (!falls).then(|| Refusal::NoGain {
             before: cost.key(objective).0,
@@ -92,7 +92,7 @@ pub(super) fn rounds(
     records
 }
 
-/// Turns that were not taken because so much would be looked at.
+/// Rounds that were not run because so much would be looked at.
 fn ended(ops: u64, limit: u64) -> Record {
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let (ops, limit) = (count(ops), count(limit));
@@ -110,7 +110,7 @@ fn ended(ops: u64, limit: u64) -> Record {
 /// that.
 pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
     let model = &planner.model;
-    let drawn = total(ir, program, model, &mut Plans::new(model));
+    let drawn = total(ir, program, model, &mut CostCache::new(model));
     let ops = ir.walk(program).len() as u64;
     if ops.saturating_mul(WORK) > BUDGET {
         return [drawn; 2];
@@ -121,7 +121,10 @@ pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
         ..Config::default()
     };
     improve(&mut copy, program, model, &config);
-    [drawn, total(&copy, program, model, &mut Plans::new(model))]
+    [
+        drawn,
+        total(&copy, program, model, &mut CostCache::new(model)),
+    ]
 }
 
 fn segments(ir: &Ir, program: Op) -> Vec<Op> {
@@ -129,8 +132,8 @@ fn segments(ir: &Ir, program: Op) -> Vec<Op> {
     children.filter(|&op| ir.is(op, &task::SEGMENT)).collect()
 }
 
-fn total(ir: &Ir, program: Op, model: &Model, plans: &mut Plans<'_>) -> Cost {
-    let cost = |&segment: &Op| match plans.today(ir, segment) {
+fn total(ir: &Ir, program: Op, model: &Model, costs: &mut CostCache<'_>) -> Cost {
+    let cost = |&segment: &Op| match costs.current(ir, segment) {
         Some(priced) => priced.cost,
         None => {
             let (inputs, outputs) = boundary(ir, &ir.children(segment));
@@ -164,11 +167,11 @@ fn regroup(ir: &mut Ir, program: Op, planner: &mut Planner, options: &Options) -
     let graph = Graph::build(ir, block, &planner.model.bindings);
     let mut groups = Vec::with_capacity(contents.len());
     for ops in contents {
-        let places = ops.into_iter().filter_map(|op| graph.place(op));
-        let members: Vec<Index> = places.filter(|&p| !graph.free[p as usize]).collect();
+        let positions = ops.into_iter().filter_map(|op| graph.position(op));
+        let members: Vec<Index> = positions.filter(|&p| !graph.free[p as usize]).collect();
         if !members.is_empty() {
             groups.push(Group {
-                verdict: planner.ask(ir, &graph, &members).ok(),
+                cost_result: planner.evaluate(ir, &graph, &members).ok(),
                 members,
                 ..Group::default()
             });

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_ir::{Block, Ir, Value};
 
-use super::borders::{self, Hint};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
+use super::boundaries::{self, Hint};
+use super::chunks::chunks;
+use super::cost_result::{CostResult, Planner};
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
 use super::labels;
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
 use super::regroup::{self, regroup};
-use super::stretches::packs;
-use super::verdict::{Planner, Verdict};
 
 /// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,12 +53,12 @@ impl Default for Options {
 /// Ops that share a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Group {
-    /// The ops, by place in the graph, ascending.
+    /// The ops, by position in the graph, ascending.
     pub members: Vec<Index>,
     /// Ops of earlier groups that this one computes again, ascending.
     pub copies: Vec<Index>,
     /// The cost model's result; `None` for an op that it does not understand.
-    pub verdict: Option<Verdict>,
+    pub cost_result: Option<CostResult>,
     /// Kept by the top-down phase.
     pub settled: bool,
 }
@@ -70,7 +70,7 @@ pub struct Segmentation {
     pub groups: Vec<Group>,
     /// Every decision, in order.
     pub records: Vec<Record>,
-    /// Hints that could not be kept: the op's place and the reason.
+    /// Hints that could not be kept: the op's position and the reason.
     pub broken_hints: Vec<(Index, Refusal)>,
     /// The groups found without labels, if labels gave the groups.
     pub unlabelled: Option<Vec<Group>>,
@@ -137,9 +137,9 @@ impl<'a> Search<'a> {
             records,
         }
     }
-    /// The verdict of the model on the ops as one group.
-    pub fn ask(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
-        self.planner.ask(self.ir, self.graph, members)
+    /// The cost result of the ops as one group.
+    pub fn evaluate(&mut self, members: &[Index]) -> Result<CostResult, Refusal> {
+        self.planner.evaluate(self.ir, self.graph, members)
     }
     /// The price of `groups`.
     pub fn total(&self, groups: &[Group]) -> Cost {
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
     }
 
     fn run(mut self, block: Block) -> Segmentation {
-        let components = borders::components(self.ir, self.graph);
+        let components = boundaries::components(self.ir, self.graph);
         let several = components.len() > 1;
         let proposals = match self.options.labels && !self.options.exact {
             true => labels::proposals(self.ir, block, self.graph, &components),
@@ -254,44 +254,47 @@ impl<'a> Search<'a> {
         // Few ops are worth the search from single ones even where no kernel can hold them.
         let limit = self.planner.model.limits.ops.max(MAX_AGAIN);
         let fits = self.graph.with_free(component).len() <= limit;
-        let whole = self.options.top_down.then(|| self.ask_whole(component));
+        let whole = self
+            .options
+            .top_down
+            .then(|| self.evaluate_component(component));
         let whole = whole.and_then(Result::ok);
-        let settled = |verdict: Verdict| Group {
+        let settled = |cost_result: CostResult| Group {
             members: component.to_vec(),
-            verdict: Some(verdict),
+            cost_result: Some(cost_result),
             settled: true,
             ..Group::default()
         };
         // Partial results lie beside inputs and outputs: without them several kernels may move less.
-        let least = |v: &Verdict| v.cost.bytes() == v.least_bytes || component.len() > MAX_AGAIN;
-        if let Some(verdict) = whole.clone().filter(|v| v.tight && least(v)) {
-            return vec![settled(verdict)];
+        let least = |v: &CostResult| v.cost.bytes() == v.least_bytes || component.len() > MAX_AGAIN;
+        if let Some(cost_result) = whole.clone().filter(|v| v.tight && least(v)) {
+            return vec![settled(cost_result)];
         }
         let grown = match fits {
             true => self.grow(component),
             false => self.grow_long(component),
         };
         match whole {
-            Some(verdict) if self.key(&self.total(&grown)) >= self.key(&verdict.cost) => {
-                vec![settled(verdict)]
+            Some(cost_result) if self.key(&self.total(&grown)) >= self.key(&cost_result.cost) => {
+                vec![settled(cost_result)]
             }
             _ => grown,
         }
     }
 
     /// Asks about ops as one group, and records it.
-    fn ask_whole(&mut self, ops: &[Index]) -> Result<Verdict, Refusal> {
-        let verdict = self.ask(ops);
+    fn evaluate_component(&mut self, ops: &[Index]) -> Result<CostResult, Refusal> {
+        let cost_result = self.evaluate(ops);
         let record = Record {
-            action: Action::Whole,
+            action: Action::Component,
             parts: self.name_of(ops.last()),
             ops: ops.len(),
-            refusal: verdict.as_ref().err().cloned(),
+            refusal: cost_result.as_ref().err().cloned(),
             before: None,
-            after: verdict.as_ref().ok().map(|v| v.cost),
+            after: cost_result.as_ref().ok().map(|v| v.cost),
         };
         self.records.push(record);
-        verdict
+        cost_result
     }
 
     /// Bottom-up from single ops, hints first. Of few ops in few parts the optimum is taken; else few ops are grown under the other
@@ -337,20 +340,20 @@ impl<'a> Search<'a> {
                 let _ = search.force(first, other);
             }
         }
-        search.ask_forced();
+        search.evaluate_forced();
         search.run(budget)
     }
     /// A group for each op.
     pub fn singles(&mut self, ops: &[Index]) -> Vec<Group> {
         let single = |&op: &Index| Group {
             members: vec![op],
-            verdict: self.ask(&[op]).ok(),
+            cost_result: self.evaluate(&[op]).ok(),
             ..Group::default()
         };
         ops.iter().map(single).collect()
     }
 
-    /// A component of more ops than a kernel may have: bottom-up from packs of stretches that a kernel can hold, each whole where
+    /// A component of more ops than a kernel may have: bottom-up from chunks of intervals that a kernel can hold, each whole where
     /// that moves nothing twice; where not, from its parts, and where one of these does, from single ops.
     fn grow_long(&mut self, component: &[Index]) -> Vec<Group> {
         let hinted = !together(self.ir, self.graph, component).is_empty();
@@ -359,22 +362,23 @@ impl<'a> Search<'a> {
         }
         let order = near_first(self.graph, component);
         let limit = self.planner.model.limits.ops;
-        let place: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
+        let position: rustc_hash::FxHashMap<Index, usize> =
+            order.iter().copied().zip(0..).collect();
         let mut groups = Vec::new();
-        for pack in packs(self.graph, &order, limit) {
-            let mut all = pack.concat();
+        for chunk in chunks(self.graph, &order, limit) {
+            let mut all = chunk.concat();
             all.sort_unstable();
-            let whole = (pack.len() > 1).then(|| self.tight(&all)).flatten();
+            let whole = (chunk.len() > 1).then(|| self.tight(&all)).flatten();
             if let Some(group) = whole {
                 groups.push(group);
                 continue;
             }
-            for mut part in pack {
+            for mut part in chunk {
                 if let Some(group) = self.tight(&part) {
                     groups.push(group);
                     continue;
                 }
-                part.sort_by_key(|op| place.get(op));
+                part.sort_by_key(|op| position.get(op));
                 groups.extend(self.singles(&part));
             }
         }
@@ -382,10 +386,10 @@ impl<'a> Search<'a> {
     }
     /// The ops as one group, where that moves nothing twice.
     fn tight(&mut self, members: &[Index]) -> Option<Group> {
-        let verdict = self.ask_whole(members).ok().filter(|v| v.tight)?;
+        let cost_result = self.evaluate_component(members).ok().filter(|v| v.tight)?;
         Some(Group {
             members: members.to_vec(),
-            verdict: Some(verdict),
+            cost_result: Some(cost_result),
             ..Group::default()
         })
     }
@@ -406,7 +410,7 @@ impl<'a> Search<'a> {
             if let Some(&other) = others.iter().find(apart) {
                 let between = (first..=other).filter(|&o| !graph.free[o as usize]);
                 let between: Vec<Index> = between.collect();
-                let why = self.ask(&between).err();
+                let why = self.evaluate(&between).err();
                 broken.push((other, why.unwrap_or(Refusal::Unrelated)));
             }
         }
@@ -438,7 +442,7 @@ pub(super) fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
     let inside: rustc_hash::FxHashSet<Index> = component.iter().copied().collect();
     let mut done = rustc_hash::FxHashSet::default();
     let mut order = Vec::with_capacity(component.len());
-    let read_inside = |op: Index| graph.consumers(op).any(|(r, _)| inside.contains(&r));
+    let read_inside = |op: Index| graph.users(op).any(|(r, _)| inside.contains(&r));
     let ends = component.iter().copied().filter(|&op| !read_inside(op));
     for end in ends {
         let mut stack = vec![(end, false)];
@@ -447,9 +451,9 @@ pub(super) fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
                 order.push(op);
             } else if done.insert(op) {
                 stack.push((op, true));
-                let makers = graph.producers(op).map(|(m, _)| m);
-                let makers: Vec<Index> = makers.filter(|m| inside.contains(m)).collect();
-                stack.extend(makers.into_iter().rev().map(|m| (m, false)));
+                let producers = graph.producers(op).map(|(m, _)| m);
+                let producers: Vec<Index> = producers.filter(|m| inside.contains(m)).collect();
+                stack.extend(producers.into_iter().rev().map(|m| (m, false)));
             }
         }
     }
@@ -470,8 +474,8 @@ pub(super) fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Inde
 
 pub(super) fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost {
     groups.iter().fold(Cost::default(), |sum, group| {
-        sum.plus(&match &group.verdict {
-            Some(verdict) => verdict.cost,
+        sum.plus(&match &group.cost_result {
+            Some(cost_result) => cost_result.cost,
             None => opaque_cost(graph, &group.members, planner),
         })
     })
@@ -482,12 +486,12 @@ pub(super) fn in_run_order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
     in_run_order_by(graph, groups, |op| op)
 }
 
-/// Groups in an order in which they can run, those first whose first op comes first by `place`. Those that wait for
+/// Groups in an order in which they can run, those first whose first op comes first by `position`. Those that wait for
 /// themselves by way of others are left out, and so is what waits for them.
 pub(super) fn in_run_order_by(
     graph: &Graph,
     groups: Vec<Group>,
-    place: impl Fn(Index) -> Index,
+    position: impl Fn(Index) -> Index,
 ) -> Vec<Group> {
     let mut of_op = vec![usize::MAX; graph.len()];
     for (number, group) in groups.iter().enumerate() {
@@ -495,28 +499,28 @@ pub(super) fn in_run_order_by(
             of_op[op as usize] = number;
         }
     }
-    let readers = |number: usize| {
+    let users = |number: usize| {
         let members = groups[number].members.iter();
-        let readers = members.flat_map(|&m| graph.consumers(m).map(|(r, _)| of_op[r as usize]));
-        let others = readers.filter(move |&r| r != number && r != usize::MAX);
+        let users = members.flat_map(|&m| graph.users(m).map(|(r, _)| of_op[r as usize]));
+        let others = users.filter(move |&r| r != number && r != usize::MAX);
         others.collect::<std::collections::BTreeSet<usize>>()
     };
     let mut waiting = vec![0usize; groups.len()];
     for number in 0..groups.len() {
-        for reader in readers(number) {
-            waiting[reader] += 1;
+        for user in users(number) {
+            waiting[user] += 1;
         }
     }
-    let first = |n: &usize| (groups[*n].members.iter().map(|&m| place(m)).min(), *n);
+    let first = |n: &usize| (groups[*n].members.iter().map(|&m| position(m)).min(), *n);
     let ready = (0..groups.len()).filter(|&n| waiting[n] == 0);
     let mut ready: std::collections::BTreeSet<_> = ready.map(|n| first(&n)).collect();
     let mut order = Vec::with_capacity(groups.len());
     while let Some((_, number)) = ready.pop_first() {
         order.push(number);
-        for reader in readers(number) {
-            waiting[reader] -= 1;
-            if waiting[reader] == 0 {
-                ready.insert(first(&reader));
+        for user in users(number) {
+            waiting[user] -= 1;
+            if waiting[user] == 0 {
+                ready.insert(first(&user));
             }
         }
     }

@@ -101,7 +101,7 @@ fn factorings_that_do_not_meet_are_cut() {
     let whole = result.records[0].render(&b.ir);
     assert_eq!(
         whole,
-        "whole %c refused incompatible-factoring { at: %q, known: [6, 4], wanted: [4, 6] }"
+        "component %c refused incompatible-factoring { at: %q, known: [6, 4], wanted: [4, 6] }"
     );
 }
 
@@ -115,7 +115,7 @@ fn an_output_that_renames_memory_is_a_view() {
     b.ret(&[y, w]);
     let (text, result, _) = with_model(&b, Model::default(), Options::default());
     assert_eq!(text, "y | v w");
-    let last = result.groups[1].verdict.as_ref().expect("planned");
+    let last = result.groups[1].cost_result.as_ref().expect("planned");
     assert_eq!(last.kind, fuser_analysis::cost::Kind::View);
 }
 
@@ -233,7 +233,7 @@ fn refined(b: &mut Builder, outputs: &[Value], given: &[&[u32]]) -> (String, Vec
     let graph = Graph::build(&b.ir, b.block, &planner.model.bindings);
     let groups = given.iter().map(|members| Group {
         members: members.to_vec(),
-        verdict: planner.ask(&b.ir, &graph, members).ok(),
+        cost_result: planner.evaluate(&b.ir, &graph, members).ok(),
         ..Group::default()
     });
     let groups = groups.collect();
@@ -312,7 +312,7 @@ fn a_row_of_ops_moves_together() {
 }
 
 #[test]
-fn what_hints_or_borders_hold_does_not_move() {
+fn what_hints_or_boundaries_hold_does_not_move() {
     let mut b = Builder::default();
     let x = b.input("x", "512x512xbf16");
     let (w, p) = square(&mut b, x, "512x512xf32");
@@ -342,8 +342,8 @@ fn a_reduction_is_never_copied() {
     assert!(!text.contains("s*"), "{text}");
 }
 
-/// Three stretches of ten ops with borders between.
-fn stretches() -> Builder {
+/// Three ranges of ten ops with boundaries between.
+fn ranges() -> Builder {
     let mut b = Builder::default();
     let mut x = b.input("x", "512xf32");
     for _ in 0..3 {
@@ -358,7 +358,7 @@ fn stretches() -> Builder {
 
 #[test]
 fn what_is_accepted_whole_is_not_asked_about_again() {
-    let b = stretches();
+    let b = ranges();
     let (_, result, planner) = with_model(&b, Model::default(), Options::default());
     assert_eq!((result.groups.len(), planner.questions), (3, 3));
     let bottom_up = Options {
@@ -384,7 +384,10 @@ fn only_what_fails_is_taken_apart() {
     assert_eq!(text, "h s | p | y");
     let settled: Vec<bool> = result.groups.iter().map(|g| g.settled).collect();
     assert_eq!(settled, [true, false, false]);
-    let whole = result.records.iter().filter(|r| r.action == Action::Whole);
+    let whole = result
+        .records
+        .iter()
+        .filter(|r| r.action == Action::Component);
     let failed: Vec<bool> = whole.map(|r| r.refusal.is_some()).collect();
     assert_eq!(failed, [false, true]);
 }
@@ -566,7 +569,7 @@ impl Random {
     }
 }
 
-/// Sums, spreads, transposes, borders and elementwise ops on square tensors: transposes and borders force cuts.
+/// Sums, spreads, transposes, boundaries and elementwise ops on square tensors: transposes and boundaries force cuts.
 fn random(seed: u64, most: usize) -> Builder {
     let mut random = Random(seed);
     let mut b = Builder::default();
@@ -648,7 +651,7 @@ fn few_ops_get_the_optimum() {
     assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
 }
 
-/// A kernel for `e` and `t` moves nothing twice, but writes the copy beside what it copies, which crosses the border as well:
+/// A kernel for `e` and `t` moves nothing twice, but writes the copy beside what it copies, which crosses the boundary as well:
 /// as a view the copy costs nothing.
 #[test]
 fn a_copy_of_what_crosses_anyway_is_a_view() {

@@ -10,7 +10,7 @@ use super::sweep::{AccDim, Accumulator, SweepLowering, Unsupported};
 impl SweepLowering<'_> {
     pub(super) fn allocate_accumulators(&mut self) -> Result<(), Unsupported> {
         for (op, _) in self.flat.ops.clone() {
-            let Some(combine) = self.fold_of(op) else {
+            let Some(combine) = self.combine_of(op) else {
                 continue;
             };
             let reduced = self.reduced(op)?;
@@ -149,7 +149,7 @@ impl SweepLowering<'_> {
             .dims
             .iter()
             .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
-        let start = self.k.mul(self.cell, size);
+        let start = self.k.mul(self.partial, size);
         self.copy_loop(size, |k, at, lanes| {
             let value = k.load(acc.memory, at, lanes);
             let to = k.add(start, at);
@@ -200,7 +200,7 @@ impl SweepLowering<'_> {
         }
         let lanes = self.lanes().filter(|_| contiguous);
         let map = if last { self.inner_map() } else { Map::Seq };
-        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+        for part in self.k.intervals(Idx::ZERO, count, lanes) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(dim.axis, iv);
                 if last {

@@ -66,7 +66,7 @@ pub struct OpenLoop {
 
 /// A part of a range that is walked alike: vectors, or what is left over of them, one by one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stretch {
+pub struct Interval {
     /// Its first index.
     pub from: Idx,
     /// One past its last index.
@@ -75,7 +75,7 @@ pub struct Stretch {
     pub lanes: Option<u64>,
 }
 
-impl Stretch {
+impl Interval {
     /// The bounds of its loop.
     pub fn bounds(self) -> [Idx; 3] {
         [
@@ -327,22 +327,22 @@ impl KernelBuilder<'_> {
         let next = body(self, open.iv, &open.args)?;
         Ok(self.close_loop(open, &next, map, combine))
     }
-    /// Cuts `from..to` into as many whole vectors as there are and the rest. A stretch that is known to be empty is left out.
-    pub fn stretches(&mut self, from: Idx, to: Idx, lanes: Option<u64>) -> SmallVec<[Stretch; 2]> {
-        let mut list: SmallVec<[Stretch; 2]> = SmallVec::new();
+    /// Cuts `from..to` into as many whole vectors as there are and the rest. An interval that is known to be empty is left out.
+    pub fn intervals(&mut self, from: Idx, to: Idx, lanes: Option<u64>) -> SmallVec<[Interval; 2]> {
+        let mut list: SmallVec<[Interval; 2]> = SmallVec::new();
         let mut start = from;
         if let Some(width) = lanes {
             let count = self.sub(to, from);
             let rest = self.rem(count, Idx::Const(width as i64));
             let end = self.sub(to, rest);
-            list.push(Stretch {
+            list.push(Interval {
                 from,
                 to: end,
                 lanes,
             });
             start = end;
         }
-        list.push(Stretch {
+        list.push(Interval {
             from: start,
             to,
             lanes: None,

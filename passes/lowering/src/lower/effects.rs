@@ -60,7 +60,7 @@ impl SweepLowering<'_> {
             None => groups.push((loops, vec![effect])),
         };
         for op in self.phase_ops(phase) {
-            if let Some(combine) = self.fold_of(op) {
+            if let Some(combine) = self.combine_of(op) {
                 let reduction = self.reduction(op, combine)?;
                 let mut loops = self.varies(reduction.input);
                 loops.extend(&reduction.inner);
@@ -120,7 +120,7 @@ impl SweepLowering<'_> {
         let (mut last, mut stack) = (None, vec![value]);
         let mut seen = FxHashSet::default();
         while let Some(value) = stack.pop() {
-            for &user in self.readers.get(&value).into_iter().flatten() {
+            for &user in self.users.get(&value).into_iter().flatten() {
                 last = last.max(Some(self.flat.ops[self.order[&user]].1));
                 if self.is_shape(user) && seen.insert(user) {
                     stack.extend(self.ir().results(user));
@@ -135,14 +135,14 @@ impl SweepLowering<'_> {
         shape && self.axes.window(op).is_none()
     }
     /// The ops that read each value at the point of the walk.
-    pub(super) fn readers(&self) -> FxHashMap<Value, Vec<Op>> {
-        let mut readers: FxHashMap<Value, Vec<Op>> = FxHashMap::default();
+    pub(super) fn users(&self) -> FxHashMap<Value, Vec<Op>> {
+        let mut users: FxHashMap<Value, Vec<Op>> = FxHashMap::default();
         for &(op, _) in &self.flat.ops {
             for value in self.computed_operands(op) {
-                readers.entry(value).or_default().push(op);
+                users.entry(value).or_default().push(op);
             }
         }
-        readers
+        users
     }
     pub(super) fn plan_nest(
         &self,
@@ -170,7 +170,7 @@ impl SweepLowering<'_> {
                 loads.push(value);
                 continue;
             }
-            if self.fold_of(op).is_some() {
+            if self.combine_of(op).is_some() {
                 return self.refuse(
                     op,
                     "its result is needed in the phase that computes it",

@@ -6,8 +6,8 @@
 //! %s = kernel.launch callee @f_0 %x extents [[B]]          // and @f_0 holds the loops
 //! ```
 //!
-//! If the sweep accumulates over grid axes, the kernel yields one partial result per cell and a second kernel puts them
-//! together, in the order of the cells: the result is the same however many threads run.
+//! If the sweep accumulates over grid axes, the kernel yields one partial result per worker and a second kernel puts them
+//! together, in the order of the workers: the result is the same however many threads run.
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::{kernel, task};
@@ -77,13 +77,13 @@ pub fn lower_sweep(
     job.run(ir)
 }
 
-/// Replaces borders on sums of the sweep by these.
+/// Replaces boundaries on sums of the sweep by these.
 fn drop_names(ir: &mut Ir, sweep: Op) {
     for op in ir.walk(sweep) {
         let sum = renamed(ir, op);
         let inside = |v: &Value| {
             ir.def_op(*v)
-                .is_some_and(|maker| ir.is_inside(maker, sweep))
+                .is_some_and(|producer| ir.is_inside(producer, sweep))
         };
         if let Some(sum) = sum.filter(inside) {
             let (result, name) = (ir.result(op, 0), ir.value_name_sym(ir.result(op, 0)));
@@ -265,9 +265,9 @@ impl Job<'_> {
         }
         list
     }
-    /// `tensor<cells x kept... x acc>`
+    /// `tensor<partials x kept... x acc>`
     fn partial_type(&self, ir: &mut Ir, output: Value) -> Result<TypeId, Unsupported> {
-        let mut dims = vec![Dim::fixed(self.spec.cells.max(1) as u64)];
+        let mut dims = vec![Dim::fixed(self.spec.partials.max(1) as u64)];
         for index in self.kept_loops(output) {
             let Some(extent) = ir.extent(self.spec.loops[index].extent.clone()) else {
                 continue;
@@ -325,7 +325,7 @@ impl Job<'_> {
             target: self.target,
             global,
             tables: FxHashMap::default(),
-            cell: Idx::ZERO,
+            partial: Idx::ZERO,
             outer: Vec::new(),
             base: Vec::new(),
             extent: Vec::new(),
@@ -336,7 +336,7 @@ impl Job<'_> {
             reuses: false,
             accumulators: Vec::new(),
             order: FxHashMap::default(),
-            readers: FxHashMap::default(),
+            users: FxHashMap::default(),
             layouts: FxHashMap::default(),
             hoisted: Vec::new(),
             outside: Outside::default(),
@@ -394,7 +394,7 @@ impl Job<'_> {
         ir.insert_before(self.flat.op, launch);
         launch
     }
-    /// A kernel that adds up (or multiplies, ...) the partial results of all cells.
+    /// A kernel that adds up (or multiplies, ...) the partial results of all workers.
     fn emit_combine(
         &self,
         ir: &mut Ir,
@@ -436,7 +436,7 @@ impl Job<'_> {
             combine,
             dtype,
             total,
-            cells: Idx::Const(self.spec.cells.max(1)),
+            partials: Idx::Const(self.spec.partials.max(1)),
             from: func.memory[0],
             to: func.memory[1],
             lanes: Some(self.spec.vector).filter(|&v| v > 1),
@@ -541,7 +541,7 @@ struct Combining {
     combine: Combine,
     dtype: DType,
     total: Idx,
-    cells: Idx,
+    partials: Idx,
     from: Value,
     to: Value,
     lanes: Option<u64>,
@@ -555,7 +555,7 @@ impl Combining {
         let start = k.mul(Idx::Value(grid.iv), Idx::Const(COMBINE_BLOCK));
         let end = k.add(start, Idx::Const(COMBINE_BLOCK));
         let end = k.min(end, self.total);
-        for part in k.stretches(start, end, self.lanes) {
+        for part in k.intervals(start, end, self.lanes) {
             let open = k.open_loop(part.bounds(), &[]);
             self.element(k, Idx::Value(open.iv), part.lanes);
             k.close_loop(open, &[], self.map, &[]);
@@ -565,12 +565,12 @@ impl Combining {
     fn element(&self, k: &mut KernelBuilder, at: Idx, lanes: Option<u64>) {
         let identity = self.combine.identity(k, self.dtype);
         let init = k.splat(identity, lanes);
-        let cells = k.open_loop([Idx::ZERO, self.cells, Idx::Const(1)], &[init]);
-        let row = k.mul(Idx::Value(cells.iv), self.total);
+        let partials = k.open_loop([Idx::ZERO, self.partials, Idx::Const(1)], &[init]);
+        let row = k.mul(Idx::Value(partials.iv), self.total);
         let index = k.add(row, at);
         let value = k.load(self.from, index, lanes);
-        let next = self.combine.apply(k, cells.args[0], value);
-        let sum = k.close_loop(cells, &[next], Map::Seq, &[])[0];
+        let next = self.combine.apply(k, partials.args[0], value);
+        let sum = k.close_loop(partials, &[next], Map::Seq, &[])[0];
         let value = k.cast(sum, self.dtype);
         k.store(value, self.to, at);
     }

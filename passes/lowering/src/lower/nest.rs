@@ -220,7 +220,7 @@ impl SweepLowering<'_> {
         } else {
             Map::Seq
         };
-        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+        for part in self.k.intervals(Idx::ZERO, count, lanes) {
             state = match part.lanes {
                 Some(lanes) => {
                     self.emit_vector_loop(nest, depth, scopes, ivs, &inner, state, part.to, lanes)?

@@ -140,8 +140,8 @@ impl SweepLowering<'_> {
     /// `-0` and NaN stay.
     pub(super) fn emit_trivial_reduction(&mut self, op: Op, operand: Value) -> Value {
         let dims = self.ir().i64s_of(op, "dims");
-        let folds = dims.is_some_and(|dims| !dims.is_empty());
-        let Some(combine) = Combine::of(self.ir(), op).filter(|_| folds) else {
+        let reductions = dims.is_some_and(|dims| !dims.is_empty());
+        let Some(combine) = Combine::of(self.ir(), op).filter(|_| reductions) else {
             return operand;
         };
         let identity = self.identity(combine, op);

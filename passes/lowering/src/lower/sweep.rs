@@ -3,13 +3,13 @@
 //! ```text
 //! grid loop                      one iteration per worker
 //!   accumulators over the grid = identity          (only where the sweep accumulates over grid axes)
-//!   cell loop                    the share of grid indices of this worker
+//!   worker loop                  the share of grid indices of this worker
 //!     stream loops               accumulators over a stream axis begin before its loop and are written after it
 //!       phase 0, phase 1, ...    nests of tile loops (see `nest`)
 //!   partial results of this worker are written     (a second kernel puts them together, see `launch`)
 //! ```
 //!
-//! Guarantees: each sweep output is written exactly once per element; partial sums belong to a cell, which is a function of
+//! Guarantees: each sweep output is written exactly once per element; partial sums belong to a worker, which is a function of
 //! the shape alone, so the result does not depend on how many threads run. Never reads a value that was not loaded, computed
 //! or kept in the step, and refuses what it cannot do with a reason.
 
@@ -67,7 +67,7 @@ pub struct Accumulator {
     pub combine: Combine,
     /// Position, in the order of outer loops, of the outermost loop that it reduces.
     pub start: usize,
-    /// True if it reduces a grid axis: then the kernel yields partial results per cell.
+    /// True if it reduces a grid axis: then the kernel yields partial results per worker.
     pub cross_grid: bool,
     /// The memory.
     pub memory: Value,
@@ -102,8 +102,8 @@ pub struct SweepLowering<'a> {
     pub global: FxHashMap<Value, Value>,
     /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
     pub tables: FxHashMap<Value, Value>,
-    /// Element offset of the partial results of the current cell, per accumulator op.
-    pub cell: Idx,
+    /// Element offset of the partial results of the current worker, per accumulator op.
+    pub partial: Idx,
     /// Current index of each outer loop.
     pub outer: Vec<Idx>,
     /// First index of the current step along each loop axis.
@@ -125,7 +125,7 @@ pub struct SweepLowering<'a> {
     /// Position of each op in the sweep.
     pub order: FxHashMap<Op, usize>,
     /// The ops that read each value at the point of the walk.
-    pub readers: FxHashMap<Value, Vec<Op>>,
+    pub users: FxHashMap<Value, Vec<Op>>,
     /// The variation of each value along each loop axis.
     pub layouts: FxHashMap<Value, Vec<Option<Along>>>,
     /// Phases that run before outer loops.
@@ -147,7 +147,7 @@ impl<'a> SweepLowering<'a> {
             .enumerate()
             .map(|(i, (op, _))| (*op, i))
             .collect();
-        self.readers = self.readers();
+        self.users = self.users();
         self.layouts = self.lay_out();
         self.make_tables();
         self.allocate_accumulators()?;
@@ -204,9 +204,9 @@ impl<'a> SweepLowering<'a> {
     pub fn varies(&self, value: Value) -> Vec<usize> {
         self.spec.varies(self.axes, value)
     }
-    /// The operation by which `op` folds axes; `None` for what is no reduction, or reduces only axes of extent 1 and so
+    /// The operation by which `op` reduces axes; `None` for what is no reduction, or reduces only axes of extent 1 and so
     /// works like an elementwise op.
-    pub fn fold_of(&self, op: Op) -> Option<Combine> {
+    pub fn combine_of(&self, op: Op) -> Option<Combine> {
         Combine::of(self.ir(), op).filter(|_| !self.axes.reduced(op).is_empty())
     }
     /// Loop axes that a reduction reduces.
@@ -253,7 +253,7 @@ impl<'a> SweepLowering<'a> {
         }
         let map = self.inner_map();
         let lanes = self.lanes();
-        for part in self.k.stretches(Idx::ZERO, count, lanes) {
+        for part in self.k.intervals(Idx::ZERO, count, lanes) {
             self.k.for_loop(part.bounds(), &[], map, &[], |k, iv, _| {
                 body(k, Idx::Value(iv), part.lanes).map(|()| vec![])
             })?;
@@ -322,7 +322,7 @@ impl<'a> SweepLowering<'a> {
             total = self.k.mul(total, count);
         }
         if self.accumulators.iter().any(|a| a.cross_grid) {
-            return self.emit_cells(&grid, &steps, total);
+            return self.emit_partials(&grid, &steps, total);
         }
         if !grid.is_empty() {
             self.emit_hoisted(0)?;
@@ -332,28 +332,32 @@ impl<'a> SweepLowering<'a> {
             s.emit_outer(grid.len())
         })
     }
-    pub(super) fn emit_cells(
+    pub(super) fn emit_partials(
         &mut self,
         grid: &[usize],
         steps: &[Idx],
         total: Idx,
     ) -> Result<(), Unsupported> {
-        let cells = Idx::Const(self.spec.cells.max(1));
-        let share = self.k.ceil_div(total, cells);
-        self.for_loop([Idx::ZERO, cells, Idx::Const(1)], Map::Grid, |s, cell| {
-            s.cell = cell;
-            s.init_accumulators(|a| a.cross_grid)?;
-            s.emit_hoisted(0)?;
-            let from = s.k.mul(cell, share);
-            let end = s.k.add(from, share);
-            let end = s.k.min(end, total);
-            let from = s.k.min(from, end);
-            s.for_loop([from, end, Idx::Const(1)], Map::Seq, |s, iv| {
-                s.decode(grid, steps, iv);
-                s.emit_outer(grid.len())
-            })?;
-            s.flush_accumulators(|a| a.cross_grid)
-        })
+        let partials = Idx::Const(self.spec.partials.max(1));
+        let share = self.k.ceil_div(total, partials);
+        self.for_loop(
+            [Idx::ZERO, partials, Idx::Const(1)],
+            Map::Grid,
+            |s, worker| {
+                s.partial = worker;
+                s.init_accumulators(|a| a.cross_grid)?;
+                s.emit_hoisted(0)?;
+                let from = s.k.mul(worker, share);
+                let end = s.k.add(from, share);
+                let end = s.k.min(end, total);
+                let from = s.k.min(from, end);
+                s.for_loop([from, end, Idx::Const(1)], Map::Seq, |s, iv| {
+                    s.decode(grid, steps, iv);
+                    s.emit_outer(grid.len())
+                })?;
+                s.flush_accumulators(|a| a.cross_grid)
+            },
+        )
     }
     pub(super) fn decode(&mut self, grid: &[usize], steps: &[Idx], flat: Idx) {
         let mut rest = flat;

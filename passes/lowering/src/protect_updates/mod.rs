@@ -1,7 +1,7 @@
 //! In-place updates: results that are written straight into the argument that they overwrite.
 //!
 //! A result with `{alias = i}` overwrites argument `i`, and every read of the argument sees the old contents. If all
-//! readers of the argument have read it by the time the result is written, the result is made in the argument's own
+//! users of the argument have read it by the time the result is written, the result is made in the argument's own
 //! memory: the pass marks it `in_place`. Elsewhere it is made in memory of its own and copied at the very end, and a
 //! remark says why.
 //!
@@ -10,16 +10,16 @@
 //! ```
 //!
 //! The order of reads is known only once sweeps are drawn, so the pass runs after `schedule`. A segment that writes too
-//! early moves behind the last reader if it does not feed that reader; the segments that depend on it move along.
+//! early moves behind the last user if it does not feed that user; the segments that depend on it move along.
 //!
-//! Reading order: `readers.rs` (the readers of each argument), `place.rs` (the test that one kernel may read and write
+//! Reading order: `users.rs` (the users of each argument), `aliasing.rs` (the test that one kernel may read and write
 //! the same memory), this file (the decision and the order of segments).
 //!
 //! Never rewrites an op and never trusts a mark that was there before. Takes time in the size of the program, and for each
-//! segment that moves in the stretch that it moves over.
+//! segment that moves in the range that it moves over.
 
-mod place;
-mod readers;
+mod aliasing;
+mod users;
 
 use std::collections::BTreeSet;
 
@@ -29,15 +29,15 @@ use fuser_ir::{Diagnostics, Ir, Value};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
 use rustc_hash::FxHashMap;
 
-use place::Places;
-use readers::{Program, Root};
+use aliasing::Aliasing;
+use users::{Program, Root};
 
 /// `protect-updates`
 pub static PROTECT_UPDATES: PassDef = PassDef {
     name: "protect-updates",
     summary: "decides which results are written straight into the argument that they overwrite",
     doc: "A result `{alias = i}` whose kernel may write into the memory of argument `i`, because everyone has read it by then, is \
-          marked `in_place`; segments move behind readers where that makes it so. The others are copied at the end of the \
+          marked `in_place`; segments move behind users where that makes it so. The others are copied at the end of the \
           program. Runs after `schedule`; each decision is a remark with its reason.",
     anchor: &["task.program"],
     statistics: &[
@@ -51,7 +51,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
         },
         StatDef {
             name: "moved",
-            doc: "segments moved behind readers",
+            doc: "segments moved behind users",
         },
     ],
     run,
@@ -117,7 +117,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let mut decider = Decider {
         order: (0..program.tops.len()).collect(),
         position: (0..program.tops.len()).collect(),
-        places: Places::default(),
+        aliasing: Aliasing::default(),
         written: FxHashMap::default(),
         follows: FxHashMap::default(),
         moved: 0,
@@ -159,7 +159,7 @@ fn tell(ctx: &mut PassContext<'_>, result: usize, argument: usize, conflict: Opt
 /// The decisions so far.
 struct Decider {
     program: Program,
-    places: Places,
+    aliasing: Aliasing,
     /// The ops of the program, by number, in the order in which they will run.
     order: Vec<usize>,
     /// The position of each number in `order`.
@@ -189,10 +189,10 @@ impl Decider {
         }
         let writer = self.program.number_of(ir, made).ok_or(Conflict::NotMade)?;
         self.check_kernel(ir, writer, made, argument)?;
-        let readers = self.program.readers(argument);
-        let readers: BTreeSet<usize> = readers.filter(|&r| r != writer).collect();
-        self.run_after(ir, writer, &readers)?;
-        self.follows.entry(writer).or_default().extend(readers);
+        let users = self.program.users(argument);
+        let users: BTreeSet<usize> = users.filter(|&r| r != writer).collect();
+        self.run_after(ir, writer, &users)?;
+        self.follows.entry(writer).or_default().extend(users);
         self.written.insert(made, argument);
         Ok(())
     }
@@ -207,31 +207,31 @@ impl Decider {
     ) -> Result<(), Conflict> {
         let segment = self.program.tops[writer];
         let name = || ir.symbol_name(segment).unwrap_or_default().to_owned();
-        let (sweep, index) = readers::maker(ir, segment, made).ok_or(Conflict::NotMade)?;
+        let (sweep, index) = users::producer(ir, segment, made).ok_or(Conflict::NotMade)?;
         let old = |v: Value| self.program.root(v) == Some(Root::Argument(argument));
         let mut later = ir
             .children(segment)
             .into_iter()
             .skip_while(|&op| op != sweep);
-        if later.any(|op| op != sweep && ir.is(op, &task::SWEEP) && readers::reads(ir, op, old)) {
+        if later.any(|op| op != sweep && ir.is(op, &task::SWEEP) && users::reads(ir, op, old)) {
             return Err(Conflict::LaterSweep { segment: name() });
         }
-        let alone = !readers::reads(ir, sweep, old);
-        match alone || self.places.same(ir, sweep, index, old) {
+        let alone = !users::reads(ir, sweep, old);
+        match alone || self.aliasing.same(ir, sweep, index, old) {
             true => Ok(()),
             false => Err(Conflict::OtherElements { segment: name() }),
         }
     }
 
-    /// Orders `writer` behind all of `readers`.
+    /// Orders `writer` behind all of `users`.
     fn run_after(
         &mut self,
         ir: &Ir,
         writer: usize,
-        readers: &BTreeSet<usize>,
+        users: &BTreeSet<usize>,
     ) -> Result<(), Conflict> {
         let start = self.position[writer];
-        let last = readers.iter().map(|&r| self.position[r]).max();
+        let last = users.iter().map(|&r| self.position[r]).max();
         let Some(last) = last.filter(|&last| last > start) else {
             return Ok(());
         };
@@ -244,7 +244,7 @@ impl Decider {
                 stay.push(number);
                 continue;
             }
-            if readers.contains(&number) {
+            if users.contains(&number) {
                 let name = ir.symbol_name(self.program.tops[number]);
                 let segment = name.unwrap_or_default().to_owned();
                 return Err(Conflict::ReadLater { segment });

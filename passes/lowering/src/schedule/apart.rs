@@ -88,15 +88,15 @@ fn give_constants(ir: &mut Ir, ops: &[Op], shared: &[Op]) -> Vec<Op> {
     let mut given = Vec::new();
     for &op in ops {
         for index in 0..ir.operand_count(op) {
-            let maker = ir.def_op(ir.operand(op, index));
-            let Some(maker) = maker.filter(|maker| shared.contains(maker)) else {
+            let producer = ir.def_op(ir.operand(op, index));
+            let Some(producer) = producer.filter(|producer| shared.contains(producer)) else {
                 continue;
             };
             let own = copies
-                .get(&maker)
+                .get(&producer)
                 .copied()
-                .unwrap_or_else(|| copy(ir, maker));
-            if copies.insert(maker, own).is_none() {
+                .unwrap_or_else(|| copy(ir, producer));
+            if copies.insert(producer, own).is_none() {
                 ir.insert_before(ops[0], own);
                 given.push(own);
             }

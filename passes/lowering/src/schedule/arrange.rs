@@ -1,4 +1,4 @@
-//! The drawing of a plan as sweeps and phases: puts ops in the plan's order, copies recomputed ones, draws the borders.
+//! The drawing of a plan as sweeps and phases: puts ops in the plan's order, copies recomputed ones, draws the boundaries.
 
 use fuser_analysis::axes::{Axes, AxisId};
 use fuser_analysis::cost::{self, Model, Plan};
@@ -101,7 +101,7 @@ fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> 
     phases
 }
 
-/// The sweeps of a plan, each epilogue a walk of its own over its small space; but a border on a sum is that sum under another
+/// The sweeps of a plan, each epilogue a walk of its own over its small space; but a boundary on a sum is that sum under another
 /// name, and is written where the sum is.
 fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     let mut walks = Vec::new();
@@ -437,7 +437,7 @@ fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
     ir.set_attr(sweep, "tile", tiles);
     for (name, value) in [
         ("vector", loops.vector as i64),
-        ("cells", loops.cells),
+        ("partials", loops.partials),
         ("threads", loops.threads),
     ] {
         if value > 1 {

@@ -9,7 +9,7 @@
 //! task.phase { ... fusion.mul %w1, %x ... }
 //! ```
 //!
-//! Decides and records; [`super::arrange`] draws the borders. Never moves a reduction, and never a value without resident
+//! Decides and records; [`super::arrange`] draws the boundaries. Never moves a reduction, and never a value without resident
 //! axes: those are computed once per step anyway.
 
 use fuser_analysis::axes::Axes;
@@ -106,7 +106,7 @@ impl Candidates<'_> {
     fn places(&self, order: &[usize]) -> Vec<usize> {
         let grid = self.loops.loops.iter().filter(|l| l.role == Role::Grid);
         let grid = grid.count();
-        let several = self.loops.cells > 0 || self.target.threads == 1;
+        let several = self.loops.partials > 0 || self.target.threads == 1;
         let first = (grid == 0 || several).then_some(0);
         let steps = |place: usize| {
             let counts = order[place..].iter().map(|&l| self.steps(l));

@@ -42,8 +42,8 @@ pub struct Loops {
     pub loops: Vec<LoopAxis>,
     /// Lanes.
     pub vector: u64,
-    /// Cells, 0 where nothing accumulates over the grid.
-    pub cells: i64,
+    /// Workers that each make a partial result, 0 where nothing accumulates over the grid.
+    pub partials: i64,
     /// Threads per worker.
     pub threads: i64,
 }
@@ -75,8 +75,8 @@ impl Draft<'_> {
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
         Some(Loops {
             vector: self.lanes(target),
-            cells: if accumulates {
-                self.cells(&loops, target)
+            partials: if accumulates {
+                self.partials(&loops, target)
             } else {
                 0
             },
@@ -247,7 +247,7 @@ impl Draft<'_> {
         };
         (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
     }
-    fn cells(&self, loops: &[LoopAxis], target: &Target) -> i64 {
+    fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops
             .iter()
             .filter(|l| l.role == Role::Grid)

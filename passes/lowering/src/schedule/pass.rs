@@ -3,7 +3,7 @@
 use fuser_analysis::axes::{Axes, value_text};
 use fuser_analysis::cost::{self, Bindings, Kind, Model, Refusal};
 use fuser_analysis::targets::{self, SHAPE, TARGET};
-use fuser_dialects::task::{labels, places};
+use fuser_dialects::task::{labels, positions};
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
@@ -78,13 +78,13 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         bindings: targets::bindings(ctx)?,
     };
     labels::note(ctx.ir, ctx.op);
-    places::note(ctx.ir, ctx.op);
+    positions::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !is_written(ctx.ir, segment) {
             schedule_all(ctx, segment, &goal);
         }
     }
-    places::settle(ctx.ir, ctx.op);
+    positions::settle(ctx.ir, ctx.op);
     Ok(())
 }
 

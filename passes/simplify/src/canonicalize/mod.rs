@@ -9,7 +9,7 @@
 //! task.return %b
 //! ```
 //!
-//! Never reassociates, never moves an op across a border of a task. Rewrites are bounded; on overflow the busiest patterns
+//! Never reassociates, never moves an op across a boundary of a task. Rewrites are bounded; on overflow the busiest patterns
 //! are named.
 
 mod patterns;

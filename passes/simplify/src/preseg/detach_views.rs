@@ -12,7 +12,7 @@
 //! views is taken apart from its end to its beginning.
 //!
 //! Legal always: both ops compute the same value. Done where it spares a store: what the chain begins with is an argument, a
-//! result, stored by a border, or has two such names. An op with a hint, a border and a result that overwrites an argument (which
+//! result, stored by a boundary, or has two such names. An op with a hint, a boundary and a result that overwrites an argument (which
 //! is written, whatever it is a view of) stay. Idempotent. One walk over the ops in each direction.
 //!
 //! `cse` would merge the two ops again: it stands before this pass.
@@ -31,11 +31,11 @@ pub static DETACH_VIEWS: PassDef = PassDef {
     name: "detach-views",
     summary: "separates results that are views from views that are read",
     doc: "A shape op that keeps memory as it is, and whose result is both returned and read, becomes two: one that the program \
-          returns, which costs nothing, and one for the readers.",
+          returns, which costs nothing, and one for the users.",
     anchor: &["task.program"],
     statistics: &[StatDef {
         name: "views",
-        doc: "ops copied for readers",
+        doc: "ops copied for users",
     }],
     run,
     ..PassDef::EMPTY
@@ -106,10 +106,10 @@ impl Names {
             let source = ir.operand(op, 0);
             let stored = match ir.def_op(source) {
                 None => true,
-                Some(maker) => {
+                Some(producer) => {
                     returned.contains(&source)
                         || in_memory.contains(&source)
-                        || ir.has(maker, Traits::BARRIER)
+                        || ir.has(producer, Traits::BARRIER)
                         || others.get(&source).is_some_and(|&n| n > 1)
                 }
             };

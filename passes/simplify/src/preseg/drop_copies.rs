@@ -1,11 +1,11 @@
-//! Drops copies that change nothing, and borders that stand twice.
+//! Drops copies that change nothing, and boundaries that stand twice.
 //!
 //! ```text
 //! %1 = fusion.copy %0
 //! %2 = fusion.exp %1       =>    %2 = fusion.exp %0
 //! ```
 //!
-//! Two `segment_set` of one value are one border: the value is stored once, whoever reads it.
+//! Two `segment_set` of one value are one boundary: the value is stored once, whoever reads it.
 //!
 //! A copy whose result has the operand's type is the identity on values; frontends emit them freely, and they hide from
 //! each other the shape ops that would compose. A copy that the program returns stays: its user wants memory of its own. So
@@ -29,7 +29,7 @@ pub static DROP_COPIES: PassDef = PassDef {
         name: "rewrites",
         doc: "copies dropped",
     }],
-    run: |ctx| run_patterns(ctx, &[&IDENTITY_COPY, &SAME_BORDER]),
+    run: |ctx| run_patterns(ctx, &[&IDENTITY_COPY, &SAME_BOUNDARY]),
     ..PassDef::EMPTY
 };
 
@@ -41,15 +41,15 @@ static IDENTITY_COPY: Pattern = Pattern {
     rewrite: identity_copy,
 };
 
-static SAME_BORDER: Pattern = Pattern {
-    name: "same-border",
+static SAME_BOUNDARY: Pattern = Pattern {
+    name: "same-boundary",
     summary: "segment_set(x), segment_set(x) => one",
     roots: &["fusion.segment_set"],
     benefit: 1,
-    rewrite: same_border,
+    rewrite: same_boundary,
 };
 
-fn same_border(rw: &mut Rewriter<'_>, op: Op) -> bool {
+fn same_boundary(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir_mut();
     let source = ir.operand(op, 0);
     let plain = |ir: &Ir, op: Op| ir.has(op, Traits::BARRIER) && said(ir, op).next().is_none();

@@ -13,21 +13,21 @@
 //! know. Followed from `x` and the reduction on, in program order, each value has
 //! - the axes of x that its axes are;
 //! - *differs*: whether it may change in rows of x with a NaN (never elsewhere);
-//! - *carries*: if given, a set C of folded axes: the value is NaN, in both forms, at every position for which x holds a NaN
-//!   that stands at the same place along the kept axes and those of C. x carries all folded axes; a sum over one of them
+//! - *carries*: if given, a set C of reduced axes: the value is NaN, in both forms, at every position for which x holds a NaN
+//!   that stands at the same place along the kept axes and those of C. x carries all reduced axes; a sum over one of them
 //!   takes it out of C. Once C is empty the whole row is NaN, and nothing differs.
 //!
 //! | op | differs | carries |
 //! |---|---|---|
 //! | ops with the trait "NaN gives NaN" | any operand | the smallest set among the operands |
 //! | other elementwise ops | any operand | nothing; `where`: what both choices carry |
-//! | reductions with that trait | the operand | its set without the folded axes |
+//! | reductions with that trait | the operand | its set without the reduced axes |
 //! | other reductions | the operand | nothing |
 //! | shape ops but slice, pad, cat and reshape | the operand | its set |
 //! | all others, and `task.return` | must not | nothing |
 //!
-//! Axes must meet themselves: where a tensor meets its own transposition, or a kept axis is folded, what differs counts as
-//! having left. A fold over axes that may be empty carries nothing, as the sum of nothing is 0.
+//! Axes must meet themselves: where a tensor meets its own transposition, or a kept axis is reduced, what differs counts as
+//! having left. A reduction over axes that may be empty carries nothing, as the sum of nothing is 0.
 //!
 //! Stops after [`REACH`] ops per reduction, so the work is linear in the program. Each reduction is decided with those before it
 //! as they have become: of a maximum and a minimum that repair each other one stays. Never touches ops with hints, other
@@ -103,8 +103,8 @@ fn weaker(ir: &Ir, op: Op) -> Option<&'static OpDef> {
         _ => return None,
     };
     let float = ir.value_kind(ir.result(op, 0)).dtype()?.is_float();
-    let folds = ir.i64s_of(op, "dims").is_some_and(|d| !d.is_empty());
-    (float && folds && is_free(ir, op)).then_some(def)
+    let reductions = ir.i64s_of(op, "dims").is_some_and(|d| !d.is_empty());
+    (float && reductions && is_free(ir, op)).then_some(def)
 }
 
 /// Puts `def` in the place of `op`, with its operands, clauses, type and name.
@@ -178,22 +178,22 @@ impl<'a> Flow<'a> {
     fn from(ir: &Ir, target: Op, order: &'a SecondaryMap<Op, usize>) -> Option<Self> {
         let x = ir.operand(target, 0);
         let rank = ir.value_kind(x).as_tensor()?.dims.len();
-        let mut folded = 0;
+        let mut reduced = 0;
         for &dim in ir.i64s_of(target, "dims")? {
-            folded |= 1 << u32::try_from(dim).ok()?;
+            reduced |= 1 << u32::try_from(dim).ok()?;
         }
         let mut flow = Self {
             states: FxHashMap::default(),
             pending: BTreeMap::new(),
             differing: 0,
-            kept: (0..rank).fold(0, |all, i| all | 1 << i) & !folded,
+            kept: (0..rank).fold(0, |all, i| all | 1 << i) & !reduced,
             target,
             order,
         };
         let all = State {
             axes: (0..rank).map(Some).collect(),
             differs: false,
-            carries: Some(folded),
+            carries: Some(reduced),
         };
         // The result has the kept axes, in order, and with `keepdim` axes of extent 1 that are nobody's.
         let keep = ir.get_attr(target, "keepdim").is_some();

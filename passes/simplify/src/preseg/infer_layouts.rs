@@ -14,7 +14,7 @@
 //! | op | order of the result |
 //! |---|---|
 //! | elementwise, cat | that of the operand with the most axes; row-major where several such operands disagree |
-//! | reduction | the operand's, without the folded axes |
+//! | reduction | the operand's, without the reduced axes |
 //! | `permute`, `broadcast`, `expand`, `squeeze`, `segment_set` | the operand's, its axes where the op puts them |
 //! | slice, pad | the operand's |
 //! | `copy`, a value whose type states a layout | what the type says |

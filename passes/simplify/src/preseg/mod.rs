@@ -2,7 +2,7 @@
 //! [`PIPELINE`].
 //!
 //! No pass here changes a bit of a result (the payload of a NaN apart, which no op specifies), and none moves an op
-//! across a user's border. nvFuser's pass of the same purpose does change bits in one case (it narrows
+//! across a user's boundary. nvFuser's pass of the same purpose does change bits in one case (it narrows
 //! `f64 -> f32 -> f16` to one rounding); ours keeps the ops.
 //!
 //! Steps that nvFuser takes here and we take elsewhere, or not at all: views are found by segmentation and cost nothing
@@ -156,7 +156,7 @@ fn has_family(ir: &Ir, op: Op, family: &'static MapsDef) -> bool {
     ir.def(op).is_some_and(|def| def.has_maps(family))
 }
 
-/// True if nothing of the user hangs on the op: no hint, no border.
+/// True if nothing of the user hangs on the op: no hint, no boundary.
 fn is_free(ir: &Ir, op: Op) -> bool {
     let hinted = said(ir, op).any(|(key, _)| ir.str(key).contains('.'));
     !hinted && !ir.has(op, Traits::BARRIER)

@@ -20,7 +20,7 @@ pub const KNOTS: [Family; 3] = [("parts", parts), ("pads", pads), ("turns", turn
 
 /// The families that read or make thousands of values at once: more than a kernel may have ops.
 #[allow(dead_code)]
-pub const WIDE: [Family; 2] = [("parts", parts), ("readers", readers)];
+pub const WIDE: [Family; 2] = [("parts", parts), ("users", users)];
 
 /// Ops of one layer of [`layers`].
 pub const LAYER_OPS: usize = 20;
@@ -54,7 +54,7 @@ pub fn tree(ops: usize) -> String {
     text
 }
 
-/// Layers of a transformer; borders stand where its products would.
+/// Layers of a transformer; boundaries stand where its products would.
 pub fn layers(count: usize) -> String {
     let shape = "4096x1024";
     let weights: Vec<String> = (0..count)
@@ -130,10 +130,10 @@ pub fn parts(ops: usize) -> String {
 }
 
 /// A tensor read by many ops, each with a constant of its own.
-pub fn readers(ops: usize) -> String {
+pub fn users(ops: usize) -> String {
     let count = (ops / 2).max(1);
     let types = vec!["tensor<512xf32>"; count].join(", ");
-    let mut text = format!("task.program @readers(%x: tensor<512xf32>) -> ({types}) {{\n");
+    let mut text = format!("task.program @users(%x: tensor<512xf32>) -> ({types}) {{\n");
     for result in 0..count {
         let _ = writeln!(
             text,
@@ -206,7 +206,7 @@ impl Random {
     }
 }
 
-/// Squares, rows, sums, transposes, casts, reshapes and borders, of so many ops or a few more. Values that nothing
+/// Squares, rows, sums, transposes, casts, reshapes and boundaries, of so many ops or a few more. Values that nothing
 /// reads are returned.
 #[allow(dead_code)]
 pub fn program(random: &mut Random, ops: usize) -> String {

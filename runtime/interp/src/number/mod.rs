@@ -4,10 +4,10 @@
 //! integers; [`Bounded`] for every float in reference mode.
 
 pub mod bounded;
-pub(crate) mod fold;
 pub mod int;
 pub mod lanes;
 pub mod math;
+pub(crate) mod reduce;
 pub mod round;
 pub mod rules;
 

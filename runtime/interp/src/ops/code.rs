@@ -62,7 +62,7 @@ pub(crate) enum Shape {
     Identity,
 }
 
-/// Folds.
+/// Reductions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reduce {
     Sum,

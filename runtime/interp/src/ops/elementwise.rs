@@ -4,7 +4,7 @@ use fuser_ir::DType;
 
 use super::{Kind, with_lane};
 use crate::error::{InterpError, Result};
-use crate::machine::{CHUNK, Machine, Part};
+use crate::machine::{CHUNK, Machine, Portion};
 use crate::number::math::{Binary, Predicate, Test, Unary};
 use crate::number::{Bounded, Int, Number, Rules, round};
 use crate::ops::code::{Code, Step};
@@ -45,7 +45,7 @@ pub(crate) fn view_of(operand: &Tensor, axes: &[Axis]) -> View {
 }
 
 /// Fills a part chunk by chunk: `f` computes the lanes of the stored elements from its first argument on.
-pub(crate) fn chunks<R: Lane>(mut part: Part<'_>, mut f: impl FnMut(usize, &mut [R])) {
+pub(crate) fn chunks<R: Lane>(mut part: Portion<'_>, mut f: impl FnMut(usize, &mut [R])) {
     let mut lanes = part.scratch::<R>();
     let start = part.range.start;
     for begin in part.range.clone().step_by(CHUNK) {
@@ -233,7 +233,7 @@ impl Machine<'_> {
 }
 
 fn convert<L: Lane + Number, R: Lane>(
-    part: Part<'_>,
+    part: Portion<'_>,
     read: impl Fn(usize, &mut [L]),
     f: impl Fn(L) -> R,
 ) {
@@ -246,7 +246,7 @@ fn convert<L: Lane + Number, R: Lane>(
 }
 
 /// Results from the bits of stored elements.
-fn reread<R: Lane>(part: Part<'_>, x: &Tensor, view: &View, f: impl Fn(Int) -> R) {
+fn reread<R: Lane>(part: Portion<'_>, x: &Tensor, view: &View, f: impl Fn(Int) -> R) {
     chunks::<R>(part, |at, row| {
         view.runs(at, row.len(), |from, step, i, length| {
             for k in 0..length {

@@ -7,7 +7,7 @@
 //! | `create.rs` | constants, `full`, `iota` |
 //! | `shape.rs` | shape and layout |
 //! | `window.rs` | `slice`, `pad`, `cat` |
-//! | `reduce.rs` | folds along axes |
+//! | `reduce.rs` | reductions along axes |
 
 pub(crate) mod code;
 pub(crate) mod create;

@@ -1,23 +1,23 @@
-//! Folds along axes, in index order.
+//! Reductions along axes, in index order.
 
 use fuser_ir::DType;
 
 use super::code::Reduce;
 use super::with_lane;
 use crate::error::{InterpError, Result};
-use crate::machine::{CHUNK, Machine, Part};
-use crate::number::fold::Fold;
+use crate::machine::{CHUNK, Machine, Portion};
+use crate::number::reduce::Reducible;
 use crate::number::{Rules, round};
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
 
-/// A fold of one operand: which elements become which result.
-struct Plan<'a> {
+/// A reduction of one operand: which elements become which result.
+struct Reduction<'a> {
     x: &'a Tensor,
     /// The result's stored elements, each the place of its first operand element.
     kept: View,
     /// The operand's elements of one result, relative to the first.
-    folded: View,
+    reduced: View,
     /// The number of elements per result.
     count: usize,
     /// True if neighbouring results come from neighbouring elements of the operand.
@@ -34,29 +34,29 @@ fn kept_axes(x: &Tensor, dims: &[usize], keep: bool) -> Vec<Axis> {
     .collect()
 }
 
-fn plan<'a>(x: &'a Tensor, dims: &[usize]) -> Result<Plan<'a>> {
+fn reduction<'a>(x: &'a Tensor, dims: &[usize]) -> Result<Reduction<'a>> {
     let strides = x.strides();
-    let (mut kept, mut folded) = ((vec![], vec![]), (vec![], vec![]));
+    let (mut kept, mut reduced) = ((vec![], vec![]), (vec![], vec![]));
     for (i, axis) in x.axes().iter().enumerate() {
         let (list, extent) = match dims.contains(&i) {
-            true => (&mut folded, axis.extent),
+            true => (&mut reduced, axis.extent),
             false => (&mut kept, axis.stored()),
         };
         list.0.push(extent);
         list.1.push(strides[i]);
     }
-    let count = crate::tensor::product(folded.0.iter().copied());
+    let count = crate::tensor::product(reduced.0.iter().copied());
     let last_stored = x.axes().iter().rposition(|a| !a.broadcast && a.extent != 1);
-    Ok(Plan {
+    Ok(Reduction {
         x,
         kept: View::new(kept.0, &kept.1, 0),
-        folded: View::new(folded.0, &folded.1, 0),
+        reduced: View::new(reduced.0, &reduced.1, 0),
         count: count.ok_or_else(|| InterpError::invalid("the number of elements overflows"))?,
         rows: last_stored.is_some_and(|i| !dims.contains(&i)),
     })
 }
 
-impl Plan<'_> {
+impl Reduction<'_> {
     /// Calls `each(result, lane)` for all elements of the results `begin..begin + results`, for each in index order.
     fn scan<L: Lane>(
         &self,
@@ -72,7 +72,7 @@ impl Plan<'_> {
             let base = self.kept.at(begin + result);
             for at in (0..self.count).step_by(CHUNK) {
                 let row = &mut lanes[..CHUNK.min(self.count - at)];
-                self.folded.runs(at, row.len(), |from, step, i, length| {
+                self.reduced.runs(at, row.len(), |from, step, i, length| {
                     L::load(self.x, base + from, step, &mut row[i..i + length]);
                 });
                 row.iter().for_each(|x| each(result, *x));
@@ -88,7 +88,7 @@ impl Plan<'_> {
     ) {
         self.kept.runs(begin, results, |base, step, at, length| {
             let row = &mut lanes[..length];
-            self.folded.runs(0, self.count, |from, stride, _, steps| {
+            self.reduced.runs(0, self.count, |from, stride, _, steps| {
                 for k in 0..steps {
                     L::load(self.x, base + from + k * stride, step, row);
                     row.iter().enumerate().for_each(|(i, x)| each(at + i, *x));
@@ -96,8 +96,8 @@ impl Plan<'_> {
             });
         });
     }
-    /// Folds the elements of some results, each first changed by `f`.
-    fn fold<L: Lane + Fold>(
+    /// Reduces the elements of some results, each first changed by `f`.
+    fn reduce<L: Lane + Reducible>(
         &self,
         op: Reduce,
         (begin, out): (usize, &mut [L]),
@@ -117,14 +117,14 @@ impl Plan<'_> {
 }
 
 /// The least and greatest value of a type: what an empty maximum and minimum are.
-fn limits<L: Fold>(dtype: DType) -> (L, L) {
+fn limits<L: Reducible>(dtype: DType) -> (L, L) {
     let (low, high) = round::int_range(dtype);
     let infinity = f64::INFINITY;
     (L::constant(-infinity, low), L::constant(infinity, high))
 }
 
 /// Fills a part with results, block by block.
-fn blocks<L: Lane>(mut part: Part<'_>, f: impl Fn(usize, &mut [L], &mut [L])) {
+fn blocks<L: Lane>(mut part: Portion<'_>, f: impl Fn(usize, &mut [L], &mut [L])) {
     let (mut results, mut lanes) = (vec![L::default(); CHUNK], vec![L::default(); CHUNK]);
     let start = part.range.start;
     for begin in part.range.clone().step_by(CHUNK) {
@@ -147,17 +147,17 @@ impl Machine<'_> {
         dims: &[usize],
         keep: bool,
     ) -> Result<Tensor> {
-        // Folding nothing is the identity: `-0` stays `-0`, which a sum that begins at `+0` would not keep.
+        // Reducing nothing is the identity: `-0` stays `-0`, which a sum that begins at `+0` would not keep.
         if dims.is_empty() {
             return Ok(x.clone());
         }
-        let plan = plan(x, dims)?;
+        let reduction = reduction(x, dims)?;
         self.budget.burn(x.logical_len())?;
         let draft = self.draft(x.dtype(), kept_axes(x, dims, keep))?;
         let rules = Rules::of(x.dtype());
         with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
             blocks::<L>(part, |begin, out, lanes| {
-                plan.fold(op, (begin, out), lanes, &rules, |_, x| x);
+                reduction.reduce(op, (begin, out), lanes, &rules, |_, x| x);
                 // A greatest or smallest element is an element: there is nothing to round.
                 if matches!(op, Reduce::Sum | Reduce::Prod) {
                     out.iter_mut().for_each(|x| *x = x.stored(&rules));
@@ -174,7 +174,7 @@ impl Machine<'_> {
         keep: bool,
         correction: i64,
     ) -> Result<(Tensor, Tensor)> {
-        let plan = plan(x, dims)?;
+        let reduction = reduction(x, dims)?;
         self.budget.burn(x.logical_len().saturating_mul(3))?;
         let axes = kept_axes(x, dims, keep);
         let (variance, mean) = (
@@ -185,7 +185,7 @@ impl Machine<'_> {
         with_lane!(self.kind(x.dtype()), L => {
             let variance = self.fill(variance, |part| {
                 blocks::<L>(part, |begin, out, lanes| {
-                    plan.variance((begin, out), lanes, &rules, correction);
+                    reduction.variance((begin, out), lanes, &rules, correction);
                 });
             })?;
             // The sum of one element, over no axes, is the element: `-0` too.
@@ -194,7 +194,7 @@ impl Machine<'_> {
             }
             let mean = self.fill(mean, |part| {
                 blocks::<L>(part, |begin, out, lanes| {
-                    plan.mean((begin, out), lanes, &rules);
+                    reduction.mean((begin, out), lanes, &rules);
                     out.iter_mut().for_each(|x| *x = x.stored(&rules));
                 });
             })?;
@@ -203,9 +203,9 @@ impl Machine<'_> {
     }
 }
 
-impl Plan<'_> {
+impl Reduction<'_> {
     /// Means, unrounded.
-    fn mean<L: Lane + Fold>(
+    fn mean<L: Lane + Reducible>(
         &self,
         (begin, out): (usize, &mut [L]),
         lanes: &mut [L],
@@ -213,11 +213,11 @@ impl Plan<'_> {
     ) {
         let compute = Rules::compute_of(rules.dtype);
         let count = L::whole(self.count as i64, &compute);
-        self.fold(Reduce::Sum, (begin, out), lanes, rules, |_, x| x);
+        self.reduce(Reduce::Sum, (begin, out), lanes, rules, |_, x| x);
         out.iter_mut()
             .for_each(|x| *x = L::div(*x, count, &compute));
     }
-    fn variance<L: Lane + Fold>(
+    fn variance<L: Lane + Reducible>(
         &self,
         (begin, out): (usize, &mut [L]),
         lanes: &mut [L],
@@ -227,7 +227,7 @@ impl Plan<'_> {
         let compute = Rules::compute_of(rules.dtype);
         let mut means = vec![L::default(); out.len()];
         self.mean((begin, &mut means), lanes, rules);
-        self.fold(Reduce::Sum, (begin, out), lanes, rules, |i, x| {
+        self.reduce(Reduce::Sum, (begin, out), lanes, rules, |i, x| {
             let distance = L::sub(x, means[i], &compute);
             L::mul(distance, distance, &compute)
         });

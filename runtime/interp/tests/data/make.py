@@ -152,8 +152,8 @@ def floats():
         for op, f in [("sum", np.add), ("prod", np.multiply)]:
             acc = np.float64 if dtype == "f64" else np.float32
             short = bits(dtype, rng.uniform(0.5, 2.0, 33))
-            fold = f.accumulate(value(dtype, short).astype(acc), dtype=acc)[-1]
-            line(op, "dims", [(dtype, short)], (dtype, bits(dtype, [fold])))
+            reduction = f.accumulate(value(dtype, short).astype(acc), dtype=acc)[-1]
+            line(op, "dims", [(dtype, short)], (dtype, bits(dtype, [reduction])))
 
 
 def wrap(dtype, n):

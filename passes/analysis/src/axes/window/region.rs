@@ -22,21 +22,21 @@ pub struct Region {
     /// The value that is read.
     pub value: Value,
     /// The start of the run, and its repetition.
-    pub place: Place,
+    pub origin: Origin,
     /// The first element of the run, and the first behind it.
     pub run: (i64, i64),
 }
 
 /// The start of a run and its repetition.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct Origin {
     /// The part of the address that has names.
     start: ExtentExpr,
     /// Steps and how often each is taken.
     digits: Vec<(ExtentExpr, ExtentExpr)>,
 }
 
-impl Place {
+impl Origin {
     /// Takes out a digit that the run or another digit goes on with; gives the end of the run then, and nothing where there is
     /// none. `None` where a number overflows.
     fn joined(&mut self, run: (i64, i64)) -> Option<Option<i64>> {
@@ -108,36 +108,36 @@ impl Region {
                 _ => run.1.checked_add(long)?,
             };
         }
-        let place = Place { start, digits };
-        Some(Self { value, place, run })
+        let origin = Origin { start, digits };
+        Some(Self { value, origin, run })
     }
     /// All of a value whose axes have these lengths and steps; one of step 0 is stored once.
     pub(super) fn whole(value: Value, axes: &[(ExtentExpr, ExtentExpr)]) -> Option<Self> {
         let stored = axes
             .iter()
             .filter(|(_, step)| step.as_constant() != Some(0));
-        let place = Place {
+        let origin = Origin {
             start: ExtentExpr::default(),
             digits: stored
                 .map(|(length, step)| (step.clone(), length.clone()))
                 .collect(),
         };
         let run = (0, 1);
-        Some(Self { value, place, run })
+        Some(Self { value, origin, run })
     }
     /// The number of its elements; `None` where that overflows.
     pub fn elements(&self) -> Option<ExtentExpr> {
         let length = ExtentExpr::constant(self.run.1.checked_sub(self.run.0)?);
-        let mut digits = self.place.digits.iter();
+        let mut digits = self.origin.digits.iter();
         digits.try_fold(length, |n, (_, count)| n.mul(count))
     }
     /// Takes digits that go on where the run ends into the run; true if there were any.
     fn lengthen(&mut self) -> bool {
-        let before = self.place.digits.len();
-        while let Some(Some(end)) = self.place.joined(self.run) {
+        let before = self.origin.digits.len();
+        while let Some(Some(end)) = self.origin.joined(self.run) {
             self.run.1 = end;
         }
-        self.place.digits.len() < before
+        self.origin.digits.len() < before
     }
 }
 
@@ -146,7 +146,7 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
     loop {
         regions.sort_unstable();
         regions.dedup_by(|next, last| {
-            let alike = next.value == last.value && next.place == last.place;
+            let alike = next.value == last.value && next.origin == last.origin;
             let meets = alike && next.run.0 <= last.run.1;
             if meets {
                 last.run.1 = last.run.1.max(next.run.1);

@@ -78,7 +78,7 @@ enum Step {
 /// Indices of which each holds under its guards.
 type Way = (Vec<Guard>, Vec<Form>);
 /// A quotient and a remainder, and where they are those.
-type Part = (Option<Guard>, Form, Form);
+type Division = (Option<Guard>, Form, Form);
 
 /// Work to do.
 enum Task {
@@ -241,37 +241,37 @@ impl Resolver<'_> {
         let Some(tensor) = ir.value_kind(value).as_tensor() else {
             return Ok(Step::End(Node::Here(value)));
         };
-        let maker = ir.def_op(value).filter(|d| self.inside.contains(d));
-        let Some(maker) = maker else {
+        let producer = ir.def_op(value).filter(|d| self.inside.contains(d));
+        let Some(producer) = producer else {
             return match tensor.dims.is_empty() {
                 true => Ok(Step::End(Node::Here(value))),
                 false => self.load(point, tensor),
             };
         };
-        let root = maker == self.op;
+        let root = producer == self.op;
         let walked = tensor.dims.is_empty() || !self.axes.is_unwalked(value);
         if !root && walked && self.is_here(point) {
             return Ok(Step::End(Node::Here(value)));
         }
-        if !root && !is_link(ir, maker) {
+        if !root && !is_link(ir, producer) {
             return self.meet(point).map(|never| match never {});
         }
         if !root {
-            self.through.push(maker);
+            self.through.push(producer);
         }
-        let class = ir.def(maker).map_or(OpClass::Structure, |d| d.class);
+        let class = ir.def(producer).map_or(OpClass::Structure, |d| d.class);
         if class == OpClass::Creation {
-            return self.creation(maker, point, tensor);
+            return self.creation(producer, point, tensor);
         }
-        let maps = ir.maps(maker).ok_or(self.unknown())?;
+        let maps = ir.maps(producer).ok_or(self.unknown())?;
         if maps.operands.contains(&Map::RowMajor) {
-            return self.reshape(maker, point);
+            return self.reshape(producer, point);
         }
         if maps.reads == Reads::First {
-            return self.choose(maker, &maps.operands, point);
+            return self.choose(producer, &maps.operands, point);
         }
         let mut points = Vec::new();
-        for (operand, map) in ir.operands(maker).zip(&maps.operands) {
+        for (operand, map) in ir.operands(producer).zip(&maps.operands) {
             let index = map
                 .axes()
                 .and_then(|axes| self.composed(operand, axes, point));
@@ -283,11 +283,11 @@ impl Resolver<'_> {
         }
         match class {
             OpClass::Shape if points.len() == 1 => Ok(Step::At(points.remove(0))),
-            _ => Ok(Step::Compute(maker, points)),
+            _ => Ok(Step::Compute(producer, points)),
         }
     }
 
-    /// The index of an operand where its reader is wanted at `point`.
+    /// The index of an operand where its user is wanted at `point`.
     fn composed(&self, operand: Value, axes: &[Index], point: &Point) -> Option<Vec<Form>> {
         let tensor = self.ir.value_kind(operand).as_tensor();
         let length =
@@ -557,7 +557,7 @@ impl Resolver<'_> {
         number: &Form,
         length: &ExtentExpr,
         room: Option<i64>,
-    ) -> Result<Vec<Part>, Failure> {
+    ) -> Result<Vec<Division>, Failure> {
         let (quotient, rest) = number.divided(length).ok_or(self.unknown())?;
         let guard = Guard {
             at: rest.clone(),

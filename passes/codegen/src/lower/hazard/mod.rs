@@ -12,7 +12,7 @@
 //!
 //! The unit is a buffer, not an index: two loops over the same elements get a barrier as well. Accesses inside one
 //! thread loop need none, because its iterations do not depend on each other, nor does the tail of a vector loop (see
-//! `disjoint`). `kernel.barrier`, and the barriers of folds
+//! `disjoint`). `kernel.barrier`, and the barriers of reductions
 //! over more than one warp, count. It is a forward analysis over the flattened function, repeated until the states that
 //! flow back along loops no longer grow.
 

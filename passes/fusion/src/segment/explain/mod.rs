@@ -1,6 +1,6 @@
 //! The explanation of a segmentation, in words and numbers.
 //!
-//! Looks at a program whose segments are drawn, whether found by the search, given, or written by hand. Its borders are
+//! Looks at a program whose segments are drawn, whether found by the search, given, or written by hand. Its boundaries are
 //! taken away in a copy; the cost model is then asked what each segment is, and what one kernel for two of them would
 //! be. Decisions of the search come along as records.
 //!
@@ -23,11 +23,11 @@ use fuser_pass::PassContext;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::borders::{is_alone, separated};
 use super::bottom_up::opaque_cost;
+use super::boundaries::{is_alone, separated};
+use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
 use super::record::Record;
-use super::verdict::{Planner, Verdict};
 
 /// Everything that is told of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -107,16 +107,16 @@ struct ValueNote {
 /// The reason that segments are apart, and the cost of putting them together or the rule that forbids it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct Why {
-    /// `border`, `refused` or `price`.
+    /// `boundary`, `refused` or `price`.
     kind: &'static str,
-    /// Borders between them: the value, and what draws the border.
-    borders: Vec<BorderNote>,
+    /// Boundaries between them: the value, and what draws the boundary.
+    boundaries: Vec<BoundaryNote>,
     /// Other segments that one kernel would have to take in, as paths lead through them.
     through: Vec<String>,
-    /// The reason that there can be no such kernel; if only a border of the user forbids it, the cost without it is
+    /// The reason that there can be no such kernel; if only a boundary of the user forbids it, the cost without it is
     /// stated all the same.
     refused: Option<Reason>,
-    /// One kernel for all of it, borders of the user left aside.
+    /// One kernel for all of it, boundaries of the user left aside.
     together: Option<CostNote>,
     /// Its walks over slow memory.
     sweeps: Option<usize>,
@@ -126,15 +126,15 @@ struct Why {
     sweeps_apart: Option<usize>,
 }
 
-/// A border that somebody asked for.
+/// A boundary that somebody asked for.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-struct BorderNote {
+struct BoundaryNote {
     /// The value that crosses it.
     value: String,
     /// The op that makes it, with its hint if it has one.
-    maker: String,
+    producer: String,
     /// The op that reads it.
-    reader: String,
+    user: String,
 }
 
 /// A decision.
@@ -144,7 +144,7 @@ struct RecordNote {
     /// A value that names each part.
     parts: Vec<String>,
     ops: usize,
-    verdict: &'static str,
+    outcome: &'static str,
     reason: Option<Reason>,
     before: Option<CostNote>,
     after: Option<CostNote>,
@@ -180,7 +180,7 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// A drawn program without its borders, and which ops stood in which segment.
+/// A drawn program without its boundaries, and which ops stood in which segment.
 pub(super) struct Drawn {
     ir: Ir,
     program: Op,
@@ -189,7 +189,7 @@ pub(super) struct Drawn {
     groups: Vec<Drawing>,
     /// The group of each op.
     home: Vec<Option<usize>>,
-    /// The program without the borders of the user, once it was needed.
+    /// The program without the boundaries of the user, once it was needed.
     open: Option<Box<(Ir, Graph)>>,
 }
 
@@ -197,9 +197,9 @@ pub(super) struct Drawn {
 struct Drawing {
     name: String,
     members: Vec<Index>,
-    verdict: Result<Verdict, Refusal>,
+    cost_result: Result<CostResult, Refusal>,
     /// The groups that read what it makes.
-    readers: BTreeSet<usize>,
+    users: BTreeSet<usize>,
 }
 
 impl Drawn {
@@ -216,7 +216,7 @@ impl Drawn {
         });
         let named: Vec<(String, Vec<Op>)> = named.collect();
         for op in ir.walk_post(program) {
-            if op != program && task::outline::is_border(&ir, op) {
+            if op != program && task::outline::is_boundary(&ir, op) {
                 dissolve(&mut ir, op);
             }
         }
@@ -240,29 +240,29 @@ impl Drawn {
         drawn
     }
     fn add(&mut self, name: String, ops: &[Op]) {
-        let places = ops.iter().filter_map(|&op| self.graph.place(op));
-        for place in places.clone() {
-            self.home[place as usize] = Some(self.groups.len());
+        let positions = ops.iter().filter_map(|&op| self.graph.position(op));
+        for position in positions.clone() {
+            self.home[position as usize] = Some(self.groups.len());
         }
-        let mut members: Vec<Index> = places.filter(|&p| !self.graph.free[p as usize]).collect();
+        let mut members: Vec<Index> = positions
+            .filter(|&p| !self.graph.free[p as usize])
+            .collect();
         members.sort_unstable();
-        let verdict = self.planner.ask(&self.ir, &self.graph, &members);
+        let cost_result = self.planner.evaluate(&self.ir, &self.graph, &members);
         self.groups.push(Drawing {
             name,
             members,
-            verdict,
-            readers: BTreeSet::new(),
+            cost_result,
+            users: BTreeSet::new(),
         });
     }
     fn connect(&mut self) {
         for edge in &self.graph.edges {
-            let Some(from) = edge.maker.and_then(|m| self.home[m as usize]) else {
+            let Some(from) = edge.producer.and_then(|m| self.home[m as usize]) else {
                 continue;
             };
-            let readers = edge.readers.iter().filter_map(|&r| self.home[r as usize]);
-            self.groups[from]
-                .readers
-                .extend(readers.filter(|&r| r != from));
+            let users = edge.users.iter().filter_map(|&r| self.home[r as usize]);
+            self.groups[from].users.extend(users.filter(|&r| r != from));
         }
     }
 
@@ -272,7 +272,7 @@ impl Drawn {
             .groups
             .iter()
             .enumerate()
-            .flat_map(|(from, group)| group.readers.iter().map(move |&to| (from, to)))
+            .flat_map(|(from, group)| group.users.iter().map(move |&to| (from, to)))
             .collect();
         let cuts = pairs
             .into_iter()
@@ -295,16 +295,16 @@ impl Drawn {
     }
     fn segment(&self, group: usize) -> SegmentNote {
         let own = &self.groups[group];
-        let verdict = own.verdict.as_ref();
-        let rejected = verdict.map_or(&[][..], |v| &v.rejected);
+        let cost_result = own.cost_result.as_ref();
+        let rejected = cost_result.map_or(&[][..], |v| &v.rejected);
         SegmentNote {
             name: own.name.clone(),
             ops: own.members.iter().map(|&m| self.op_name(m)).collect(),
-            kind: verdict.ok().map(|v| v.kind.name()),
-            sweeps: verdict.ok().map(|v| v.sweeps),
+            kind: cost_result.ok().map(|v| v.kind.name()),
+            sweeps: cost_result.ok().map(|v| v.sweeps),
             cost: note(&self.cost(&[group])),
             refused: rejected.iter().map(|r| self.reason(r)).collect(),
-            no_plan: verdict.err().map(|r| self.reason(r)),
+            no_plan: cost_result.err().map(|r| self.reason(r)),
         }
     }
     /// The value that names an op.
@@ -318,8 +318,8 @@ impl Drawn {
     fn cost(&self, groups: &[usize]) -> Cost {
         groups.iter().fold(Cost::default(), |sum, &group| {
             let own = &self.groups[group];
-            sum.plus(&match &own.verdict {
-                Ok(verdict) => verdict.cost,
+            sum.plus(&match &own.cost_result {
+                Ok(cost_result) => cost_result.cost,
                 Err(_) => opaque_cost(&self.graph, &own.members, &self.planner),
             })
         })
@@ -339,13 +339,14 @@ impl Drawn {
     }
     /// The values that `from` makes and `to` reads.
     fn crossing(&self, from: usize, to: usize) -> Vec<ValueNote> {
-        let made = |maker: Option<Index>| maker.and_then(|m| self.home[m as usize]) == Some(from);
+        let made =
+            |producer: Option<Index>| producer.and_then(|m| self.home[m as usize]) == Some(from);
         let mut values = Vec::new();
         let mut seen = BTreeSet::new();
-        for &reader in &self.groups[to].members {
-            for &edge in &self.graph.reads[reader as usize] {
+        for &user in &self.groups[to].members {
+            for &edge in &self.graph.reads[user as usize] {
                 let own = &self.graph.edges[edge as usize];
-                if made(own.maker) && seen.insert(edge) {
+                if made(own.producer) && seen.insert(edge) {
                     values.push(ValueNote {
                         name: value_text(&self.ir, own.value),
                         bytes: own.bytes,
@@ -366,26 +367,26 @@ impl Drawn {
             .flat_map(|&g| self.groups[g].members.iter().copied())
             .collect();
         members.sort_unstable();
-        let borders = self.borders(&all, &members);
-        let asked = self.planner.ask(&self.ir, &self.graph, &members);
+        let boundaries = self.boundaries(&all, &members);
+        let asked = self.planner.evaluate(&self.ir, &self.graph, &members);
         let refused = asked.as_ref().err().cloned();
         let (together, refused) = match refused {
-            Some(Refusal::Barrier { value }) => match self.ask_open(&members) {
-                Ok(verdict) => (Ok(verdict), Some(Refusal::Barrier { value })),
+            Some(Refusal::Barrier { value }) => match self.evaluate_open(&members) {
+                Ok(cost_result) => (Ok(cost_result), Some(Refusal::Barrier { value })),
                 Err(deeper) => (Err(deeper.clone()), Some(deeper)),
             },
             refused => (asked, refused),
         };
         let sweeps = all
             .iter()
-            .map(|&g| Some(self.groups[g].verdict.as_ref().ok()?.sweeps));
+            .map(|&g| Some(self.groups[g].cost_result.as_ref().ok()?.sweeps));
         Why {
-            kind: match (&together, borders.is_empty()) {
-                (_, false) => "border",
+            kind: match (&together, boundaries.is_empty()) {
+                (_, false) => "boundary",
                 (Err(_), true) => "refused",
                 (Ok(_), true) => "price",
             },
-            borders,
+            boundaries,
             through: through
                 .iter()
                 .map(|&g| self.groups[g].name.clone())
@@ -397,15 +398,15 @@ impl Drawn {
             sweeps_apart: sweeps.sum(),
         }
     }
-    /// The verdict on one kernel for `members` if the borders of the user were not there: what went into a
+    /// The cost result of one kernel for `members` if the boundaries of the user were not there: what went into a
     /// `segment_set` comes out of it.
-    fn ask_open(&mut self, members: &[Index]) -> Result<Verdict, Refusal> {
+    fn evaluate_open(&mut self, members: &[Index]) -> Result<CostResult, Refusal> {
         let open = self.open.take().unwrap_or_else(|| Box::new(self.opened()));
         let (ir, graph) = &*open;
         let ops = members.iter().map(|&m| self.graph.ops[m as usize]);
-        let places = ops.filter_map(|op| graph.place(op));
-        let members: Vec<Index> = places.filter(|&p| !graph.free[p as usize]).collect();
-        let answer = self.planner.ask(ir, graph, &members);
+        let positions = ops.filter_map(|op| graph.position(op));
+        let members: Vec<Index> = positions.filter(|&p| !graph.free[p as usize]).collect();
+        let answer = self.planner.evaluate(ir, graph, &members);
         self.open = Some(open);
         answer
     }
@@ -431,42 +432,38 @@ impl Drawn {
         let mut after = BTreeSet::from([from]);
         for group in from..to {
             if after.contains(&group) {
-                after.extend(self.groups[group].readers.iter().filter(|&&r| r <= to));
+                after.extend(self.groups[group].users.iter().filter(|&&r| r <= to));
             }
         }
         let mut before = BTreeSet::from([to]);
         for &group in after.iter().rev() {
-            if self.groups[group]
-                .readers
-                .iter()
-                .any(|r| before.contains(r))
-            {
+            if self.groups[group].users.iter().any(|r| before.contains(r)) {
                 before.insert(group);
             }
         }
         let both = after.intersection(&before).copied();
         both.filter(|&g| g != from && g != to).collect()
     }
-    /// Borders across which a value goes from one of `groups` to another.
-    fn borders(&self, groups: &[usize], members: &[Index]) -> Vec<BorderNote> {
-        let mut borders = Vec::new();
-        for &reader in members {
-            let own = self.graph.ops[reader as usize];
-            for (maker, edge) in self.graph.producers(reader) {
-                let home = self.home[maker as usize];
+    /// Boundaries across which a value goes from one of `groups` to another.
+    fn boundaries(&self, groups: &[usize], members: &[Index]) -> Vec<BoundaryNote> {
+        let mut boundaries = Vec::new();
+        for &user in members {
+            let own = self.graph.ops[user as usize];
+            for (producer, edge) in self.graph.producers(user) {
+                let home = self.home[producer as usize];
                 let inside =
-                    home.is_some_and(|h| groups.contains(&h)) && home != self.home[reader as usize];
-                let made = self.graph.ops[maker as usize];
+                    home.is_some_and(|h| groups.contains(&h)) && home != self.home[user as usize];
+                let made = self.graph.ops[producer as usize];
                 if inside && (separated(&self.ir, made, own) || is_alone(&self.ir, own)) {
-                    borders.push(BorderNote {
+                    boundaries.push(BoundaryNote {
                         value: value_text(&self.ir, edge.value),
-                        maker: self.hinted(made),
-                        reader: self.hinted(own),
+                        producer: self.hinted(made),
+                        user: self.hinted(own),
                     });
                 }
             }
         }
-        borders
+        boundaries
     }
     /// An op's name, with its hint.
     fn hinted(&self, op: Op) -> String {
@@ -484,7 +481,7 @@ impl Drawn {
                 .map(|&v| value_text(&self.ir, v))
                 .collect(),
             ops: record.ops,
-            verdict: if record.refusal.is_none() {
+            outcome: if record.refusal.is_none() {
                 "accepted"
             } else {
                 "refused"
@@ -505,7 +502,7 @@ impl Drawn {
     }
 }
 
-/// The ops inside of a segment, in order, without what only draws borders.
+/// The ops inside of a segment, in order, without what only draws boundaries.
 fn leaves(ir: &Ir, segment: Op) -> Vec<Op> {
     let structure = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Structure);
     let ops = ir.walk(segment).into_iter();

@@ -96,19 +96,19 @@ impl Drawn {
         args.iter().chain(made).copied().collect()
     }
     fn home(&self, values: &[Value]) -> Home {
-        let places = values.iter().map(|&v| {
+        let positions = values.iter().map(|&v| {
             let op = self.ir.def_op(v)?;
-            self.graph.place(op)
+            self.graph.position(op)
         });
-        let places: Vec<Option<u32>> = places.collect();
-        if places.iter().all(Option::is_none) {
+        let positions: Vec<Option<u32>> = positions.collect();
+        if positions.iter().all(Option::is_none) {
             return Home::Input;
         }
-        let places = places.into_iter().flatten();
-        if places.clone().all(|p| self.graph.free[p as usize]) {
+        let positions = positions.into_iter().flatten();
+        if positions.clone().all(|p| self.graph.free[p as usize]) {
             return Home::Free;
         }
-        let homes: BTreeSet<usize> = places.filter_map(|p| self.home[p as usize]).collect();
+        let homes: BTreeSet<usize> = positions.filter_map(|p| self.home[p as usize]).collect();
         Home::Segments(homes.into_iter().collect())
     }
 
@@ -167,14 +167,13 @@ impl Drawn {
         };
         match home {
             Home::Input => {
-                let readers = values.iter().filter_map(|&v| self.graph.edge_of(v));
-                let readers = readers.flat_map(|e| e.readers.iter());
-                let readers: BTreeSet<usize> =
-                    readers.filter_map(|&r| self.home[r as usize]).collect();
-                let readers: Vec<usize> = readers.into_iter().collect();
-                match readers.is_empty() {
+                let users = values.iter().filter_map(|&v| self.graph.edge_of(v));
+                let users = users.flat_map(|e| e.users.iter());
+                let users: BTreeSet<usize> = users.filter_map(|&r| self.home[r as usize]).collect();
+                let users: Vec<usize> = users.into_iter().collect();
+                match users.is_empty() {
                     true => format!("{name} is an input that no segment reads\n"),
-                    false => format!("{name} is an input, read by {}\n", list(&readers)),
+                    false => format!("{name} is an input, read by {}\n", list(&users)),
                 }
             }
             Home::Free => format!("{name} is made from nothing, in each segment that uses it\n"),
@@ -212,8 +211,8 @@ impl Drawn {
     /// The records with a part in each of two segments, as text.
     fn concerning(&self, from: usize, to: usize, records: &[Record]) -> Vec<String> {
         let home = |v: &Value| {
-            let place = self.ir.def_op(*v).and_then(|op| self.graph.place(op));
-            place.and_then(|p| self.home[p as usize])
+            let position = self.ir.def_op(*v).and_then(|op| self.graph.position(op));
+            position.and_then(|p| self.home[p as usize])
         };
         let touches =
             |record: &&Record, group: usize| record.parts.iter().any(|v| home(v) == Some(group));

@@ -66,10 +66,10 @@ fn cut(cut: &CutNote) -> String {
 /// The reasons that segments stay apart, a line for each.
 pub(super) fn why(why: &Why) -> Vec<String> {
     let mut lines = Vec::new();
-    for border in &why.borders {
+    for boundary in &why.boundaries {
         lines.push(format!(
-            "a border of the user, or a placement that an op demands, lies between: {} goes from {} to {}",
-            border.value, border.maker, border.reader
+            "a boundary of the user, or a placement that an op demands, lies between: {} goes from {} to {}",
+            boundary.value, boundary.producer, boundary.user
         ));
     }
     if !why.through.is_empty() {
@@ -92,7 +92,7 @@ pub(super) fn why(why: &Why) -> Vec<String> {
         lines.push(format!(
             "{}one kernel would move {together} bytes in {} sweeps, {} kernels move {apart}{}: {change}",
             match why.refused {
-                Some(_) => "without that border ",
+                Some(_) => "without that boundary ",
                 None => "",
             },
             why.sweeps.unwrap_or(0),

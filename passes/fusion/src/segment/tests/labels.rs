@@ -17,11 +17,11 @@ fn program(b: &mut Builder) -> Op {
     b.ir.create_op(&PROGRAM, new)
 }
 
-/// Draws patterns around stretches of ops, outer ones first, and turns them into labels.
-fn label(b: &mut Builder, stretches: &[(&str, std::ops::Range<usize>)]) {
+/// Draws patterns around ranges of ops, outer ones first, and turns them into labels.
+fn label(b: &mut Builder, ranges: &[(&str, std::ops::Range<usize>)]) {
     let program = program(b);
-    for (name, stretch) in stretches.iter().rev() {
-        let mut ops: Vec<Op> = b.ops[stretch.clone()].to_vec();
+    for (name, range) in ranges.iter().rev() {
+        let mut ops: Vec<Op> = b.ops[range.clone()].to_vec();
         // What is in an inner pattern already is represented by that.
         for op in &mut ops {
             while let Some(parent) = b.ir.parent_op(*op).filter(|&p| p != program) {
@@ -29,9 +29,9 @@ fn label(b: &mut Builder, stretches: &[(&str, std::ops::Range<usize>)]) {
             }
         }
         ops.dedup();
-        outline(&mut b.ir, &ops, &PATTERN, Some(name)).expect("a stretch is a task");
+        outline(&mut b.ir, &ops, &PATTERN, Some(name)).expect("a range is a task");
     }
-    assert_eq!(labels::note(&mut b.ir, program), stretches.len() as u64);
+    assert_eq!(labels::note(&mut b.ir, program), ranges.len() as u64);
 }
 
 fn records(b: &Builder, result: &Segmentation) -> Vec<String> {
@@ -111,7 +111,7 @@ fn labels_in_a_cycle_are_taken_apart() {
     assert_eq!(members.sum::<usize>(), 6, "{text}");
 }
 
-/// With labels around random stretches, some inside of others, no program costs more than without; and some cost less.
+/// With labels around random ranges, some inside of others, no program costs more than without; and some cost less.
 #[test]
 fn labels_never_cost_more() {
     let (mut better, mut differ, mut seen) = (0, 0, 0);
@@ -148,17 +148,17 @@ fn labels_never_cost_more() {
 
 fn label_some(b: &mut Builder, seed: u64) {
     let mut random = Random(seed ^ 0x5eed);
-    let mut stretches = Vec::new();
+    let mut ranges = Vec::new();
     let mut at = 0;
     while at + 1 < b.ops.len() {
         let length = (2 + random.below(12)).min(b.ops.len() - at);
         if random.below(4) > 0 {
-            stretches.push(("layer", at..at + length));
+            ranges.push(("layer", at..at + length));
             if length > 4 {
-                stretches.push(("part", at + 1..at + 1 + length / 2));
+                ranges.push(("part", at + 1..at + 1 + length / 2));
             }
         }
         at += length;
     }
-    label(b, &stretches);
+    label(b, &ranges);
 }

@@ -43,7 +43,7 @@ fn names() -> Builder {
 }
 
 #[test]
-fn names_of_a_value_keep_its_readers_apart_in_single_merges() {
+fn names_of_a_value_keep_its_users_apart_in_single_merges() {
     let [whole, single, all, bottom_up] = found(names);
     // `x` read; `b`, `y` and `s` written.
     assert_eq!(whole, 3 * SQUARE + COLUMN);
@@ -52,8 +52,8 @@ fn names_of_a_value_keep_its_readers_apart_in_single_merges() {
     assert_eq!((all, bottom_up), (whole, whole));
 }
 
-/// A border on the reshaped value's source instead of a second reshape.
-fn name_and_border() -> Builder {
+/// A boundary on the reshaped value's source instead of a second reshape.
+fn name_and_boundary() -> Builder {
     let mut b = Builder::default();
     let x = b.input("x", "512x512xf32");
     let h = b.pw("h", &[x, x], "512x512xf32");
@@ -65,8 +65,8 @@ fn name_and_border() -> Builder {
 }
 
 #[test]
-fn a_reshape_and_a_border_of_one_value_keep_its_readers_apart_in_single_merges() {
-    let [whole, single, all, bottom_up] = found(name_and_border);
+fn a_reshape_and_a_boundary_of_one_value_keep_its_users_apart_in_single_merges() {
+    let [whole, single, all, bottom_up] = found(name_and_boundary);
     assert_eq!(whole, 3 * SQUARE);
     assert_eq!(single, 4 * SQUARE);
     assert_eq!((all, bottom_up), (whole, whole));

@@ -8,7 +8,7 @@ use fuser_ir::def::OpError;
 use fuser_ir::types::Dim;
 use fuser_ir::{AttrId, Ir, Op, OpDef, Sym, Value};
 
-use super::plan::Move;
+use super::moves::Move;
 
 /// The slice itself, on what nothing passes.
 pub fn leaf(ir: &mut Ir, window: Op, value: Value, own: &Move) -> Result<Value, OpError> {
@@ -25,19 +25,19 @@ pub fn leaf(ir: &mut Ir, window: Op, value: Value, own: &Move) -> Result<Value, 
 pub fn copy(
     ir: &mut Ir,
     window: Op,
-    maker: Op,
+    producer: Op,
     operands: &[Value],
     own: &Move,
 ) -> Result<Value, OpError> {
     let unknown = || OpError::new("no table has it");
-    let def: &'static OpDef = ir.def(maker).ok_or_else(unknown)?;
-    let attrs: Vec<(Sym, AttrId)> = ir.attrs(maker).to_vec();
+    let def: &'static OpDef = ir.def(producer).ok_or_else(unknown)?;
+    let attrs: Vec<(Sym, AttrId)> = ir.attrs(producer).to_vec();
     let attrs: Vec<(String, AttrId)> = attrs
         .iter()
         .map(|(n, a)| (ir.str(*n).to_string(), *a))
         .collect();
-    let loc = ir.op_loc(maker);
-    let name = ir.value_name_sym(ir.result(maker, 0));
+    let loc = ir.op_loc(producer);
+    let name = ir.value_name_sym(ir.result(producer, 0));
     let mut b = Builder::before(ir, window);
     b.loc = loc;
     let shape: Vec<Dim> = own.shape.iter().map(|&e| Dim::new(e)).collect();

@@ -12,16 +12,16 @@
 //! On the way it passes pointwise ops, broadcasts, permutes, expands and squeezes, and slices compose; any other op's
 //! result it reads. The recomputation is ops of the program from here on, so every price and every report has it.
 //!
-//! A slice stays where it is, which makes a border of segments, if
+//! A slice stays where it is, which makes a boundary of segments, if
 //! - what it would pass carries a hint, or is used by others as well: it would be reduced twice;
 //! - more than [`MAX_COPIES`] ops would be computed again.
 //!
-//! Reading order: this file (one slice after the other), `plan.rs` (what moves and whether it pays), `make.rs` (the ops).
+//! Reading order: this file (one slice after the other), `moves.rs` (what moves and whether it pays), `make.rs` (the ops).
 //!
 //! Never changes a bit: each element is computed by the same ops from the same elements. No op has effects or fails.
 
 mod make;
-mod plan;
+mod moves;
 
 use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpError;
@@ -31,9 +31,9 @@ use rustc_hash::FxHashMap;
 
 use super::{has_family, is_free};
 use make::{copy, leaf};
-use plan::{Plan, Point, Way, part};
+use moves::{Moves, Point, Way, part};
 
-/// The most ops that are computed again for one slice: beyond, the copies cost more time than the border they save.
+/// The most ops that are computed again for one slice: beyond, the copies cost more time than the boundary they save.
 pub const MAX_COPIES: usize = 128;
 /// Copies in one program, per op of it: slices of slices of slices would double the program at each level.
 const COPIES_PER_OP: usize = 8;
@@ -99,11 +99,11 @@ fn replace(ir: &mut Ir, window: Op, value: Value) {
         if !unused || !pure || ir.parent_block(op).is_none() {
             continue;
         }
-        let mut makers: Vec<Op> = ir.operands(op).filter_map(|v| ir.def_op(v)).collect();
-        makers.sort();
-        makers.dedup();
+        let mut producers: Vec<Op> = ir.operands(op).filter_map(|v| ir.def_op(v)).collect();
+        producers.sort();
+        producers.dedup();
         ir.erase(op);
-        dead.extend(makers);
+        dead.extend(producers);
     }
 }
 
@@ -121,7 +121,7 @@ impl Sinker {
         let Some(part) = part(ir, window) else {
             return Ok(None);
         };
-        let mut plan = Plan::default();
+        let mut plan = Moves::default();
         if !plan.add(ir, window, part.clone()) {
             return Ok(None);
         }
@@ -146,18 +146,18 @@ impl Sinker {
             Way::Leaf => leaf(ir, window, *value, own),
             Way::Other(other, way) => Ok(self.made[&(*other, way.clone())]),
             Way::Copy(moves) => {
-                let Some(maker) = ir.def_op(*value) else {
+                let Some(producer) = ir.def_op(*value) else {
                     return Ok(*value);
                 };
                 let operands: Vec<Value> = ir
-                    .operands(maker)
+                    .operands(producer)
                     .zip(moves)
                     .map(|(v, m)| match m {
                         Some(m) => self.made[&(v, m.clone())],
                         None => v,
                     })
                     .collect();
-                copy(ir, window, maker, &operands, own)
+                copy(ir, window, producer, &operands, own)
             }
         }
     }

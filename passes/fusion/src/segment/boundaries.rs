@@ -1,6 +1,6 @@
-//! The top-down groups: ops that share values and that no border separates.
+//! The top-down groups: ops that share values and that no boundary separates.
 //!
-//! Borders are read from tables and hints, and from nowhere else: the `BARRIER` trait, the hints `barrier` and `apart`,
+//! Boundaries are read from tables and hints, and from nowhere else: the `BARRIER` trait, the hints `barrier` and `apart`,
 //! `Placement::Memory` on an operand or a result, and views of what lies in memory anyway. Crossing one raises an op's
 //! *level*; a group is a connected set of ops of one level. Levels never fall along an edge, so groups are acyclic by
 //! construction.
@@ -37,9 +37,9 @@ impl Hint {
     }
 }
 
-/// The borders of an op.
+/// The boundaries of an op.
 #[derive(Clone, Copy, Default, Debug)]
-struct Border {
+struct Boundary {
     /// It shares a group with nobody.
     alone: bool,
     /// Nothing it reads may be made in its group.
@@ -52,23 +52,23 @@ struct Border {
 
 /// The groups of the top-down phase, each ascending, in order of their first op.
 pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
-    let mut borders = borders(ir, graph);
-    let mut levels = levels(graph, &borders);
-    if add_crossing_names(ir, graph, &mut borders, &levels) {
-        levels = self::levels(graph, &borders);
+    let mut boundaries = boundaries(ir, graph);
+    let mut levels = levels(graph, &boundaries);
+    if add_crossing_names(ir, graph, &mut boundaries, &levels) {
+        levels = self::levels(graph, &boundaries);
     }
-    delay(graph, &borders, &mut levels);
+    delay(graph, &boundaries, &mut levels);
     let mut sets = Sets::new(graph.len());
-    let class = |op: Index| (levels[op as usize], borders[op as usize].view);
+    let class = |op: Index| (levels[op as usize], boundaries[op as usize].view);
     for edge in &graph.edges {
-        let maker = edge.maker.filter(|&m| !graph.free[m as usize]);
+        let producer = edge.producer.filter(|&m| !graph.free[m as usize]);
         // Reading the same value without bytes (a scalar, an empty tensor) is no reason to share a kernel. Where an op makes it,
-        // maker and readers join all the same: a group that left one of them out could come both before and after it.
+        // producer and users join all the same: a group that left one of them out could come both before and after it.
         let mut last = std::collections::BTreeMap::new();
-        let shared = edge.bytes > 0 || maker.is_some();
-        let readers = edge.readers.iter().filter(|_| shared);
-        for op in maker.into_iter().chain(readers.copied()) {
-            let joins = !borders[op as usize].alone;
+        let shared = edge.bytes > 0 || producer.is_some();
+        let users = edge.users.iter().filter(|_| shared);
+        for op in producer.into_iter().chain(users.copied()) {
+            let joins = !boundaries[op as usize].alone;
             if let Some(other) = joins.then(|| last.insert(class(op), op)).flatten() {
                 sets.join(other, op);
             }
@@ -77,9 +77,9 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     sets.lists(graph)
 }
 
-/// True if a border lies between the maker of a value and a reader.
-pub(super) fn separated(ir: &Ir, maker: Op, reader: Op) -> bool {
-    after(ir, maker) || before(ir, reader)
+/// True if a boundary lies between the producer of a value and a user.
+pub(super) fn separated(ir: &Ir, producer: Op, user: Op) -> bool {
+    after(ir, producer) || before(ir, user)
 }
 
 /// True if a hint keeps the op in a group of its own.
@@ -87,15 +87,15 @@ pub(super) fn is_alone(ir: &Ir, op: Op) -> bool {
     matches!(Hint::of(ir, op), Some(Ok(Hint::Apart)))
 }
 
-fn borders(ir: &Ir, graph: &Graph) -> Vec<Border> {
+fn boundaries(ir: &Ir, graph: &Graph) -> Vec<Boundary> {
     let views = final_views(ir, graph);
-    let border = |(&op, view)| Border {
+    let boundary = |(&op, view)| Boundary {
         alone: is_alone(ir, op),
         before: before(ir, op),
         after: after(ir, op),
         view,
     };
-    graph.ops.iter().zip(views).map(border).collect()
+    graph.ops.iter().zip(views).map(boundary).collect()
 }
 
 fn before(ir: &Ir, op: Op) -> bool {
@@ -112,51 +112,51 @@ fn after(ir: &Ir, op: Op) -> bool {
 }
 
 /// The ops that only rename the memory of a value that lies there anyway, and whose own users are the program's results or
-/// stand behind a border.
+/// stand behind a boundary.
 fn final_views(ir: &Ir, graph: &Graph) -> Vec<bool> {
     let mut renames = vec![false; graph.len()];
-    for place in (0..graph.len()).rev() {
-        renames[place] = only_renames(ir, graph, place as Index, &renames);
+    for position in (0..graph.len()).rev() {
+        renames[position] = only_renames(ir, graph, position as Index, &renames);
     }
     let mut views = renames.clone();
-    for place in 0..graph.len() {
-        let source = graph.reads[place]
+    for position in 0..graph.len() {
+        let source = graph.reads[position]
             .first()
             .map(|&e| &graph.edges[e as usize]);
-        let in_memory = |source: &Edge| match source.maker {
+        let in_memory = |source: &Edge| match source.producer {
             None => true,
-            Some(maker) => {
+            Some(producer) => {
                 // Of several names for one value one is stored: so is the value itself, and all names are views.
-                let names = source.readers.iter().filter(|&&r| renames[r as usize]);
+                let names = source.users.iter().filter(|&&r| renames[r as usize]);
                 source.escapes
-                    || views[maker as usize]
-                    || after(ir, graph.ops[maker as usize])
+                    || views[producer as usize]
+                    || after(ir, graph.ops[producer as usize])
                     || names.count() > 1
             }
         };
-        views[place] = renames[place] && source.is_some_and(in_memory);
+        views[position] = renames[position] && source.is_some_and(in_memory);
     }
     views
 }
 
-/// Makes views of the ops that rename a value which somebody behind a border reads as well. Says whether there were any.
-fn add_crossing_names(ir: &Ir, graph: &Graph, borders: &mut [Border], levels: &[u32]) -> bool {
+/// Makes views of the ops that rename a value which somebody behind a boundary reads as well. Says whether there were any.
+fn add_crossing_names(ir: &Ir, graph: &Graph, boundaries: &mut [Boundary], levels: &[u32]) -> bool {
     let mut renames = vec![false; graph.len()];
-    for place in (0..graph.len()).rev() {
-        renames[place] = only_renames(ir, graph, place as Index, &renames);
+    for position in (0..graph.len()).rev() {
+        renames[position] = only_renames(ir, graph, position as Index, &renames);
     }
     let mut found = false;
-    for place in 0..graph.len() {
-        let source = graph.reads[place]
+    for position in 0..graph.len() {
+        let source = graph.reads[position]
             .first()
             .map(|&e| &graph.edges[e as usize]);
         let crosses = source.is_some_and(|source| {
-            let level = source.maker.map_or(0, |m| levels[m as usize]);
-            let mut others = source.readers.iter().filter(|&&r| r as usize != place);
+            let level = source.producer.map_or(0, |m| levels[m as usize]);
+            let mut others = source.users.iter().filter(|&&r| r as usize != position);
             others.any(|&r| levels[r as usize] > level)
         });
-        if renames[place] && crosses && !borders[place].view {
-            borders[place].view = true;
+        if renames[position] && crosses && !boundaries[position].view {
+            boundaries[position].view = true;
             found = true;
         }
     }
@@ -164,55 +164,55 @@ fn add_crossing_names(ir: &Ir, graph: &Graph, borders: &mut [Border], levels: &[
 }
 
 /// True if the op keeps memory as it is, and nothing that shares its kernel uses its results.
-fn only_renames(ir: &Ir, graph: &Graph, place: Index, later: &[bool]) -> bool {
-    let op = graph.ops[place as usize];
+fn only_renames(ir: &Ir, graph: &Graph, position: Index, later: &[bool]) -> bool {
+    let op = graph.ops[position as usize];
     if ir.def(op).is_none_or(|d| d.class != OpClass::Shape) {
         return false;
     }
-    let mut written = graph.writes[place as usize].iter();
+    let mut written = graph.writes[position as usize].iter();
     let escapes = written.any(|&e| graph.edges[e as usize].escapes);
-    let mut readers = graph.consumers(place).map(|(r, _)| r).peekable();
-    let used = escapes || readers.peek().is_some();
-    let leaves = after(ir, op) || readers.all(|r| later[r as usize]);
+    let mut users = graph.users(position).map(|(r, _)| r).peekable();
+    let used = escapes || users.peek().is_some();
+    let leaves = after(ir, op) || users.all(|r| later[r as usize]);
     used && leaves && keeps_memory(ir, op)
 }
 
-fn levels(graph: &Graph, borders: &[Border]) -> Vec<u32> {
+fn levels(graph: &Graph, boundaries: &[Boundary]) -> Vec<u32> {
     let mut levels = vec![0u32; graph.len()];
-    for place in 0..graph.len() {
-        let own = &borders[place];
-        let through = graph.producers(place as Index).map(|(maker, _)| {
-            let other = &borders[maker as usize];
+    for position in 0..graph.len() {
+        let own = &boundaries[position];
+        let through = graph.producers(position as Index).map(|(producer, _)| {
+            let other = &boundaries[producer as usize];
             let crosses = own.before || other.after || own.view != other.view;
-            levels[maker as usize] + u32::from(crosses)
+            levels[producer as usize] + u32::from(crosses)
         });
-        levels[place] = through.max().unwrap_or(0);
+        levels[position] = through.max().unwrap_or(0);
     }
     levels
 }
 
-/// Raises ops to the level of their readers where all of these stand behind a border and no more bytes cross it then: a
+/// Raises ops to the level of their users where all of these stand behind a boundary and no more bytes cross it then: a
 /// weight is broadcast, or a constant widened, where it is used.
-fn delay(graph: &Graph, borders: &[Border], levels: &mut [u32]) {
-    for place in (0..graph.len()).rev() {
-        let (own, op) = (&borders[place], place as Index);
-        // Free ops are copied to each of their readers, whose levels do not follow from theirs.
-        if graph.free[place] || own.alone || own.after || own.view {
+fn delay(graph: &Graph, boundaries: &[Boundary], levels: &mut [u32]) {
+    for position in (0..graph.len()).rev() {
+        let (own, op) = (&boundaries[position], position as Index);
+        // Free ops are copied to each of their users, whose levels do not follow from theirs.
+        if graph.free[position] || own.alone || own.after || own.view {
             continue;
         }
         let bytes = |edges: &[u32]| {
             let bytes = edges.iter().map(|&e| graph.edges[e as usize].bytes);
             bytes.fold(0, u64::saturating_add)
         };
-        let (reads, writes) = (&graph.reads[place], &graph.writes[place]);
+        let (reads, writes) = (&graph.reads[position], &graph.writes[position]);
         let escapes = writes.iter().any(|&e| graph.edges[e as usize].escapes);
-        let readers = graph.consumers(op).map(|(reader, _)| {
-            let other = &borders[reader as usize];
-            levels[reader as usize] - u32::from(other.before || other.view)
+        let users = graph.users(op).map(|(user, _)| {
+            let other = &boundaries[user as usize];
+            levels[user as usize] - u32::from(other.before || other.view)
         });
-        let latest = readers.min().unwrap_or(levels[place]);
+        let latest = users.min().unwrap_or(levels[position]);
         if !escapes && bytes(reads) <= bytes(writes) {
-            levels[place] = levels[place].max(latest);
+            levels[position] = levels[position].max(latest);
         }
     }
 }

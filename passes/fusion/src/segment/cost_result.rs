@@ -2,7 +2,7 @@
 //!
 //! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and
 //! what is used outside are the same: a model of a hundred equal layers pays for one. A refusal names values and ops;
-//! it is remembered by their places in the structure, and reported for the ops in those places of the group evaluated.
+//! it is remembered by their positions in the structure, and reported for the ops in those positions of the group evaluated.
 
 use std::rc::Rc;
 
@@ -14,9 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
 
-/// An acceptance: what the group is and what it costs.
+/// A cost result: what an accepted group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct CostResult {
     /// Kernel, view.
     pub kind: Kind,
     /// The price.
@@ -31,7 +31,7 @@ pub struct Verdict {
     pub rejected: Rc<[Refusal]>,
 }
 
-/// Asks the cost model and remembers.
+/// The cost model and the cost result of each structure that it evaluated.
 #[derive(Debug)]
 pub struct Planner {
     /// The model.
@@ -52,8 +52,8 @@ pub struct Planner {
     pub refinements: u64,
     /// Ops in the groups that were asked about for them.
     pub refined_ops: u64,
-    /// The result for each structure; values and ops of refusals are places in it.
-    known: FxHashMap<Vec<u32>, Result<Verdict, Refusal>>,
+    /// The result for each structure; values and ops of refusals are positions in it.
+    known: FxHashMap<Vec<u32>, Result<CostResult, Refusal>>,
 }
 
 impl Planner {
@@ -73,19 +73,24 @@ impl Planner {
         }
     }
 
-    /// The verdict on the ops at `members` as one group, with the free ops that they use.
-    pub fn ask(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Result<Verdict, Refusal> {
-        self.ask_with(ir, graph, members, &Copies::default())
+    /// The cost result of the ops at `members` as one group, with the free ops that they use.
+    pub fn evaluate(
+        &mut self,
+        ir: &Ir,
+        graph: &Graph,
+        members: &[Index],
+    ) -> Result<CostResult, Refusal> {
+        self.evaluate_with(ir, graph, members, &Copies::default())
     }
 
     /// The same where ops are copied.
-    pub fn ask_with(
+    pub fn evaluate_with(
         &mut self,
         ir: &Ir,
         graph: &Graph,
         members: &[Index],
         copies: &Copies,
-    ) -> Result<Verdict, Refusal> {
+    ) -> Result<CostResult, Refusal> {
         self.questions += 1;
         let limit = self.model.limits.ops;
         let too_many = |ops: usize| match ops > limit {
@@ -93,11 +98,11 @@ impl Planner {
             false => Ok(()),
         };
         too_many(members.len())?;
-        let places = graph.with_free(members);
-        too_many(places.len())?;
-        self.asked_ops += places.len() as u64;
-        let ops = graph.ops_at(&places);
-        let free: Vec<bool> = places.iter().map(|&p| graph.free[p as usize]).collect();
+        let positions = graph.with_free(members);
+        too_many(positions.len())?;
+        self.asked_ops += positions.len() as u64;
+        let ops = graph.ops_at(&positions);
+        let free: Vec<bool> = positions.iter().map(|&p| graph.free[p as usize]).collect();
         let structure = Structure::of(ir, &ops, &free, copies);
         match self.known.get(&structure.key) {
             Some(Ok(known)) => return Ok(known.clone()),
@@ -108,17 +113,17 @@ impl Planner {
             }
             None => {}
         }
-        let verdict = self
+        let cost_result = self
             .plan(ir, &ops, copies)
-            .map(|plan| verdict(ir, &plan, &self.model));
-        let told = match &verdict {
-            Ok(verdict) => Some(Ok(verdict.clone())),
+            .map(|plan| cost_result(ir, &plan, &self.model));
+        let told = match &cost_result {
+            Ok(cost_result) => Some(Ok(cost_result.clone())),
             Err(refusal) => structure.anywhere(refusal, &ops).map(Err),
         };
         if let Some(told) = told {
             self.known.insert(structure.key, told);
         }
-        verdict
+        cost_result
     }
 
     fn plan(&mut self, ir: &Ir, ops: &[Op], copies: &Copies) -> Result<Plan, Refusal> {
@@ -128,14 +133,14 @@ impl Planner {
     }
 }
 
-fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
+fn cost_result(ir: &Ir, plan: &Plan, model: &Model) -> CostResult {
     let bytes = |values: &[Value]| {
         let bytes = values.iter().map(|&v| model.bindings.bytes(ir, v));
         bytes.fold(0, u64::saturating_add)
     };
     let least = bytes(&plan.inputs).saturating_add(bytes(&plan.outputs));
     let moved = plan.cost.read_bytes.saturating_add(plan.cost.write_bytes);
-    Verdict {
+    CostResult {
         kind: plan.kind,
         cost: plan.cost,
         sweeps: plan.sweeps.len(),
@@ -148,8 +153,8 @@ fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
 /// The structure of a group as numbers.
 struct Structure {
     key: Vec<u32>,
-    /// The place of each value, by first appearance.
-    places: FxHashMap<Value, u32>,
+    /// The position of each value, by first appearance.
+    positions: FxHashMap<Value, u32>,
 }
 
 impl Structure {
@@ -157,24 +162,24 @@ impl Structure {
     fn of(ir: &Ir, ops: &[Op], free: &[bool], copies: &Copies) -> Self {
         let inside: FxHashSet<Op> = ops.iter().copied().collect();
         // Where an op stood says nothing about its price.
-        let place = ir.strings.lookup(fuser_dialects::task::places::PLACE);
-        let mut places = FxHashMap::<Value, u32>::default();
+        let position = ir.strings.lookup(fuser_dialects::task::positions::POSITION);
+        let mut positions = FxHashMap::<Value, u32>::default();
         let mut key = Vec::with_capacity(ops.len() * 8);
         for (&op, &free) in ops.iter().zip(free) {
             key.push(ir.name_id(op).index() as u32);
-            for (name, attr) in said(ir, op).filter(|a| Some(a.0) != place) {
+            for (name, attr) in said(ir, op).filter(|a| Some(a.0) != position) {
                 key.extend([name.index() as u32, attr.index() as u32]);
             }
             key.push(u32::MAX);
             for value in ir.operands(op) {
-                let next = places.len() as u32;
-                let number = *places.entry(value).or_insert(next);
+                let next = positions.len() as u32;
+                let number = *positions.entry(value).or_insert(next);
                 key.extend([number, ir.value_type(value).index() as u32]);
             }
             key.push(u32::MAX);
             for &value in ir.results(op) {
-                let next = places.len() as u32;
-                places.insert(value, next);
+                let next = positions.len() as u32;
+                positions.insert(value, next);
                 // Windows ask who reads a value at all, the price who loads it.
                 let read = ir.users(value).any(|user| !inside.contains(&user));
                 // Nobody loads a free value, however many use it.
@@ -184,21 +189,21 @@ impl Structure {
             }
             key.push(u32::MAX);
         }
-        Self { key, places }
+        Self { key, positions }
     }
 
     /// A refusal about this group as one about its structure.
     fn anywhere(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
-        let value = |v: Value| Some(Value::from_index(*self.places.get(&v)? as usize));
+        let value = |v: Value| Some(Value::from_index(*self.positions.get(&v)? as usize));
         let op = |o: Op| ops.iter().position(|&own| own == o).map(Op::from_index);
         refusal.map(&value, &op)
     }
     /// A refusal about the structure as one about this group.
     fn here(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
         let value = |v: Value| {
-            let place = v.index() as u32;
-            let mut all = self.places.iter();
-            all.find(|(_, p)| **p == place).map(|(v, _)| *v)
+            let position = v.index() as u32;
+            let mut all = self.positions.iter();
+            all.find(|(_, p)| **p == position).map(|(v, _)| *v)
         };
         let op = |o: Op| ops.get(o.index()).copied();
         refusal.map(&value, &op)

@@ -1,4 +1,4 @@
-//! The readers of each argument of a program, views included.
+//! The users of each argument of a program, views included.
 //!
 //! A view segment reads nothing: its results are other names of the memory of what it is a view of, its *root*.
 
@@ -31,7 +31,7 @@ pub struct Program {
     pub end: Option<Op>,
     roots: FxHashMap<Value, Root>,
     numbers: FxHashMap<Op, usize>,
-    readers: Vec<Vec<usize>>,
+    users: Vec<Vec<usize>>,
     /// The arguments that the program returns, themselves or as views.
     kept: BTreeSet<usize>,
 }
@@ -49,7 +49,7 @@ impl Program {
             end: Some(end),
             roots: arguments.map(|(i, &v)| (v, Root::Argument(i))).collect(),
             numbers: tops.iter().copied().zip(0..).collect(),
-            readers: vec![Vec::new(); ir.args(body).len()],
+            users: vec![Vec::new(); ir.args(body).len()],
             kept: BTreeSet::new(),
             tops,
         };
@@ -73,15 +73,15 @@ impl Program {
         for op in ir.walk(top) {
             let gives = ir.is(op, &task::YIELD);
             for value in ir.operands(op) {
-                let maker = ir.def_op(value).and_then(|d| self.numbers.get(&d));
-                needs.extend(maker.filter(|&&n| n != number));
+                let producer = ir.def_op(value).and_then(|d| self.numbers.get(&d));
+                needs.extend(producer.filter(|&&n| n != number));
                 if let Some(Root::Argument(a)) = self.root(value).filter(|_| !view && !gives) {
                     read.insert(a);
                 }
             }
         }
         for argument in read {
-            self.readers[argument].push(number);
+            self.users[argument].push(number);
         }
         self.needs.push(needs);
         let results = ir.results(top).to_vec();
@@ -120,8 +120,8 @@ impl Program {
     }
 
     /// The numbers of the ops that read an argument.
-    pub fn readers(&self, argument: usize) -> impl Iterator<Item = usize> + '_ {
-        self.readers.get(argument).into_iter().flatten().copied()
+    pub fn users(&self, argument: usize) -> impl Iterator<Item = usize> + '_ {
+        self.users.get(argument).into_iter().flatten().copied()
     }
 }
 
@@ -132,7 +132,7 @@ fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
 }
 
 /// The sweep of `segment` that makes its result `value`, and which of the sweep's results that is.
-pub fn maker(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
+pub fn producer(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     let index = ir.results(segment).iter().position(|&r| r == value)?;
     let inner = yielded(ir, segment, index)?;
     let sweep = ir.def_op(inner).filter(|&op| ir.is(op, &task::SWEEP))?;

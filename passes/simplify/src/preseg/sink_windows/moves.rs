@@ -71,7 +71,7 @@ pub enum Way {
 
 /// The values that move and their ways, in an order in which they can be made.
 #[derive(Default)]
-pub struct Plan {
+pub struct Moves {
     pub ways: FxHashMap<Point, Way>,
     pub order: Vec<Point>,
     /// The ops that are computed again.
@@ -82,7 +82,7 @@ pub struct Plan {
     reduces: bool,
 }
 
-impl Plan {
+impl Moves {
     /// Adds what `root` needs; false if that cannot be.
     pub fn add(&mut self, ir: &Ir, window: Op, root: Point) -> bool {
         let mut stack = vec![(root, false)];
@@ -104,12 +104,12 @@ impl Plan {
             let mut next = Vec::new();
             match &way {
                 Way::Copy(moves) => {
-                    if let Some(maker) = ir.def_op(point.0) {
+                    if let Some(producer) = ir.def_op(point.0) {
                         self.copied += 1;
-                        self.again.insert(maker);
-                        let class = ir.def(maker).map_or(OpClass::Structure, |d| d.class);
+                        self.again.insert(producer);
+                        let class = ir.def(producer).map_or(OpClass::Structure, |d| d.class);
                         self.reduces |= class == OpClass::Reduction;
-                        let operands = ir.operands(maker).zip(moves);
+                        let operands = ir.operands(producer).zip(moves);
                         next.extend(operands.filter_map(|(v, m)| Some((v, m.clone()?))));
                     }
                 }
@@ -165,25 +165,28 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
         return Some(Way::Same);
     }
     let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(window);
-    let maker = ir.def_op(*value).filter(near);
-    let Some(maker) = maker.filter(|&m| !ir.has(m, Traits::BARRIER)) else {
+    let producer = ir.def_op(*value).filter(near);
+    let Some(producer) = producer.filter(|&m| !ir.has(m, Traits::BARRIER)) else {
         return Some(Way::Leaf);
     };
-    let def = ir.def(maker)?;
-    if !is_free(ir, maker) || !def.traits.contains(Traits::PURE) || ir.results(maker).len() != 1 {
+    let def = ir.def(producer)?;
+    if !is_free(ir, producer)
+        || !def.traits.contains(Traits::PURE)
+        || ir.results(producer).len() != 1
+    {
         return None;
     }
     if def.has_maps(&maps::SLICE) {
-        return slice_of_slice(ir, maker, own);
+        return slice_of_slice(ir, producer, own);
     }
     let passed = match def.class {
-        OpClass::Creation if ir.operand_count(maker) == 0 => None,
+        OpClass::Creation if ir.operand_count(producer) == 0 => None,
         _ if def.shifts() => None,
-        _ => copied(ir, maker, own),
+        _ => copied(ir, producer, own),
     };
     match passed {
         Some(moves) => Some(Way::Copy(moves)),
-        None => is_link(ir, maker).then_some(Way::Leaf),
+        None => is_link(ir, producer).then_some(Way::Leaf),
     }
 }
 

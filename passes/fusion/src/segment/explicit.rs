@@ -1,6 +1,6 @@
 //! Groups from a file: `{"segments": [{"name": "g0", "ops": ["%a", "%b"]}, ...]}`.
 //!
-//! An op is named by its first result, as in reports, with or without `%`; an unnamed one by its place, `#7`. An op may
+//! An op is named by its first result, as in reports, with or without `%`; an unnamed one by its position, `#7`. An op may
 //! stand in several segments: it stays in the first and is copied into the others. Every op that is not made from nothing
 //! must stand somewhere. A segment report has this form, so it can be edited and fed back in. Of several reports in a list the one
 //! of the program counts.
@@ -53,7 +53,7 @@ pub enum GroupingError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     value: Value,
-    reader: Op,
+    user: Op,
     from: String,
     to: String,
 }
@@ -92,7 +92,7 @@ impl GroupingError {
         let steps = steps.iter().map(|step| {
             let value = value_text(ir, step.value);
             let text = format!("'{}' reads {value} of '{}' here", step.to, step.from);
-            (step.reader, text)
+            (step.user, text)
         });
         steps.collect()
     }
@@ -124,10 +124,10 @@ impl GroupingError {
 
 /// A segment of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Forced {
+pub struct ExplicitSegment {
     /// Its name.
     pub name: String,
-    /// Its ops by place, ascending.
+    /// Its ops by position, ascending.
     pub members: Vec<Index>,
 }
 
@@ -137,7 +137,7 @@ pub fn read(
     graph: &Graph,
     program: &str,
     text: &str,
-) -> Result<Vec<Forced>, GroupingError> {
+) -> Result<Vec<ExplicitSegment>, GroupingError> {
     let json: Json = serde_json::from_str(text).map_err(|e| GroupingError::Form(e.to_string()))?;
     let form = |what: &str| GroupingError::Form(what.to_owned());
     let own = |item: &&Json| item.get("program").and_then(Json::as_str) == Some(program);
@@ -162,7 +162,7 @@ pub fn read(
         let mut members = Vec::with_capacity(ops.len());
         for op in ops {
             let text = op.as_str().ok_or_else(|| form("an op is not a string"))?;
-            let place = names.get(text.trim_start_matches('%'));
+            let position = names.get(text.trim_start_matches('%'));
             let unknown = || match ir.was_removed(text.trim_start_matches('%')) {
                 true => GroupingError::Removed {
                     name: text.to_owned(),
@@ -174,19 +174,19 @@ pub fn read(
                     near: nearest_name(&names, text),
                 },
             };
-            members.push(*place.ok_or_else(unknown)?);
+            members.push(*position.ok_or_else(unknown)?);
         }
         members.sort_unstable();
         members.dedup();
         members.retain(|&m| !graph.free[m as usize]);
-        segments.push(Forced { name, members });
+        segments.push(ExplicitSegment { name, members });
     }
     check_complete(graph, &segments)?;
     in_run_order(graph, segments)
 }
 
 fn nearest_name(names: &FxHashMap<String, Index>, text: &str) -> Option<String> {
-    // Places are no misspelt names.
+    // Positions are no misspelt names.
     let known = names.keys().map(String::as_str);
     let mut known: Vec<&str> = known.filter(|name| !name.starts_with('#')).collect();
     known.sort_unstable();
@@ -196,18 +196,18 @@ fn nearest_name(names: &FxHashMap<String, Index>, text: &str) -> Option<String> 
 /// The op of each name that groupings and reports use, without `%`.
 fn op_names(ir: &Ir, graph: &Graph) -> FxHashMap<String, Index> {
     let mut names = FxHashMap::default();
-    for (&op, place) in graph.ops.iter().zip(0..) {
-        names.insert(format!("#{place}"), place);
+    for (&op, position) in graph.ops.iter().zip(0..) {
+        names.insert(format!("#{position}"), position);
         for &result in ir.results(op) {
             let name = value_text(ir, result);
             let name = name.trim_start_matches('%').to_owned();
-            names.entry(name).or_insert(place);
+            names.entry(name).or_insert(position);
         }
     }
     names
 }
 
-fn check_complete(graph: &Graph, segments: &[Forced]) -> Result<(), GroupingError> {
+fn check_complete(graph: &Graph, segments: &[ExplicitSegment]) -> Result<(), GroupingError> {
     let all = segments.iter().flat_map(|s| s.members.iter().copied());
     let listed: FxHashSet<Index> = all.collect();
     let mut needed = (0..graph.len() as Index).filter(|&i| !graph.free[i as usize]);
@@ -218,7 +218,10 @@ fn check_complete(graph: &Graph, segments: &[Forced]) -> Result<(), GroupingErro
 }
 
 /// Repeatedly takes the first segment whose inputs are there.
-fn in_run_order(graph: &Graph, segments: Vec<Forced>) -> Result<Vec<Forced>, GroupingError> {
+fn in_run_order(
+    graph: &Graph,
+    segments: Vec<ExplicitSegment>,
+) -> Result<Vec<ExplicitSegment>, GroupingError> {
     let needs = dependencies(graph, &segments);
     let mut done = vec![false; segments.len()];
     let mut order = Vec::with_capacity(segments.len());
@@ -230,22 +233,22 @@ fn in_run_order(graph: &Graph, segments: Vec<Forced>) -> Result<Vec<Forced>, Gro
         done[next] = true;
         order.push(next);
     }
-    let mut slots: Vec<Option<Forced>> = segments.into_iter().map(Some).collect();
+    let mut slots: Vec<Option<ExplicitSegment>> = segments.into_iter().map(Some).collect();
     Ok(order.into_iter().filter_map(|n| slots[n].take()).collect())
 }
 
 /// For each segment, those whose results it reads.
-fn dependencies(graph: &Graph, segments: &[Forced]) -> Vec<Vec<usize>> {
+fn dependencies(graph: &Graph, segments: &[ExplicitSegment]) -> Vec<Vec<usize>> {
     let mut home = FxHashMap::<Index, usize>::default();
     for (number, segment) in segments.iter().enumerate() {
         for &op in &segment.members {
             home.entry(op).or_insert(number);
         }
     }
-    let needs = |(number, segment): (usize, &Forced)| {
+    let needs = |(number, segment): (usize, &ExplicitSegment)| {
         let inside: FxHashSet<Index> = segment.members.iter().copied().collect();
-        let makers = segment.members.iter().flat_map(|&m| graph.producers(m));
-        let outside = makers.filter(|(maker, _)| !inside.contains(maker));
+        let producers = segment.members.iter().flat_map(|&m| graph.producers(m));
+        let outside = producers.filter(|(producer, _)| !inside.contains(producer));
         let mut list: Vec<usize> = outside.filter_map(|(m, _)| home.get(&m).copied()).collect();
         list.sort_unstable();
         list.dedup();
@@ -256,7 +259,12 @@ fn dependencies(graph: &Graph, segments: &[Forced]) -> Vec<Vec<usize>> {
 }
 
 /// Follows what waits for what until it comes back.
-fn cycle(graph: &Graph, segments: &[Forced], needs: &[Vec<usize>], done: &[bool]) -> GroupingError {
+fn cycle(
+    graph: &Graph,
+    segments: &[ExplicitSegment],
+    needs: &[Vec<usize>],
+    done: &[bool],
+) -> GroupingError {
     let mut path: Vec<usize> = Vec::new();
     let mut at = (0..segments.len()).find(|&s| !done[s]);
     while let Some(segment) = at.filter(|s| !path.contains(s)) {
@@ -285,19 +293,19 @@ fn cycle(graph: &Graph, segments: &[Forced], needs: &[Vec<usize>], done: &[bool]
 }
 
 /// The first value that segment `to` reads of segment `from`.
-fn step(graph: &Graph, segments: &[Forced], from: usize, to: usize) -> Option<Step> {
+fn step(graph: &Graph, segments: &[ExplicitSegment], from: usize, to: usize) -> Option<Step> {
     let inside: FxHashSet<Index> = segments[to].members.iter().copied().collect();
     let made: FxHashSet<Index> = segments[from].members.iter().copied().collect();
     let mut reads = segments[to].members.iter().flat_map(|&m| {
         graph
             .producers(m)
-            .map(move |(maker, edge)| (m, maker, edge))
+            .map(move |(producer, edge)| (m, producer, edge))
     });
-    let (reader, _, edge) =
-        reads.find(|(_, maker, _)| made.contains(maker) && !inside.contains(maker))?;
+    let (user, _, edge) =
+        reads.find(|(_, producer, _)| made.contains(producer) && !inside.contains(producer))?;
     Some(Step {
         value: edge.value,
-        reader: graph.ops[reader as usize],
+        user: graph.ops[user as usize],
         from: segments[from].name.clone(),
         to: segments[to].name.clone(),
     })

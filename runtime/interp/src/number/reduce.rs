@@ -1,6 +1,6 @@
-//! Folds: the combination of the elements along an axis.
+//! Reductions: the combination of the elements along an axis.
 //!
-//! f32 and f64 fold in the order in which elements come, each step rounded; integers wrap. [`Bounded`] folds bound every
+//! f32 and f64 are combined in the order in which elements come, each step rounded; integers wrap. [`Bounded`] reductions bound every
 //! order at once, so a compiled program may sum as it likes: k terms in any order are off by at most
 //! (k - 1) u sum|x| (Lange and Rump, 2017), and by nothing where all partial sums are held exactly.
 
@@ -11,8 +11,8 @@ use super::math;
 use super::rules::Rules;
 use crate::ops::code::Reduce;
 
-/// Lanes that fold.
-pub trait Fold: super::Number {
+/// Lanes that can be reduced.
+pub trait Reducible: super::Number {
     /// The state kept between elements.
     type State: Copy + Send + Sync;
     /// Before the first element.
@@ -33,9 +33,9 @@ pub trait Fold: super::Number {
     fn stored(self, rules: &Rules) -> Self;
 }
 
-macro_rules! plain_fold {
+macro_rules! plain_reduce {
     ($lane:ty) => {
-        impl Fold for $lane {
+        impl Reducible for $lane {
             type State = $lane;
             fn start(op: Reduce, lowest: Self, highest: Self) -> Self {
                 match op {
@@ -76,10 +76,10 @@ macro_rules! plain_fold {
         }
     };
 }
-plain_fold!(f32);
-plain_fold!(f64);
+plain_reduce!(f32);
+plain_reduce!(f64);
 
-impl Fold for Int {
+impl Reducible for Int {
     type State = Int;
     fn start(op: Reduce, lowest: Self, highest: Self) -> Self {
         match op {
@@ -121,7 +121,7 @@ impl Fold for Int {
 /// The accumulated knowledge of the elements so far.
 #[derive(Clone, Copy, Debug)]
 pub struct BoundedState {
-    /// The fold of the values.
+    /// The reduction of the values.
     result: Bounded,
     /// Sum: of the finite magnitudes. Product: of the magnitudes and their errors.
     size: f64,
@@ -151,7 +151,7 @@ fn grain(x: f64) -> i32 {
     }
 }
 
-impl Fold for Bounded {
+impl Reducible for Bounded {
     type State = BoundedState;
     fn start(op: Reduce, lowest: Self, highest: Self) -> BoundedState {
         let result = match op {

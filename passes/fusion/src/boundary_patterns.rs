@@ -1,8 +1,8 @@
-//! Puts borders behind patterns: a `fusion.segment_set` at each result that the program goes on to use.
+//! Puts boundaries behind patterns: a `fusion.segment_set` at each result that the program goes on to use.
 //!
 //! The end of a kernel is sometimes known from the kind of the ops: behind a layer norm, say, whatever the cost model's
-//! result is. This pass draws such borders for patterns of given names, as the frontend drew them or as labels of their
-//! ops (`label-patterns`). Segmentation then begins with what such borders leave together.
+//! result is. This pass draws such boundaries for patterns of given names, as the frontend drew them or as labels of their
+//! ops (`label-patterns`). Segmentation then begins with what such boundaries leave together.
 //!
 //! ```text
 //! // names=norm
@@ -11,8 +11,8 @@
 //!                                                    %y = fusion.exp %0
 //! ```
 //!
-//! Not in the default pipeline: a border is kept, whatever it costs. Uses of the results inside the pattern, and
-//! results of the program, stay as they are: no border is needed there. A name that no pattern has is a warning.
+//! Not in the default pipeline: a boundary is kept, whatever it costs. Uses of the results inside the pattern, and
+//! results of the program, stay as they are: no boundary is needed there. A name that no pattern has is a warning.
 //! Idempotent. Never changes what a program computes. Linear.
 
 use std::collections::BTreeSet;
@@ -34,9 +34,9 @@ pub static CODES: &[CodeDef] = &[NO_SUCH_PATTERN];
 pub const NO_SUCH_PATTERN: CodeDef = CodeDef {
     code: "FIR0715",
     title: "no pattern is called so",
-    explanation: "`border-patterns` puts borders behind patterns of given names. The program has patterns, but none of this \
+    explanation: "`boundary-patterns` puts boundaries behind patterns of given names. The program has patterns, but none of this \
                   name: it may be misspelt, or a pass before has taken the pattern apart.",
-    example: "$ fuser-opt x.fir --border-patterns=names=softmx\n\
+    example: "$ fuser-opt x.fir --boundary-patterns=names=softmx\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
                 %y = task.pattern @softmax {\n    \
                   %y = fusion.exp %x\n    \
@@ -46,10 +46,10 @@ pub const NO_SUCH_PATTERN: CodeDef = CodeDef {
               }",
 };
 
-/// `border-patterns`
-pub static BORDER_PATTERNS: PassDef = PassDef {
-    name: "border-patterns",
-    summary: "puts borders behind patterns of given names",
+/// `boundary-patterns`
+pub static BOUNDARY_PATTERNS: PassDef = PassDef {
+    name: "boundary-patterns",
+    summary: "puts boundaries behind patterns of given names",
     doc: "Puts a `fusion.segment_set` at each value that leaves a pattern called by one of `names` and that ops outside read, so \
           that the kernel of the pattern ends there. Patterns become labels, as by `label-patterns`. For what a frontend knows \
           better than the cost model; not in any pipeline.",
@@ -61,8 +61,8 @@ pub static BORDER_PATTERNS: PassDef = PassDef {
         doc: "of patterns: layer_norm,softmax; none: all patterns",
     }],
     statistics: &[StatDef {
-        name: "borders",
-        doc: "borders put in",
+        name: "boundaries",
+        doc: "boundaries put in",
     }],
     run: |ctx| {
         run(ctx);
@@ -74,7 +74,7 @@ pub static BORDER_PATTERNS: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) {
     let names = ctx.options.list("names");
     labels::note(ctx.ir, ctx.op);
-    let mut borders = 0;
+    let mut boundaries = 0;
     let sets = labels::sets(ctx.ir, ctx.op);
     let known: BTreeSet<String> = sets.iter().map(|set| set.name.clone()).collect();
     for name in names.iter().filter(|name| !known.contains(*name)) {
@@ -82,10 +82,10 @@ fn run(ctx: &mut PassContext<'_>) {
     }
     for set in sets {
         if names.is_empty() || names.contains(&set.name) {
-            borders += end(ctx.ir, &set.ops);
+            boundaries += end(ctx.ir, &set.ops);
         }
     }
-    ctx.count("borders", borders);
+    ctx.count("boundaries", boundaries);
 }
 
 /// Says that no pattern is called `name`, where the program has patterns at all.
@@ -102,33 +102,33 @@ fn warn(ctx: &mut PassContext<'_>, name: &str, known: &BTreeSet<String>) {
     });
 }
 
-/// Puts a border at each value that `ops`, in program order, give to others; gives their number.
+/// Puts a boundary at each value that `ops`, in program order, give to others; gives their number.
 fn end(ir: &mut Ir, ops: &[Op]) -> u64 {
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
-    let mut borders = 0;
+    let mut boundaries = 0;
     for value in outputs(ir, Task::Ops(ops)) {
-        borders += u64::from(border(ir, value, &inside, ops));
+        boundaries += u64::from(boundary(ir, value, &inside, ops));
     }
-    borders
+    boundaries
 }
 
-fn border(ir: &mut Ir, value: Value, inside: &FxHashSet<Op>, ops: &[Op]) -> bool {
+fn boundary(ir: &mut Ir, value: Value, inside: &FxHashSet<Op>, ops: &[Op]) -> bool {
     // Who returns it or ends a kernel anyway needs none.
     let crosses = |ir: &Ir, user: Op| {
         !inside.contains(&user)
             && !ir.has(user, Traits::TERMINATOR)
             && !ir.has(user, Traits::BARRIER)
     };
-    let (Some(maker), Some(&last)) = (ir.def_op(value), ops.last()) else {
+    let (Some(producer), Some(&last)) = (ir.def_op(value), ops.last()) else {
         return false;
     };
-    let readers: Vec<Op> = ir.users(value).filter(|&u| crosses(ir, u)).collect();
-    if readers.is_empty() {
+    let users: Vec<Op> = ir.users(value).filter(|&u| crosses(ir, u)).collect();
+    if users.is_empty() {
         return false;
     }
     // Behind the whole pattern, unless something reads the value before that.
-    let early = readers.iter().any(|&reader| ir.is_before(reader, last));
-    let Some(anchor) = ir.next_op(if early { maker } else { last }) else {
+    let early = users.iter().any(|&user| ir.is_before(user, last));
+    let Some(anchor) = ir.next_op(if early { producer } else { last }) else {
         return false;
     };
     let mut builder = Builder::before(ir, anchor);

@@ -22,13 +22,13 @@ use crate::spec::{Along, Role, SweepSpec};
 
 /// Answers for the sweeps of one program.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct Aliasing {
     copy: Option<Ir>,
     /// The ops of the sweeps asked about so far, which have lost their phases in the copy.
     flat: FxHashMap<Op, Vec<(Op, usize)>>,
 }
 
-impl Places {
+impl Aliasing {
     /// True if result `index` of `sweep` may be written over the argument for whose names `old` holds.
     pub fn same(&mut self, ir: &Ir, sweep: Op, index: usize, old: impl Fn(Value) -> bool) -> bool {
         let copy = self.copy.get_or_insert_with(|| ir.clone());
@@ -68,9 +68,9 @@ fn same(
     let spec = SweepSpec::read(ir, sweep, &axes).ok()?;
     let end = ir.terminator(ir.body(sweep, 0)?)?;
     let result = ir.operands(end).nth(index)?;
-    let maker = ir.def_op(result)?;
-    let &(_, phase) = ops.iter().find(|(op, _)| *op == maker)?;
-    let reduced = axes.reduced(maker);
+    let producer = ir.def_op(result)?;
+    let &(_, phase) = ops.iter().find(|(op, _)| *op == producer)?;
+    let reduced = axes.reduced(producer);
     let grid = spec.loops.iter().filter(|l| l.role == Role::Grid);
     if grid.flat_map(|l| &l.axes).any(|a| reduced.contains(a)) {
         return Some(true);

@@ -1,13 +1,13 @@
-//! The original places of ops, kept so that dissolving the borders drawn around them gives the program back.
+//! The original positions of ops, kept so that dissolving the boundaries drawn around them gives the program back.
 //!
 //! Drawing segments gathers ops that stood apart, and copies some; scheduling gathers and copies inside of a segment.
-//! An op that is gathered or copied keeps its place in the program as an attribute, `task.place`: copies of one op have
-//! one place. Dissolving the borders merges those again and puts the ops back in order.
+//! An op that is gathered or copied keeps its position in the program as an attribute, `task.position`: copies of one op have
+//! one position. Dissolving the boundaries merges those again and puts the ops back in order.
 //!
 //! ```text
-//! %a = fusion.exp %x                  %a = task.segment @s0 { %a = fusion.exp %x {task.place = 0} ... }
-//! %b = fusion.exp %y             =>   %b = task.segment @s1 { %b = fusion.exp %y {task.place = 1} ... }
-//! %c = fusion.neg %a                  (with %c in @s0: out of order, so every op remembers its place)
+//! %a = fusion.exp %x                  %a = task.segment @s0 { %a = fusion.exp %x {task.position = 0} ... }
+//! %b = fusion.exp %y             =>   %b = task.segment @s1 { %b = fusion.exp %y {task.position = 1} ... }
+//! %c = fusion.neg %a                  (with %c in @s0: out of order, so every op remembers its position)
 //! ```
 //!
 //! A program whose ops still stand in their order, each once, has no such attributes. Never changes what a program computes:
@@ -19,15 +19,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::task;
 
 /// The attribute.
-pub const PLACE: &str = "task.place";
+pub const POSITION: &str = "task.position";
 
-/// True if `op` is a border that passes draw.
+/// True if `op` is a boundary that passes draw.
 fn is_drawn(ir: &Ir, op: Op) -> bool {
     let drawn = [&task::SEGMENT, &task::SWEEP, &task::PHASE];
     drawn.iter().any(|def| ir.is(op, def))
 }
 
-/// The ops of `program` that are no borders and end no block, in the order in which they stand.
+/// The ops of `program` that are no boundaries and end no block, in the order in which they stand.
 fn leaves(ir: &Ir, program: Op) -> Vec<Op> {
     let ops = ir.walk(program).into_iter().skip(1);
     let inner = |op: &Op| {
@@ -39,32 +39,32 @@ fn leaves(ir: &Ir, program: Op) -> Vec<Op> {
         .collect()
 }
 
-/// Before a pass that may gather or copy: notes each op's place, unless the program has places already.
+/// Before a pass that may gather or copy: notes each op's position, unless the program has positions already.
 pub fn note(ir: &mut Ir, program: Op) {
     let ops = leaves(ir, program);
-    if ops.iter().any(|&op| ir.get_attr(op, PLACE).is_some()) {
+    if ops.iter().any(|&op| ir.get_attr(op, POSITION).is_some()) {
         return;
     }
-    for (op, place) in ops.into_iter().zip(0..) {
-        let place = ir.int_attr(place);
-        ir.set_attr(op, PLACE, place);
+    for (op, position) in ops.into_iter().zip(0..) {
+        let position = ir.int_attr(position);
+        ir.set_attr(op, POSITION, position);
     }
 }
 
-/// After it: forgets the places again where every op still stands in order, and once.
+/// After it: forgets the positions again where every op still stands in order, and once.
 pub fn settle(ir: &mut Ir, program: Op) {
     let ops = leaves(ir, program);
-    let places: Vec<Option<i64>> = ops.iter().map(|&op| ir.int_of(op, PLACE)).collect();
-    let known: Vec<i64> = places.iter().flatten().copied().collect();
+    let positions: Vec<Option<i64>> = ops.iter().map(|&op| ir.int_of(op, POSITION)).collect();
+    let known: Vec<i64> = positions.iter().flatten().copied().collect();
     if known.windows(2).all(|pair| pair[0] < pair[1]) {
         for op in ops {
-            ir.remove_attr(op, PLACE);
+            ir.remove_attr(op, POSITION);
         }
     }
 }
 
-/// After borders under `root` were dissolved: in each block merges copies and puts the ops in order. A program without
-/// borders forgets the places.
+/// After boundaries under `root` were dissolved: in each block merges copies and puts the ops in order. A program without
+/// boundaries forgets the positions.
 pub fn restore(ir: &mut Ir, root: Op) {
     let ops = ir.walk(root);
     for &op in &ops {
@@ -76,7 +76,7 @@ pub fn restore(ir: &mut Ir, root: Op) {
     for program in ops {
         if !ir.is_erased(program) && ir.is(program, &task::PROGRAM) && !drawn(ir, program) {
             for op in leaves(ir, program) {
-                ir.remove_attr(op, PLACE);
+                ir.remove_attr(op, POSITION);
             }
         }
     }
@@ -91,7 +91,7 @@ fn restore_body(ir: &mut Ir, owner: Op) {
         .into_iter()
         .filter(|&op| !ir.has(op, Traits::TERMINATOR))
         .collect();
-    if ops.iter().all(|&op| ir.get_attr(op, PLACE).is_none()) {
+    if ops.iter().all(|&op| ir.get_attr(op, POSITION).is_none()) {
         return;
     }
     let ordered = in_order(ir, &ops);
@@ -106,36 +106,36 @@ fn restore_body(ir: &mut Ir, owner: Op) {
     merge(ir, &ordered);
 }
 
-/// Ops by place; one without a place stays behind the one before it.
+/// Ops by position; one without a position stays behind the one before it.
 fn in_order(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     let mut last = -1;
     let mut keyed: Vec<(i64, Op)> = Vec::with_capacity(ops.len());
     for &op in ops {
-        last = ir.int_of(op, PLACE).unwrap_or(last);
+        last = ir.int_of(op, POSITION).unwrap_or(last);
         keyed.push((last, op));
     }
-    keyed.sort_by_key(|(place, _)| *place);
+    keyed.sort_by_key(|(position, _)| *position);
     keyed.into_iter().map(|(_, op)| op).collect()
 }
 
 /// True if every op stands behind its operands.
 fn stands(ir: &Ir, ordered: &[Op]) -> bool {
-    let place: FxHashMap<Op, usize> = ordered.iter().copied().zip(0..).collect();
+    let position: FxHashMap<Op, usize> = ordered.iter().copied().zip(0..).collect();
     ordered.iter().enumerate().all(|(at, &op)| {
         let inner = ir.walk(op);
         let reads = inner.iter().flat_map(|&o| ir.operands(o));
-        let mut makers = reads.filter_map(|v| place.get(&ir.def_op(v)?));
-        makers.all(|&maker| maker <= at)
+        let mut producers = reads.filter_map(|v| position.get(&ir.def_op(v)?));
+        producers.all(|&producer| producer <= at)
     })
 }
 
-/// Merges ops of one place that say the same, each into the first.
+/// Merges ops of one position that say the same, each into the first.
 fn merge(ir: &mut Ir, ordered: &[Op]) {
     let mut kept: Option<Op> = None;
     let mut gone = FxHashSet::default();
     for &op in ordered {
-        let place = ir.int_of(op, PLACE);
-        let first = kept.filter(|&k| place.is_some() && ir.int_of(k, PLACE) == place);
+        let position = ir.int_of(op, POSITION);
+        let first = kept.filter(|&k| position.is_some() && ir.int_of(k, POSITION) == position);
         match first {
             Some(first) if equal(ir, first, op) => {
                 for index in 0..ir.results(op).len() {

@@ -26,8 +26,8 @@ pub(crate) struct Priced {
 /// The identity of an op but for its operands.
 type Sort = (u32, Vec<(Sym, AttrId)>, Vec<TypeId>);
 
-/// Asks the cost model and remembers.
-pub(crate) struct Plans<'a> {
+/// The costs of kernels, each evaluated once.
+pub(crate) struct CostCache<'a> {
     model: &'a Model,
     known: FxHashMap<Vec<u32>, Option<Priced>>,
     sorts: FxHashMap<Sort, u32>,
@@ -37,7 +37,7 @@ pub(crate) struct Plans<'a> {
     pub planned_ops: u64,
 }
 
-impl<'a> Plans<'a> {
+impl<'a> CostCache<'a> {
     /// Nothing asked so far.
     pub fn new(model: &'a Model) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl<'a> Plans<'a> {
     }
 
     /// The cost of a drawn segment; `None` where the model has no plan for it.
-    pub fn today(&mut self, ir: &Ir, segment: Op) -> Option<Priced> {
+    pub fn current(&mut self, ir: &Ir, segment: Op) -> Option<Priced> {
         let (mut ops, mut yielded) = (Vec::new(), FxHashSet::default());
         for op in ir.children(segment) {
             match ir.is(op, &task::YIELD) {
@@ -78,7 +78,7 @@ impl<'a> Plans<'a> {
     }
 
     /// The cost of kernel `number` when it is `kernel` and writes `wanted`.
-    pub(super) fn becomes(
+    pub(super) fn changed(
         &mut self,
         ir: &Ir,
         extract: &Extract,
@@ -136,7 +136,7 @@ impl<'a> Plans<'a> {
     }
     fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
         // Where an op stood says nothing about its price.
-        let place = ir.strings.lookup(fuser_dialects::task::places::PLACE);
+        let place = ir.strings.lookup(fuser_dialects::task::positions::POSITION);
         let attrs = said(ir, op);
         let results = ir.results(op).iter().map(|&v| ir.value_type(v));
         let sort: Sort = (

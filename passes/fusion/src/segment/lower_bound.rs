@@ -2,7 +2,7 @@
 //! grouping parts.
 //!
 //! A group that is no view loads each value that it reads and does not make, and writes each that an op outside reads.
-//! So the bytes at the border of a set of ops bound from below what any grouping of them moves, and a cut through one
+//! So the bytes at the boundary of a set of ops bound from below what any grouping of them moves, and a cut through one
 //! value costs that value once more for each side. Against a grouping that is known, this tells before anything is
 //! asked which groups cannot be part of a better one, and which ops stay together in all that are.
 //!
@@ -21,7 +21,7 @@ use petgraph::graph::DiGraph;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::borders::separated;
+use super::boundaries::separated;
 use super::graph::{Graph, Index};
 
 /// A set of parts.
@@ -33,13 +33,13 @@ struct Class {
     /// Of the name that is stored with the fewest.
     bytes: u64,
     /// The op that makes it; `None` for what comes from elsewhere.
-    maker: Option<Index>,
+    producer: Option<Index>,
     /// The ops that load all of it wherever they are, ascending.
     loads: SmallVec<[Index; 4]>,
-    /// Those of them that share no group with the maker: a border lies between.
+    /// Those of them that share no group with the producer: a boundary lies between.
     behind: SmallVec<[Index; 2]>,
     /// The ops that read it.
-    readers: SmallVec<[Index; 4]>,
+    users: SmallVec<[Index; 4]>,
     /// True if the program returns it.
     escapes: bool,
 }
@@ -49,34 +49,34 @@ struct Class {
 struct Traffic {
     bytes: u64,
     /// The part that makes it, as a set; empty for what comes from elsewhere.
-    maker: Set,
+    producer: Set,
     /// The parts that load all of it wherever they are.
     loads: Set,
-    /// Those of them that share no group with the maker.
+    /// Those of them that share no group with the producer.
     behind: Set,
     /// The parts that read it.
-    readers: Set,
+    users: Set,
     /// True if an op outside of all parts reads it.
     leaves: bool,
 }
 
 /// Lower bounds for sets of parts.
 #[derive(Debug)]
-pub(super) struct Floor {
+pub(super) struct LowerBound {
     traffic: Vec<Traffic>,
     /// The parts that no view can be made of.
     kernels: Set,
     known: Vec<Option<Cost>>,
 }
 
-/// The class of each value, and whether a border lies between its maker and this name of it.
+/// The class of each value, and whether a boundary lies between its producer and this name of it.
 type Homes = FxHashMap<u32, (usize, bool)>;
 
 /// The ops that surely move the values that they touch.
 struct Firm<'a> {
     ir: &'a Ir,
     graph: &'a Graph,
-    /// Values that only windows may read, however borders are drawn.
+    /// Values that only windows may read, however boundaries are drawn.
     unwalked: FxHashSet<Value>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Firm<'a> {
             let mut writes = graph.writes[op as usize].iter();
             writes.all(|&e| {
                 let edge = &graph.edges[e as usize];
-                !edge.escapes && edge.readers.is_empty()
+                !edge.escapes && edge.users.is_empty()
             })
         };
         let ops: Vec<_> = all.iter().map(|&op| graph.ops[op as usize]).collect();
@@ -113,31 +113,34 @@ impl<'a> Firm<'a> {
     fn classes(&self, all: &[Index]) -> Vec<Class> {
         let graph = self.graph;
         let (mut classes, mut of_edge) = (Vec::new(), Homes::default());
-        let border = |maker: Option<Index>, reader: Index| {
-            let (of, to) = (maker, graph.ops[reader as usize]);
+        let boundary = |producer: Option<Index>, user: Index| {
+            let (of, to) = (producer, graph.ops[user as usize]);
             of.is_some_and(|m| separated(self.ir, graph.ops[m as usize], to))
         };
         let add = |classes: &mut Vec<Class>, of_edge: &mut Homes, number: u32| {
             let edge = &graph.edges[number as usize];
-            if edge.bytes == 0 || edge.maker.is_some_and(|m| graph.free[m as usize]) {
+            if edge.bytes == 0 || edge.producer.is_some_and(|m| graph.free[m as usize]) {
                 return;
             }
             let view = edge
-                .maker
+                .producer
                 .filter(|&m| all.binary_search(&m).is_ok() && !self.writes(m));
             let source = view.and_then(|m| {
                 let from = *graph.reads[m as usize].first()?;
                 let (class, behind) = *of_edge.get(&from)?;
-                Some((class, behind || border(graph.edges[from as usize].maker, m)))
+                Some((
+                    class,
+                    behind || boundary(graph.edges[from as usize].producer, m),
+                ))
             });
             let (class, behind) = source.unwrap_or_else(|| {
                 classes.push(Class {
                     // A view of what is made from nothing is none, and may be made again.
                     bytes: if view.is_some() { 0 } else { edge.bytes },
-                    maker: edge.maker,
+                    producer: edge.producer,
                     loads: SmallVec::new(),
                     behind: SmallVec::new(),
-                    readers: SmallVec::new(),
+                    users: SmallVec::new(),
                     escapes: false,
                 });
                 (classes.len() - 1, false)
@@ -146,12 +149,12 @@ impl<'a> Firm<'a> {
             let class = &mut classes[class];
             class.bytes = class.bytes.min(edge.bytes);
             class.escapes |= edge.escapes;
-            for &reader in &edge.readers {
-                class.readers.push(reader);
-                if self.loads(reader) {
-                    class.loads.push(reader);
-                    if behind || border(edge.maker, reader) {
-                        class.behind.push(reader);
+            for &user in &edge.users {
+                class.users.push(user);
+                if self.loads(user) {
+                    class.loads.push(user);
+                    if behind || boundary(edge.producer, user) {
+                        class.behind.push(user);
                     }
                 }
             }
@@ -169,21 +172,21 @@ impl<'a> Firm<'a> {
     }
 }
 
-impl Floor {
+impl LowerBound {
     /// Bounds for sets of `parts`.
     pub fn new(ir: &Ir, graph: &Graph, parts: &[Vec<Index>]) -> Self {
         let all: Vec<Index> = parts.iter().flatten().copied().collect();
-        let mut floor = Self {
+        let mut lower_bound = Self {
             traffic: Vec::new(),
             kernels: 0,
             known: vec![None; 1 << parts.len()],
         };
         let Some(firm) = Firm::new(ir, graph, &all) else {
-            return floor;
+            return lower_bound;
         };
         for (part, number) in parts.iter().zip(0..) {
             let kernel = part.iter().any(|&op| firm.writes(op));
-            floor.kernels |= Set::from(kernel) << number;
+            lower_bound.kernels |= Set::from(kernel) << number;
         }
         let homes = parts.iter().zip(0..);
         let homes = homes.flat_map(|(part, n)| part.iter().map(move |&op| (op, 1 << n)));
@@ -193,22 +196,22 @@ impl Floor {
         sorted.sort_unstable();
         for class in firm.classes(&sorted) {
             let set = |ops: &[Index]| ops.iter().fold(0, |set, &op| set | home(op));
-            let outside = class.readers.iter().any(|&r| home(r) == 0);
+            let outside = class.users.iter().any(|&r| home(r) == 0);
             let traffic = Traffic {
                 bytes: class.bytes,
-                maker: class.maker.map_or(0, home),
+                producer: class.producer.map_or(0, home),
                 loads: set(&class.loads),
                 behind: set(&class.behind),
-                readers: set(&class.readers),
+                users: set(&class.users),
                 leaves: class.escapes || outside,
             };
             // What stays inside of one part never moves.
-            let stays = !traffic.leaves && traffic.readers & !traffic.maker == 0;
+            let stays = !traffic.leaves && traffic.users & !traffic.producer == 0;
             if !stays || traffic.behind != 0 {
-                floor.traffic.push(traffic);
+                lower_bound.traffic.push(traffic);
             }
         }
-        floor
+        lower_bound
     }
 
     /// The least that any grouping of a set of parts costs.
@@ -216,10 +219,10 @@ impl Floor {
         if let Some(known) = self.known[set] {
             return known;
         }
-        let times = |t: &Traffic| match t.maker & set != 0 {
+        let times = |t: &Traffic| match t.producer & set != 0 {
             true => {
                 let behind = t.behind & set != 0;
-                let leaves = t.leaves || t.readers & !set != 0 || behind;
+                let leaves = t.leaves || t.users & !set != 0 || behind;
                 u64::from(leaves) + u64::from(behind)
             }
             false => u64::from(t.loads & set != 0),
@@ -247,10 +250,10 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
     let inside = |op: &Index| all.binary_search(op).ok();
     let (mut least, mut cuts) = (0u64, Vec::new());
     for class in firm.classes(all) {
-        let maker = class.maker.and_then(|m| inside(&m));
-        let made = maker.is_some();
+        let producer = class.producer.and_then(|m| inside(&m));
+        let made = producer.is_some();
         let behind = class.behind.iter().any(|r| inside(r).is_some()) && made;
-        let outside = class.readers.iter().any(|r| inside(r).is_none());
+        let outside = class.users.iter().any(|r| inside(r).is_none());
         let leaves = class.escapes || outside || behind;
         let near = |r: &&Index| !made || !class.behind.contains(r);
         let loads: SmallVec<[usize; 4]> =
@@ -261,7 +264,7 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
         };
         least = least.saturating_add(class.bytes.saturating_mul(times));
         let times = 1 + u64::from(made && !leaves);
-        cuts.push((class.bytes.saturating_mul(times), maker, loads));
+        cuts.push((class.bytes.saturating_mul(times), producer, loads));
     }
     let Some(slack) = bytes.checked_sub(least) else {
         return single();
@@ -269,11 +272,11 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
     // Both ways: what a dear value joins is one part.
     let mut together = DiGraph::<(), ()>::new();
     let nodes: Vec<_> = all.iter().map(|_| together.add_node(())).collect();
-    for (price, maker, loads) in cuts {
+    for (price, producer, loads) in cuts {
         if price <= slack {
             continue;
         }
-        let ends: SmallVec<[usize; 4]> = maker.into_iter().chain(loads).collect();
+        let ends: SmallVec<[usize; 4]> = producer.into_iter().chain(loads).collect();
         for pair in ends.windows(2) {
             let (a, b) = (nodes[pair[0]], nodes[pair[1]]);
             together.add_edge(a, b, ());
@@ -282,8 +285,8 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
     }
     // One way: what stands between two ops of a part is of it as well.
     for &op in all {
-        for (maker, _) in graph.producers(op) {
-            if let (Some(a), Some(b)) = (inside(&maker), inside(&op)) {
+        for (producer, _) in graph.producers(op) {
+            if let (Some(a), Some(b)) = (inside(&producer), inside(&op)) {
                 together.add_edge(nodes[a], nodes[b], ());
             }
         }
@@ -305,8 +308,8 @@ mod tests {
     use std::fmt::Write;
 
     use super::*;
+    use crate::segment::cost_result::Planner;
     use crate::segment::exact::{self, Bounds, Found};
-    use crate::segment::verdict::Planner;
     use fuser_analysis::cost::{Model, Objective};
     use fuser_testing::Random;
 
@@ -321,7 +324,7 @@ mod tests {
         Piece,
     }
 
-    /// A program of up to `most` ops of all classes: elementwise, reductions, views, windows, borders.
+    /// A program of up to `most` ops of all classes: elementwise, reductions, views, windows, boundaries.
     fn program(seed: u64, most: usize) -> String {
         use Shape::*;
         let mut random = Random(seed);
@@ -380,9 +383,9 @@ mod tests {
         )
     }
 
-    /// Of each set of ops of random programs the floor is no more than the least that any grouping of it costs, and often as much.
+    /// Of each set of ops of random programs the lower bound is no more than the least that any grouping of it costs, and often as much.
     #[test]
-    fn no_grouping_costs_less_than_the_floor() {
+    fn no_grouping_costs_less_than_the_lower_bound() {
         let (mut sets, mut reached, mut alone) = (0u32, 0u32, 0u32);
         for seed in 0..120 {
             let text = program(seed, 7);
@@ -399,16 +402,16 @@ mod tests {
             let graph = Graph::build(&ir, block, &planner.model.bindings);
             let ops = (0..graph.len() as Index).filter(|&op| !graph.free[op as usize]);
             let parts: Vec<Vec<Index>> = ops.map(|op| vec![op]).collect();
-            let mut floor = Floor::new(&ir, &graph, &parts);
+            let mut lower_bound = LowerBound::new(&ir, &graph, &parts);
             for set in 1..1usize << parts.len() {
                 let chosen = parts.iter().enumerate();
-                let chosen = chosen.filter(|(place, _)| set >> place & 1 == 1);
+                let chosen = chosen.filter(|(position, _)| set >> position & 1 == 1);
                 let chosen: Vec<Vec<Index>> = chosen.map(|(_, part)| part.clone()).collect();
-                let least = floor.least(set);
+                let least = lower_bound.least(set);
                 // As one group, though it may not be convex.
-                if let Ok(verdict) = planner.ask(&ir, &graph, &chosen.concat()) {
+                if let Ok(cost_result) = planner.evaluate(&ir, &graph, &chosen.concat()) {
                     alone += 1;
-                    let cost = verdict.cost;
+                    let cost = cost_result.cost;
                     let below = cost.bytes() < least.bytes() || cost.launches < least.launches;
                     assert!(
                         !below,
@@ -417,7 +420,7 @@ mod tests {
                 }
                 let best = exact::optimum(&ir, &graph, &mut planner, &chosen, &Bounds::NONE);
                 if let Found::Best(groups) = best {
-                    let costs = groups.iter().filter_map(|g| g.verdict.as_ref());
+                    let costs = groups.iter().filter_map(|g| g.cost_result.as_ref());
                     let cost = costs.fold(Cost::default(), |sum, v| sum.plus(&v.cost));
                     let below = cost.bytes() < least.bytes() || cost.launches < least.launches;
                     assert!(
@@ -432,8 +435,8 @@ mod tests {
             let best = exact::optimum(&ir, &graph, &mut planner, &parts, &Bounds::NONE);
             let Found::Best(groups) = best else { continue };
             let bytes = |groups: &[crate::segment::Group]| -> u64 {
-                let verdicts = groups.iter().filter_map(|g| g.verdict.as_ref());
-                verdicts.map(|v| v.cost.bytes()).sum()
+                let cost_results = groups.iter().filter_map(|g| g.cost_result.as_ref());
+                cost_results.map(|v| v.cost.bytes()).sum()
             };
             // Whoever knows the optimum finds it again among the ops that nothing as good parts.
             let least = bytes(&groups);
@@ -445,7 +448,7 @@ mod tests {
             assert_eq!(bytes(&again), least, "seed {seed}: {together:?}\n{text}");
             assert_eq!(planner.model.objective, Objective::Bytes);
         }
-        println!("{sets} sets, {reached} that cost the floor, {alone} of one group");
+        println!("{sets} sets, {reached} that cost the lower bound, {alone} of one group");
         // One byte more would be too much for so many.
         assert!(sets > 2000 && reached > 1000 && alone > 1000);
     }

@@ -1,19 +1,19 @@
 //! Chunking of a component of more ops than a kernel may have, before any evaluation.
 //!
 //! In an order in which ops can run and each stands near what it reads, any cut leaves two parts that run one after the
-//! other. So the component is cut into stretches of this order, each as long as a kernel may be, at the place in its second
-//! half where the fewest bytes cross; what of a stretch shares no value is parted as well. Then parts are put together again,
-//! by their numbers of ops alone, where one is the only reader of another, or reads no other: that closes no cycle, and what
+//! other. So the component is cut into intervals of this order, each as long as a kernel may be, at the place in its second
+//! half where the fewest bytes cross; what of an interval shares no value is parted as well. Then parts are put together again,
+//! by their numbers of ops alone, where one is the only user of another, or reads no other: that closes no cycle, and what
 //! a kernel can hold is asked about once instead of piece by piece. Without all this, one op more than a kernel may have would
 //! cost a search from single ops.
 //!
 //! ```text
 //! a tree of 3000 ops, depth first:  | subtree of 1023 | add, subtree of 511 ... |  ...     a cut lies where a large subtree ends
-//!                                   the add reads the subtree before it, which nobody else does: one pack of 1024
+//!                                   the add reads the subtree before it, which nobody else does: one chunk of 1024
 //! ```
 //!
-//! Guarantees: packs come in run order, and the parts of each; each op is in one; work is near linear in the component. Of two
-//! packs that stand next to each other in this way, no kernel can hold both. Decides nothing: packs that are refused are taken
+//! Guarantees: chunks come in run order, and the parts of each; each op is in one; work is near linear in the component. Of two
+//! chunks that stand next to each other in this way, no kernel can hold both. Decides nothing: chunks that are refused are taken
 //! apart into their parts, these into ops, and those that are kept may still grow.
 
 use std::collections::BTreeSet;
@@ -22,23 +22,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
 
-/// Parts of stretches that a kernel can hold together, in run order.
-pub(super) type Pack = Vec<Vec<Index>>;
+/// Parts of intervals that a kernel can hold together, in run order.
+pub(super) type Chunk = Vec<Vec<Index>>;
 
-/// The packs of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each part ascending.
-pub(super) fn packs(graph: &Graph, order: &[Index], limit: usize) -> Vec<Pack> {
-    let mut parts: Vec<Option<Vec<Index>>> = stretches(graph, order, limit)
+/// The chunks of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each part ascending.
+pub(super) fn chunks(graph: &Graph, order: &[Index], limit: usize) -> Vec<Chunk> {
+    let mut parts: Vec<Option<Vec<Index>>> = intervals(graph, order, limit)
         .into_iter()
         .map(Some)
         .collect();
     let mut quotient = Quotient::new(graph, &parts);
     quotient.contract(limit);
-    let packs = quotient.in_run_order().into_iter();
-    let parts = |pack: Vec<Part>| pack.iter().filter_map(|&p| parts[p].take()).collect();
-    packs.map(parts).collect()
+    let chunks = quotient.in_run_order().into_iter();
+    let parts = |chunk: Vec<Part>| chunk.iter().filter_map(|&p| parts[p].take()).collect();
+    chunks.map(parts).collect()
 }
 
-/// A part, by its place among all.
+/// A part, by its position among all.
 type Part = usize;
 
 /// A chunk under construction: its parts and the parts that it reads.
@@ -48,8 +48,8 @@ struct Node {
     parts: Vec<Part>,
     /// Ops, free ones included: those that several parts use count for each.
     ops: usize,
-    makers: BTreeSet<Part>,
-    readers: BTreeSet<Part>,
+    producers: BTreeSet<Part>,
+    users: BTreeSet<Part>,
 }
 
 /// Parts put together, each named by one of them. An absent one went into another.
@@ -72,11 +72,11 @@ impl Quotient {
         let mut nodes: Vec<Node> = vec![Node::default(); parts.len()];
         for (part, number) in all() {
             let ops: Vec<Index> = part.copied().collect();
-            let makers = ops.iter().flat_map(|&op| graph.producers(op));
-            let makers = makers.filter_map(|(maker, _)| home.get(&maker).copied());
-            for maker in makers.filter(|&m| m != number).collect::<BTreeSet<_>>() {
-                nodes[maker].readers.insert(number);
-                nodes[number].makers.insert(maker);
+            let producers = ops.iter().flat_map(|&op| graph.producers(op));
+            let producers = producers.filter_map(|(producer, _)| home.get(&producer).copied());
+            for producer in producers.filter(|&m| m != number).collect::<BTreeSet<_>>() {
+                nodes[producer].users.insert(number);
+                nodes[number].producers.insert(producer);
             }
             nodes[number].ops = graph.with_free(&ops).len();
             nodes[number].parts.push(number);
@@ -86,8 +86,8 @@ impl Quotient {
         }
     }
 
-    /// Puts together what fits and is joined by an edge that no other path goes around: one end has no other reader, or the
-    /// other end no other maker.
+    /// Puts together what fits and is joined by an edge that no other path goes around: one end has no other user, or the
+    /// other end no other producer.
     fn contract(&mut self, limit: usize) {
         let mut open: BTreeSet<Part> = (0..self.nodes.len()).collect();
         while let Some(name) = open.pop_first() {
@@ -96,12 +96,12 @@ impl Quotient {
             };
             let name = self.join(name, other);
             if let Some(node) = &self.nodes[name] {
-                open.extend(node.makers.iter().chain(&node.readers));
+                open.extend(node.producers.iter().chain(&node.users));
                 open.insert(name);
             }
         }
     }
-    /// The part that `name` may be put together with: its only reader, else its only maker.
+    /// The part that `name` may be put together with: its only user, else its only producer.
     fn partner(&self, name: Part, limit: usize) -> Option<Part> {
         let node = self.nodes[name].as_ref()?;
         let only = |set: &BTreeSet<Part>| set.first().copied().filter(|_| set.len() == 1);
@@ -109,14 +109,14 @@ impl Quotient {
             let other = self.nodes[*other].as_ref();
             other.is_some_and(|o| o.ops + node.ops <= limit)
         };
-        let reader = only(&node.readers).filter(fits);
-        reader.or_else(|| only(&node.makers).filter(fits))
+        let user = only(&node.users).filter(fits);
+        user.or_else(|| only(&node.producers).filter(fits))
     }
     /// Puts two together, under the name of the one with more neighbours; gives that.
     fn join(&mut self, a: Part, b: Part) -> Part {
         let degree = |name: Part| {
             let node = self.nodes[name].as_ref();
-            node.map_or(0, |n| n.makers.len() + n.readers.len())
+            node.map_or(0, |n| n.producers.len() + n.users.len())
         };
         let (into, from) = if degree(a) >= degree(b) {
             (a, b)
@@ -124,24 +124,24 @@ impl Quotient {
             (b, a)
         };
         let gone = self.nodes[from].take().unwrap_or_default();
-        for &maker in gone.makers.iter().filter(|&&m| m != into) {
-            if let Some(node) = &mut self.nodes[maker] {
-                node.readers.remove(&from);
-                node.readers.insert(into);
+        for &producer in gone.producers.iter().filter(|&&m| m != into) {
+            if let Some(node) = &mut self.nodes[producer] {
+                node.users.remove(&from);
+                node.users.insert(into);
             }
         }
-        for &reader in gone.readers.iter().filter(|&&r| r != into) {
-            if let Some(node) = &mut self.nodes[reader] {
-                node.makers.remove(&from);
-                node.makers.insert(into);
+        for &user in gone.users.iter().filter(|&&r| r != into) {
+            if let Some(node) = &mut self.nodes[user] {
+                node.producers.remove(&from);
+                node.producers.insert(into);
             }
         }
         if let Some(node) = &mut self.nodes[into] {
-            node.makers.extend(gone.makers);
-            node.readers.extend(gone.readers);
+            node.producers.extend(gone.producers);
+            node.users.extend(gone.users);
             for name in [into, from] {
-                node.makers.remove(&name);
-                node.readers.remove(&name);
+                node.producers.remove(&name);
+                node.users.remove(&name);
             }
             node.ops += gone.ops;
             node.parts.extend(gone.parts);
@@ -158,8 +158,8 @@ impl Quotient {
         let mut ready = BTreeSet::new();
         for (node, name) in self.nodes.iter().zip(0..) {
             if let Some(node) = node {
-                waits[name] = node.makers.len();
-                if node.makers.is_empty() {
+                waits[name] = node.producers.len();
+                if node.producers.is_empty() {
                     ready.insert((node.parts.first().copied(), name));
                 }
             }
@@ -167,10 +167,10 @@ impl Quotient {
         let mut order = Vec::new();
         while let Some((_, name)) = ready.pop_first() {
             let node = self.nodes[name].take().unwrap_or_default();
-            for reader in node.readers {
-                waits[reader] -= 1;
-                if let Some(next) = self.nodes[reader].as_ref().filter(|_| waits[reader] == 0) {
-                    ready.insert((next.parts.first().copied(), reader));
+            for user in node.users {
+                waits[user] -= 1;
+                if let Some(next) = self.nodes[user].as_ref().filter(|_| waits[user] == 0) {
+                    ready.insert((next.parts.first().copied(), user));
                 }
             }
             order.push(node.parts);
@@ -179,8 +179,8 @@ impl Quotient {
     }
 }
 
-/// The stretches of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each ascending.
-fn stretches(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
+/// The intervals of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each ascending.
+fn intervals(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
     let most = limit.max(1);
     let crossing = crossing(graph, order, most);
     let mut found = Vec::new();
@@ -208,8 +208,8 @@ fn fitting(graph: &Graph, order: &[Index], most: usize) -> usize {
         let mut open = vec![op];
         while let Some(op) = open.pop() {
             let reads = graph.reads[op as usize].iter();
-            let makers = reads.filter_map(|&e| graph.edges[e as usize].maker);
-            open.extend(makers.filter(|&m| graph.free[m as usize] && free.insert(m)));
+            let producers = reads.filter_map(|&e| graph.edges[e as usize].producer);
+            open.extend(producers.filter(|&m| graph.free[m as usize] && free.insert(m)));
         }
         if at + 1 + free.len() > most {
             return at.max(1);
@@ -222,7 +222,7 @@ fn fitting(graph: &Graph, order: &[Index], most: usize) -> usize {
 /// read and, where nobody else needs them, written. Values that are used `most` ops apart or more cross in any case and
 /// count nothing.
 fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
-    let place: FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
+    let position: FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
     let mut last = FxHashMap::<u32, usize>::default();
     for (&op, at) in order.iter().zip(0..) {
         for &edge in &graph.reads[op as usize] {
@@ -233,7 +233,7 @@ fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
     let mut note = |number: u32, first: usize| {
         if let Some(last) = last.remove(&number).filter(|last| last - first < most) {
             let edge = &graph.edges[number as usize];
-            let written = edge.maker.is_some() && !edge.escapes;
+            let written = edge.producer.is_some() && !edge.escapes;
             let bytes = i128::from(edge.bytes) * (1 + i128::from(written));
             crossing[first] += bytes;
             crossing[last] -= bytes;
@@ -245,8 +245,8 @@ fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
         }
         for &edge in &graph.reads[op as usize] {
             // What an op of the order makes was noted there.
-            let maker = graph.edges[edge as usize].maker;
-            if maker.is_none_or(|m| !graph.free[m as usize] && !place.contains_key(&m)) {
+            let producer = graph.edges[edge as usize].producer;
+            if producer.is_none_or(|m| !graph.free[m as usize] && !position.contains_key(&m)) {
                 note(edge, at);
             }
         }
@@ -258,15 +258,15 @@ fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
     sums.collect()
 }
 
-/// The parts of a stretch that share values, by their first op.
-fn connected(graph: &Graph, stretch: &[Index]) -> Vec<Vec<Index>> {
-    let mut sets = petgraph::unionfind::UnionFind::<usize>::new(stretch.len());
+/// The parts of an interval that share values, by their first op.
+fn connected(graph: &Graph, interval: &[Index]) -> Vec<Vec<Index>> {
+    let mut sets = petgraph::unionfind::UnionFind::<usize>::new(interval.len());
     let mut first = FxHashMap::<u32, usize>::default();
-    for (&op, at) in stretch.iter().zip(0..) {
+    for (&op, at) in interval.iter().zip(0..) {
         let (reads, writes) = (&graph.reads[op as usize], &graph.writes[op as usize]);
         for &number in reads.iter().chain(writes) {
             let edge = &graph.edges[number as usize];
-            if edge.bytes > 0 || edge.maker.is_some_and(|m| !graph.free[m as usize]) {
+            if edge.bytes > 0 || edge.producer.is_some_and(|m| !graph.free[m as usize]) {
                 let other = *first.entry(number).or_insert(at);
                 sets.union(other, at);
             }
@@ -274,7 +274,7 @@ fn connected(graph: &Graph, stretch: &[Index]) -> Vec<Vec<Index>> {
     }
     let mut parts = std::collections::BTreeMap::<Index, Vec<Index>>::new();
     let mut names = FxHashMap::<usize, Index>::default();
-    for (&op, at) in stretch.iter().zip(0..) {
+    for (&op, at) in interval.iter().zip(0..) {
         let name = *names.entry(sets.find(at)).or_insert(op);
         parts.entry(name).or_default().push(op);
     }
