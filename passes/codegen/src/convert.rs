@@ -161,18 +161,30 @@ pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     }
 }
 
+/// One instruction where the target has it: on GPUs (cvt.rn.bf16) with the same meaning but for NaN, which it makes canonical;
+/// on x86 (vcvtneps2bf16) with the same meaning but for subnormals, so vectors that hold one go the other way.
+fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let by_instruction = || x.round_to(Elem::Bf16).to_bits();
+    if x.emit().gpu {
+        return by_instruction();
+    }
+    match x.subnormals_beside_bf16() {
+        Some(subnormal) => {
+            let usual = by_instruction();
+            x.emit()
+                .unless_rare(subnormal.any(), usual, || bf16_by_integers(x))
+        }
+        None => bf16_by_integers(x),
+    }
+}
+
 /// Adds just under half a unit, one more where the last kept bit is odd, and truncates. The carry runs into the exponent
 /// and, at the top, to infinity, as it should; NaN is set apart because the carry could make it infinity.
-fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    if x.emit().gpu {
-        // One instruction there (cvt.rn.bf16), with the same meaning but for NaN, which it makes canonical.
-        return x.round_to(Elem::Bf16).to_bits();
-    }
+fn bf16_by_integers<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let bits = x.to_bits();
     let odd = bits.lshr(16).and(1);
-    let rounded = (bits + odd + 0x7fff).lshr(16);
-    let quiet = bits.lshr(16).or(0x40);
-    rounded.except(x.is_nan(), quiet).zext_or_trunc(16)
+    let (rounded, quiet) = (bits + odd + 0x7fff, bits.or(0x40_0000));
+    rounded.except(x.is_nan(), quiet).lshr(16).zext_or_trunc(16)
 }
 
 fn integer_to_float<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, to: Elem) -> Val<'e, 'ctx> {

@@ -168,6 +168,7 @@ impl Target {
             } if architecture(triple) == "x86_64" => Some(X86 {
                 avx2: self.vector_bytes() == 32,
                 f16c: has(features, "f16c"),
+                avx512bf16: avx512(features) && has(features, "avx512bf16"),
             }),
             _ => None,
         }
@@ -255,6 +256,12 @@ fn has(features: &str, feature: &str) -> bool {
     features
         .split(',')
         .any(|item| item.strip_prefix('+') == Some(feature))
+}
+
+/// True if an LLVM feature string has all of AVX-512 that x86-64-v4 has and code is chosen by.
+fn avx512(features: &str) -> bool {
+    let needed = ["avx512f", "avx512vl", "avx512dq"];
+    needed.iter().all(|feature| has(features, feature))
 }
 
 fn unknown(name: &str, known: &[&str]) -> CodegenError {

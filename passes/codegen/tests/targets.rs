@@ -2,10 +2,10 @@
 
 mod support;
 
-use fuser_codegen::expr::{Elem, Emit};
+use fuser_codegen::expr::{Elem, Emit, Val};
 use fuser_codegen::orc::Loaded;
 use fuser_codegen::target::{self, Target};
-use fuser_codegen::{CodegenError, math, memory};
+use fuser_codegen::{CodegenError, convert, math, memory};
 use inkwell::AddressSpace;
 use inkwell::context::Context;
 
@@ -126,23 +126,56 @@ fn each_gpu_has_the_version_of_ptx_that_its_target_says() {
     }
 }
 
+/// The instructions that are chosen by the features of a processor, and the ones that have none of them.
+#[test]
+fn vectors_take_the_instructions_that_the_processor_has() {
+    let level = |name: &str| Target::cpu(name).unwrap();
+    let Target::Cpu {
+        triple, features, ..
+    } = level("x86-64-v4")
+    else {
+        panic!("a level is no CPU");
+    };
+    let with_bf16 = Target::Cpu {
+        triple,
+        cpu: "x86-64-v4".into(),
+        features: features + ",+avx512bf16",
+    };
+    let rounds = |target: &Target| {
+        let text = assembly(target, Elem::F32, 16, |x| convert::from_f32(x, Elem::Bf16));
+        text.contains("vcvtneps2bf16")
+    };
+    assert!(rounds(&with_bf16) && !rounds(&level("x86-64-v4")));
+}
+
 fn ptx_of(target: &Target, function: &math::MathFunction, elem: Elem) -> String {
+    assembly(target, elem, 4, |x| match function.emit {
+        math::Emitter::Unary(f) => f(x),
+        math::Emitter::Binary(f) => f(x, x + 1.0),
+    })
+}
+
+/// A function that applies `body` to one vector.
+fn assembly(
+    target: &Target,
+    elem: Elem,
+    lanes: u32,
+    body: impl for<'e, 'ctx> Fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>,
+) -> String {
     let context = Context::create();
-    let emit = Emit::new(&context, function.name, target);
-    let pointer = context.ptr_type(AddressSpace::from(1));
+    let emit = Emit::new(&context, "body", target);
+    let space = if target.is_gpu() { 1 } else { 0 };
+    let pointer = context.ptr_type(AddressSpace::from(space));
     let ty = context
         .void_type()
         .fn_type(&[pointer.into(), pointer.into()], false);
     let kernel = emit.module.add_function("kernel", ty, None);
+    target.mark(&context, kernel);
     emit.builder
         .position_at_end(context.append_basic_block(kernel, "entry"));
     let [input, output] = [0, 1].map(|p| kernel.get_nth_param(p).unwrap().into_pointer_value());
-    let x = memory::load(&emit, input, elem, Some(4), 16);
-    let y = match function.emit {
-        math::Emitter::Unary(f) => f(x),
-        math::Emitter::Binary(f) => f(x, x + 1.0),
-    };
-    memory::store(&emit, y, output, 16);
+    let x = memory::load(&emit, input, elem, Some(lanes), 16);
+    memory::store(&emit, body(x), output, 16);
     emit.builder.build_return(None).unwrap();
     emit.finish().unwrap();
     let machine = target.machine().unwrap();

@@ -20,7 +20,9 @@ use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, FloatType, IntType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, PhiValue, ValueKind};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, PhiValue, ValueKind,
+};
 
 use crate::error::CodegenError;
 use crate::target::Target;
@@ -263,8 +265,10 @@ impl<'ctx> Emit<'ctx> {
             return usually;
         };
         let result = (|| {
-            self.builder
-                .build_conditional_branch(rare.raw.into_int_value(), slow, done)?;
+            let branch =
+                self.builder
+                    .build_conditional_branch(rare.raw.into_int_value(), slow, done)?;
+            self.expect_otherwise(branch)?;
             self.builder.position_at_end(slow);
             let handled = handle();
             let slow_end = self.builder.get_insert_block().unwrap_or(slow);
@@ -275,6 +279,20 @@ impl<'ctx> Emit<'ctx> {
             Ok::<_, CodegenError>(phi.as_basic_value())
         })();
         self.built(result, usually.raw)
+    }
+
+    /// Notes that a conditional branch goes to its second target, so that a CPU finds that one behind it.
+    fn expect_otherwise(&self, branch: InstructionValue<'ctx>) -> Result<(), CodegenError> {
+        if self.gpu {
+            return Ok(());
+        }
+        let (context, word) = (self.context, self.context.i32_type());
+        let name = context.metadata_string("branch_weights").into();
+        let weights = [1, 1 << 20].map(|weight| word.const_int(weight, false).into());
+        let node = context.metadata_node(&[name, weights[0], weights[1]]);
+        branch
+            .set_metadata(node, context.get_kind_id("prof"))
+            .map_err(CodegenError::internal)
     }
 
     /// The value of `then` if `condition` (an `i1`) holds, else that of `otherwise`, each computed in blocks of its

@@ -3,6 +3,8 @@
 //! Widening bf16 crosses the halves of a register: LLVM's choice is one lane-crossing move and one shift for eight elements. A
 //! load that puts sixteen bytes into both halves costs nothing more than another load, and one byte shuffle then brings each
 //! element to its place with zeros below it. So loads that are to be widened come in parts of eight elements.
+//!
+//! AVX-512 has rounding to bf16, whose subnormals need a guard.
 
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue};
@@ -16,6 +18,8 @@ pub struct X86 {
     pub avx2: bool,
     /// Conversions between f16 and f32.
     pub f16c: bool,
+    /// Rounding of f32 to bf16, beside AVX-512. The instruction takes subnormals for zeros.
+    pub avx512bf16: bool,
 }
 
 /// Elements of a part: sixteen bytes of them.
@@ -29,6 +33,20 @@ impl Emit<'_> {
 }
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
+    /// An `i1` for each lane that holds a subnormal f32, by one instruction, where the processor rounds such lanes to bf16 by one.
+    pub fn subnormals_beside_bf16(self) -> Option<Self> {
+        const SUBNORMAL: i64 = 0x20;
+        let emit = self.emit;
+        if !emit.x86.is_some_and(|x86| x86.avx512bf16) || self.elem() != Elem::F32 {
+            return None;
+        }
+        let lanes = self.lanes().filter(|lanes| [4, 8, 16].contains(lanes))?;
+        let name = format!("llvm.x86.avx512.fpclass.ps.{}", lanes * 32);
+        let class = emit.constant_int(32, None, SUBNORMAL);
+        let result = emit.intrinsic(&name, &[], &[self, class])?;
+        Some(emit.val(result))
+    }
+
     /// The lanes of two vectors of one type, this one's first.
     pub fn concat(self, other: Val<'e, 'ctx>) -> Self {
         let (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) =
