@@ -168,6 +168,7 @@ impl Target {
             } if architecture(triple) == "x86_64" => Some(X86 {
                 avx2: self.vector_bytes() == 32,
                 f16c: has(features, "f16c"),
+                avx512: avx512(features),
                 avx512bf16: avx512(features) && has(features, "avx512bf16"),
             }),
             _ => None,

@@ -146,6 +146,18 @@ fn vectors_take_the_instructions_that_the_processor_has() {
         text.contains("vcvtneps2bf16")
     };
     assert!(rounds(&with_bf16) && !rounds(&level("x86-64-v4")));
+    for elem in [Elem::F32, Elem::F64] {
+        for lanes in [4, 8, 16, 32] {
+            let scales = |target: &Target| {
+                let math::Emitter::Unary(exp) = math::find("exp").unwrap().emit else {
+                    panic!("exp has one operand");
+                };
+                assembly(target, elem, lanes, exp).contains("vscalefp")
+            };
+            assert!(scales(&level("x86-64-v4")), "{elem:?} x {lanes}");
+            assert!(!scales(&level("x86-64-v3")), "{elem:?} x {lanes}");
+        }
+    }
 }
 
 fn ptx_of(target: &Target, function: &math::MathFunction, elem: Elem) -> String {

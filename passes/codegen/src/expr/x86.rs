@@ -4,7 +4,7 @@
 //! load that puts sixteen bytes into both halves costs nothing more than another load, and one byte shuffle then brings each
 //! element to its place with zeros below it. So loads that are to be widened come in parts of eight elements.
 //!
-//! AVX-512 has rounding to bf16, whose subnormals need a guard.
+//! AVX-512 has a power of two as a factor in one instruction, and rounding to bf16, whose subnormals need a guard.
 
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue};
@@ -18,7 +18,9 @@ pub struct X86 {
     pub avx2: bool,
     /// Conversions between f16 and f32.
     pub f16c: bool,
-    /// Rounding of f32 to bf16, beside AVX-512. The instruction takes subnormals for zeros.
+    /// AVX-512 with vectors of 16, 32 and 64 bytes, and what x86-64-v4 adds to it.
+    pub avx512: bool,
+    /// Rounding of f32 to bf16, beside `avx512`. The instruction takes subnormals for zeros.
     pub avx512bf16: bool,
 }
 
@@ -33,6 +35,31 @@ impl Emit<'_> {
 }
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
+    /// `self * 2^n` rounded once, for an `n` that is an integer in the type of `self`, where the processor has AVX-512 and the
+    /// lanes fill its registers.
+    pub fn scalef(self, n: Val<'e, 'ctx>) -> Option<Self> {
+        const CURRENT_ROUNDING: i64 = 4;
+        let (emit, bits, lanes) = (self.emit, self.elem().bits(), self.lanes()?);
+        if !emit.x86.is_some_and(|x86| x86.avx512) {
+            return None;
+        }
+        if lanes * bits > 512 && lanes.is_multiple_of(2) {
+            let half = lanes / 2;
+            let [low, high] = [0, half].map(|from| (self.slice(from, half), n.slice(from, half)));
+            return Some(low.0.scalef(low.1)?.concat(high.0.scalef(high.1)?));
+        }
+        let suffix = if bits == 64 { "pd" } else { "ps" };
+        let name = format!("llvm.x86.avx512.mask.scalef.{suffix}.{}", lanes * bits);
+        let mask = emit.constant_int(if lanes == 16 { 16 } else { 8 }, None, -1);
+        let rounding = emit.constant_int(32, None, CURRENT_ROUNDING);
+        let result = match lanes * bits {
+            512 => emit.intrinsic(&name, &[], &[self, n, self, mask, rounding]),
+            128 | 256 => emit.intrinsic(&name, &[], &[self, n, self, mask]),
+            _ => None,
+        };
+        result.map(|raw| emit.val(raw))
+    }
+
     /// An `i1` for each lane that holds a subnormal f32, by one instruction, where the processor rounds such lanes to bf16 by one.
     pub fn subnormals_beside_bf16(self) -> Option<Self> {
         const SUBNORMAL: i64 = 0x20;

@@ -40,11 +40,20 @@ fn format(x: Val<'_, '_>) -> &'static Format {
     if x.is_f64() { &F64 } else { &F32 }
 }
 
-/// The nearest integer to `factor x`, as a float and as bits; it must be below 2^22 in magnitude.
-fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
+/// An integer below 2^22 in magnitude, as a float and as bits.
+#[derive(Clone, Copy)]
+struct Exponent<'e, 'ctx> {
+    float: Val<'e, 'ctx>,
+    bits: Val<'e, 'ctx>,
+}
+
+/// The nearest integer to `factor x`; it must be below 2^22 in magnitude.
+fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64) -> Exponent<'e, 'ctx> {
     let shifted = x.fma(factor, format(x).magic);
-    let n = shifted - format(x).magic;
-    (n, shifted.to_bits() - x.float(format(x).magic).to_bits())
+    Exponent {
+        float: shifted - format(x).magic,
+        bits: shifted.to_bits() - x.float(format(x).magic).to_bits(),
+    }
 }
 
 /// `2^n` for an integer in the normal range of `like`'s type.
@@ -60,18 +69,26 @@ pub fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     x * power_of_two(half, x) * power_of_two(n - half, x)
 }
 
-/// `(1 + p) 2^n`, the sum rounded once; otherwise as [`scale`].
-fn scale_one_plus<'e, 'ctx>(p: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let half = n.ashr(1);
-    let first = power_of_two(half, p);
-    p.fma(first, first) * power_of_two(n - half, p)
+/// As [`scale`], by one instruction where the target has it. `x` must be in the normal range, and `x 2^(n/2)` too.
+fn scale_normal<'e, 'ctx>(x: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'ctx> {
+    x.scalef(n.float).unwrap_or_else(|| scale(x, n.bits))
 }
 
-/// `n` (as bits) and `r` with `x = n ln 2 + r`.
-fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
-    let (n, bits) = nearest(x, LOG2_E);
-    let r = n.fma(-format(x).ln2_high, x);
-    (bits, n.fma(-format(x).ln2_low, r))
+/// `(1 + p) 2^n`, the sum rounded once; otherwise as [`scale_normal`].
+fn scale_one_plus<'e, 'ctx>(p: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if let Some(scaled) = (p + 1.0).scalef(n.float) {
+        return scaled;
+    }
+    let half = n.bits.ashr(1);
+    let first = power_of_two(half, p);
+    p.fma(first, first) * power_of_two(n.bits - half, p)
+}
+
+/// `n` and `r` with `x = n ln 2 + r`.
+fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Exponent<'e, 'ctx>, Val<'e, 'ctx>) {
+    let n = nearest(x, LOG2_E);
+    let r = n.float.fma(-format(x).ln2_high, x);
+    (n, n.float.fma(-format(x).ln2_low, r))
 }
 
 /// `e^r - 1` for a reduced argument.
@@ -100,7 +117,7 @@ pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// `e^x` where neither the result nor half of it leaves the normal range.
 pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(x);
-    (expm1_reduced(r) + 1.0) * power_of_two(n, x)
+    (expm1_reduced(r) + 1.0) * power_of_two(n.bits, x)
 }
 
 /// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits; rounds into the subnormals once.
@@ -114,15 +131,15 @@ pub(super) fn exp_of_sum<'e, 'ctx>(
     } else {
         high.clamp(-104.0, 89.0)
     };
-    let (n, bits) = nearest(clamped, LOG2_E);
-    let coarse = n.fma(-format(clamped).ln2_high, clamped);
+    let n = nearest(clamped, LOG2_E);
+    let coarse = n.float.fma(-format(clamped).ln2_high, clamped);
     // Both small parts before the one rounding, which the tail makes up for.
-    let fine = n.fma(-format(clamped).ln2_low, low);
+    let fine = n.float.fma(-format(clamped).ln2_low, low);
     let r = coarse + fine;
     let lost = fine - (r - coarse);
     let p = r + (r * r).fma(exp_tail(r), lost);
     let factor = factor.like(p);
-    scale(p.fma(factor, factor), bits)
+    scale_normal(p.fma(factor, factor), n)
 }
 
 pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
@@ -131,14 +148,14 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     } else {
         x.clamp(-151.0, 129.0)
     };
-    let (n, bits) = nearest(x, 1.0);
-    let r = x - n;
+    let n = nearest(x, 1.0);
+    let r = x - n.float;
     let tail = if x.is_f64() {
         r.poly(&c::EXP2_TAIL_F64)
     } else {
         r.poly(&c::EXP2_TAIL_F32)
     };
-    scale(r.fma(tail, 1.0), bits)
+    scale_normal(r.fma(tail, 1.0), n)
 }
 
 /// `e^x - 1` as `2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2))`: halved so that `n` at the top of the range does not overflow
@@ -146,12 +163,12 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// the rounding of `r` lost goes with the rest of `e^r - 1`.
 pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let clamped = x.clamp(-40.0, if x.is_f64() { 710.0 } else { 89.0 });
-    let (n, bits) = nearest(clamped, LOG2_E);
-    let coarse = n.fma(-format(x).ln2_high, clamped);
-    let r = n.fma(-format(x).ln2_low, coarse);
-    let lost = n.fma(-format(x).ln2_low, coarse - r);
+    let n = nearest(clamped, LOG2_E);
+    let coarse = n.float.fma(-format(x).ln2_high, clamped);
+    let r = n.float.fma(-format(x).ln2_low, coarse);
+    let lost = n.float.fma(-format(x).ln2_low, coarse - r);
     let rest = r.fma(r.fma(exp_tail(r), lost), lost);
-    let half_scale = power_of_two(bits - 1, x);
+    let half_scale = power_of_two(n.bits - 1, x);
     let head = r.fma(half_scale, half_scale - 0.5);
     let result = rest.fma(half_scale, head) * 2.0;
     // Below this `e^x - 1` rounds to `x`; it also keeps the sign of zero.
@@ -179,7 +196,11 @@ pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// scale is lowered by one instead.
 fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 }));
-    scale_one_plus(expm1_reduced(r), n - 1)
+    let n = Exponent {
+        float: n.float - 1.0,
+        bits: n.bits - 1,
+    };
+    scale_one_plus(expm1_reduced(r), n)
 }
 
 pub fn sinh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
