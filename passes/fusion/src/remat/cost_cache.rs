@@ -1,105 +1,67 @@
-//! Costs of kernels by the cost model, evaluated once per structure.
-//!
-//! Two kernels have one structure if op by op the name, the clauses, the types, the origin of the operands and what is
-//! written are the same: a hundred equal layers pay for one. A kernel as it would become is put together in a copy of the
-//! program, planned, and taken away again.
+//! Costs of kernels as they are and as they would become: one of the latter is put together in a copy of the program,
+//! planned, and taken away again, unless a kernel of equal structure was planned before.
 
-use fuser_analysis::cost::{Cost, Kind, Model, plan_ops};
+use fuser_analysis::cost::Copies;
 use fuser_dialects::task;
-use fuser_dialects::task::labels::said;
-use fuser_ir::attr::AttrId;
-use fuser_ir::entity::Entity;
-use fuser_ir::{Ir, Op, Sym, TypeId, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use fuser_ir::{Ir, Op, Value};
+use rustc_hash::FxHashMap;
 
 use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
+use crate::planner::{Outside, Planner, Structure, Verdict};
 
-/// The cost result of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Priced {
-    pub kind: Kind,
-    pub cost: Cost,
+/// The cost result of a drawn segment; `None` where the model has no plan for it.
+pub(crate) fn drawn(ir: &Ir, segment: Op, planner: &mut Planner) -> Option<Verdict> {
+    let mut ops = ir.children(segment);
+    ops.retain(|&op| !ir.is(op, &task::YIELD));
+    planner.answer(ir, &ops, &Copies::default()).ok()
 }
 
-/// The identity of an op but for its operands.
-type Sort = (u32, Vec<(Sym, AttrId)>, Vec<TypeId>);
-
-/// The costs of kernels, each evaluated once.
-pub(crate) struct CostCache<'a> {
-    model: &'a Model,
-    known: FxHashMap<Vec<u32>, Option<Priced>>,
-    sorts: FxHashMap<Sort, u32>,
+/// Asks about kernels that are not drawn.
+pub(super) struct CostCache<'a> {
+    pub planner: &'a mut Planner,
     /// The program again, to put kernels together in.
     scratch: Option<Ir>,
-    /// Ops in the plans made: the measure of the work done.
-    pub planned_ops: u64,
 }
 
 impl<'a> CostCache<'a> {
-    /// Nothing asked so far.
-    pub fn new(model: &'a Model) -> Self {
-        Self {
-            model,
-            known: FxHashMap::default(),
-            sorts: FxHashMap::default(),
-            scratch: None,
-            planned_ops: 0,
-        }
+    /// Nothing put together so far.
+    pub fn new(planner: &'a mut Planner) -> Self {
+        let scratch = None;
+        Self { planner, scratch }
     }
 
-    /// The cost of a drawn segment; `None` where the model has no plan for it.
-    pub fn current(&mut self, ir: &Ir, segment: Op) -> Option<Priced> {
-        let (mut ops, mut yielded) = (Vec::new(), FxHashSet::default());
-        for op in ir.children(segment) {
-            match ir.is(op, &task::YIELD) {
-                true => yielded.extend(ir.operands(op)),
-                false => ops.push(op),
-            }
-        }
-        let mut structure = Structure::default();
-        for &op in &ops {
-            structure.key.push(self.sort(ir, op));
-            for value in ir.operands(op) {
-                let ty = ir.value_type(value).index() as u32;
-                structure.reads(value.index() as u32, ty);
-            }
-            for &value in ir.results(op) {
-                structure.makes(value.index() as u32, yielded.contains(&value));
-            }
-        }
-        if let Some(&known) = self.known.get(&structure.key) {
-            return known;
-        }
-        let priced = self.plan(ir, &ops);
-        self.known.insert(structure.key, priced);
-        priced
-    }
-
-    /// The cost of kernel `number` when it is `kernel` and writes `wanted`.
-    pub(super) fn changed(
+    /// The cost result of kernel `number` when it is `kernel` and writes `wanted`.
+    pub fn becomes(
         &mut self,
         ir: &Ir,
         extract: &Extract,
         number: u32,
         kernel: &Kernel,
         wanted: &[u32],
-    ) -> Option<Priced> {
+    ) -> Option<Verdict> {
         let mut structure = Structure::default();
         for &class in &kernel.computes {
             let op = extract.instance(class, number);
-            structure.key.push(self.sort(ir, op));
-            for &read in &extract.operands[&op] {
-                let ty = ir.value_type(extract.sample[read as usize]);
-                structure.reads(read, ty.index() as u32);
-            }
-            for write in &extract.problem.ops[class as usize].writes {
-                structure.makes(*write, wanted.binary_search(write).is_ok());
-            }
+            let sort = self.planner.sort(ir, op);
+            let reads = extract.operands[&op].iter();
+            let reads = reads.map(|&r| (r, ir.value_type(extract.sample[r as usize])));
+            let makes = extract.problem.ops[class as usize].writes.iter();
+            let makes = makes.map(|&write| {
+                let written = wanted.binary_search(&write).is_ok();
+                (
+                    write,
+                    Outside {
+                        read: written,
+                        loaded: written,
+                    },
+                )
+            });
+            structure.add(sort, reads, makes);
         }
-        if let Some(&known) = self.known.get(&structure.key) {
-            return known;
+        if let Some(known) = self.planner.accepted(&structure) {
+            return known.cloned();
         }
         let mut scratch = self.scratch.take().unwrap_or_else(|| ir.clone());
         let region = scratch.new_region();
@@ -115,59 +77,12 @@ impl<'a> CostCache<'a> {
             Own::Copied,
             &memory,
         );
-        let ops = scratch
-            .block_ops(body)
-            .filter(|&op| !scratch.is(op, &task::YIELD));
-        let ops: Vec<Op> = ops.collect();
-        let priced = self.plan(&scratch, &ops);
+        let ops = scratch.block_ops(body);
+        let ops: Vec<Op> = ops.filter(|&op| !scratch.is(op, &task::YIELD)).collect();
+        let answer = self.planner.answer(&scratch, &ops, &Copies::default());
         scratch.erase_block(body);
         self.scratch = Some(scratch);
-        self.known.insert(structure.key, priced);
-        priced
-    }
-
-    fn plan(&mut self, ir: &Ir, ops: &[Op]) -> Option<Priced> {
-        self.planned_ops += ops.len() as u64;
-        let plan = plan_ops(ir, ops, self.model, &Default::default()).ok()?;
-        Some(Priced {
-            kind: plan.kind,
-            cost: plan.cost,
-        })
-    }
-    fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
-        // Where an op stood says nothing about its price.
-        let place = ir.strings.lookup(fuser_dialects::task::positions::POSITION);
-        let attrs = said(ir, op);
-        let results = ir.results(op).iter().map(|&v| ir.value_type(v));
-        let sort: Sort = (
-            ir.name_id(op).index() as u32,
-            attrs.filter(|a| Some(a.0) != place).collect(),
-            results.collect(),
-        );
-        let next = self.sorts.len() as u32;
-        *self.sorts.entry(sort).or_insert(next)
-    }
-}
-
-/// A kernel as numbers: its ops, with values numbered by first appearance.
-#[derive(Default)]
-struct Structure {
-    key: Vec<u32>,
-    places: FxHashMap<u32, u32>,
-}
-
-impl Structure {
-    fn reads(&mut self, value: u32, ty: u32) {
-        let next = self.places.len() as u32;
-        let place = *self.places.entry(value).or_insert(next);
-        self.key.push(place);
-        if place == next {
-            self.key.push(ty);
-        }
-    }
-    fn makes(&mut self, value: u32, written: bool) {
-        let next = self.places.len() as u32;
-        self.places.insert(value, next);
-        self.key.push(u32::MAX - u32::from(written));
+        debug_assert!(answer.is_err() || self.planner.accepted(&structure).is_some());
+        answer.ok()
     }
 }

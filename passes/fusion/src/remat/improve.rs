@@ -9,11 +9,12 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::apply::apply;
-use super::cost_cache::{CostCache, Priced};
+use super::cost_cache::{CostCache, drawn};
 use super::extract::{Extract, Prices};
 use super::probe::conflicts;
 use super::problem::{Kernel, Solution};
 use super::search::{Descents, Search};
+use crate::planner::{Planner, Verdict};
 
 /// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
 const MAX_ROUNDS: usize = 8;
@@ -75,26 +76,27 @@ pub(crate) struct Outcome {
 }
 
 /// Rematerializes the segments of `program`.
-pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) -> Outcome {
+pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &Config) -> Outcome {
     let mut outcome = Outcome::default();
-    let prices = prices(model, config);
-    let Some(mut extract) = Extract::build(ir, program, model, prices) else {
+    let prices = prices(&planner.model, config);
+    let Some(mut extract) = Extract::build(ir, program, &planner.model, prices) else {
         return outcome;
     };
     if extract.segments.is_empty() {
         return outcome;
     }
-    let mut costs = CostCache::new(model);
+    let planned_before = planner.planned_ops;
     let segments = extract.segments.iter();
-    let current: Vec<Option<Priced>> = segments.map(|&s| costs.current(ir, s)).collect();
+    let current: Vec<Option<Verdict>> = segments.map(|&s| drawn(ir, s, planner)).collect();
+    let mut costs = CostCache::new(planner);
     // One that only hands inputs on has nothing to keep.
     let views = extract.segments.iter().zip(&current).map(|(&s, plan)| {
-        let view = plan.is_some_and(|p| p.kind == Kind::View);
+        let view = plan.as_ref().is_some_and(|p| p.kind == Kind::View);
         view && ir.children(s).len() > 1
     });
     let views = views.collect();
     extract.set_views(ir, views);
-    let before: Vec<Option<Cost>> = current.iter().map(|p| p.map(|p| p.cost)).collect();
+    let before: Vec<Option<Cost>> = current.iter().map(|p| p.as_ref().map(|p| p.cost)).collect();
     outcome.cost = sum(&before);
     let mut search = Search::new(config.work, extract.problem.ops.len());
     // One descent shows as well as three what the cost model refuses.
@@ -115,13 +117,13 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
         let solution = descents.best(&extract.problem);
         outcome.work = search.work;
         outcome.steps = search.steps;
-        outcome.planned_ops = costs.planned_ops;
+        outcome.planned_ops = plans.planner.planned_ops - planned_before;
         outcome.spent = search.is_spent();
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
         let solution = made.price(ir, &extract, &mut costs, solution);
-        outcome.planned_ops = costs.planned_ops;
+        outcome.planned_ops = plans.planner.planned_ops - planned_before;
         let after = made.costs();
         let refused = refused(&before, &after);
         if refused.is_empty() {
@@ -170,7 +172,7 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, model: &Model, config: &Config) 
 /// The cost results of the kernels as they would become; evaluated again only for kernels that changed.
 struct Made {
     /// `None`: the kernel vanishes. `None` inside: the model has no plan for it.
-    kernels: Vec<Option<Option<Priced>>>,
+    kernels: Vec<Option<Option<Verdict>>>,
     last: Option<Rc<Solution>>,
 }
 
@@ -205,17 +207,23 @@ impl Made {
         solution
     }
     fn costs(&self) -> Vec<Option<Option<Cost>>> {
-        let costs = self.kernels.iter().map(|p| p.map(|p| p.map(|p| p.cost)));
+        let costs = self
+            .kernels
+            .iter()
+            .map(|p| p.as_ref().map(|p| p.as_ref().map(|p| p.cost)));
         costs.collect()
     }
 }
 
 /// Writes a solution down, and what the kernels are now.
-fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<Priced>>]) {
+fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<Verdict>>]) {
     let segments = apply(ir, extract, solution);
     for (segment, priced) in segments.into_iter().zip(made) {
         if let Some(segment) = segment {
-            let kind = priced.flatten().map_or(Kind::Kernel, |p| p.kind);
+            let kind = priced
+                .as_ref()
+                .and_then(Option::as_ref)
+                .map_or(Kind::Kernel, |p| p.kind);
             let kind = ir.string_attr(kind.name());
             ir.set_attr(segment, "kind", kind);
         }

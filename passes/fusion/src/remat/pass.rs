@@ -8,6 +8,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind
 use serde::Serialize;
 
 use super::improve::{Config, Outcome, improve};
+use crate::planner::Planner;
 
 /// `remat`
 pub static REMAT: PassDef = PassDef {
@@ -96,19 +97,20 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         bindings,
         ..Model::default()
     };
-    recompute(ctx, &model);
-    crate::report::emit(ctx, &model);
+    let mut planner = Planner::new(model);
+    recompute(ctx, &mut planner);
+    crate::report::emit(ctx, &planner.model);
     Ok(())
 }
 
-fn recompute(ctx: &mut PassContext<'_>, model: &Model) {
+fn recompute(ctx: &mut PassContext<'_>, planner: &mut Planner) {
     let config = Config {
         launch_bytes: u64::try_from(ctx.options.int("launch-bytes")).ok(),
         arithmetic: ctx.options.count("arithmetic"),
         work: ctx.options.count("max-work"),
     };
     positions::note(ctx.ir, ctx.op);
-    let outcome = improve(ctx.ir, ctx.op, model, &config);
+    let outcome = improve(ctx.ir, ctx.op, planner, &config);
     positions::settle(ctx.ir, ctx.op);
     ctx.count("work", outcome.work);
     ctx.count("steps", outcome.steps);

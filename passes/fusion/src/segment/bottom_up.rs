@@ -14,11 +14,11 @@ use fuser_ir::Ir;
 use rustc_hash::FxHashSet;
 
 use super::boundaries::{is_alone, separated};
-use super::cost_result::{CostResult, Planner};
 use super::graph::{Edge, Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
+use crate::planner::{CostResult, Planner};
 
 /// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_USERS: usize = 32;

@@ -1,12 +1,14 @@
 //! A block of ops as dense indices: the producer, the users and the bytes of each value.
 
 use fuser_analysis::axes::{Axes, window};
-use fuser_analysis::cost::{Bindings, made_of_nothing};
+use fuser_analysis::cost::{Bindings, Copies, Refusal, made_of_nothing};
 use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpClass;
 use fuser_ir::{Block, Ir, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+use crate::planner::{Answer, Planner};
 
 /// The bytes of the largest element: a value this small is cheaper to compute again than to store.
 const MAX_ELEMENT: u64 = 8;
@@ -253,5 +255,32 @@ impl Graph {
     /// The IR ops at the given positions.
     pub fn ops_at(&self, positions: &[Index]) -> Vec<Op> {
         positions.iter().map(|&p| self.ops[p as usize]).collect()
+    }
+}
+
+impl Planner {
+    /// The answer about the ops at `members` as one group, with the free ops that they use.
+    pub fn evaluate(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Answer {
+        self.evaluate_with(ir, graph, members, &Copies::default())
+    }
+    /// The same where ops are copied.
+    pub fn evaluate_with(
+        &mut self,
+        ir: &Ir,
+        graph: &Graph,
+        members: &[Index],
+        copies: &Copies,
+    ) -> Answer {
+        self.questions += 1;
+        let limit = self.model.limits.ops;
+        let fits = |ops: usize| match ops > limit {
+            true => Err(Refusal::TooManyOps { ops, limit }),
+            false => Ok(()),
+        };
+        fits(members.len())?;
+        let positions = graph.with_free(members);
+        fits(positions.len())?;
+        self.asked_ops += positions.len() as u64;
+        self.answer(ir, &graph.ops_at(&positions), copies)
     }
 }

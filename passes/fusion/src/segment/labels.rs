@@ -18,10 +18,10 @@ use fuser_dialects::task::labels;
 use fuser_ir::{Block, Ir, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Search, in_run_order_by, near_first, together};
+use crate::planner::{CostResult, Planner};
 
 /// The part of a pattern that lies in a component.
 pub(super) struct Proposal {

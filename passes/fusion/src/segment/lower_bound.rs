@@ -308,7 +308,7 @@ mod tests {
     use std::fmt::Write;
 
     use super::*;
-    use crate::segment::cost_result::Planner;
+    use crate::planner::Planner;
     use crate::segment::exact::{self, Bounds, Found};
     use fuser_analysis::cost::{Model, Objective};
     use fuser_testing::Random;

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components: the top-down groups),
-//! `cost_result.rs` (what the cost model says, cached by structure), `order.rs` (the quotient graph's topological order),
+//! `order.rs` (the quotient graph's topological order),
 //! `chunks.rs` (components longer than a kernel), `bottom_up.rs` (merges), `labels.rs` (groups that a frontend proposes), `lower_bound.rs`
 //! (what no grouping can do without), `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs`
 //! (moves and copies), `horizontal.rs` (unrelated kernels), `search.rs` (all of it together), `rounds.rs` (rounds with rematerialization),
@@ -38,7 +38,6 @@ mod apply;
 mod bottom_up;
 mod boundaries;
 mod chunks;
-mod cost_result;
 mod exact;
 mod explain;
 mod explicit;
@@ -56,8 +55,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+pub use crate::planner::{CostResult, Planner};
 pub use apply::{Draw, draw};
-pub use cost_result::{CostResult, Planner};
 pub use explicit::{ExplicitSegment, GroupingError};
 pub use graph::Graph;
 pub use pass::{CODES, GROUPING, SEGMENT};

@@ -10,7 +10,6 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind
 
 use super::apply::{Draw, draw};
 use super::boundaries::Hint;
-use super::cost_result::Planner;
 use super::explain;
 use super::explicit;
 use super::graph::Graph;
@@ -18,6 +17,7 @@ use super::labels;
 use super::record::{Action, Record};
 use super::rounds::{prices, rounds};
 use super::search::{Group, Options, Segmentation, segment};
+use crate::planner::Planner;
 
 /// The codes of segmentation.
 pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VALUE];
@@ -283,8 +283,8 @@ fn search(
         // What labels led to must cost no more in the end either: as it is drawn, and once it is rematerialized.
         let ops = graph.len();
         let (without, with) = (
-            prices(&ir, program, &planner),
-            prices(ctx.ir, program, &planner),
+            prices(&ir, program, &mut planner),
+            prices(ctx.ir, program, &mut planner),
         );
         let pairs = without.into_iter().zip(with);
         let mut decisions = pairs.map(|(w, l)| labels::decision(&planner, ops, w, l));

@@ -24,10 +24,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::boundaries::{is_alone, separated};
-use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
+use crate::planner::{CostResult, Planner};
 
 /// The most ops that go together.
 const MAX_ROW: usize = 6;

@@ -8,17 +8,17 @@
 //! Never undoes what a hint or a boundary of the user demands: merging goes on under the same rules. Bounded by the number of
 //! rounds and by a budget of work, counted and not timed; where the budget ends it, a record says so.
 
-use fuser_analysis::cost::{Cost, Model, Refusal, boundary};
+use fuser_analysis::cost::{Cost, Refusal, boundary};
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::{Ir, Op};
 
 use super::apply::{Draw, draw};
-use super::cost_result::Planner;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Options, Search};
-use crate::remat::{Config, CostCache, improve};
+use crate::planner::Planner;
+use crate::remat::{Config, drawn, improve};
 
 /// The number of things that all rounds may look at: values, ops and nodes of networks in rematerialization, and ops
 /// that are grouped anew.
@@ -44,20 +44,18 @@ pub(super) fn rounds(
         records.push(ended(ops, BUDGET / WORK));
         return records;
     }
-    let model = planner.model.clone();
-    let mut costs = CostCache::new(&model);
-    let objective = model.objective;
+    let objective = planner.model.objective;
     let config = Config {
         work: WORK,
         ..Config::default()
     };
     let mut state = ir.clone();
-    let first = improve(&mut state, program, &model, &config);
+    let first = improve(&mut state, program, planner, &config);
     if !first.changed {
         return records;
     }
     let mut spent = first.work.saturating_add(ops);
-    let mut cost = total(&state, program, &model, &mut costs);
+    let mut cost = total(&state, program, planner);
     for _ in 0..most {
         if spent > BUDGET {
             records.push(ended(spent, BUDGET));
@@ -67,9 +65,9 @@ pub(super) fn rounds(
         if !regroup(&mut trial, program, planner, options).unwrap_or(false) {
             break;
         }
-        let round = improve(&mut trial, program, &model, &config);
+        let round = improve(&mut trial, program, planner, &config);
         spent = spent.saturating_add(round.work).saturating_add(ops);
-        let after = total(&trial, program, &model, &mut costs);
+        let after = total(&trial, program, planner);
         let falls = after.key(objective) < cost.key(objective);
         let refusal = (!falls).then(|| Refusal::NoGain {
             before: cost.key(objective).0,
@@ -108,9 +106,8 @@ fn ended(ops: u64, limit: u64) -> Record {
 
 /// The costs of the drawn segments of `program`: as they are, and once rematerialized, where the budget suffices for
 /// that.
-pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
-    let model = &planner.model;
-    let drawn = total(ir, program, model, &mut CostCache::new(model));
+pub(super) fn prices(ir: &Ir, program: Op, planner: &mut Planner) -> [Cost; 2] {
+    let drawn = total(ir, program, planner);
     let ops = ir.walk(program).len() as u64;
     if ops.saturating_mul(WORK) > BUDGET {
         return [drawn; 2];
@@ -120,11 +117,8 @@ pub(super) fn prices(ir: &Ir, program: Op, planner: &Planner) -> [Cost; 2] {
         work: WORK,
         ..Config::default()
     };
-    improve(&mut copy, program, model, &config);
-    [
-        drawn,
-        total(&copy, program, model, &mut CostCache::new(model)),
-    ]
+    improve(&mut copy, program, planner, &config);
+    [drawn, total(&copy, program, planner)]
 }
 
 fn segments(ir: &Ir, program: Op) -> Vec<Op> {
@@ -132,13 +126,13 @@ fn segments(ir: &Ir, program: Op) -> Vec<Op> {
     children.filter(|&op| ir.is(op, &task::SEGMENT)).collect()
 }
 
-fn total(ir: &Ir, program: Op, model: &Model, costs: &mut CostCache<'_>) -> Cost {
-    let cost = |&segment: &Op| match costs.current(ir, segment) {
-        Some(priced) => priced.cost,
+fn total(ir: &Ir, program: Op, planner: &mut Planner) -> Cost {
+    let cost = |&segment: &Op| match drawn(ir, segment, planner) {
+        Some(cost_result) => cost_result.cost,
         None => {
             let (inputs, outputs) = boundary(ir, &ir.children(segment));
             let values = inputs.iter().chain(&outputs);
-            let bytes = values.map(|&v| model.bindings.bytes(ir, v));
+            let bytes = values.map(|&v| planner.model.bindings.bytes(ir, v));
             Cost {
                 read_bytes: bytes.fold(0, u64::saturating_add),
                 launches: 1,

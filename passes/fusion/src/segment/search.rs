@@ -8,13 +8,13 @@ use fuser_ir::{Block, Ir, Value};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::boundaries::{self, Hint};
 use super::chunks::chunks;
-use super::cost_result::{CostResult, Planner};
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
 use super::labels;
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
 use super::regroup::{self, regroup};
+use crate::planner::{CostResult, Planner};
 
 /// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

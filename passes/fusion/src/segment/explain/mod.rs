@@ -25,9 +25,9 @@ use serde_json::Value as Json;
 
 use super::bottom_up::opaque_cost;
 use super::boundaries::{is_alone, separated};
-use super::cost_result::{CostResult, Planner};
 use super::graph::{Graph, Index};
 use super::record::Record;
+use crate::planner::{CostResult, Planner};
 
 /// Everything that is told of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
