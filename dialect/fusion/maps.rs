@@ -28,6 +28,8 @@ pub static CREATE: MapsDef = family("create", "new", create);
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
 pub static PAD: MapsDef = window("pad", pad);
+/// Axes `dims` from their ends.
+pub static FLIP: MapsDef = window("flip", flip);
 /// One operand after the other along `dim`.
 pub static CAT: MapsDef = window("cat", cat);
 
@@ -215,6 +217,24 @@ fn slice(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         let step = strides.map_or(Some(1), |list| list.get(axis).copied())?;
         let whole = is_whole(ir, op, ir.operand(op, 0), axis);
         Some(shifted(axis, start, step, whole))
+    };
+    let map = (0..from).map(index).collect::<Option<_>>()?;
+    (from == to).then(|| parallel(to, smallvec![Map::Axes(map)]))
+}
+
+fn flip(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let turned = dims(ir, op, from)?;
+    let tensor = ir.value_kind(ir.operand(op, 0)).as_tensor()?;
+    let index = |axis: usize| {
+        let dim = tensor.dims.get(axis)?;
+        // All elements of a `b` axis are one.
+        if !turned.contains(&axis) || dim.broadcast {
+            return Some(Index::Iter(axis));
+        }
+        let last = ir.extent_as_expr(dim.extent)?;
+        let last = last.add(&ExtentExpr::constant(-1))?;
+        Some(shifted(axis, last, -1, true))
     };
     let map = (0..from).map(index).collect::<Option<_>>()?;
     (from == to).then(|| parallel(to, smallvec![Map::Axes(map)]))

@@ -5,7 +5,7 @@
 //! | `unary.rs`, `binary.rs`, `select.rs` | elementwise |
 //! | `creation.rs` | constants, `full`, `iota` |
 //! | `reshape.rs` | `broadcast` to `segment_set`: shape only |
-//! | `window.rs` | `slice`, `pad`, `cat` |
+//! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `reduction.rs` | `sum` to `var_mean` |
 //!
 //! `maps.rs` has the indexing maps of all of them.

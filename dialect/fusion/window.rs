@@ -1,4 +1,4 @@
-//! Slice, pad, cat: indices shift within an axis.
+//! Slice, flip, pad, cat: indices shift within an axis.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
@@ -15,7 +15,7 @@ use super::{fold, maps, shape};
 const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 
 /// The ops of this table, in the order of the manual.
-pub const WINDOW_OPS: &[&OpDef] = &[&SLICE, &PAD, &CAT];
+pub const WINDOW_OPS: &[&OpDef] = &[&SLICE, &FLIP, &PAD, &CAT];
 
 /// `fusion.slice`
 pub static SLICE: OpDef = OpDef {
@@ -42,6 +42,25 @@ pub static SLICE: OpDef = OpDef {
     infer: Some(infer_slice),
     fold: Some(fold::same_type),
     maps: Some(&maps::SLICE),
+    ..SHAPE_OP
+};
+
+/// `fusion.flip`
+pub static FLIP: OpDef = OpDef {
+    name: "fusion.flip",
+    summary: "axes from their ends to their beginnings",
+    doc: "Result element `[i0, i1, ...]` is the operand element whose index along each axis `k` of `dims` is `n - 1 - ik`, `n` the \
+          axis's extent, and `ik` along the others. `dims` ascends. The result has the operand's shape; `b` axes stay `b` axes. An \
+          axis of `dims` needs a known extent.",
+    example: "// %x: tensor<4x[B]xf32>\n%0 = fusion.flip %x dims [1] : tensor<4x[B]xf32>",
+    clauses: &[clause(
+        "dims",
+        ClauseKind::I64Array,
+        "the axes that are turned round",
+    )],
+    infer: Some(infer_flip),
+    fold: Some(fold::flip),
+    maps: Some(&maps::FLIP),
     ..SHAPE_OP
 };
 
@@ -185,6 +204,16 @@ fn room(ir: &Ir, extent: Extent, start: i64, size: Extent, stride: i64) -> Optio
         .mul(&constant(stride.checked_neg()?))?;
     let taken = constant(start.checked_add(1)?.checked_neg()?).add(&steps)?;
     ir.extent_as_expr(extent)?.add(&taken)
+}
+
+fn infer_flip(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (dims, dtype) = shape::tensor(ir, parts, 0)?;
+    let turned = shape::axes(ir, parts, "dims", dims.len())?;
+    let unknown = |&&axis: &&usize| dims[axis].extent == Extent::Unknown;
+    match turned.iter().find(unknown) {
+        Some(&axis) => Err(shape::unknown(At::Operand(0), axis)),
+        None => shape::one(ir.tensor(dims, dtype)),
+    }
 }
 
 fn infer_pad(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {

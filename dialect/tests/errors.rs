@@ -252,6 +252,16 @@ const CASES: &[Case] = &[
         "// %x: tensor<[B]xf32>\n%0 = fusion.slice %x starts [0] shape [1]",
     ),
     (
+        "fusion.flip",
+        "FIR0304",
+        "// %x: tensor<5x4xf32>\n%0 = fusion.flip %x dims [1, 0]",
+    ),
+    (
+        "fusion.flip",
+        "FIR0303",
+        "// %x: tensor<?x4xf32>\n%0 = fusion.flip %x dims [0]",
+    ),
+    (
         "fusion.pad",
         "FIR0309",
         "// %x: tensor<5xf32>, %v: f32\n%0 = fusion.pad %x, %v low [-1] high [0]",

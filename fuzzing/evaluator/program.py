@@ -216,6 +216,10 @@ def slice_(clauses, x):
     return x.moved(lambda a: a[tuple(parts)], [Axis(axis.broadcast, extent.static) for axis, extent in zip(x.axes, new)])
 
 
+def flip(clauses, x):
+    return x.moved(lambda a: np.flip(a, clauses["dims"]), x.axes)
+
+
 def pad(clauses, x, value):
     low, high = clauses["low"], clauses["high"]
     amounts = list(zip(low, high))
@@ -255,5 +259,5 @@ def cat(clauses, *parts):
 
 MOVES = {
     "broadcast": broadcast, "expand": expand, "squeeze": squeeze, "permute": permute, "reshape": reshape, "copy": copy,
-    "segment_set": copy, "slice": slice_, "pad": pad, "cat": cat,
+    "segment_set": copy, "slice": slice_, "flip": flip, "pad": pad, "cat": cat,
 }

@@ -22,7 +22,7 @@ use smallvec::smallvec;
 
 use self::constants::{attribute, uniform};
 use self::scalar::Scalar;
-use super::{BITCAST, BROADCAST, CAST, COMPARE, NEG, NOT, PERMUTE, RESHAPE};
+use super::{BITCAST, BROADCAST, CAST, COMPARE, FLIP, NEG, NOT, PERMUTE, RESHAPE};
 
 /// A value of exactly the result's type stands for it.
 fn value(ir: &Ir, op: Op, value: Value) -> Option<Folded> {
@@ -216,6 +216,23 @@ pub fn permute(ir: &mut Ir, op: Op) -> Option<Folded> {
         .map(through)
         .eq((0..outer.len() as i64).map(Some));
     identity.then(|| value(ir, op, ir.operand(inner, 0)))?
+}
+
+/// `fusion.flip`: of no axis that has several elements, or back to where a flip came from.
+pub fn flip(ir: &mut Ir, op: Op) -> Option<Folded> {
+    let x = ir.operand(op, 0);
+    let dims = ir.i64s_of(op, "dims")?;
+    let axes = &ir.value_kind(x).as_tensor()?.dims;
+    let one = |d: &i64| {
+        let axis = usize::try_from(*d).ok().and_then(|d| axes.get(d));
+        axis.is_some_and(|a| a.broadcast || matches!(a.extent, Extent::Static(0 | 1)))
+    };
+    if dims.iter().all(one) {
+        return value(ir, op, x);
+    }
+    let inner = ir.def_op(x).filter(|i| ir.is(*i, &FLIP))?;
+    let back = ir.i64s_of(inner, "dims")? == dims;
+    back.then(|| value(ir, op, ir.operand(inner, 0)))?
 }
 
 /// `fusion.reshape`: to the same shape, or back to the shape that a reshape came from.

@@ -42,7 +42,7 @@ pub enum Index {
         iter: usize,
         /// The index at `i = 0`.
         start: Box<ExtentExpr>,
-        /// From one index to the next; at least 1.
+        /// From one index to the next; not 0. Below 0 the axis is read from its end.
         step: i64,
     },
 }

@@ -377,6 +377,12 @@ impl<'s> Writer<'s> {
         };
         self.slice(x, &starts, &dims, &strides)
     }
+    /// `flip`
+    pub fn flip(&mut self, x: V, dims: &[usize]) -> V {
+        let ty = Type::tensor(self.dtype_of(x), self.dims(x));
+        let range = self.range(x);
+        self.write("flip", &[x], vec![ints("dims", dims)], ty, range)
+    }
     /// `pad`
     pub fn pad(&mut self, x: V, value: V, low: &[u64], high: &[u64]) -> V {
         let grown = self.dims(x).into_iter().zip(low.iter().zip(high));

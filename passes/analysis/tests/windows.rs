@@ -4,7 +4,7 @@
 //! the ops on arrays written here; and each refusal and question by itself.
 
 use fuser_analysis::axes::window::{
-    Form, Guard, MAX_NODES, MAX_PIECES, Node, Window, WindowRefusal,
+    Form, Guard, MAX_NODES, MAX_PIECES, Node, Variable, Window, WindowRefusal,
 };
 use fuser_analysis::axes::{Axes, AxisId, AxisRefusal};
 use fuser_ir::layout;
@@ -164,6 +164,16 @@ impl Chain {
         let value = Array::of(&old.dims, |index| 2 * old.at(index));
         self.emit("add @, @", value);
     }
+    fn flip(&mut self) {
+        let old = self.value.clone();
+        let dim = self.random.below(old.dims.len());
+        let value = Array::of(&old.dims, |index| {
+            let mut index = index.to_vec();
+            index[dim] = old.dims[dim] - 1 - index[dim];
+            old.at(&index)
+        });
+        self.emit(&format!("flip @ dims [{dim}]"), value);
+    }
     fn turn(&mut self) {
         let old = self.value.clone();
         let dims: Vec<usize> = old.dims.iter().rev().copied().collect();
@@ -210,20 +220,26 @@ fn walk(axes: &Axes, result: Value, index: &[usize]) -> Vec<(AxisId, i64)> {
     point
 }
 
-fn value_of(form: &Form, point: &[(AxisId, i64)]) -> i64 {
-    let index = |axis: AxisId| point.iter().find(|p| p.0 == axis).expect("walked").1;
-    let terms = form.terms.iter().map(|(axis, c)| number(c) * index(*axis));
+fn value_of(axes: &Axes, form: &Form, point: &[(AxisId, i64)]) -> i64 {
+    let index = |v: &Variable| {
+        let (_, index) = point.iter().find(|p| p.0 == v.axis).expect("walked");
+        match v.mirrored {
+            true => number(axes.extent(v.axis).expect("known")) - 1 - index,
+            false => *index,
+        }
+    };
+    let terms = form.terms.iter().map(|(v, c)| number(c) * index(v));
     number(&form.offset) + terms.sum::<i64>()
 }
 
 /// The value of one element by the nodes, where each element of the `size` in memory holds its place.
-fn element(ir: &Ir, window: &Window, point: &[(AxisId, i64)], size: i64) -> i64 {
-    let holds = |g: &Guard| (0..number(&g.extent)).contains(&value_of(&g.at, point));
+fn element(ir: &Ir, axes: &Axes, window: &Window, point: &[(AxisId, i64)], size: i64) -> i64 {
+    let holds = |g: &Guard| (0..number(&g.extent)).contains(&value_of(axes, &g.at, point));
     let mut values = Vec::<i64>::new();
     for node in &window.nodes {
         values.push(match node {
             Node::Load { at, guards, .. } if guards.iter().all(holds) => {
-                let at = value_of(at, point);
+                let at = value_of(axes, at, point);
                 assert!((0..size).contains(&at), "outside of memory: {at} of {size}");
                 at
             }
@@ -282,13 +298,14 @@ fn nodes_give_every_element_of_random_chains() {
             value: Array::of(&dims, |index| place(index) as i64),
         };
         for _ in 0..chain.random.below(6) {
-            match chain.random.below(7) {
+            match chain.random.below(8) {
                 0 => chain.slice(),
                 1 => chain.pad(),
                 2 => chain.twice(),
                 3 => chain.turn(),
                 4 => chain.regroup(),
                 5 => chain.negative(),
+                6 => chain.flip(),
                 _ => chain.doubled(),
             }
         }
@@ -313,7 +330,7 @@ fn nodes_give_every_element_of_random_chains() {
         for index in indices(&chain.value.dims) {
             let point = walk(&axes, value, &index);
             assert_eq!(
-                element(&ir, &window, &point, stride as i64),
+                element(&ir, &axes, &window, &point, stride as i64),
                 chain.value.at(&index),
                 "seed {seed}, element {index:?}\n{body}"
             );

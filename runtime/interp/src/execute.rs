@@ -31,6 +31,7 @@ pub(crate) fn execute(
         (Code::Size, []) => size(site),
         (Code::Shape(kind), [x]) => shaped(machine, site, kind, x),
         (Code::Slice, [x]) => slice(machine, site, x),
+        (Code::Flip, [x]) => machine.flip(x, &axes(site, x)?),
         (Code::Pad, [x, value]) => {
             machine.pad(x, value, &site.counts("low")?, &site.counts("high")?)
         }
@@ -116,7 +117,7 @@ fn slice(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Tensor
     machine.slice(x, &site.counts("starts")?, &shape, &steps)
 }
 
-/// The axes to reduce, each an axis of the operand, each once.
+/// The axes of `dims`, each an axis of the operand, each once.
 fn axes(site: Site<'_>, x: &Tensor) -> Result<Vec<usize>> {
     let dims = site.counts("dims")?;
     let ascending = dims.windows(2).all(|w| w[0] < w[1]);

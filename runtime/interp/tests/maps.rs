@@ -71,6 +71,8 @@ fn cases() -> Vec<Case<'static>> {
             ],
             &[&[4, 7]],
         ),
+        ("flip", vec![C::Ints("dims", &[0, 2])], &[&[2, 3, 4]]),
+        ("flip", vec![C::Ints("dims", &[0])], &[&[0, 5]]),
         (
             "pad",
             vec![C::Ints("low", &[1, 0]), C::Ints("high", &[0, 2])],

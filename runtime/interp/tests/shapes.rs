@@ -343,7 +343,7 @@ fn variance_and_mean() {
 }
 
 #[test]
-fn slices_pads_and_cats() {
+fn slices_flips_pads_and_cats() {
     let x = counting(&[3, 4]);
     let clauses = [
         C::Ints("starts", &[1, 0]),
@@ -358,6 +358,15 @@ fn slices_pads_and_cats() {
     let clauses = [C::Ints("starts", &[2, 1]), C::Shape("shape", &[3, 1])];
     let y = apply("slice", &clauses, &[repeated(9, &[4, 5])]);
     check(&y[0], &[(3, true), (1, false)], &[5.0]);
+
+    let y = apply(
+        "flip",
+        &[C::Ints("dims", &[1])],
+        std::slice::from_ref(&counting(&[2, 3])),
+    );
+    check(&y[0], &[(2, false), (3, false)], &[2., 1., 0., 5., 4., 3.]);
+    let y = apply("flip", &[C::Ints("dims", &[0, 1])], &[repeated(9, &[4, 5])]);
+    check(&y[0], &[(9, true), (2, false)], &[5., 4.]);
 
     let clauses = [C::Ints("low", &[0, 1]), C::Ints("high", &[1, 0])];
     let y = apply("pad", &clauses, &[counting(&[1, 2]), i32s(&[], &[9])]);

@@ -30,7 +30,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "squeeze" => squeeze(maker),
         "expand" => expand(maker),
         "reshape" => reshape(maker),
-        "slice" | "pad" | "cat" => windows::draw(maker, def),
+        "slice" | "flip" | "pad" | "cat" => windows::draw(maker, def),
         "create" => create(maker, def),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Ops that move a window along axes: slice, pad, cat.
+//! Ops that move a window along axes: slice, flip, pad, cat.
 
 use fuser_dialects::fusion;
 use fuser_ir::AttrKind;
@@ -19,6 +19,7 @@ const MAX_PARTS: u64 = 4;
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     match def.name {
         "fusion.slice" => slice(maker),
+        "fusion.flip" => flip(maker),
         "fusion.pad" => pad(maker),
         "fusion.cat" => cat(maker),
         _ => None,
@@ -64,6 +65,15 @@ fn part(maker: &mut Maker<'_>, axis: Axis) -> (i64, i64, Axis) {
         ..axis.dim
     };
     (start as i64, step as i64, Axis { dim, length })
+}
+
+fn flip(maker: &mut Maker<'_>) -> Option<usize> {
+    let slot = tensor(maker, &fusion::FLIP, true)?;
+    let source = maker.slots[slot].clone();
+    let rank = source.axes.len() as i64;
+    let dims: Vec<i64> = (0..rank).filter(|_| maker.source.chance(1, 2)).collect();
+    let dims = maker.ints_clause("dims", &dims);
+    maker.emit(&fusion::FLIP, &[slot], &[dims], None, source.fact)
 }
 
 fn pad(maker: &mut Maker<'_>) -> Option<usize> {

@@ -12,6 +12,7 @@ pub const ALL: &[Sentence] = &[
     row("pad and cut", 3, pad_and_cut),
     row("shift", 2, shift),
     row("roll", 2, roll),
+    row("from the end", 2, from_the_end),
     row("joined parts", 3, joined),
     row("twice along", 2, twice),
     row("strides", 2, strides),
@@ -148,6 +149,20 @@ fn roll(w: &mut Writer) -> Option<()> {
     let (a, b) = (w.part(x, axis, k, n - k, 1), w.part(x, axis, 0, k, 1));
     let y = w.cat(&[a, b], axis);
     w.offer(y);
+    Some(())
+}
+
+/// An axis from its end, alone or beside itself.
+fn from_the_end(w: &mut Writer) -> Option<()> {
+    let x = w.pick(1);
+    let axis = w.source.index(w.ty(x).rank());
+    let e = w.with("mul", x, 0.5);
+    let y = w.flip(e, &[axis]);
+    w.offer(y);
+    if w.maybe(2) {
+        let z = w.bin("sub", x, y);
+        w.offer(z);
+    }
     Some(())
 }
 

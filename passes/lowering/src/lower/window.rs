@@ -34,7 +34,7 @@ impl Point {
     /// The lanes, where the form differs from one to the next.
     fn lanes_of(&self, form: &Form) -> Option<u64> {
         let (axis, lanes) = self.lanes?;
-        form.terms.iter().any(|t| t.0 == axis).then_some(lanes)
+        form.varies(axis).then_some(lanes)
     }
     fn lanes_of_any(&self, guards: &[Guard]) -> Option<u64> {
         guards.iter().find_map(|g| self.lanes_of(&g.at))
@@ -207,7 +207,7 @@ impl SweepLowering<'_> {
         };
         let first = self.form(form, point)?;
         let step = match point.lanes {
-            Some((axis, _)) => self.eval(&form.along(axis))?,
+            Some((axis, _)) => self.eval(&form.along(axis).unwrap_or_default())?,
             None => Idx::ZERO,
         };
         let lanes = point.lanes_of(form).map(|lanes| (lanes, step));
@@ -279,9 +279,16 @@ impl SweepLowering<'_> {
     /// The value of a form in the first lane.
     fn form(&mut self, form: &Form, point: &Point) -> Result<Idx, Unsupported> {
         let mut sum = self.eval(&form.offset)?;
-        for (axis, factor) in &form.terms {
+        for (variable, factor) in &form.terms {
             let factor = self.eval(factor)?;
-            let index = point.index.get(axis).copied().unwrap_or(Idx::ZERO);
+            let axis = &variable.axis;
+            let mut index = point.index.get(axis).copied().unwrap_or(Idx::ZERO);
+            if variable.mirrored {
+                let last = self.axes.extent(*axis).cloned().unwrap_or_default();
+                let length = self.eval(&last)?;
+                let last = self.k.sub(length, Idx::Const(1));
+                index = self.k.sub(last, index);
+            }
             let term = self.k.mul(index, factor);
             sum = self.k.add(sum, term);
         }

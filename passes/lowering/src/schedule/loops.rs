@@ -107,7 +107,7 @@ impl Draft<'_> {
             .find(|(_, w)| *w == best)
             .map(|(a, _)| a)
     }
-    /// True if a slice, pad or cat reads neighbours along its last axis as they lie in memory.
+    /// True if a slice, flip, pad or cat reads neighbours along its last axis as they lie in memory.
     fn is_contiguous_window(&self, op: Op) -> bool {
         let last = self.innermost(self.ir.result(op, 0));
         let window = self.axes.window(op).zip(last);

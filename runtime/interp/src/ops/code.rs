@@ -21,6 +21,7 @@ pub(crate) enum Code {
     /// Shape changes: `broadcast`, `expand`, `squeeze`, `permute`, `reshape`, `copy`, `segment_set`.
     Shape(Shape),
     Slice,
+    Flip,
     Pad,
     Cat,
     Reduce(Reduce),
@@ -109,6 +110,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("exp2", Code::Unary(Unary::Exp2)),
     ("expand", Code::Shape(Shape::Expand)),
     ("expm1", Code::Unary(Unary::Expm1)),
+    ("flip", Code::Flip),
     ("floor", Code::Unary(Unary::Floor)),
     ("fmax", Code::Binary(Binary::Fmax)),
     ("fmin", Code::Binary(Binary::Fmin)),

@@ -6,7 +6,7 @@
 //! | `elementwise.rs` | one result element from one element of each operand |
 //! | `create.rs` | constants, `full`, `iota` |
 //! | `shape.rs` | shape and layout |
-//! | `window.rs` | `slice`, `pad`, `cat` |
+//! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `reduce.rs` | reductions along axes |
 
 pub(crate) mod code;

@@ -1,4 +1,4 @@
-//! Slice, pad, cat: indices shift within an axis.
+//! Slice, flip, pad, cat: indices shift within an axis.
 
 use super::elementwise::{chunks, join};
 use super::with_lane;
@@ -66,6 +66,26 @@ impl Machine<'_> {
         }
         let extents: Vec<usize> = axes.iter().map(|a| a.stored()).collect();
         self.gather(x, axes, View::new(extents, &strides, offset))
+    }
+
+    /// Element `i` is the operand's element `n - 1 - i` along each of `dims`, `n` the axis's length.
+    pub(crate) fn flip(&mut self, x: &Tensor, dims: &[usize]) -> Result<Tensor> {
+        let axes = x.axes().to_vec();
+        let strides = x.strides();
+        let draft = self.draft(x.dtype(), axes.clone())?;
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            let mut index = vec![0; axes.len()];
+            chunks::<L>(part, |at, row| {
+                for (i, lane) in row.iter_mut().enumerate() {
+                    unravel(&axes, at + i, &mut index);
+                    for &dim in dims {
+                        index[dim] = axes[dim].stored() - 1 - index[dim];
+                    }
+                    let from = index.iter().zip(&strides).map(|(i, s)| i * s).sum();
+                    L::load(x, from, 1, std::slice::from_mut(lane));
+                }
+            });
+        }))
     }
 
     /// `value` around the operand.

@@ -1,7 +1,8 @@
 //! Forms: indices as sums over axes of the walk.
 //!
-//! `offset + c0 * a0 + c1 * a1 + ...`: each axis once, no factor is 0, factors are products of lengths and so never
-//! negative; the offset may be. A guard says where such an index lies within a length.
+//! `offset + c0 * v0 + c1 * v1 + ...`: each variable once, no factor is 0, factors are products of lengths and so never
+//! negative; the offset may be. A variable is the index along an axis, or what is left of the axis behind it, so that an axis that
+//! is read from its end has a factor above 0, too. A guard says where such an index lies within a length.
 //!
 //! Guarantees: pure; what overflows is `None`.
 
@@ -10,13 +11,34 @@ use smallvec::SmallVec;
 
 use super::super::{Axes, AxisId};
 
+/// A number from 0 up to the length of an axis of the walk.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Variable {
+    /// The axis.
+    pub axis: AxisId,
+    /// True for the length less 1, less the index; false for the index.
+    pub mirrored: bool,
+}
+
+impl Variable {
+    /// The number of values that it may have; `None` for `?`.
+    pub(super) fn length<'a>(&self, axes: &'a Axes) -> Option<&'a ExtentExpr> {
+        axes.extent(self.axis)
+    }
+    /// The same counted from the other end.
+    fn mirror(self) -> Self {
+        let mirrored = !self.mirrored;
+        Self { mirrored, ..self }
+    }
+}
+
 /// A sum of axes of the walk, each times a factor, and an offset.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Form {
     /// The part that no axis changes.
     pub offset: ExtentExpr,
-    /// Axes, ascending, and their factors.
-    pub terms: SmallVec<[(AxisId, ExtentExpr); 3]>,
+    /// Variables, ascending, and their factors.
+    pub terms: SmallVec<[(Variable, ExtentExpr); 3]>,
 }
 
 /// `0 <= at < extent`.
@@ -59,29 +81,49 @@ impl Form {
         let mut form = Self::default();
         let mut step = ExtentExpr::constant(1);
         for &axis in list.iter().rev() {
-            form.push(axis, step.clone());
+            let mirrored = false;
+            form.push(Variable { axis, mirrored }, step.clone());
             step = step.mul(axes.extent(axis)?)?;
         }
         Some(form)
     }
-    fn push(&mut self, axis: AxisId, factor: ExtentExpr) {
+    fn push(&mut self, variable: Variable, factor: ExtentExpr) {
         if factor.as_constant() != Some(0) {
-            let place = self.terms.partition_point(|t| t.0 < axis);
-            self.terms.insert(place, (axis, factor));
+            let place = self.terms.partition_point(|t| t.0 < variable);
+            self.terms.insert(place, (variable, factor));
         }
     }
-    /// The factor of `axis`; 0 where it does not occur.
-    pub fn along(&self, axis: AxisId) -> ExtentExpr {
-        let term = self.terms.iter().find(|t| t.0 == axis);
+    fn factor(&self, variable: Variable) -> ExtentExpr {
+        let term = self.terms.iter().find(|t| t.0 == variable);
         term.map_or_else(ExtentExpr::default, |t| t.1.clone())
+    }
+    /// True if it differs along `axis`.
+    pub fn varies(&self, axis: AxisId) -> bool {
+        self.terms.iter().any(|t| t.0.axis == axis)
+    }
+    /// The difference from one index of `axis` to the next; `None` where that overflows.
+    pub fn along(&self, axis: AxisId) -> Option<ExtentExpr> {
+        let [ahead, back] = [false, true].map(|mirrored| self.factor(Variable { axis, mirrored }));
+        minus(&ahead, &back)
+    }
+    /// `last` less the form: the same along an axis of which `last` is the last index, counted from its end.
+    pub fn mirrored(&self, axes: &Axes, last: &ExtentExpr) -> Option<Self> {
+        let mut form = Self::constant(minus(last, &self.largest(axes)?)?);
+        for (variable, factor) in &self.terms {
+            form.push(variable.mirror(), factor.clone());
+        }
+        Some(form)
     }
     /// The sum.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let mut sum = Self::constant(self.offset.add(&other.offset)?);
-        let axes = self.terms.iter().chain(&other.terms).map(|t| t.0);
-        for axis in axes {
-            if !sum.terms.iter().any(|t| t.0 == axis) {
-                sum.push(axis, self.along(axis).add(&other.along(axis))?);
+        let all = self.terms.iter().chain(&other.terms).map(|t| t.0);
+        for variable in all {
+            if !sum.terms.iter().any(|t| t.0 == variable) {
+                sum.push(
+                    variable,
+                    self.factor(variable).add(&other.factor(variable))?,
+                );
             }
         }
         Some(sum)
@@ -89,16 +131,16 @@ impl Form {
     /// The product.
     pub fn times(&self, factor: &ExtentExpr) -> Option<Self> {
         let mut product = Self::constant(self.offset.mul(factor)?);
-        for (axis, own) in &self.terms {
-            product.push(*axis, own.mul(factor)?);
+        for (variable, own) in &self.terms {
+            product.push(*variable, own.mul(factor)?);
         }
         Some(product)
     }
     /// The largest value, one axis or more given, where no axis is empty; the smallest is the offset.
     pub(super) fn largest(&self, axes: &Axes) -> Option<ExtentExpr> {
         let mut sum = self.offset.clone();
-        for (axis, factor) in &self.terms {
-            let last = axes.extent(*axis)?.add(&ExtentExpr::constant(-1))?;
+        for (variable, factor) in &self.terms {
+            let last = variable.length(axes)?.add(&ExtentExpr::constant(-1))?;
             sum = sum.add(&factor.mul(&last)?)?;
         }
         Some(sum)
@@ -106,10 +148,10 @@ impl Form {
     /// The sum of those multiples of `unit` that are terms, divided by it, and the rest.
     pub(super) fn divided(&self, unit: &ExtentExpr) -> Option<(Self, Self)> {
         let (mut quotient, mut rest) = (Self::default(), Self::default());
-        for (axis, factor) in &self.terms {
+        for (variable, factor) in &self.terms {
             match factor.div_exact(unit) {
-                Some(times) => quotient.push(*axis, times),
-                None => rest.push(*axis, factor.clone()),
+                Some(times) => quotient.push(*variable, times),
+                None => rest.push(*variable, factor.clone()),
             }
         }
         for (names, c) in &self.offset.terms {

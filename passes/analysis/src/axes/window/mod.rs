@@ -1,7 +1,7 @@
-//! Windows: the element of a slice, pad or cat as a computation from memory at the indices of the walk.
+//! Windows: the element of a slice, flip, pad or cat as a computation from memory at the indices of the walk.
 //!
 //! A window op opens axes of its own. It does not read its operand at the point of the walk, as other ops do, but at an
-//! index computed from it: `start + step * i` for a slice, `i - low` where that lies inside for a pad, one operand or
+//! index computed from it: `start + step * i` for a slice, `n - 1 - i` for a flip, `i - low` where that lies inside for a pad, one operand or
 //! the other for a cat. From there the maps of the ops on the way say at which index each value is wanted, and a
 //! pointwise value is computed there: a value may be wanted at several indices, and is computed for each. The result is
 //! a list of *nodes*: loads at an affine address, ops on earlier nodes, and choices between two of them by *guards*.
@@ -13,7 +13,7 @@
 //!                                                        2: 1 where 0 <= i - 1 < 6, else %v
 //! ```
 //!
-//! An index is a sum of axes of the walk, each times a factor, and an offset ([`Form`]). If a reshape cuts one axis
+//! An index is a sum of axes of the walk, from either end, each times a factor, and an offset ([`Form`]). If a reshape cuts one axis
 //! into several, the terms that are multiples of the inner length go out and the rest stays in. If they do not come
 //! apart, the axis of the walk is cut in the same way ([`Need::Split`]), or the few parts that the index may lie in are
 //! told apart by guards.
@@ -38,7 +38,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 
 use super::{Axes, AxisId};
-pub use form::{Form, Guard};
+pub use form::{Form, Guard, Variable};
 pub use region::{Region, united};
 pub(super) use resolve::Failure;
 pub use resolve::{Need, is_link};
@@ -97,7 +97,7 @@ pub enum Node {
     },
 }
 
-/// A slice, pad or cat.
+/// A slice, flip, pad or cat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
     /// The computation of its elements; the last node is the element of the result.
@@ -205,7 +205,7 @@ impl Window {
     }
     /// True if lanes along `axis` can be read as vectors.
     pub fn is_contiguous(&self, axis: AxisId) -> bool {
-        let moves = |form: &Form| form.along(axis).as_constant();
+        let moves = |form: &Form| form.along(axis)?.as_constant();
         let even = |guards: &[Guard]| guards.iter().all(|g| matches!(moves(&g.at), Some(0 | 1)));
         self.nodes.iter().all(|node| match node {
             Node::Load { at, guards, .. } => matches!(moves(at), Some(0 | 1)) && even(guards),
@@ -226,9 +226,10 @@ impl Window {
             let Node::Load { at, .. } = node else {
                 continue;
             };
-            if !matches!(at.along(lanes).as_constant(), Some(0 | 1)) {
+            let step = at.along(lanes).and_then(|step| step.as_constant());
+            if !matches!(step, Some(0 | 1)) {
                 let near = at.terms.iter().filter(|t| t.1.as_constant() == Some(1));
-                list.extend(near.map(|t| t.0));
+                list.extend(near.map(|t| t.0.axis).filter(|&axis| axis != lanes));
             }
         }
         list
@@ -237,7 +238,10 @@ impl Window {
     /// them apart.
     pub fn joins(&self, outer: AxisId, inner: AxisId, length: &ExtentExpr) -> bool {
         self.nodes.iter().all(|node| {
-            let as_one = |form: &Form| form.along(inner).mul(length) == Some(form.along(outer));
+            let as_one = |form: &Form| {
+                let ahead = form.along(inner).and_then(|step| step.mul(length));
+                ahead.is_some() && ahead == form.along(outer)
+            };
             !matches!(node, Node::Numbered { .. }) && node.forms().all(as_one)
         })
     }
@@ -249,7 +253,9 @@ impl Window {
         });
         let forms = self.nodes.iter().flat_map(Node::forms);
         let forms = forms.chain(numbered.map(|(form, _)| form));
-        let mut axes: Vec<AxisId> = forms.flat_map(|f| f.terms.iter().map(|t| t.0)).collect();
+        let mut axes: Vec<AxisId> = forms
+            .flat_map(|f| f.terms.iter().map(|t| t.0.axis))
+            .collect();
         axes.sort();
         axes.dedup();
         axes

@@ -10,8 +10,8 @@
 use fuser_ir::Value;
 use fuser_ir::types::ExtentExpr;
 
-use super::super::{Axes, AxisId};
-use super::form::{Form, Guard, is_natural, minus};
+use super::super::Axes;
+use super::form::{Form, Guard, Variable, is_natural, minus};
 
 /// Beyond this many elements a step leaves the cache line.
 const LINE: i64 = 16;
@@ -69,10 +69,10 @@ impl Origin {
     }
 }
 
-/// The indices of an axis that guards admit.
+/// The values of a variable that guards admit.
 struct Range {
     first: ExtentExpr,
-    /// `None`: all of the axis from `first` on.
+    /// `None`: all of them from `first` on.
     count: Option<ExtentExpr>,
 }
 
@@ -82,11 +82,11 @@ impl Region {
     pub(super) fn of(axes: &Axes, value: Value, at: &Form, guards: &[Guard]) -> Option<Self> {
         let mut start = at.offset.clone();
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
-        for (axis, step) in &at.terms {
-            let range = range(axes, *axis, guards);
+        for (variable, step) in &at.terms {
+            let range = range(axes, *variable, guards);
             let before = step.mul(&range.first)?;
             start = start.add(&before)?;
-            let count = range.count.or_else(|| axes.extent(*axis).cloned())?;
+            let count = range.count.or_else(|| variable.length(axes).cloned())?;
             digits.push((step.clone(), count));
         }
         let fixed = start.terms.iter().find(|(names, _)| names.is_empty());
@@ -164,13 +164,13 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
     }
 }
 
-/// The indices of `axis` at which none of the guards fails for sure.
-fn range(axes: &Axes, axis: AxisId, guards: &[Guard]) -> Range {
+/// The values of `variable` at which none of the guards fails for sure.
+fn range(axes: &Axes, variable: Variable, guards: &[Guard]) -> Range {
     let none = ExtentExpr::default();
-    let (mut first, mut end) = (none.clone(), axes.extent(axis).cloned());
+    let (mut first, mut end) = (none.clone(), variable.length(axes).cloned());
     let mut bound = None;
     for guard in guards {
-        let Some((low, high)) = admitted(axes, axis, guard) else {
+        let Some((low, high)) = admitted(axes, variable, guard) else {
             continue;
         };
         let later = greater(&first, &low);
@@ -197,12 +197,12 @@ fn range(axes: &Axes, axis: AxisId, guards: &[Guard]) -> Range {
     })
 }
 
-/// The first index of `axis` that a guard may admit where the other axes are as suits it best, and the first behind those;
+/// The first value of `variable` that a guard may admit where the others are as suits it best, and the first behind those;
 /// `None` where that depends on lengths and on other axes.
-fn admitted(axes: &Axes, axis: AxisId, guard: &Guard) -> Option<(ExtentExpr, ExtentExpr)> {
-    let (_, factor) = guard.at.terms.iter().find(|t| t.0 == axis)?;
+fn admitted(axes: &Axes, variable: Variable, guard: &Guard) -> Option<(ExtentExpr, ExtentExpr)> {
+    let (_, factor) = guard.at.terms.iter().find(|t| t.0 == variable)?;
     let mut rest = guard.at.clone();
-    rest.terms.retain(|t| t.0 != axis);
+    rest.terms.retain(|t| t.0 != variable);
     let low = minus(&ExtentExpr::default(), &rest.largest(axes)?)?;
     let high = minus(&guard.extent, &rest.offset)?;
     let factor = factor.as_constant()?;

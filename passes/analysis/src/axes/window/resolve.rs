@@ -1,4 +1,4 @@
-//! From a slice, pad or cat to the nodes of its window.
+//! From a slice, flip, pad or cat to the nodes of its window.
 //!
 //! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. The step
 //! from a point follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to
@@ -301,11 +301,12 @@ impl Resolver<'_> {
                 Some(if one { Form::default() } else { own.clone() })
             }
             Index::Affine { iter, start, step } => {
-                let own = point
-                    .index
-                    .get(*iter)?
-                    .times(&ExtentExpr::constant(*step))?;
-                own.plus(&Form::constant((**start).clone()))
+                let steps = ExtentExpr::constant(step.checked_abs()?);
+                let own = point.index.get(*iter)?.times(&steps)?;
+                match step {
+                    0.. => own.plus(&Form::constant((**start).clone())),
+                    _ => own.mirrored(self.axes, start),
+                }
             }
         };
         axes.iter().enumerate().map(index).collect()
@@ -451,7 +452,7 @@ impl Resolver<'_> {
             }
             let mut terms = form.terms.to_vec();
             terms.sort_by_key(|t| (t.1.as_constant().is_none(), t.1.as_constant(), t.1.clone()));
-            let list: Vec<AxisId> = terms.iter().rev().map(|t| t.0).collect();
+            let list: Vec<AxisId> = terms.iter().rev().map(|t| t.0.axis).collect();
             let whole = Form::of_axes(self.axes, &list).as_ref() == Some(form);
             let one = Some(ExtentExpr::constant(1));
             let all = list.iter().fold(one, |n, a| n?.mul(self.axes.extent(*a)?));
@@ -626,22 +627,23 @@ impl Resolver<'_> {
     }
     /// The axis to cut so that the remainder stays below `length`.
     fn split(&self, rest: &Form, length: &ExtentExpr) -> Option<Need> {
-        for (axis, factor) in rest.terms.iter().rev() {
+        for (variable, factor) in rest.terms.iter().rev() {
             let Some(inner) = length.div_exact(factor) else {
                 continue;
             };
-            let outer = self.axes.extent(*axis)?.div_exact(&inner);
+            let outer = variable.length(self.axes)?.div_exact(&inner);
             let real = |e: &ExtentExpr| e.as_constant().is_none_or(|c| c > 1);
             if !real(&inner) || !outer.is_some_and(|o| real(&o)) {
                 continue;
             }
             // What else there is must fit below the factor.
             let mut below = rest.clone();
-            below.terms.retain(|t| t.0 != *axis);
+            below.terms.retain(|t| t.0 != *variable);
             let room = below.largest(self.axes)?.mul(&ExtentExpr::constant(-1))?;
             let room = room.add(factor)?.add(&ExtentExpr::constant(-1))?;
             if is_natural(&below.offset) && is_natural(&room) {
-                return Some(Need::Split { axis: *axis, inner });
+                let axis = variable.axis;
+                return Some(Need::Split { axis, inner });
             }
         }
         None
