@@ -32,6 +32,9 @@ pub struct Outside {
 }
 
 impl Outside {
+    fn has(&self, memory: Value) -> bool {
+        self.resident.values().any(|r| r.memory == memory)
+    }
     /// True if the memory of `value` was filled before the loops.
     pub(super) fn keeps(&self, value: Value) -> bool {
         self.resident.contains_key(&value)
@@ -94,10 +97,15 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// Forgets the values of the last step, but not what was made before the loops.
+    /// Forgets the values of the last step, but not what was made before the loops. A copy of a step takes the memory of the others.
     pub(super) fn begin_step(&mut self) {
         self.scalars.clone_from(&self.outside.scalars);
         self.resident.clone_from(&self.outside.resident);
         self.free.clear();
+        if self.copies > 1 {
+            let taken = self.taken.iter();
+            let kept = |r: &&Resident| self.outside.has(r.memory);
+            self.free.extend(taken.filter(|r| !kept(r)).cloned());
+        }
     }
 }

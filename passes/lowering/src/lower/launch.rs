@@ -338,6 +338,9 @@ impl Job<'_> {
             order: FxHashMap::default(),
             users: FxHashMap::default(),
             layouts: FxHashMap::default(),
+            known: Vec::new(),
+            copies: 1,
+            taken: Vec::new(),
             hoisted: Vec::new(),
             outside: Outside::default(),
         };

@@ -5,7 +5,7 @@
 //!
 //! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
-//! loops), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `stage.rs`
+//! loops), `index_set.rs` (loops without guards), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `stage.rs`
 //! (transposition through tile memory), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
@@ -17,6 +17,7 @@ pub mod build;
 pub mod combine;
 mod effects;
 mod hoisted;
+mod index_set;
 pub mod launch;
 pub mod lower_to_kernel;
 pub mod nest;

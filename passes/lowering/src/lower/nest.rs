@@ -145,14 +145,15 @@ impl SweepLowering<'_> {
             }
             None => self.k.alloc(&sizes, dtype),
         };
-        self.pending.push((
-            value,
-            Resident {
-                memory,
-                dims,
-                dtype,
-            },
-        ));
+        let resident = Resident {
+            memory,
+            dims,
+            dtype,
+        };
+        if !self.taken.iter().any(|r| r.memory == memory) {
+            self.taken.push(resident.clone());
+        }
+        self.pending.push((value, resident));
         memory
     }
     pub(super) fn size_of(&mut self, loops: &[usize]) -> Idx {
@@ -208,7 +209,32 @@ impl SweepLowering<'_> {
                 None => self.identity(r.combine, r.op),
             });
         }
-        let count = self.inner_count(axis);
+        let ranges = self.tile_ranges(nest, axis);
+        for range in &ranges {
+            let bounds = self.range_inside(axis, range)?;
+            state = self.within(range, ranges.len(), |s| {
+                let planned = match ranges.len() {
+                    1 => None,
+                    _ => Some(s.plan_nest(nest.loops.clone(), nest.effects.clone())?),
+                };
+                let nest = planned.as_ref().unwrap_or(nest);
+                s.emit_range(nest, depth, scopes, ivs, &inner, state, bounds)
+            })?;
+        }
+        self.close_reductions(nest, depth, ivs, &outer, &inner, state)
+    }
+    /// Emits the loops over a range of the tile loop at `depth`: one in lanes, where these can be, and one over what is left.
+    #[allow(clippy::too_many_arguments)]
+    fn emit_range(
+        &mut self,
+        nest: &Nest,
+        depth: usize,
+        scopes: &mut Scopes,
+        ivs: &mut FxHashMap<usize, Idx>,
+        inner: &[Reduction],
+        mut state: Vec<Value>,
+        [from, to]: [Idx; 2],
+    ) -> Result<Vec<Value>, Unsupported> {
         let innermost = depth + 1 == nest.loops.len();
         let lanes = if innermost {
             self.nest_lanes(nest)
@@ -220,18 +246,18 @@ impl SweepLowering<'_> {
         } else {
             Map::Seq
         };
-        for part in self.k.intervals(Idx::ZERO, count, lanes) {
+        for part in self.k.intervals(from, to, lanes) {
+            let range = [part.from, part.to];
             state = match part.lanes {
                 Some(lanes) => {
-                    self.emit_vector_loop(nest, depth, scopes, ivs, &inner, state, part.to, lanes)?
+                    self.emit_vector_loop(nest, depth, scopes, ivs, inner, state, range, lanes)?
                 }
                 None => {
-                    let range = [part.from, part.to];
-                    self.emit_scalar_loop(nest, depth, scopes, ivs, &inner, state, range, map)?
+                    self.emit_scalar_loop(nest, depth, scopes, ivs, inner, state, range, map)?
                 }
             };
         }
-        self.close_reductions(nest, depth, ivs, &outer, &inner, state)
+        Ok(state)
     }
     #[allow(clippy::too_many_arguments)]
     pub(super) fn emit_scalar_loop(
@@ -274,12 +300,12 @@ impl SweepLowering<'_> {
         ivs: &mut FxHashMap<usize, Idx>,
         inner: &[Reduction],
         state: Vec<Value>,
-        end: Idx,
+        [start, end]: [Idx; 2],
         lanes: u64,
     ) -> Result<Vec<Value>, Unsupported> {
         let map = self.inner_map();
         let axis = nest.loops[depth];
-        let bounds = [Idx::ZERO, end, Idx::Const(lanes as i64)];
+        let bounds = [start, end, Idx::Const(lanes as i64)];
         if self.target.is_gpu() {
             let names: Vec<&str> = inner.iter().map(|r| r.combine.name()).collect();
             let inits = self.loop_inits(inner, &state, map);

@@ -54,7 +54,7 @@ impl SweepLowering<'_> {
     /// The loop along which the only load of a window is contiguous, if it is not along the lanes.
     fn window_crossing(&self, op: Op, loops: &[usize], last: usize) -> Option<usize> {
         let inner = *self.spec.loops[last].axes.last()?;
-        let window = self.axes.window(op).filter(|w| w.is_plain())?;
+        let window = self.window(op).filter(|w| w.is_plain())?;
         let near = window.crossed(inner);
         let walks = |l: &usize| {
             self.spec.loops[*l]

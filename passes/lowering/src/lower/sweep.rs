@@ -14,6 +14,7 @@
 //! or kept in the step, and refuses what it cannot do with a reason.
 
 use fuser_analysis::axes::Axes;
+use fuser_analysis::axes::window::Guard;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
 use fuser_target::Target;
@@ -128,6 +129,12 @@ pub struct SweepLowering<'a> {
     pub users: FxHashMap<Value, Vec<Op>>,
     /// The variation of each value along each loop axis.
     pub layouts: FxHashMap<Value, Vec<Option<Along>>>,
+    /// The guards of windows that are known at the point of the walk.
+    pub known: Vec<(Guard, bool)>,
+    /// The copies of the current code that splits of loops make.
+    pub copies: usize,
+    /// Tile memory that was taken so far.
+    pub taken: Vec<Resident>,
     /// Phases that run before outer loops.
     pub hoisted: Vec<HoistedPhase>,
     /// The values that hoisted phases made: they live through the loops.
@@ -380,7 +387,7 @@ impl<'a> SweepLowering<'a> {
     /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
     pub(super) fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
         let Some(&axis) = self.outer_order().get(position) else {
-            return self.emit_phases();
+            return self.emit_step();
         };
         self.init_accumulators(|a| a.start == position && !a.cross_grid)?;
         self.emit_hoisted(position)?;

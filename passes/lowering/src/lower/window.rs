@@ -44,12 +44,15 @@ impl Point {
 impl SweepLowering<'_> {
     /// The values that `op` needs computed or loaded at the point of the walk.
     pub(super) fn computed_operands(&self, op: Op) -> Vec<Value> {
-        self.axes.reads(self.ir(), op).into_vec()
+        match self.window(op) {
+            Some(window) => window.here().collect(),
+            None => self.axes.reads(self.ir(), op).into_vec(),
+        }
     }
     /// True if lanes along loop `last` can be read as vectors; so they can by an op that is no window.
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
         let inner = self.spec.loops[last].axes.last();
-        let window = self.axes.window(op).zip(inner);
+        let window = self.window(op).zip(inner);
         window.is_none_or(|(window, &axis)| window.is_contiguous(axis))
     }
 
@@ -60,8 +63,7 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<Value, Unsupported> {
-        let axes = self.axes;
-        let Some(window) = axes.window(op) else {
+        let Some(window) = self.window(op) else {
             return self.refuse(
                 op,
                 "its elements are not found by index arithmetic",
@@ -69,8 +71,8 @@ impl SweepLowering<'_> {
             );
         };
         let last = ivs.keys().max().copied();
-        let point = self.point(op, window, ivs, last.zip(lanes))?;
-        let late = late_loads(window);
+        let point = self.point(op, &window, ivs, last.zip(lanes))?;
+        let late = late_loads(&window);
         let mut values: Vec<Option<Value>> = vec![None; window.nodes.len()];
         for (number, node) in window.nodes.iter().enumerate() {
             if late[number] {
@@ -301,11 +303,9 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<(usize, u64)>,
     ) -> Result<Value, Unsupported> {
-        let axes = self.axes;
-        let window = axes.window(op).filter(|w| w.is_plain());
-        let Some((window, Node::Load { value, at, guards })) =
-            window.and_then(|w| Some((w, w.nodes.last()?)))
-        else {
+        let window = self.window(op).filter(|w| w.is_plain());
+        let load = window.as_ref().and_then(|w| Some((w, w.nodes.last()?)));
+        let Some((window, Node::Load { value, at, guards })) = load else {
             return self.refuse(op, "it is not one load", "walk it as a whole");
         };
         let point = self.point(op, window, ivs, lanes)?;
@@ -335,7 +335,7 @@ impl SweepLowering<'_> {
         let lanes = lanes.and_then(|(l, n)| Some((*self.spec.loops[l].axes.last()?, n)));
         Ok(Point { index, lanes })
     }
-    fn check_joined(&self, op: Op, at: usize) -> Result<(), Unsupported> {
+    pub(super) fn check_joined(&self, op: Op, at: usize) -> Result<(), Unsupported> {
         let axes = &self.spec.loops[at].axes;
         let apart = |pair: &[AxisId]| !self.axes.window_joins(op, pair[0], pair[1]);
         match axes.windows(2).any(apart) {

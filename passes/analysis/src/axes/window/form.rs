@@ -63,8 +63,13 @@ pub(super) fn is_natural(expr: &ExtentExpr) -> bool {
     expr.terms.iter().all(|(_, c)| *c >= 0)
 }
 
+/// True if `a` is at least `b` whatever the lengths of named extents are.
+pub fn at_least(a: &ExtentExpr, b: &ExtentExpr) -> bool {
+    minus(a, b).is_some_and(|room| is_natural(&room))
+}
+
 /// The difference.
-pub(super) fn minus(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
+pub fn minus(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
     a.add(&b.mul(&ExtentExpr::constant(-1))?)
 }
 

@@ -38,7 +38,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 
 use super::{Axes, AxisId};
-pub use form::{Form, Guard, Variable};
+pub use form::{Form, Guard, Variable, at_least, minus};
 pub use region::{Region, united};
 pub(super) use resolve::Failure;
 pub use resolve::{Need, is_link};
@@ -155,6 +155,27 @@ pub fn is_window(ir: &Ir, op: Op) -> bool {
 }
 
 impl Node {
+    /// The numbers of the nodes that it is computed from.
+    fn earlier(&self) -> impl Iterator<Item = usize> {
+        let (operands, sides) = match self {
+            Node::Compute { operands, .. } => (&operands[..], [None; 2]),
+            Node::Select {
+                inside, outside, ..
+            } => (&[][..], [Some(*inside), Some(*outside)]),
+            _ => (&[][..], [None; 2]),
+        };
+        operands.iter().copied().chain(sides.into_iter().flatten())
+    }
+    fn earlier_mut(&mut self) -> impl Iterator<Item = &mut usize> {
+        let (operands, sides) = match self {
+            Node::Compute { operands, .. } => (&mut operands[..], [None, None]),
+            Node::Select {
+                inside, outside, ..
+            } => (&mut [][..], [Some(inside), Some(outside)]),
+            _ => (&mut [][..], [None, None]),
+        };
+        operands.iter_mut().chain(sides.into_iter().flatten())
+    }
     /// The forms that it is made of, with their guards.
     fn forms(&self) -> impl Iterator<Item = &Form> {
         let (at, index, guards) = match self {
@@ -202,6 +223,51 @@ impl Window {
             Node::Compute { op, .. } => Some(*op),
             _ => None,
         })
+    }
+    /// The guards of its loads and choices, in order, with repeats.
+    pub fn guards(&self) -> impl Iterator<Item = &Guard> {
+        self.nodes.iter().flat_map(|node| match node {
+            Node::Load { guards, .. } | Node::Select { guards, .. } => &guards[..],
+            _ => &[],
+        })
+    }
+    /// The window at points of the walk where some guards are known to hold, or not to: those are gone, and with them the sides
+    /// that nobody chooses.
+    pub fn where_known(&self, known: impl Fn(&Guard) -> Option<bool>) -> Window {
+        let open = |guards: &[Guard]| -> Vec<Guard> {
+            let open = guards.iter().filter(|g| known(g) != Some(true));
+            open.cloned().collect()
+        };
+        // What each node is: itself, or the side that is chosen for sure.
+        let mut same: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        let mut nodes = self.nodes.clone();
+        for (number, node) in nodes.iter_mut().enumerate() {
+            same.push(number);
+            match node {
+                Node::Load { guards, .. } => *guards = open(guards),
+                Node::Compute { operands, .. } => operands.iter_mut().for_each(|n| *n = same[*n]),
+                Node::Select {
+                    guards,
+                    inside,
+                    outside,
+                } => {
+                    (*inside, *outside) = (same[*inside], same[*outside]);
+                    if guards.iter().any(|g| known(g) == Some(false)) {
+                        same[number] = *outside;
+                    }
+                    *guards = open(guards);
+                    if guards.is_empty() {
+                        same[number] = *inside;
+                    }
+                }
+                Node::Numbered { .. } | Node::Here(_) | Node::Made { .. } => {}
+            }
+        }
+        nodes.truncate(same.last().map_or(0, |last| last + 1));
+        Window {
+            nodes: needed(nodes),
+            through: self.through.clone(),
+        }
     }
     /// True if lanes along `axis` can be read as vectors.
     pub fn is_contiguous(&self, axis: AxisId) -> bool {
@@ -260,4 +326,25 @@ impl Window {
         axes.dedup();
         axes
     }
+}
+
+/// Those of `nodes` that the last one needs, itself included.
+fn needed(nodes: Vec<Node>) -> Vec<Node> {
+    let mut needed = vec![false; nodes.len()];
+    needed.last_mut().into_iter().for_each(|last| *last = true);
+    for (number, node) in nodes.iter().enumerate().rev() {
+        if needed[number] {
+            node.earlier().for_each(|n| needed[n] = true);
+        }
+    }
+    let mut numbers = Vec::with_capacity(nodes.len());
+    let mut kept: Vec<Node> = Vec::new();
+    for (mut node, needed) in nodes.into_iter().zip(needed) {
+        numbers.push(kept.len());
+        if needed {
+            node.earlier_mut().for_each(|n| *n = numbers[*n]);
+            kept.push(node);
+        }
+    }
+    kept
 }
