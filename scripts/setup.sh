@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what building needs beside Rust: a C compiler as linker, the C++ runtime, and LLVM 22 (FileCheck comes with it).
+# Installs what building and running need beside Rust: a C compiler as linker, and LLVM 22 (FileCheck comes with it).
 #
-#   scripts/setup.sh           what a build needs
+#   scripts/setup.sh           what a build needs, and LLVM to compile kernels with
 #   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas and NumPy where they can be had
 #
 # Does nothing, and quickly, where nothing is missing. Packages come through apt, as root or with sudo; only what is missing is
@@ -33,9 +33,9 @@ rust_component() { # rust_component NAME COMMAND: the rustup component behind a 
 
 # --- system packages ----------------------------------------------------------------------------------------------------------------
 
-have_linker() { # a C compiler that finds the C++ runtime, which LLVM's library needs at link time
+have_linker() { # a C compiler that links
   local out; out=$(mktemp)
-  echo 'int main(void) { return 0; }' | cc -x c - -lstdc++ -o "$out" 2>/dev/null
+  echo 'int main(void) { return 0; }' | cc -x c - -o "$out" 2>/dev/null
   local status=$?; rm -f "$out"; return $status
 }
 

@@ -14,13 +14,13 @@ impl CodeLoader for Loader {
         target: &fuser_artifact::Target,
         kernels: &[KernelCode],
     ) -> Result<Box<dyn LoadedCode>, LoadError> {
-        if let Some(error) = other_cpu(target) {
-            return Err(error);
-        }
         let refused = |e: fuser_codegen::CodegenError| LoadError::Refused {
             kernel: None,
             log: e.to_string(),
         };
+        if let Some(error) = other_cpu(target).map_err(refused)? {
+            return Err(error);
+        }
         Library::load(kernels)
             .map(|l| Box::new(Loaded(l)) as Box<dyn LoadedCode>)
             .map_err(refused)
@@ -28,22 +28,24 @@ impl CodeLoader for Loader {
 }
 
 /// The reason that code for `target` cannot run on this processor.
-fn other_cpu(target: &fuser_artifact::Target) -> Option<LoadError> {
+fn other_cpu(
+    target: &fuser_artifact::Target,
+) -> Result<Option<LoadError>, fuser_codegen::CodegenError> {
     let fuser_artifact::Target::Cpu {
         triple,
         cpu,
         features,
     } = target.clone()
     else {
-        return None;
+        return Ok(None);
     };
     let needed = fuser_codegen::Target::Cpu {
         triple,
         cpu: cpu.clone(),
         features,
     };
-    let missing = needed.missing_on_host();
-    (!missing.is_empty()).then_some(LoadError::OtherCpu { cpu, missing })
+    let missing = needed.missing_on_host()?;
+    Ok((!missing.is_empty()).then_some(LoadError::OtherCpu { cpu, missing }))
 }
 
 struct Loaded(Library);

@@ -285,7 +285,7 @@ pub fn version() -> String {
         on.join(", ")
     };
     #[cfg(feature = "codegen")]
-    let llvm = fuser_codegen::llvm_version();
+    let llvm = fuser_codegen::llvm::version().unwrap_or_else(|error| error.to_string());
     #[cfg(not(feature = "codegen"))]
     let llvm = "none";
     format!(

@@ -5,6 +5,14 @@
 
 use std::fmt;
 
+use fuser_ir::diag::CodeDef;
+
+use crate::lower::codes::NO_LLVM;
+
+/// The help for a machine on which LLVM cannot be loaded.
+const INSTALL: &str = "install LLVM 22: `libllvm22` in Debian and Ubuntu, `llvm22-libs` in Fedora; a library that is elsewhere is found by \
+                       `LD_LIBRARY_PATH`";
+
 /// The reason that no code was generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodegenError {
@@ -12,6 +20,8 @@ pub enum CodegenError {
     UnknownTarget { name: String, known: Vec<String> },
     /// IR that the target cannot execute; `instead` says what to write.
     Unsupported { what: String, instead: String },
+    /// LLVM's library is not there, or is another release; `tried` says so of each place.
+    NoLlvm { tried: Vec<String> },
     /// Loading object code failed: an unresolved symbol, a malformed object.
     Load(String),
     /// LLVM refused what we built: a bug of ours.
@@ -23,6 +33,11 @@ impl CodegenError {
     pub fn internal(what: impl fmt::Display) -> Self {
         CodegenError::Internal(what.to_string())
     }
+
+    /// The code and the help of an error that has its own.
+    pub fn code(&self) -> Option<(&'static CodeDef, &'static str)> {
+        matches!(self, CodegenError::NoLlvm { .. }).then_some((&NO_LLVM, INSTALL))
+    }
 }
 
 impl fmt::Display for CodegenError {
@@ -32,6 +47,9 @@ impl fmt::Display for CodegenError {
                 write!(f, "unknown target `{name}`; known: {}", known.join(", "))
             }
             CodegenError::Unsupported { what, instead } => write!(f, "{what}: {instead}"),
+            CodegenError::NoLlvm { tried } => {
+                write!(f, "LLVM cannot be loaded: {}", tried.join("; "))
+            }
             CodegenError::Load(message) => write!(f, "object code did not load: {message}"),
             CodegenError::Internal(message) => write!(f, "code generation failed: {message}"),
         }

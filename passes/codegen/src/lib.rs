@@ -1,6 +1,6 @@
 //! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that knows LLVM.
 //!
-//! Reading order: [`target`] (what code is for), [`expr`] and [`memory`] (how IR is built), [`math`] (the elementary
+//! Reading order: [`llvm`] (the library is loaded when it is needed), [`target`] (what code is for), [`expr`] and [`memory`] (how IR is built), [`math`] (the elementary
 //! functions), [`convert`] (number formats), [`lower`] (kernels to code), [`orc`] and [`load`] (object code into the process).
 //!
 //! Knows nothing of files, environment or devices; never aborts on input, since whatever LLVM could not select is
@@ -10,6 +10,8 @@
 pub mod convert;
 pub mod error;
 pub mod expr;
+#[allow(unsafe_code)]
+pub mod llvm;
 pub mod load;
 pub mod lower;
 pub mod math;
@@ -22,9 +24,3 @@ pub use error::CodegenError;
 pub use load::Library;
 pub use lower::{Emission, Options, compile_kernels, emit};
 pub use target::Target;
-
-/// The release of LLVM that generates the code.
-pub fn llvm_version() -> String {
-    let (major, minor, patch) = inkwell::support::get_llvm_version();
-    format!("{major}.{minor}.{patch}")
-}

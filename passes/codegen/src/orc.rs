@@ -92,7 +92,7 @@ unsafe impl Sync for Loaded {}
 impl Loaded {
     /// Links `objects` together for this process.
     pub fn new(objects: &[&[u8]]) -> Result<Self, CodegenError> {
-        target::initialize();
+        target::initialize()?;
         let loaded = Self::empty()?;
         loaded.define_runtime_symbols()?;
         for object in objects {

@@ -23,6 +23,7 @@ use llvm_sys::support::LLVMParseCommandLineOptions;
 
 use crate::error::CodegenError;
 use crate::expr::X86;
+use crate::llvm;
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
@@ -39,13 +40,15 @@ pub enum Target {
     Cuda { sm: String },
 }
 
-/// Makes the backends known to LLVM. Cheap, and safe to call again from any thread.
-pub fn initialize() {
+/// Loads LLVM and makes the backends known to it. Cheap, and safe to call again from any thread.
+pub fn initialize() -> Result<(), CodegenError> {
+    llvm::load()?;
     let config = InitializationConfig::default();
     LlvmTarget::initialize_x86(&config);
     LlvmTarget::initialize_aarch64(&config);
     LlvmTarget::initialize_nvptx(&config);
     OPTIONS.call_once(set_options);
+    Ok(())
 }
 
 /// Turns off one analysis of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
@@ -64,7 +67,7 @@ static OPTIONS: Once = Once::new();
 impl Target {
     /// The processor that this process runs on, or why no code can be generated for it.
     pub fn host() -> Result<Self, CodegenError> {
-        initialize();
+        initialize()?;
         let target = Target::Cpu {
             triple: host_triple(),
             cpu: text(TargetMachine::get_host_cpu_name().to_string()),
@@ -114,24 +117,22 @@ impl Target {
     }
 
     /// The features that code for this CPU needs and the processor of this process lacks; empty if the code can run.
-    pub fn missing_on_host(&self) -> Vec<String> {
+    pub fn missing_on_host(&self) -> Result<Vec<String>, CodegenError> {
         let Target::Cpu {
             triple, features, ..
         } = self
         else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        initialize();
+        initialize()?;
         let arch = architecture(triple);
         if arch != architecture(&host_triple()) {
-            return vec![arch.to_string()];
+            return Ok(vec![arch.to_string()]);
         }
         let here = text(TargetMachine::get_host_cpu_features().to_string());
         let needed = features.split(',').filter_map(|f| f.strip_prefix('+'));
-        needed
-            .filter(|feature| !has(&here, feature))
-            .map(str::to_string)
-            .collect()
+        let missing = needed.filter(|feature| !has(&here, feature));
+        Ok(missing.map(str::to_string).collect())
     }
 
     /// The GPU architecture `sm`.
@@ -204,7 +205,7 @@ impl Target {
 
     /// LLVM's machine for this target.
     pub fn machine(&self) -> Result<TargetMachine, CodegenError> {
-        initialize();
+        initialize()?;
         self.check()?;
         let triple = self.triple();
         let (cpu, features) = self.cpu_and_features();

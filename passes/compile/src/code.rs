@@ -60,12 +60,12 @@ pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<Stri
 }
 
 fn backend(target: &Target) -> Result<fuser_codegen::Target, Diagnostics> {
-    fuser_codegen::Target::of(target).map_err(|e| Diagnostics {
-        items: vec![Diagnostic::error(
-            &UNKNOWN_TARGET,
-            Place::Unknown,
-            e.to_string(),
-        )],
+    fuser_codegen::Target::of(target).map_err(|e| {
+        let error = |code| Diagnostic::error(code, Place::Unknown, e.to_string());
+        let own = e.code().map(|(code, help)| error(code).help(help));
+        Diagnostics {
+            items: vec![own.unwrap_or_else(|| error(&UNKNOWN_TARGET))],
+        }
     })
 }
 

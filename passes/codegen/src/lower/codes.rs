@@ -94,6 +94,15 @@ pub static FAILED: CodeDef = CodeDef {
                   the kernel.",
     example: "",
 };
+/// FIR0818
+pub static NO_LLVM: CodeDef = CodeDef {
+    code: "FIR0818",
+    title: "LLVM cannot be loaded",
+    explanation: "Machine code and PTX are made by LLVM 22, whose shared library is loaded when a kernel is compiled. It is looked for where it was when \
+                  Fuser was built, then by the system's loader as `libLLVM.so.22.1` and `libLLVM-22.so`. Parsing, passes and \
+                  interpretation need no LLVM.",
+    example: "",
+};
 
 /// All of them.
 pub static CODES: &[&CodeDef] = &[
@@ -104,4 +113,5 @@ pub static CODES: &[&CodeDef] = &[
     &BAD_MEMORY,
     &BAD_BARRIER,
     &FAILED,
+    &NO_LLVM,
 ];

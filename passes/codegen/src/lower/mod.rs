@@ -197,9 +197,9 @@ fn with_module<R>(
     options: Options,
     finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
 ) -> Result<R, Diagnostics> {
-    let context = Context::create();
     let work = || {
         let machine = target.machine()?;
+        let context = Context::create();
         let emit = Emit::new(&context, symbol, target);
         emit.module.set_triple(&machine.get_triple());
         emit.module
@@ -217,16 +217,11 @@ fn with_module<R>(
 }
 
 fn failure(ir: &Ir, func: Op, error: &CodegenError) -> Diagnostics {
-    let help = "report this with the kernel, unless the message names the machine";
+    let bug = "report this with the kernel, unless the message names the machine";
+    let (code, help) = error.code().unwrap_or((&codes::FAILED, bug));
+    let finding = legal::finding(ir, func, code, At::Op, error.to_string(), help);
     Diagnostics {
-        items: vec![legal::finding(
-            ir,
-            func,
-            &codes::FAILED,
-            At::Op,
-            error.to_string(),
-            help,
-        )],
+        items: vec![finding],
     }
 }
 

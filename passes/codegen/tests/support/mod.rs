@@ -14,7 +14,7 @@ use inkwell::context::Context;
 /// The processors that this machine can be: itself, and those of the levels of x86-64 that it has.
 pub fn processors() -> Vec<Target> {
     let all = fuser_target::processors::names().map(|name| Target::cpu(name).unwrap());
-    all.filter(|target| target.missing_on_host().is_empty())
+    all.filter(|target| target.missing_on_host().unwrap().is_empty())
         .collect()
 }
 
@@ -34,10 +34,10 @@ impl ArrayFunction {
         (input, output): (Elem, Elem),
         body: impl for<'e, 'ctx> Fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>,
     ) -> Self {
+        let machine = target.machine().unwrap();
         let context = Context::create();
         let emit = Emit::new(&context, "array", target);
         build_loop(target, &emit, lanes, input, output, body);
-        let machine = target.machine().unwrap();
         target.optimize(&emit.module, &machine).unwrap();
         let object = target::emit_object(&emit.module, &machine).unwrap();
         let code = Loaded::new(&[&object]).unwrap();

@@ -1,0 +1,42 @@
+//! LLVM's shared library, loaded when something is first compiled and never before.
+//!
+//! Loading it takes a process 20 ms, mostly for relocations and for the constructors of its options; a tool that only parses and prints
+//! has no use for it. So nothing links against it. For each function that `inkwell` names there is a stub of that name here, which jumps
+//! to the address in its slot; [`load`] opens the library and fills all slots. A stub that is called before ends the process.
+//!
+//! Elsewhere than on Linux on x86-64 and AArch64 LLVM is linked as usual and [`load`] has nothing to do.
+//!
+//! Knows two places: the path that `llvm-config` gave when this crate was built, then the names that the system's loader searches for.
+
+use crate::error::CodegenError;
+
+/// The release of LLVM that `inkwell` is for.
+pub const RELEASE: (u32, u32) = (22, 1);
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod functions;
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod lazy;
+
+/// Loads LLVM, once in a process, from whatever thread comes first. Code that uses `inkwell` calls it before.
+pub fn load() -> Result<(), CodegenError> {
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    lazy::load()?;
+    Ok(())
+}
+
+/// The release of LLVM that generates the code; loads it.
+pub fn version() -> Result<String, CodegenError> {
+    load()?;
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    Ok(format!("{major}.{minor}.{patch}"))
+}
