@@ -2,7 +2,7 @@
 //!
 //! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and
 //! what is used outside are the same: a model of a hundred equal layers pays for one. A refusal names values and ops;
-//! it is remembered by their places in the structure, and told of the ops in those places of the group asked about.
+//! it is remembered by their positions in the structure, and told of the ops in those positions of the group asked about.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An acceptance: what the group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct CostResult {
     /// Kernel, view.
     pub kind: Kind,
     /// The price.
@@ -32,7 +32,7 @@ pub struct Verdict {
 }
 
 /// The answer of the cost model about a group.
-pub type Answer = Result<Verdict, Refusal>;
+pub type Answer = Result<CostResult, Refusal>;
 
 /// The identity of an op but for its operands: name, attributes, number of operands, result types.
 type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>);
@@ -58,7 +58,7 @@ pub struct Planner {
     pub refinements: u64,
     /// Ops in the groups that were asked about for them.
     pub refined_ops: u64,
-    /// The answer for each structure; values and ops of refusals are places in it.
+    /// The answer for each structure; values and ops of refusals are positions in it.
     known: FxHashMap<Vec<u32>, Answer>,
     sorts: FxHashMap<Sort, u32>,
 }
@@ -90,9 +90,9 @@ impl Planner {
         self.plans += 1;
         self.planned_ops += ops.len() as u64;
         let plan = plan_ops(ir, ops, &self.model, copies);
-        let answer = plan.map(|plan| verdict(ir, &plan, &self.model));
+        let answer = plan.map(|plan| cost_result(ir, &plan, &self.model));
         let told = match &answer {
-            Ok(verdict) => Some(Ok(verdict.clone())),
+            Ok(cost_result) => Some(Ok(cost_result.clone())),
             Err(refusal) => structure.anywhere(refusal, ops).map(Err),
         };
         if let Some(told) = told {
@@ -103,12 +103,12 @@ impl Planner {
     /// The answer about `structure`, if it is known; a refusal names `ops`, which have it.
     fn known(&self, structure: &Structure, ops: &[Op]) -> Option<Answer> {
         match self.known.get(&structure.key)? {
-            Ok(verdict) => Some(Ok(verdict.clone())),
+            Ok(cost_result) => Some(Ok(cost_result.clone())),
             Err(refusal) => structure.here(refusal, ops).map(Err),
         }
     }
     /// What is known of `structure`, but for the reason of a refusal.
-    pub(crate) fn accepted(&self, structure: &Structure) -> Option<Option<&Verdict>> {
+    pub(crate) fn accepted(&self, structure: &Structure) -> Option<Option<&CostResult>> {
         self.known
             .get(&structure.key)
             .map(|known| known.as_ref().ok())
@@ -134,11 +134,11 @@ impl Planner {
     /// The number of what an op is, whatever it reads.
     pub(crate) fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
         // Where an op stood says nothing about its price.
-        let place = ir.strings.lookup(PLACE);
+        let position = ir.strings.lookup(POSITION);
         let results = ir.results(op).iter().map(|&v| ir.value_type(v));
         let sort: Sort = (
             ir.name_id(op).index() as u32,
-            said(ir, op).filter(|a| Some(a.0) != place).collect(),
+            said(ir, op).filter(|a| Some(a.0) != position).collect(),
             ir.operand_count(op),
             results.collect(),
         );
@@ -147,14 +147,14 @@ impl Planner {
     }
 }
 
-fn verdict(ir: &Ir, plan: &Plan, model: &Model) -> Verdict {
+fn cost_result(ir: &Ir, plan: &Plan, model: &Model) -> CostResult {
     let bytes = |values: &[Value]| {
         let bytes = values.iter().map(|&v| model.bindings.bytes(ir, v));
         bytes.fold(0, u64::saturating_add)
     };
     let least = bytes(&plan.inputs).saturating_add(bytes(&plan.outputs));
     let moved = plan.cost.read_bytes.saturating_add(plan.cost.write_bytes);
-    Verdict {
+    CostResult {
         kind: plan.kind,
         cost: plan.cost,
         sweeps: plan.sweeps.len(),
@@ -177,8 +177,8 @@ pub(crate) struct Outside {
 #[derive(Default)]
 pub(crate) struct Structure {
     key: Vec<u32>,
-    /// The place of each value.
-    places: FxHashMap<u32, u32>,
+    /// The position of each value.
+    positions: FxHashMap<u32, u32>,
 }
 
 impl Structure {
@@ -191,16 +191,16 @@ impl Structure {
     ) {
         self.key.push(sort);
         for (value, ty) in reads {
-            let next = self.places.len() as u32;
-            let place = *self.places.entry(value).or_insert(next);
-            self.key.push(place);
-            if place == next {
+            let next = self.positions.len() as u32;
+            let position = *self.positions.entry(value).or_insert(next);
+            self.key.push(position);
+            if position == next {
                 self.key.push(ty.index() as u32);
             }
         }
         for (value, outside) in makes {
-            let next = self.places.len() as u32;
-            self.places.insert(value, next);
+            let next = self.positions.len() as u32;
+            self.positions.insert(value, next);
             self.key
                 .push(u32::from(outside.read) + 2 * u32::from(outside.loaded));
         }
@@ -209,7 +209,7 @@ impl Structure {
     fn anywhere(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
         let value = |v: Value| {
             Some(Value::from_index(
-                *self.places.get(&(v.index() as u32))? as usize
+                *self.positions.get(&(v.index() as u32))? as usize
             ))
         };
         let op = |o: Op| ops.iter().position(|&own| own == o).map(Op::from_index);
@@ -218,8 +218,8 @@ impl Structure {
     /// A refusal about the structure as one about this group.
     fn here(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
         let value = |v: Value| {
-            let mut all = self.places.iter();
-            let found = all.find(|(_, place)| **place == v.index() as u32);
+            let mut all = self.positions.iter();
+            let found = all.find(|(_, position)| **position == v.index() as u32);
             found.map(|(&value, _)| Value::from_index(value as usize))
         };
         let op = |o: Op| ops.get(o.index()).copied();

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
-use crate::planner::{Outside, Planner, Structure, Verdict};
+use crate::planner::{CostResult, Outside, Planner, Structure};
 
 /// The cost result of a drawn segment; `None` where the model has no plan for it.
-pub(crate) fn drawn(ir: &Ir, segment: Op, planner: &mut Planner) -> Option<Verdict> {
+pub(crate) fn drawn(ir: &Ir, segment: Op, planner: &mut Planner) -> Option<CostResult> {
     let mut ops = ir.children(segment);
     ops.retain(|&op| !ir.is(op, &task::YIELD));
     planner.answer(ir, &ops, &Copies::default()).ok()
@@ -33,14 +33,14 @@ impl<'a> CostCache<'a> {
     }
 
     /// The cost result of kernel `number` when it is `kernel` and writes `wanted`.
-    pub fn becomes(
+    pub fn changed(
         &mut self,
         ir: &Ir,
         extract: &Extract,
         number: u32,
         kernel: &Kernel,
         wanted: &[u32],
-    ) -> Option<Verdict> {
+    ) -> Option<CostResult> {
         let mut structure = Structure::default();
         for &class in &kernel.computes {
             let op = extract.instance(class, number);

@@ -14,7 +14,7 @@ use super::extract::{Extract, Prices};
 use super::probe::conflicts;
 use super::problem::{Kernel, Solution};
 use super::search::{Descents, Search};
-use crate::planner::{Planner, Verdict};
+use crate::planner::{CostResult, Planner};
 
 /// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
 const MAX_ROUNDS: usize = 8;
@@ -87,7 +87,7 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
     }
     let planned_before = planner.planned_ops;
     let segments = extract.segments.iter();
-    let current: Vec<Option<Verdict>> = segments.map(|&s| drawn(ir, s, planner)).collect();
+    let current: Vec<Option<CostResult>> = segments.map(|&s| drawn(ir, s, planner)).collect();
     let mut costs = CostCache::new(planner);
     // One that only hands inputs on has nothing to keep.
     let views = extract.segments.iter().zip(&current).map(|(&s, plan)| {
@@ -117,13 +117,13 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
         let solution = descents.best(&extract.problem);
         outcome.work = search.work;
         outcome.steps = search.steps;
-        outcome.planned_ops = plans.planner.planned_ops - planned_before;
+        outcome.planned_ops = costs.planner.planned_ops - planned_before;
         outcome.spent = search.is_spent();
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
         let solution = made.price(ir, &extract, &mut costs, solution);
-        outcome.planned_ops = plans.planner.planned_ops - planned_before;
+        outcome.planned_ops = costs.planner.planned_ops - planned_before;
         let after = made.costs();
         let refused = refused(&before, &after);
         if refused.is_empty() {
@@ -172,7 +172,7 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
 /// The cost results of the kernels as they would become; evaluated again only for kernels that changed.
 struct Made {
     /// `None`: the kernel vanishes. `None` inside: the model has no plan for it.
-    kernels: Vec<Option<Option<Verdict>>>,
+    kernels: Vec<Option<Option<CostResult>>>,
     last: Option<Rc<Solution>>,
 }
 
@@ -216,7 +216,12 @@ impl Made {
 }
 
 /// Writes a solution down, and what the kernels are now.
-fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<Verdict>>]) {
+fn accept(
+    ir: &mut Ir,
+    extract: &Extract,
+    solution: &Solution,
+    made: &[Option<Option<CostResult>>],
+) {
     let segments = apply(ir, extract, solution);
     for (segment, priced) in segments.into_iter().zip(made) {
         if let Some(segment) = segment {

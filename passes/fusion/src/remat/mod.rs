@@ -35,8 +35,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cost_cache::drawn;
 pub(crate) use improve::{Config, improve};
 pub use pass::REMAT;
-pub(crate) use plans::drawn;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};

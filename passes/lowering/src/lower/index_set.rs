@@ -210,7 +210,11 @@ impl<'a> SweepLowering<'a> {
     fn admitted(&self, axis: usize, guard: &Guard) -> Option<[ExtentExpr; 2]> {
         let parts = &self.spec.loops[axis].axes;
         let step = guard.at.along(*parts.last()?)?.as_constant();
-        let alone = guard.at.terms.iter().all(|(v, _)| !v.mirrored && parts.contains(&v.axis));
+        let alone = guard
+            .at
+            .terms
+            .iter()
+            .all(|(v, _)| !v.mirrored && parts.contains(&v.axis));
         let first = minus(&ExtentExpr::default(), &guard.at.offset)?;
         let end = minus(&guard.extent, &guard.at.offset)?;
         (step == Some(1) && alone).then_some([first, end])
