@@ -167,6 +167,7 @@ impl Target {
             Target::Cpu {
                 triple, features, ..
             } if architecture(triple) == "x86_64" => Some(X86 {
+                sse41: has(features, "sse4.1"),
                 avx2: self.vector_bytes() == 32,
                 f16c: has(features, "f16c"),
                 avx512: avx512(features),

@@ -14,6 +14,8 @@ use super::{Elem, Emit, Val};
 /// The instructions of an x86 processor that code is chosen by; LLVM itself chooses by all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct X86 {
+    /// Greatest and least of 32-bit integers in vectors, and what x86-64-v2 adds beside.
+    pub sse41: bool,
     /// The widest vectors have 32 bytes: AVX2 and no more.
     pub avx2: bool,
     /// Conversions between f16 and f32.

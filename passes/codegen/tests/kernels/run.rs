@@ -340,3 +340,128 @@ fn bf16_widens_from_loads_to_the_same_bits() {
         assert!(again == out);
     }
 }
+
+/// Reductions `steps` vectors of `LANES` into one by `def` alone, beginning with `initial` in all lanes.
+fn running_extreme(def: &'static fuser_ir::OpDef, initial: f32, steps: i64) -> Program {
+    let mut program = Program::new();
+    program.kernel("extreme", &[Buffer(F32), Buffer(F32)], |b, args| {
+        let (x, out, zero) = (args[0], args[1], b.constant_index(0)?);
+        let ty = b.ir.scalar(F32);
+        let initial = b.constant_float(f64::from(initial), ty)?;
+        let vector = b.ir.vector(LANES as u64, F32);
+        let init = [b.typed(&kernel::SPLAT, &[initial], &[], vector)?];
+        let upper = b.constant_index(steps * LANES as i64)?;
+        let spec = Loop {
+            init: &init,
+            ..counted(b, upper, LANES as i64, "seq")?
+        };
+        let reduction = b.for_loop(spec, |b, i| {
+            let v = b.load_vector(x, i[0], LANES as u64)?;
+            Ok(vec![b.value(def, &[i[1], v], &[])?])
+        })?;
+        let result = b.ir.result(reduction, 0);
+        b.store(result, out, zero)?;
+        Ok(())
+    });
+    program
+}
+
+const LANES: usize = 8;
+
+/// The greater or lesser of two by its definition, with one bit pattern for NaN.
+fn extreme_of(a: f32, b: f32, up: bool, ignores_nan: bool) -> f32 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => f32::NAN,
+        (true, false) | (false, true) if !ignores_nan => f32::NAN,
+        (true, false) => b,
+        (false, true) => a,
+        _ if (a.total_cmp(&b) == std::cmp::Ordering::Greater) == up => a,
+        _ => b,
+    }
+}
+
+/// NaN of either sign and kind, zeros of either sign, infinities and numbers come in every order, on every processor.
+#[test]
+fn running_extremes_are_those_of_their_steps() {
+    let nans = [0x7f80_0001u32, 0xff80_0001, 0x7fc0_0000, 0xffff_ffff].map(f32::from_bits);
+    let numbers = [
+        0.0,
+        -0.0,
+        1e-40,
+        -1e-40,
+        2.5,
+        -2.5,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+    ];
+    // Few kinds at a time, so that a row may hold nothing but zeros, or nothing but NaN.
+    let kinds: Vec<Vec<f32>> = [&nans[..], &numbers[..2], &numbers[..4], &numbers[1..6]]
+        .into_iter()
+        .flat_map(|some| {
+            [
+                some.to_vec(),
+                [some, &nans[..2]].concat(),
+                [some, &numbers[6..]].concat(),
+            ]
+        })
+        .collect();
+    let ops = [
+        (&fusion::MAXIMUM, true, false),
+        (&fusion::MINIMUM, false, false),
+        (&fusion::FMAX, true, true),
+        (&fusion::FMIN, false, true),
+    ];
+    let initials = [f32::NEG_INFINITY, f32::INFINITY, f32::NAN, -0.0];
+    let (mut state, steps) = (7u32, 5);
+    for target in processors() {
+        for (def, up, ignores_nan) in ops {
+            for initial in initials {
+                let (library, symbols) = running_extreme(def, initial, steps).library_for(&target);
+                for round in 0..40 {
+                    let from = &kinds[round % kinds.len()];
+                    let x: Vec<f32> = (0..steps as usize * LANES)
+                        .map(|_| {
+                            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                            from[(state >> 16) as usize % from.len()]
+                        })
+                        .collect();
+                    let (mut xb, mut out) = (bytes_of(&x), bytes_of(&[0f32; LANES]));
+                    call(&library, &symbols[0], &mut [&mut xb, &mut out], &[], 0, 1);
+                    for (lane, got) in values_of::<f32>(&out).into_iter().enumerate() {
+                        let met = x.iter().skip(lane).step_by(LANES).copied();
+                        let wanted = met.fold(initial, |a, b| extreme_of(a, b, up, ignores_nan));
+                        let same =
+                            got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
+                        assert!(
+                            same,
+                            "{} of {initial} and {x:?}, lane {lane}: {got}, {target:?}",
+                            def.name
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A step of a running extreme waits for one instruction of the step before: no comparison is among them.
+#[test]
+fn running_extremes_compare_nothing_on_their_way() {
+    for def in [&fusion::MAXIMUM, &fusion::FMAX] {
+        let program = running_extreme(def, f32::NEG_INFINITY, 1000);
+        let target = Target::x86_64_v3();
+        let options = Options::default();
+        let text = emit(
+            &program.ir,
+            program.module,
+            &target,
+            options,
+            Emission::Assembly,
+        )
+        .unwrap();
+        // The last block that ends in a jump is the loop's.
+        let (before, _) = text.rsplit_once("\tjne\t").unwrap();
+        let (_, body) = before.rsplit_once(":\n").unwrap();
+        assert!(body.contains("vpminud") && !body.contains("vcmp"), "{text}");
+    }
+}

@@ -16,6 +16,13 @@ pub fn machine() -> Target {
     Target::cpu(name.as_deref().unwrap_or("native")).unwrap()
 }
 
+/// The processors that this machine can be.
+pub fn processors() -> Vec<Target> {
+    let all = fuser_target::processors::names().map(|name| Target::cpu(name).unwrap());
+    all.filter(|target| target.missing_on_host().is_empty())
+        .collect()
+}
+
 /// A program with an empty module.
 pub struct Program {
     pub ir: Ir,

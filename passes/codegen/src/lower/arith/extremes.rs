@@ -5,6 +5,9 @@
 //! NaN for a NaN `b`, and `maximum(1.0, b)` 1.0 for a signalling one. So on x86 both are comparisons and choices, which leave
 //! nothing to know. `a > b ? a : b` is one instruction there: it gives `b` where the two are equal or unordered.
 
+use fuser_dialects::fusion;
+use fuser_ir::{Ir, Op, OpDef};
+
 use crate::expr::Val;
 
 /// The greater; NaN if either is, and `-0 < +0`.
@@ -27,9 +30,35 @@ pub fn minimum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, '
     ignoring(a, b, Way::Down)
 }
 
+/// The greater or the lesser of two, and its answer to NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extreme {
+    pub way: Way,
+    /// True if the other operand of a NaN is the result, false if NaN is.
+    pub ignores_nan: bool,
+}
+
+/// The ops that are extremes.
+static EXTREMES: [(&OpDef, Extreme); 4] = [
+    (&fusion::MAXIMUM, of(Way::Up, false)),
+    (&fusion::MINIMUM, of(Way::Down, false)),
+    (&fusion::FMAX, of(Way::Up, true)),
+    (&fusion::FMIN, of(Way::Down, true)),
+];
+
+const fn of(way: Way, ignores_nan: bool) -> Extreme {
+    Extreme { way, ignores_nan }
+}
+
+/// The extreme that an op computes, if it is one.
+pub fn extreme(ir: &Ir, op: Op) -> Option<Extreme> {
+    let found = EXTREMES.iter().find(|(def, _)| ir.is(op, def))?;
+    Some(found.1)
+}
+
 /// The direction of an extreme: maximum or minimum.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
     Up,
     Down,
 }
@@ -52,7 +81,7 @@ impl Way {
     }
 
     /// `a` where it lies beyond `b`, else `b`: one instruction on x86.
-    fn choose<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    pub fn choose<'e, 'ctx>(self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         self.beyond(a, b).select(a, b)
     }
 

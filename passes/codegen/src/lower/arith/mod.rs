@@ -13,7 +13,8 @@ use fuser_ir::{DType, Ir, Op, OpDef};
 
 pub use combine::Combiner;
 use constant::constant;
-use extremes::*;
+pub use extremes::{Extreme, Way, extreme};
+use extremes::{maximum, maximum_number, minimum, minimum_number};
 use numeric::*;
 
 use super::remainder::remainder;

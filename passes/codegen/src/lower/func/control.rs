@@ -7,7 +7,7 @@ use inkwell::values::{BasicValueEnum, PhiValue};
 use super::{Lowering, malformed};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Val};
-use crate::lower::arith::Combiner;
+use crate::lower::arith::{Combiner, Extreme};
 use crate::lower::legal::{self, Map};
 use crate::lower::reduce;
 
@@ -28,13 +28,25 @@ pub(super) enum FrameKind<'ctx> {
 pub(super) struct OpenLoop<'ctx> {
     op: Op,
     header: Option<(BasicBlock<'ctx>, PhiValue<'ctx>)>,
-    carried: Vec<PhiValue<'ctx>>,
+    carried: Vec<Carried<'ctx>>,
     exit: BasicBlock<'ctx>,
     /// The increment of the counter.
     stride: i64,
     /// The combiners of the threads' values; empty if the loop is not spread over threads.
     combiners: Vec<Combiner>,
     map: Map,
+}
+
+/// A value that a loop carries, or the parts of a running extreme.
+struct Carried<'ctx> {
+    extreme: Option<Extreme>,
+    phis: Vec<PhiValue<'ctx>>,
+}
+
+impl<'ctx> Carried<'ctx> {
+    fn parts(&self) -> Vec<BasicValueEnum<'ctx>> {
+        self.phis.iter().map(|phi| phi.as_basic_value()).collect()
+    }
 }
 
 pub(super) struct OpenIf<'ctx> {
@@ -128,6 +140,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     ) -> Result<(), CodegenError> {
         let emit = self.emit;
         let before = self.here()?;
+        let begun = initial.iter().enumerate().map(|(index, &raw)| {
+            let value = emit.val(raw);
+            let extreme = self.runs(op, index, value);
+            (extreme, self.carried_parts(extreme, value))
+        });
+        let begun: Vec<_> = begun.collect();
         let (header, body, exit) = (
             self.block("loop")?,
             self.block("body")?,
@@ -138,10 +156,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let counter = emit.phi(emit.scalar_type(Elem::Int(64)))?;
         counter.add_incoming(&[(&start.raw(), before)]);
         let mut carried = Vec::new();
-        for value in &initial {
-            let phi = emit.phi(value.get_type())?;
-            phi.add_incoming(&[(value, before)]);
-            carried.push(phi);
+        for (extreme, parts) in begun {
+            let mut phis = Vec::new();
+            for part in parts {
+                let phi = emit.phi(part.get_type())?;
+                phi.add_incoming(&[(&part, before)]);
+                phis.push(phi);
+            }
+            carried.push(Carried { extreme, phis });
         }
         let k = emit.val(counter.as_basic_value());
         // Unsigned for a count that spans all of i64; a CPU's range is signed but not negative.
@@ -153,11 +175,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         emit.builder
             .build_conditional_branch(more.raw().into_int_value(), body, exit)?;
         emit.builder.position_at_end(body);
-        self.bind(
-            op,
-            k,
-            carried.iter().map(|phi| phi.as_basic_value()).collect(),
-        )?;
+        self.bind(op, k, &carried)?;
         let OpenParts {
             stride,
             combiners,
@@ -199,7 +217,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             exit,
         )?;
         self.emit.builder.position_at_end(body);
-        self.bind(op, k, Vec::new())?;
+        self.bind(op, k, &[])?;
         let (carried, combiners) = (Vec::new(), Vec::new());
         let open = OpenLoop {
             op,
@@ -223,16 +241,19 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         &mut self,
         op: Op,
         k: Val<'a, 'ctx>,
-        carried: Vec<BasicValueEnum<'ctx>>,
+        carried: &[Carried<'ctx>],
     ) -> Result<(), CodegenError> {
         let index = self.operand_value(op, 0)? + k * self.operand_value(op, 2)?;
         let block = self
             .ir
             .body(op, 0)
             .ok_or_else(|| malformed("a loop has no body"))?;
-        let values = std::iter::once(index.raw()).chain(carried);
+        let mut args = self.ir.args(block).iter().copied();
         self.values
-            .extend(self.ir.args(block).iter().copied().zip(values));
+            .extend(args.next().map(|first| (first, index.raw())));
+        for (arg, carried) in args.zip(carried) {
+            self.hold(arg, carried.extreme, carried.parts());
+        }
         Ok(())
     }
 
@@ -266,25 +287,27 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     /// Ends the innermost region, which yields `values`.
     pub(super) fn leave(&mut self, values: &[Value]) -> Result<(), CodegenError> {
-        let raw: Result<Vec<BasicValueEnum<'ctx>>, CodegenError> = values
-            .iter()
-            .map(|&value| Ok(self.value(value)?.raw()))
-            .collect();
-        let raw = raw?;
         match self.frames.pop().map(|frame| frame.kind) {
-            Some(FrameKind::Loop(open)) => self.close_loop(open, raw),
-            Some(FrameKind::Then(open)) => self.close_then(open, raw),
-            Some(FrameKind::Else(open)) => self.close_if(open, raw),
+            Some(FrameKind::Loop(open)) => self.close_loop(open, values),
+            Some(FrameKind::Then(open)) => {
+                let yielded = self.raw_values(values)?;
+                self.close_then(open, yielded)
+            }
+            Some(FrameKind::Else(open)) => {
+                let yielded = self.raw_values(values)?;
+                self.close_if(open, &yielded)
+            }
             Some(FrameKind::Function) => Ok(self.emit.builder.build_return(None).map(|_| ())?),
             None => Err(malformed("a terminator outside of everything")),
         }
     }
 
-    fn close_loop(
-        &mut self,
-        open: OpenLoop<'ctx>,
-        next: Vec<BasicValueEnum<'ctx>>,
-    ) -> Result<(), CodegenError> {
+    fn raw_values(&self, values: &[Value]) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
+        let raw = values.iter().map(|&value| Ok(self.value(value)?.raw()));
+        raw.collect()
+    }
+
+    fn close_loop(&mut self, open: OpenLoop<'ctx>, next: &[Value]) -> Result<(), CodegenError> {
         let emit = self.emit;
         let Some((header, counter)) = open.header else {
             emit.builder.build_unconditional_branch(open.exit)?;
@@ -298,8 +321,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let latch = self.here()?;
         emit.builder.build_unconditional_branch(header)?;
         counter.add_incoming(&[(&advanced.raw(), latch)]);
-        for (phi, value) in open.carried.iter().zip(&next) {
-            phi.add_incoming(&[(value, latch)]);
+        for (carried, &value) in open.carried.iter().zip(next) {
+            for (phi, part) in carried.phis.iter().zip(self.parts(value)?) {
+                phi.add_incoming(&[(&part, latch)]);
+            }
         }
         emit.builder.position_at_end(open.exit);
         self.in_threads -= u32::from(open.map == Map::Thread);
@@ -308,8 +333,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     fn loop_results(&mut self, open: &OpenLoop<'ctx>) -> Result<(), CodegenError> {
         let results = self.ir.results(open.op).to_vec();
-        for (index, (result, phi)) in results.into_iter().zip(&open.carried).enumerate() {
-            let own = self.emit.val(phi.as_basic_value());
+        for (index, (result, carried)) in results.into_iter().zip(&open.carried).enumerate() {
+            let own = self.settle(carried.extreme, &carried.parts())?;
             let value = match open.combiners.get(index) {
                 Some(&combiner) => {
                     let block = reduce::Block {
@@ -339,14 +364,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 self.enter(block, FrameKind::Else(open));
                 Ok(())
             }
-            None => self.close_if(open, Vec::new()),
+            None => self.close_if(open, &[]),
         }
     }
 
     fn close_if(
         &mut self,
         open: OpenIf<'ctx>,
-        yielded: Vec<BasicValueEnum<'ctx>>,
+        yielded: &[BasicValueEnum<'ctx>],
     ) -> Result<(), CodegenError> {
         let (emit, from) = (self.emit, self.here()?);
         emit.builder.build_unconditional_branch(open.merge)?;
@@ -356,7 +381,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         if results.len() != open.yielded.len() || results.len() != yielded.len() {
             return Err(malformed("a branch yields another number of values"));
         }
-        for (result, (a, b)) in results.into_iter().zip(open.yielded.iter().zip(&yielded)) {
+        for (result, (a, b)) in results.into_iter().zip(open.yielded.iter().zip(yielded)) {
             let phi = emit.phi(a.get_type())?;
             phi.add_incoming(&[(a, first_from), (b, from)]);
             self.values.insert(result, phi.as_basic_value());

@@ -9,6 +9,7 @@
 
 mod access;
 mod control;
+mod running;
 
 use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
@@ -24,6 +25,7 @@ use super::legal;
 use super::reduce;
 use super::types::{Shape, shape};
 use control::{Frame, FrameKind};
+use running::Running;
 
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
@@ -61,6 +63,8 @@ pub struct Lowering<'a, 'ctx> {
     threads: u32,
     launch: Launch<'ctx>,
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
+    /// Values that are held in parts.
+    running: FxHashMap<Value, Running<'ctx>>,
     frames: Vec<Frame<'ctx>>,
     /// The number of open thread loops.
     in_threads: u32,
@@ -102,6 +106,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             threads,
             launch,
             values,
+            running: FxHashMap::default(),
             frames,
             in_threads: 0,
             waits,
@@ -309,7 +314,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.allocate(op)
         } else if ir.is(op, &kernel::TABLE) {
             self.table(op)
-        } else if self.is_table_data(op) {
+        } else if self.is_table_data(op) || self.advance(op)? {
             Ok(())
         } else {
             let value = self.pure(op)?;
