@@ -200,7 +200,7 @@ impl SweepLowering<'_> {
         }
         let lanes = self.lanes().filter(|_| contiguous);
         let map = if last { self.inner_map() } else { Map::Seq };
-        for part in self.k.intervals(Idx::ZERO, count, lanes) {
+        for part in self.k.intervals(Idx::ZERO, count, lanes, map) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(dim.axis, iv);
                 if last {

@@ -13,6 +13,9 @@ use smallvec::{SmallVec, smallvec};
 
 use fuser_dialects::{fusion, kernel};
 
+/// The next shorter vectors of a rest have this many times fewer lanes.
+const SHORTER: u64 = 4;
+
 /// An index: known now, or a value of type `index`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Idx {
@@ -327,18 +330,26 @@ impl KernelBuilder<'_> {
         let next = body(self, open.iv, &open.args)?;
         Ok(self.close_loop(open, &next, map, combine))
     }
-    /// Cuts `from..to` into as many whole vectors as there are and the rest. An interval that is known to be empty is left out.
-    pub fn intervals(&mut self, from: Idx, to: Idx, lanes: Option<u64>) -> SmallVec<[Interval; 2]> {
+    /// Cuts `from..to` into as many whole vectors as there are and the rest. An interval that is known to be empty is left out. A rest
+    /// of known length that one thread walks is cut into shorter vectors first.
+    pub fn intervals(
+        &mut self,
+        from: Idx,
+        to: Idx,
+        lanes: Option<u64>,
+        map: Map,
+    ) -> SmallVec<[Interval; 2]> {
         let mut list: SmallVec<[Interval; 2]> = SmallVec::new();
         let mut start = from;
-        if let Some(width) = lanes {
-            let count = self.sub(to, from);
+        let known = matches!((from, to), (Idx::Const(_), Idx::Const(_))) && map != Map::Thread;
+        for width in lanes.into_iter().flat_map(|most| widths(most, known)) {
+            let count = self.sub(to, start);
             let rest = self.rem(count, Idx::Const(width as i64));
             let end = self.sub(to, rest);
             list.push(Interval {
-                from,
+                from: start,
                 to: end,
-                lanes,
+                lanes: Some(width),
             });
             start = end;
         }
@@ -518,6 +529,12 @@ impl KernelBuilder<'_> {
             _ => None,
         }
     }
+}
+
+/// The widths of the vectors that an interval is walked in, the longest first.
+pub fn widths(most: u64, shorter: bool) -> impl Iterator<Item = u64> {
+    let next = move |width: &u64| Some(width / SHORTER).filter(|&w| shorter && w > 1);
+    std::iter::successors(Some(most), next)
 }
 
 /// A size that keeps the allocation after it from lying a multiple of 4 KiB behind this one: processors compare loads with

@@ -20,7 +20,7 @@ use fuser_dialects::fusion;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Op, Value};
 
-use super::build::Idx;
+use super::build::{Idx, widths};
 use super::effects::Nest;
 use super::sweep::{SweepLowering, Unsupported};
 
@@ -98,20 +98,27 @@ impl<'a> SweepLowering<'a> {
     pub(super) fn tile_ranges(&self, nest: &Nest, axis: usize) -> Vec<Range> {
         let ranges = self.ranges(axis, &nest.ops);
         let lanes = match nest.loops.last() == Some(&axis) {
-            true => self.nest_lanes(nest).unwrap_or(1) as i64,
+            true => self.nest_lanes(nest).unwrap_or(1),
             false => 1,
         };
-        let steps = |length: i64| length / lanes + length % lanes;
+        let steps = |length: i64| {
+            let (mut rest, mut steps) = (length, 0);
+            for width in widths(lanes, true) {
+                steps += rest / width as i64;
+                rest %= width as i64;
+            }
+            steps + rest
+        };
         let length = |range: &Range| minus(&range.to, &range.from)?.as_constant();
         let lengths: Option<Vec<i64>> = ranges.iter().map(length).collect();
         let taken = match (self.inner_size(axis), self.extent[axis]) {
-            // Of a tile that begins anywhere.
-            (Idx::Const(tile), extent) if !lies_in(extent, tile) => {
-                let more = (ranges.len() as i64 - 1).saturating_mul(lanes);
-                Some([steps(tile), steps(tile).saturating_add(more)])
-            }
-            (_, Idx::Const(extent)) => {
+            (_, Idx::Const(extent)) if self.is_one_step(axis) => {
                 lengths.map(|all| [steps(extent), all.into_iter().map(steps).sum()])
+            }
+            // Of a tile that begins anywhere.
+            (Idx::Const(tile), _) => {
+                let more = (ranges.len() as i64 - 1).saturating_mul(lanes as i64);
+                Some([steps(tile), steps(tile).saturating_add(more)])
             }
             _ => None,
         };
@@ -141,7 +148,7 @@ impl<'a> SweepLowering<'a> {
         Ok(inside)
     }
     fn clamped(&mut self, axis: usize, bound: Idx, count: Idx) -> Idx {
-        if !self.spec.loops[axis].has_outer() {
+        if self.is_one_step(axis) {
             return bound;
         }
         let inside = self.k.sub(bound, self.base[axis]);
@@ -236,9 +243,4 @@ fn place(cuts: &mut Vec<ExtentExpr>, cut: &ExtentExpr) -> bool {
         cuts.insert(at, cut.clone());
     }
     true
-}
-
-/// True if all of an axis of this length lies in one tile.
-fn lies_in(extent: Idx, tile: i64) -> bool {
-    matches!(extent, Idx::Const(length) if length <= tile)
 }

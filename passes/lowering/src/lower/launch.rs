@@ -558,7 +558,7 @@ impl Combining {
         let start = k.mul(Idx::Value(grid.iv), Idx::Const(COMBINE_BLOCK));
         let end = k.add(start, Idx::Const(COMBINE_BLOCK));
         let end = k.min(end, self.total);
-        for part in k.intervals(start, end, self.lanes) {
+        for part in k.intervals(start, end, self.lanes, self.map) {
             let open = k.open_loop(part.bounds(), &[]);
             self.element(k, Idx::Value(open.iv), part.lanes);
             k.close_loop(open, &[], self.map, &[]);

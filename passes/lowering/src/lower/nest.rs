@@ -246,7 +246,7 @@ impl SweepLowering<'_> {
         } else {
             Map::Seq
         };
-        for part in self.k.intervals(from, to, lanes) {
+        for part in self.k.intervals(from, to, lanes, map) {
             let range = [part.from, part.to];
             state = match part.lanes {
                 Some(lanes) => {

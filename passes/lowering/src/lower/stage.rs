@@ -139,7 +139,7 @@ impl SweepLowering<'_> {
             });
         }
         let map = self.inner_map();
-        for part in self.k.intervals(Idx::ZERO, count, Some(lanes)) {
+        for part in self.k.intervals(Idx::ZERO, count, Some(lanes), map) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(axis, iv);
                 let loaded = s.load_along(value, ivs, axis, part.lanes)?;

@@ -260,7 +260,7 @@ impl<'a> SweepLowering<'a> {
         }
         let map = self.inner_map();
         let lanes = self.lanes();
-        for part in self.k.intervals(Idx::ZERO, count, lanes) {
+        for part in self.k.intervals(Idx::ZERO, count, lanes, map) {
             self.k.for_loop(part.bounds(), &[], map, &[], |k, iv, _| {
                 body(k, Idx::Value(iv), part.lanes).map(|()| vec![])
             })?;
@@ -382,7 +382,10 @@ impl<'a> SweepLowering<'a> {
     }
     pub(super) fn set_outer(&mut self, axis: usize, index: Idx) {
         self.outer[axis] = index;
-        self.base[axis] = self.k.mul(index, Idx::Const(self.spec.loops[axis].tile));
+        self.base[axis] = match self.is_one_step(axis) {
+            true => Idx::ZERO,
+            false => self.k.mul(index, Idx::Const(self.spec.loops[axis].tile)),
+        };
     }
     /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
     pub(super) fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
@@ -400,10 +403,16 @@ impl<'a> SweepLowering<'a> {
         })?;
         self.flush_accumulators(|a| a.start == position && !a.cross_grid)
     }
+    /// True if all of a loop axis is known to lie in one step.
+    pub(super) fn is_one_step(&self, axis: usize) -> bool {
+        let spec = &self.spec.loops[axis];
+        let one = |extent| extent <= spec.tile;
+        !spec.has_outer() || matches!(self.extent[axis], Idx::Const(extent) if one(extent))
+    }
     /// The number of indices of a loop axis in the current step.
     pub fn inner_count(&mut self, axis: usize) -> Idx {
         let spec = &self.spec.loops[axis];
-        if !spec.has_outer() {
+        if self.is_one_step(axis) {
             return self.extent[axis];
         }
         if let Idx::Const(extent) = self.extent[axis]
