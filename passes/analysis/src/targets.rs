@@ -1,7 +1,7 @@
 //! The facts that passes decide for: the options `target`, the machine, and `shape`, the lengths of named extents.
 //! Every pass that prices, plans or lowers has them, and they are the same ones.
 
-use crate::cost::Bindings;
+use crate::cost::{Bindings, Model};
 use fuser_ir::Diagnostics;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
@@ -51,6 +51,15 @@ pub const OTHERS: &str = "*";
 pub fn of(ctx: &PassContext<'_>) -> Target {
     // Checked when the pipeline was read.
     read(ctx.options.text(TARGET.name)).unwrap_or(GENERIC)
+}
+
+/// The model that the options of a pass describe, with the usual limits and the usual objective.
+pub fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
+    Ok(Model {
+        target: of(ctx),
+        bindings: bindings(ctx)?,
+        ..Model::default()
+    })
 }
 
 /// The lengths that the options of a pass give. A name that the program does not have binds nothing.

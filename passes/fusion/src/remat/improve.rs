@@ -9,12 +9,12 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::apply::apply;
-use super::cost_cache::{CostCache, drawn};
 use super::extract::{Extract, Prices};
+use super::cost_cache::{CostCache, drawn};
 use super::probe::conflicts;
 use super::problem::{Kernel, Solution};
 use super::search::{Descents, Search};
-use crate::planner::{CostResult, Planner};
+use crate::planner::{Planner, CostResult};
 
 /// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
 const MAX_ROUNDS: usize = 8;
@@ -216,12 +216,7 @@ impl Made {
 }
 
 /// Writes a solution down, and what the kernels are now.
-fn accept(
-    ir: &mut Ir,
-    extract: &Extract,
-    solution: &Solution,
-    made: &[Option<Option<CostResult>>],
-) {
+fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<CostResult>>]) {
     let segments = apply(ir, extract, solution);
     for (segment, priced) in segments.into_iter().zip(made) {
         if let Some(segment) = segment {

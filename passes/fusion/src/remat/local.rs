@@ -474,8 +474,7 @@ impl Local {
         for &value in &cluster.region {
             self.cluster_of.insert(value, number);
         }
-        self.relied
-            .extend(cluster.relies.iter().map(|&v| (v, number)));
+        self.relied.extend(cluster.relies.iter().map(|&v| (v, number)));
         dirty.entered.extend(&cluster.region);
         self.chosen += cluster.cost;
         self.clusters.insert(number, cluster);

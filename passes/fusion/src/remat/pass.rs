@@ -1,6 +1,5 @@
 //! The `remat` pass.
 
-use fuser_analysis::cost::Model;
 use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::task::positions;
 use fuser_ir::Diagnostics;
@@ -91,13 +90,7 @@ pub static REMAT: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let bindings = targets::bindings(ctx)?;
-    let model = Model {
-        target: targets::of(ctx),
-        bindings,
-        ..Model::default()
-    };
-    let mut planner = Planner::new(model);
+    let mut planner = Planner::new(targets::model(ctx)?);
     recompute(ctx, &mut planner);
     crate::report::emit(ctx, &planner.model);
     Ok(())

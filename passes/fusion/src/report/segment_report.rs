@@ -1,9 +1,9 @@
 //! The `segment-report` pass, and the report that `segment` and `remat` leave behind.
 
 use fuser_analysis::cost::Model;
-use fuser_analysis::targets::{self, TARGET};
+use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_ir::Diagnostics;
-use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef};
+use fuser_pass::{PassContext, PassDef};
 
 use super::report;
 
@@ -12,29 +12,16 @@ pub static SEGMENT_REPORT: PassDef = PassDef {
     name: "segment-report",
     summary: "says what became which kernel and what crosses memory",
     doc: "Leaves a JSON report of the program's segments: their ops, sweeps, and the bytes that they read and write, from \
-          shapes alone. `--segment-report=FILE` says where it goes. Passes that draw segments leave one as well; the last \
+          shapes alone; bytes that depend on extents without a length are polynomials. `--segment-report=FILE` says where it goes. Passes that draw segments leave one as well; the last \
           one counts.",
     anchor: &["task.program"],
-    options: &[
-        TARGET,
-        OptionDef {
-            name: "shape",
-            kind: OptionKind::List,
-            default: "",
-            doc: "lengths of named extents: B=64,S=128; bytes that depend on others are polynomials",
-        },
-    ],
+    options: &[TARGET, SHAPE],
     run,
     ..PassDef::EMPTY
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let bindings = targets::bindings(ctx)?;
-    let model = Model {
-        target: targets::of(ctx),
-        bindings,
-        ..Model::default()
-    };
+    let model = targets::model(ctx)?;
     emit(ctx, &model);
     Ok(())
 }

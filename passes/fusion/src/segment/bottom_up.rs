@@ -18,7 +18,7 @@ use super::graph::{Edge, Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
-use crate::planner::{CostResult, Planner};
+use crate::planner::{Planner, CostResult};
 
 /// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_USERS: usize = 32;
@@ -188,9 +188,7 @@ impl<'a> BottomUp<'a> {
     /// Asks what the groups that were forced together cost.
     pub fn evaluate_forced(&mut self) {
         for state in self.states.iter_mut().filter(|s| s.alive && s.version > 0) {
-            let answer = self
-                .planner
-                .evaluate(self.ir, self.graph, &state.group.members);
+            let answer = self.planner.evaluate(self.ir, self.graph, &state.group.members);
             state.group.cost_result = answer.ok();
         }
     }
@@ -264,10 +262,7 @@ impl<'a> BottomUp<'a> {
                 self.accept(action, a, b, &between, Some(cost_result));
                 return true;
             }
-            (Ok(cost_result), Ok(_)) => (
-                self.no_gain(&before, &cost_result.cost),
-                Some(cost_result.cost),
-            ),
+            (Ok(cost_result), Ok(_)) => (self.no_gain(&before, &cost_result.cost), Some(cost_result.cost)),
             (_, Err(conflict)) => (self.conflict(conflict), None),
             (Err(refusal), _) => (refusal, None),
         };

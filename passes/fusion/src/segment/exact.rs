@@ -14,10 +14,10 @@
 use fuser_analysis::cost::{Cost, Objective};
 use fuser_ir::Ir;
 
-use super::graph::{Graph, Index};
 use super::lower_bound::{LowerBound, Set};
+use super::graph::{Graph, Index};
 use super::search::Group;
-use crate::planner::{CostResult, Planner};
+use crate::planner::{Planner, CostResult};
 
 /// The most parts: there are 3^n pairs of a set and what to add.
 pub(super) const MAX_PARTS: usize = 14;

@@ -35,16 +35,15 @@
 //! cheaper to compute again than to load, are copied into each group that uses them.
 
 mod apply;
-mod bottom_up;
 mod boundaries;
-mod chunks;
+mod bottom_up;
 mod exact;
 mod explain;
+mod lower_bound;
 mod explicit;
 mod graph;
 mod horizontal;
 mod labels;
-mod lower_bound;
 mod order;
 mod pass;
 mod record;
@@ -52,10 +51,11 @@ mod refine;
 mod regroup;
 mod rounds;
 mod search;
+mod chunks;
 #[cfg(test)]
 mod tests;
 
-pub use crate::planner::{CostResult, Planner};
+pub use crate::planner::{Planner, CostResult};
 pub use apply::{Draw, draw};
 pub use explicit::{ExplicitSegment, GroupingError};
 pub use graph::Graph;

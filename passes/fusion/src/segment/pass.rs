@@ -411,10 +411,9 @@ fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
         _ => Objective::Bytes,
     };
     Ok(Model {
-        target: targets::of(ctx),
-        bindings: targets::bindings(ctx)?,
         limits,
         objective,
+        ..targets::model(ctx)?
     })
 }
 

@@ -27,7 +27,7 @@ use super::boundaries::{is_alone, separated};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
-use crate::planner::{CostResult, Planner};
+use crate::planner::{Planner, CostResult};
 
 /// The most ops that go together.
 const MAX_ROW: usize = 6;
@@ -270,12 +270,7 @@ impl<'a> Refine<'a> {
     }
 
     /// `start`, and then with one more step of neighbours inside `group` at a time, away from the cut.
-    fn rows(
-        &self,
-        start: &[Index],
-        group: Position,
-        down: bool,
-    ) -> Vec<SmallVec<[Index; MAX_ROW]>> {
+    fn rows(&self, start: &[Index], group: Position, down: bool) -> Vec<SmallVec<[Index; MAX_ROW]>> {
         let mut row: SmallVec<[Index; MAX_ROW]> = start.iter().copied().collect();
         let mut rows = Vec::new();
         let mut fresh = 0..row.len();
@@ -396,9 +391,7 @@ impl<'a> Refine<'a> {
             self.budget = self.budget.saturating_sub(content.len() as u64);
             self.planner.refined_ops += content.len() as u64;
             let copies = self.copies(group);
-            let answer = self
-                .planner
-                .evaluate_with(self.ir, self.graph, content, &copies);
+            let answer = self.planner.evaluate_with(self.ir, self.graph, content, &copies);
             match answer {
                 Ok(cost_result) => {
                     after = after.plus(&cost_result.cost);

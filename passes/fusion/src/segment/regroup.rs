@@ -17,8 +17,8 @@ use fuser_ir::{Ir, Traits};
 use rustc_hash::FxHashMap;
 
 use super::exact::{self, Bounds, Found};
-use super::graph::{Graph, Index};
 use super::lower_bound;
+use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
 

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_ir::{Block, Ir, Value};
 
-use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::boundaries::{self, Hint};
-use super::chunks::chunks;
+use super::bottom_up::{BottomUp, Ties, opaque_cost};
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
 use super::labels;
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
 use super::regroup::{self, regroup};
-use crate::planner::{CostResult, Planner};
+use super::chunks::chunks;
+use crate::planner::{Planner, CostResult};
 
 /// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -254,10 +254,7 @@ impl<'a> Search<'a> {
         // Few ops are worth the search from single ones even where no kernel can hold them.
         let limit = self.planner.model.limits.ops.max(MAX_AGAIN);
         let fits = self.graph.with_free(component).len() <= limit;
-        let whole = self
-            .options
-            .top_down
-            .then(|| self.evaluate_component(component));
+        let whole = self.options.top_down.then(|| self.evaluate_component(component));
         let whole = whole.and_then(Result::ok);
         let settled = |cost_result: CostResult| Group {
             members: component.to_vec(),
@@ -362,8 +359,7 @@ impl<'a> Search<'a> {
         }
         let order = near_first(self.graph, component);
         let limit = self.planner.model.limits.ops;
-        let position: rustc_hash::FxHashMap<Index, usize> =
-            order.iter().copied().zip(0..).collect();
+        let position: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
         let mut groups = Vec::new();
         for chunk in chunks(self.graph, &order, limit) {
             let mut all = chunk.concat();

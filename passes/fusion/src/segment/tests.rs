@@ -384,10 +384,7 @@ fn only_what_fails_is_taken_apart() {
     assert_eq!(text, "h s | p | y");
     let settled: Vec<bool> = result.groups.iter().map(|g| g.settled).collect();
     assert_eq!(settled, [true, false, false]);
-    let whole = result
-        .records
-        .iter()
-        .filter(|r| r.action == Action::Component);
+    let whole = result.records.iter().filter(|r| r.action == Action::Component);
     let failed: Vec<bool> = whole.map(|r| r.refusal.is_some()).collect();
     assert_eq!(failed, [false, true]);
 }
