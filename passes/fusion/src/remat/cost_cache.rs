@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
-use crate::planner::{Outside, Planner, Structure, CostResult};
+use crate::planner::{CostResult, Outside, Planner, Structure};
 
 /// The cost result of a drawn segment; `None` where the model has no plan for it.
 pub(crate) fn drawn(ir: &Ir, segment: Op, planner: &mut Planner) -> Option<CostResult> {

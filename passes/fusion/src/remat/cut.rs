@@ -8,8 +8,6 @@
 //! and values that are needed lead to the sink. The severed edges are paid: loads, and foreign ops. Of equal cuts the
 //! one nearest the sink counts: less is recomputed.
 //!
-//! Values that need one that is neither in memory nor computable, and values that cost too much by their dearest
-//! operand alone, are left out before; most clusters are settled by that.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -70,11 +68,13 @@ impl Cluster {
         let found = lists.found.iter().zip(&lists.terminal);
         cluster.terminals = found.filter(|(_, t)| **t).map(|(&v, _)| v).collect();
         if met.last().is_none_or(|&last| last < fresh) {
-            let ops = search.worthwhile();
+            let mut ops = std::mem::take(&mut lists.ops);
+            ops.sort_unstable();
             match ops.is_empty() {
                 true => cluster.load_all(given),
                 false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut cluster),
             }
+            search.lists.ops = ops;
         }
         search.lists.clear();
         (cluster, met)
@@ -259,58 +259,6 @@ impl<'a> Neighbourhood<'a> {
                 }
             }
         }
-    }
-
-    /// The ops, ascending, that could be part of something cheaper than loading all choices.
-    fn worthwhile(&mut self) -> Vec<u32> {
-        let lists = &mut *self.lists;
-        lists.ops.sort_unstable();
-        if lists.ops.is_empty() {
-            return Vec::new();
-        }
-        // Of each value what it costs at least.
-        let load = |&v: &u32| {
-            self.given
-                .may_load(v)
-                .then(|| u128::from(self.given.load_price(v)))
-        };
-        let mut least: Vec<Option<u128>> = lists.found.iter().map(load).collect();
-        let mut possible = Vec::new();
-        for &op in &lists.ops {
-            let info = &self.given.problem.ops[op as usize];
-            let reads = info.reads.iter().filter_map(|&r| lists.place(r));
-            let mut dearest = reads.map(|at| least[at]);
-            let dearest = dearest.try_fold(0u128, |max, cost| Some(max.max(cost?)));
-            let Some(dearest) = dearest else { continue };
-            let cost = dearest + u128::from(self.given.price(op));
-            if cost >= self.bound {
-                continue;
-            }
-            possible.push(op);
-            for &write in &info.writes {
-                if let Some(at) = lists.place(write) {
-                    least[at] = Some(least[at].map_or(cost, |l| l.min(cost)));
-                }
-            }
-        }
-        if possible.is_empty() {
-            return possible;
-        }
-        // Of these the ones that a choice leads to.
-        let mut wanted = lists.terminal.clone();
-        let mut ops = Vec::new();
-        for &op in possible.iter().rev() {
-            let info = &self.given.problem.ops[op as usize];
-            let place = |&v: &u32| lists.place(v);
-            if info.writes.iter().filter_map(place).any(|at| wanted[at]) {
-                ops.push(op);
-                for at in info.reads.iter().filter_map(place) {
-                    wanted[at] = true;
-                }
-            }
-        }
-        ops.reverse();
-        ops
     }
 
     /// Fills in what `cluster` loads and computes where it may compute `ops`; gives how often the network was gone through.

@@ -1,6 +1,5 @@
 //! The whole of rematerialization on a program: read, search, write on a copy, ask the cost model, keep or close kernels.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fuser_analysis::axes::{AxisUnion, value_text};
@@ -9,12 +8,12 @@ use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::apply::apply;
-use super::extract::{Extract, Prices};
 use super::cost_cache::{CostCache, drawn};
-use super::probe::conflicts;
+use super::extract::{Extract, Prices};
 use super::problem::{Kernel, Solution};
-use super::search::{Descents, Search};
-use crate::planner::{Planner, CostResult};
+use super::search::{Search, solve};
+use crate::budget::Budget;
+use crate::planner::{CostResult, Planner};
 
 /// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
 const MAX_ROUNDS: usize = 8;
@@ -98,27 +97,17 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
     extract.set_views(ir, views);
     let before: Vec<Option<Cost>> = current.iter().map(|p| p.as_ref().map(|p| p.cost)).collect();
     outcome.cost = sum(&before);
-    let mut search = Search::new(config.work, extract.problem.ops.len());
-    // One descent shows as well as three what the cost model refuses.
-    let mut descents = Descents::first(&extract.problem, &extract.written, &mut search);
+    let budget = Budget::remat(config.work, extract.problem.ops.len());
+    let mut search = Search::new(budget);
     let mut made = Made::new(extract.segments.len());
-    let first = descents.best(&extract.problem);
-    let first = first.filter(|s| s.cost < extract.cost);
-    let fits = first.is_none_or(|first| {
-        made.price(ir, &extract, &mut costs, first);
-        refused(&before, &made.costs()).is_empty()
-    });
-    if fits {
-        descents.complete(&extract.problem, &mut search);
-    }
     // Kernels know one value under several names: one of each class stands for all.
     let mut names = None;
     for round in 0..=MAX_ROUNDS + MAX_CLOSING {
-        let solution = descents.best(&extract.problem);
-        outcome.work = search.work;
+        let solution = solve(&extract.problem, &extract.written, &mut search);
+        outcome.work = search.budget.spent();
         outcome.steps = search.steps;
         outcome.planned_ops = costs.planner.planned_ops - planned_before;
-        outcome.spent = search.is_spent();
+        outcome.spent = search.budget.is_spent();
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {
             return outcome;
         };
@@ -135,10 +124,12 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
         if round + 1 >= MAX_ROUNDS + MAX_CLOSING {
             extract.problem.closed.fill(true);
         }
-        let first = names.is_none();
+        if names.is_none() {
+            search.budget.refill(&budget);
+        }
         let names = names.get_or_insert_with(|| Rc::new(extract.stand_ins()));
         for &kernel in &refused {
-            let culprits = match round < MAX_ROUNDS && !search.is_spent() {
+            let culprits = match round < MAX_ROUNDS && !search.budget.is_spent() {
                 true => culprits(ir, &extract, &solution, kernel, names),
                 false => Vec::new(),
             };
@@ -151,20 +142,6 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
         let closed = extract.problem.closed.iter().zip(&extract.problem.views);
         outcome.closed = closed.filter(|(c, v)| **c && !**v).count() as u64;
         outcome.barred = extract.problem.barred.len() as u64;
-        let all = 0..extract.problem.kernels;
-        let changed: BTreeSet<u32> = match round + 1 >= MAX_ROUNDS + MAX_CLOSING {
-            true => all.collect(),
-            false => refused.into_iter().map(|k| k as u32).collect(),
-        };
-        match first {
-            true => {
-                let found = conflicts(ir, &extract, names, &mut search.work);
-                extract.problem.barred.extend(found);
-                search.refill(config.work, extract.problem.ops.len());
-                descents = Descents::new(&extract.problem, &extract.written, &mut search);
-            }
-            false => descents.mend(&extract.problem, &changed, &mut search),
-        }
     }
     outcome
 }
@@ -216,7 +193,12 @@ impl Made {
 }
 
 /// Writes a solution down, and what the kernels are now.
-fn accept(ir: &mut Ir, extract: &Extract, solution: &Solution, made: &[Option<Option<CostResult>>]) {
+fn accept(
+    ir: &mut Ir,
+    extract: &Extract,
+    solution: &Solution,
+    made: &[Option<Option<CostResult>>],
+) {
     let segments = apply(ir, extract, solution);
     for (segment, priced) in segments.into_iter().zip(made) {
         if let Some(segment) = segment {

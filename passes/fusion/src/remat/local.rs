@@ -171,25 +171,6 @@ impl Local {
         };
         self.state(value) != State::Idle || cluster()
     }
-    /// All values that it knows, ascending.
-    pub fn known(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = self
-            .needs
-            .keys()
-            .chain(self.cluster_of.keys())
-            .copied()
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-    /// The values that it cannot have, ascending.
-    pub fn missing_values(&self) -> Vec<u32> {
-        let missing = self.needs.iter().filter(|(_, n)| n.state == State::Missing);
-        let mut missing: Vec<u32> = missing.map(|(&v, _)| v).collect();
-        missing.sort_unstable();
-        missing
-    }
     /// True if the kernel computes `op`, which makes `value`.
     pub fn computes(&self, value: u32, op: u32) -> bool {
         let cluster = || self.clusters.get(self.cluster_of.get(&value)?);
@@ -232,17 +213,17 @@ impl Local {
         matches!(self.state(value), State::Load | State::Had | State::Compute) || made()
     }
 
-    /// Brings the state up to date after `flips` changed what is written; `None` where something is missing now.
-    pub fn update(&mut self, given: Given<'_>, flips: &[u32], dirty: &mut Dirty) -> Option<Change> {
-        self.flip(given, flips, dirty);
-        dirty.changed.extend(flips);
+    /// Brings the state up to date after `value` was written, or was written no more; `None` where something is missing now.
+    pub fn update(&mut self, given: Given<'_>, value: u32, dirty: &mut Dirty) -> Option<Change> {
+        self.flip(given, value, dirty);
+        dirty.changed.push(value);
         (self.missing == 0).then(|| self.divide(given, dirty))
     }
     /// Takes an update back, after what is written was changed back.
     pub fn undo(
         &mut self,
         given: Given<'_>,
-        flips: &[u32],
+        value: u32,
         change: Option<Change>,
         dirty: &mut Dirty,
     ) {
@@ -250,25 +231,16 @@ impl Local {
         for number in change.new {
             self.dissolve(number);
         }
-        self.flip(given, flips, dirty);
-        // While one op took the place of another there may have been too many: what was had before can be had again.
-        if self.missing > 0 {
-            self.missing_values()
-                .into_iter()
-                .for_each(|v| dirty.push(v));
-            self.settle(given, dirty);
-        }
+        self.flip(given, value, dirty);
         for cluster in change.old {
             self.enter_cluster(cluster, dirty);
         }
     }
-    fn flip(&mut self, given: Given<'_>, flips: &[u32], dirty: &mut Dirty) {
-        for &value in flips {
-            if given.problem.values[value as usize].writer == given.kernel {
-                self.want(value, given.written[value as usize]);
-            }
-            dirty.push(value);
+    fn flip(&mut self, given: Given<'_>, value: u32, dirty: &mut Dirty) {
+        if given.problem.values[value as usize].writer == given.kernel {
+            self.want(value, given.written[value as usize]);
         }
+        dirty.push(value);
         self.settle(given, dirty);
     }
     fn want(&mut self, value: u32, wanted: bool) {
@@ -474,18 +446,10 @@ impl Local {
         for &value in &cluster.region {
             self.cluster_of.insert(value, number);
         }
-        self.relied.extend(cluster.relies.iter().map(|&v| (v, number)));
+        self.relied
+            .extend(cluster.relies.iter().map(|&v| (v, number)));
         dirty.entered.extend(&cluster.region);
         self.chosen += cluster.cost;
         self.clusters.insert(number, cluster);
-    }
-}
-
-impl Change {
-    /// The values that clusters before and after it know.
-    pub fn values(&self, local: &Local) -> Vec<u32> {
-        let new = self.new.iter().filter_map(|n| local.clusters.get(n));
-        let all = self.old.iter().chain(new).flat_map(|p| &p.region);
-        all.copied().collect()
     }
 }

@@ -19,24 +19,23 @@
 //!
 //! Reading order: `problem.rs` (the choice as plain data, and its price), `local.rs` (what one kernel needs), `cut.rs` (what it
 //! had better load: a minimum cut), `flow.rs` (that cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR),
-//! `cost_cache.rs` (what kernels cost), `probe.rs` (what fits into them), `improve.rs` (all of it), `pass.rs`.
+//! `cost_cache.rs` (what kernels cost), `improve.rs` (all of it), `pass.rs`.
 
 mod apply;
+mod cost_cache;
 mod cut;
 mod extract;
 mod flow;
 mod improve;
 mod local;
 mod pass;
-mod cost_cache;
-mod probe;
 mod problem;
 mod search;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cost_cache::drawn;
 pub(crate) use improve::{Config, improve};
 pub use pass::REMAT;
-pub(crate) use cost_cache::drawn;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};

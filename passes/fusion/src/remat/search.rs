@@ -1,19 +1,11 @@
-//! The search for the values to be written to memory: descent from three starts, by removing, adding and exchanging one
-//! value at a time.
+//! The search for the values to be written to memory: descent from two starts, by removing or adding one value at a time.
 //!
-//! Starts are the values written now, those that cannot be recomputed, and both together. A step is taken only if the
-//! whole price falls. The solution of each kernel is kept up to date (`local.rs`), so a step costs what it touches: in
-//! the kernel that writes the value, and in those that load it or compute what makes or reads it, the values whose
-//! state changes. Values to try stand in a queue; a step that is taken puts back those near what it changed. When the
-//! queue is empty all are tried once more, until that finds nothing, a few times at most. All work is counted, and a
-//! budget bounds it.
-//!
-//! When ops are barred from kernels later, the choices are mended where that concerns them, and the descents go on from
-//! there. The result of the first start is available before the others: if the cost model refuses it, they had better
-//! wait for the ops that it bars.
+//! Starts are the values written now, and those that cannot be recomputed. A step is taken only if the whole price falls.
+//! The solution of each kernel is kept up to date (`local.rs`), so a step costs what it touches: in the kernel that writes
+//! the value, and in those that load it or compute what makes or reads it, the values whose state changes. All values are
+//! tried until that finds nothing, a few times at most. All work is counted, and a budget bounds it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
@@ -21,53 +13,43 @@ use smallvec::SmallVec;
 
 use super::local::{Change, Dirty, Given, Local};
 use super::problem::{Kernel, Problem, Solution};
+use crate::budget::Budget;
 
-/// Work that a search may do in a program of any size.
-const ROOM: u64 = 1 << 18;
 /// Foreign ops that a kernel computes when everything that may be recomputed is; what is further away is written.
 const START_REACH: usize = 24;
 /// Times that all values are tried.
 const MAX_PASSES: usize = 8;
-/// Users of a value that are tried again when something about it changed; of one with more the next pass sees to that.
-const MAX_NEAR: usize = 64;
 
 /// Bound and counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// The steps left: values, ops and nodes of networks that may still be examined.
-    pub room: u64,
-    /// The steps taken.
-    pub work: u64,
+    /// Values, ops and nodes of networks that may be examined.
+    pub budget: Budget,
     /// Steps tried.
     pub steps: u64,
 }
 
 impl Search {
-    /// A search that may look at `per_op` values for each of `ops` ops, and at some more.
-    pub fn new(per_op: u64, ops: usize) -> Self {
-        Self {
-            room: ROOM.saturating_add(per_op.saturating_mul(ops as u64)),
-            work: 0,
-            steps: 0,
-        }
-    }
-    /// As much room as at the start.
-    pub fn refill(&mut self, per_op: u64, ops: usize) {
-        self.room = Self::new(per_op, ops).room;
-    }
-    /// True if nothing may be tried any more.
-    pub const fn is_spent(&self) -> bool {
-        self.room == 0
-    }
-    fn spend(&mut self, work: u64) {
-        self.room = self.room.saturating_sub(work);
-        self.work = self.work.saturating_add(work);
+    /// A search that tried nothing.
+    pub const fn new(budget: Budget) -> Self {
+        Self { budget, steps: 0 }
     }
 }
 
 /// The best choice found; at worst what `now` says. `now` lists what is written today.
 pub fn solve(problem: &Problem, now: &[bool], search: &mut Search) -> Option<Solution> {
-    Descents::new(problem, now, search).best(problem)
+    let mut starts = vec![now.to_vec(), unavoidable(problem, search)];
+    starts.dedup();
+    let mut walks = Vec::with_capacity(starts.len());
+    for start in starts {
+        if let Some(mut walk) = Walk::new(problem, start, search) {
+            walk.descend(problem, search);
+            walks.push(walk);
+        }
+    }
+    // Of equal ones the first.
+    let best = walks.iter().min_by_key(|w| w.cost);
+    best.map(|w| w.solution(problem))
 }
 
 /// The price of writing `written`; `None` where some kernel cannot get what it needs.
@@ -79,72 +61,6 @@ pub(super) fn evaluate(
 ) -> Option<Solution> {
     let walk = Walk::new(problem, written.to_vec(), search);
     walk.map(|w| w.solution(problem))
-}
-
-/// A descent from each start.
-#[derive(Debug)]
-pub(super) struct Descents {
-    now: Vec<bool>,
-    walks: Vec<Walk>,
-}
-
-impl Descents {
-    /// Descends from all starts that differ.
-    pub fn new(problem: &Problem, now: &[bool], search: &mut Search) -> Self {
-        let mut descents = Self::first(problem, now, search);
-        descents.complete(problem, search);
-        descents
-    }
-    /// Descends from what is written now.
-    pub fn first(problem: &Problem, now: &[bool], search: &mut Search) -> Self {
-        let mut descents = Self {
-            now: now.to_vec(),
-            walks: Vec::new(),
-        };
-        descents.descend(problem, now.to_vec(), search);
-        descents
-    }
-    /// Descends from the other starts, where they differ.
-    pub fn complete(&mut self, problem: &Problem, search: &mut Search) {
-        let pinned = unavoidable(problem, search);
-        let both: Vec<bool> = self
-            .now
-            .iter()
-            .zip(&pinned)
-            .map(|(a, b)| *a || *b)
-            .collect();
-        let differs = both != pinned && both != self.now;
-        if pinned != self.now {
-            self.descend(problem, pinned, search);
-        }
-        if differs {
-            self.descend(problem, both, search);
-        }
-    }
-    fn descend(&mut self, problem: &Problem, start: Vec<bool>, search: &mut Search) {
-        if let Some(mut walk) = Walk::new(problem, start, search) {
-            walk.descend(problem, search);
-            self.walks.push(walk);
-        }
-    }
-    /// Goes on after kernels were closed, or ops barred from them.
-    pub fn mend(&mut self, problem: &Problem, kernels: &BTreeSet<u32>, search: &mut Search) {
-        let walks = std::mem::take(&mut self.walks);
-        for mut walk in walks {
-            if walk.mend(problem, kernels, search) {
-                walk.settle_queue(problem, search);
-                self.walks.push(walk);
-            }
-        }
-        if self.walks.is_empty() {
-            self.descend(problem, self.now.clone(), search);
-        }
-    }
-    /// The cheapest; of equal ones the first.
-    pub fn best(&self, problem: &Problem) -> Option<Solution> {
-        let best = self.walks.iter().min_by_key(|w| w.cost);
-        best.map(|w| w.solution(problem))
-    }
 }
 
 /// The values that have to be written if everything that may be recomputed is: outputs, and results that kernels need
@@ -174,7 +90,7 @@ fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
             }
             stack.extend(problem.ops[op as usize].reads.iter().copied());
         }
-        search.spend(seen.len() as u64);
+        search.budget.spend(seen.len() as u64);
     }
     written
 }
@@ -200,20 +116,6 @@ impl Near {
     }
 }
 
-/// Values to try: written ones that need not be, the largest first; then others that are computed again somewhere.
-#[derive(Debug, Default)]
-struct Queue {
-    written: BTreeSet<(Reverse<u64>, u32)>,
-    others: BTreeSet<u32>,
-}
-
-impl Queue {
-    fn pop(&mut self) -> Option<u32> {
-        let written = self.written.pop_first().map(|(_, value)| value);
-        written.or_else(|| self.others.pop_first())
-    }
-}
-
 /// A choice under way.
 #[derive(Debug)]
 struct Walk {
@@ -222,7 +124,6 @@ struct Walk {
     /// The price of all of it.
     cost: u128,
     near: Vec<Near>,
-    queue: Queue,
     dirty: Dirty,
 }
 
@@ -233,30 +134,24 @@ impl Walk {
             near: vec![Near::default(); problem.values.len()],
             kernels: Vec::with_capacity(problem.kernels as usize),
             cost: 0,
-            queue: Queue::default(),
             dirty: Dirty::default(),
             written,
         };
         let all = walk.written.iter().zip(0u32..).filter(|(w, _)| **w);
         walk.cost = all.map(|(_, v)| u128::from(problem.write_price(v))).sum();
         for kernel in 0..problem.kernels {
-            walk.kernels.push(Local::default());
-            walk.renew(problem, kernel, search);
-            if !walk.kernels[kernel as usize].is_possible() {
+            let mut dirty = std::mem::take(&mut walk.dirty);
+            let local = Local::new(walk.given(problem, kernel), &mut dirty);
+            let possible = local.is_possible();
+            walk.kernels.push(local);
+            walk.note(problem, kernel, &mut dirty, search);
+            walk.dirty = dirty;
+            walk.cost += walk.price(problem, kernel);
+            if !possible {
                 return None;
             }
         }
         Some(walk)
-    }
-    /// Finds the state of a kernel anew, from nothing.
-    fn renew(&mut self, problem: &Problem, kernel: u32, search: &mut Search) {
-        self.cost -= self.price(problem, kernel);
-        let mut dirty = std::mem::take(&mut self.dirty);
-        let local = Local::new(self.given(problem, kernel), &mut dirty);
-        self.kernels[kernel as usize] = local;
-        self.note(problem, kernel, &mut dirty, search);
-        self.dirty = dirty;
-        self.cost += self.price(problem, kernel);
     }
     fn given<'a>(&'a self, problem: &'a Problem, kernel: u32) -> Given<'a> {
         Given {
@@ -278,7 +173,7 @@ impl Walk {
         for &value in dirty.entered.iter().filter(|&&v| may_flip(problem, v)) {
             self.near[value as usize].push(kernel);
         }
-        search.spend(std::mem::take(&mut dirty.work));
+        search.budget.spend(std::mem::take(&mut dirty.work));
         dirty.clear();
     }
 
@@ -296,57 +191,31 @@ impl Walk {
         }
     }
 
-    /// Takes steps while one lowers the price.
+    /// Takes steps while one lowers the price: on values that are written and need not be, the largest first; then on others
+    /// that are computed again somewhere.
     fn descend(&mut self, problem: &Problem, search: &mut Search) {
         for _ in 0..MAX_PASSES {
-            for value in 0..problem.values.len() as u32 {
-                self.enqueue(problem, value);
+            search.budget.spend(problem.values.len() as u64);
+            let all = 0..problem.values.len() as u32;
+            let mut order: Vec<u32> = all.filter(|&v| self.may_step(problem, v)).collect();
+            order.sort_by_key(|&v| match self.written[v as usize] {
+                true => (0, Reverse(problem.values[v as usize].bytes)),
+                false => (1, Reverse(0)),
+            });
+            let mut changed = false;
+            for value in order {
+                let tried = self.written[value as usize] || self.is_repeated(problem, value);
+                changed |= tried && self.step(problem, value, search);
             }
-            search.spend(problem.values.len() as u64);
-            if !self.settle_queue(problem, search) {
+            if !changed {
                 return;
             }
         }
     }
-    /// Tries what is in the queue; says whether a step was taken.
-    fn settle_queue(&mut self, problem: &Problem, search: &mut Search) -> bool {
-        let mut changed = false;
-        while !search.is_spent() {
-            let Some(value) = self.queue.pop() else {
-                return changed;
-            };
-            changed |= match self.written[value as usize] {
-                true => self.remove(problem, value, search),
-                false => self.is_repeated(problem, value) && self.step(problem, &[value], search),
-            };
-        }
-        false
-    }
-    fn enqueue(&mut self, problem: &Problem, value: u32) {
-        let idle = !self.written[value as usize] && self.near[value as usize].kernels.is_empty();
-        if idle || !may_flip(problem, value) {
-            return;
-        }
-        match self.written[value as usize] {
-            true => {
-                let bytes = problem.values[value as usize].bytes;
-                self.queue.written.insert((Reverse(bytes), value));
-            }
-            false => {
-                self.queue.others.insert(value);
-            }
-        }
-    }
-    /// Writes `value` no more, or another one in its place.
-    fn remove(&mut self, problem: &Problem, value: u32, search: &mut Search) -> bool {
-        let mut changed = self.step(problem, &[value], search);
-        for other in exchanges(problem, &self.written, value) {
-            if !self.written[value as usize] {
-                break;
-            }
-            changed |= self.step(problem, &[value, other], search);
-        }
-        changed
+    /// True if a value may be written or not, and some kernel could know it.
+    fn may_step(&self, problem: &Problem, value: u32) -> bool {
+        let known = !self.near[value as usize].kernels.is_empty();
+        (self.written[value as usize] || known) && may_flip(problem, value)
     }
     /// True if some kernel that is not its home computes `value`.
     fn is_repeated(&mut self, problem: &Problem, value: u32) -> bool {
@@ -366,166 +235,75 @@ impl Walk {
         near.kernels.iter().copied().collect()
     }
 
-    /// Flips the values and keeps it where the price falls.
-    fn step(&mut self, problem: &Problem, flips: &[u32], search: &mut Search) -> bool {
-        if search.is_spent() {
+    /// Writes a value, or writes it no more, and keeps it so where the price falls.
+    fn step(&mut self, problem: &Problem, value: u32, search: &mut Search) -> bool {
+        if search.budget.is_spent() {
             return false;
         }
         search.steps += 1;
-        let kernels = self.concerned(problem, flips);
+        let kernels = self.concerned(problem, value);
         let prices = kernels.iter().map(|&k| self.price(problem, k));
-        let before = prices.sum::<u128>() + self.writes(problem, flips);
-        self.flip(flips);
-        let mut after = self.writes(problem, flips);
+        let before = prices.sum::<u128>() + self.write_price(problem, value);
+        self.written[value as usize] ^= true;
+        let mut after = self.write_price(problem, value);
         let mut done = SmallVec::<[(u32, Option<Change>); 4]>::new();
         // Users first: it is most often there that a step turns out to be too dear.
         for &kernel in kernels.iter().rev() {
-            let change = self.update(problem, kernel, flips, search);
+            let change = self.change(problem, kernel, search, |local, given, dirty| {
+                local.update(given, value, dirty)
+            });
             let possible = change.is_some();
             done.push((kernel, change));
             after += self.price(problem, kernel);
             if !possible || after >= before {
-                self.flip(flips);
-                self.undo(problem, flips, done, search);
+                self.written[value as usize] ^= true;
+                for (kernel, change) in done.into_iter().rev() {
+                    self.change(problem, kernel, search, |local, given, dirty| {
+                        local.undo(given, value, change, dirty);
+                    });
+                }
                 return false;
             }
         }
         self.cost -= before - after;
-        self.requeue(problem, flips, &done, search);
         true
     }
-    /// Bytes of the writes among `flips`.
-    fn writes(&self, problem: &Problem, flips: &[u32]) -> u128 {
-        let written = flips.iter().filter(|&&v| self.written[v as usize]);
-        written.map(|&v| u128::from(problem.write_price(v))).sum()
-    }
-    fn flip(&mut self, flips: &[u32]) {
-        for &value in flips {
-            let written = &mut self.written[value as usize];
-            *written = !*written;
+    /// The price of writing a value; 0 where it is not written.
+    fn write_price(&self, problem: &Problem, value: u32) -> u128 {
+        match self.written[value as usize] {
+            true => u128::from(problem.write_price(value)),
+            false => 0,
         }
     }
-    /// The kernels for which flipping could change what they do, ascending. Those before the writer never see it; those that do
+    /// The kernels for which a step could change what they do, ascending. Those before the writer never see it; those that do
     /// not take what is written no more do as before.
-    fn concerned(&mut self, problem: &Problem, flips: &[u32]) -> SmallVec<[u32; 8]> {
-        let mut all = SmallVec::<[u32; 8]>::new();
-        for &value in flips {
-            let writer = problem.values[value as usize].writer;
-            let near = self.kernels_near(value);
-            let written = self.written[value as usize];
-            let takes = |k: &u32| !written || self.kernels[*k as usize].takes(value);
-            let near = near.into_iter().filter(|&k| k > writer);
-            all.push(writer);
-            all.extend(near.filter(takes));
-        }
-        all.sort_unstable();
-        all.dedup();
+    fn concerned(&mut self, problem: &Problem, value: u32) -> SmallVec<[u32; 8]> {
+        let writer = problem.values[value as usize].writer;
+        let mut all = self.kernels_near(value);
+        let written = self.written[value as usize];
+        let takes = |k: u32| !written || self.kernels[k as usize].takes(value);
+        all.retain(|k| *k > writer && takes(*k));
+        all.insert(0, writer);
         all
     }
-    fn update(
+    /// Changes the state of a kernel.
+    fn change<T>(
         &mut self,
         problem: &Problem,
         kernel: u32,
-        flips: &[u32],
         search: &mut Search,
-    ) -> Option<Change> {
+        make: impl FnOnce(&mut Local, Given<'_>, &mut Dirty) -> T,
+    ) -> T {
         let mut dirty = std::mem::take(&mut self.dirty);
         let given = Given {
             problem,
             written: &self.written,
             kernel,
         };
-        let change = self.kernels[kernel as usize].update(given, flips, &mut dirty);
+        let made = make(&mut self.kernels[kernel as usize], given, &mut dirty);
         self.note(problem, kernel, &mut dirty, search);
         self.dirty = dirty;
-        change
-    }
-    fn undo(
-        &mut self,
-        problem: &Problem,
-        flips: &[u32],
-        done: SmallVec<[(u32, Option<Change>); 4]>,
-        search: &mut Search,
-    ) {
-        let mut dirty = std::mem::take(&mut self.dirty);
-        for (kernel, change) in done.into_iter().rev() {
-            let given = Given {
-                problem,
-                written: &self.written,
-                kernel,
-            };
-            self.kernels[kernel as usize].undo(given, flips, change, &mut dirty);
-            self.note(problem, kernel, &mut dirty, search);
-        }
-        self.dirty = dirty;
-    }
-    /// Puts back into the queue what a step may have made worth another try.
-    fn requeue(
-        &mut self,
-        problem: &Problem,
-        flips: &[u32],
-        done: &[(u32, Option<Change>)],
-        search: &mut Search,
-    ) {
-        let mut near = BTreeSet::new();
-        for &value in flips {
-            let info = &problem.values[value as usize];
-            if let Some(op) = info.producer {
-                near.extend(&problem.ops[op as usize].reads);
-            }
-            for &user in info.users.iter().take(MAX_NEAR) {
-                near.extend(&problem.ops[user as usize].writes);
-            }
-        }
-        for (kernel, change) in done {
-            if let Some(change) = change {
-                near.extend(change.values(&self.kernels[*kernel as usize]));
-            }
-        }
-        search.spend(near.len() as u64);
-        for value in near {
-            self.enqueue(problem, value);
-        }
-    }
-
-    /// Makes up for what kernels may not compute any more; `false` where something cannot be had.
-    fn mend(&mut self, problem: &Problem, kernels: &BTreeSet<u32>, search: &mut Search) -> bool {
-        let mut open = kernels.clone();
-        for &kernel in kernels {
-            self.renew(problem, kernel, search);
-        }
-        while let Some(kernel) = open.pop_last() {
-            let missing = self.kernels[kernel as usize].missing_values();
-            for &value in &missing {
-                let writer = problem.values[value as usize].writer;
-                if self.written[value as usize] || !may_flip(problem, value) || writer >= kernel {
-                    return false;
-                }
-                let concerned = self.concerned(problem, &[value]);
-                self.flip(&[value]);
-                self.cost += u128::from(problem.write_price(value));
-                for &other in concerned.iter().filter(|&&k| k != kernel) {
-                    match self.kernels[other as usize].is_possible() {
-                        true => {
-                            self.cost -= self.price(problem, other);
-                            self.update(problem, other, &[value], search);
-                            self.cost += self.price(problem, other);
-                        }
-                        false => self.renew(problem, other, search),
-                    }
-                    open.insert(other);
-                }
-            }
-            if !missing.is_empty() {
-                self.renew(problem, kernel, search);
-                open.insert(kernel);
-                continue;
-            }
-            for value in self.kernels[kernel as usize].known() {
-                self.enqueue(problem, value);
-            }
-        }
-        true
+        made
     }
 }
 
@@ -533,18 +311,4 @@ impl Walk {
 fn may_flip(problem: &Problem, value: u32) -> bool {
     let info = &problem.values[value as usize];
     info.producer.is_some() && !info.is_output
-}
-
-/// Values that could be written instead of `value`: what makes it, and what is made of it.
-fn exchanges(problem: &Problem, written: &[bool], value: u32) -> SmallVec<[u32; 8]> {
-    let mut near = SmallVec::<[u32; 8]>::new();
-    let info = &problem.values[value as usize];
-    if let Some(op) = info.producer {
-        near.extend(problem.ops[op as usize].reads.iter().copied());
-    }
-    let users = info.users.iter().map(|&o| &problem.ops[o as usize]);
-    let users = users.filter(|o| o.homes.binary_search(&info.writer).is_ok());
-    near.extend(users.flat_map(|o| o.writes.iter().copied()).take(MAX_NEAR));
-    near.retain(|v| !written[*v as usize] && problem.values[*v as usize].producer.is_some());
-    near
 }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::local::{Dirty, Given, Local};
 use super::problem::{OpInfo, Problem, ValueInfo};
 use super::search::{Search, evaluate, solve};
+use crate::budget::Budget;
 
 /// Ops as text: `y = x` or `!m = x` for one that may not be recomputed; kernels are separated by `|`.
 fn problem(bytes: &[(&str, u64)], text: &str, outputs: &[&str]) -> (Problem, Vec<bool>) {
@@ -93,7 +93,7 @@ fn optimum(problem: &Problem) -> u64 {
         for (bit, &value) in free.iter().enumerate() {
             written[value] = choice >> bit & 1 == 1;
         }
-        evaluate(problem, &written, &mut Search::new(1000, 0)).map(|s| s.cost)
+        evaluate(problem, &written, &mut Search::new(Budget::remat(1000, 0))).map(|s| s.cost)
     });
     subsets.min().expect("writing everything is a choice")
 }
@@ -102,7 +102,7 @@ fn case(bytes: &[(&str, u64)], text: &str, outputs: &[&str], before: u64, best: 
     let (problem, now) = problem(bytes, text, outputs);
     assert_eq!(price_now(&problem, &now), before, "before: {text}");
     assert_eq!(optimum(&problem), best, "optimum: {text}");
-    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
     assert_eq!(found.cost, best, "found: {text}");
 }
 
@@ -177,7 +177,7 @@ fn reductions_are_loaded_and_what_stands_between_is_recomputed() {
 fn an_output_is_written_once_and_loaded_where_that_is_no_dearer() {
     // `b` is written in any case: the second kernel reads it, or reads `a` and recomputes; the price is the same.
     let (problem, now) = problem(&[], "b = a | c = b", &["b", "c"]);
-    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
     assert_eq!(found.cost, 4 * N);
     let second = found.kernels[1].as_ref().expect("alive");
     assert_eq!(
@@ -190,7 +190,7 @@ fn an_output_is_written_once_and_loaded_where_that_is_no_dearer() {
 #[test]
 fn random_state_is_never_drawn_twice() {
     let (problem, now) = problem(&[], "!u = x; y = u | z = u", &["y", "z"]);
-    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
     assert_eq!(found.cost, price_now(&problem, &now));
     let second = found.kernels[1].as_ref().expect("alive");
     assert!(!second.computes.contains(&0));
@@ -201,10 +201,10 @@ fn arithmetic_has_a_price() {
     let (mut problem, now) = problem(&[], "y = x | z = y | u = y", &["z", "u"]);
     problem.ops[0].price = N;
     // Recomputing twice would save 2 N and cost 2 N.
-    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
     assert_eq!(found.cost, 6 * N);
     problem.ops[0].price = N - 1;
-    let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
+    let found = solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
     assert_eq!(found.cost, 6 * N - 2);
 }
 
@@ -268,7 +268,8 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     const PROGRAMS: u64 = 600;
     for seed in 0..PROGRAMS {
         let (problem, now) = random(seed);
-        let found = solve(&problem, &now, &mut Search::new(1000, 0)).expect("feasible");
+        let found =
+            solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
         let best = optimum(&problem);
         let alive = now.iter().any(|w| *w);
         let before = price_now(&problem, &now) + u64::from(problem.kernels) * problem.launch;
@@ -283,40 +284,6 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     }
     println!("{gaps} of {PROGRAMS} above the optimum, the worst by {worst:.3}");
     assert!(gaps * 100 <= PROGRAMS as u32, "{gaps} gaps, worst {worst}");
-}
-
-/// Two chains of which a kernel may compute one and not both: while one takes the place of the other there are too many ops.
-#[test]
-fn an_exchange_of_long_chains_is_taken_back() {
-    let chain = |name: &str| {
-        let op = |i: usize| match i {
-            1 => format!("{name}1 = x"),
-            _ => format!("{name}{i} = {name}{}", i - 1),
-        };
-        (1..=60).map(op).collect::<Vec<_>>().join(" ; ")
-    };
-    let text = format!("{} ; {} | y = a60 b60", chain("a"), chain("b"));
-    let (problem, _) = problem(&[], &text, &["y"]);
-    let (a, b, y) = (60, 120, 121);
-    let written = |values: &[usize]| -> Vec<bool> {
-        let all = 0..problem.values.len();
-        all.map(|v| values.contains(&v)).collect()
-    };
-    let given = |written| Given {
-        problem: &problem,
-        written,
-        kernel: 1,
-    };
-    let (one, other) = (written(&[a, y]), written(&[b, y]));
-    let (mut dirty, flips) = (Dirty::default(), [a as u32, b as u32]);
-    let mut local = Local::new(given(&one), &mut dirty);
-    let before = local.kernel();
-    let change = local.update(given(&other), &flips, &mut dirty);
-    assert!(change.is_some(), "one chain is no more than the other");
-    dirty.clear();
-    local.undo(given(&one), &flips, change, &mut dirty);
-    assert!(local.is_possible());
-    assert_eq!(local.kernel(), before);
 }
 
 /// `x` is sliced in kernel 0, sliced and read as a whole in kernel 1, and not read by an op of kernel 2 or 3.

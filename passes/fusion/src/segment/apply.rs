@@ -27,7 +27,10 @@ impl Draw {
     pub(super) fn all(graph: &Graph, groups: &[Group]) -> Vec<Self> {
         let draw = |(number, group): (usize, &Group)| Self {
             name: format!("s{number}"),
-            kind: group.cost_result.as_ref().map_or("kernel", |v| v.kind.name()),
+            kind: group
+                .cost_result
+                .as_ref()
+                .map_or("kernel", |v| v.kind.name()),
             ops: graph.ops_at(&graph.with_free(&group.computed())),
         };
         groups.iter().enumerate().map(draw).collect()

@@ -18,7 +18,8 @@ use super::graph::{Edge, Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
-use crate::planner::{Planner, CostResult};
+use crate::budget::Budget;
+use crate::planner::{CostResult, Planner};
 
 /// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_USERS: usize = 32;
@@ -154,7 +155,7 @@ impl<'a> BottomUp<'a> {
     }
 
     /// Merges until nothing gains or `budget` questions were asked; gives the groups in run order.
-    pub fn run(mut self, mut budget: u64) -> Vec<Group> {
+    pub fn run(mut self, mut budget: Budget) -> Vec<Group> {
         for group in 0..self.states.len() as GroupId {
             self.push_neighbours(group, true);
         }
@@ -164,8 +165,8 @@ impl<'a> BottomUp<'a> {
             }
             if candidate.cost_result.is_some() {
                 self.merge(candidate);
-            } else if budget > 0 {
-                budget -= 1;
+            } else if !budget.is_spent() {
+                budget.spend(1);
                 self.judge(candidate);
             }
         }
@@ -188,7 +189,9 @@ impl<'a> BottomUp<'a> {
     /// Asks what the groups that were forced together cost.
     pub fn evaluate_forced(&mut self) {
         for state in self.states.iter_mut().filter(|s| s.alive && s.version > 0) {
-            let answer = self.planner.evaluate(self.ir, self.graph, &state.group.members);
+            let answer = self
+                .planner
+                .evaluate(self.ir, self.graph, &state.group.members);
             state.group.cost_result = answer.ok();
         }
     }
@@ -262,7 +265,10 @@ impl<'a> BottomUp<'a> {
                 self.accept(action, a, b, &between, Some(cost_result));
                 return true;
             }
-            (Ok(cost_result), Ok(_)) => (self.no_gain(&before, &cost_result.cost), Some(cost_result.cost)),
+            (Ok(cost_result), Ok(_)) => (
+                self.no_gain(&before, &cost_result.cost),
+                Some(cost_result.cost),
+            ),
             (_, Err(conflict)) => (self.conflict(conflict), None),
             (Err(refusal), _) => (refusal, None),
         };

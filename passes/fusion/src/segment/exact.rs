@@ -14,10 +14,11 @@
 use fuser_analysis::cost::{Cost, Objective};
 use fuser_ir::Ir;
 
-use super::lower_bound::{LowerBound, Set};
 use super::graph::{Graph, Index};
+use super::lower_bound::{LowerBound, Set};
 use super::search::Group;
-use crate::planner::{Planner, CostResult};
+use crate::budget::Budget;
+use crate::planner::{CostResult, Planner};
 
 /// The most parts: there are 3^n pairs of a set and what to add.
 pub(super) const MAX_PARTS: usize = 14;
@@ -28,7 +29,7 @@ pub(super) struct Bounds {
     /// Questions to the cost model.
     pub questions: u64,
     /// Pairs of a set and what to add.
-    pub steps: u64,
+    pub pairs: u64,
     /// The cost of a known grouping: only less is looked for.
     pub below: Option<Cost>,
 }
@@ -37,7 +38,7 @@ impl Bounds {
     /// The optimum, whatever it takes.
     pub const NONE: Self = Self {
         questions: u64::MAX,
-        steps: u64::MAX,
+        pairs: u64::MAX,
         below: None,
     };
 }
@@ -65,7 +66,7 @@ pub(super) fn optimum(
         return Found::Unknown;
     }
     let last = planner.questions.saturating_add(bounds.questions);
-    let mut steps = bounds.steps;
+    let mut pairs = Budget::new(bounds.pairs);
     let reads = reads(graph, parts);
     let count: Set = 1 << parts.len();
     let closed: Vec<bool> = (0..count).map(|set| is_closed(&reads, set)).collect();
@@ -86,10 +87,10 @@ pub(super) fn optimum(
         let mut group = left;
         // All non-empty subsets of what is left.
         while group != 0 {
-            if steps == 0 {
+            if pairs.is_spent() {
                 return Found::Unknown;
             }
-            steps -= 1;
+            pairs.spend(1);
             let next = done | group;
             if closed[next] {
                 let slot = &mut cost_results[group];

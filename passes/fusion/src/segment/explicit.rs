@@ -218,7 +218,10 @@ fn check_complete(graph: &Graph, segments: &[ExplicitSegment]) -> Result<(), Gro
 }
 
 /// Repeatedly takes the first segment whose inputs are there.
-fn in_run_order(graph: &Graph, segments: Vec<ExplicitSegment>) -> Result<Vec<ExplicitSegment>, GroupingError> {
+fn in_run_order(
+    graph: &Graph,
+    segments: Vec<ExplicitSegment>,
+) -> Result<Vec<ExplicitSegment>, GroupingError> {
     let needs = dependencies(graph, &segments);
     let mut done = vec![false; segments.len()];
     let mut order = Vec::with_capacity(segments.len());
@@ -256,7 +259,12 @@ fn dependencies(graph: &Graph, segments: &[ExplicitSegment]) -> Vec<Vec<usize>> 
 }
 
 /// Follows what waits for what until it comes back.
-fn cycle(graph: &Graph, segments: &[ExplicitSegment], needs: &[Vec<usize>], done: &[bool]) -> GroupingError {
+fn cycle(
+    graph: &Graph,
+    segments: &[ExplicitSegment],
+    needs: &[Vec<usize>],
+    done: &[bool],
+) -> GroupingError {
     let mut path: Vec<usize> = Vec::new();
     let mut at = (0..segments.len()).find(|&s| !done[s]);
     while let Some(segment) = at.filter(|s| !path.contains(s)) {

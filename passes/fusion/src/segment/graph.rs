@@ -161,7 +161,10 @@ impl Graph {
     /// True if an op that reads the value loads bytes: it takes room, and is not computed anew in each group.
     pub fn is_loaded(&self, edge: u32) -> bool {
         let edge = &self.edges[edge as usize];
-        edge.bytes > 0 && edge.producer.is_none_or(|producer| !self.free[producer as usize])
+        edge.bytes > 0
+            && edge
+                .producer
+                .is_none_or(|producer| !self.free[producer as usize])
     }
     /// True if an op makes values from nothing or from scalars outside, or a single element from such.
     fn is_free(&self, ir: &Ir, position: usize) -> bool {
@@ -233,7 +236,9 @@ impl Graph {
         while at < all.len() {
             for &e in &self.reads[all[at] as usize] {
                 let producer = self.edges[e as usize].producer;
-                if let Some(producer) = producer.filter(|&m| self.free[m as usize] && seen.insert(m)) {
+                if let Some(producer) =
+                    producer.filter(|&m| self.free[m as usize] && seen.insert(m))
+                {
                     all.push(producer);
                 }
             }

@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Search, in_run_order_by, near_first, together};
-use crate::planner::{Planner, CostResult};
+use crate::planner::{CostResult, Planner};
 
 /// The part of a pattern that lies in a component.
 pub(super) struct Proposal {

@@ -128,7 +128,10 @@ impl<'a> Firm<'a> {
             let source = view.and_then(|m| {
                 let from = *graph.reads[m as usize].first()?;
                 let (class, behind) = *of_edge.get(&from)?;
-                Some((class, behind || boundary(graph.edges[from as usize].producer, m)))
+                Some((
+                    class,
+                    behind || boundary(graph.edges[from as usize].producer, m),
+                ))
             });
             let (class, behind) = source.unwrap_or_else(|| {
                 classes.push(Class {

@@ -35,15 +35,16 @@
 //! cheaper to compute again than to load, are copied into each group that uses them.
 
 mod apply;
-mod boundaries;
 mod bottom_up;
+mod boundaries;
+mod chunks;
 mod exact;
 mod explain;
-mod lower_bound;
 mod explicit;
 mod graph;
 mod horizontal;
 mod labels;
+mod lower_bound;
 mod order;
 mod pass;
 mod record;
@@ -51,11 +52,10 @@ mod refine;
 mod regroup;
 mod rounds;
 mod search;
-mod chunks;
 #[cfg(test)]
 mod tests;
 
-pub use crate::planner::{Planner, CostResult};
+pub use crate::planner::{CostResult, Planner};
 pub use apply::{Draw, draw};
 pub use explicit::{ExplicitSegment, GroupingError};
 pub use graph::Graph;

@@ -27,7 +27,8 @@ use super::boundaries::{is_alone, separated};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
-use crate::planner::{Planner, CostResult};
+use crate::budget::Budget;
+use crate::planner::{CostResult, Planner};
 
 /// The most ops that go together.
 const MAX_ROW: usize = 6;
@@ -73,19 +74,19 @@ struct Refine<'a> {
     /// Groups that stay as they are: views, ops that the model does not know, ops that a hint keeps alone.
     fixed: Vec<bool>,
     /// Ops in groups that may still be asked about.
-    budget: u64,
+    budget: Budget,
 }
 
-/// Improves `groups`, given in run order, asking about at most `budget` ops; gives them in the same order, without those
+/// Improves `groups`, given in run order; gives them in the same order, without those
 /// that have nothing left to do.
-pub(super) fn refine(search: &mut Search<'_>, groups: Vec<Group>, budget: u64) -> Vec<Group> {
+pub(super) fn refine(search: &mut Search<'_>, groups: Vec<Group>, budget: Budget) -> Vec<Group> {
     let mut refine = Refine::new(search, groups, budget);
     refine.run();
     refine.finish()
 }
 
 impl<'a> Refine<'a> {
-    fn new(search: &'a mut Search<'_>, groups: Vec<Group>, budget: u64) -> Self {
+    fn new(search: &'a mut Search<'_>, groups: Vec<Group>, budget: Budget) -> Self {
         let (ir, graph) = (search.ir, search.graph);
         let fixed = groups.iter().map(|group| {
             let alone = |&m: &Index| is_alone(ir, graph.ops[m as usize]);
@@ -117,33 +118,19 @@ impl<'a> Refine<'a> {
         refine
     }
 
-    /// Looks at each cut, and again at those that a change touched; then at those of groups that copies have left with idle
-    /// ops, which now have room.
+    /// Looks at each cut, and again at those that a change touched.
     fn run(&mut self) {
         let all = 0..self.graph.edges.len() as u32;
         let mut queue: VecDeque<u32> = all.collect();
         let mut waits = vec![true; self.graph.edges.len()];
-        while !queue.is_empty() {
-            while let Some(edge) = queue.pop_front() {
-                waits[edge as usize] = false;
-                let changed = self.improve(edge);
-                self.wait(&changed, &mut queue, &mut waits);
-            }
-            for group in 0..self.groups.len() as Position {
-                if self.drop_idle(group) {
-                    let content = self.content[group as usize].clone();
-                    self.wait(&content, &mut queue, &mut waits);
-                }
-            }
-        }
-    }
-    /// Puts the values around `ops` into the queue.
-    fn wait(&self, ops: &[Index], queue: &mut VecDeque<u32>, waits: &mut [bool]) {
-        for &op in ops {
-            let reads = self.graph.reads[op as usize].iter();
-            for &near in reads.chain(&self.graph.writes[op as usize]) {
-                if !std::mem::replace(&mut waits[near as usize], true) {
-                    queue.push_back(near);
+        while let Some(edge) = queue.pop_front() {
+            waits[edge as usize] = false;
+            for op in self.improve(edge) {
+                let reads = self.graph.reads[op as usize].iter();
+                for &near in reads.chain(&self.graph.writes[op as usize]) {
+                    if !std::mem::replace(&mut waits[near as usize], true) {
+                        queue.push_back(near);
+                    }
                 }
             }
         }
@@ -163,7 +150,7 @@ impl<'a> Refine<'a> {
     /// Takes the first change at a cut that lowers the cost; gives the ops that it concerns.
     fn improve(&mut self, edge: u32) -> SmallVec<[Index; MAX_ROW]> {
         for change in self.candidates(edge) {
-            if self.budget == 0 {
+            if self.budget.is_spent() {
                 break;
             }
             self.planner.refinements += 1;
@@ -172,39 +159,6 @@ impl<'a> Refine<'a> {
             }
         }
         SmallVec::new()
-    }
-
-    /// Takes ops out of a group that has no need of them: all their users went to groups that compute them too.
-    /// Returns true if there were any.
-    fn drop_idle(&mut self, group: Position) -> bool {
-        let before = self.content[group as usize].len();
-        for op in self.content[group as usize].clone().into_iter().rev() {
-            let homes = &self.homes[op as usize];
-            let writes = homes.first() == Some(&group);
-            let needed = |&edge: &u32| {
-                self.reads.contains_key(&(edge, group)) || (writes && self.is_written(edge))
-            };
-            if homes.len() > 1 && !self.graph.writes[op as usize].iter().any(needed) {
-                self.leave(op, group);
-            }
-        }
-        let content = &self.content[group as usize];
-        let (count, changed) = (content.len() as u64, content.len() < before);
-        if changed {
-            self.planner.refined_ops += count;
-            let copies = self.copies(group);
-            let answer = match content.is_empty() {
-                true => None,
-                false => self
-                    .planner
-                    .evaluate_with(self.ir, self.graph, content, &copies)
-                    .ok(),
-            };
-            if answer.is_some() || count == 0 {
-                self.groups[group as usize].cost_result = answer;
-            }
-        }
-        changed
     }
 
     // --- what could change -------------------------------------------------------------------------------------------
@@ -270,7 +224,12 @@ impl<'a> Refine<'a> {
     }
 
     /// `start`, and then with one more step of neighbours inside `group` at a time, away from the cut.
-    fn rows(&self, start: &[Index], group: Position, down: bool) -> Vec<SmallVec<[Index; MAX_ROW]>> {
+    fn rows(
+        &self,
+        start: &[Index],
+        group: Position,
+        down: bool,
+    ) -> Vec<SmallVec<[Index; MAX_ROW]>> {
         let mut row: SmallVec<[Index; MAX_ROW]> = start.iter().copied().collect();
         let mut rows = Vec::new();
         let mut fresh = 0..row.len();
@@ -388,10 +347,12 @@ impl<'a> Refine<'a> {
                 cost_results.push(None);
                 continue;
             }
-            self.budget = self.budget.saturating_sub(content.len() as u64);
+            self.budget.spend(content.len() as u64);
             self.planner.refined_ops += content.len() as u64;
             let copies = self.copies(group);
-            let answer = self.planner.evaluate_with(self.ir, self.graph, content, &copies);
+            let answer = self
+                .planner
+                .evaluate_with(self.ir, self.graph, content, &copies);
             match answer {
                 Ok(cost_result) => {
                     after = after.plus(&cost_result.cost);

@@ -17,32 +17,21 @@ use fuser_ir::{Ir, Traits};
 use rustc_hash::FxHashMap;
 
 use super::exact::{self, Bounds, Found};
-use super::lower_bound;
 use super::graph::{Graph, Index};
+use super::lower_bound;
 use super::record::{Action, Record};
 use super::search::{Group, Search};
+use crate::budget::Budget;
 
 /// The most ops of several neighbours that are looked at together.
 const WINDOW: usize = 24;
 /// The most ops of one group that is looked at.
 const MAX_OPS: usize = 1024;
-/// Questions of one search for an optimum.
-const ATTEMPT: u64 = 4096;
-/// Pairs of sets that it may look at.
-const STEPS: u64 = 1 << 20;
-/// Questions that a program may spend, whatever its size.
-const BASE: u64 = 8_192;
-/// Questions more for each op.
-const PER_OP: u64 = 2;
-
 /// Improves `groups`, given in run order, window by window; gives them in run order.
 pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    let mut left = BASE.saturating_add(PER_OP.saturating_mul(search.graph.len() as u64));
     let mut first = 0;
-    while first < groups.len() && left > 0 {
-        let before = search.planner.questions;
-        let found = best_window(search, &groups[first..]);
-        left = left.saturating_sub(1 + search.planner.questions - before);
+    while first < groups.len() && !search.extra.is_spent() {
+        let found = search.beyond_merging(|search| best_window(search, &groups[first..]));
         match found {
             Some((count, found)) => {
                 let window = &groups[first..first + count];
@@ -113,8 +102,8 @@ fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
 /// The optimum over `parts`, if that costs less than the groups that are `known`.
 pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Group]) -> Found {
     let bounds = Bounds {
-        questions: ATTEMPT,
-        steps: STEPS,
+        questions: Budget::OPTIMUM,
+        pairs: Budget::PAIRS,
         below: Some(search.total(known)),
     };
     exact::optimum(search.ir, search.graph, search.planner, parts, &bounds)

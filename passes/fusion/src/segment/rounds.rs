@@ -17,14 +17,12 @@ use super::apply::{Draw, draw};
 use super::graph::{Graph, Index};
 use super::record::{Action, Record};
 use super::search::{Group, Options, Search};
+use crate::budget::Budget;
 use crate::planner::Planner;
 use crate::remat::{Config, drawn, improve};
 
-/// The number of things that all rounds may look at: values, ops and nodes of networks in rematerialization, and ops
-/// that are grouped anew.
-const BUDGET: u64 = 1 << 22;
-/// The number of them that rematerialization may look at in a round, for each op: it only looks ahead. A program for
-/// whose ops the budget would not suffice gets no round.
+/// Values, ops and nodes of networks that rematerialization may look at in a round, for each op: it only looks ahead. A program
+/// for whose ops the budget of all rounds would not suffice gets no round.
 const WORK: u64 = 256;
 
 /// Runs rounds on the drawn segments of `program`, at most `most`; gives a record of each.
@@ -40,8 +38,9 @@ pub(super) fn rounds(
         return records;
     }
     let ops = ir.walk(program).len() as u64;
-    if ops.saturating_mul(WORK) > BUDGET {
-        records.push(ended(ops, BUDGET / WORK));
+    let mut budget = Budget::rounds();
+    if ops.saturating_mul(WORK) > budget.left() {
+        records.push(ended(ops, budget.left() / WORK));
         return records;
     }
     let objective = planner.model.objective;
@@ -54,11 +53,11 @@ pub(super) fn rounds(
     if !first.changed {
         return records;
     }
-    let mut spent = first.work.saturating_add(ops);
+    budget.spend(first.work.saturating_add(ops));
     let mut cost = total(&state, program, planner);
     for _ in 0..most {
-        if spent > BUDGET {
-            records.push(ended(spent, BUDGET));
+        if budget.is_spent() {
+            records.push(ended(budget.spent(), Budget::rounds().left()));
             break;
         }
         let mut trial = state.clone();
@@ -66,7 +65,7 @@ pub(super) fn rounds(
             break;
         }
         let round = improve(&mut trial, program, planner, &config);
-        spent = spent.saturating_add(round.work).saturating_add(ops);
+        budget.spend(round.work.saturating_add(ops));
         let after = total(&trial, program, planner);
         let falls = after.key(objective) < cost.key(objective);
         let refusal = (!falls).then(|| Refusal::NoGain {
@@ -109,7 +108,7 @@ fn ended(ops: u64, limit: u64) -> Record {
 pub(super) fn prices(ir: &Ir, program: Op, planner: &mut Planner) -> [Cost; 2] {
     let drawn = total(ir, program, planner);
     let ops = ir.walk(program).len() as u64;
-    if ops.saturating_mul(WORK) > BUDGET {
+    if ops.saturating_mul(WORK) > Budget::rounds().left() {
         return [drawn; 2];
     }
     let mut copy = ir.clone();

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_ir::{Block, Ir, Value};
 
-use super::boundaries::{self, Hint};
 use super::bottom_up::{BottomUp, Ties, opaque_cost};
+use super::boundaries::{self, Hint};
+use super::chunks::chunks;
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
 use super::labels;
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
 use super::regroup::{self, regroup};
-use super::chunks::chunks;
-use crate::planner::{Planner, CostResult};
+use crate::budget::Budget;
+use crate::planner::{CostResult, Planner};
 
 /// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,14 +113,13 @@ pub(super) struct Search<'a> {
     pub options: &'a Options,
     /// Every decision so far.
     pub records: Vec<Record>,
+    /// Questions beyond those of merging.
+    pub extra: Budget,
 }
 
 /// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
 /// break them is not always the best.
 const MAX_AGAIN: usize = 64;
-/// After so many questions no component is grown several times.
-const AGAIN: u64 = 8_192;
-
 impl<'a> Search<'a> {
     /// A search that decided nothing so far.
     pub fn new(
@@ -128,6 +128,7 @@ impl<'a> Search<'a> {
         planner: &'a mut Planner,
         options: &'a Options,
     ) -> Self {
+        let extra = Budget::beyond_merging(graph.len());
         let records = Vec::new();
         Self {
             ir,
@@ -135,6 +136,7 @@ impl<'a> Search<'a> {
             planner,
             options,
             records,
+            extra,
         }
     }
     /// The cost result of the ops as one group.
@@ -161,16 +163,16 @@ impl<'a> Search<'a> {
     }
     /// Merges `groups`, given in run order, the best merge first.
     pub fn merge(&mut self, groups: Vec<Group>, ops: usize) -> Vec<Group> {
-        let budget = self.budget(ops);
+        let budget = Budget::merging(self.options.evaluations, ops);
         BottomUp::new(self, groups).run(budget)
     }
-    /// Questions for merging so many ops or groups.
-    pub fn budget(&self, ops: usize) -> u64 {
-        let doublings = u64::from(ops.max(2).ilog2());
-        let each = self.options.evaluations.saturating_mul(ops as u64);
-        each.saturating_mul(doublings)
+    /// The result of `step`, whose questions are beyond those of merging.
+    pub fn beyond_merging<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.planner.questions;
+        let found = step(self);
+        self.extra.spend(1 + self.planner.questions - before);
+        found
     }
-
     fn run(mut self, block: Block) -> Segmentation {
         let components = boundaries::components(self.ir, self.graph);
         let several = components.len() > 1;
@@ -229,9 +231,8 @@ impl<'a> Search<'a> {
             return groups;
         }
         if self.options.refine {
-            let ops = self.graph.len() as u64;
-            let ops = self.options.evaluations.saturating_mul(ops);
-            groups = refine(self, groups, ops);
+            let budget = Budget::refining(self.options.evaluations, self.graph.len());
+            groups = refine(self, groups, budget);
         }
         if !self.options.horizontal {
             return groups;
@@ -254,7 +255,10 @@ impl<'a> Search<'a> {
         // Few ops are worth the search from single ones even where no kernel can hold them.
         let limit = self.planner.model.limits.ops.max(MAX_AGAIN);
         let fits = self.graph.with_free(component).len() <= limit;
-        let whole = self.options.top_down.then(|| self.evaluate_component(component));
+        let whole = self
+            .options
+            .top_down
+            .then(|| self.evaluate_component(component));
         let whole = whole.and_then(Result::ok);
         let settled = |cost_result: CostResult| Group {
             members: component.to_vec(),
@@ -298,12 +302,15 @@ impl<'a> Search<'a> {
     /// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
     fn grow(&mut self, component: &[Index]) -> Vec<Group> {
         let first = self.apart(|search| search.grow_once(component, Ties::default()));
-        let few = component.len() <= MAX_AGAIN && self.planner.questions < AGAIN;
+        let few = component.len() <= MAX_AGAIN && self.extra.left() > Budget::FOR_WINDOWS;
         let hinted = !together(self.ir, self.graph, component).is_empty();
         if !self.options.restarts || !few || hinted {
             self.records.extend(first.1);
             return first.0;
         }
+        self.beyond_merging(|search| search.grow_again(component, first))
+    }
+    fn grow_again(&mut self, component: &[Index], first: (Vec<Group>, Vec<Record>)) -> Vec<Group> {
         let mut found = regroup::best(self, &first.0);
         let mut grown = vec![first];
         let mut cheapest = 0;
@@ -328,7 +335,7 @@ impl<'a> Search<'a> {
     }
     fn grow_once(&mut self, component: &[Index], ties: Ties) -> Vec<Group> {
         let singles = self.singles(&near_first(self.graph, component));
-        let budget = self.budget(component.len());
+        let budget = Budget::merging(self.options.evaluations, component.len());
         let hinted = together(self.ir, self.graph, component);
         let mut search = BottomUp::new(self, singles).with_ties(ties);
         for (first, others) in hinted {
@@ -359,7 +366,8 @@ impl<'a> Search<'a> {
         }
         let order = near_first(self.graph, component);
         let limit = self.planner.model.limits.ops;
-        let position: rustc_hash::FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
+        let position: rustc_hash::FxHashMap<Index, usize> =
+            order.iter().copied().zip(0..).collect();
         let mut groups = Vec::new();
         for chunk in chunks(self.graph, &order, limit) {
             let mut all = chunk.concat();

@@ -5,6 +5,7 @@ use fuser_ir::Value;
 use fuser_testing::*;
 
 use super::*;
+use crate::budget::Budget;
 
 mod labels;
 mod reshapes;
@@ -239,7 +240,7 @@ fn refined(b: &mut Builder, outputs: &[Value], given: &[&[u32]]) -> (String, Vec
     let groups = groups.collect();
     let options = Options::default();
     let mut search = search::Search::new(&b.ir, &graph, &mut planner, &options);
-    let groups = refine::refine(&mut search, groups, 10_000);
+    let groups = refine::refine(&mut search, groups, Budget::new(10_000));
     let records = search.records;
     let name = |op: u32| b.ir.value_name(b.ir.result(graph.ops[op as usize], 0));
     let text = |group: &Group| {
@@ -384,7 +385,10 @@ fn only_what_fails_is_taken_apart() {
     assert_eq!(text, "h s | p | y");
     let settled: Vec<bool> = result.groups.iter().map(|g| g.settled).collect();
     assert_eq!(settled, [true, false, false]);
-    let whole = result.records.iter().filter(|r| r.action == Action::Component);
+    let whole = result
+        .records
+        .iter()
+        .filter(|r| r.action == Action::Component);
     let failed: Vec<bool> = whole.map(|r| r.refusal.is_some()).collect();
     assert_eq!(failed, [false, true]);
 }

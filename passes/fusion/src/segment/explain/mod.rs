@@ -23,11 +23,11 @@ use fuser_pass::PassContext;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::boundaries::{is_alone, separated};
 use super::bottom_up::opaque_cost;
+use super::boundaries::{is_alone, separated};
 use super::graph::{Graph, Index};
 use super::record::Record;
-use crate::planner::{Planner, CostResult};
+use crate::planner::{CostResult, Planner};
 
 /// Everything that is told of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -244,7 +244,9 @@ impl Drawn {
         for position in positions.clone() {
             self.home[position as usize] = Some(self.groups.len());
         }
-        let mut members: Vec<Index> = positions.filter(|&p| !self.graph.free[p as usize]).collect();
+        let mut members: Vec<Index> = positions
+            .filter(|&p| !self.graph.free[p as usize])
+            .collect();
         members.sort_unstable();
         let cost_result = self.planner.evaluate(&self.ir, &self.graph, &members);
         self.groups.push(Drawing {
@@ -260,9 +262,7 @@ impl Drawn {
                 continue;
             };
             let users = edge.users.iter().filter_map(|&r| self.home[r as usize]);
-            self.groups[from]
-                .users
-                .extend(users.filter(|&r| r != from));
+            self.groups[from].users.extend(users.filter(|&r| r != from));
         }
     }
 
@@ -339,7 +339,8 @@ impl Drawn {
     }
     /// The values that `from` makes and `to` reads.
     fn crossing(&self, from: usize, to: usize) -> Vec<ValueNote> {
-        let made = |producer: Option<Index>| producer.and_then(|m| self.home[m as usize]) == Some(from);
+        let made =
+            |producer: Option<Index>| producer.and_then(|m| self.home[m as usize]) == Some(from);
         let mut values = Vec::new();
         let mut seen = BTreeSet::new();
         for &user in &self.groups[to].members {
@@ -436,11 +437,7 @@ impl Drawn {
         }
         let mut before = BTreeSet::from([to]);
         for &group in after.iter().rev() {
-            if self.groups[group]
-                .users
-                .iter()
-                .any(|r| before.contains(r))
-            {
+            if self.groups[group].users.iter().any(|r| before.contains(r)) {
                 before.insert(group);
             }
         }

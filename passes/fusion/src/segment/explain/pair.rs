@@ -169,8 +169,7 @@ impl Drawn {
             Home::Input => {
                 let users = values.iter().filter_map(|&v| self.graph.edge_of(v));
                 let users = users.flat_map(|e| e.users.iter());
-                let users: BTreeSet<usize> =
-                    users.filter_map(|&r| self.home[r as usize]).collect();
+                let users: BTreeSet<usize> = users.filter_map(|&r| self.home[r as usize]).collect();
                 let users: Vec<usize> = users.into_iter().collect();
                 match users.is_empty() {
                     true => format!("{name} is an input that no segment reads\n"),
