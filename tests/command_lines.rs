@@ -3,15 +3,12 @@
 //! Flags are those of each tool's help, with values that fit none, one or many of them. A line may end with 0, 1 or 2; an
 //! internal error, a signal, silence at a mistake and a run without end fail the test, which names the line.
 
-#[path = "remat/random.rs"]
-mod random;
-
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use random::Random;
+use fuser_testing::Random;
 
 const TOOLS: [&str; 4] = [
     env!("CARGO_BIN_EXE_fuser-opt"),
@@ -105,16 +102,16 @@ fn flags(tool: &str) -> Vec<String> {
 fn line(random: &mut Random, flags: &[String]) -> Vec<String> {
     let mut line = Vec::new();
     for _ in 0..random.below(5) {
-        let flag = random.pick(flags).clone();
+        let flag = flags[random.below(flags.len())].clone();
         match random.below(5) {
-            0 | 1 => line.push(format!("{flag}={}", random.word(&VALUES))),
-            2 => line.extend([flag, random.word(&VALUES).to_owned()]),
+            0 | 1 => line.push(format!("{flag}={}", random.one(&VALUES))),
+            2 => line.extend([flag, random.one(&VALUES).to_owned()]),
             _ => line.push(flag),
         }
     }
-    for _ in 0..*random.pick(&[0, 1, 1, 1, 1, 2]) {
+    for _ in 0..random.one(&[0, 1, 1, 1, 1, 2]) {
         let place = random.below(line.len() + 1);
-        line.insert(place, random.word(&FILES).to_owned());
+        line.insert(place, random.one(&FILES).to_owned());
     }
     line
 }
@@ -163,7 +160,7 @@ fn any_command_line_ends_in_order() {
                 let folder = tempfile::tempdir().expect("a folder");
                 let flags = flags(tool);
                 assert!(flags.len() > 5, "{flags:?}");
-                let mut random = Random::new(number);
+                let mut random = Random::spread(number);
                 let mut ends = [0; 3];
                 for _ in 0..LINES {
                     for (name, text) in [("good.fir", GOOD), ("bad.fir", BAD)] {

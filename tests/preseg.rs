@@ -11,6 +11,7 @@ use fuser_dialects::fusion;
 use fuser_interp::{Axis, Options, Tensor, interpret};
 use fuser_ir::{DType, Ir, Op, Traits};
 use fuser_runtime::RuntimeConfig;
+use fuser_testing::Random;
 
 const PROGRAMS: u64 = 600;
 const PASSES: &str = "builtin.module(task.program(preseg))";
@@ -23,23 +24,6 @@ const TYPES: [DType; 6] = [
     DType::I32,
     DType::I8,
 ];
-
-/// Numbers from a multiplicative congruence, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        let step = self.0.wrapping_mul(6364136223846793005);
-        self.0 = step.wrapping_add(1442695040888963407);
-        self.0 >> 33
-    }
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-    fn one<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-}
 
 /// A value of the program that is being written.
 #[derive(Clone)]
@@ -73,7 +57,7 @@ struct Writer {
 
 impl Writer {
     fn new(seed: u64) -> Self {
-        let mut random = Random(seed.wrapping_mul(0x9e3779b97f4a7c15) + 1);
+        let mut random = Random::spread(seed);
         let mut values = Vec::new();
         for name in ["x", "z"] {
             let rank = 1 + random.below(3);

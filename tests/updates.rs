@@ -11,20 +11,10 @@ use fuser::session::Session;
 use fuser_artifact::{Artifact, DType, Step};
 use fuser_interp::{Axis as InterpAxis, Options, Tensor, interpret};
 use fuser_runtime::{Axis, CpuProgram, Explicit, HostTensor, RunOptions, RuntimeConfig};
+use fuser_testing::Random;
 
 const PROGRAMS: u64 = 48;
 const INPUTS: usize = 3;
-
-/// Numbers from a multiplicative congruence, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        let step = self.0.wrapping_mul(6364136223846793005);
-        self.0 = step.wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % bound.max(1) as u64) as usize
-    }
-}
 
 /// A program over `n` by `n` tensors `%x0` to `%x2`, the first results of which overwrite arguments.
 fn text(random: &mut Random, n: usize) -> String {
@@ -95,7 +85,7 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
     let runtime = session.runtime();
     let (mut in_place, mut copied) = (0, 0);
     for seed in 0..PROGRAMS {
-        let mut random = Random(seed.wrapping_mul(0x9e3779b97f4a7c15) + 1);
+        let mut random = Random::spread(seed);
         let n = [1, 5, 17, 33][random.below(4)];
         let text = text(&mut random, n);
         let parsed = session.parse(0, "random.fir", &text);

@@ -6,20 +6,10 @@ use fuser_ir::lex::lex;
 use fuser_ir::parse::parse_str;
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Ir, verify};
+use fuser_testing::Random;
 
 /// Mutations of each example.
 const CASES: u64 = 500;
-
-/// A generator of numbers whose seed tells a failing case.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        let next = self.0.wrapping_mul(6364136223846793005);
-        self.0 = next.wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit.max(1)
-    }
-}
 
 /// Replaces, removes or doubles a few tokens of `text`; replacements are other tokens of it, or of `pool`.
 fn mutate(text: &str, pool: &[String], random: &mut Random) -> String {

@@ -10,22 +10,8 @@ use fuser_ir::attr::AttrKind;
 use fuser_ir::def::Folded;
 use fuser_ir::types::{MemSpace, TensorType};
 use fuser_ir::{AttrId, DType, Dim, Extent, Ir, Op, OpDef, TypeId, TypeKind, Value, describe};
+use fuser_testing::Random;
 use support::*;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-    fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-}
 
 const EXTENTS: [u64; 6] = [0, 1, 4, 5, i64::MAX as u64, u64::MAX];
 const INTS: [i64; 9] = [0, 1, 2, 3, 4, -1, 64, i64::MAX, i64::MIN];
@@ -36,7 +22,7 @@ fn extent(ir: &mut Ir, random: &mut Random) -> Extent {
         1 | 2 => ir.named_extent("N"),
         3 => ir.named_extent("M"),
         _ => Extent::Static(if random.below(4) == 0 {
-            random.of(&EXTENTS)
+            random.one(&EXTENTS)
         } else {
             4
         }),
@@ -51,14 +37,14 @@ fn dim(ir: &mut Ir, random: &mut Random) -> Dim {
 }
 
 fn dims(ir: &mut Ir, random: &mut Random) -> Vec<Dim> {
-    (0..random.of(&[0, 1, 1, 2, 2, 3]))
+    (0..random.one(&[0, 1, 1, 2, 2, 3]))
         .map(|_| dim(ir, random))
         .collect()
 }
 
 fn ty(ir: &mut Ir, random: &mut Random) -> TypeId {
     let dtype = match random.below(3) {
-        0 => random.of(&DType::ALL),
+        0 => random.one(&DType::ALL),
         1 => DType::Index,
         _ => DType::F32,
     };
@@ -70,17 +56,17 @@ fn ty(ir: &mut Ir, random: &mut Random) -> TypeId {
         }),
         6..10 => TypeKind::Scalar(dtype),
         10 | 11 => TypeKind::Vector {
-            shape: (0..random.of(&[0, 1, 1, 2]))
-                .map(|_| random.of(&EXTENTS))
+            shape: (0..random.one(&[0, 1, 1, 2]))
+                .map(|_| random.one(&EXTENTS))
                 .collect(),
             dtype,
         },
         12 | 13 => TypeKind::MemRef {
-            dims: (0..random.of(&[0, 1, 1, 2]))
+            dims: (0..random.one(&[0, 1, 1, 2]))
                 .map(|_| extent(ir, random))
                 .collect(),
             dtype,
-            space: random.of(&MemSpace::ALL),
+            space: random.one(&MemSpace::ALL),
         },
         14 => TypeKind::UnrankedTensor(dtype),
         _ => TypeKind::None,
@@ -90,16 +76,16 @@ fn ty(ir: &mut Ir, random: &mut Random) -> TypeId {
 
 fn attr(ir: &mut Ir, random: &mut Random) -> AttrId {
     let ty = ty(ir, random);
-    let ints: Vec<i64> = (0..random.below(4)).map(|_| random.of(&INTS)).collect();
+    let ints: Vec<i64> = (0..random.below(4)).map(|_| random.one(&INTS)).collect();
     let kind = match random.below(12) {
         0 => AttrKind::Unit,
         1 => AttrKind::Bool(true),
         2 => AttrKind::Int {
-            value: random.of(&INTS).into(),
+            value: random.one(&INTS).into(),
             ty,
         },
         3 => AttrKind::Float {
-            bits: random.of(&[0, u64::MAX, 1 << 63, 0x3ff0 << 48]),
+            bits: random.one(&[0, u64::MAX, 1 << 63, 0x3ff0 << 48]),
             ty,
         },
         4 => AttrKind::String(ir.sym(["add", "lt", "grid", ""][random.below(4)])),
@@ -134,7 +120,7 @@ fn random_op(p: &mut Program, random: &mut Random, def: &'static OpDef) -> Op {
         _ => def.operands.len(),
     };
     let values: Vec<Value> = p.ir.args(p.body).to_vec();
-    let operands: Vec<Value> = (0..count).map(|_| random.of(&values)).collect();
+    let operands: Vec<Value> = (0..count).map(|_| random.one(&values)).collect();
     let results = match random.below(6) {
         0 => random.below(3),
         _ => def.results.len(),
@@ -167,14 +153,14 @@ fn random_op(p: &mut Program, random: &mut Random, def: &'static OpDef) -> Op {
 fn add_region(p: &mut Program, random: &mut Random, op: Op, values: &[Value]) {
     let region = p.ir.new_region();
     p.ir.push_region(op, region);
-    for _ in 0..random.of(&[0, 1, 1, 1, 2]) {
+    for _ in 0..random.one(&[0, 1, 1, 1, 2]) {
         let block = p.ir.append_block(region);
         for _ in 0..random.below(3) {
             let ty = ty(&mut p.ir, random);
             p.ir.append_arg(block, ty, None);
         }
-        let end = random.of(&["task.yield", "kernel.yield", "task.return", "other.end"]);
-        let operands: Vec<Value> = (0..random.below(3)).map(|_| random.of(values)).collect();
+        let end = random.one(&["task.yield", "kernel.yield", "task.return", "other.end"]);
+        let operands: Vec<Value> = (0..random.below(3)).map(|_| random.one(values)).collect();
         let end = raw(&mut p.ir, end, &operands, &[]);
         p.ir.append_op(block, end);
     }

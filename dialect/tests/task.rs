@@ -12,22 +12,10 @@ use fuser_dialects::task::outline::{Refusal, dissolve, outline};
 use fuser_dialects::task::{PATTERN, PHASE, SEGMENT, SWEEP, YIELD};
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{DType, Ir, Op, OpDef, Value, describe};
+use fuser_testing::Random;
 use support::*;
 
 const F4: TypeText = t(&["4"], DType::F32);
-
-/// A small generator: the same seed gives the same numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-}
 
 /// A program of `count` ops on random earlier values; every eighth value is returned.
 fn random_program(seed: u64, count: usize) -> Program {

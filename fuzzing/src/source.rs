@@ -4,6 +4,8 @@
 //! takes as few of them as its range needs, so that changing one byte changes one choice; after the last byte every choice
 //! is the first alternative, which generators make the one that ends.
 
+use fuser_runtime::SplitMix;
+
 /// A sequence of choices.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -12,7 +14,7 @@ pub struct Source {
 
 #[derive(Clone, Debug)]
 enum Origin {
-    Seed(u64),
+    Seed(SplitMix),
     Bytes { bytes: Vec<u8>, at: usize },
 }
 
@@ -20,7 +22,7 @@ impl Source {
     /// The choices of a seed.
     pub fn seed(seed: u64) -> Self {
         Self {
-            origin: Origin::Seed(seed),
+            origin: Origin::Seed(SplitMix(seed)),
         }
     }
     /// The choices that `bytes` spell.
@@ -53,13 +55,13 @@ impl Source {
     /// 64 bits.
     pub fn word(&mut self) -> u64 {
         match &mut self.origin {
-            Origin::Seed(state) => splitmix(state),
+            Origin::Seed(numbers) => numbers.word(),
             Origin::Bytes { .. } => (0..8).fold(0, |word, _| word << 8 | u64::from(self.byte())),
         }
     }
     fn byte(&mut self) -> u8 {
         match &mut self.origin {
-            Origin::Seed(state) => splitmix(state) as u8,
+            Origin::Seed(numbers) => numbers.word() as u8,
             Origin::Bytes { bytes, at } => {
                 let byte = bytes.get(*at).copied().unwrap_or(0);
                 *at += 1;
@@ -122,25 +124,9 @@ impl Source {
     }
 }
 
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn splitmix_is_splitmix() {
-        // The reference implementation's first values for state 1234567.
-        let mut source = Source::seed(1234567);
-        assert_eq!(source.word(), 6457827717110365317);
-        assert_eq!(source.word(), 3203168211198807973);
-    }
 
     #[test]
     fn bytes_spell_choices_and_end_in_the_first() {

@@ -12,6 +12,7 @@ use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare,
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
 use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
+use fuser_runtime::SplitMix;
 
 use super::codes;
 use crate::tool::files;
@@ -157,7 +158,7 @@ fn inputs(ir: &Ir, program: Op, number: u32) -> Result<Vec<Tensor>, String> {
     let body = ir.body(program, 0).ok_or("it has no body")?;
     let mut maker = Maker {
         ir,
-        random: Random(0x9e37_79b9 + u64::from(number)),
+        random: SplitMix(0x9e37_79b9 + u64::from(number)),
         number,
         extents: BTreeMap::new(),
         left: ELEMENTS,
@@ -169,7 +170,7 @@ fn inputs(ir: &Ir, program: Op, number: u32) -> Result<Vec<Tensor>, String> {
 /// Makes random inputs.
 struct Maker<'a> {
     ir: &'a Ir,
-    random: Random,
+    random: SplitMix,
     number: u32,
     extents: BTreeMap<fuser_ir::Sym, i64>,
     left: usize,
@@ -220,7 +221,7 @@ impl Maker<'_> {
     fn data(&mut self, dtype: DType, count: usize) -> Data {
         let whole = self.number.is_multiple_of(2);
         let mut float = || match whole {
-            true => self.random.below(17) as f64 - 8.0,
+            true => small(&mut self.random) as f64,
             false => self.random.unit() * 4.0 - 2.0,
         };
         match dtype {
@@ -228,33 +229,18 @@ impl Maker<'_> {
             DType::F32 => Data::F32((0..count).map(|_| float() as f32).collect()),
             DType::F16 => Data::F16((0..count).map(|_| half::f16::from_f64(float())).collect()),
             DType::BF16 => Data::BF16((0..count).map(|_| half::bf16::from_f64(float())).collect()),
-            DType::I64 | DType::Index => Data::I64((0..count).map(|_| self.random.int()).collect()),
-            DType::I32 => Data::I32((0..count).map(|_| self.random.int() as i32).collect()),
-            DType::I8 => Data::I8((0..count).map(|_| self.random.int() as i8).collect()),
+            DType::I64 | DType::Index => {
+                Data::I64((0..count).map(|_| small(&mut self.random)).collect())
+            }
+            DType::I32 => Data::I32((0..count).map(|_| small(&mut self.random) as i32).collect()),
+            DType::I8 => Data::I8((0..count).map(|_| small(&mut self.random) as i8).collect()),
             DType::U8 => Data::U8((0..count).map(|_| self.random.below(9) as u8).collect()),
             DType::I1 => Data::I1((0..count).map(|_| self.random.below(2) == 1).collect()),
         }
     }
 }
 
-/// SplitMix64: the same inputs on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-    fn int(&mut self) -> i64 {
-        self.below(17) as i64 - 8
-    }
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
+/// An integer from -8 to 8.
+fn small(random: &mut SplitMix) -> i64 {
+    random.below(17) as i64 - 8
 }

@@ -186,16 +186,33 @@ pub fn parsed(source: &str) -> (Ir, Op) {
     (ir, module)
 }
 
-/// A small generator: numbers from a multiplicative congruence, the same on every machine.
+/// Random numbers, the same on every machine: a multiplicative congruence with Knuth's constants, of which the upper bits are given.
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number below `bound`.
+    /// Numbers that differ from the first one on between seeds that lie beside each other.
+    pub fn spread(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1))
+    }
+    fn step(&mut self) -> u64 {
+        let product = self.0.wrapping_mul(6364136223846793005);
+        self.0 = product.wrapping_add(1442695040888963407);
+        self.0
+    }
+    /// A number below `bound`; 0 for a bound of 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
+        (self.step() >> 33) as usize % bound.max(1)
+    }
+    /// One of `list`, which is not empty.
+    pub fn one<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
+    }
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.step() >> 32 << 32 | self.step() >> 32
+    }
+    /// A number of at least 0 and below 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

@@ -4,7 +4,7 @@
 //! repeated, values that several kernels read. Kernels are ranges of the program, so they always have an order.
 
 use crate::exact::{Case, OpOf};
-use crate::random::Random;
+use fuser_testing::Random;
 
 /// The side of a matrix: odd, so that no width divides it.
 const SIDE: u64 = 7;
@@ -61,7 +61,7 @@ pub struct Program {
 impl Program {
     /// The program of a seed.
     pub fn random(seed: u64) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = Random::spread(seed);
         let mut made = Making::new(&mut random);
         let ops = 2 + random.below(MAX_OPS - 1);
         let kernels = 2 + random.below(3);
@@ -107,12 +107,12 @@ impl Making {
         let count = 1 + random.below(3);
         let mut types = vec![Type {
             shape: Shape::Full,
-            dtype: random.word(&["bf16", "f32"]),
+            dtype: random.one(&["bf16", "f32"]),
         }];
         for _ in 1..count {
             types.push(Type {
-                shape: *random.pick(&[Shape::Full, Shape::Row]),
-                dtype: random.word(&["bf16", "f32", "f64"]),
+                shape: random.one(&[Shape::Full, Shape::Row]),
+                dtype: random.one(&["bf16", "f32", "f64"]),
             });
         }
         Self {
@@ -177,12 +177,12 @@ impl Making {
                 (body, vec![a], ty, true)
             }
             (1 | 2, _) => {
-                let dtype: &str = random.word(&["bf16", "f32", "f64"]);
+                let dtype: &str = random.one(&["bf16", "f32", "f64"]);
                 let body = format!("fusion.cast %v{a} to {dtype}");
                 (body, vec![a], Type { dtype, ..ty }, true)
             }
             (3, _) => {
-                let name: &str = random.word(&["neg", "abs", "relu"]);
+                let name: &str = random.one(&["neg", "abs", "relu"]);
                 unary(name)
             }
             _ => {
@@ -192,8 +192,8 @@ impl Making {
                     other.dtype == ty.dtype && rank(other) == rank(ty)
                 };
                 let others: Vec<usize> = (0..self.types.len()).filter(meets).collect();
-                let b = *random.pick(&others);
-                let name: &str = random.word(&["add", "sub", "mul", "maximum"]);
+                let b = random.one(&others);
+                let name: &str = random.one(&["add", "sub", "mul", "maximum"]);
                 let shape = match (ty.shape, self.types[b].shape) {
                     (Shape::Spread, other) => other,
                     (own, _) => own,

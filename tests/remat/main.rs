@@ -12,15 +12,14 @@
 
 mod exact;
 mod generate;
-mod random;
 
 use fuser_interp::{Data, Options, Tensor, interpret};
 use fuser_ir::{Ir, Op, Value, parse, verify};
 use fuser_pass::pipeline::PipelineBuilder;
 use fuser_pass::{Catalog, Manager, PassOptions};
 
+use fuser_testing::Random;
 use generate::Program;
-use random::Random;
 
 /// The outcome of remat on one program.
 struct Outcome {
@@ -262,7 +261,7 @@ fn interpreted(
 ) -> (Vec<Tensor>, Vec<Tensor>) {
     let program = program_of(ir, module);
     let body = ir.body(program, 0).expect("a body");
-    let mut random = Random::new(seed ^ 0x5eed);
+    let mut random = Random::spread(seed ^ 0x5eed);
     let inputs = inputs.unwrap_or_else(|| {
         let args = ir.args(body).iter();
         args.map(|&arg| tensor(ir, arg, &mut random)).collect()

@@ -16,10 +16,10 @@ use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
 const MAY_USE: [(&str, &[&str]); 18] = [
-    ("fuser-ir", &[]),
+    ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
-    ("fuser-dialects", &["fuser-ir"]),
+    ("fuser-dialects", &["fuser-ir", "fuser-testing"]),
     ("fuser-pass", &["fuser-ir"]),
     ("fuser-testing", &["fuser-ir", "fuser-dialects"]),
     (
@@ -56,6 +56,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "fuser-dialects",
             "fuser-target",
             "fuser-artifact",
+            "fuser-testing",
         ],
     ),
     (
@@ -71,7 +72,10 @@ const MAY_USE: [(&str, &[&str]); 18] = [
         ],
     ),
     ("fuser-runtime", &["fuser-artifact"]),
-    ("fuser-interp", &["fuser-ir", "fuser-dialects"]),
+    (
+        "fuser-interp",
+        &["fuser-ir", "fuser-dialects", "fuser-testing"],
+    ),
     (
         "fuser",
         &[
@@ -85,6 +89,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "fuser-artifact",
             "fuser-runtime",
             "fuser-interp",
+            "fuser-testing",
         ],
     ),
     (

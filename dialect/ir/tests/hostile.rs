@@ -8,6 +8,7 @@ use common::{codes, ir, read, round_trip, shown, valid};
 use fuser_ir::limits::Limits;
 use fuser_ir::parse::{ParseOptions, parse};
 use fuser_ir::print::{PrintOptions, print};
+use fuser_testing::Random;
 
 const SAMPLE: &str = r#"// A bit of everything.
 !t = tensor<4x[B]xb[S*2]x?xf32, #e>
@@ -69,19 +70,6 @@ fn every_single_token_may_be_missing_or_doubled() {
                 assert!(module == module);
             }
         }
-    }
-}
-
-/// A generator of numbers whose seed tells a failing case.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
     }
 }
 

@@ -10,21 +10,10 @@ use fuser_analysis::axes::{Axes, AxisId, AxisRefusal};
 use fuser_ir::layout;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
-use fuser_testing::parsed;
+use fuser_testing::{Random, parsed};
 
 /// The value in a border, where the tensor holds 0, 1, 2, ...
 const FILL: i64 = -1;
-
-/// Numbers from a multiplicative congruence, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        let step = self.0.wrapping_mul(6364136223846793005);
-        self.0 = step.wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % bound.max(1) as u64) as usize
-    }
-}
 
 /// A dense array, row-major.
 #[derive(Clone)]
@@ -269,7 +258,7 @@ fn element(ir: &Ir, axes: &Axes, window: &Window, point: &[(AxisId, i64)], size:
 fn nodes_give_every_element_of_random_chains() {
     let (mut compared, mut resolved, mut computed) = (0, 0, 0);
     for seed in 0..2400u64 {
-        let mut random = Random(seed.wrapping_mul(0x9e3779b97f4a7c15) + 1);
+        let mut random = Random::spread(seed);
         let dims: Vec<usize> = (0..1 + random.below(3))
             .map(|_| 1 + random.below(5))
             .collect();

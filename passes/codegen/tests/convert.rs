@@ -206,9 +206,9 @@ fn float_to_integer_saturates_and_takes_nan_to_zero() {
 
 #[test]
 fn integers_become_the_nearest_float() {
-    let mut noise = Noise(11);
+    let mut random = Random(11);
     let mut values: Vec<i64> = (0..60_000)
-        .map(|_| noise.next() as i64 >> (noise.next() % 64))
+        .map(|_| random.bits() as i64 >> (random.bits() % 64))
         .collect();
     values.extend([
         0,

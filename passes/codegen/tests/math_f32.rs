@@ -38,10 +38,10 @@ fn worst(name: &str, lanes: u32, target: &Target, a: &[f32], b: &[f32]) -> (f64,
 fn check_all(target: &Target, lanes: u32) {
     let a = inputs();
     // A second operand without relation to the first, for the functions of two.
-    let mut noise = Noise(7);
+    let mut random = Random(7);
     let near: Vec<f32> = a
         .iter()
-        .map(|_| ((noise.next() % 4001) as f32 - 2000.0) / 64.0)
+        .map(|_| (random.below(4001) as f32 - 2000.0) / 64.0)
         .collect();
     let mut failures = vec![];
     for function in fuser_codegen::math::FUNCTIONS {
@@ -97,12 +97,12 @@ fn bounds_hold_where_functions_are_hard() {
 #[test]
 fn functions_of_two_operands_hold_over_all_exponents() {
     let values = samples_f32(12);
-    let mut noise = Noise(3);
+    let mut random = Random(3);
     let (mut a, mut b) = (vec![], vec![]);
     for &x in &values {
         for _ in 0..40 {
             a.push(x);
-            b.push(values[noise.next() as usize % values.len()]);
+            b.push(random.one(&values));
         }
     }
     let edges = [

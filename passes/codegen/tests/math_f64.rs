@@ -107,14 +107,14 @@ fn pow_and_atan2_agree_at_the_edges() {
 }
 
 fn samples_f64(per_exponent: u64) -> Vec<f64> {
-    let mut noise = Noise(5);
+    let mut random = Random(5);
     let mut values = vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     for exponent in 0..2047u64 {
         for k in 0..per_exponent {
             let mantissa = match k {
                 0 => 0,
                 1 => (1 << 52) - 1,
-                _ => noise.next() >> 12,
+                _ => random.bits() >> 12,
             };
             let magnitude = f64::from_bits(exponent << 52 | mantissa);
             values.extend([magnitude, -magnitude]);

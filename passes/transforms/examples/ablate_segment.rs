@@ -12,8 +12,9 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::programs::{FAMILIES, KNOTS, Random, program};
+use common::programs::{FAMILIES, KNOTS, program};
 use common::{report, run};
+use fuser_testing::Random;
 
 const ISSUE: &str = include_str!("../../../examples/issue_2473.fir");
 

@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::programs::{Random, program};
+use common::programs::program;
 use common::{parsed, report, run};
 use fuser_dialects::task::outline::outline;
 use fuser_dialects::task::{PATTERN, SEGMENT, SWEEP, YIELD};
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Op, Traits};
 use fuser_passes::cost::{Kind, Model, plan_ops};
+use fuser_testing::Random;
 
 /// The same with patterns around ranges of ops, some inside of others.
 fn labelled(text: &str, random: &mut Random) -> String {

@@ -148,6 +148,7 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::SplitMix;
 
     fn life(bytes: usize, first: u32, last: u32) -> Lifetime {
         Lifetime { bytes, first, last }
@@ -238,13 +239,8 @@ mod tests {
 
     #[test]
     fn random_plans_never_overlap_and_reuse_memory() {
-        let mut state = 1u64;
-        let mut draw = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = SplitMix(1);
+        let mut draw = |bound: u64| random.below(bound);
         let (mut planned, mut bound) = (0usize, 0usize);
         for case in 0..500 {
             let steps = 1 + draw(40) as u32;

@@ -27,7 +27,7 @@ impl Generator {
             Generator::Random { seed }
             | Generator::Uniform { seed, .. }
             | Generator::Normal { seed }
-            | Generator::Ints { seed, .. } => mix(seed).wrapping_add(hash(name)),
+            | Generator::Ints { seed, .. } => SplitMix(seed).word().wrapping_add(hash(name)),
             Generator::Full(_) | Generator::Iota => 0,
         }
     }
@@ -51,13 +51,13 @@ impl Generator {
 }
 
 fn uniform(stream: u64, index: u64, low: f64, high: f64) -> f64 {
-    let unit = (draw(stream, index) >> 11) as f64 / (1u64 << 53) as f64;
-    low + unit * (high - low)
+    low + at(stream, index).unit() * (high - low)
 }
 
 /// The sum of 12 uniform numbers has variance 1; it is exact, as each is a multiple of 2^-32.
 fn normal(stream: u64, index: u64) -> f64 {
-    let halves = (0..6).map(|i| draw(stream, index.wrapping_mul(6).wrapping_add(i)));
+    let mut numbers = at(stream, index.wrapping_mul(6));
+    let halves = (0..6).map(|_| numbers.word());
     let sum: u64 = halves.map(|bits| (bits >> 32) + (bits & 0xffff_ffff)).sum();
     sum as f64 / (1u64 << 32) as f64 - 6.0
 }
@@ -70,7 +70,7 @@ fn ints(dtype: DType, stream: u64, index: u64, range: Option<(i64, i64)>) -> Enc
     );
     let (low, high) = range.unwrap_or(suits);
     let span = (i128::from(high) - i128::from(low) + 1) as u128;
-    let offset = (u128::from(draw(stream, index)) * span) >> 64;
+    let offset = (u128::from(at(stream, index).word()) * span) >> 64;
     from_i64(dtype, low.wrapping_add(offset as u64 as i64))
 }
 
@@ -88,22 +88,40 @@ fn iota(dtype: DType, index: u64) -> Encoded {
     }
 }
 
-/// Number `index` of a stream: SplitMix64 (Steele, Lea and Flood, 2014), addressed by position.
-fn draw(stream: u64, index: u64) -> u64 {
-    mix(stream.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+/// The sequence that begins at `stream`, from its number `index` on.
+fn at(stream: u64, index: u64) -> SplitMix {
+    SplitMix(stream.wrapping_add(index.wrapping_mul(GAMMA)))
 }
 
-fn mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A sequence of random numbers by its state, the same on every machine: SplitMix64 (Steele, Lea and Flood, 2014).
+#[derive(Clone, Copy, Debug)]
+pub struct SplitMix(pub u64);
+
+impl SplitMix {
+    /// The next 64 bits.
+    pub fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GAMMA);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// A number below `bound`, which is not 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.word() % bound
+    }
+    /// A number of at least 0 and below 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.word() >> 11) as f64 / (1u64 << 53) as f64
+    }
 }
 
 /// FNV-1a, then mixed.
 fn hash(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    mix(name.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    SplitMix(name.bytes().fold(0xcbf2_9ce4_8422_2325, step)).word()
 }
 
 #[cfg(test)]
@@ -118,6 +136,14 @@ mod tests {
         let mut tensor = HostTensor::zeros(&heap, dtype, &[Axis::stored(len)]).unwrap();
         generator.fill(name, &mut tensor).unwrap();
         tensor.values().collect()
+    }
+
+    #[test]
+    fn splitmix_is_splitmix() {
+        // The reference implementation's first values for state 1234567.
+        let mut numbers = SplitMix(1234567);
+        assert_eq!(numbers.word(), 6457827717110365317);
+        assert_eq!(numbers.word(), 3203168211198807973);
     }
 
     #[test]

@@ -8,24 +8,12 @@ use fuser_dialects::fusion;
 use fuser_interp::compare::{compare, compare_exact};
 use fuser_interp::{Data, Options, Tensor};
 use fuser_ir::DType;
+use fuser_testing::Random;
 
-/// Pseudo-random numbers: Knuth's multiplier, the upper bits.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-    fn tensor(&mut self, dtype: DType, count: usize, low: f64, high: f64) -> Tensor {
-        let values: Vec<f64> = (0..count)
-            .map(|_| low + (high - low) * self.unit())
-            .collect();
-        tensor(dtype, &[count], &values)
-    }
+/// Numbers from `low` to `high`.
+fn drawn(random: &mut Random, dtype: DType, count: usize, low: f64, high: f64) -> Tensor {
+    let values = (0..count).map(|_| low + (high - low) * random.unit());
+    tensor(dtype, &[count], &values.collect::<Vec<f64>>())
 }
 
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
@@ -82,7 +70,7 @@ fn every_function_is_within_its_bound() {
     let mut random = Random(1);
     for dtype in FLOATS {
         for (op, low, high) in domains {
-            let x = [random.tensor(dtype, 301, low, high)];
+            let x = [drawn(&mut random, dtype, 301, low, high)];
             within(&apply(op, &[], &x)[0], &refer(op, &[], &x)[0], op);
         }
         for op in [
@@ -100,8 +88,8 @@ fn every_function_is_within_its_bound() {
             "fmin",
         ] {
             let x = [
-                random.tensor(dtype, 301, 0.1, 9.0),
-                random.tensor(dtype, 301, 0.3, 2.0),
+                drawn(&mut random, dtype, 301, 0.1, 9.0),
+                drawn(&mut random, dtype, 301, 0.3, 2.0),
             ];
             within(&apply(op, &[], &x)[0], &refer(op, &[], &x)[0], op);
         }
@@ -146,8 +134,8 @@ fn bounds_of_chains_hold_and_mean_something() {
     let mut random = Random(2);
     for dtype in FLOATS {
         let (x, y) = (
-            random.tensor(dtype, 257, 1.0, 2.0),
-            random.tensor(dtype, 257, 1.0, 1.5),
+            drawn(&mut random, dtype, 257, 1.0, 2.0),
+            drawn(&mut random, dtype, 257, 1.0, 1.5),
         );
         let exact = chain(dtype, &x, &y, &Options::default());
         let bounds = chain(dtype, &x, &y, &reference());
@@ -174,7 +162,7 @@ fn bounds_of_chains_hold_and_mean_something() {
 fn sums_in_any_order_are_within_the_bound() {
     let mut random = Random(3);
     for count in [1usize, 2, 33, 1025, 40_000] {
-        let x = random.tensor(DType::F32, count, -1.0, 1.0);
+        let x = drawn(&mut random, DType::F32, count, -1.0, 1.0);
         let r = refer("sum", &[C::Ints("dims", &[0])], std::slice::from_ref(&x)).remove(0);
         let Data::F32(list) = x.data() else { panic!() };
         let forward: f32 = list.iter().sum();
@@ -290,8 +278,8 @@ fn what_has_one_result_only_has_no_bound() {
     let mut random = Random(4);
     for dtype in FLOATS {
         let x = [
-            random.tensor(dtype, 99, 0.1, 9.0),
-            random.tensor(dtype, 99, 0.3, 2.0),
+            drawn(&mut random, dtype, 99, 0.1, 9.0),
+            drawn(&mut random, dtype, 99, 0.3, 2.0),
         ];
         for op in ["add", "sub", "mul", "div", "rem", "maximum", "fmin"] {
             let (exact, r) = (apply(op, &[], &x), refer(op, &[], &x));

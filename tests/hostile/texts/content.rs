@@ -1,5 +1,7 @@
 //! Mistakes, names, wide things, numbers, bytes, comments that the tools read, and long programs.
 
+use fuser_testing::Random;
+
 use super::{Kind, between, kind, lines, program, repeat};
 
 pub const KINDS: &[Kind] = &[
@@ -268,12 +270,8 @@ pub const KINDS: &[Kind] = &[
     kind("blank", |n| repeat(" ", n)),
     kind("empty-lines", |n| between("", "\n", "x.nothing", n)),
     kind("random-bytes", |n| {
-        let mut state = 1_u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            b' ' + (state >> 24) as u8 % 95
-        };
-        (0..n).map(|_| next()).collect()
+        let mut random = Random(1);
+        (0..n).map(|_| b' ' + random.below(95) as u8).collect()
     }),
     // Comments that the tools read.
     kind("markers", |n| repeat("// -----\n", n)),

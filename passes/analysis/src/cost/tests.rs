@@ -304,7 +304,7 @@ fn the_order_of_ops_changes_no_price() {
     let y = attention(&mut b, "512");
     b.ret(&[y]);
     let written = planned(&b).map(|plan| plan.cost);
-    let mut state = 1u64;
+    let mut random = Random(1);
     for _ in 0..50 {
         let mut left = std::mem::take(&mut b.ops);
         while !left.is_empty() {
@@ -313,11 +313,7 @@ fn the_order_of_ops_changes_no_price() {
                 producers.into_iter().any(|m| left.contains(&m))
             };
             let ready: Vec<usize> = (0..left.len()).filter(|&i| !waits(&left[i])).collect();
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            let next = ready[(state >> 33) as usize % ready.len()];
-            b.ops.push(left.remove(next));
+            b.ops.push(left.remove(random.one(&ready)));
         }
         assert_eq!(planned(&b).map(|plan| plan.cost), written, "{:?}", b.ops);
     }

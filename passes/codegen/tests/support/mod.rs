@@ -7,6 +7,7 @@ use fuser_codegen::expr::{Elem, Emit, Val};
 use fuser_codegen::orc::Loaded;
 use fuser_codegen::target::{self, Target};
 use fuser_codegen::{math, memory};
+pub use fuser_testing::Random;
 use inkwell::AddressSpace;
 use inkwell::IntPredicate;
 use inkwell::context::Context;
@@ -208,22 +209,9 @@ fn exponent(x: f64) -> i32 {
     }
 }
 
-/// A small generator of repeatable noise.
-pub struct Noise(pub u64);
-
-impl Noise {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
 /// Edges, and `per_exponent` significands for every exponent and sign.
 pub fn samples_f32(per_exponent: u32) -> Vec<f32> {
-    let mut noise = Noise(1);
+    let mut random = Random(1);
     let mut values = vec![
         0.0,
         -0.0,
@@ -236,7 +224,7 @@ pub fn samples_f32(per_exponent: u32) -> Vec<f32> {
     for exponent in 0..255u32 {
         let base = exponent << 23;
         let edges = [0, 1, 2, 0x7f_ffff, 0x7f_fffe, 0x40_0000];
-        let random = (0..per_exponent).map(|_| (noise.next() as u32) & 0x7f_ffff);
+        let random = (0..per_exponent).map(|_| (random.bits() as u32) & 0x7f_ffff);
         for mantissa in edges.into_iter().chain(random) {
             values.push(f32::from_bits(base | mantissa));
             values.push(-f32::from_bits(base | mantissa));

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use fuser_testing::Random;
 use super::problem::{OpInfo, Problem, ValueInfo};
 use super::search::{Search, evaluate, solve};
 use crate::budget::Budget;
@@ -208,42 +209,30 @@ fn arithmetic_has_a_price() {
     assert_eq!(found.cost, 6 * N - 2);
 }
 
-/// A small generator: numbers from a multiplicative congruence, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
-    }
-}
-
 fn random(seed: u64) -> (Problem, Vec<bool>) {
     let mut random = Random(seed);
+    let mut below = |bound: u64| random.below(bound as usize) as u64;
     let mut problem = Problem::default();
-    let inputs = 1 + random.below(3) as u32;
-    let ops = 2 + random.below(9) as u32;
-    problem.kernels = 1 + random.below(4) as u32;
+    let inputs = 1 + below(3) as u32;
+    let ops = 2 + below(9) as u32;
+    problem.kernels = 1 + below(4) as u32;
     for _ in 0..inputs {
         problem.values.push(ValueInfo {
-            bytes: 1 + random.below(8),
+            bytes: 1 + below(8),
             ..ValueInfo::default()
         });
     }
     let mut kernel = 0;
     for number in 0..ops {
-        kernel = (kernel + u32::from(random.below(3) == 0)).min(problem.kernels - 1);
-        let count = 1 + random.below(2) as usize;
+        kernel = (kernel + u32::from(below(3) == 0)).min(problem.kernels - 1);
+        let count = 1 + below(2) as usize;
         let made = problem.values.len() as u64;
-        let mut reads: Vec<u32> = (0..count).map(|_| random.below(made) as u32).collect();
+        let mut reads: Vec<u32> = (0..count).map(|_| below(made) as u32).collect();
         reads.dedup();
         problem.values.push(ValueInfo {
-            bytes: 1 + random.below(8),
+            bytes: 1 + below(8),
             producer: Some(number),
-            is_output: number + 1 == ops || random.below(5) == 0,
+            is_output: number + 1 == ops || below(5) == 0,
             writer: kernel,
             ..ValueInfo::default()
         });
@@ -251,11 +240,11 @@ fn random(seed: u64) -> (Problem, Vec<bool>) {
             homes: [kernel].into_iter().collect(),
             reads: reads.into_iter().collect(),
             writes: [made as u32].into_iter().collect(),
-            price: random.below(3),
-            pinned: random.below(4) == 0,
+            price: below(3),
+            pinned: below(4) == 0,
         });
     }
-    problem.launch = random.below(3);
+    problem.launch = below(3);
     problem.link();
     let now = status_quo(&problem);
     (problem, now)

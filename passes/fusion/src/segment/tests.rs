@@ -557,19 +557,6 @@ fn whole_groups_first_find_what_single_merges_do_not() {
     assert!(up >= 9_441_280, "{up}");
 }
 
-/// A small generator: numbers from a multiplicative congruence, the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
-    }
-}
-
 /// Sums, spreads, transposes, boundaries and elementwise ops on square tensors: transposes and boundaries force cuts.
 fn random(seed: u64, most: usize) -> Builder {
     let mut random = Random(seed);

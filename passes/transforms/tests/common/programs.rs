@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use fuser_testing::Random;
+
 /// A kind of program, and how to make one of about so many ops.
 pub type Family = (&'static str, fn(usize) -> String);
 
@@ -188,22 +190,6 @@ pub fn turns(ops: usize) -> String {
     }
     let _ = writeln!(text, "  task.return %a{steps}\n}}");
     text
-}
-
-/// A small generator: numbers from a multiplicative congruence, the same on every machine.
-#[allow(dead_code)] // Not every user draws programs.
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `bound`.
-    #[allow(dead_code)]
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % bound
-    }
 }
 
 /// Squares, rows, sums, transposes, casts, reshapes and boundaries, of so many ops or a few more. Values that nothing
