@@ -1,103 +1,60 @@
 //! Every way in which a session can fail.
 
 use fuser_interp::InterpError;
-use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Place};
 use fuser_runtime::{NpyError, RuntimeError};
 
-/// An input that cannot be used.
-pub const INPUT: CodeDef = CodeDef {
-    code: "FIR1001",
-    title: "an input does not fit the program",
-    explanation: "The program says what element type and shape each input has. A file must hold them; a made-up input must be \
-                  one that the element type can hold. The message names the input, what was expected and what was given.",
-    example: "$ fuser-run x.fir --input x=@x.fir\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// Named extents without a value, or with two.
-pub const EXTENT: CodeDef = CodeDef {
-    code: "FIR1002",
-    title: "an extent has no value, or two",
-    explanation: "Named extents get their values from the shapes of inputs, or from `--shape NAME=VALUE`. All must agree, and \
-                  each extent needs one.",
-    example: "$ fuser-run x.fir\n\
-              task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]x8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// Too little memory.
-pub const MEMORY: CodeDef = CodeDef {
-    code: "FIR1003",
-    title: "too little memory",
-    explanation: "What a run needs is known before it starts; it does not start where that is more than there is. The reference \
-                  of `--check` needs 16 bytes for each element of each value that is alive.",
-    example: "$ fuser-run x.fir --memory 10\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// A device that is not there.
-pub const DEVICE: CodeDef = CodeDef {
-    code: "FIR1004",
-    title: "the device cannot be used",
-    explanation: "`--device=cuda` needs an NVIDIA GPU and its driver. `--device=cpu` and `--device=interp` run everywhere, but what is \
-                  compiled for a processor (`--cpu=x86-64-v4`, or an artifact from another machine) runs only where all its \
-                  instructions are.",
-    example: "$ CUDA_VISIBLE_DEVICES= fuser-run x.fir --device=cuda\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// Files.
-pub const FILE: CodeDef = CodeDef {
-    code: "FIR1005",
-    title: "a file cannot be read or written",
-    explanation: "The message names the file and says what the system said. Outputs are written whole or not at all.",
-    example: "$ fuser-run missing.fir\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// The interpreter stopped.
-pub const INTERPRETER: CodeDef = CodeDef {
-    code: "FIR1006",
-    title: "the interpreter cannot run the program",
-    explanation: "The op has no meaning for the interpreter, breaks its own definition, or, in a kernel, reaches outside of a buffer.",
-    example: "$ fuser-run x.fir --device=interp\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = task.segment @s kind \"kernel\" {\n    \
-              %a = kernel.launch %x callee @k : tensor<8xf32>\n    \
-              task.yield %a\n  \
-              }\n  \
-              task.return %y\n\
-              }\n\
-              kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
-              %i = fusion.constant value 8 : index\n  \
-              %a = kernel.load %x, %i : f32\n  \
-              kernel.store %a, %y, %i\n\
-              }",
-};
-/// The run failed in some other way.
-pub const RUN: CodeDef = CodeDef {
-    code: "FIR1007",
-    title: "the program cannot be run",
-    explanation: "The artifact, its code or its plan was refused, or what was asked of the machine: a number of threads, a grid.",
-    example: "$ fuser-run x.fir --threads=100000\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-
-/// The codes of running.
-pub static CODES: &[CodeDef] = &[INPUT, EXTENT, MEMORY, DEVICE, FILE, INTERPRETER, RUN];
+fuser_ir::codes! {
+    /// An input that cannot be used.
+    INPUT = "FIR1001", "an input does not fit the program",
+        "The program says what element type and shape each input has. A file must hold them; a made-up input must be \
+         one that the element type can hold. The message names the input, what was expected and what was given.",
+        fuser_pass::example!("fuser-run x.fir --input x=@x.fir");
+    /// Named extents without a value, or with two.
+    EXTENT = "FIR1002", "an extent has no value, or two",
+        "Named extents get their values from the shapes of inputs, or from `--shape NAME=VALUE`. All must agree, and \
+         each extent needs one.",
+        "$ fuser-run x.fir\n\
+         task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]x8xf32> {\n  \
+         %y = fusion.exp %x\n  \
+         task.return %y\n\
+         }";
+    /// Too little memory.
+    MEMORY = "FIR1003", "too little memory",
+        "What a run needs is known before it starts; it does not start where that is more than there is. The reference \
+         of `--check` needs 16 bytes for each element of each value that is alive.",
+        fuser_pass::example!("fuser-run x.fir --memory 10");
+    /// A device that is not there.
+    DEVICE = "FIR1004", "the device cannot be used",
+        "`--device=cuda` needs an NVIDIA GPU and its driver. `--device=cpu` and `--device=interp` run everywhere, but what is \
+         compiled for a processor (`--cpu=x86-64-v4`, or an artifact from another machine) runs only where all its \
+         instructions are.",
+        fuser_pass::example!("CUDA_VISIBLE_DEVICES= fuser-run x.fir --device=cuda");
+    /// Files.
+    FILE = "FIR1005", "a file cannot be read or written",
+        "The message names the file and says what the system said. Outputs are written whole or not at all.",
+        fuser_pass::example!("fuser-run missing.fir");
+    /// The interpreter stopped.
+    INTERPRETER = "FIR1006", "the interpreter cannot run the program",
+        "The op has no meaning for the interpreter, breaks its own definition, or, in a kernel, reaches outside of a buffer.",
+        "$ fuser-run x.fir --device=interp\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         %y = task.segment @s kind \"kernel\" {\n    \
+         %a = kernel.launch %x callee @k : tensor<8xf32>\n    \
+         task.yield %a\n  \
+         }\n  \
+         task.return %y\n\
+         }\n\
+         kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
+         %i = fusion.constant value 8 : index\n  \
+         %a = kernel.load %x, %i : f32\n  \
+         kernel.store %a, %y, %i\n\
+         }";
+    /// The run failed in some other way.
+    RUN = "FIR1007", "the program cannot be run",
+        "The artifact, its code or its plan was refused, or what was asked of the machine: a number of threads, a grid.",
+        fuser_pass::example!("fuser-run x.fir --threads=100000");
+}
 
 /// The reason that a session could not do something.
 #[derive(Debug)]

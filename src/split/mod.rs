@@ -25,8 +25,6 @@ mod parts;
 mod tests;
 mod updates;
 
-use fuser_ir::diag::CodeDef;
-
 pub use cut::{ORIGINAL, Split, split};
 pub use map::Map;
 pub use parts::{Part, Parts, PartsRun, Text};
@@ -34,68 +32,55 @@ pub use parts::{Part, Parts, PartsRun, Text};
 /// The file with the map.
 pub const MAP: &str = "map.json";
 
-/// The program has ops between its segments.
-pub const LOOSE_OP: CodeDef = CodeDef {
-    code: "FIR1010",
-    title: "an op outside of all segments",
-    explanation: "Splitting a program writes each of its segments to a file. Once it has a segment, every op must be in one: \
-                  an op between them would be in no file. Put it into a segment, or take the boundaries away with \
-                  `--inline-tasks`; a program without segments is segmented first.",
-    example: "$ fuser-translate --split-segments=parts x.fir\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %a = task.segment @s {\n    \
-              %a = fusion.exp %x\n    \
-              task.yield %a\n  \
-              }\n  \
-              %y = fusion.neg %a\n  \
-              task.return %y\n\
-              }",
-};
-/// A map that cannot be used.
-pub const BAD_MAP: CodeDef = CodeDef {
-    code: "FIR1011",
-    title: "the map of a split program cannot be used",
-    explanation: "`map.json` says which file is which segment and which value of it is which of the original. It must be there, \
-                  be of the form that docs/segmentation.md describes, agree with itself and with the original program that \
-                  lies beside it, and be as it was written: it is not for editing. Write the folder anew with `fuser-translate --split-segments`.",
-    example: "$ fuser-translate --split-segments=parts x.fir && echo > parts/map.json && fuser-run parts\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %e = fusion.exp %x\n  \
-              %s = fusion.segment_set %e\n  \
-              %y = fusion.neg %s\n  \
-              task.return %y\n\
-              }",
-};
-/// A part that does not fit.
-pub const BAD_PART: CodeDef = CodeDef {
-    code: "FIR1012",
-    title: "the file of a segment does not fit the map",
-    explanation: "The file of a segment may be edited: another schedule, other ops. What it takes and gives must stay: inputs \
-                  of the same names and types, results of the same types in the same order. The message names the file and \
-                  the value.",
-    example: "$ fuser-translate --split-segments=parts x.fir && sed -i 's/%s/%t/' parts/s1.fir && fuser-run parts\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %e = fusion.exp %x\n  \
-              %s = fusion.segment_set %e\n  \
-              %y = fusion.neg %s\n  \
-              task.return %y\n\
-              }",
-};
-/// Files that somebody edited.
-pub const EDITED: CodeDef = CodeDef {
-    code: "FIR1013",
-    title: "a folder holds edited segments",
-    explanation: "Splitting into a folder that holds a split program replaces its files. Where one of them is not as it was \
-                  written, nothing is replaced: somebody scheduled that segment by hand. Give another folder, or remove this \
-                  one.",
-    example: "$ S='fuser-translate --split-segments=parts x.fir'; $S && echo '// mine' >> parts/s0.fir && $S\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %e = fusion.exp %x\n  \
-              %s = fusion.segment_set %e\n  \
-              %y = fusion.neg %s\n  \
-              task.return %y\n\
-              }",
-};
-
-/// The codes of split programs.
-pub static CODES: &[CodeDef] = &[LOOSE_OP, BAD_MAP, BAD_PART, EDITED];
+fuser_ir::codes! {
+    /// The program has ops between its segments.
+    LOOSE_OP = "FIR1010", "an op outside of all segments",
+        "Splitting a program writes each of its segments to a file. Once it has a segment, every op must be in one: \
+         an op between them would be in no file. Put it into a segment, or take the boundaries away with \
+         `--inline-tasks`; a program without segments is segmented first.",
+        "$ fuser-translate --split-segments=parts x.fir\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         %a = task.segment @s {\n    \
+         %a = fusion.exp %x\n    \
+         task.yield %a\n  \
+         }\n  \
+         %y = fusion.neg %a\n  \
+         task.return %y\n\
+         }";
+    /// A map that cannot be used.
+    BAD_MAP = "FIR1011", "the map of a split program cannot be used",
+        "`map.json` says which file is which segment and which value of it is which of the original. It must be there, \
+         be of the form that docs/segmentation.md describes, agree with itself and with the original program that \
+         lies beside it, and be as it was written: it is not for editing. Write the folder anew with `fuser-translate --split-segments`.",
+        "$ fuser-translate --split-segments=parts x.fir && echo > parts/map.json && fuser-run parts\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         %e = fusion.exp %x\n  \
+         %s = fusion.segment_set %e\n  \
+         %y = fusion.neg %s\n  \
+         task.return %y\n\
+         }";
+    /// A part that does not fit.
+    BAD_PART = "FIR1012", "the file of a segment does not fit the map",
+        "The file of a segment may be edited: another schedule, other ops. What it takes and gives must stay: inputs \
+         of the same names and types, results of the same types in the same order. The message names the file and \
+         the value.",
+        "$ fuser-translate --split-segments=parts x.fir && sed -i 's/%s/%t/' parts/s1.fir && fuser-run parts\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         %e = fusion.exp %x\n  \
+         %s = fusion.segment_set %e\n  \
+         %y = fusion.neg %s\n  \
+         task.return %y\n\
+         }";
+    /// Files that somebody edited.
+    EDITED = "FIR1013", "a folder holds edited segments",
+        "Splitting into a folder that holds a split program replaces its files. Where one of them is not as it was \
+         written, nothing is replaced: somebody scheduled that segment by hand. Give another folder, or remove this \
+         one.",
+        "$ S='fuser-translate --split-segments=parts x.fir'; $S && echo '// mine' >> parts/s0.fir && $S\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         %e = fusion.exp %x\n  \
+         %s = fusion.segment_set %e\n  \
+         %y = fusion.neg %s\n  \
+         task.return %y\n\
+         }";
+}

@@ -2,19 +2,19 @@
 //!
 //! A code is never reused. Each has an example; the tests check that the example gives the code.
 
-use crate::diag::CodeDef;
-
+/// Declares the codes of a table, each as a constant, and the list of them, `CODES`: name, code, title, explanation, example.
+#[macro_export]
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $code:literal, $title:literal, $explanation:literal, $example:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $title:literal, $explanation:literal, $example:expr;)*) => {
         $($(#[$doc])* #[doc = concat!($code, ": ", $title)]
-        pub const $name: CodeDef = CodeDef {
+        pub const $name: $crate::diag::CodeDef = $crate::diag::CodeDef {
             code: $code,
             title: $title,
             explanation: $explanation,
             example: $example,
         };)*
         /// All of them.
-        pub static CODES: &[CodeDef] = &[$($name),*];
+        pub static CODES: &[$crate::diag::CodeDef] = &[$($name),*];
     };
 }
 

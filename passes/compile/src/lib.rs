@@ -18,89 +18,58 @@ mod versions;
 
 use fuser_artifact::Artifact;
 use fuser_dialects::{kernel, task};
-use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 use std::collections::BTreeMap;
 
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
 
-/// A bug of ours, caught.
-pub const INTERNAL: CodeDef = CodeDef {
-    code: "FIR0699",
-    title: "internal error",
-    explanation: "A pass panicked or left a program that does not verify. That is a bug in Fuser, whatever the input. \
-                  `fuser-opt` writes a reproducer: attach it to the report.",
-    example: "$ fuser-run x.fir --passes=test-crash\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-
-/// No plan can be made of a lowered program.
-pub const NO_PLAN: CodeDef = CodeDef {
-    code: "FIR0850",
-    title: "a program has no launch plan",
-    explanation: "Compiling ends with a plan: which kernels run in which order on which buffers, with sizes that follow from the \
-                  extents of the inputs. The message names what is missing: an extent that no input has, or an op outside of \
-                  every kernel.",
-    example: "$ fuser-translate x.fir --emit=artifact --passes=canonicalize\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// The target is not known.
-pub const UNKNOWN_TARGET: CodeDef = CodeDef {
-    code: "FIR0851",
-    title: "the target is not known",
-    explanation: "Targets are `cpu`, the machine that compiles (or the processor that `--cpu` names), `generic`, a CPU whose figures \
-                  depend on no machine, and GPUs, `cuda:sm_80` to `cuda:sm_120` or products as the message lists them. \
-                  `--print-target` shows one, `--target-file` reads others.",
-    example: "$ fuser-translate x.fir --target=cuda:sm_1 --emit=ptx\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-              %y = fusion.exp %x\n  \
-              task.return %y\n\
-              }",
-};
-/// There is no such program.
-pub const NO_PROGRAM: CodeDef = CodeDef {
-    code: "FIR0852",
-    title: "there is no such program in the module",
-    explanation: "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one.",
-    example: "$ fuser-translate x.fir --entry=g\n\
-              task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
-                task.return %x\n\
-              }",
-};
-
-/// A kernel that cannot run on the target.
-pub const TOO_LARGE: CodeDef = CodeDef {
-    code: "FIR0854",
-    title: "a kernel asks for more than the target has",
-    explanation: "A block of a GPU has so much shared memory and no more. Programs are planned so that each kernel fits, whatever the extents; \
-                  a plan that was drawn by hand, or kernels of the text, may not. The message names the kernel, what it asks for and the limit.",
-    example: "$ fuser-translate x.fir --target=h100 --emit=artifact\n\
-              task.program @f(%x: tensor<100000xf32>) -> tensor<100000xf32> {\n  \
-              %y = task.segment @s kind \"kernel\" {\n    \
-              %y = kernel.launch %x callee @k : tensor<100000xf32>\n    \
-              task.yield %y\n  \
-              }\n  \
-              task.return %y\n\
-              }\n\
-              kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
-              %t = kernel.alloc : memref<100000xf32, tile>\n  \
-              %i = fusion.constant value 8 : index\n  \
-              %a = kernel.load %x, %i : f32\n  \
-              kernel.store %a, %t, %i\n  \
-              %b = kernel.load %t, %i : f32\n  \
-              kernel.store %b, %y, %i\n\
-              }",
-};
-
-/// The codes of compiling.
-pub static CODES: &[CodeDef] = &[NO_PLAN, UNKNOWN_TARGET, NO_PROGRAM, TOO_LARGE, INTERNAL];
+fuser_ir::codes! {
+    /// No plan can be made of a lowered program.
+    NO_PLAN = "FIR0850", "a program has no launch plan",
+        "Compiling ends with a plan: which kernels run in which order on which buffers, with sizes that follow from the \
+         extents of the inputs. The message names what is missing: an extent that no input has, or an op outside of \
+         every kernel.",
+        fuser_pass::example!("fuser-translate x.fir --emit=artifact --passes=canonicalize");
+    /// The target is not known.
+    UNKNOWN_TARGET = "FIR0851", "the target is not known",
+        "Targets are `cpu`, the machine that compiles (or the processor that `--cpu` names), `generic`, a CPU whose figures \
+         depend on no machine, and GPUs, `cuda:sm_80` to `cuda:sm_120` or products as the message lists them. \
+         `--print-target` shows one, `--target-file` reads others.",
+        fuser_pass::example!("fuser-translate x.fir --target=cuda:sm_1 --emit=ptx");
+    /// There is no such program.
+    NO_PROGRAM = "FIR0852", "there is no such program in the module",
+        "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one.",
+        "$ fuser-translate x.fir --entry=g\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         task.return %x\n\
+         }";
+    /// A kernel that cannot run on the target.
+    TOO_LARGE = "FIR0854", "a kernel asks for more than the target has",
+        "A block of a GPU has so much shared memory and no more. Programs are planned so that each kernel fits, whatever the extents; \
+         a plan that was drawn by hand, or kernels of the text, may not. The message names the kernel, what it asks for and the limit.",
+        "$ fuser-translate x.fir --target=h100 --emit=artifact\n\
+         task.program @f(%x: tensor<100000xf32>) -> tensor<100000xf32> {\n  \
+         %y = task.segment @s kind \"kernel\" {\n    \
+         %y = kernel.launch %x callee @k : tensor<100000xf32>\n    \
+         task.yield %y\n  \
+         }\n  \
+         task.return %y\n\
+         }\n\
+         kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {\n  \
+         %t = kernel.alloc : memref<100000xf32, tile>\n  \
+         %i = fusion.constant value 8 : index\n  \
+         %a = kernel.load %x, %i : f32\n  \
+         kernel.store %a, %t, %i\n  \
+         %b = kernel.load %t, %i : f32\n  \
+         kernel.store %b, %y, %i\n\
+         }";
+    /// A bug of ours, caught.
+    INTERNAL = "FIR0699", "internal error",
+        "A pass panicked or left a program that does not verify. That is a bug in Fuser, whatever the input. \
+         `fuser-opt` writes a reproducer: attach it to the report.",
+        fuser_pass::example!("fuser-run x.fir --passes=test-crash");
+}
 
 /// Options of a compilation.
 #[derive(Clone, Debug, Default)]
