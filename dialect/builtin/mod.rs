@@ -7,6 +7,7 @@ pub static DIALECT: DialectDef = DialectDef {
     name: "builtin",
     doc: "What every file has: a module. Types, attributes and locations are described in docs/language.md.",
     ops: &[&MODULE],
+    discardable: &[],
 };
 
 /// `builtin.module`

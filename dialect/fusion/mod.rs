@@ -94,4 +94,5 @@ pub static DIALECT: DialectDef = DialectDef {
           **Integers** wrap. Division by zero, shifts and casts out of range are defined at the ops. `index` is a signed 64-bit \
           integer.",
     ops: &OPS,
+    discardable: &[],
 };

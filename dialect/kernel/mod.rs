@@ -40,6 +40,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &RETURN,
         &YIELD,
     ],
+    discardable: &[],
 };
 
 /// FIR0501

@@ -14,8 +14,7 @@
 //! }
 //! ```
 //!
-//! A label says nothing about what an op computes: passes that compare ops leave it aside, and a program with labels becomes
-//! what it becomes without. `segment` asks about the ops of one label as a group. `inline-tasks` draws the patterns again
+//! A label says nothing about what an op computes: it is discardable, and a program with labels becomes what it becomes without. `segment` asks about the ops of one label as a group. `inline-tasks` draws the patterns again
 //! whose ops are all still there, in the form in which boundaries are drawn: the results are the values that something outside
 //! uses, in order, and are called inside as outside. A pattern that lost an op to another pass is no longer what its name says,
 //! and is not drawn.
@@ -24,7 +23,7 @@
 //! recurse.
 
 use fuser_ir::attr::{AttrId, AttrKind};
-use fuser_ir::{Block, Ir, Op, Sym, Traits};
+use fuser_ir::{Block, Ir, Op, Traits};
 use rustc_hash::FxHashMap;
 
 use super::outline::{dissolve, is_boundary, outline};
@@ -114,12 +113,6 @@ pub fn sets(ir: &Ir, program: Op) -> Vec<Set> {
 fn label_of(ir: &Ir, op: Op, count: usize) -> Option<usize> {
     let label = usize::try_from(ir.int_of(op, LABEL)?).ok()?;
     (label < count).then_some(label)
-}
-
-/// The attributes of an op that say what it computes: all but its label.
-pub fn said(ir: &Ir, op: Op) -> impl Iterator<Item = (Sym, AttrId)> + '_ {
-    let attrs = ir.attrs(op).iter().copied();
-    attrs.filter(|(key, _)| ir.str(*key) != LABEL)
 }
 
 /// Gives the ops from behind `first` (from the first of the block on) up to `last` the label of `last`: they do what it did.

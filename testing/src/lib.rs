@@ -23,7 +23,7 @@ macro_rules! ops {
             flops: 1,
             ..OpDef::EMPTY
         };)*
-        static DIALECT: DialectDef = DialectDef { name: "test", doc: "", ops: &[$(&$ident,)* &LOOKUP, &KEPT] };
+        static DIALECT: DialectDef = DialectDef { name: "test", doc: "", ops: &[$(&$ident,)* &LOOKUP, &KEPT], discardable: &[] };
     };
 }
 

@@ -554,6 +554,9 @@ pub struct DialectDef {
     pub doc: &'static str,
     /// Its ops, in the order of the docs.
     pub ops: &'static [&'static OpDef],
+    /// Names of attributes that its passes leave on any op and that say nothing about what the op is: ops are compared without
+    /// them, and a pass that does not know one may drop it.
+    pub discardable: &'static [&'static str],
 }
 
 /// The dialects that a context knows.
@@ -613,6 +616,10 @@ impl Registry {
     /// All ops, by name.
     pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + '_ {
         self.by_name.values().copied()
+    }
+    /// True if a dialect declares the attribute `name` as discardable.
+    pub fn is_discardable(&self, name: &str) -> bool {
+        name.contains('.') && self.dialects.iter().any(|d| d.discardable.contains(&name))
     }
     /// All dialects, in the given order.
     pub fn dialects(&self) -> &[&'static DialectDef] {

@@ -492,6 +492,7 @@ mod tests {
         name: "t",
         doc: "",
         ops: &[&LEAF, &WRAP, &SINK, &ROOT],
+        discardable: &[],
     };
 
     fn add(ir: &mut Ir, block: crate::ir::Block, def: &'static OpDef, operands: &[Value]) -> Op {

@@ -7,8 +7,6 @@
 use std::rc::Rc;
 
 use fuser_analysis::cost::{Copies, Cost, Kind, Model, Plan, Refusal, plan_ops};
-use fuser_dialects::task::labels::said;
-use fuser_dialects::task::positions::POSITION;
 use fuser_ir::attr::AttrId;
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, TypeId, Value};
@@ -133,12 +131,10 @@ impl Planner {
     }
     /// The number of what an op is, whatever it reads.
     pub(crate) fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
-        // Where an op stood says nothing about its price.
-        let position = ir.strings.lookup(POSITION);
         let results = ir.results(op).iter().map(|&v| ir.value_type(v));
         let sort: Sort = (
             ir.name_id(op).index() as u32,
-            said(ir, op).filter(|a| Some(a.0) != position).collect(),
+            ir.inherent_attrs(op).collect(),
             ir.operand_count(op),
             results.collect(),
         );

@@ -26,6 +26,7 @@ static T: DialectDef = DialectDef {
     name: "t",
     doc: "",
     ops: &[&MODULE, &PROGRAM, &LEAF],
+    discardable: &[],
 };
 
 static GROW: PassDef = PassDef {

@@ -16,7 +16,6 @@
 
 use std::hash::{Hash, Hasher};
 
-use fuser_dialects::task::labels::said;
 use fuser_dialects::task::outline::is_boundary;
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::{Ir, Op, Region, Traits, Value};
@@ -223,7 +222,7 @@ fn hash_of(ir: &Ir, op: Op) -> u64 {
     let mut hasher = FxHasher::default();
     ir.name_id(op).hash(&mut hasher);
     key_operands(ir, op).hash(&mut hasher);
-    for attr in said(ir, op) {
+    for attr in ir.inherent_attrs(op) {
         attr.hash(&mut hasher);
     }
     for &result in ir.results(op) {
@@ -235,7 +234,7 @@ fn hash_of(ir: &Ir, op: Op) -> u64 {
 fn same(ir: &Ir, a: Op, b: Op) -> bool {
     let types = |op: Op| ir.results(op).iter().map(|&r| ir.value_type(r));
     ir.name_id(a) == ir.name_id(b)
-        && said(ir, a).eq(said(ir, b))
+        && ir.inherent_attrs(a).eq(ir.inherent_attrs(b))
         && key_operands(ir, a) == key_operands(ir, b)
         && types(a).eq(types(b))
 }

@@ -79,6 +79,11 @@ impl Ir {
     pub fn attrs(&self, op: Op) -> &[(Sym, AttrId)] {
         self.attr_lists.get(self.ops[op].attrs)
     }
+    /// The attributes that say what the op is: all but the discardable ones.
+    pub fn inherent_attrs(&self, op: Op) -> impl Iterator<Item = (Sym, AttrId)> + '_ {
+        let attrs = self.attrs(op).iter().copied();
+        attrs.filter(|(key, _)| !self.registry.is_discardable(self.str(*key)))
+    }
     /// The attribute `name`.
     pub fn get_attr(&self, op: Op, name: &str) -> Option<AttrId> {
         // Lists are short: comparing texts, mostly of other lengths, is less than hashing one.

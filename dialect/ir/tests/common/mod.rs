@@ -90,6 +90,7 @@ static DIALECT: DialectDef = DialectDef {
     name: "t",
     doc: "",
     ops: &[&ADD, &CONST, &ALL, &FUNC, &GROUP, &END],
+    discardable: &[],
 };
 
 fn infer_same(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {

@@ -4,7 +4,6 @@
 use fuser_analysis::axes::window;
 use fuser_analysis::cost::{Model, is_pinned};
 use fuser_dialects::task;
-use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrId;
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, Traits, TypeId, Value};
@@ -113,11 +112,9 @@ impl Extract {
         self.operands.insert(op, reads.iter().copied().collect());
         let pinned = is_pinned(ir, op);
         let results = ir.results(op).iter().copied();
-        // Where an op stood says nothing about what it computes.
-        let place = ir.strings.lookup(fuser_dialects::task::positions::POSITION);
         let key: Key = (
             ir.name_id(op).index() as u32,
-            said(ir, op).filter(|a| Some(a.0) != place).collect(),
+            ir.inherent_attrs(op).collect(),
             reads.clone(),
             results.clone().map(|v| ir.value_type(v)).collect(),
         );

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use fuser_testing::Random;
+
 use super::problem::{OpInfo, Problem, ValueInfo};
 use super::search::{Search, evaluate, solve};
 use crate::budget::Budget;

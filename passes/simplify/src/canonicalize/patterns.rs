@@ -1,7 +1,6 @@
 //! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
 
 use fuser_dialects::fusion::maps;
-use fuser_dialects::task::labels::said;
 use fuser_ir::def::{Computes, Traits};
 use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
@@ -99,7 +98,8 @@ fn idempotent(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(inner) = ir.def_op(value) else {
         return false;
     };
-    let same = ir.name_id(inner) == ir.name_id(op) && said(ir, inner).eq(said(ir, op));
+    let same =
+        ir.name_id(inner) == ir.name_id(op) && ir.inherent_attrs(inner).eq(ir.inherent_attrs(op));
     same && replace_by(rw, op, value)
 }
 

@@ -23,7 +23,6 @@
 //! Ops with hints stop the search.
 
 use fuser_dialects::fusion::maps;
-use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
@@ -178,7 +177,7 @@ fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     let mut before = Vec::with_capacity(parts.len());
     for &part in parts {
         let op = made_near(ir, part, cat)?;
-        let told = reshapes || said(ir, op).eq(said(ir, first));
+        let told = reshapes || ir.inherent_attrs(op).eq(ir.inherent_attrs(first));
         let same = told && ir.name_id(op) == ir.name_id(first);
         let alike = same && ir.operand_count(op) == 1;
         if !alike || !is_single(ir, part) || ir.results(op).len() != 1 {

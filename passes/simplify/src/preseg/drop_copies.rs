@@ -11,7 +11,6 @@
 //! each other the shape ops that would compose. A copy that the program returns stays: its user wants memory of its own. So
 //! does one with a hint.
 
-use fuser_dialects::task::labels::said;
 use fuser_ir::Traits;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op};
@@ -52,7 +51,8 @@ static SAME_BOUNDARY: Pattern = Pattern {
 fn same_boundary(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir_mut();
     let source = ir.operand(op, 0);
-    let plain = |ir: &Ir, op: Op| ir.has(op, Traits::BARRIER) && said(ir, op).next().is_none();
+    let plain =
+        |ir: &Ir, op: Op| ir.has(op, Traits::BARRIER) && ir.inherent_attrs(op).next().is_none();
     let beside = |&u: &Op| u != op && plain(ir, u) && ir.parent_block(u) == ir.parent_block(op);
     let Some(first) = ir.users(source).find(beside).filter(|_| plain(ir, op)) else {
         return false;

@@ -38,7 +38,6 @@ pub use repeat_to_expand::REPEAT_TO_EXPAND;
 pub use sink_windows::{MAX_COPIES, SINK_WINDOWS};
 pub use swap_casts::SWAP_CASTS;
 
-use fuser_dialects::task::labels::said;
 use fuser_ir::attr::AttrId;
 use fuser_ir::check;
 use fuser_ir::def::{Computes, OpDef, OpParts};
@@ -158,7 +157,9 @@ fn has_family(ir: &Ir, op: Op, family: &'static MapsDef) -> bool {
 
 /// True if nothing of the user hangs on the op: no hint, no boundary.
 fn is_free(ir: &Ir, op: Op) -> bool {
-    let hinted = said(ir, op).any(|(key, _)| ir.str(key).contains('.'));
+    let hinted = ir
+        .inherent_attrs(op)
+        .any(|(key, _)| ir.str(key).contains('.'));
     !hinted && !ir.has(op, Traits::BARRIER)
 }
 
