@@ -1,14 +1,12 @@
 //! Folds: their results, the forms that they must leave alone, and the exactness of the arithmetic behind them.
 
-mod support;
-
+use crate::support::*;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::fusion::fold::constants::uniform;
 use fuser_dialects::fusion::fold::scalar::{self, Number, Scalar};
 use fuser_dialects::fusion::{self, *};
 use fuser_ir::def::Folded;
 use fuser_ir::{DType, OpDef, Value};
-use support::*;
 
 /// The fold of the op that defines `value`.
 fn fold(p: &mut Program, value: Value) -> Option<Folded> {
@@ -218,13 +216,13 @@ fn shape_ops_that_undo_each_other() {
     let dims = b.ints("dims", &[1, 0]);
     let turned = b.value(&PERMUTE, &[x], &[dims]).unwrap();
     let back = b.value(&PERMUTE, &[turned], &[dims]).unwrap();
-    let flat = support::dims(b.ir, &["24"]);
+    let flat = crate::support::dims(b.ir, &["24"]);
     let flat = b.shape("shape", &flat);
     let long = b.value(&RESHAPE, &[x], &[flat]).unwrap();
-    let two = support::dims(b.ir, &["4", "6"]);
+    let two = crate::support::dims(b.ir, &["4", "6"]);
     let two = b.shape("shape", &two);
     let again = b.value(&RESHAPE, &[long], &[two]).unwrap();
-    let wide = support::dims(b.ir, &["1", "4", "6"]);
+    let wide = crate::support::dims(b.ir, &["1", "4", "6"]);
     let wide = b.broadcast(x, &[1, 2], &wide).unwrap();
     let gone = b.ints("dims", &[0]);
     let thin = b.value(&SQUEEZE, &[wide], &[gone]).unwrap();

@@ -1,12 +1,10 @@
 //! Type inference: odd shapes, rank 0, extents 0 and 1, unknown and symbolic extents; each refusal with its code and place.
 
-mod support;
-
+use crate::support::*;
 use fuser_dialects::fusion::*;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::At;
 use fuser_ir::{DType, OpDef, describe};
-use support::*;
 
 const F: DType = DType::F32;
 

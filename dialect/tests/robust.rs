@@ -2,8 +2,7 @@
 //!
 //! The verifier decides; what it accepts is folded, printed in messages and asked for its bytes as well.
 
-mod support;
-
+use crate::support::*;
 use fuser_dialects::task::interface::{Task, bytes, inputs, is_pure, outputs};
 use fuser_dialects::{docs, fusion, kernel};
 use fuser_ir::attr::AttrKind;
@@ -11,7 +10,6 @@ use fuser_ir::def::Folded;
 use fuser_ir::types::{MemSpace, TensorType};
 use fuser_ir::{AttrId, DType, Dim, Extent, Ir, Op, OpDef, TypeId, TypeKind, Value, describe};
 use fuser_testing::Random;
-use support::*;
 
 const EXTENTS: [u64; 6] = [0, 1, 4, 5, i64::MAX as u64, u64::MAX];
 const INTS: [i64; 9] = [0, 1, 2, 3, 4, -1, 64, i64::MAX, i64::MIN];

@@ -1,9 +1,8 @@
 //! The task interface, and that boundaries can be drawn and taken away without a trace.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::*;
 use fuser_dialects::fusion::{ADD, EXP, NEG, SUM};
 use fuser_dialects::task::interface::{
     Bindings, Task, boundary_bytes, bytes, evaluate, inputs, is_pure, outputs, uses,
@@ -13,7 +12,6 @@ use fuser_dialects::task::{PATTERN, PHASE, SEGMENT, SWEEP, YIELD};
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{DType, Ir, Op, OpDef, Value, describe};
 use fuser_testing::Random;
-use support::*;
 
 const F4: TypeText = t(&["4"], DType::F32);
 

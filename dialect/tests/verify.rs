@@ -1,11 +1,9 @@
 //! The verifier on programs made by hand: programs that it accepts, and each mistake that text cannot make or that is
 //! about structure.
 
-mod support;
-
+use crate::support::*;
 use fuser_dialects::{fusion, task};
 use fuser_ir::{DType, Dominance};
-use support::*;
 
 const F4: TypeText = t(&["4"], DType::F32);
 

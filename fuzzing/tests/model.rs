@@ -12,11 +12,8 @@
 //! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
 //! All examples and cards agree. Of random programs a few do not; their number stands here, and may only become less.
 
-#[path = "model/code.rs"]
 mod code;
-#[path = "model/touched.rs"]
 mod touched;
-#[path = "model/traffic.rs"]
 mod traffic;
 
 use std::collections::BTreeMap;

@@ -6,10 +6,12 @@
 //! compared bit for bit, NaN payloads apart; approximated functions are within their bounds, and the same bits
 //! everywhere.
 
-mod values;
-
 use std::collections::BTreeMap;
 
+use crate::values::lines::{
+    Line, beginnings, chains, choices, conversions, lines, lines_of, program,
+};
+use crate::values::{cycled, elements};
 use fuser::compile::{CompileOptions, Loader, compile};
 use fuser_dialects::fusion;
 use fuser_fuzzing::generate::{Case, Input, Tier};
@@ -22,8 +24,6 @@ use fuser_runtime::{
     Axis, CpuProgram, HostTensor, LoadError, RunOptions, Runtime, RuntimeConfig, RuntimeError,
 };
 use fuser_target::{GENERIC, processors};
-use values::lines::{Line, beginnings, chains, choices, conversions, lines, lines_of, program};
-use values::{cycled, elements};
 
 /// Fewer elements than any vector holds that schedules ask for on a CPU and more than half of them.
 const SCALAR: usize = 15;
@@ -131,9 +131,9 @@ fn forms(machine: (&Runtime, &CpuProgram), inputs: &[Input]) -> [(&'static str, 
 
 /// One NaN for all, so that bytes can be compared.
 fn one_nan(dtype: DType, bytes: &[u8]) -> Vec<u8> {
-    let values = values::bits(dtype, bytes).into_iter();
+    let values = crate::values::bits(dtype, bytes).into_iter();
     let one = values.map(|bits| {
-        if values::is_nan(dtype, bits) {
+        if crate::values::is_nan(dtype, bits) {
             u64::MAX
         } else {
             bits
@@ -180,8 +180,11 @@ fn check_on(
                 let place = format!("{name}, {form}: {} on {}", line.text, dtype.name());
                 if !report.ok {
                     let at = report.worst.as_ref().map_or(0, |w| w.index[0]);
-                    let operands: Vec<String> =
-                        case.inputs.iter().map(|x| values::shown(x, at)).collect();
+                    let operands: Vec<String> = case
+                        .inputs
+                        .iter()
+                        .map(|x| crate::values::shown(x, at))
+                        .collect();
                     faults.push(format!(
                         "{place}: {} wrong; ({}): {:?}",
                         report.failures,

@@ -3,7 +3,7 @@
 //! Matrices, rows and what is spread from rows, in bf16, f32 and f64: wide and narrow values, sums that may not be
 //! repeated, values that several kernels read. Kernels are ranges of the program, so they always have an order.
 
-use crate::exact::{Case, OpOf};
+use super::exact::{Case, OpOf};
 use fuser_testing::Random;
 
 /// The side of a matrix: odd, so that no width divides it.

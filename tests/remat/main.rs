@@ -6,8 +6,8 @@
 //! percentile and worst are printed and bounded.
 //!
 //! ```text
-//! cargo test --test remat                                              # a sample
-//! cargo test --release --test remat -- --ignored --nocapture           # 10,000 programs
+//! cargo test --test main remat                                           # a sample
+//! cargo test --release --test main -- --ignored --nocapture remat        # 10,000 programs
 //! ```
 
 mod exact;

@@ -1,4 +1,4 @@
-//! Rules on the lanes of `scripts/test.sh`: a test that the quick lane leaves out exists.
+//! Rules on the lanes of `scripts/test.sh`: a test that the quick lane leaves out exists, and each test file runs in all others.
 
 use regex::Regex;
 
@@ -45,4 +45,44 @@ fn a_name_without_a_test_is_seen() {
     let found = missing(&slow, &["fn it_takes_long_to_run() {".to_owned()]);
     assert_eq!(found.len(), 1);
     assert!(found[0].what.contains("is_gone"));
+}
+
+/// Crates list their test binaries: a file that neither the manifest nor `tests/main.rs` names would never run.
+#[test]
+fn each_test_file_is_part_of_a_binary() {
+    let files = files::all();
+    let read = |file: String| files.contains(&file).then(|| files::read(&file));
+    let unnamed = files.iter().filter(|file| {
+        let Some((folder, name)) = test_file(file) else {
+            return false;
+        };
+        let main = read(format!("{folder}tests/main.rs")).unwrap_or_default();
+        let manifest = read(format!("{folder}Cargo.toml")).unwrap_or_default();
+        manifest.contains("autotests = false") && !is_named(&name, &main, &manifest)
+    });
+    let what = "neither tests/main.rs nor Cargo.toml names it: it never runs";
+    let violation = |file: &String| Violation::new(file, 0, what.to_owned());
+    assert_none(&unnamed.map(violation).collect::<Vec<_>>());
+}
+
+/// The folder of the crate and the name of the test, if `file` is the root of one.
+fn test_file(file: &str) -> Option<(String, String)> {
+    let root = Regex::new(r"^(|.*/)tests/(\w+)(\.rs|/main\.rs)$").unwrap();
+    let found = root.captures(file)?;
+    Some((found[1].to_owned(), found[2].to_owned()))
+}
+
+fn is_named(name: &str, main: &str, manifest: &str) -> bool {
+    main.lines().any(|line| line == format!("mod {name};"))
+        || manifest.contains(&format!("name = \"{name}\"\n"))
+}
+
+#[test]
+fn a_test_file_that_nothing_names_is_seen() {
+    let (folder, name) = test_file("dialect/tests/new.rs").unwrap();
+    assert_eq!((folder.as_str(), name.as_str()), ("dialect/", "new"));
+    assert_eq!(test_file("tests/lit/main.rs").unwrap().1, "lit");
+    assert_eq!(test_file("tests/tidy/files.rs"), None);
+    assert!(!is_named("new", "mod old;\n", "name = \"main\"\n"));
+    assert!(is_named("old", "mod old;\n", "") && is_named("main", "", "name = \"main\"\n"));
 }

@@ -1,8 +1,6 @@
 //! Diagnostics of malformed text: place, message, help; several mistakes in one run, each reported once.
 
-mod common;
-
-use common::{codes, ir, mistakes};
+use crate::common::{codes, ir, mistakes};
 use fuser_ir::parse::{ParseOptions, parse};
 
 /// The whole rendering of a wrong text.

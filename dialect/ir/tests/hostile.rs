@@ -1,10 +1,8 @@
 //! No input makes the parser panic, hang or recurse: prefixes, soup, depth, width, limits.
 
-mod common;
-
 use std::fmt::Write;
 
-use common::{codes, ir, read, round_trip, shown, valid};
+use crate::common::{codes, ir, read, round_trip, shown, valid};
 use fuser_ir::limits::Limits;
 use fuser_ir::parse::{ParseOptions, parse};
 use fuser_ir::print::{PrintOptions, print};

@@ -1,8 +1,6 @@
 //! Text that is parsed, printed and parsed again is the same program, in every form.
 
-mod common;
-
-use common::{printed, round_trip, round_trip_ir, valid};
+use crate::common::{printed, round_trip, round_trip_ir, valid};
 use fuser_ir::parse::{parse_attr, parse_type};
 use fuser_ir::print::{PrintOptions, print, print_attr, print_type, print_value};
 
@@ -119,7 +117,7 @@ const ATTRS: &[&str] = &[
 #[test]
 fn types_print_as_written() {
     for text in TYPES {
-        let mut ir = common::ir();
+        let mut ir = crate::common::ir();
         let ty = parse_type(&mut ir, text).unwrap_or_else(|e| panic!("{text}: {e:#?}"));
         assert_eq!(print_type(&ir, ty), *text);
     }
@@ -129,7 +127,7 @@ fn types_print_as_written() {
 fn attributes_print_as_written() {
     for text in ATTRS {
         let text = text.trim().replace(" = unit_word", "");
-        let mut ir = common::ir();
+        let mut ir = crate::common::ir();
         let attr = parse_attr(&mut ir, &text).unwrap_or_else(|e| panic!("{text}: {e:#?}"));
         assert_eq!(print_attr(&ir, attr), text);
         round_trip(&format!("\"x.y\"() {{a = {text}}} : () -> ()"));
@@ -164,7 +162,7 @@ fn spellings_that_mean_the_same() {
         ("loc(fused<\"m\">[unknown])", "loc(fused[unknown])"),
     ];
     for (text, canonical) in pairs {
-        let mut ir = common::ir();
+        let mut ir = crate::common::ir();
         let attr = parse_attr(&mut ir, text).unwrap_or_else(|e| panic!("{text}: {e:#?}"));
         assert_eq!(print_attr(&ir, attr), canonical);
     }
@@ -174,7 +172,7 @@ fn spellings_that_mean_the_same() {
 fn large_dense_data_prints_as_bytes() {
     let values: Vec<String> = (0..101).map(|v| format!("{v}.5")).collect();
     let text = format!("dense<[{}]> : tensor<101xf32>", values.join(", "));
-    let mut ir = common::ir();
+    let mut ir = crate::common::ir();
     let attr = parse_attr(&mut ir, &text).unwrap();
     let printed = print_attr(&ir, attr);
     assert!(

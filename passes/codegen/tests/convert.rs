@@ -1,12 +1,10 @@
 //! Conversions, exhaustively where that is possible, against the `half` crate and Rust's own `as`.
 
-mod support;
-
+use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::convert::{Format, convert};
 use fuser_codegen::expr::Elem;
 use half::{bf16, f16};
-use support::*;
 
 const F16: Format = Format::float(Elem::F16);
 const BF16: Format = Format::float(Elem::Bf16);

@@ -1,13 +1,10 @@
 //! Every elementwise op against plain Rust, over the edges of each element type, on scalars and vectors.
 
-mod support {
-    pub mod kernels;
-}
-
+use crate::support::kernels::*;
+use crate::support::reference::reference;
 use fuser_dialects::fusion;
 use fuser_ir::{DType, OpDef};
 use half::{bf16, f16};
-use support::kernels::*;
 
 const FLOATS: [f32; 24] = [
     0.0,
@@ -212,22 +209,6 @@ fn float_ops_of_one_operand() {
     }
 }
 
-// SAFETY: as the C library declares it.
-unsafe extern "C" {
-    fn erf(x: f64) -> f64;
-    fn erfc(x: f64) -> f64;
-}
-
-fn erf_reference(x: f64) -> f64 {
-    // SAFETY: the C library's function, pure and total.
-    unsafe { erf(x) }
-}
-
-fn erfc_reference(x: f64) -> f64 {
-    // SAFETY: the C library's function, pure and total.
-    unsafe { erfc(x) }
-}
-
 /// The library's functions reach kernels; their accuracy is tested in `math_f32` and `math_f64`.
 #[test]
 fn math_functions_round_once_on_narrow_floats() {
@@ -256,8 +237,8 @@ fn math_functions_round_once_on_narrow_floats() {
         (&fusion::RECIPROCAL, |x| 1.0 / x),
         (&fusion::SIGMOID, |x| 1.0 / (1.0 + (-x).exp())),
         (&fusion::SILU, |x| x / (1.0 + (-x).exp())),
-        (&fusion::ERF, erf_reference),
-        (&fusion::ERFC, erfc_reference),
+        (&fusion::ERF, |x| reference("erf")(x, 0.0)),
+        (&fusion::ERFC, |x| reference("erfc")(x, 0.0)),
     ];
     for (def, reference) in cases {
         for dtype in [DType::F16, DType::BF16] {

@@ -4,16 +4,14 @@
 //! `docs/math.md`. The references are the C library's in f64, which err by less than 2^-26 of an f32's last place.
 //!
 //! ```console
-//! $ cargo test --release --locked -p fuser-codegen --test math_exhaustive -- --ignored --nocapture
+//! $ cargo test --release --locked -p fuser-codegen --test main -- --ignored --nocapture math_exhaustive
 //! ```
 
-mod support;
-
+use crate::support::reference::{points, reference};
+use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
 use fuser_codegen::math::{Emitter, FUNCTIONS, find};
-use support::reference::{points, reference};
-use support::*;
 
 /// The largest error so far, and its operands.
 #[derive(Default)]

@@ -3,12 +3,10 @@
 //!
 //! Each function is held to the bound that the table states; the references err by less than 2^-28 of an f32's last place.
 
-mod support;
-
+use crate::support::reference::{points, reference};
+use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
-use support::reference::{points, reference};
-use support::*;
 
 fn inputs() -> Vec<f32> {
     let mut values = samples_f32(400);

@@ -4,12 +4,10 @@
 //! (`tools/hard_points.py`); the C library, itself within a few units in the last place, guards the space between them
 //! with that much more room.
 
-mod support;
-
+use crate::support::reference::{points, reference, reference_ulps};
+use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
-use support::reference::{points, reference, reference_ulps};
-use support::*;
 
 #[test]
 fn bounds_hold_at_the_tabulated_points() {

@@ -2,12 +2,10 @@
 //!
 //! Below x86-64-v3 the library's fused steps are calls, below x86-64-v2 its rounding too; the results must not show it.
 
-mod support;
-
+use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
 use fuser_codegen::math::FUNCTIONS;
-use support::*;
 
 fn canonical_f32(x: f32) -> u32 {
     if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() }

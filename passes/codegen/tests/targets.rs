@@ -1,7 +1,5 @@
 //! Targets by name, object loading, and PTX of the whole math library.
 
-mod support;
-
 use fuser_codegen::expr::{Elem, Emit, Val};
 use fuser_codegen::orc::Loaded;
 use fuser_codegen::target::{self, Target};

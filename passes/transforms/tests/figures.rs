@@ -1,9 +1,7 @@
 //! The figures of issue 2473: the bytes that nvFuser's two kernels move, the bytes that they need to move, and those
 //! that one kernel moves.
 
-mod common;
-
-use common::{report, run};
+use crate::common::{report, run};
 use serde_json::json;
 
 const PROGRAM: &str = include_str!("../../../examples/issue_2473.fir");

@@ -1,10 +1,8 @@
 //! Properties that hold for any program, tested on random ones: with patterns that a frontend drew, and between plan
 //! and drawing.
 
-mod common;
-
-use common::programs::program;
-use common::{parsed, report, run};
+use crate::common::programs::program;
+use crate::common::{parsed, report, run};
 use fuser_dialects::task::outline::outline;
 use fuser_dialects::task::{PATTERN, SEGMENT, SWEEP, YIELD};
 use fuser_ir::print::{PrintOptions, print};

@@ -4,9 +4,7 @@
 //! whether an equal group was; `planned-ops` those of groups that were new; `questions`, `refinements` and `axis-steps` what
 //! they say. All are summed as they are. Ops in groups that refinement asks about are `asked-ops` as well.
 
-mod common;
-
-use common::{Run, programs, run};
+use crate::common::{Run, programs, run};
 
 /// The counters of the pass that are its work.
 const COUNTERS: [&str; 5] = [

@@ -1,8 +1,6 @@
 //! Limits and prices of sinking slices; that no bit changes is tested on random programs elsewhere.
 
-mod common;
-
-use common::run;
+use crate::common::run;
 
 /// The number of windows of a program that sink, and of ops that are computed again for them.
 fn sunk(text: &str) -> (u64, u64) {

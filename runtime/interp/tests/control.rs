@@ -1,8 +1,6 @@
 //! Tasks, extents, kernels and launches; and everything that must be an error.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fuser_dialects::kernel::build::{KernelBuilder, Loop, function};
 use fuser_dialects::{builtin, fusion, kernel, registry, task};
 use fuser_interp::{Data, ErrorKind, Options, Tensor, interpret, interpret_op};

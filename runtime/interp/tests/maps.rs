@@ -4,11 +4,9 @@
 //! summed where several points give one: the same tensor must come out. Operands hold distinct whole numbers, so that an
 //! element from a wrong place shows.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::*;
+use crate::common::*;
 use fuser_dialects::fusion;
 use fuser_interp::{Options, Tensor};
 use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};

@@ -3,9 +3,7 @@
 //! Functions of f64 are the only exception: numpy's and ours are both within one unit in the last place of the true
 //! value, so they may be two apart.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fuser_interp::{Data, Tensor};
 use fuser_ir::DType;
 use half::{bf16, f16};

@@ -1,9 +1,7 @@
 //! Reference mode: bounds that hold, that are tight enough to mean something, and that are zero if there is only one
 //! result.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fuser_dialects::fusion;
 use fuser_interp::compare::{compare, compare_exact};
 use fuser_interp::{Data, Options, Tensor};

@@ -1,8 +1,6 @@
 //! Shape ops, reductions along axes, creation: hand-made cases, with empty, unit and broadcast axes.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use fuser_interp::{Data, Options, Tensor};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType};

@@ -3,16 +3,13 @@
 //! Kernels that several files use stand here; `run.rs` runs control flow and reductions, `memory.rs` scratch memory and barriers,
 //! `refused.rs` is what cannot be lowered, `targets.rs` PTX and other machines.
 
-#[path = "../support"]
-mod support {
-    pub mod kernels;
-}
-
 mod memory;
 mod refused;
 mod run;
 mod targets;
 
+use crate::support::kernels::Param::{Buffer, Extent as Size};
+use crate::support::kernels::*;
 use fuser_codegen::{Emission, Options, Target, compile_kernels, emit};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop};
 use fuser_dialects::{fusion, kernel};
@@ -21,8 +18,6 @@ use fuser_ir::def::OpError;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Value};
 use fusion::build::FusionBuilder;
-use support::kernels::Param::{Buffer, Extent as Size};
-use support::kernels::*;
 
 const F32: DType = DType::F32;
 

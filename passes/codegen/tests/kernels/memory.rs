@@ -1,7 +1,7 @@
 //! Scratch memory, barriers, and stores by one thread.
 
+use super::targets::ptx;
 use super::*;
-use crate::targets::ptx;
 
 /// Allocations do not overlap, whatever their sizes.
 #[test]

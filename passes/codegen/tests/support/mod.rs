@@ -1,6 +1,7 @@
 //! A harness that compiles one expression over arrays for this machine and runs it, for the math and conversion tests.
 #![allow(dead_code)]
 
+pub mod kernels;
 pub mod reference;
 
 use fuser_codegen::expr::{Elem, Emit, Val};

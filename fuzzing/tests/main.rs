@@ -1,0 +1,15 @@
+//! Random programs through all oracles, with fixed seeds.
+
+mod casts;
+mod coverage;
+mod model;
+mod models;
+mod modules;
+mod oracles;
+mod parser;
+mod partners;
+mod plans;
+mod processors;
+mod split;
+mod targets;
+mod values;

@@ -1,0 +1,13 @@
+//! Code generation: the math library, conversions, elementwise ops, whole kernels, targets.
+
+mod convert;
+mod documentation;
+mod elementwise;
+#[path = "kernels/main.rs"]
+mod kernels;
+mod math_exhaustive;
+mod math_f32;
+mod math_f64;
+mod processors;
+mod support;
+mod targets;

@@ -1,0 +1,7 @@
+//! Passes together: figures, growth of work, random programs.
+
+mod common;
+mod figures;
+mod random_programs;
+mod scaling;
+mod sink_windows;

@@ -1,0 +1,8 @@
+//! The interpreter: ops, control flow, and the bounds of the reference mode.
+
+mod common;
+mod control;
+mod maps;
+mod numpy;
+mod reference;
+mod shapes;

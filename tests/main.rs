@@ -1,0 +1,13 @@
+//! The library and the tools as a whole: sessions, passes on random programs, command lines, examples of codes.
+
+mod codes;
+mod command_lines;
+mod determinism;
+#[path = "fuser_run/main.rs"]
+mod fuser_run;
+mod gpu_limits;
+mod preseg;
+#[path = "remat/main.rs"]
+mod remat;
+mod session;
+mod updates;
