@@ -45,6 +45,7 @@ config.test_exec_root = os.path.join(root, "target", "stock-lit")
 llvm = "/usr/lib/llvm-22/bin"
 ptxas = find_ptxas()
 directories = [binary_directory(), llvm, os.path.dirname(ptxas) if ptxas else None, config.environment["PATH"]]
+config.environment["FUSER_CACHE_DIR"] = ""  # as in .cargo/config.toml
 config.environment["PATH"] = os.pathsep.join(d for d in directories if d)
 
 machine = {"x86_64": "x86-64", "AMD64": "x86-64"}.get(platform.machine(), platform.machine())

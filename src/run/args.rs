@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
@@ -11,6 +12,7 @@ use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 use crate::compile::{CompileOptions, Target};
 use crate::session::Signature;
 use crate::tool;
+use crate::tool::cache::{self, Disk};
 use crate::tool::target::Wanted;
 
 /// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
@@ -74,6 +76,10 @@ pub struct Config {
     pub wanted: Wanted,
     /// The target.
     pub target: Target,
+    /// The cache as the command line states it.
+    pub wanted_cache: cache::Wanted,
+    /// The cache of compiled kernels.
+    pub cache: Option<Arc<Disk>>,
 }
 
 impl Default for Config {
@@ -94,6 +100,8 @@ impl Default for Config {
             passes: None,
             wanted: Wanted::default(),
             target: Target::default(),
+            wanted_cache: cache::Wanted::default(),
+            cache: None,
         }
     }
 }
@@ -112,6 +120,8 @@ impl Config {
             target: self.target,
             program: self.entry.clone(),
             passes: self.passes.clone(),
+            #[cfg(feature = "codegen")]
+            cache: self.cache.clone().map(|cache| cache as _),
             ..CompileOptions::default()
         }
     }
@@ -262,6 +272,21 @@ static FLAGS: &[Flag] = &[
         doc: "passes that run instead of the usual ones before scheduling: canonicalize,segment{...}",
         set: |config, value| {
             config.passes = Some(value.to_string());
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["no-cache"],
+        value: None,
+        doc: "compile every kernel, and keep none",
+        set: |config, value| switch(value).map(|off| config.wanted_cache.off = off),
+    },
+    Flag {
+        names: &["cache-dir"],
+        value: Some("DIR"),
+        doc: "keep compiled kernels in DIR ($FUSER_CACHE_DIR; the folder 'fuser' of the user's caches)",
+        set: |config, value| {
+            config.wanted_cache.folder = Some(value.into());
             Ok(())
         },
     },

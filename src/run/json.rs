@@ -42,6 +42,10 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
     fields.insert("extents".into(), Value::Object(extents));
     fields.insert("time_ms".into(), number(execution.time_ms));
     fields.insert("compile_ms".into(), number(execution.compile_ms));
+    if let Some(cache) = &findings.config.cache {
+        let state = serde_json::to_value(cache.state()).unwrap_or_default();
+        fields.insert("cache".into(), state);
+    }
     if let Some(copy) = findings.copy {
         fields.insert("copy_ms".into(), number(copy.time_ms));
     }

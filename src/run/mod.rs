@@ -83,6 +83,7 @@ fn with_target(mut config: Config) -> Exit {
         Ok(target) => target,
         Err(errors) => return tool::tell(&sources, errors),
     };
+    config.cache = config.wanted_cache.open();
     let name = config.target.name;
     match (config.device, config.target.is_gpu()) {
         (Device::Cpu, true) => {

@@ -4,6 +4,7 @@ use fuser_ir::suggest::nearest;
 
 use crate::compile::Target;
 use crate::tool;
+use crate::tool::cache;
 use crate::tool::target::Wanted;
 
 /// The form of the output.
@@ -48,6 +49,8 @@ pub struct Config {
     pub passes: Option<String>,
     /// The folder for the segments, each as a program.
     pub split: Option<String>,
+    /// The cache as the command line states it.
+    pub cache: cache::Wanted,
 }
 
 /// A command line, read.
@@ -93,6 +96,12 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "passes",
         "PIPELINE",
         "elements of a task.program(...) pipeline to run before 'schedule' instead of the usual ones",
+    ),
+    ("no-cache", "", "compile every kernel, and keep none"),
+    (
+        "cache-dir",
+        "DIR",
+        "keep compiled kernels in DIR ($FUSER_CACHE_DIR; the folder 'fuser' of the user's caches)",
     ),
     (
         "split-segments",
@@ -193,6 +202,7 @@ fn config(
         entry: None,
         passes: None,
         split: None,
+        cache: cache::Wanted::default(),
     };
     if files.len() > 1 {
         errors.push(format!(
@@ -225,6 +235,8 @@ fn config(
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),
             "split-segments" => config.split = Some(value),
+            "no-cache" => config.cache.off = true,
+            "cache-dir" => config.cache.folder = Some(value.into()),
             _ => {}
         }
     }

@@ -108,6 +108,8 @@ fn options(config: &Config) -> CompileOptions {
         target: config.target,
         program: config.entry.clone(),
         passes: config.passes.clone(),
+        #[cfg(feature = "codegen")]
+        cache: config.cache.open().map(|cache| cache as _),
         ..CompileOptions::default()
     }
 }

@@ -1,5 +1,6 @@
 //! `fuser-run` as a user meets it: exit codes, messages, files, the report.
 
+mod cache;
 mod parts;
 mod schema;
 

@@ -4,7 +4,7 @@ use fuser_artifact::abi::CpuEntry;
 use fuser_artifact::{Code, KernelCode};
 
 use crate::error::CodegenError;
-use crate::orc::Loaded;
+use crate::link::Loaded;
 
 /// The kernels of an artifact, linked into this process. Dropping it unmaps them, so it must outlive every call.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Names are checked against our own lists before LLVM sees them: LLVM answers an unknown GPU with a warning on stderr
 //! and code for some other one. Code for a level may be made on any host; [`Target::missing_on_host`] says what a host lacks
-//! to run it. Below x86-64-v3 LLVM turns FMA, below x86-64-v2 rounding into one library call per lane, which `orc` binds.
+//! to run it. Below x86-64-v3 LLVM turns FMA, below x86-64-v2 rounding into one library call per lane, which `link` binds.
 
 use fuser_target::processors::{self, NATIVE, X86_LEVELS};
 use fuser_target::table;
@@ -21,8 +21,10 @@ use inkwell::targets::{TargetMachine, TargetTriple};
 use inkwell::values::FunctionValue;
 use llvm_sys::support::LLVMParseCommandLineOptions;
 
+use crate::cache::Cache;
 use crate::error::CodegenError;
 use crate::expr::X86;
+use crate::host::{Host, host};
 use crate::llvm;
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
@@ -65,13 +67,17 @@ fn set_options() {
 static OPTIONS: Once = Once::new();
 
 impl Target {
-    /// The processor that this process runs on, or why no code can be generated for it.
-    pub fn host() -> Result<Self, CodegenError> {
-        initialize()?;
+    /// The processor that this process runs on, or why no code can be generated for it. It is remembered in the cache.
+    pub fn host(cache: Option<&dyn Cache>) -> Result<Self, CodegenError> {
+        let Host {
+            triple,
+            cpu,
+            features,
+        } = host(cache)?.clone();
         let target = Target::Cpu {
-            triple: host_triple(),
-            cpu: text(TargetMachine::get_host_cpu_name().to_string()),
-            features: text(TargetMachine::get_host_cpu_features().to_string()),
+            triple,
+            cpu,
+            features,
         };
         target.check()?;
         Ok(target)
@@ -79,9 +85,12 @@ impl Target {
 
     /// The target of code generation for `target`. For a GPU newer than all that LLVM is known to support, it is the
     /// newest supported one.
-    pub fn of(target: &fuser_target::Target) -> Result<Self, CodegenError> {
+    pub fn of(
+        target: &fuser_target::Target,
+        cache: Option<&dyn Cache>,
+    ) -> Result<Self, CodegenError> {
         if !target.is_gpu() {
-            return Target::cpu(target.processor);
+            return Target::cpu_with(target.processor, cache);
         }
         let known = fuser_target::Target::of_capability(target.capability);
         let capability = known.map_or(target.capability, |known| known.capability);
@@ -90,8 +99,12 @@ impl Target {
 
     /// The processor of that name: this one, or any of a level of x86-64.
     pub fn cpu(name: &str) -> Result<Self, CodegenError> {
+        Target::cpu_with(name, None)
+    }
+
+    fn cpu_with(name: &str, cache: Option<&dyn Cache>) -> Result<Self, CodegenError> {
         if name == NATIVE {
-            return Target::host();
+            return Target::host(cache);
         }
         let level = X86_LEVELS.iter().position(|(known, _)| *known == name);
         let known: Vec<&str> = processors::names().collect();
@@ -124,14 +137,13 @@ impl Target {
         else {
             return Ok(Vec::new());
         };
-        initialize()?;
         let arch = architecture(triple);
-        if arch != architecture(&host_triple()) {
+        let host = host(None)?;
+        if arch != architecture(&host.triple) {
             return Ok(vec![arch.to_string()]);
         }
-        let here = text(TargetMachine::get_host_cpu_features().to_string());
         let needed = features.split(',').filter_map(|f| f.strip_prefix('+'));
-        let missing = needed.filter(|feature| !has(&here, feature));
+        let missing = needed.filter(|feature| !has(&host.features, feature));
         Ok(missing.map(str::to_string).collect())
     }
 
@@ -244,11 +256,6 @@ pub fn gpus() -> impl Iterator<Item = &'static str> {
     table::names().filter_map(|name| name.strip_prefix("cuda:"))
 }
 
-fn host_triple() -> String {
-    let triple = TargetMachine::get_default_triple();
-    triple.as_str().to_string_lossy().into_owned()
-}
-
 /// The first part of a triple.
 fn architecture(triple: &str) -> &str {
     triple.split('-').next().unwrap_or_default()
@@ -272,10 +279,6 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
         name: name.into(),
         known: known.iter().map(|s| s.to_string()).collect(),
     }
-}
-
-fn text(value: String) -> String {
-    value.trim_end_matches('\0').to_string()
 }
 
 /// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes three times as long for the same

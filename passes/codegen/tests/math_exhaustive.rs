@@ -72,7 +72,7 @@ fn symmetry(name: &str) -> Option<f32> {
 
 fn all_arguments(name: &str) {
     let (started, mut worst) = (std::time::Instant::now(), Worst::default());
-    let function = math_function(&Target::host().unwrap(), 16, Elem::F32, name);
+    let function = math_function(&Target::host(None).unwrap(), 16, Elem::F32, name);
     let mut see = |x: &[f32], got: &[f32]| worst.see(x, x, got, reference(name));
     let symmetry = symmetry(name);
     let end = symmetry.map_or(u32::MAX, |_| i32::MAX as u32);
@@ -102,7 +102,7 @@ const STRIDE: usize = 61;
 
 fn pairs(name: &str) {
     let (started, mut worst, mut count) = (std::time::Instant::now(), Worst::default(), 0);
-    let function = math_function(&Target::host().unwrap(), 16, Elem::F32, name);
+    let function = math_function(&Target::host(None).unwrap(), 16, Elem::F32, name);
     let mut see = |a: &[f32], b: &[f32]| {
         count += a.len() as u64;
         worst.see(a, b, &function.run::<f32, f32>(a, b), reference(name));

@@ -57,7 +57,7 @@ fn check_all(target: &Target, lanes: u32) {
 
 #[test]
 fn bounds_hold_for_vectors_on_this_host() {
-    check_all(&Target::host().unwrap(), 16);
+    check_all(&Target::host(None).unwrap(), 16);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn bounds_hold_where_functions_are_hard() {
                 .collect()
         });
         let got: Vec<f32> =
-            math_function(&Target::host().unwrap(), 16, Elem::F32, name).run(&a, &b);
+            math_function(&Target::host(None).unwrap(), 16, Elem::F32, name).run(&a, &b);
         let bound = fuser_codegen::math::find(name).unwrap().max_ulp.0;
         let mut worst = (0.0, String::new());
         for (((x, y), &result), point) in a.iter().zip(&b).zip(&got).zip(&points) {
@@ -130,7 +130,7 @@ fn functions_of_two_operands_hold_over_all_exponents() {
     }
     for name in ["pow", "atan2"] {
         let bound = fuser_codegen::math::find(name).unwrap().max_ulp.0;
-        let (error, place) = worst(name, 8, &Target::host().unwrap(), &a, &b);
+        let (error, place) = worst(name, 8, &Target::host(None).unwrap(), &a, &b);
         assert!(error <= bound, "{place}: {error} ulp");
     }
 }
@@ -151,7 +151,7 @@ fn every_width_and_processor_gives_the_same_bits() {
                 .map(|v| if v.is_nan() { 0x7fc0_0000 } else { v.to_bits() })
                 .collect()
         };
-        let host = Target::host().unwrap();
+        let host = Target::host(None).unwrap();
         let scalar = bits(&host, 1);
         assert_eq!(scalar, bits(&host, 16), "{}", function.name);
         assert_eq!(scalar, bits(&Target::x86_64_v3(), 8), "{}", function.name);

@@ -1,11 +1,13 @@
 //! Targets by name, object loading, and PTX of the whole math library.
 
 use fuser_codegen::expr::{Elem, Emit, Val};
-use fuser_codegen::orc::Loaded;
+use fuser_codegen::link::Loaded;
 use fuser_codegen::target::{self, Target};
 use fuser_codegen::{CodegenError, convert, math, memory};
 use inkwell::AddressSpace;
 use inkwell::context::Context;
+use inkwell::types::VectorType;
+use inkwell::values::PointerValue;
 
 #[test]
 fn unknown_names_are_errors_that_list_the_known() {
@@ -29,7 +31,7 @@ fn what_a_host_lacks_is_named() {
         features: features.into(),
     };
     assert!(
-        Target::host()
+        Target::host(None)
             .unwrap()
             .missing_on_host()
             .unwrap()
@@ -77,7 +79,8 @@ fn garbage_is_refused_not_run() {
 
 #[test]
 fn an_unresolved_symbol_is_an_error() {
-    let target = Target::host().unwrap();
+    let target = Target::host(None).unwrap();
+    let machine = target.machine().unwrap();
     let context = Context::create();
     let emit = Emit::new(&context, "calls", &target);
     let ty = context.void_type().fn_type(&[], false);
@@ -88,11 +91,106 @@ fn an_unresolved_symbol_is_an_error() {
         .position_at_end(context.append_basic_block(function, "entry"));
     emit.call(callee, &[]);
     emit.builder.build_return(None).unwrap();
-    let object = target::emit_object(&emit.module, &target.machine().unwrap()).unwrap();
-    let loaded = Loaded::new(&[&object]).unwrap();
-    let error = loaded.lookup("kernel").unwrap_err().to_string();
+    let object = target::emit_object(&emit.module, &machine).unwrap();
+    let error = Loaded::new(&[&object]).unwrap_err().to_string();
     assert!(error.contains("abort"), "{error}");
-    assert!(loaded.lookup("nothing").is_err());
+}
+
+/// The object of a function of one pointer.
+fn object_of(
+    target: &Target,
+    body: impl for<'ctx> FnOnce(&Emit<'ctx>, PointerValue<'ctx>),
+) -> Vec<u8> {
+    let machine = target.machine().unwrap();
+    let context = Context::create();
+    let emit = Emit::new(&context, "object", target);
+    emit.module.set_triple(&machine.get_triple());
+    let pointer = context.ptr_type(AddressSpace::default());
+    let ty = context.void_type().fn_type(&[pointer.into()], false);
+    let kernel = emit.module.add_function("kernel", ty, None);
+    emit.builder
+        .position_at_end(context.append_basic_block(kernel, "entry"));
+    body(&emit, kernel.get_nth_param(0).unwrap().into_pointer_value());
+    emit.builder.build_return(None).unwrap();
+    target.optimize(&emit.module, &machine).unwrap();
+    target::emit_object(&emit.module, &machine).unwrap()
+}
+
+#[test]
+fn damaged_objects_are_linked_or_refused_and_no_more() {
+    let math::Emitter::Unary(erf) = math::find("erf").unwrap().emit else {
+        panic!("erf has one operand");
+    };
+    // Below x86-64-v3 it calls `fmaf`.
+    let object = object_of(&Target::cpu("x86-64").unwrap(), |emit, memory| {
+        let x = memory::load(emit, memory, Elem::F32, Some(4), 16);
+        memory::store(emit, erf(x), memory, 16);
+    });
+    let whole = Loaded::new(&[&object]).unwrap();
+    assert!(whole.lookup("kernel").is_ok() && whole.lookup("nothing").is_err());
+    assert!(Loaded::new(&[&object, &object]).is_err(), "a symbol twice");
+    for at in 0..object.len() {
+        let _ = Loaded::new(&[&object[..at]]);
+        for bits in [1, 0x80, 0xff] {
+            let mut damaged = object.clone();
+            damaged[at] ^= bits;
+            let _ = Loaded::new(&[&damaged]);
+        }
+    }
+}
+
+/// The constants that pairs of `adrp` and a load reach in linked code are those that the relocations of the object name.
+#[test]
+fn loads_of_constants_on_aarch64_reach_them() {
+    use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
+    let target = Target::Cpu {
+        triple: "aarch64-unknown-linux-gnu".into(),
+        cpu: "generic".into(),
+        features: String::new(),
+    };
+    let object = object_of(&target, |emit, memory| {
+        let mut x = memory::load(emit, memory, Elem::F32, Some(4), 16);
+        let number = |n: i32| emit.context.f32_type().const_float(f64::from(n) * 1.7);
+        for turn in 0..8 {
+            let lanes = [1, 2, 3, 4].map(|lane| number(8 * lane + turn));
+            x = x * emit.val(VectorType::const_vector(&lanes));
+        }
+        memory::store(emit, x, memory, 16);
+    });
+    let loaded = Loaded::new(&[&object]).unwrap();
+    let code = loaded.lookup("kernel").unwrap();
+    let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*object).unwrap();
+    let text = file.section_by_name(".text").unwrap();
+    // SAFETY: addresses that the linked code has, in memory that `loaded` holds.
+    let read = |address: u64| unsafe { std::ptr::read_unaligned(address as *const u32) };
+    let (mut page, mut loads) = (0, 0);
+    for (offset, relocation) in text.relocations() {
+        let RelocationFlags::Elf { r_type } = relocation.flags() else {
+            panic!("not ELF");
+        };
+        let word = read(code + offset);
+        if r_type == object::elf::R_AARCH64_ADR_PREL_PG_HI21 {
+            let immediate = u64::from((word >> 5 & 0x7_ffff) << 2 | word >> 29 & 3);
+            assert_eq!(immediate >> 20, 0, "constants follow the code");
+            page = ((code + offset) & !0xfff) + (immediate << 12);
+            continue;
+        }
+        // ldr q, ldr d or ldr s: bits 30 and 31 and bit 23 are the logarithm of the size, which scales the offset.
+        let scale = (word >> 30) + (word >> 23 & 1) * 4;
+        let address = page + (u64::from(word >> 10 & 0xfff) << scale);
+        let RelocationTarget::Symbol(symbol) = relocation.target() else {
+            panic!("no symbol");
+        };
+        let symbol = file.symbol_by_index(symbol).unwrap();
+        let section = file
+            .section_by_index(symbol.section_index().unwrap())
+            .unwrap();
+        let at = symbol.address() as usize + relocation.addend() as usize;
+        let expected = section.data().unwrap()[at..at + 4].try_into().unwrap();
+        assert_eq!(read(address), u32::from_le_bytes(expected));
+        loads += 1;
+    }
+    assert!(loads > 5, "{loads} loads of constants");
 }
 
 /// Each function in a kernel of its own: NVPTX selects all of them and calls nothing outside.
@@ -124,7 +222,7 @@ fn each_gpu_has_the_version_of_ptx_that_its_target_says() {
         .iter()
         .filter(|row| row.target.is_gpu())
     {
-        let ptx = ptx_of(&Target::of(&row.target).unwrap(), function, Elem::F32);
+        let ptx = ptx_of(&Target::of(&row.target, None).unwrap(), function, Elem::F32);
         let (version, capability) = (row.target.ptx, row.target.capability);
         let version = format!(".version {}.{}\n", version / 10, version % 10);
         assert!(ptx.contains(&version), "{}: {ptx}", row.names[0]);

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use fuser_artifact::{Artifact, Step};
+use fuser_codegen::Cache;
 use fuser_codegen::lower::{self as codegen, Emission, Options};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
@@ -29,13 +30,14 @@ pub(super) fn compile_alone(
         other_plans,
         ..
     } = super::lower(ir, module, options)?;
-    let target = backend(&options.target)?;
+    let cache = options.cache.as_deref();
+    let target = backend(&options.target, cache)?;
     artifact.target = describe(&target);
     let codegen = Options {
         noalias: !artifact.steps.iter().any(is_in_place),
         ..Options::default()
     };
-    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen)?;
+    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, cache)?;
     Ok(Compiled {
         artifact,
         diagnostics,
@@ -56,11 +58,15 @@ fn is_in_place(step: &Step) -> bool {
 
 /// The kernels of a lowered module as text.
 pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<String, Diagnostics> {
-    codegen::emit(ir, module, &backend(target)?, Options::default(), what)
+    let target = backend(target, None)?;
+    codegen::emit(ir, module, &target, Options::default(), what)
 }
 
-fn backend(target: &Target) -> Result<fuser_codegen::Target, Diagnostics> {
-    fuser_codegen::Target::of(target).map_err(|e| {
+fn backend(
+    target: &Target,
+    cache: Option<&dyn Cache>,
+) -> Result<fuser_codegen::Target, Diagnostics> {
+    fuser_codegen::Target::of(target, cache).map_err(|e| {
         let error = |code| Diagnostic::error(code, Place::Unknown, e.to_string());
         let own = e.code().map(|(code, help)| error(code).help(help));
         Diagnostics {

@@ -86,6 +86,9 @@ pub struct CompileOptions {
     pub nominal: Option<u64>,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
+    /// Kernels that were compiled before; none by default.
+    #[cfg(feature = "codegen")]
+    pub cache: Option<std::sync::Arc<dyn fuser_codegen::Cache>>,
 }
 
 /// The result of a compilation.

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::UNIX_EPOCH;
 
 use libloading::Library;
 
@@ -73,9 +74,19 @@ macro_rules! stubs {
 }
 pub(super) use stubs;
 
+/// The path of the library when this crate was built.
+const PLACE: Option<&str> = option_env!("FUSER_LLVM");
+
+/// Path, size and time of the library at [`PLACE`].
+pub(super) fn stamp() -> Option<String> {
+    let file = std::fs::metadata(PLACE?).ok()?;
+    let changed = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{} {} {}", PLACE?, file.len(), changed.as_nanos()))
+}
+
 pub(super) fn load() -> Result<(), CodegenError> {
     let library = LIBRARY.get_or_init(|| {
-        let places = option_env!("FUSER_LLVM").into_iter();
+        let places = PLACE.into_iter();
         let library = open(places.chain(["libLLVM.so.22.1", "libLLVM-22.so"]))?;
         fill(&library)?;
         Ok(library)

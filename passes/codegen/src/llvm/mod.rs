@@ -40,3 +40,17 @@ pub fn version() -> Result<String, CodegenError> {
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     Ok(format!("{major}.{minor}.{patch}"))
 }
+
+/// A text that changes with the library that [`load`] loads; loads nothing. `None` where only the loader knows which library that is.
+pub fn stamp() -> Option<String> {
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    return lazy::stamp();
+    #[cfg(not(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )))]
+    return version().ok();
+}

@@ -31,6 +31,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::FunctionValue;
 
+use crate::cache::{self, Cache};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit};
 use crate::target::{self, Target};
@@ -69,27 +70,59 @@ pub enum Emission {
 }
 
 /// Code for every kernel directly in `module`, in program order. Kernels are compiled on as many threads as the machine runs at a time;
-/// the code does not depend on their number.
+/// the code does not depend on their number. What `cache` has is not compiled again.
 pub fn compile_kernels(
     ir: &Ir,
     module: Op,
     target: &Target,
     options: Options,
+    cache: Option<&dyn Cache>,
 ) -> Result<Vec<KernelCode>, Diagnostics> {
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
-    let compile = |index: usize| kernel_code(ir, funcs[index], &names[index], target, options);
+    let compile =
+        |index: usize| cached_code(ir, funcs[index], &names[index], target, options, cache);
     parallel::map(funcs.len(), compile).into_iter().collect()
 }
 
+fn cached_code(
+    ir: &Ir,
+    func: Op,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+    cache: Option<&dyn Cache>,
+) -> Result<KernelCode, Diagnostics> {
+    let key = cache.and_then(|_| cache::key(ir, func, symbol, target, options));
+    let kept = cache.zip(key.as_deref());
+    let known = kept.and_then(|(cache, key)| cache::decode(&cache.get(key)?));
+    let (code, shared_bytes) = match known {
+        Some(known) => known,
+        None => {
+            let (code, shared_bytes) = kernel_code(ir, func, symbol, target, options)?;
+            if let Some((cache, key)) = kept {
+                cache.put(key, &cache::encode(&code, shared_bytes));
+            }
+            (code, shared_bytes)
+        }
+    };
+    Ok(KernelCode {
+        name: ir.symbol_name(func).unwrap_or_default().to_string(),
+        symbol: symbol.to_string(),
+        code,
+        shared_bytes,
+    })
+}
+
+/// The code of a kernel, and the bytes of shared memory that it has.
 fn kernel_code(
     ir: &Ir,
     func: Op,
     symbol: &str,
     target: &Target,
     options: Options,
-) -> Result<KernelCode, Diagnostics> {
+) -> Result<(Code, u64), Diagnostics> {
     with_module(ir, func, symbol, target, options, |emit, machine| {
         let shared_bytes = reduce::shared_bytes(emit, machine);
         let code = if target.is_gpu() {
@@ -97,12 +130,7 @@ fn kernel_code(
         } else {
             Code::Object(target::emit_object(&emit.module, machine)?)
         };
-        Ok(KernelCode {
-            name: ir.symbol_name(func).unwrap_or_default().to_string(),
-            symbol: symbol.to_string(),
-            code,
-            shared_bytes,
-        })
+        Ok((code, shared_bytes))
     })
 }
 

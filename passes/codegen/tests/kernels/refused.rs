@@ -31,7 +31,7 @@ fn assert_finding(found: &[String], code: &str, words: &str) {
 
 #[test]
 fn what_cannot_be_lowered_is_a_finding_with_a_way_out() {
-    let host = Target::host().unwrap();
+    let host = Target::host(None).unwrap();
     let gpu = Target::cuda("sm_80").unwrap();
     let found = findings(
         |p| {

@@ -274,8 +274,22 @@ fn the_same_kernel_gives_the_same_object() {
     scaled_rows(&mut program);
     row_statistics(&mut program);
     let target = Target::x86_64_v3();
-    let once = compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
-    let again = compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
+    let once = compile_kernels(
+        &program.ir,
+        program.module,
+        &target,
+        Options::default(),
+        None,
+    )
+    .unwrap();
+    let again = compile_kernels(
+        &program.ir,
+        program.module,
+        &target,
+        Options::default(),
+        None,
+    )
+    .unwrap();
     assert_eq!(once, again);
     assert_eq!(
         once.iter().map(|k| k.symbol.as_str()).collect::<Vec<_>>(),

@@ -134,8 +134,14 @@ fn every_elementwise_op_becomes_ptx() {
         for dtype in DType::ALL {
             one_op(&mut program, def, dtype, 4);
         }
-        let kernels =
-            compile_kernels(&program.ir, program.module, &target, Options::default()).unwrap();
+        let kernels = compile_kernels(
+            &program.ir,
+            program.module,
+            &target,
+            Options::default(),
+            None,
+        )
+        .unwrap();
         assert!(!kernels.is_empty(), "{} takes no element type", def.name);
         for kernel in kernels {
             let fuser_artifact::Code::Ptx(text) = kernel.code else {
@@ -157,7 +163,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
     };
     let targets = [
         Target::x86_64_v3(),
-        Target::host().unwrap(),
+        Target::host(None).unwrap(),
         Target::cpu("x86-64").unwrap(),
         arm.clone(),
         Target::cuda("sm_90").unwrap(),
@@ -177,6 +183,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
                     optimize: k_even(turn),
                     ..Options::default()
                 },
+                None,
             )
             .unwrap();
             if *target == arm {

@@ -85,7 +85,8 @@ impl Program {
     }
 
     pub fn library_for(&self, target: &Target) -> (Library, Vec<String>) {
-        let kernels = match compile_kernels(&self.ir, self.module, target, Options::default()) {
+        let kernels = match compile_kernels(&self.ir, self.module, target, Options::default(), None)
+        {
             Ok(kernels) => kernels,
             Err(found) => panic!("{:#?}", found.items),
         };

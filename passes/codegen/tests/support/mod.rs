@@ -5,7 +5,7 @@ pub mod kernels;
 pub mod reference;
 
 use fuser_codegen::expr::{Elem, Emit, Val};
-use fuser_codegen::orc::Loaded;
+use fuser_codegen::link::Loaded;
 use fuser_codegen::target::{self, Target};
 use fuser_codegen::{math, memory};
 pub use fuser_testing::Random;
