@@ -243,6 +243,50 @@ impl Session {
         )?;
         Ok(execution(done, compiled.compile_ms))
     }
+    /// Compiles the program for the CPU and binds it to the extents, all of which are given: what comes back runs on the caller's memory,
+    /// as often as wanted, without a look at shapes or at the heap.
+    ///
+    /// ```
+    /// use fuser::compile::CompileOptions;
+    /// use fuser::session::Session;
+    /// use fuser_runtime::HostTensor;
+    ///
+    /// let text = "task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> { %y = fusion.neg %x\n task.return %y }";
+    /// let session = Session::new(Default::default()).unwrap();
+    /// let (ir, module, _) = session.parse(0, "f.fir", text).unwrap();
+    /// let loaded = session.load(ir, module, None).unwrap();
+    /// let extents = [("N".to_string(), 3)].into();
+    /// let mut executable = session.prepare(&loaded, &extents, &CompileOptions::default()).unwrap();
+    ///
+    /// let memory = |value: f64| {
+    ///     let axes = [fuser_runtime::Axis::stored(3)];
+    ///     HostTensor::from_f64(session.runtime().heap(), fuser_artifact::DType::F32, &axes, &[value; 3]).unwrap()
+    /// };
+    /// let (x, mut y) = (memory(2.5), session.runtime().heap().allocate(12).unwrap());
+    /// executable.run(&[x.bytes()], &mut [&mut y]).unwrap();
+    /// assert_eq!(y[..4], (-2.5f32).to_le_bytes());
+    /// ```
+    #[cfg(feature = "codegen")]
+    pub fn prepare(
+        &self,
+        loaded: &Loaded,
+        extents: &Explicit,
+        options: &CompileOptions,
+    ) -> Result<fuser_runtime::Executable> {
+        let mut ir = loaded.alone();
+        let mut options = options.clone();
+        let lengths = extents.iter();
+        let lengths =
+            lengths.map(|(name, n)| (name.clone(), u64::try_from(*n).unwrap_or(0).max(1)));
+        options.shapes.extend(lengths);
+        let compiled = compile::compile(&mut ir, loaded.module, &options)?;
+        let program = fuser_runtime::CpuProgram::load(compiled.artifact, &compile::Loader)?;
+        Ok(fuser_runtime::Executable::new(
+            &self.runtime,
+            Arc::new(program),
+            extents,
+        )?)
+    }
     /// Compiles the program for the machine's GPU and runs it there.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub fn run_cuda(

@@ -87,9 +87,17 @@ impl CpuProgram {
 
     /// The version that runs under these extents.
     fn version(&self, extents: &[i64]) -> &CpuProgram {
-        let number = self.artifact.version(extents);
+        self.version_number(self.artifact.version(extents))
+    }
+
+    /// The version of that number, counted from 0.
+    pub(crate) fn version_number(&self, number: usize) -> &CpuProgram {
         let other = number.checked_sub(1).and_then(|n| self.others.get(n));
         other.unwrap_or(self)
+    }
+
+    pub(crate) fn entries(&self) -> &[CpuEntry] {
+        &self.entries
     }
 
     pub fn artifact(&self) -> &Artifact {
@@ -211,14 +219,15 @@ impl Run<'_> {
         let machine = Machine {
             workers: self.runtime.workers(),
             entries: &self.program.entries,
-            frame,
+            places: frame.places(),
             order,
         };
+        let mut pointers = Vec::with_capacity(self.plan.most_buffers());
         let mut times = Times::new(self.plan.segments.len());
         let start = Instant::now();
         for (index, (segment, step)) in self.plan.steps.iter().enumerate() {
             let begin = Instant::now();
-            machine.step(step);
+            machine.step(step, &mut pointers);
             times.add(*segment, begin.elapsed().as_secs_f64() * 1e3);
             frame.check_redzones(self.plan, index, self.kernel_name(step))?;
         }

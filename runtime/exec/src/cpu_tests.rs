@@ -14,6 +14,9 @@ use crate::memory::Heap;
 use crate::memory::tests::failing;
 use crate::tensor::Axis;
 
+#[path = "executable_tests.rs"]
+mod executable;
+
 const ROW: usize = 8;
 
 /// The functions below, by symbol.

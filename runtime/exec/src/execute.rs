@@ -1,11 +1,10 @@
 //! Does the steps of a plan on the CPU.
 //!
 //! This is where machine code is called and raw memory is copied; what makes that sound is the plan, which has compared
-//! every size with its buffer, and the frame, which holds the memory for as long as its addresses are used.
+//! every size with its buffer, and the owner of the memory, who holds it for as long as its addresses are used.
 
 use fuser_artifact::abi::CpuEntry;
 
-use crate::frame::Frame;
 use crate::run_plan::PlannedStep;
 use crate::workers::{Workers, bound};
 
@@ -14,7 +13,8 @@ const COPY_CHUNK: usize = 64 * 1024;
 
 /// An address that workers share.
 #[derive(Clone, Copy)]
-struct Address(*mut u8);
+#[repr(transparent)]
+pub(crate) struct Address(*mut u8);
 
 // SAFETY: an address by itself does nothing; each use of it says why it may be used.
 unsafe impl Send for Address {}
@@ -22,16 +22,30 @@ unsafe impl Send for Address {}
 unsafe impl Sync for Address {}
 
 impl Address {
+    pub fn of(pointer: *mut u8) -> Address {
+        Address(pointer)
+    }
+
     fn at(self, offset: usize) -> *mut u8 {
         self.0.wrapping_add(offset)
     }
 }
 
-/// Kernels, threads and memory of a run. The frame is the plan's, and the entries are those of its artifact.
+/// The memory of a run: an address for each buffer of its plan, and scratch for each worker.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    pub addresses: &'a [Address],
+    /// Worker 0's scratch.
+    pub scratch: Address,
+    /// The distance in bytes to the next worker's.
+    pub scratch_stride: usize,
+}
+
+/// Kernels, threads and memory of a run. The places are those of the plan, and the entries are those of its artifact.
 pub(crate) struct Machine<'a> {
     pub workers: &'a Workers,
     pub entries: &'a [CpuEntry],
-    pub frame: &'a Frame,
+    pub places: Places<'a>,
     pub order: Order,
 }
 
@@ -48,7 +62,8 @@ pub(crate) enum Order {
 const MAX_BACKWARD: i64 = 1 << 16;
 
 impl Machine<'_> {
-    pub fn step(&self, step: &PlannedStep) {
+    /// Does a step. `pointers` is room for the addresses of a launch: where it has the capacity, nothing is allocated on one worker.
+    pub fn step(&self, step: &PlannedStep, pointers: &mut Vec<Address>) {
         match step {
             PlannedStep::Launch {
                 kernel,
@@ -58,7 +73,9 @@ impl Machine<'_> {
                 ..
             } => {
                 if let Some(entry) = self.entries.get(*kernel) {
-                    self.launch(*entry, buffers, extents, *grid);
+                    pointers.clear();
+                    pointers.extend(buffers.iter().map(|index| self.address(*index)));
+                    self.launch(*entry, pointers, extents, *grid);
                 }
             }
             PlannedStep::Copy { from, to, bytes } => {
@@ -81,18 +98,15 @@ impl Machine<'_> {
         }
     }
 
-    fn launch(&self, entry: CpuEntry, buffers: &[usize], extents: &[i64], grid: i64) {
-        let addresses: Vec<Address> = buffers.iter().map(|index| self.address(*index)).collect();
-        let addresses = &addresses[..];
-        let scratch = Address(self.frame.scratch());
-        let stride = self.frame.scratch_stride();
+    fn launch(&self, entry: CpuEntry, pointers: &[Address], extents: &[i64], grid: i64) {
+        let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
         let call = move |worker: usize, begin, end| {
-            // Pointers cannot be shared between threads, addresses can: a few words per range.
-            let pointers: Vec<*mut u8> = addresses.iter().map(|address| address.0).collect();
+            // An address is a pointer that threads may share.
+            let pointers: *const *mut u8 = pointers.as_ptr().cast();
             let scratch = scratch.at(worker * stride);
             // SAFETY: the loader's word is that `entry` is code for this ABI; buffers and extents are those of the
             // launch, the ranges of concurrent calls are disjoint, and each worker has scratch of its own.
-            unsafe { entry(pointers.as_ptr(), extents.as_ptr(), begin, end, scratch) }
+            unsafe { entry(pointers, extents.as_ptr(), begin, end, scratch) }
         };
         match self.order {
             Order::Parallel => self.workers.for_each_chunk(grid, &call),
@@ -106,7 +120,12 @@ impl Machine<'_> {
     }
 
     fn address(&self, buffer: usize) -> Address {
-        Address(self.frame.address(buffer))
+        let nowhere = self.places.scratch;
+        self.places
+            .addresses
+            .get(buffer)
+            .copied()
+            .unwrap_or(nowhere)
     }
 }
 
@@ -120,7 +139,7 @@ pub(crate) fn parallel_copy(workers: &Workers, from: &[u8], to: &mut [u8]) {
 
 /// # Safety
 /// Both addresses are good for `bytes` bytes, which do not overlap, and nobody else uses those at `to`.
-unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
+pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
     let chunks = bytes.div_ceil(COPY_CHUNK) as i64;
     workers.for_each_chunk(chunks, &move |_, begin, end| {
         let start = begin as usize * COPY_CHUNK;

@@ -6,6 +6,7 @@
 
 use crate::checks::{CheckError, REDZONE, Side};
 use crate::error::RuntimeError;
+use crate::execute::{Address, Places};
 use crate::memory::{Heap, Memory, MemoryError};
 use crate::plan::padded;
 use crate::run_plan::{Home, PlannedBuffer, RunPlan};
@@ -49,7 +50,7 @@ impl Mode {
 pub(crate) struct Frame {
     mode: Mode,
     /// The address of each buffer.
-    addresses: Vec<*mut u8>,
+    addresses: Vec<Address>,
     /// The buffers that have memory of their own, red zones included.
     own: Vec<Option<Memory>>,
     /// Holds what addresses in it point to.
@@ -91,7 +92,8 @@ impl Frame {
             (None, Home::Arena(offset)) => arena.address().wrapping_add(offset),
             (None, Home::Own { update_of: None }) => arena.address(),
         };
-        let addresses = plan.buffers.iter().zip(&own).map(address).collect();
+        let addresses = plan.buffers.iter().zip(&own).map(address);
+        let addresses = addresses.map(Address::of).collect();
         Ok(Frame {
             mode,
             addresses,
@@ -102,18 +104,13 @@ impl Frame {
         })
     }
 
-    pub fn address(&self, buffer: usize) -> *mut u8 {
-        let nowhere = self.scratch.address();
-        self.addresses.get(buffer).copied().unwrap_or(nowhere)
-    }
-
-    /// Worker 0's scratch; the next worker's is `scratch_stride` further.
-    pub fn scratch(&self) -> *mut u8 {
-        self.scratch.address().wrapping_add(self.mode.redzone())
-    }
-
-    pub fn scratch_stride(&self) -> usize {
-        self.scratch_stride
+    /// The addresses that a machine works on.
+    pub fn places(&self) -> Places<'_> {
+        Places {
+            addresses: &self.addresses,
+            scratch: Address::of(self.scratch.address().wrapping_add(self.mode.redzone())),
+            scratch_stride: self.scratch_stride,
+        }
     }
 
     /// Puts the memory into the state in which a run begins.

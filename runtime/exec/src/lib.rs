@@ -7,7 +7,7 @@
 //! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
 //!
-//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `cuda` (driver calls) and `streams`
+//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `executable` (copying), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
 #![deny(unsafe_code)]
@@ -21,6 +21,8 @@ pub mod cpu;
 pub mod cuda;
 pub mod element;
 mod error;
+#[allow(unsafe_code)]
+pub mod executable;
 #[allow(unsafe_code)]
 mod execute;
 mod frame;
@@ -46,6 +48,7 @@ pub use checks::CheckError;
 pub use copy::{CopyTime, copy_bandwidth};
 pub use cpu::{CpuProgram, RunResult};
 pub use error::RuntimeError;
+pub use executable::{CallError, Executable};
 pub use inputs::{Inputs, resolve};
 pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
 pub use memory::{Heap, MemoryError, Reservation};

@@ -206,6 +206,15 @@ impl RunPlan {
 }
 
 impl RunPlan {
+    /// The most buffers of a launch.
+    pub(crate) fn most_buffers(&self) -> usize {
+        let buffers = self.steps.iter().map(|(_, step)| match step {
+            PlannedStep::Launch { buffers, .. } => buffers.len(),
+            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => 0,
+        });
+        buffers.max().unwrap_or(0)
+    }
+
     /// Bytes that a run does not allocate if it may write over the inputs that it updates.
     pub fn updated_bytes(&self) -> u64 {
         let updated = self

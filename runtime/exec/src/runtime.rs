@@ -1,5 +1,7 @@
 //! The threads and the memory that runs share.
 
+use std::sync::Arc;
+
 use crate::error::RuntimeError;
 use crate::memory::Heap;
 use crate::workers::Workers;
@@ -15,7 +17,7 @@ pub struct RuntimeConfig {
 
 /// Threads and memory. Runtimes share nothing with each other.
 pub struct Runtime {
-    workers: Workers,
+    workers: Arc<Workers>,
     heap: Heap,
 }
 
@@ -30,12 +32,17 @@ impl Runtime {
     /// A runtime whose memory comes from elsewhere.
     pub fn with_heap(threads: Option<usize>, heap: Heap) -> Result<Runtime, RuntimeError> {
         let count = threads.unwrap_or_else(Workers::default_count);
-        let workers = Workers::new(count)?;
+        let workers = Arc::new(Workers::new(count)?);
         Ok(Runtime { workers, heap })
     }
 
     pub fn workers(&self) -> &Workers {
         &self.workers
+    }
+
+    /// The threads, for what outlives a borrow of the runtime.
+    pub(crate) fn shared_workers(&self) -> Arc<Workers> {
+        Arc::clone(&self.workers)
     }
 
     pub fn heap(&self) -> &Heap {
