@@ -22,6 +22,10 @@ const NO_COMMAND: &[(&str, &str)] = &[
         "FIR0817",
         "LLVM refuses what code generation made of a kernel that it had checked: no such kernel is known",
     ),
+    (
+        "FIR0818",
+        "LLVM is not installed: then every program that is compiled meets it, and here it is",
+    ),
 ];
 
 /// Codes below this are given by texts alone, as are those of limits.
