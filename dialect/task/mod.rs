@@ -27,7 +27,7 @@ pub static DIALECT: DialectDef = DialectDef {
     ops: &[
         &PROGRAM, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN, &YIELD,
     ],
-    discardable: &[labels::LABEL, places::PLACE],
+    discardable: &[labels::LABEL, positions::POSITION],
 };
 
 /// FIR0401

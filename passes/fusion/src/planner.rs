@@ -12,7 +12,7 @@ use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, TypeId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An acceptance: what the group is and what it costs.
+/// A cost result: what an accepted group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CostResult {
     /// Kernel, view.
@@ -35,7 +35,7 @@ pub type Answer = Result<CostResult, Refusal>;
 /// The identity of an op but for its operands: name, attributes, number of operands, result types.
 type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>);
 
-/// Asks the cost model and remembers. It belongs to one program and its copies.
+/// The cost model and the cost result of each structure that it evaluated. It belongs to one program and its copies.
 #[derive(Debug)]
 pub struct Planner {
     /// The model.
