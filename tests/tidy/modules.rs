@@ -12,8 +12,11 @@ const MAY_NAME: [(&str, &[&str]); 8] = [
     ("passes/analysis/src/axes/", &[]),
     ("passes/analysis/src/cost/", &["axes"]),
     ("passes/fusion/src/report/", &[]),
-    ("passes/fusion/src/remat/", &["report"]),
-    ("passes/fusion/src/segment/", &["remat", "report"]),
+    ("passes/fusion/src/remat/", &["budget", "planner", "report"]),
+    (
+        "passes/fusion/src/segment/",
+        &["budget", "planner", "remat", "report"],
+    ),
     ("passes/lowering/src/lower/", &["spec"]),
     ("passes/lowering/src/protect_updates/", &["spec"]),
     ("passes/lowering/src/schedule/", &["spec", "trial"]),

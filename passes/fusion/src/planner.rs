@@ -105,7 +105,7 @@ impl Planner {
             Err(refusal) => structure.here(refusal, ops).map(Err),
         }
     }
-    /// What is known of `structure`, but for the reason of a refusal.
+    /// The answer about `structure`, if it is known; of a refusal without the reason.
     pub(crate) fn accepted(&self, structure: &Structure) -> Option<Option<&CostResult>> {
         self.known
             .get(&structure.key)
