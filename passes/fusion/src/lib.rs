@@ -1,7 +1,8 @@
 //! Fusion: which ops become one kernel, and what kernels hand to each other.
 //!
-//! Reading order: `planner` (the cost of a group, known by its structure), `budget` (what searches may look at), `segment` (groups of ops), `remat` (what is written and what is computed again), `report` (the bytes that
-//! result), `boundary_patterns` (boundaries that a user asks for by name).
+//! Reading order: `planner` (the cost of a group, known by its structure), `budget` (what searches may look at), `segment` (groups of
+//! ops), `remat` (what is written and what is computed again), `report` (the bytes that result), `boundary_patterns` (boundaries that a
+//! user asks for by name).
 //!
 //! `segment` asks `remat` by one interface, [`remat`]'s own; nothing goes the other way. Decides which ops share a kernel and not how
 //! it runs: knows nothing of schedules or loops.

@@ -12,8 +12,8 @@ pub static SEGMENT_REPORT: PassDef = PassDef {
     name: "segment-report",
     summary: "says what became which kernel and what crosses memory",
     doc: "Leaves a JSON report of the program's segments: their ops, sweeps, and the bytes that they read and write, from \
-          shapes alone; bytes that depend on extents without a length are polynomials. `--segment-report=FILE` says where it goes. Passes that draw segments leave one as well; the last \
-          one counts.",
+          shapes alone; bytes that depend on extents without a length are polynomials. `--segment-report=FILE` says where it \
+          goes. Passes that draw segments leave one as well; the last one counts.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE],
     run,

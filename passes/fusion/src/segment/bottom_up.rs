@@ -6,87 +6,28 @@
 //! before, at the price of the smaller; a pair without a common iteration space goes no further. Of equal gains the
 //! smaller pair comes first, so groups grow evenly and the work stays near n log n.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use fuser_analysis::axes::{AxisGroups, Common};
-use fuser_analysis::cost::{Cost, Kind, Objective, Refusal};
+use fuser_analysis::cost::{Cost, Kind, Refusal};
 use fuser_ir::Ir;
 use rustc_hash::FxHashSet;
 
-use super::boundaries::{is_alone, separated};
-use super::graph::{Edge, Graph, Index};
+use super::boundaries::is_alone;
+use super::candidates::{Candidate, Ties, gain};
+use super::graph::{Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
 use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
-/// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
-const MAX_USERS: usize = 32;
-
 /// The least ratio of the ops of two groups at which the axes of the two are asked about alone.
 const LOPSIDED: usize = 8;
 
-/// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
-type Gain = [i128; 4];
-
-/// A pair in the queue.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Candidate {
-    gain: Gain,
-    /// The rank between equal gains: by [`Ties`].
-    rank: [i64; 3],
-    pair: (GroupId, GroupId),
-    versions: (u32, u32),
-    /// The cost model's answer, once it was asked.
-    cost_result: Option<Box<CostResult>>,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |c: &Self| (c.gain, c.rank);
-        key(self).cmp(&key(other))
-    }
-}
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// The order of merges of equal gain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Ties {
-    /// The smaller, then the earlier: groups grow evenly, and the work stays near n log n.
-    #[default]
-    SmallEarly,
-    /// The smaller, then the later.
-    SmallLate,
-    /// The larger, then the earlier: one group grows until it can no more.
-    LargeEarly,
-    /// The larger, then the later.
-    LargeLate,
-}
-
-impl Ties {
-    /// All but the default.
-    pub const OTHERS: [Self; 3] = [Self::SmallLate, Self::LargeEarly, Self::LargeLate];
-
-    /// The greatest comes first.
-    fn rank(self, ops: usize, a: GroupId, b: GroupId) -> [i64; 3] {
-        let (ops, a, b) = (ops as i64, i64::from(a), i64::from(b));
-        match self {
-            Self::SmallEarly => [-ops, -a, -b],
-            Self::SmallLate => [-ops, a, b],
-            Self::LargeEarly => [ops, -a, -b],
-            Self::LargeLate => [ops, a, b],
-        }
-    }
-}
-
 pub(super) struct State {
     pub(super) group: Group,
-    version: u32,
+    pub(super) version: u32,
     alive: bool,
     pub(super) alone: bool,
     /// The reason that no kernel can hold it, whatever joins it; found when a join is first tried.
@@ -97,15 +38,15 @@ pub(super) struct State {
 pub(super) struct BottomUp<'a> {
     pub(super) ir: &'a Ir,
     pub(super) graph: &'a Graph,
-    planner: &'a mut Planner,
+    pub(super) planner: &'a mut Planner,
     pub(super) states: Vec<State>,
     /// The group of each op of the graph; `None` for ops that take no part.
-    of_op: Vec<Option<GroupId>>,
+    pub(super) of_op: Vec<Option<GroupId>>,
     order: Order,
     /// The axes of each group: whether two have one iteration space is found at the price of the smaller.
     axes: AxisGroups,
-    queue: BinaryHeap<Candidate>,
-    ties: Ties,
+    pub(super) queue: BinaryHeap<Candidate>,
+    pub(super) ties: Ties,
     records: &'a mut Vec<Record>,
 }
 
@@ -418,116 +359,6 @@ impl<'a> BottomUp<'a> {
         });
     }
 
-    // --- neighbours --------------------------------------------------------------------------------------------------
-
-    /// Queues the pairs of `group`; all of them, or at the start only those with a later group.
-    fn push_neighbours(&mut self, group: GroupId, later_only: bool) {
-        let objective = self.planner.model.objective;
-        for (other, saved) in self.neighbours(group) {
-            let (this, that) = (&self.states[group as usize], &self.states[other as usize]);
-            if (later_only && other < group) || this.alone || that.alone {
-                continue;
-            }
-            let (a, b) = (group.min(other), group.max(other));
-            let versions = (
-                self.states[a as usize].version,
-                self.states[b as usize].version,
-            );
-            self.queue.push(Candidate {
-                gain: self.optimistic(saved, objective),
-                rank: self.ties.rank(self.size(a) + self.size(b), a, b),
-                pair: (a, b),
-                versions,
-                cost_result: None,
-            });
-        }
-    }
-
-    /// The groups that share a value with `group`, with the bytes that a merge could save at most.
-    fn neighbours(&self, group: GroupId) -> BTreeMap<GroupId, u64> {
-        let mut saved = BTreeMap::<GroupId, u64>::new();
-        let mut blocked = FxHashSet::default();
-        let mut seen = FxHashSet::default();
-        for &op in &self.states[group as usize].group.members {
-            let (reads, writes) = (
-                &self.graph.reads[op as usize],
-                &self.graph.writes[op as usize],
-            );
-            for &number in reads.iter().chain(writes) {
-                let edge = &self.graph.edges[number as usize];
-                for other in self.others(edge, op, group) {
-                    let settled = |g: GroupId| self.states[g as usize].group.settled;
-                    let kept = settled(group) && settled(other);
-                    if self.is_cut(edge, group, other) {
-                        blocked.insert(other);
-                    } else if kept && !self.graph.is_loaded(number) {
-                        // Groups that were accepted whole have no other reason to meet again.
-                    } else if seen.insert((number, other)) {
-                        let bytes = saved.entry(other).or_default();
-                        *bytes = bytes.saturating_add(self.saving(edge, group, other));
-                    }
-                }
-            }
-        }
-        saved.retain(|other, _| !blocked.contains(other));
-        saved
-    }
-
-    /// Groups other than `group` that make or read a value which `op` makes or reads; only near users.
-    fn others<'e>(
-        &'e self,
-        edge: &'e Edge,
-        op: Index,
-        group: GroupId,
-    ) -> impl Iterator<Item = GroupId> + 'e {
-        let at = edge.users.partition_point(|&r| r < op);
-        let low = at.saturating_sub(MAX_USERS / 2);
-        let high = (at + MAX_USERS / 2).min(edge.users.len());
-        let near = edge.users[low..high].iter().copied();
-        let ops = edge.producer.into_iter().chain(near);
-        let groups = ops.filter_map(|o| self.of_op[o as usize]);
-        groups.filter(move |&g| g != group)
-    }
-
-    /// True if a boundary lies on the edge between the two groups.
-    fn is_cut(&self, edge: &Edge, a: GroupId, b: GroupId) -> bool {
-        let Some(producer) = edge.producer else {
-            return false;
-        };
-        let of = |op: Index| self.of_op[op as usize];
-        let user_side = match of(producer) {
-            Some(g) if g == a => b,
-            Some(g) if g == b => a,
-            _ => return false,
-        };
-        let made = self.graph.ops[producer as usize];
-        let mut users = edge.users.iter().filter(|&&r| of(r) == Some(user_side));
-        users.any(|&r| separated(self.ir, made, self.graph.ops[r as usize]))
-    }
-
-    /// Bytes that need not move when both sides of an edge are one: a read, and the write if nobody else reads.
-    fn saving(&self, edge: &Edge, a: GroupId, b: GroupId) -> u64 {
-        let of = |op: Index| self.of_op[op as usize];
-        let joined = |op: Index| of(op) == Some(a) || of(op) == Some(b);
-        let inner = edge.producer.is_some_and(joined)
-            && !edge.escapes
-            && edge.users.iter().take(MAX_USERS).all(|&r| joined(r));
-        edge.bytes.saturating_mul(1 + u64::from(inner))
-    }
-
-    fn optimistic(&self, saved: u64, objective: Objective) -> Gain {
-        let target = &self.planner.model.target;
-        let bytes = i128::from(saved);
-        let time = target.time_ns(saved, 0).saturating_add(target.launch_ns);
-        // Gaps in the grid may close as well: no bound on time is safe, so time gets all that it could.
-        let time = i128::from(time.saturating_mul(target.workers));
-        match objective {
-            Objective::Bytes => [bytes, 1, 0, time],
-            Objective::Time => [time, bytes, 1, 0],
-            Objective::Kernels => [1, bytes, 0, time],
-        }
-    }
-
     // --- small things ------------------------------------------------------------------------------------------------
 
     /// The groups in run order.
@@ -563,7 +394,7 @@ impl<'a> BottomUp<'a> {
             None => opaque_cost(self.graph, &group.members, self.planner),
         }
     }
-    fn size(&self, group: GroupId) -> usize {
+    pub(super) fn size(&self, group: GroupId) -> usize {
         self.states[group as usize].group.members.len()
     }
     fn union(&self, a: GroupId, b: GroupId) -> Vec<Index> {
@@ -579,18 +410,6 @@ impl<'a> BottomUp<'a> {
         });
         names.collect()
     }
-}
-
-/// The fall from `before` to `after`.
-fn gain(before: &Cost, after: &Cost, objective: Objective) -> Gain {
-    let (b, a) = (before.key(objective), after.key(objective));
-    let fall = |b: u64, a: u64| i128::from(b) - i128::from(a);
-    [
-        fall(b.0, a.0),
-        fall(b.1, a.1),
-        fall(b.2, a.2),
-        fall(b.3, a.3),
-    ]
 }
 
 /// The cost of a group that the model does not understand: everything is read and written once.

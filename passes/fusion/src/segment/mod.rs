@@ -24,11 +24,12 @@
 //! ```
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components: the top-down groups),
-//! `order.rs` (the quotient graph's topological order),
-//! `chunks.rs` (components longer than a kernel), `bottom_up.rs` (merges), `labels.rs` (groups that a frontend proposes), `lower_bound.rs`
-//! (what no grouping can do without), `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs`
-//! (moves and copies), `horizontal.rs` (unrelated kernels), `search.rs` (all of it together), `rounds.rs` (rounds with rematerialization),
-//! `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a file), `apply.rs` (drawing the boundaries), `pass.rs`.
+//! `order.rs` (the quotient graph's topological order), `chunks.rs` (components longer than a kernel), `bottom_up.rs` (merges),
+//! `candidates.rs` (the pairs to merge), `labels.rs` (groups that a frontend proposes), `lower_bound.rs` (what no grouping can do without),
+//! `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs` (moves and copies),
+//! `horizontal.rs` (unrelated kernels), `search.rs` (all of it together),
+//! `rounds.rs` (rounds with rematerialization), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a file),
+//! `apply.rs` (drawing the boundaries), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
 //! is an action; the same program gives the same groups. Never rewrites an op; creation ops, and what is
@@ -37,6 +38,7 @@
 mod apply;
 mod bottom_up;
 mod boundaries;
+mod candidates;
 mod chunks;
 mod exact;
 mod explain;

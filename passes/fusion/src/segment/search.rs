@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_ir::{Block, Ir, Value};
 
-use super::bottom_up::{BottomUp, Ties, opaque_cost};
+use super::bottom_up::{BottomUp, opaque_cost};
 use super::boundaries::{self, Hint};
+use super::candidates::Ties;
 use super::chunks::chunks;
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
