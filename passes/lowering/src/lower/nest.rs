@@ -305,8 +305,8 @@ impl SweepLowering<'_> {
     ) -> Result<Vec<Value>, Unsupported> {
         let map = self.inner_map();
         let axis = nest.loops[depth];
-        let bounds = [start, end, Idx::Const(lanes as i64)];
         if self.target.is_gpu() {
+            let bounds = [start, end, Idx::Const(lanes as i64)];
             let names: Vec<&str> = inner.iter().map(|r| r.combine.name()).collect();
             let inits = self.loop_inits(inner, &state, map);
             let after = self.carried_loop(bounds, &inits, map, &names, |s, iv, args| {
@@ -316,15 +316,27 @@ impl SweepLowering<'_> {
             ivs.remove(&axis);
             return Ok(self.join_thread_results(inner, state, after, map));
         }
-        let mut inits = Vec::new();
+        let mut after = Vec::new();
         for r in inner {
             let identity = self.identity(r.combine, r.op);
-            inits.push(self.k.splat(identity, Some(lanes)));
+            after.push(self.k.splat(identity, Some(lanes)));
         }
-        let after = self.carried_loop(bounds, &inits, map, &[], |s, iv, args| {
-            ivs.insert(axis, iv);
-            s.emit_level(nest, depth + 1, scopes, ivs, args, Some(lanes))
-        })?;
+        for (from, to, chains) in self.chained(nest, inner, [start, end], lanes) {
+            let inits = after.repeat(chains);
+            let step = lanes as i64 * chains as i64;
+            let bounds = [from, to, Idx::Const(step)];
+            let ends = self.carried_loop(bounds, &inits, map, &[], |s, iv, args| {
+                let mut next = Vec::new();
+                for chain in 0..chains {
+                    let at = s.k.add(iv, Idx::Const(lanes as i64 * chain as i64));
+                    ivs.insert(axis, at);
+                    let own = &args[chain * inner.len()..][..inner.len()];
+                    next.extend(s.emit_level(nest, depth + 1, scopes, ivs, own, Some(lanes))?);
+                }
+                Ok(next)
+            })?;
+            after = self.join_chains(inner, ends);
+        }
         ivs.remove(&axis);
         let mut joined = Vec::new();
         for ((r, before), vector) in inner.iter().zip(state).zip(after) {

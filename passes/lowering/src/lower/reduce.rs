@@ -1,7 +1,7 @@
 //! Reductions inside nests: carried through loops, combined across lanes and threads, accumulated in memory.
 
 use fuser_dialects::kernel;
-use fuser_ir::{DType, Value};
+use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
@@ -9,7 +9,47 @@ use super::combine::Combine;
 use super::effects::{Nest, Reduction};
 use super::sweep::{SweepLowering, Unsupported};
 
+/// The vectors that a short loop accumulates into side by side: as many additions are under way as one takes cycles.
+const CHAINS: usize = 4;
+/// The most operations of a loop that waits for its sums rather than for these.
+const SHORT_BODY: u32 = 8;
+
 impl SweepLowering<'_> {
+    /// The loops over a range of vectors, each with the number of vectors that it accumulates into: where a step has little to do
+    /// besides, it would wait for the sum of the last one.
+    pub(super) fn chained(
+        &mut self,
+        nest: &Nest,
+        inner: &[Reduction],
+        [start, end]: [Idx; 2],
+        lanes: u64,
+    ) -> Vec<(Idx, Idx, usize)> {
+        let deepest = |op: &&Op| self.depth(nest, self.ir().result(**op, 0)) == nest.loops.len();
+        let flops = |op: &Op| self.ir().def(*op).map_or(0, |d| d.flops);
+        let work: u32 = nest.ops.iter().filter(deepest).map(flops).sum();
+        let mut list = Vec::new();
+        let mut from = start;
+        if !inner.is_empty() && work <= SHORT_BODY {
+            let count = self.k.sub(end, start);
+            let rest = self.k.rem(count, Idx::Const(lanes as i64 * CHAINS as i64));
+            let to = self.k.sub(end, rest);
+            list.push((start, to, CHAINS));
+            from = to;
+        }
+        list.push((from, end, 1));
+        list.retain(|(from, to, _)| from != to);
+        list
+    }
+    /// The results of reductions whose chains stand one behind the other, put together in pairs.
+    pub(super) fn join_chains(&mut self, inner: &[Reduction], mut ends: Vec<Value>) -> Vec<Value> {
+        while ends.len() > inner.len() {
+            let (first, second) = ends.split_at(ends.len() / 2);
+            let pairs = first.iter().zip(second).zip(inner.iter().cycle());
+            let joined = pairs.map(|((&a, &b), r)| r.combine.apply(&mut self.k, a, b));
+            ends = joined.collect();
+        }
+        ends
+    }
     /// Opens a reduction that accumulates in tile memory, element by element.
     pub(super) fn begin_memory_reduction(&mut self, r: &Reduction) -> Result<(), Unsupported> {
         let result = self.ir().result(r.op, 0);
