@@ -27,7 +27,7 @@ use super::sweep::{SweepLowering, Unsupported};
 /// The most copies of a step that the splits of nested loops make.
 const MAX_COPIES: usize = 16;
 /// A loop is split if it then takes at most this many times the steps: about what guards cost each of them.
-const MAX_GROWTH: i64 = 2;
+const MAX_GROWTH: i64 = 3;
 
 /// The indices of a loop axis between two cuts.
 pub(super) struct Range {
