@@ -67,7 +67,7 @@ pub struct OpenLoop {
     pub args: Vec<Value>,
 }
 
-/// A part of a range that is walked alike: vectors, or what is left over of them, one by one.
+/// A part of a range that is walked alike: vectors of one width, or what is left over of all, one by one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
     /// Its first index.

@@ -1,6 +1,7 @@
 //! Lowers the phases of a step: nests of tile loops, one for each set of loops that some effect of the phase needs.
 //!
-//! The innermost loop runs in vectors where every access along it is contiguous; what is left over runs one by one. See
+//! The innermost loop runs in vectors where every access along it is contiguous; what is left over runs in shorter
+//! ones, then one by one. See
 //! `effects.rs` for what nests are for, `pure.rs` and `reduce.rs` for what stands in them.
 
 use fuser_ir::{DType, Value};
