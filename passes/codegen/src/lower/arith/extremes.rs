@@ -5,8 +5,8 @@
 //! NaN for a NaN `b`, and `maximum(1.0, b)` 1.0 for a signalling one. So on x86 both are comparisons and choices, which leave
 //! nothing to know. `a > b ? a : b` is one instruction there: it gives `b` where the two are equal or unordered.
 
-use fuser_dialects::fusion;
-use fuser_ir::{Ir, Op, OpDef};
+use fuser_ir::def::Computes;
+use fuser_ir::{Ir, Op};
 
 use crate::expr::Val;
 
@@ -38,22 +38,16 @@ pub struct Extreme {
     pub ignores_nan: bool,
 }
 
-/// The ops that are extremes.
-static EXTREMES: [(&OpDef, Extreme); 4] = [
-    (&fusion::MAXIMUM, of(Way::Up, false)),
-    (&fusion::MINIMUM, of(Way::Down, false)),
-    (&fusion::FMAX, of(Way::Up, true)),
-    (&fusion::FMIN, of(Way::Down, true)),
-];
-
-const fn of(way: Way, ignores_nan: bool) -> Extreme {
-    Extreme { way, ignores_nan }
-}
-
 /// The extreme that an op computes, if it is one.
 pub fn extreme(ir: &Ir, op: Op) -> Option<Extreme> {
-    let found = EXTREMES.iter().find(|(def, _)| ir.is(op, def))?;
-    Some(found.1)
+    let (way, ignores_nan) = match ir.computes(op)? {
+        Computes::Max => (Way::Up, false),
+        Computes::Min => (Way::Down, false),
+        Computes::MaxNum => (Way::Up, true),
+        Computes::MinNum => (Way::Down, true),
+        _ => return None,
+    };
+    Some(Extreme { way, ignores_nan })
 }
 
 /// The direction of an extreme: maximum or minimum.
