@@ -139,6 +139,9 @@ pub fn host() -> Target {
     if let Some(bytes) = memory() {
         target.memory_bytes = bytes;
     }
+    if let Some((bytes, _)) = (2..=4).rev().find_map(cache_of_level) {
+        target.last_cache_bytes = bytes;
+    }
     if let Some(bytes) = cache(1) {
         target.l1_bytes = bytes;
     }
@@ -166,6 +169,12 @@ fn memory() -> Option<u64> {
 
 /// Bytes of the data cache of this level that one thread of a core has to itself.
 fn cache(level: u32) -> Option<u64> {
+    let (bytes, sharing) = cache_of_level(level)?;
+    Some(bytes / sharing)
+}
+
+/// Bytes of the data cache of this level, and the threads that share it.
+fn cache_of_level(level: u32) -> Option<(u64, u64)> {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let read = |index: &Path, file: &str| {
         let text = std::fs::read_to_string(index.join(file)).ok()?;
@@ -184,7 +193,7 @@ fn cache(level: u32) -> Option<u64> {
         .filter_map(|c| c.to_digit(16))
         .map(u32::count_ones)
         .sum();
-    Some((kib << 10) / u64::from(sharing.max(1)))
+    Some((kib << 10, u64::from(sharing.max(1))))
 }
 
 #[cfg(test)]

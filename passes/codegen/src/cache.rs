@@ -30,14 +30,21 @@ pub fn versions() -> Option<String> {
     Some(format!("fuser {FUSER}\nllvm {}\n", llvm::stamp()?))
 }
 
-/// The key of a kernel that is compiled under the name `symbol`.
-pub fn key(ir: &Ir, func: Op, symbol: &str, target: &Target, options: Options) -> Option<String> {
+/// The key of a kernel that is compiled under the name `symbol` and streams to the parameters `streamed`.
+pub fn key(
+    ir: &Ir,
+    func: Op,
+    symbol: &str,
+    streamed: &[usize],
+    target: &Target,
+    options: Options,
+) -> Option<String> {
     let mut versions = versions()?;
     let anonymous = PrintOptions {
         anonymous: true,
         ..PrintOptions::default()
     };
-    versions += &format!("{target:?}\n{options:?}\n{symbol}\n");
+    versions += &format!("{target:?}\n{options:?}\n{symbol} {streamed:?}\n");
     Some(versions + &print(ir, func, &anonymous))
 }
 

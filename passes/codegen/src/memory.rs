@@ -74,9 +74,42 @@ pub fn store<'ctx>(
     address: PointerValue<'ctx>,
     align: u32,
 ) {
+    store_instruction(emit, value, address, align);
+}
+
+/// As [`store`], past the caches.
+pub fn stream<'ctx>(
+    emit: &Emit<'ctx>,
+    value: Val<'_, 'ctx>,
+    address: PointerValue<'ctx>,
+    align: u32,
+) {
+    let Some(instruction) = store_instruction(emit, value, address, align) else {
+        return;
+    };
+    let one = emit.context.i32_type().const_int(1, false);
+    let node = emit.context.metadata_node(&[one.into()]);
+    let kind = emit.context.get_kind_id("nontemporal");
+    if let Err(error) = instruction.set_metadata(node, kind) {
+        emit.fail(crate::error::CodegenError::internal(error));
+    }
+}
+
+fn store_instruction<'ctx>(
+    emit: &Emit<'ctx>,
+    value: Val<'_, 'ctx>,
+    address: PointerValue<'ctx>,
+    align: u32,
+) -> Option<InstructionValue<'ctx>> {
     match emit.builder.build_store(address, value.raw()) {
-        Ok(instruction) => align_to(emit, Some(instruction), align),
-        Err(error) => emit.fail(error),
+        Ok(instruction) => {
+            align_to(emit, Some(instruction), align);
+            Some(instruction)
+        }
+        Err(error) => {
+            emit.fail(error);
+            None
+        }
     }
 }
 

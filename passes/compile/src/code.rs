@@ -35,7 +35,7 @@ pub(super) fn compile_alone(
     artifact.target = describe(&target);
     let codegen = Options {
         noalias: !artifact.steps.iter().any(is_in_place),
-        ..Options::default()
+        ..codegen_options(&options.target)
     };
     artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, cache)?;
     Ok(Compiled {
@@ -58,8 +58,15 @@ fn is_in_place(step: &Step) -> bool {
 
 /// The kernels of a lowered module as text.
 pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<String, Diagnostics> {
-    let target = backend(target, None)?;
-    codegen::emit(ir, module, &target, Options::default(), what)
+    let backend = backend(target, None)?;
+    codegen::emit(ir, module, &backend, codegen_options(target), what)
+}
+
+fn codegen_options(target: &Target) -> Options {
+    Options {
+        stream_beyond: target.last_cache_bytes,
+        ..Options::default()
+    }
 }
 
 fn backend(

@@ -131,6 +131,7 @@ const COUNTS: u64 = 1 << 30;
 /// Most threads of a block, whatever the GPU.
 const THREADS: u64 = 1024;
 
+const CPU: Option<Kind> = Some(Kind::Cpu);
 const CUDA: Option<Kind> = Some(Kind::Cuda);
 
 figures! {
@@ -138,6 +139,7 @@ figures! {
     "memory" memory_bytes Bytes None, 1, "slow memory: what tensors live in";
     "l2-cache" l2_bytes Bytes None, 0, "second-level cache: of a core, or of the whole GPU";
     "l1-cache" l1_bytes Bytes None, 0, "first-level cache of a worker";
+    "last-cache" last_cache_bytes Bytes CPU, 0, "the cache that all cores share; results that exceed it are stored past the caches";
     "bandwidth" bytes_per_us Bandwidth None, 1, "what slow memory moves";
     "arithmetic" flops_per_us Rate None, 1, "simple operations";
     "launch" launch_ns Time None, 0, "what starting a kernel takes";

@@ -25,7 +25,7 @@ pub struct Row {
 }
 
 /// A CPU of no particular make, on which everything that must not depend on the machine is decided. Memory moves 40 GB/s
-/// into eight cores with 2 MiB of second-level cache each.
+/// into eight cores with 2 MiB of second-level cache each, and 32 MiB that all share.
 pub const GENERIC: Target = Target {
     name: named("generic"),
     kind: Kind::Cpu,
@@ -34,6 +34,7 @@ pub const GENERIC: Target = Target {
     memory_bytes: 16 * GIB,
     l2_bytes: 2 * MIB,
     l1_bytes: 32 * KIB,
+    last_cache_bytes: 32 * MIB,
     bytes_per_us: 40_000,
     flops_per_us: 400_000,
     launch_ns: 5_000,
@@ -71,6 +72,7 @@ pub const A100: Target = Target {
     memory_bytes: 80 * GIB,
     l2_bytes: 40 * MIB,
     l1_bytes: 192 * KIB,
+    last_cache_bytes: 0,
     bytes_per_us: 2_039_000,
     flops_per_us: 19_500_000,
     launch_ns: 4_000,
@@ -137,6 +139,7 @@ pub const TINY: Target = Target {
     name: named("tiny"),
     workers: 3,
     tile_bytes: 512,
+    last_cache_bytes: KIB,
     bytes_per_us: 1_000,
     flops_per_us: 1_000,
     launch_ns: 1_000,

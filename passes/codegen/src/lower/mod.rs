@@ -17,6 +17,7 @@ pub mod legal;
 mod parallel;
 mod reduce;
 mod remainder;
+mod streaming;
 pub mod types;
 
 use fuser_artifact::{Code, KernelCode};
@@ -49,6 +50,8 @@ pub struct Options {
     pub noalias: bool,
     /// Runs LLVM's optimizer.
     pub optimize: bool,
+    /// Results of more bytes are stored past the caches of a CPU.
+    pub stream_beyond: u64,
 }
 
 impl Default for Options {
@@ -56,6 +59,7 @@ impl Default for Options {
         Options {
             noalias: true,
             optimize: true,
+            stream_beyond: u64::MAX,
         }
     }
 }
@@ -81,26 +85,49 @@ pub fn compile_kernels(
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
-    let compile =
-        |index: usize| cached_code(ir, funcs[index], &names[index], target, options, cache);
+    let results = streaming::result_bytes(ir, module);
+    let compile = |index: usize| {
+        let func = funcs[index];
+        let streamed = streaming::streamed(ir, func, target, options, &results);
+        let kernel = Kernel {
+            func,
+            symbol: &names[index],
+            streamed: &streamed,
+        };
+        cached_code(ir, kernel, target, options, cache)
+    };
     parallel::map(funcs.len(), compile).into_iter().collect()
+}
+
+/// A kernel that is compiled.
+#[derive(Clone, Copy)]
+struct Kernel<'a> {
+    func: Op,
+    /// Its name in the object code.
+    symbol: &'a str,
+    /// The parameters that it streams to, by number.
+    streamed: &'a [usize],
 }
 
 fn cached_code(
     ir: &Ir,
-    func: Op,
-    symbol: &str,
+    kernel: Kernel<'_>,
     target: &Target,
     options: Options,
     cache: Option<&dyn Cache>,
 ) -> Result<KernelCode, Diagnostics> {
-    let key = cache.and_then(|_| cache::key(ir, func, symbol, target, options));
+    let Kernel {
+        func,
+        symbol,
+        streamed,
+    } = kernel;
+    let key = cache.and_then(|_| cache::key(ir, func, symbol, streamed, target, options));
     let kept = cache.zip(key.as_deref());
     let known = kept.and_then(|(cache, key)| cache::decode(&cache.get(key)?));
     let (code, shared_bytes) = match known {
         Some(known) => known,
         None => {
-            let (code, shared_bytes) = kernel_code(ir, func, symbol, target, options)?;
+            let (code, shared_bytes) = kernel_code(ir, kernel, target, options)?;
             if let Some((cache, key)) = kept {
                 cache.put(key, &cache::encode(&code, shared_bytes));
             }
@@ -118,12 +145,11 @@ fn cached_code(
 /// The code of a kernel, and the bytes of shared memory that it has.
 fn kernel_code(
     ir: &Ir,
-    func: Op,
-    symbol: &str,
+    kernel: Kernel<'_>,
     target: &Target,
     options: Options,
 ) -> Result<(Code, u64), Diagnostics> {
-    with_module(ir, func, symbol, target, options, |emit, machine| {
+    with_module(ir, kernel, target, options, |emit, machine| {
         let shared_bytes = reduce::shared_bytes(emit, machine);
         let code = if target.is_gpu() {
             Code::Ptx(target::emit_assembly(&emit.module, machine)?)
@@ -145,19 +171,19 @@ pub fn emit(
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
+    let results = streaming::result_bytes(ir, module);
     let mut text = String::new();
     for (&func, symbol) in funcs.iter().zip(names) {
-        let kernel = with_module(
-            ir,
+        let streamed = streaming::streamed(ir, func, target, options, &results);
+        let kernel = Kernel {
             func,
-            &symbol,
-            target,
-            options,
-            |emit, machine| match what {
-                Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
-                Emission::Assembly => target::emit_assembly(&emit.module, machine),
-            },
-        )?;
+            symbol: &symbol,
+            streamed: &streamed,
+        };
+        let kernel = with_module(ir, kernel, target, options, |emit, machine| match what {
+            Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
+            Emission::Assembly => target::emit_assembly(&emit.module, machine),
+        })?;
         let follows = target.is_gpu() && what == Emission::Assembly && !text.is_empty();
         text += if follows {
             without_header(&kernel)
@@ -219,12 +245,16 @@ fn check(ir: &Ir, funcs: &[Op], target: &Target) -> Result<(), Diagnostics> {
 /// Lowers one kernel and hands the module, optimized if wanted, to `finish`.
 fn with_module<R>(
     ir: &Ir,
-    func: Op,
-    symbol: &str,
+    kernel: Kernel<'_>,
     target: &Target,
     options: Options,
     finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
 ) -> Result<R, Diagnostics> {
+    let Kernel {
+        func,
+        symbol,
+        streamed,
+    } = kernel;
     let work = || {
         let machine = target.machine()?;
         let context = Context::create();
@@ -233,7 +263,9 @@ fn with_module<R>(
         emit.module
             .set_data_layout(&machine.get_target_data().get_data_layout());
         let function = signature(ir, &emit, func, symbol, target, options);
-        func::Lowering::new(ir, &emit, func, function, options.noalias).run()?;
+        let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
+        let streamed = streamed.iter().map(|&number| args[number]).collect();
+        func::Lowering::new(ir, &emit, func, function, options.noalias, streamed).run()?;
         if options.optimize {
             target.optimize(&emit.module, &machine)?;
         } else {

@@ -7,6 +7,7 @@ use fuser_ir::{DType, Op, Value};
 use inkwell::AddressSpace;
 use inkwell::values::PointerValue;
 
+use super::whole_lines::LINE;
 use super::{Lowering, SCRATCH_ALIGN, malformed};
 use crate::convert::{Format, convert};
 use crate::error::CodegenError;
@@ -127,6 +128,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else {
             value
         };
+        if self.streams(op, value) {
+            memory::stream(emit, value, address, LINE);
+            return Ok(());
+        }
         if !self.first_thread_only(self.operand(op, 1)?) {
             memory::store(emit, value, address, align);
             return Ok(());

@@ -249,8 +249,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .body(op, 0)
             .ok_or_else(|| malformed("a loop has no body"))?;
         let mut args = self.ir.args(block).iter().copied();
-        self.values
-            .extend(args.next().map(|first| (first, index.raw())));
+        if let Some(counter) = args.next() {
+            self.note_counter(op, counter);
+            self.values.insert(counter, index.raw());
+        }
         for (arg, carried) in args.zip(carried) {
             self.hold(arg, carried.extreme, carried.parts());
         }
@@ -297,7 +299,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 let yielded = self.raw_values(values)?;
                 self.close_if(open, &yielded)
             }
-            Some(FrameKind::Function) => Ok(self.emit.builder.build_return(None).map(|_| ())?),
+            Some(FrameKind::Function) => {
+                if !self.streamed.is_empty() {
+                    // What was streamed is seen by all when the kernel ends.
+                    self.emit.intrinsic("llvm.x86.sse.sfence", &[], &[]);
+                }
+                self.emit.builder.build_return(None)?;
+                Ok(())
+            }
             None => Err(malformed("a terminator outside of everything")),
         }
     }

@@ -10,6 +10,7 @@
 mod access;
 mod control;
 mod running;
+mod whole_lines;
 
 use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
@@ -63,6 +64,10 @@ pub struct Lowering<'a, 'ctx> {
     threads: u32,
     launch: Launch<'ctx>,
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
+    /// The parameters that stores of whole lines stream to.
+    streamed: FxHashSet<Value>,
+    /// Powers of two that divide indices.
+    divisors: FxHashMap<Value, u64>,
     /// Values that are held in parts.
     running: FxHashMap<Value, Running<'ctx>>,
     frames: Vec<Frame<'ctx>>,
@@ -84,6 +89,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         func: Op,
         function: FunctionValue<'ctx>,
         noalias: bool,
+        streamed: FxHashSet<Value>,
     ) -> Self {
         let launch = Launch {
             begin: None,
@@ -106,6 +112,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             threads,
             launch,
             values,
+            streamed,
+            divisors: FxHashMap::default(),
             running: FxHashMap::default(),
             frames,
             in_threads: 0,
@@ -318,6 +326,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             Ok(())
         } else {
             let value = self.pure(op)?;
+            self.note_divisor(op);
             self.define(op, value)
         }
     }

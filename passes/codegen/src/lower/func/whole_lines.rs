@@ -1,0 +1,63 @@
+//! A store of whole lines writes each cache line that it touches from end to end; only such stores stream.
+//!
+//! Buffers begin at a line, so the index must be a multiple of the lanes. The greatest power of two that is known to divide each index
+//! follows from those of its operands.
+
+use fuser_ir::def::Computes;
+use fuser_ir::{AttrKind, Op, Value};
+
+use super::Lowering;
+use crate::expr::Val;
+
+/// Bytes of a cache line of x86.
+pub(super) const LINE: u32 = 64;
+
+/// The divisor that is given to zero.
+const MOST: u64 = 1 << 62;
+
+impl<'a, 'ctx> Lowering<'a, 'ctx> {
+    /// A power of two that divides an index.
+    fn divisor(&self, value: Value) -> u64 {
+        let constant = self
+            .ir
+            .def_op(value)
+            .and_then(|op| self.ir.attr_of(op, "value"));
+        match constant {
+            Some(AttrKind::Int { value: 0, .. }) => MOST,
+            Some(AttrKind::Int { value, .. }) => 1 << value.trailing_zeros().min(62),
+            _ => self.divisors.get(&value).copied().unwrap_or(1),
+        }
+    }
+
+    /// Notes the divisor of what `op` computes, if a store may ask for it.
+    pub(super) fn note_divisor(&mut self, op: Op) {
+        let computes = self.ir.computes(op);
+        let known = [Computes::Add, Computes::Sub, Computes::Mul].map(Some);
+        if self.streamed.is_empty() || !known.contains(&computes) {
+            return;
+        }
+        let [a, b] = [0, 1].map(|index| self.divisor(self.ir.operand(op, index)));
+        let divisor = if computes == Some(Computes::Mul) {
+            a.saturating_mul(b).min(MOST)
+        } else {
+            a.min(b)
+        };
+        self.divisors.insert(self.ir.result(op, 0), divisor);
+    }
+
+    /// Notes the divisor of the counter of the loop `op`: that of its first value and of its step.
+    pub(super) fn note_counter(&mut self, op: Op, counter: Value) {
+        let [lower, step] = [0, 2].map(|index| self.divisor(self.ir.operand(op, index)));
+        self.divisors.insert(counter, lower.min(step));
+    }
+
+    /// True if the store `op` of `value` is one of whole lines to a buffer that is streamed to.
+    pub(super) fn streams(&self, op: Op, value: Val<'a, 'ctx>) -> bool {
+        let lanes = value.lanes().unwrap_or(1);
+        let whole = (lanes * value.elem().bits()).is_multiple_of(8 * LINE);
+        let [memory, index] = [1, 2].map(|operand| self.ir.operand(op, operand));
+        whole
+            && self.streamed.contains(&memory)
+            && self.divisor(index).is_multiple_of(u64::from(lanes))
+    }
+}
