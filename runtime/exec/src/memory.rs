@@ -45,12 +45,37 @@ impl Block {
         let start = match bytes {
             0 => std::ptr::without_provenance_mut(BUFFER_ALIGN),
             // SAFETY: the layout's size is not 0.
-            _ => unsafe { std::alloc::alloc_zeroed(layout) },
+            _ => unsafe { std::alloc::alloc(layout) },
         };
         let start = NonNull::new(start)?;
+        advise_huge_pages(start, bytes);
+        // SAFETY: the block has so many bytes, and nobody else knows it yet.
+        unsafe { start.write_bytes(0, bytes) };
         Some(Block { start, bytes })
     }
 }
+
+/// Asks the system for huge pages below a block that nobody has touched, where it spans some: a tenth of the time of a kernel
+/// that moves much memory goes into small ones. A system that has none goes on as before.
+#[cfg(target_os = "linux")]
+fn advise_huge_pages(start: NonNull<u8>, bytes: usize) {
+    const HUGE_PAGE: usize = 2 << 20;
+    /// Linux's `MADV_HUGEPAGE`.
+    const HUGE: i32 = 14;
+    // SAFETY: the declaration is Linux's; the advice changes nothing that a program can see.
+    unsafe extern "C" {
+        fn madvise(start: *mut u8, bytes: usize, advice: i32) -> i32;
+    }
+    let skipped = start.align_offset(HUGE_PAGE);
+    let whole = bytes.saturating_sub(skipped) / HUGE_PAGE * HUGE_PAGE;
+    if whole > 0 {
+        // SAFETY: whole pages inside of the block.
+        unsafe { madvise(start.as_ptr().wrapping_add(skipped), whole, HUGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
 
 impl Drop for Block {
     fn drop(&mut self) {
