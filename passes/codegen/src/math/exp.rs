@@ -182,14 +182,35 @@ pub fn sigmoid<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     numerator.over(e + 1.0)
 }
 
-/// From `t = e^(2|x|) - 1`: `t / (t + 2)` near zero, `1 - 2 / (t + 2)` beyond; one division serves both.
 pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let a = x.abs();
+    let magnitude = if x.is_f64() {
+        tanh_from_expm1(a)
+    } else {
+        tanh_f32(a)
+    };
+    magnitude.copysign(x)
+}
+
+/// `tanh a` for `a >= 0` as `a + a z P(z)`, `z = a^2`, near zero, else `1 - 2 / (e^(2a) + 1)`, which is 1 from 9.1 on.
+fn tanh_f32<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let z = a * a;
+    let near = (a * z).fma(z.poly(&c::TANH_TAIL_F32), a);
+    let clamped = a.except(a.gt(9.1), 9.1);
+    let n = nearest(clamped, 2.0 * LOG2_E);
+    let r = clamped.fma(2.0 * LOG2_E, -n.float);
+    let power = r.fma(r.poly(&c::EXP2_TAIL_F32), 1.0);
+    let sum = power.fma(power_of_two(n.bits, a), 1.0);
+    let far = a.float(1.0) - a.float(2.0).over(sum);
+    far.except(a.lt(0.625), near)
+}
+
+/// `tanh a` for `a >= 0` from `t = e^(2a) - 1`: `t / (t + 2)` near zero, `1 - 2 / (t + 2)` beyond; one division serves both.
+fn tanh_from_expm1<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let t = expm1((a * 2.0).except(a.gt(40.0), 40.0));
     let small = a.lt(0.5);
     let q = t.except(small.flip(), -2.0).over(t + 2.0);
-    let magnitude = (q + 1.0).except(small, q);
-    magnitude.copysign(x)
+    (q + 1.0).except(small, q)
 }
 
 /// `e^a / 2` for large `a`, without overflow before the result does: `e^(a/2) / 2 * e^(a/2)` would round twice, so the
