@@ -22,6 +22,8 @@ pub static PERMUTE: MapsDef = family("permute", "reordered", permute);
 pub static RESHAPE: MapsDef = family("reshape", "split and merged", reshape);
 /// Axes `dims` are combined.
 pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
+/// Axis `dim` is combined in order, and every step is kept.
+pub static SCAN: MapsDef = family("scan", "kept, one walked in order", scan);
 /// The result depends on its index alone, or on a scalar.
 pub static CREATE: MapsDef = family("create", "new", create);
 /// From `starts`, by `strides`.
@@ -178,6 +180,14 @@ fn reduce(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         results: ir.results(op).iter().map(|_| result.clone()).collect(),
         reads: Reads::All,
     })
+}
+
+fn scan(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (_, rank) = ranks(ir, op)?;
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok();
+    let mut maps = parallel(rank, smallvec![Map::identity(rank)]);
+    *maps.iterators.get_mut(dim?)? = IteratorKind::Scan;
+    Some(maps)
 }
 
 fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {

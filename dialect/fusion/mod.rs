@@ -7,6 +7,7 @@
 //! | `reshape.rs` | `broadcast` to `segment_set`: shape only |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `reduction.rs` | `sum` to `var_mean` |
+//! | `scan.rs` | reductions that keep every step |
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
@@ -21,6 +22,7 @@ pub mod fold;
 pub mod maps;
 pub mod reduction;
 pub mod reshape;
+pub mod scan;
 pub mod select;
 pub mod shape;
 pub mod unary;
@@ -32,6 +34,7 @@ pub use binary::*;
 pub use creation::*;
 pub use reduction::*;
 pub use reshape::*;
+pub use scan::*;
 pub use select::*;
 pub use unary::*;
 pub use window::*;
@@ -47,6 +50,7 @@ const LISTS: Lists = Lists(&[
     RESHAPE_OPS,
     WINDOW_OPS,
     REDUCTION_OPS,
+    SCAN_OPS,
 ]);
 
 /// Lists of ops, one behind the other.

@@ -8,8 +8,8 @@ use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
 pub use ops::{
-    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, LOAD_WITHIN, REDUCE, RETURN, SPLAT,
-    STORE, TABLE, YIELD,
+    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, LOAD_WITHIN, REDUCE, RETURN, SCAN,
+    SPLAT, STORE, TABLE, YIELD,
 };
 
 /// The dialect.
@@ -37,6 +37,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &IOTA,
         &EXTRACT,
         &REDUCE,
+        &SCAN,
         &RETURN,
         &YIELD,
     ],

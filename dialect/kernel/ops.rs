@@ -334,6 +334,23 @@ pub static REDUCE: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
+/// `kernel.scan`
+pub static SCAN: OpDef = OpDef {
+    name: "kernel.scan",
+    summary: "reduces the lanes of a vector and keeps every step",
+    doc: "Lane 0 of the result is `before` and lane 0 of the operand put together, lane `k` is lane `k - 1` of the result and lane \
+          `k` of the operand, by `combine` as in `kernel.reduce`. The lanes come one after the other, in this order.",
+    example: "// %v: vector<4xf32>, %b: f32\n%s = kernel.scan %v, %b combine add : vector<4xf32>",
+    operands: &[
+        operand("vector", VECTOR, "the lanes"),
+        operand("before", SCALAR, "what comes before lane 0"),
+    ],
+    results: &[result("steps", VECTOR, "the steps")],
+    infer: Some(infer_scan),
+    verify: Some(verify::scan),
+    ..REDUCE
+};
+
 /// `kernel.return`
 pub static RETURN: OpDef = OpDef {
     name: "kernel.return",
@@ -419,6 +436,12 @@ fn infer_lane(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
         .and_then(|m| ir.value_kind(*m).dtype());
     let element = element.ok_or_else(|| OpError::at(At::Operand(0), "must be a vector"))?;
     Ok(smallvec![ir.scalar(element)])
+}
+
+fn infer_scan(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let vector = parts.operands.first();
+    let vector = vector.ok_or_else(|| OpError::at(At::Operand(0), "must be a vector"))?;
+    Ok(smallvec![ir.value_type(*vector)])
 }
 
 /// Number of lanes of a vector with one axis; 0 for anything else.

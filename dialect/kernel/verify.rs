@@ -266,6 +266,16 @@ pub fn takes_vector(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     has_lanes(ir, ir.operand(op, 0), At::Operand(0), errors);
 }
 
+/// `kernel.scan`: its operand has lanes, of the type of what comes before.
+pub fn scan(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    takes_vector(ir, op, errors);
+    let dtype = |index: usize| ir.value_kind(ir.operand(op, index)).dtype();
+    if dtype(0) != dtype(1) {
+        let text = "must have the type of the lanes";
+        errors.push(OpError::at(At::Operand(1), text).code(&LANES));
+    }
+}
+
 fn has_lanes(ir: &Ir, value: Value, at: At, errors: &mut Vec<OpError>) {
     if lanes(ir, ir.value_type(value)) == 0 {
         let text = "must be a vector with one axis and at least one lane";

@@ -194,6 +194,27 @@ const CASES: &[Case] = &[
         "FIR0218",
         "%0 = fusion.iota dim 0 shape [4] of i1",
     ),
+    // fusion, scans
+    (
+        "fusion.cumsum",
+        "FIR0304",
+        "// %x: tensor<4xf32>\n%0 = fusion.cumsum %x dim 1",
+    ),
+    (
+        "fusion.cumsum",
+        "FIR0304",
+        "// %x: tensor<f32>\n%0 = fusion.cumsum %x dim 0",
+    ),
+    (
+        "fusion.cumsum",
+        "FIR0211",
+        "// %x: tensor<4xi1>\n%0 = fusion.cumsum %x dim 0",
+    ),
+    (
+        "fusion.cumsum",
+        "FIR0212",
+        "// %x: tensor<4xf32>\n%0 = fusion.cumsum %x",
+    ),
     // fusion, shape
     (
         "fusion.broadcast",
@@ -526,6 +547,16 @@ const CASES: &[Case] = &[
         "kernel.reduce",
         "FIR0505",
         "// %v: vector<2x2xf32>\n%x = kernel.reduce %v combine add",
+    ),
+    (
+        "kernel.scan",
+        "FIR0505",
+        "// %v: vector<2x2xf32>, %b: f32\n%x = kernel.scan %v, %b combine add",
+    ),
+    (
+        "kernel.scan",
+        "FIR0505",
+        "// %v: vector<4xf32>, %b: f64\n%x = kernel.scan %v, %b combine add",
     ),
     (
         "kernel.return",

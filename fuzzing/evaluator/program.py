@@ -9,6 +9,7 @@ import elementwise
 import fir
 import functions
 import reductions
+import scans
 from values import Axis, Value, computes, either, literal
 
 UNARY = set(elementwise.INT_UNARY) | set(elementwise.FLOAT_UNARY) | set(elementwise.ROUNDINGS) | set(functions.FUNCTIONS)
@@ -84,6 +85,8 @@ class Program:
             return reductions.var_mean(operands[0], op.clauses["dims"], op.clauses["correction"], op.clauses.get("keepdim"))
         if name in REDUCTIONS:
             return [reductions.apply(name, operands[0], op.clauses["dims"], op.clauses.get("keepdim"))]
+        if name in scans.STEPS:
+            return [scans.apply(name, operands[0], op.clauses["dim"])]
         if name in MOVES:
             return [MOVES[name](op.clauses, *operands)]
         if name in SOURCES:

@@ -10,6 +10,7 @@ use crate::{Violation, assert_none, files};
 /// The op tables, by what their ops are.
 const ELEMENTWISE: &[&str] = &["unary", "binary", "select"];
 const REDUCTIONS: &[&str] = &["reduction"];
+const SCANS: &[&str] = &["scan"];
 const ALL: &[&str] = &[
     "unary",
     "binary",
@@ -18,6 +19,7 @@ const ALL: &[&str] = &[
     "reshape",
     "window",
     "reduction",
+    "scan",
 ];
 
 /// A table besides: which ops it has, where it stands, and what an op's entry looks like, with the op's name for `{}` and the name
@@ -29,7 +31,7 @@ struct Table {
     why: &'static str,
 }
 
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     Table {
         ops: ALL,
         files: "runtime/interp/src/ops/code.rs",
@@ -45,6 +47,12 @@ const TABLES: [Table; 8] = [
     Table {
         ops: REDUCTIONS,
         files: "dialect/fusion/reduction.rs",
+        entry: r#""fusion\.{}",\s+computes: Some"#,
+        why: "its row does not say how elements are put together",
+    },
+    Table {
+        ops: SCANS,
+        files: "dialect/fusion/scan.rs",
         entry: r#""fusion\.{}",\s+computes: Some"#,
         why: "its row does not say how elements are put together",
     },

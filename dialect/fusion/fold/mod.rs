@@ -201,6 +201,14 @@ pub fn reduction(ir: &mut Ir, op: Op) -> Option<Folded> {
     none.then(|| same_type(ir, op))?
 }
 
+/// Scans along an axis of extent 1.
+pub fn scan(ir: &mut Ir, op: Op) -> Option<Folded> {
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    let tensor = ir.value_kind(ir.result(op, 0)).as_tensor()?;
+    let single = tensor.dims.get(dim)?.extent == Extent::Static(1);
+    single.then(|| same_type(ir, op))?
+}
+
 /// `fusion.permute`: the identity, or back to where a permutation came from.
 pub fn permute(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);

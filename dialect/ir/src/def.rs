@@ -244,6 +244,8 @@ pub enum OpClass {
     Elementwise,
     /// Axes are reduced.
     Reduction,
+    /// An axis is folded in order, and every step is kept.
+    Scan,
     /// Only the shape or the layout changes: no arithmetic.
     Shape,
     /// Makes a tensor from nothing.
@@ -255,7 +257,7 @@ pub enum OpClass {
 }
 
 /// The function that an op computes on elements, for analyses of values: extents and memory offsets, sums put together
-/// from partial sums, constants. For a reduction it is the combiner. Most ops state none: their function concerns the
+/// from partial sums, constants. For a reduction or a scan it is the combiner. Most ops state none: their function concerns the
 /// interpreter and code generation alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Computes {

@@ -7,6 +7,7 @@
 //! %s = fusion.sum %x dims [1]                       // (i, r):  %x[i, r] -> %s[i]        r is a reduction iterator
 //! %b = fusion.broadcast %s dims [0] shape [4, 8]    // (i, j):  %s[i]    -> %b[i, j]
 //! %t = fusion.slice %b starts [0, 2] shape [4, 6]   // (i, j):  %b[i, 2 + j] -> %t[i, j]
+//! %r = fusion.cumsum %x dim 1                   // (i, s):  %x[i, s] -> %r[i, s]     s is a scan iterator
 //! %c = fusion.cat %t, %u dim 1                      // (i, j):  the first of %t[i, j], %u[i, j - 6] that has an element there
 //! ```
 //!
@@ -27,6 +28,8 @@ pub enum IteratorKind {
     Parallel,
     /// Its indices are combined into one element.
     Reduction,
+    /// Its indices are combined in order, and each stands for what they gave so far.
+    Scan,
 }
 
 /// The index along one axis of an operand or result.
@@ -68,7 +71,7 @@ pub enum Reads {
 /// The maps of one op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexingMaps {
-    /// The iterators, outermost first. Parallel ones are in the order of the results' axes.
+    /// The iterators, outermost first. Those of results are in the order of the results' axes.
     pub iterators: SmallVec<[IteratorKind; 4]>,
     /// One map per operand.
     pub operands: SmallVec<[Map; 3]>,
@@ -111,14 +114,18 @@ impl Map {
 }
 
 impl IndexingMaps {
-    /// For each axis of operand `operand` the axis of the first result with the same index, if there is one; `None` where
-    /// the operand is not read at an index per axis.
+    /// The iterator that is this index, if it stands for the same elements of operands and results: not of a scan.
+    fn parallel(&self, index: &Index) -> Option<usize> {
+        match *index {
+            Index::Iter(iter) => (self.iterators[iter] != IteratorKind::Scan).then_some(iter),
+            Index::Zero | Index::Affine { .. } => None,
+        }
+    }
+    /// For each axis of operand `operand` the axis of the first result with the same index, if there is one: elements at that
+    /// index of the result are made of those alone. `None` where the operand is not read at an index per axis.
     pub fn operand_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
         let result = self.results.first()?;
-        let place = |index: &Index| match index {
-            Index::Iter(iter) => result.axis_of(*iter),
-            Index::Zero | Index::Affine { .. } => None,
-        };
+        let place = |index: &Index| result.axis_of(self.parallel(index)?);
         let axes = self.operands.get(operand)?.axes()?;
         Some(axes.iter().map(place).collect())
     }
@@ -126,10 +133,7 @@ impl IndexingMaps {
     pub fn result_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
         let map = self.operands.get(operand)?;
         map.axes()?;
-        let place = |index: &Index| match index {
-            Index::Iter(iter) => map.axis_of(*iter),
-            Index::Zero | Index::Affine { .. } => None,
-        };
+        let place = |index: &Index| map.axis_of(self.parallel(index)?);
         let axes = self.results.first()?.axes()?;
         Some(axes.iter().map(place).collect())
     }

@@ -40,6 +40,7 @@ pub(crate) fn execute(
             machine.cat(&operands, crate::machine::extent(site.int("dim")?)?)
         }
         (Code::Reduce(op), [x]) => machine.reduce(op, x, &axes(site, x)?, site.flag("keepdim")),
+        (Code::Scan(op), [x]) => machine.scan(op, x, crate::machine::extent(site.int("dim")?)?),
         (Code::VarMean, [x]) => return var_mean(machine, site, x),
         _ => Err(InterpError::invalid(
             "the op has another number of operands",

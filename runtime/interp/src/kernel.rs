@@ -24,6 +24,7 @@ pub(crate) enum Action {
     Iota,
     Extract,
     Reduce,
+    Scan,
 }
 
 /// The op called `kernel.{name}`.
@@ -42,6 +43,7 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "iota" => Action::Iota,
         "extract" => Action::Extract,
         "reduce" => Action::Reduce,
+        "scan" => Action::Scan,
         _ => return None,
     })
 }
@@ -76,6 +78,7 @@ impl Engine<'_> {
             Action::Splat | Action::Iota => self.lanes(op, action),
             Action::Extract => self.extract(op),
             Action::Reduce => self.reduce_lanes(op),
+            Action::Scan => self.scan_lanes(op),
         }
     }
 
@@ -363,17 +366,38 @@ impl Engine<'_> {
         self.bind_results(op, vec![scalar])
     }
 
+    /// The function by which lanes are put together, and its name.
+    fn combine(&self, op: Op) -> Result<(Binary, &'static str)> {
+        match self.ir.str_of(op, "combine") {
+            Some("add") => Ok((Binary::Add, "add")),
+            Some("mul") => Ok((Binary::Mul, "mul")),
+            Some("max") => Ok((Binary::Maximum, "maximum")),
+            Some("min") => Ok((Binary::Minimum, "minimum")),
+            Some("max_num") => Ok((Binary::Fmax, "fmax")),
+            Some("min_num") => Ok((Binary::Fmin, "fmin")),
+            _ => Err(InterpError::invalid("unknown way to combine lanes")),
+        }
+    }
+
+    /// Each lane is combined with what the lanes before it gave.
+    fn scan_lanes(&mut self, op: Op) -> Result<()> {
+        let (combine, name) = self.combine(op)?;
+        let lanes = self.operand(op, 0)?;
+        let before = self.operand(op, 1)?;
+        let one = vec![Axis::plain(1)];
+        let mut steps = vec![self.machine.full(&before, one)?];
+        for lane in 0..lanes.stored_len() {
+            let next = self.machine.slice(&lanes, &[lane], &[1], &[1])?;
+            steps.push(self.machine.binary(combine, name, &steps[lane], &next)?);
+        }
+        let steps: Vec<&Tensor> = steps[1..].iter().collect();
+        let vector = self.machine.cat(&steps, 0)?;
+        self.bind_results(op, vec![vector])
+    }
+
     /// Halves are combined lane by lane; with an odd count the middle lane joins the lower half.
     fn reduce_lanes(&mut self, op: Op) -> Result<()> {
-        let combine = match self.ir.str_of(op, "combine") {
-            Some("add") => (Binary::Add, "add"),
-            Some("mul") => (Binary::Mul, "mul"),
-            Some("max") => (Binary::Maximum, "maximum"),
-            Some("min") => (Binary::Minimum, "minimum"),
-            Some("max_num") => (Binary::Fmax, "fmax"),
-            Some("min_num") => (Binary::Fmin, "fmin"),
-            _ => return Err(InterpError::invalid("unknown way to combine lanes")),
-        };
+        let combine = self.combine(op)?;
         let mut lanes = self.operand(op, 0)?;
         while lanes.stored_len() > 1 {
             let count = lanes.stored_len();

@@ -221,6 +221,53 @@ fn a_broadcast_axis_counts_as_often_as_it_is_long() {
 }
 
 #[test]
+fn scans_keep_every_step_in_order() {
+    let scan = |dim, x: Tensor| apply("cumsum", &[C::Int("dim", dim)], &[x]).remove(0);
+    let x = || f32s(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    check(
+        &scan(1, x()),
+        &[(2, false), (3, false)],
+        &[1., 3., 6., 4., 9., 15.],
+    );
+    check(
+        &scan(0, x()),
+        &[(2, false), (3, false)],
+        &[1., 2., 3., 5., 7., 9.],
+    );
+    // 1 is lost beside 1e8 where it comes after it, one by one.
+    let order = scan(0, f32s(&[4], &[1., 1e8, 1., -1e8]));
+    assert_eq!(values(&order), [1., 1e8, 1e8, 0.]);
+    let first = scan(0, f32s(&[2], &[-0.0, -0.0]));
+    assert!(values(&first).iter().all(|x| x.is_sign_negative()));
+    // Each partial result of 16-bit floats is rounded, and not what follows from it.
+    let wide = tensor(DType::BF16, &[3], &[256., 1., 1.]);
+    assert_eq!(values(&scan(0, wide)), [256., 256., 258.]);
+    let wraps = tensor(DType::I8, &[3], &[100., 100., 100.]);
+    assert_eq!(values(&scan(0, wraps)), [100., -56., 44.]);
+    check(
+        &scan(0, repeated(3, &[1, 2])),
+        &[(3, false), (2, false)],
+        &[1., 2., 2., 4., 3., 6.],
+    );
+    check(
+        &scan(1, repeated(3, &[1, 2])),
+        &[(3, true), (2, false)],
+        &[1., 3.],
+    );
+    for (shape, dim) in [([0, 3], 0), ([0, 3], 1), ([3, 0], 1)] {
+        assert!(values(&scan(dim, tensor(DType::F32, &shape, &[]))).is_empty());
+    }
+    // Several threads share a tensor; each goes from the beginning of its row.
+    let long = scan(0, f32s(&[70_001], &[1.0; 70_001]));
+    assert!(
+        values(&long)
+            .iter()
+            .zip(1..)
+            .all(|(x, n)| *x == f64::from(n))
+    );
+}
+
+#[test]
 fn empty_axes_reduce_to_the_neutral_element() {
     let infinity = f64::INFINITY;
     let cases = [

@@ -124,7 +124,7 @@ pub fn reduction(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fa
             return Ok(if count == 0 { None } else { fact });
         }
         (_, None) => return Err(OrderMatters),
-        ("sum", Some(m)) => m.saturating_mul(count),
+        ("sum" | "cumsum", Some(m)) => m.saturating_mul(count),
         (_, Some(m)) => power(m.max(1), count),
     };
     match magnitude <= exact_up_to(dtype) {

@@ -26,6 +26,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "pointwise" => identity(maker, def),
         "broadcast" => broadcast(maker),
         "reduce" => reduce(maker, def),
+        "scan" => scan(maker, def),
         "permute" => permute(maker),
         "squeeze" => squeeze(maker),
         "expand" => expand(maker),
@@ -256,6 +257,19 @@ pub fn reduce_axes(
         }
     }
     maker.emit(def, &[slot], &clauses, Some(axes), fact)
+}
+
+/// A scan along some axis. A partial result is put together from no more elements than the last.
+fn scan(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
+    let slot = tensor(maker, def, false)?;
+    let source = maker.slots[slot].clone();
+    let at = (!source.axes.is_empty()).then(|| maker.source.index(source.axes.len()))?;
+    let count = source.axes[at].length.max(1);
+    let fact = facts::reduction(def, source.dtype, source.fact, count).unwrap_or(None);
+    let mut axes = source.axes;
+    axes[at] = plain(axes[at]);
+    let dim = ("dim", maker.ir.int_attr(at as i64));
+    maker.emit(def, &[slot], &[dim], Some(axes), fact)
 }
 
 fn permute(maker: &mut Maker<'_>) -> Option<usize> {

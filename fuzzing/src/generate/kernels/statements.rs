@@ -204,7 +204,7 @@ impl Scope<'_, '_> {
         self.keep(value);
         Ok(())
     }
-    /// One lane, or all of them reduced.
+    /// One lane, or all of them reduced, at once or step by step.
     fn lane(&mut self, block: Block) -> Built<()> {
         let (lanes, dtype) = (self.source.one(LANES), shapes::dtype(self.source));
         let vector = self.get(block, Form::Vector(lanes), dtype)?;
@@ -216,8 +216,18 @@ impl Scope<'_, '_> {
             }
             false => {
                 let combine = self.source.one(COMBINERS);
+                let before = match self.source.chance(1, 3) {
+                    true => Some(self.get(block, Form::Scalar, dtype)?),
+                    false => None,
+                };
                 let combine = self.at(block).word("combine", combine);
-                self.at(block).value(&kernel::REDUCE, &[vector], &[combine])
+                match before {
+                    Some(before) => {
+                        let operands = [vector, before];
+                        self.at(block).value(&kernel::SCAN, &operands, &[combine])
+                    }
+                    None => self.at(block).value(&kernel::REDUCE, &[vector], &[combine]),
+                }
             }
         };
         if let Ok(value) = value {

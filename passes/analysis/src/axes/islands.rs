@@ -1,7 +1,7 @@
 //! Islands of equal shape walk together: parts of a set of ops that have nothing in common share axes all the same.
 //!
 //! An *island* is what hangs together by values or by axes. Where two islands have axes of the same lengths, of which the same
-//! are reduced, the axes of the second become those of the first, one by one in order of first appearance: one walk serves
+//! are reduced and the same scanned, the axes of the second become those of the first, one by one in order of first appearance: one walk serves
 //! both, where each would else have a walk, and so a launch, of its own.
 //!
 //! ```text
@@ -21,8 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Axes, AxisId};
 
-/// Axes of an island: of each its length, whether anything differs along it, and whether an op reduces it.
-type Shape = Vec<(ExtentExpr, bool, bool)>;
+/// Axes of an island: of each its length, whether anything differs along it, and whether an op reduces or scans it.
+type Shape = Vec<(ExtentExpr, [bool; 3])>;
 
 impl Axes {
     /// Makes the axes of islands of equal shape the same.
@@ -32,9 +32,15 @@ impl Axes {
             return;
         }
         let reduced: FxHashSet<AxisId> = self.reduced.values().flatten().copied().collect();
+        let scanned: FxHashSet<AxisId> = self.scanned.values().copied().collect();
         let axis = |&a: &AxisId| {
             let length = self.extent(a)?.clone();
-            Some((length, self.is_walked(a), reduced.contains(&a)))
+            let facts = [
+                self.is_walked(a),
+                reduced.contains(&a),
+                scanned.contains(&a),
+            ];
+            Some((length, facts))
         };
         let mut first = FxHashMap::<Shape, &[AxisId]>::default();
         let mut same: Vec<AxisId> = self.ids().collect();
@@ -100,6 +106,7 @@ impl Axes {
         for axis in dims
             .flat_map(|d| d.axes.iter_mut())
             .chain(self.reduced.values_mut().flatten())
+            .chain(self.scanned.values_mut())
         {
             *axis = place(axis);
         }

@@ -1,7 +1,7 @@
 //! Axis analysis: the classes of tensor axes that are one loop.
 //!
 //! Inside a set of ops every dimension of every tensor is an ordered list of *axes*. Elementwise ops, casts and
-//! permutes keep axes, `broadcast` introduces some, a reduction ends some, and a reshape splits them into factors:
+//! permutes keep axes, `broadcast` introduces some, a reduction ends some, a scan walks one in order, and a reshape splits them into factors:
 //! after `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension
 //! meet in their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and
 //! `[4, 6]`) the set has no single iteration space, and the analysis says so with both factorings; a single reshape has
@@ -35,6 +35,7 @@ pub mod window;
 
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::Order;
+use fuser_ir::maps::IteratorKind;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -84,6 +85,7 @@ pub struct Axes {
     /// Orders of dimensions in memory, outermost first, where types state one.
     layouts: FxHashMap<Value, Order>,
     reduced: FxHashMap<Op, AxisList>,
+    scanned: FxHashMap<Op, AxisId>,
     windows: FxHashMap<Op, Window>,
     unwalked: FxHashSet<Value>,
 }
@@ -291,12 +293,17 @@ impl Axes {
             axes.order.push(value);
             axes.values.insert(value, dims);
         }
-        for (op, nodes) in union.reductions() {
+        for (op, kind, nodes) in union.combined() {
             let list = nodes
                 .iter()
                 .flat_map(|&n| axes.number(union, n, &mut ids).collect::<AxisList>());
-            let list = list.collect();
-            axes.reduced.insert(op, list);
+            let list: AxisList = list.collect();
+            match (kind, &list[..]) {
+                (IteratorKind::Parallel, _) | (IteratorKind::Scan, []) => {}
+                (IteratorKind::Reduction, _) => _ = axes.reduced.insert(op, list),
+                (IteratorKind::Scan, &[axis]) => _ = axes.scanned.insert(op, axis),
+                (IteratorKind::Scan, _) => return Err(AxisRefusal::SplitScan { at: op }),
+            }
         }
         axes.mark_walked();
         let mut leaves = vec![0; axes.len()];
@@ -412,6 +419,10 @@ impl Axes {
     /// The axes that `op` reduces, outermost first; none if it is no reduction.
     pub fn reduced(&self, op: Op) -> &[AxisId] {
         self.reduced.get(&op).map_or(&[], |list| list.as_slice())
+    }
+    /// The axis that `op` walks in order; `None` if it is no scan, or one along an axis of extent 1.
+    pub fn scanned(&self, op: Op) -> Option<AxisId> {
+        self.scanned.get(&op).copied()
     }
     /// The axes on which `value` is indexed, broadcast ones included, outermost first.
     pub fn logical(&self, value: Value) -> impl Iterator<Item = AxisId> + '_ {

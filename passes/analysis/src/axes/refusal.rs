@@ -32,6 +32,11 @@ pub enum AxisRefusal {
         /// The value.
         value: Value,
     },
+    /// The dimension that a scan walks in order is cut into several axes.
+    SplitScan {
+        /// The scan.
+        at: Op,
+    },
     /// The op has no axis rule, or its clauses do not fit its operands.
     Unsupported {
         /// The op.
@@ -48,6 +53,7 @@ impl AxisRefusal {
             Self::IncompatibleFactoring { .. } => "incompatible-factoring",
             Self::ExtentMismatch { .. } => "extent-mismatch",
             Self::SelfMapped { .. } => "self-mapped",
+            Self::SplitScan { .. } => "split-scan",
             Self::Unsupported { .. } => "unsupported-op",
             Self::Window(WindowRefusal::Computed { .. }) => "window-of-computed",
             Self::Window(WindowRefusal::TooManyPieces { .. }) => "too-many-pieces",
@@ -59,7 +65,9 @@ impl AxisRefusal {
     /// The op at fault.
     pub fn op(&self, ir: &Ir) -> Option<Op> {
         match self {
-            Self::IncompatibleFactoring { at, .. } | Self::ExtentMismatch { at, .. } => Some(*at),
+            Self::IncompatibleFactoring { at, .. }
+            | Self::ExtentMismatch { at, .. }
+            | Self::SplitScan { at } => Some(*at),
             Self::SelfMapped { value } => ir.def_op(*value),
             Self::Unsupported { op } => Some(*op),
             Self::Window(refusal) => Some(refusal.op()),
@@ -104,6 +112,7 @@ impl AxisRefusal {
                 right: right.clone(),
             },
             Self::SelfMapped { value: v } => Self::SelfMapped { value: value(*v)? },
+            Self::SplitScan { at } => Self::SplitScan { at: op(*at)? },
             Self::Unsupported { op: o } => Self::Unsupported { op: op(*o)? },
             Self::Window(refusal) => Self::Window(match refusal {
                 WindowRefusal::Computed { op: o, value: v } => WindowRefusal::Computed {
@@ -139,6 +148,7 @@ impl AxisRefusal {
                 expr_text(ir, right)
             ),
             Self::SelfMapped { value } => format!("value: {}", value_text(ir, *value)),
+            Self::SplitScan { at } => format!("at: {}", result_text(ir, *at)),
             Self::Unsupported { op } => format!("op: {}", ir.name(*op)),
             Self::Window(refusal) => window_text(ir, refusal),
         };

@@ -10,7 +10,7 @@ use super::{Axes, AxisId, DimAxes};
 
 impl Axes {
     /// The lengths of all axes, the axes of each value (`b` before those it does not store), and what each reduction of
-    /// `ops` ends.
+    /// `ops` ends and each scan walks in order.
     pub fn render(&self, ir: &Ir, ops: &[Op]) -> String {
         let mut text = String::new();
         for axis in self.ids() {
@@ -29,6 +29,12 @@ impl Axes {
                 "{} reduces [{ended}]",
                 value_text(ir, ir.result(op, 0))
             );
+        }
+        for &op in ops {
+            if let Some(axis) = self.scanned(op) {
+                let value = value_text(ir, ir.result(op, 0));
+                let _ = writeln!(text, "{value} scans {}", axis.index());
+            }
         }
         text
     }

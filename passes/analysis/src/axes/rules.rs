@@ -1,7 +1,7 @@
 //! The rules by which each op relates axes, from its indexing maps.
 //!
 //! Axes of operands and results that one iterator walks are one axis; a reduction ends those of its reduction
-//! iterators; a reshape aligns its operand's axes with its result's. If an index moves, operand and result have axes of
+//! iterators, a scan walks that of its scan iterator in order; a reshape aligns its operand's axes with its result's. If an index moves, operand and result have axes of
 //! their own, and the operand is read by index arithmetic (`window/`).
 //!
 //! Never looks at an op's name. Never trusts a clause: an op without maps is `Unsupported`, not a panic.
@@ -57,11 +57,13 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
         let to: SmallVec<[Node; 4]> = iterators.iter().flatten().copied().collect();
         union.align(op, &row_major, &to)?;
     }
-    let ends = |(_, kind): &(_, &IteratorKind)| **kind == IteratorKind::Reduction;
-    let ended = iterators.iter().zip(&maps.iterators).filter(ends);
-    let reduced: SmallVec<[Node; 4]> = ended.filter_map(|(node, _)| *node).collect();
-    if !reduced.is_empty() {
-        union.reduce(op, reduced);
+    for kind in [IteratorKind::Reduction, IteratorKind::Scan] {
+        let own = iterators.iter().zip(&maps.iterators);
+        let own = own.filter(|(_, k)| **k == kind);
+        let nodes: SmallVec<[Node; 4]> = own.filter_map(|(node, _)| *node).collect();
+        if !nodes.is_empty() {
+            union.combine(op, kind, nodes);
+        }
     }
     Ok(())
 }

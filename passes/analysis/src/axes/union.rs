@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use fuser_ir::entity::Entity;
 use fuser_ir::layout::{self, Order};
+use fuser_ir::maps::IteratorKind;
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,7 +48,7 @@ enum Change {
     Set(Node, State),
     Dims(Value),
     Value(Value),
-    Reduction,
+    Combined,
     Beside(Node),
 }
 
@@ -83,7 +84,8 @@ pub struct AxisUnion {
     unwalked: FxHashSet<Value>,
     /// An op whose operand is read at another index though its maps do not say so.
     permuted: Option<Op>,
-    reductions: Vec<(Op, Nodes)>,
+    /// The dimensions that ops reduce or scan.
+    combined: Vec<(Op, IteratorKind, Nodes)>,
     trail: Vec<Change>,
     /// Values that are others under another name.
     names: Rc<FxHashMap<Value, Value>>,
@@ -153,8 +155,8 @@ impl AxisUnion {
                     self.walked.remove(&value);
                     self.order.pop();
                 }
-                Some(Change::Reduction) => {
-                    self.reductions.pop();
+                Some(Change::Combined) => {
+                    self.combined.pop();
                 }
                 Some(Change::Beside(node)) => {
                     if let Some(sides) = &mut self.sides {
@@ -182,8 +184,9 @@ impl AxisUnion {
     pub(super) fn layout(&self, value: Value) -> Option<&Order> {
         self.layouts.get(&value)
     }
-    pub(super) fn reductions(&self) -> impl Iterator<Item = (Op, &[Node])> {
-        self.reductions.iter().map(|(op, n)| (*op, n.as_slice()))
+    pub(super) fn combined(&self) -> impl Iterator<Item = (Op, IteratorKind, &[Node])> {
+        let combined = self.combined.iter();
+        combined.map(|(op, kind, n)| (*op, *kind, n.as_slice()))
     }
     /// The axes that `node` is the product of, outermost first.
     pub(super) fn leaves(&self, node: Node) -> SmallVec<[Node; 2]> {
@@ -269,10 +272,10 @@ impl AxisUnion {
         };
         (self.push(state), dim.broadcast)
     }
-    /// Notes that `op` reduces the given dimensions.
-    pub(super) fn reduce(&mut self, op: Op, nodes: Nodes) {
-        self.reductions.push((op, nodes));
-        self.trail.push(Change::Reduction);
+    /// Notes that `op` reduces, or scans, the given dimensions.
+    pub(super) fn combine(&mut self, op: Op, kind: IteratorKind, nodes: Nodes) {
+        self.combined.push((op, kind, nodes));
+        self.trail.push(Change::Combined);
     }
     /// Makes two dimensions one.
     pub(super) fn unify(&mut self, at: Op, a: Node, b: Node) -> Result<(), AxisRefusal> {

@@ -50,6 +50,8 @@ pub(super) struct Node {
     pub order: SmallVec<[usize; 4]>,
     /// Axes that it reduces; 0 for what is no reduction.
     pub reduced: Mask,
+    /// The axis that it walks in order; 0 for what is no scan.
+    pub scanned: Mask,
     /// Bytes of all its results.
     pub bytes: u64,
     /// Bytes of one stored element of all its results.
@@ -194,6 +196,7 @@ impl Body {
                     stored: 0,
                     order: SmallVec::new(),
                     reduced: 0,
+                    scanned: 0,
                     bytes: 0,
                     element: 0,
                     accumulating: 0,
@@ -235,6 +238,7 @@ impl Body {
                     .first()
                     .map_or_else(SmallVec::new, |&r| order(axes, r)),
                 reduced,
+                scanned: mask(axes.scanned(op).into_iter()),
                 bytes: sum_bytes(&mut results.iter().copied()),
                 output_bytes: sum_bytes(
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
@@ -420,7 +424,7 @@ fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
     axes.stored(value).map(AxisId::index).collect()
 }
 
-/// Bytes of one element of a reduction on the way: a sum or product is wider than its operands.
+/// Bytes of one element of a reduction or scan on the way: a sum or product is wider than its operands.
 fn accumulating_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
     let dtype = ir.value_kind(value).dtype();
     let wide = matches!(ir.computes(op), Some(Computes::Add | Computes::Mul));

@@ -1,4 +1,4 @@
-//! Ops that one kernel computes and no other repeats: reductions, and what the user or an op's table holds in place.
+//! Ops that one kernel computes and no other repeats: reductions, scans, and what the user or an op's table holds in place.
 
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
@@ -13,7 +13,7 @@ pub fn is_pinned(ir: &Ir, op: Op) -> bool {
         || def.results.iter().any(|r| r.placement == Placement::Memory);
     !def.traits.contains(Traits::PURE)
         || def.traits.contains(Traits::BARRIER)
-        || def.class == OpClass::Reduction
+        || matches!(def.class, OpClass::Reduction | OpClass::Scan)
         || in_memory
         || ir.get_attr(op, "fusion.hint").is_some()
 }

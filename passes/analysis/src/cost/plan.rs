@@ -306,6 +306,11 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
         let axes = body.lengths(tile);
         Refusal::TileTooLarge { bytes, limit, axes }
     });
+    let scans = || {
+        let mut drafts = drafts.iter();
+        drafts.find_map(|d| roles::refuse_scan(body, d, target))
+    };
+    let refusal = refusal.or_else(scans);
     let cost = price(body, &drafts, target);
     Choice {
         tile,

@@ -40,6 +40,20 @@ pub enum Refusal {
         /// Lengths of the axes that would be resident.
         axes: Vec<u64>,
     },
+    /// A sweep would compute a scan again for each index of an axis that the scan has not.
+    ScanAgain {
+        /// The scan.
+        op: Op,
+    },
+    /// A scan would leave fewer indices to share among workers than it has beside the axis that it walks in order.
+    ScanSerial {
+        /// The scan.
+        op: Op,
+        /// Indices that workers would share.
+        grid: u64,
+        /// Those that they share where the scan is alone, as far as there are workers.
+        least: u64,
+    },
     /// A user's boundary: the result of `fusion.segment_set` would be used inside.
     Barrier {
         /// The result.
@@ -84,6 +98,8 @@ impl Refusal {
             Self::TooManyAxes { .. } => "too-many-axes",
             Self::TooManySweeps { .. } => "too-many-sweeps",
             Self::TileTooLarge { .. } => "tile-too-large",
+            Self::ScanAgain { .. } => "scan-again",
+            Self::ScanSerial { .. } => "scan-serial",
             Self::Barrier { .. } => "barrier",
             Self::MustBeInMemory { .. } => "must-be-in-memory",
             Self::Cycle { .. } => "cycle",
@@ -98,7 +114,9 @@ impl Refusal {
     pub fn op(&self, ir: &Ir) -> Option<Op> {
         match self {
             Self::Axes(axes) => axes.op(ir),
-            Self::MustBeInMemory { op, .. } => Some(*op),
+            Self::MustBeInMemory { op, .. }
+            | Self::ScanAgain { op }
+            | Self::ScanSerial { op, .. } => Some(*op),
             Self::Barrier { value } | Self::HintApart { value } => ir.def_op(*value),
             _ => None,
         }
@@ -112,6 +130,12 @@ impl Refusal {
     ) -> Option<Self> {
         Some(match self {
             Self::Axes(axes) => Self::Axes(axes.map(value, op)?),
+            Self::ScanAgain { op: o } => Self::ScanAgain { op: op(*o)? },
+            Self::ScanSerial { op: o, grid, least } => Self::ScanSerial {
+                op: op(*o)?,
+                grid: *grid,
+                least: *least,
+            },
             Self::Barrier { value: v } => Self::Barrier { value: value(*v)? },
             Self::HintApart { value: v } => Self::HintApart { value: value(*v)? },
             Self::MustBeInMemory { value: v, op: o } => Self::MustBeInMemory {
@@ -144,6 +168,11 @@ impl Refusal {
             Self::TileTooLarge { bytes, limit, axes } => {
                 format!("{name} {{ bytes: {bytes}, limit: {limit}, axes: {axes:?} }}")
             }
+            Self::ScanAgain { op } => format!("{name} {{ at: {} }}", first_text(ir, *op)),
+            Self::ScanSerial { op, grid, least } => format!(
+                "{name} {{ at: {}, grid: {grid}, least: {least} }}",
+                first_text(ir, *op)
+            ),
             Self::Barrier { value } | Self::HintApart { value } => {
                 format!("{name} {{ value: {} }}", value_text(ir, *value))
             }
@@ -159,4 +188,9 @@ impl Refusal {
             Self::Unrelated | Self::TooFar => name.to_string(),
         }
     }
+}
+
+/// The first result of an op.
+fn first_text(ir: &Ir, op: Op) -> String {
+    value_text(ir, ir.result(op, 0))
 }

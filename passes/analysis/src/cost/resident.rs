@@ -140,7 +140,7 @@ impl<'a> Step<'a> {
     }
 
     /// True if it takes at most `CHEAP_FLOPS` operations and `CHEAP_LOADS` loads to compute the value again; never for
-    /// a permutation that reads as a window does.
+    /// a permutation that reads as a window does, nor for a scan or what takes one.
     fn is_cheap(&self, node: u32) -> bool {
         if self.body.nodes[node as usize].permutes {
             return false;
@@ -160,6 +160,9 @@ impl<'a> Step<'a> {
                 continue;
             }
             let op = &self.body.nodes[own as usize];
+            if op.scanned != 0 {
+                return false;
+            }
             flops = flops.saturating_add(op.flops);
             let touched = op.touches.iter().flatten();
             let index = |value| self.body.inputs.iter().position(|i| i.value == value);

@@ -3,6 +3,7 @@
 use fuser_target::Target;
 
 use super::body::{Body, Mask, bits};
+use super::refusal::Refusal;
 use super::tiles::{self, Tiles};
 use super::units::Draft;
 
@@ -37,17 +38,16 @@ impl Role {
 /// The axes of a sweep in walking order, outermost first, with their roles; and the axes in the grid.
 ///
 /// Tile axes (resident, or walked once inside each step) come last. Of the others, those that no accumulator reduces go to the grid; where they are too few for the
-/// workers, the outermost reduced ones follow, at the price of partial results.
+/// workers, the outermost reduced ones follow, at the price of partial results. An axis that a scan walks in order is never in the grid.
 pub(super) fn assign(body: &Body, draft: &Draft, target: &Target) -> (Vec<(usize, Role)>, Mask) {
     let order = walking_order(body, draft);
     let reduced = draft
         .accumulators
         .iter()
         .fold(0, |m, &a| m | body.nodes[a as usize].reduced);
-    let mut grid = draft.outer & !reduced;
-    let more = order
-        .iter()
-        .filter(|&&a| reduced & draft.outer & (1 << a) != 0);
+    let free = draft.outer & !ordered(body, draft);
+    let mut grid = free & !reduced;
+    let more = order.iter().filter(|&&a| reduced & free & (1 << a) != 0);
     for &axis in more {
         if body.elements(grid) < target.workers {
             grid |= 1 << axis;
@@ -61,6 +61,69 @@ pub(super) fn assign(body: &Body, draft: &Draft, target: &Target) -> (Vec<(usize
     let mut axes: Vec<(usize, Role)> = order.into_iter().map(|a| (a, role(a))).collect();
     axes.sort_by_key(|(_, role)| *role);
     (axes, grid)
+}
+
+/// The axes that scans of a sweep walk in order.
+pub(super) fn ordered(body: &Body, draft: &Draft) -> Mask {
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    nodes.fold(0, |m, n| m | n.scanned)
+}
+
+/// The reason against a sweep with scans, if there is one: a scan is computed once at each point, and leaves the workers busy that it
+/// would have alone.
+pub(super) fn refuse_scan(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let mut scans = nodes.filter(|n| n.scanned != 0).peekable();
+    scans.peek()?;
+    let (_, grid) = assign(body, draft, target);
+    let grid = body.elements(grid);
+    scans.find_map(|scan| {
+        let op = scan.op;
+        if draft.space & !scan.space != 0 {
+            return Some(Refusal::ScanAgain { op });
+        }
+        let alone = body.elements(scan.space & !scan.scanned);
+        let least = alone.min(target.workers);
+        (grid < least).then_some(Refusal::ScanSerial { op, grid, least })
+    })
+}
+
+/// Fast memory in which scan `index` of a sweep hands on what it has so far from one step to the next: an element for each index of
+/// its other axes that is walked before the next index of its own.
+pub(super) fn carry_bytes(
+    body: &Body,
+    draft: &Draft,
+    tiles: &Tiles,
+    target: &Target,
+    index: u32,
+) -> u64 {
+    let node = &body.nodes[index as usize];
+    if node.scanned == 0 {
+        return 0;
+    }
+    let (mut axes, _) = assign(body, draft, target);
+    axes.sort_by_key(|(axis, _)| tiles.runs_along(*axis));
+    let own = axes.iter().position(|(a, _)| node.scanned >> a & 1 == 1);
+    let own = own.unwrap_or(0);
+    let role = axes[own].1;
+    let set = |axes: &[(usize, Role)], role: Option<Role>| {
+        let axes = axes
+            .iter()
+            .filter(|(_, r)| role.is_none_or(|role| role == *r));
+        axes.fold(0, |m, (axis, _)| m | 1 << axis) & node.space
+    };
+    let after = &axes[own + 1..];
+    if role == Role::Tile && tiles.inner(body, set(after, None)) == 0 {
+        return 0;
+    }
+    let whole = match role {
+        Role::Stream => set(after, Some(Role::Stream)),
+        Role::Grid | Role::Tile => 0,
+    };
+    let cut = node.space & !node.scanned & !whole;
+    let elements = body.elements(whole);
+    let elements = elements.saturating_mul(tiles.elements(body, cut));
+    node.accumulating.saturating_mul(elements)
 }
 
 /// The axes of a sweep in the order of its largest operand or result, then the rest in order of appearance.
@@ -99,8 +162,8 @@ pub(super) fn resident_bytes(draft: &Draft) -> u64 {
 /// The axis along which most of what a sweep loads and stores is contiguous, where accumulators keep that axis and it is short.
 pub(super) fn short_contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Option<usize> {
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
-    let reduced = nodes.fold(0, |m, n| m | n.reduced);
-    let axis = tiles::contiguous_axis(body, draft)?;
+    let reduced = nodes.fold(0, |m, n| m | n.reduced) & !ordered(body, draft);
+    let axis = tiles::contiguous_axis(body, draft, target)?;
     let at = 1 << axis;
     let steps = draft.outer & !reduced & at != 0 && draft.outer & reduced != 0;
     let short = body.named & at == 0 && body.extents[axis] <= target.whole_axis;

@@ -1,6 +1,7 @@
 //! The tiles of a sweep: how many indices of an axis that steps lie inside of one step.
 //!
-//! Lanes run along the axis along which most of the memory is contiguous. That axis is cut into tiles; where other memory is contiguous
+//! Lanes run along the axis along which most of the memory is contiguous; on a GPU, where lanes are threads, along none that is walked in
+//! order, if there is another. That axis is cut into tiles; where other memory is contiguous
 //! along another axis, a transposition, so is that one, and what is read across the lanes is *staged*: read as it lies into fast memory.
 //! A value that a step keeps has an element for each index of its tiles.
 //!
@@ -10,6 +11,7 @@
 use fuser_target::Target;
 
 use super::body::{Body, Mask, bits};
+use super::roles;
 use super::units::Draft;
 
 /// The shortest tile that is tried: 64 bytes of f32.
@@ -33,7 +35,7 @@ pub(super) struct Tiles {
 impl Tiles {
     pub fn of(body: &Body, draft: &Draft, target: &Target) -> Self {
         let mut tiles = Self {
-            lanes: contiguous_axis(body, draft),
+            lanes: contiguous_axis(body, draft, target),
             crossed: 0,
             outer: draft.outer,
             long: target.tile,
@@ -63,6 +65,10 @@ impl Tiles {
     /// True if memory is read or written across the lanes, so that some of it may be staged.
     pub fn crosses(&self) -> bool {
         self.crossed != 0
+    }
+    /// True if the lanes run along `axis`.
+    pub fn runs_along(&self, axis: usize) -> bool {
+        self.lanes == Some(axis)
     }
     /// Indices of an axis inside of a step.
     pub fn size(&self, body: &Body, axis: usize) -> u64 {
@@ -149,12 +155,25 @@ fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'
     written.chain(loads).chain(fetches)
 }
 
-/// The axis along which most bytes of memory are contiguous.
-pub(super) fn contiguous_axis(body: &Body, draft: &Draft) -> Option<usize> {
+/// The axis along which most bytes of memory are contiguous, where threads can share it.
+pub(super) fn contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Option<usize> {
+    let ordered = match target.threads {
+        0 | 1 => 0,
+        _ => roles::ordered(body, draft),
+    };
+    most_contiguous(body, draft, ordered).or_else(|| most_contiguous(body, draft, 0))
+}
+
+/// The axis along which most bytes of memory are contiguous, or would be without the axes `except`.
+fn most_contiguous(body: &Body, draft: &Draft, except: Mask) -> Option<usize> {
+    let last = |order: &[usize]| {
+        let mut order = order.iter().rev().copied();
+        order.find(|axis| except >> axis & 1 == 0)
+    };
     let windows = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let windows = windows.filter(|n| n.contiguous);
-    let windows = windows.map(|n| (n.order.last().copied(), n.bytes));
-    let plain = memory(body, draft).map(|m| (m.order.last().copied(), m.bytes));
+    let windows = windows.map(|n| (last(&n.order), n.bytes));
+    let plain = memory(body, draft).map(|m| (last(m.order), m.bytes));
     let mut weights: Vec<(usize, u64)> = Vec::new();
     for (axis, bytes) in plain.chain(windows) {
         let Some(axis) = axis else { continue };

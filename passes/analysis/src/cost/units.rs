@@ -120,11 +120,11 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// True if an op that is ready in epilogue `unit` is no reduction and walks no more than an accumulated result
+    /// True if an op that is ready in epilogue `unit` is no reduction or scan and walks no more than an accumulated result
     /// does.
     fn suits_epilogue(&self, index: u32, unit: u32, closures: &[Mask]) -> bool {
         let node = &self.body.nodes[index as usize];
-        if node.reduced != 0 {
+        if node.reduced | node.scanned != 0 {
             return false;
         }
         let late = |p: u32| {
@@ -140,8 +140,12 @@ impl<'a> Units<'a> {
         })
     }
 
-    /// The axes that recomputing an op from inputs and fetched results walks.
+    /// The axes that recomputing an op from inputs and fetched results walks: more than any epilogue does where a scan is
+    /// recomputed.
     fn closure(&self, index: u32, closures: &[Mask]) -> Mask {
+        if self.body.nodes[index as usize].scanned != 0 {
+            return Mask::MAX;
+        }
         let recomputed = self.producers(index).filter(|&p| !self.is_fetched(p));
         let inner = recomputed.fold(0, |m, p| m | closures[p as usize]);
         self.body.nodes[index as usize].space | inner
@@ -311,7 +315,14 @@ impl<'a> Units<'a> {
     fn settle(&self, draft: &mut Draft) {
         let widest = Tiles::of(self.body, draft, self.target);
         draft.narrow = widest.narrow;
-        let bytes = |tiles: &Tiles| roles::accumulator_bytes(self.body, draft, tiles, self.target);
+        let carried = |tiles: &Tiles, scans: &mut dyn Iterator<Item = u32>| {
+            let bytes = scans.map(|s| roles::carry_bytes(self.body, draft, tiles, self.target, s));
+            bytes.fold(0, u64::saturating_add)
+        };
+        let bytes = |tiles: &Tiles| {
+            let own = roles::accumulator_bytes(self.body, draft, tiles, self.target);
+            own.saturating_add(carried(tiles, &mut draft.body.iter().copied()))
+        };
         if draft.phases.iter().all(|&phase| phase == 0) && !widest.crosses() {
             draft.accumulating = bytes(&widest);
             draft.residents = Residents::default();
@@ -322,8 +333,9 @@ impl<'a> Units<'a> {
         'forms: for form in [Form::Wide, Form::Narrow] {
             let mut next = Some(widest);
             while let Some(tiles) = next {
-                let accumulating = bytes(&tiles);
                 let residents = Step::new(self.body, draft, tiles).residents(form);
+                let again = carried(&tiles, &mut residents.again.iter().map(|a| a.1));
+                let accumulating = bytes(&tiles).saturating_add(again);
                 let all = residents.bytes().saturating_add(accumulating);
                 if best.as_ref().is_none_or(|b| all < b.0) {
                     best = Some((all, tiles.narrow, accumulating, residents));

@@ -1,7 +1,8 @@
-//! Reductions: across the lanes of a vector, and across the threads of a block.
+//! Reductions: across the lanes of a vector, and across the threads of a block; scans of the lanes of a vector.
 //!
-//! The order of both is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines. Threads combine within a warp by
-//! butterfly exchange, where every lane ends with the same bits, then over the warps in order, read from shared memory.
+//! The order of all is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines, or one after the other, as `kernel.scan`
+//! does. Threads combine within a warp by butterfly exchange, where every lane ends with the same bits, then over the warps in order, read
+//! from shared memory.
 
 use fuser_artifact::limits::BUFFER_ALIGN;
 use inkwell::AddressSpace;
@@ -38,6 +39,21 @@ pub fn lanes<'e, 'ctx>(vector: Val<'e, 'ctx>, combiner: Combiner, dtype: DType) 
         };
     }
     left.lane(0)
+}
+
+/// Lanes are combined one after the other, from `before` on; each keeps what it gave.
+pub fn steps<'e, 'ctx>(
+    vector: Val<'e, 'ctx>,
+    before: Val<'e, 'ctx>,
+    combiner: Combiner,
+    dtype: DType,
+) -> Val<'e, 'ctx> {
+    let (mut steps, mut last) = (vector, before);
+    for lane in 0..vector.lanes().unwrap_or(1) {
+        last = combiner.apply(last, vector.lane(lane), dtype);
+        steps = steps.with_lane(lane, last);
+    }
+    steps
 }
 
 /// Combines one value per thread over the block; every thread gets the result. All threads of all warps must arrive.

@@ -217,6 +217,38 @@ fn lanes_combine_as_a_balanced_tree() {
     }
 }
 
+/// The lanes of a scan come one after the other, from what is before them: it shows in the rounding.
+#[test]
+fn lanes_scan_in_order() {
+    for lanes in [1usize, 2, 3, 8, 13, 16] {
+        let values: Vec<f32> = (0..lanes)
+            .map(|i| 1.0 + (i * i) as f32 * 1e7 + 0.3 * i as f32)
+            .collect();
+        let mut program = Program::new();
+        program.kernel("scan", &[Buffer(F32), Buffer(F32)], |b, args| {
+            let zero = b.constant_index(0)?;
+            let vector = b.load_vector(args[0], zero, lanes as u64)?;
+            let before = b.constant_f32(0.7)?;
+            let how = b.word("combine", "add");
+            let steps = b.value(&kernel::SCAN, &[vector, before], &[how])?;
+            b.store(steps, args[1], zero)?;
+            Ok(())
+        });
+        let (mut x, mut out) = (bytes_of(&values), vec![0; 4 * lanes]);
+        program.run(&mut [&mut x, &mut out], &[], 1);
+        let mut last = 0.7f32;
+        let steps = values.iter().map(|value| {
+            last += value;
+            last
+        });
+        assert_eq!(
+            values_of::<f32>(&out),
+            steps.collect::<Vec<_>>(),
+            "{lanes} lanes"
+        );
+    }
+}
+
 #[test]
 fn vectors_of_indices_and_single_lanes() {
     let mut program = Program::new();

@@ -186,7 +186,7 @@ impl Graph {
             Some(producer) => self.free[producer as usize],
             None => e.bytes <= MAX_ELEMENT,
         };
-        let single = def.class != OpClass::Reduction
+        let single = !matches!(def.class, OpClass::Reduction | OpClass::Scan)
             && ir.get_attr(op, "fusion.hint").is_none()
             && self.writes[position]
                 .iter()

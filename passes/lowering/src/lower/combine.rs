@@ -1,5 +1,4 @@
-//! Accumulation of reductions: type, identity, combining op. One table for loops, lanes and threads. One table for
-//! loops, lanes and threads.
+//! Accumulation of reductions and scans: type, identity, combining op. One table for loops, lanes and threads.
 
 use fuser_dialects::fusion;
 use fuser_ir::def::{Computes, OpClass, OpDef};
@@ -27,7 +26,14 @@ pub enum Combine {
 impl Combine {
     /// The way of a reduction op.
     pub fn of(ir: &Ir, op: Op) -> Option<Combine> {
-        let def = ir.def(op).filter(|d| d.class == OpClass::Reduction)?;
+        Self::of_class(ir, op, OpClass::Reduction)
+    }
+    /// The way of a scan op.
+    pub fn of_scan(ir: &Ir, op: Op) -> Option<Combine> {
+        Self::of_class(ir, op, OpClass::Scan)
+    }
+    fn of_class(ir: &Ir, op: Op, class: OpClass) -> Option<Combine> {
+        let def = ir.def(op).filter(|d| d.class == class)?;
         match def.computes? {
             Computes::Add => Some(Combine::Add),
             Computes::Mul => Some(Combine::Mul),
@@ -67,6 +73,15 @@ impl Combine {
         match self {
             Combine::Add | Combine::Mul => dtype.accumulate(),
             _ => dtype.compute(),
+        }
+    }
+    /// An element that keeps every bit of the other, in the accumulator type of `dtype`: what scans begin with. The neutral element
+    /// `+0` of a sum does not keep `-0`.
+    pub fn start(self, k: &mut KernelBuilder, dtype: DType) -> Value {
+        let acc = self.accumulator(dtype);
+        match self {
+            Combine::Add if acc.is_float() => k.float_constant(-0.0, acc),
+            _ => self.identity(k, dtype),
         }
     }
     /// The neutral element, in the accumulator type of `dtype`.

@@ -11,6 +11,7 @@ use fuser_ir::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::combine::Combine;
+use super::scan::Scan;
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
 /// Loop axes of a nest, outermost first, and what it is for.
@@ -49,6 +50,8 @@ pub(super) struct Nest {
     pub(super) ops: Vec<Op>,
     /// Values to load from global memory, in order of first use.
     pub(super) loads: Vec<Value>,
+    /// The scans among the ops.
+    pub(super) scans: Vec<Scan>,
 }
 
 impl SweepLowering<'_> {
@@ -188,6 +191,7 @@ impl SweepLowering<'_> {
             effects,
             ops,
             loads,
+            scans: Vec::new(),
         })
     }
     /// Number of loops that must be open before `value` can be computed.

@@ -11,7 +11,7 @@
 //!
 //! Cuts of named extents count where they are in one order whatever the lengths; a guard whose cuts are not stays a guard. Never
 //! makes more than [`MAX_COPIES`] copies of a step, and splits no loop that would take much more steps for its short vectors. A GPU's
-//! loops stay whole: its threads share them.
+//! loops stay whole, as its threads share them, and so do those around a scan.
 
 use std::borrow::Cow;
 
@@ -183,6 +183,10 @@ impl<'a> SweepLowering<'a> {
         let mut cuts = vec![ExtentExpr::default(), extent.clone()];
         let mut admitted: Vec<(Guard, [ExtentExpr; 2])> = Vec::new();
         let most = MAX_COPIES / self.copies;
+        // A scan goes through all indices, whether or not its result is chosen there.
+        if ops.iter().any(|&op| self.axes.scanned(op).is_some()) {
+            return vec![self.whole(axis)];
+        }
         for &op in ops.iter().filter(|_| !self.target.is_gpu() && most > 1) {
             let window = self
                 .window(op)

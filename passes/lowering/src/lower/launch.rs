@@ -330,6 +330,7 @@ impl Job<'_> {
             base: Vec::new(),
             extent: Vec::new(),
             scalars: FxHashMap::default(),
+            carries: FxHashMap::default(),
             resident: FxHashMap::default(),
             pending: Vec::new(),
             free: Vec::new(),

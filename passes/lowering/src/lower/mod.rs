@@ -6,7 +6,7 @@
 //! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
 //! loops), `index_set.rs` (loops without guards), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `stage.rs`
-//! (transposition through tile memory), `launch.rs` (one
+//! (transposition through tile memory), `scan.rs` (what is handed on along an axis), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
 //! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
@@ -23,6 +23,7 @@ pub mod lower_to_kernel;
 pub mod nest;
 mod pure;
 mod reduce;
+mod scan;
 mod stage;
 pub mod sweep;
 mod window;

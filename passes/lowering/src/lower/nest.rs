@@ -100,6 +100,7 @@ impl SweepLowering<'_> {
     pub(super) fn emit_nest(&mut self, mut nest: Nest) -> Result<(), Unsupported> {
         self.stage_crossing(&nest.loops, &mut nest.loads)?;
         self.stage_windows(&nest.loops, &mut nest.ops)?;
+        nest.scans = self.begin_scans(&nest)?;
         let nest = &nest;
         self.allocate_kept(nest)?;
         let mut scopes: Scopes = Vec::new();
@@ -211,6 +212,7 @@ impl SweepLowering<'_> {
             });
         }
         let ranges = self.tile_ranges(nest, axis);
+        self.load_carries(nest, depth, ivs);
         for range in &ranges {
             let bounds = self.range_inside(axis, range)?;
             state = self.within(range, ranges.len(), |s| {
@@ -222,6 +224,7 @@ impl SweepLowering<'_> {
                 s.emit_range(nest, depth, scopes, ivs, &inner, state, bounds)
             })?;
         }
+        self.store_carries(nest, depth, ivs);
         self.close_reductions(nest, depth, ivs, &outer, &inner, state)
     }
     /// Emits the loops over a range of the tile loop at `depth`: one in lanes, where these can be, and one over what is left.
@@ -236,13 +239,15 @@ impl SweepLowering<'_> {
         mut state: Vec<Value>,
         [from, to]: [Idx; 2],
     ) -> Result<Vec<Value>, Unsupported> {
+        let axis = nest.loops[depth];
         let innermost = depth + 1 == nest.loops.len();
         let lanes = if innermost {
             self.nest_lanes(nest)
         } else {
             None
         };
-        let map = if innermost {
+        let ordered = nest.scans.iter().any(|scan| scan.axis == axis);
+        let map = if innermost && !ordered {
             self.inner_map()
         } else {
             Map::Seq
@@ -250,9 +255,8 @@ impl SweepLowering<'_> {
         for part in self.k.intervals(from, to, lanes, map) {
             let range = [part.from, part.to];
             state = match part.lanes {
-                Some(lanes) => {
-                    self.emit_vector_loop(nest, depth, scopes, ivs, inner, state, range, lanes)?
-                }
+                Some(lanes) => self
+                    .emit_vector_loop(nest, depth, scopes, ivs, inner, state, range, lanes, map)?,
                 None => {
                     self.emit_scalar_loop(nest, depth, scopes, ivs, inner, state, range, map)?
                 }
@@ -279,16 +283,12 @@ impl SweepLowering<'_> {
         };
         let inits = self.loop_inits(inner, &state, map);
         let axis = nest.loops[depth];
-        let after = self.carried_loop(
-            [start, end, Idx::Const(1)],
-            &inits,
-            map,
-            &names,
-            |s, iv, args| {
+        let bounds = [start, end, Idx::Const(1)];
+        let after =
+            self.scanning_loop(nest, depth, bounds, &inits, map, &names, |s, iv, args| {
                 ivs.insert(axis, iv);
                 s.emit_level(nest, depth + 1, scopes, ivs, args, None)
-            },
-        )?;
+            })?;
         ivs.remove(&axis);
         Ok(self.join_thread_results(inner, state, after, map))
     }
@@ -303,17 +303,19 @@ impl SweepLowering<'_> {
         state: Vec<Value>,
         [start, end]: [Idx; 2],
         lanes: u64,
+        map: Map,
     ) -> Result<Vec<Value>, Unsupported> {
-        let map = self.inner_map();
         let axis = nest.loops[depth];
         if self.target.is_gpu() {
             let bounds = [start, end, Idx::Const(lanes as i64)];
-            let names: Vec<&str> = inner.iter().map(|r| r.combine.name()).collect();
+            let threads = inner.iter().filter(|_| map == Map::Thread);
+            let names: Vec<&str> = threads.map(|r| r.combine.name()).collect();
             let inits = self.loop_inits(inner, &state, map);
-            let after = self.carried_loop(bounds, &inits, map, &names, |s, iv, args| {
-                ivs.insert(axis, iv);
-                s.emit_level(nest, depth + 1, scopes, ivs, args, Some(lanes))
-            })?;
+            let after =
+                self.scanning_loop(nest, depth, bounds, &inits, map, &names, |s, iv, args| {
+                    ivs.insert(axis, iv);
+                    s.emit_level(nest, depth + 1, scopes, ivs, args, Some(lanes))
+                })?;
             ivs.remove(&axis);
             return Ok(self.join_thread_results(inner, state, after, map));
         }
@@ -326,7 +328,7 @@ impl SweepLowering<'_> {
             let inits = after.repeat(chains);
             let step = lanes as i64 * chains as i64;
             let bounds = [from, to, Idx::Const(step)];
-            let ends = self.carried_loop(bounds, &inits, map, &[], |s, iv, args| {
+            let ends = self.scanning_loop(nest, depth, bounds, &inits, map, &[], |s, iv, args| {
                 let mut next = Vec::new();
                 for chain in 0..chains {
                     let at = s.k.add(iv, Idx::Const(lanes as i64 * chain as i64));

@@ -33,7 +33,10 @@ impl SweepLowering<'_> {
         for &op in &nest.ops {
             let result = self.ir().result(op, 0);
             if self.depth(nest, result) == depth && !self.scalars.contains_key(&result) {
-                let value = self.emit_op(op, scopes, ivs, lanes)?;
+                let value = match nest.scans.iter().find(|scan| scan.op == op) {
+                    Some(scan) => self.emit_scan(scan, scopes, ivs, lanes)?,
+                    None => self.emit_op(op, scopes, ivs, lanes)?,
+                };
                 self.put(result, value, depth, scopes);
             }
         }
@@ -124,7 +127,8 @@ impl SweepLowering<'_> {
             OpClass::Reduction if Combine::of(self.ir(), op).is_some() => {
                 Ok(self.emit_trivial_reduction(op, operands[0]))
             }
-            OpClass::Shape => Ok(operands[0]),
+            // A scan along an axis of extent 1 is its operand.
+            OpClass::Shape | OpClass::Scan => Ok(operands[0]),
             OpClass::Elementwise => Ok(self.emit_elementwise(op, operands)),
             _ => self.refuse(
                 op,

@@ -189,7 +189,7 @@ impl SweepLowering<'_> {
         let at = self.resident_index(resident, ivs);
         self.k.store(element, resident.memory, at);
     }
-    fn extract(&mut self, vector: Value, lane: i64) -> Value {
+    pub(super) fn extract(&mut self, vector: Value, lane: i64) -> Value {
         let dtype = self.k.ir.value_kind(vector).dtype().unwrap_or(DType::F32);
         let ty = self.k.ir.scalar(dtype);
         let lane = self.k.ir.int_attr(lane);

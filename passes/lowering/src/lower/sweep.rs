@@ -113,6 +113,8 @@ pub struct SweepLowering<'a> {
     pub extent: Vec<Idx>,
     /// Values without tile axes, computed in this step.
     pub scalars: FxHashMap<Value, Value>,
+    /// The results so far of scans that a loop around the insertion point hands on.
+    pub carries: FxHashMap<Op, Value>,
     /// Values with tile axes, kept for later phases.
     pub resident: FxHashMap<Value, Resident>,
     /// Values that the current nest writes to tile memory: readable once it is complete.
@@ -493,7 +495,6 @@ impl<'a> SweepLowering<'a> {
         loops: &[usize],
         body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
     ) -> Result<(), Unsupported> {
-        let mut condition: Option<Value> = None;
         let empty = |l: &&usize| {
             let extent = self.spec.loops[**l].extent.as_constant();
             extent.is_none_or(|length| length < 1)
@@ -506,6 +507,15 @@ impl<'a> SweepLowering<'a> {
                 "compute it in a sweep without that axis",
             );
         }
+        self.at_start(loops, body)
+    }
+    /// Runs `body` only in the first iteration of the given outer loops.
+    pub(super) fn at_start(
+        &mut self,
+        loops: &[usize],
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        let mut condition: Option<Value> = None;
         for &axis in loops {
             let Some(first) = self.k.equals(self.outer[axis], Idx::ZERO) else {
                 continue;

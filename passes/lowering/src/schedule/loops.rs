@@ -51,7 +51,7 @@ pub struct Loops {
 impl Draft<'_> {
     /// Chooses the loops; `None` where an extent is unknown.
     pub fn choose(&self, target: &Target) -> Option<Loops> {
-        let lanes_along = self.contiguous_axis();
+        let lanes_along = self.contiguous_axis(target);
         let mut loops = Vec::new();
         for group in self.groups(&self.roles) {
             let role = role_of(&self.roles, group[0]);
@@ -85,14 +85,25 @@ impl Draft<'_> {
         })
     }
 
-    /// The axis along which most bytes of memory are contiguous.
-    fn contiguous_axis(&self) -> Option<AxisId> {
+    /// The axis along which most bytes of memory are contiguous, where threads can share it.
+    fn contiguous_axis(&self, target: &Target) -> Option<AxisId> {
+        let ordered = self.ops.iter().filter(|_| target.threads > 1);
+        let ordered = ordered.filter_map(|&op| self.axes.scanned(op));
+        let free = self.most_contiguous(&ordered.collect::<Vec<_>>());
+        free.or_else(|| self.most_contiguous(&[]))
+    }
+    /// The axis along which most bytes of memory are contiguous, or would be without the axes `except`.
+    fn most_contiguous(&self, except: &[AxisId]) -> Option<AxisId> {
+        let last = |value: Value| {
+            let axes = self.axes.stored(value).filter(|a| !except.contains(a));
+            axes.last()
+        };
         let mut weights: Vec<(AxisId, u64)> = Vec::new();
         // Outputs first: where loads and stores disagree, loads can be staged.
         let windows = self.ops.iter().filter(|&&op| self.is_contiguous_window(op));
         let windows: Vec<Value> = windows.map(|&op| self.ir.result(op, 0)).collect();
         for &value in self.memory.iter().rev().chain(&windows) {
-            let Some(axis) = self.innermost(value) else {
+            let Some(axis) = last(value) else {
                 continue;
             };
             let bytes = self.weight(value);
@@ -132,7 +143,7 @@ impl Draft<'_> {
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
     }
-    /// Axes that are walked as one: neighbours in every value, with one role, reduced by the same ops.
+    /// Axes that are walked as one: neighbours in every value, with one role, reduced by the same ops, scanned by none.
     fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
         let mut groups: Vec<Vec<AxisId>> = Vec::new();
         for &(axis, role) in roles {
@@ -162,7 +173,9 @@ impl Draft<'_> {
         };
         let alike = |op: &Op| {
             let reduced = self.axes.reduced(*op);
+            let scanned = self.axes.scanned(*op);
             reduced.contains(&before) == reduced.contains(&axis)
+                && scanned.is_none_or(|s| s != before && s != axis)
         };
         let indexed = |op: &Op| self.ir.computes(*op) == Some(Computes::Index);
         self.axes.values().iter().all(adjacent)

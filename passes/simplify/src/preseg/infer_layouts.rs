@@ -198,7 +198,7 @@ fn natural(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
     }
     let first = || orders.get(&ir.operand(op, 0));
     match def.class {
-        OpClass::Elementwise => widest(ir, op, orders),
+        OpClass::Elementwise | OpClass::Scan => widest(ir, op, orders),
         OpClass::Reduction => {
             let places = ir.maps(op)?.operand_axes(0)?;
             let place = |&axis: &usize| *places.get(axis)?;

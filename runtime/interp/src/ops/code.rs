@@ -25,6 +25,8 @@ pub(crate) enum Code {
     Pad,
     Cat,
     Reduce(Reduce),
+    /// A reduction by a function of two elements that keeps every step.
+    Scan(Binary),
     VarMean,
 }
 
@@ -103,6 +105,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("copy", Code::Shape(Shape::Copy)),
     ("cos", Code::Unary(Unary::Cos)),
     ("cosh", Code::Unary(Unary::Cosh)),
+    ("cumsum", Code::Scan(Binary::Add)),
     ("div", Code::Binary(Binary::Div)),
     ("erf", Code::Unary(Unary::Erf)),
     ("erfc", Code::Unary(Unary::Erfc)),

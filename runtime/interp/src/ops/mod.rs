@@ -8,11 +8,13 @@
 //! | `shape.rs` | shape and layout |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `reduce.rs` | reductions along axes |
+//! | `scan.rs` | reductions along an axis of which every step is kept |
 
 pub(crate) mod code;
 pub(crate) mod create;
 pub(crate) mod elementwise;
 pub(crate) mod reduce;
+pub(crate) mod scan;
 pub(crate) mod shape;
 pub(crate) mod window;
 

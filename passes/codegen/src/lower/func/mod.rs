@@ -351,14 +351,15 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             let lane = u32::try_from(ir.int_of(op, "lane").unwrap_or(-1))
                 .map_err(|_| malformed("no lane"))?;
             Ok(self.operand_value(op, 0)?.lane(lane))
-        } else if ir.is(op, &kernel::REDUCE) {
+        } else if ir.is(op, &kernel::REDUCE) || ir.is(op, &kernel::SCAN) {
             let combiner = ir.str_of(op, "combine").and_then(Combiner::from_name);
             let combiner = combiner.ok_or_else(|| malformed("no combiner"))?;
-            Ok(reduce::lanes(
-                self.operand_value(op, 0)?,
-                combiner,
-                result.dtype,
-            ))
+            let vector = self.operand_value(op, 0)?;
+            if ir.is(op, &kernel::REDUCE) {
+                return Ok(reduce::lanes(vector, combiner, result.dtype));
+            }
+            let before = self.operand_value(op, 1)?;
+            Ok(reduce::steps(vector, before, combiner, result.dtype))
         } else {
             self.arithmetic(op, result)
         }

@@ -7,7 +7,7 @@
 use fuser_analysis::axes::window::is_link;
 use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpClass;
-use fuser_ir::maps::Index;
+use fuser_ir::maps::{Index, IteratorKind};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -78,7 +78,7 @@ pub struct Moves {
     again: FxHashSet<Op>,
     /// The number of copies of ops that it makes.
     copied: usize,
-    /// True if a reduction is among them.
+    /// True if a reduction or a scan is among them.
     reduces: bool,
 }
 
@@ -108,7 +108,7 @@ impl Moves {
                         self.copied += 1;
                         self.again.insert(producer);
                         let class = ir.def(producer).map_or(OpClass::Structure, |d| d.class);
-                        self.reduces |= class == OpClass::Reduction;
+                        self.reduces |= matches!(class, OpClass::Reduction | OpClass::Scan);
                         let operands = ir.operands(producer).zip(moves);
                         next.extend(operands.filter_map(|(v, m)| Some((v, m.clone()?))));
                     }
@@ -126,7 +126,7 @@ impl Moves {
     pub fn copies(&self) -> usize {
         self.copied
     }
-    /// True if it is better to move: a reduction is in the way, and nobody else needs what is computed again.
+    /// True if it is better to move: a reduction or a scan is in the way, and nobody else needs what is computed again.
     pub fn pays(&self, ir: &Ir, window: Op) -> bool {
         let inner = |user: Op| user == window || self.again.contains(&user);
         let mine = |op: &Op| {
@@ -196,7 +196,11 @@ fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
     let maps = ir.maps(op)?;
     let result = dims(ir, ir.result(op, 0));
     let indices = maps.results.first()?.axes()?;
-    let still = |axis: usize| indices[axis] != Index::Zero || own.keeps(axis, result[axis].extent);
+    let parallel = |axis: usize| match indices[axis] {
+        Index::Iter(iter) => maps.iterators[iter] == IteratorKind::Parallel,
+        Index::Zero | Index::Affine { .. } => false,
+    };
+    let still = |axis: usize| parallel(axis) || own.keeps(axis, result[axis].extent);
     if !(0..indices.len()).all(still) {
         return None;
     }

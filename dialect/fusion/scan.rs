@@ -1,0 +1,48 @@
+//! Ops that put the elements along an axis together, one after the other, and keep every step.
+
+use fuser_ir::Ir;
+use fuser_ir::def::{
+    ClauseKind, Computes, DTypes, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
+    TypeConstraint, clause, operand, result,
+};
+
+use super::{fold, maps, shape};
+
+const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMERIC);
+
+const SCAN: OpDef = OpDef {
+    class: OpClass::Scan,
+    maps: Some(&maps::SCAN),
+    operands: &[operand("input", NUMBERS, "the tensor")],
+    clauses: &[clause("dim", ClauseKind::Int, "the axis, walked in order")],
+    results: &[result("output", NUMBERS, "as many elements as the operand")],
+    traits: Traits::PURE.union(Traits::PROPAGATES_NAN),
+    flops: 1,
+    infer: Some(infer),
+    fold: Some(fold::scan),
+    ..OpDef::EMPTY
+};
+
+/// The ops of this table, in the order of the manual.
+pub const SCAN_OPS: &[&OpDef] = &[&CUMSUM];
+
+/// `fusion.cumsum`
+pub static CUMSUM: OpDef = OpDef {
+    name: "fusion.cumsum",
+    computes: Some(Computes::Add),
+    summary: "sums of the elements up to each index of an axis",
+    doc: "Along `dim`, the first element is that of the operand, `-0` too, and each later one the sum of the one before it and \
+          the operand's element, in this order. Floats accumulate in f32 (f64 for f64), every sum rounded there, and each \
+          result is rounded to the element type once; integers wrap in their own type. So from a NaN on all are NaN. An empty \
+          axis gives an empty one. A `b` axis of extent n counts its element n times, and is no `b` axis in the result.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumsum %x dim 1 : tensor<4x8xf32>",
+    ..SCAN
+};
+
+fn infer(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (mut dims, dtype) = shape::tensor(ir, parts, 0)?;
+    let axis = shape::int(ir, parts, "dim").unwrap_or(0);
+    let axis = shape::checked_axis(axis, "dim", dims.len())?;
+    dims[axis].broadcast = false;
+    shape::one(ir.tensor(dims, dtype))
+}

@@ -1,0 +1,52 @@
+//! Scans along an axis: one element after the other, in index order.
+
+use crate::error::{InterpError, Result};
+use crate::machine::{CHUNK, Machine};
+use crate::number::math::Binary;
+use crate::number::reduce::Reducible;
+use crate::number::{Number, Rules};
+use crate::ops::elementwise::view_of;
+use crate::ops::with_lane;
+use crate::tensor::{Lane, Tensor, product};
+
+impl Machine<'_> {
+    /// Along axis `dim` the first element of `x`, then each time `op` of what was last and the next element, in the
+    /// accumulating type.
+    pub(crate) fn scan(&mut self, op: Binary, x: &Tensor, dim: usize) -> Result<Tensor> {
+        let mut axes = x.axes().to_vec();
+        let invalid = || InterpError::invalid("`dim` is no axis of the operand");
+        let axis = axes.get_mut(dim).ok_or_else(invalid)?;
+        axis.broadcast = false;
+        let extent = axis.extent;
+        // The stored elements from one index of the axis to the next.
+        let inner = product(axes[dim + 1..].iter().map(|a| a.stored())).unwrap_or(0);
+        let row = inner.saturating_mul(extent).max(1);
+        let view = view_of(x, &axes);
+        let draft = self.draft(x.dtype(), axes)?;
+        self.budget.burn(x.logical_len())?;
+        let wide = x.dtype().accumulate();
+        let (env, rules) = (self.env("", wide), Rules::of(x.dtype()));
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |mut part| {
+            let mut last = vec![L::default(); inner];
+            let mut lanes = vec![L::default(); CHUNK];
+            // A part may begin within a row: what leads to its first element is computed too.
+            let (start, end) = (part.range.start, part.range.end);
+            for begin in (start - start % row..end).step_by(CHUNK) {
+                let chunk = &mut lanes[..CHUNK.min(end - begin)];
+                view.gather(x, begin, chunk);
+                for (at, lane) in (begin..).zip(chunk.iter_mut()) {
+                    let last = &mut last[at % inner];
+                    if at % row < inner {
+                        *last = *lane;
+                    } else {
+                        <L as Number>::binary(op, std::slice::from_mut(last), &[*lane], &env);
+                    }
+                    *lane = last.stored(&rules);
+                }
+                let before = start.saturating_sub(begin).min(chunk.len());
+                let at = (begin + before).saturating_sub(start);
+                <L as Lane>::store(&chunk[before..], &mut part.data, part.bounds, at);
+            }
+        }))
+    }
+}
