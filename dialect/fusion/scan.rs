@@ -24,7 +24,7 @@ const SCAN: OpDef = OpDef {
 };
 
 /// The ops of this table, in the order of the manual.
-pub const SCAN_OPS: &[&OpDef] = &[&CUMSUM];
+pub const SCAN_OPS: &[&OpDef] = &[&CUMSUM, &CUMPROD];
 
 /// `fusion.cumsum`
 pub static CUMSUM: OpDef = OpDef {
@@ -36,6 +36,17 @@ pub static CUMSUM: OpDef = OpDef {
           result is rounded to the element type once; integers wrap in their own type. So from a NaN on all are NaN. An empty \
           axis gives an empty one. A `b` axis of extent n counts its element n times, and is no `b` axis in the result.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumsum %x dim 1 : tensor<4x8xf32>",
+    ..SCAN
+};
+
+/// `fusion.cumprod`
+pub static CUMPROD: OpDef = OpDef {
+    name: "fusion.cumprod",
+    computes: Some(Computes::Mul),
+    summary: "products of the elements up to each index of an axis",
+    doc: "Along `dim`, the first element is that of the operand, and each later one the product of the one before it and the operand's \
+          element, in this order; types, rounding, empty and `b` axes as for `fusion.cumsum`.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumprod %x dim 1 : tensor<4x8xf32>",
     ..SCAN
 };
 

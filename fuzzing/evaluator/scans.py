@@ -13,8 +13,16 @@ def ends_of_sum(a, b):
     return a[0] + b[0], a[1] + b[1]
 
 
+def ends_of_product(a, b):
+    products = [x * y for x in a for y in b]
+    return np.minimum.reduce(products), np.maximum.reduce(products)
+
+
 # How two intervals are put together, and the function of two integers.
-STEPS = {"cumsum": (ends_of_sum, np.add)}
+STEPS = {
+    "cumsum": (ends_of_sum, np.add),
+    "cumprod": (ends_of_product, np.multiply),
+}
 
 
 def apply(name, x, dim):

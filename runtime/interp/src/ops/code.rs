@@ -105,6 +105,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("copy", Code::Shape(Shape::Copy)),
     ("cos", Code::Unary(Unary::Cos)),
     ("cosh", Code::Unary(Unary::Cosh)),
+    ("cumprod", Code::Scan(Binary::Mul)),
     ("cumsum", Code::Scan(Binary::Add)),
     ("div", Code::Binary(Binary::Div)),
     ("erf", Code::Unary(Unary::Erf)),
