@@ -24,7 +24,7 @@ const SCAN: OpDef = OpDef {
 };
 
 /// The ops of this table, in the order of the manual.
-pub const SCAN_OPS: &[&OpDef] = &[&CUMSUM, &CUMPROD];
+pub const SCAN_OPS: &[&OpDef] = &[&CUMSUM, &CUMPROD, &CUMMAX, &CUMMIN];
 
 /// `fusion.cumsum`
 pub static CUMSUM: OpDef = OpDef {
@@ -47,6 +47,28 @@ pub static CUMPROD: OpDef = OpDef {
     doc: "Along `dim`, the first element is that of the operand, and each later one the product of the one before it and the operand's \
           element, in this order; types, rounding, empty and `b` axes as for `fusion.cumsum`.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumprod %x dim 1 : tensor<4x8xf32>",
+    ..SCAN
+};
+
+/// `fusion.cummax`
+pub static CUMMAX: OpDef = OpDef {
+    name: "fusion.cummax",
+    computes: Some(Computes::Max),
+    summary: "greatest of the elements up to each index of an axis",
+    doc: "Along `dim`, the greatest of the elements up to each index, NaN from the first NaN on; `-0 < +0`. Exact. An empty axis gives \
+          an empty one; a `b` axis is no `b` axis in the result.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.cummax %x dim 1 : tensor<4x8xf32>",
+    ..SCAN
+};
+
+/// `fusion.cummin`
+pub static CUMMIN: OpDef = OpDef {
+    name: "fusion.cummin",
+    computes: Some(Computes::Min),
+    summary: "smallest of the elements up to each index of an axis",
+    doc: "Along `dim`, the smallest of the elements up to each index, NaN from the first NaN on; `-0 < +0`. Exact. An empty axis gives \
+          an empty one; a `b` axis is no `b` axis in the result.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.cummin %x dim 1 : tensor<4x8xf32>",
     ..SCAN
 };
 

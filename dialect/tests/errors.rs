@@ -66,7 +66,7 @@ const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr", "lshr"];
 /// Reductions: an axis out of range, an axis twice, no axes, a misspelt clause.
 const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min", "max_num", "min_num"];
 /// Scans: an axis out of range, no axes to walk, truth values, no clause.
-const SCANS: &[&str] = &["cumsum", "cumprod"];
+const SCANS: &[&str] = &["cumsum", "cumprod", "cummax", "cummin"];
 /// Reductions of floats: integers.
 const FLOAT_REDUCTIONS: &[&str] = &["max_num", "min_num"];
 

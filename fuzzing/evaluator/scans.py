@@ -18,10 +18,27 @@ def ends_of_product(a, b):
     return np.minimum.reduce(products), np.maximum.reduce(products)
 
 
+def greatest(a, b):
+    """-0 < +0, and NumPy takes either."""
+    found = np.maximum(a, b)
+    minus = np.signbit(a) & np.signbit(b)
+    return np.where(found == 0, np.where(minus, -found.dtype.type(0), found.dtype.type(0)), found)
+
+
+def ends_of_max(a, b):
+    return greatest(a[0], b[0]), greatest(a[1], b[1])
+
+
+def ends_of_min(a, b):
+    return -greatest(-a[0], -b[0]), -greatest(-a[1], -b[1])
+
+
 # How two intervals are put together, and the function of two integers.
 STEPS = {
     "cumsum": (ends_of_sum, np.add),
     "cumprod": (ends_of_product, np.multiply),
+    "cummax": (ends_of_max, np.maximum),
+    "cummin": (ends_of_min, np.minimum),
 }
 
 

@@ -257,6 +257,16 @@ fn scans_keep_every_step_in_order() {
     for (shape, dim) in [([0, 3], 0), ([0, 3], 1), ([3, 0], 1)] {
         assert!(values(&scan(dim, tensor(DType::F32, &shape, &[]))).is_empty());
     }
+    let extreme = |op, x: &[f32]| {
+        let y = apply(op, &[C::Int("dim", 0)], &[f32s(&[x.len()], x)]);
+        values(&y[0])
+    };
+    let most = extreme("cummax", &[-0.0, 0.0, -1.0, 2.0, f32::NAN, 3.0]);
+    assert_eq!(most[..4], [0.0, 0.0, 0.0, 2.0]);
+    assert!(most[0].is_sign_negative() && !most[1].is_sign_negative());
+    assert!(most[4].is_nan() && most[5].is_nan());
+    assert_eq!(extreme("cummin", &[3.0, 4.0, -2.0]), [3.0, 3.0, -2.0]);
+    assert_eq!(extreme("cumprod", &[3.0, 4.0, -2.0]), [3.0, 12.0, -24.0]);
     // Several threads share a tensor; each goes from the beginning of its row.
     let long = scan(0, f32s(&[70_001], &[1.0; 70_001]));
     assert!(

@@ -120,7 +120,7 @@ pub fn reduction(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fa
         return Ok(Some(full_range(dtype)));
     }
     let magnitude = match (name, fact) {
-        ("max" | "min" | "max_num" | "min_num", fact) => {
+        ("max" | "min" | "max_num" | "min_num" | "cummax" | "cummin", fact) => {
             return Ok(if count == 0 { None } else { fact });
         }
         (_, None) => return Err(OrderMatters),

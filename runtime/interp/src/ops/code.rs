@@ -105,6 +105,8 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("copy", Code::Shape(Shape::Copy)),
     ("cos", Code::Unary(Unary::Cos)),
     ("cosh", Code::Unary(Unary::Cosh)),
+    ("cummax", Code::Scan(Binary::Maximum)),
+    ("cummin", Code::Scan(Binary::Minimum)),
     ("cumprod", Code::Scan(Binary::Mul)),
     ("cumsum", Code::Scan(Binary::Add)),
     ("div", Code::Binary(Binary::Div)),
