@@ -359,7 +359,10 @@ impl Axes {
             if self.reads(ir, op).contains(&value) {
                 return None;
             }
-            let windows = self.window(op).into_iter();
+            let mut axes = ir.results(op).iter().flat_map(|&v| self.logical(v));
+            let length = |axis| self.extent(axis).and_then(ExtentExpr::as_constant);
+            let empty = axes.any(|axis| length(axis) == Some(0));
+            let windows = self.window(op).filter(|_| !empty).into_iter();
             let all = windows.flat_map(|w| w.regions(self));
             regions.extend(all.filter(|r| r.value == value));
         }
