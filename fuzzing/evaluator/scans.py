@@ -53,8 +53,8 @@ def apply(name, x, dim):
     for k in range(1, len(lo)):
         # What is NaN stays NaN, whatever comes.
         nan = exact[k] & np.isnan(lo[k]) | exact[k - 1] & np.isnan(lo[k - 1])
-        lo[k], hi[k] = ends((lo[k - 1], hi[k - 1]), (lo[k], hi[k]))
-        lo[k][nan] = hi[k][nan] = np.nan
+        found = ends((lo[k - 1], hi[k - 1]), (lo[k], hi[k]))
+        lo[k], hi[k] = (np.where(nan, np.nan, end) for end in found)
         exact[k] = exact[k] & exact[k - 1] | nan
     lo, hi, exact = (np.moveaxis(a, 0, dim) for a in (lo, hi, exact))
     found = interval(x.dtype, lo, hi, open, exact, lo)
