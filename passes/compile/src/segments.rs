@@ -40,9 +40,12 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let mut seen = Vec::new();
     for &sweep in &sweeps {
         for value in report::outside_reads(ir, sweep, segment) {
+            let whole = stored_bytes(ir, value, extents);
             let part = report::part_read(ir, sweep, value);
-            let part = part.and_then(|part| extents.polynomial(ir, &part));
-            let bytes = part.unwrap_or_else(|| stored_bytes(ir, value, extents));
+            let bytes = match part.and_then(|part| extents.polynomial(ir, &part)) {
+                Some(part) => part.minimum(whole),
+                None => whole,
+            };
             read.push(bytes.clone());
             if !seen.contains(&value) {
                 seen.push(value);

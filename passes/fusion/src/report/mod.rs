@@ -20,7 +20,7 @@ mod quantity;
 mod segment_report;
 
 use fuser_analysis::axes::{Axes, value_text};
-use fuser_analysis::cost::{Bindings, Model, boundary, plan_ops};
+use fuser_analysis::cost::{Bindings, Model, Sweep, boundary, plan_ops};
 use fuser_dialects::task;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, Ir, Op, Value};
@@ -169,7 +169,7 @@ fn touched(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Option<ExtentExpr>
     touched.mul(&ExtentExpr::constant(element))
 }
 
-/// The bytes that a drawn sweep reads of `value`, where they are fewer than all of it whatever the extents.
+/// The bytes that a drawn sweep reads of `value` at most, unless they are all of it whatever the extents.
 pub fn part_read(ir: &Ir, sweep: Op, value: Value) -> Option<ExtentExpr> {
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok()?;
@@ -221,7 +221,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
     let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
     let sweeps = plan.sweeps.iter();
     let reads = sweeps.map(|sweep| {
-        let ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
+        let ops = walked(ir, axes.as_ref(), sweep);
         let counts = |v: &&Value| outputs.contains(*v) || plan.inputs.contains(*v);
         let walked = sweep.loads.iter().chain(&sweep.fetches).filter(counts);
         let late = sweep.epilogue_loads.iter().filter(counts);
@@ -236,6 +236,25 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
         own.chain(late).collect()
     });
     reads.collect()
+}
+
+/// The ops of a sweep of a plan that are computed at points of its walk, and not for windows alone.
+fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
+    let mut ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
+    let Some(axes) = axes else { return ops };
+    let results = |op: &Op| ir.results(*op).to_vec();
+    let late = sweep.epilogue.iter().flat_map(|&op| ir.operands(op));
+    let mut wanted: rustc_hash::FxHashSet<Value> = late.collect();
+    wanted.extend(sweep.stores.iter().chain(&sweep.keeps));
+    wanted.extend(sweep.accumulators.iter().flat_map(results));
+    ops.reverse();
+    ops.retain(|&op| {
+        let walked = ir.results(op).iter().any(|v| wanted.contains(v));
+        wanted.extend(axes.reads(ir, op).into_iter().filter(|_| walked));
+        walked
+    });
+    ops.reverse();
+    ops
 }
 
 /// The reads of a drawn sweep from outside of its segment; none where an axis that it walks is empty.
