@@ -30,6 +30,10 @@ pub static CREATE: MapsDef = family("create", "new", create);
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
 pub static PAD: MapsDef = window("pad", pad);
+/// Axis `dim` at the indices that another operand holds, whose axes stand in its place.
+pub static TAKE: MapsDef = gather("take", take);
+/// Axis `dim` at the indices that another operand holds for each element of the result.
+pub static TAKE_ALONG: MapsDef = gather("take-along", take_along);
 /// Axes `dims` from their ends.
 pub static FLIP: MapsDef = window("flip", flip);
 /// One operand after the other along `dim`.
@@ -50,6 +54,13 @@ const fn window(name: &'static str, maps: MapsFn) -> MapsDef {
     MapsDef {
         shifts: true,
         ..family(name, "kept, indices shift within them", maps)
+    }
+}
+
+const fn gather(name: &'static str, maps: MapsFn) -> MapsDef {
+    MapsDef {
+        shifts: true,
+        ..family(name, "one is read at indices that are data", maps)
     }
 }
 
@@ -250,6 +261,38 @@ fn flip(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     (from == to).then(|| parallel(to, smallvec![Map::Axes(map)]))
 }
 
+/// The clause `dim`, an axis of `rank`.
+fn dim(ir: &Ir, op: Op, rank: usize) -> Option<usize> {
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    (dim < rank).then_some(dim)
+}
+
+fn take(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let dim = dim(ir, op, from)?;
+    let indices = ir.rank(ir.operands(op).nth(1)?);
+    let index = |axis: usize| match axis {
+        _ if axis < dim => Index::Iter(axis),
+        _ if axis == dim => Index::Element(1),
+        _ => Index::Iter(axis + indices - 1),
+    };
+    let operand = Map::Axes((0..from).map(index).collect());
+    let own = Map::Axes((dim..dim + indices).map(Index::Iter).collect());
+    (from + indices == to + 1).then(|| parallel(to, smallvec![operand, own]))
+}
+
+fn take_along(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, to) = ranks(ir, op)?;
+    let dim = dim(ir, op, from)?;
+    let index = |axis: usize| match axis == dim {
+        true => Index::Element(1),
+        false => Index::Iter(axis),
+    };
+    let operand = Map::Axes((0..from).map(index).collect());
+    let same = from == to && ir.rank(ir.operands(op).nth(1)?) == to;
+    same.then(|| parallel(to, smallvec![operand, Map::identity(to)]))
+}
+
 fn pad(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, to) = ranks(ir, op)?;
     let (low, high) = (ir.i64s_of(op, "low")?, ir.i64s_of(op, "high")?);
@@ -268,9 +311,7 @@ fn pad(ir: &Ir, op: Op) -> Option<IndexingMaps> {
 
 fn cat(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (_, to) = ranks(ir, op)?;
-    let dim = usize::try_from(ir.int_of(op, "dim")?)
-        .ok()
-        .filter(|&d| d < to)?;
+    let dim = dim(ir, op, to)?;
     let mut before = ExtentExpr::constant(0);
     let mut operands = SmallVec::new();
     for operand in ir.operands(op) {

@@ -6,6 +6,7 @@
 //! | `creation.rs` | constants, `full`, `iota` |
 //! | `reshape.rs` | `broadcast` to `segment_set`: shape only |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
+//! | `gather.rs` | `take`, `take_along` |
 //! | `reduction.rs` | `sum` to `var_mean` |
 //! | `scan.rs` | reductions that keep every step |
 //!
@@ -19,6 +20,7 @@ pub mod codes;
 pub mod creation;
 pub mod elementwise;
 pub mod fold;
+pub mod gather;
 pub mod maps;
 pub mod reduction;
 pub mod reshape;
@@ -32,6 +34,7 @@ use fuser_ir::def::{DialectDef, OpDef};
 
 pub use binary::*;
 pub use creation::*;
+pub use gather::*;
 pub use reduction::*;
 pub use reshape::*;
 pub use scan::*;
@@ -49,6 +52,7 @@ const LISTS: Lists = Lists(&[
     CREATION_OPS,
     RESHAPE_OPS,
     WINDOW_OPS,
+    GATHER_OPS,
     REDUCTION_OPS,
     SCAN_OPS,
 ]);

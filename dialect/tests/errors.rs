@@ -283,6 +283,31 @@ const CASES: &[Case] = &[
         "FIR0304",
         "// %x: tensor<5xf32>\n%0 = fusion.cat %x dim 1",
     ),
+    (
+        "fusion.take",
+        "FIR0304",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xi64>\n%0 = fusion.take %x, %i dim 2",
+    ),
+    (
+        "fusion.take",
+        "FIR0211",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xf32>\n%0 = fusion.take %x, %i dim 0",
+    ),
+    (
+        "fusion.take_along",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %i: tensor<3x2xi32>\n%0 = fusion.take_along %x, %i dim 0",
+    ),
+    (
+        "fusion.take_along",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %i: tensor<4xi64>\n%0 = fusion.take_along %x, %i dim 1",
+    ),
+    (
+        "fusion.take_along",
+        "FIR0304",
+        "// %x: tensor<5xf32>, %i: tensor<4xi64>\n%0 = fusion.take_along %x, %i dim -1",
+    ),
     // fusion, reductions
     (
         "fusion.sum",

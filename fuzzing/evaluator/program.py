@@ -260,7 +260,35 @@ def cat(clauses, *parts):
     return Value(parts[0].dtype, lo, hi, open, axes)
 
 
+def gathered(x, indices, dim, axes, elements, spread):
+    length = x.lo.shape[dim]
+    held = np.clip(indices.lo.astype(np.int64), 0, max(length - 1, 0))
+    some = lambda a: a if length else np.zeros(a.shape[:dim] + (1,) + a.shape[dim + 1:], a.dtype)
+    value = x.moved(lambda a: elements(some(a), held), axes)
+    unsure = ~indices.exact() if indices.open is None else ~indices.exact() | indices.open
+    if unsure.any() and length > 1:
+        unsure = np.broadcast_to(spread(unsure), value.lo.shape)
+        open = unsure if value.open is None else value.open | unsure
+        value = Value(value.dtype, value.lo, value.hi, open, axes)
+    return value
+
+
+def take(clauses, x, indices):
+    dim = clauses["dim"]
+    behind = (1,) * (x.lo.ndim - dim - 1)
+    axes = x.axes[:dim] + indices.axes + x.axes[dim + 1:]
+    return gathered(x, indices, dim, axes, lambda a, i: np.take(a, i, axis=dim), lambda u: u.reshape(u.shape + behind))
+
+
+def take_along(clauses, x, indices):
+    dim = clauses["dim"]
+    pairs = enumerate(zip(x.axes, indices.axes))
+    axes = [own if d == dim else Axis(have.broadcast and own.broadcast, have.static) for d, (have, own) in pairs]
+    return gathered(x, indices, dim, axes, lambda a, i: np.take_along_axis(a, i, axis=dim), lambda u: u)
+
+
 MOVES = {
     "broadcast": broadcast, "expand": expand, "squeeze": squeeze, "permute": permute, "reshape": reshape, "copy": copy,
     "segment_set": copy, "slice": slice_, "flip": flip, "pad": pad, "cat": cat,
+    "take": take, "take_along": take_along,
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::folder;
+use super::folder;
 
 const COMMAND: &str =
     "x.fir --shape B=5 --input n=iota --repeat 1 --output-dir out --report json:r.json --cache-dir";

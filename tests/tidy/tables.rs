@@ -18,6 +18,7 @@ const ALL: &[&str] = &[
     "creation",
     "reshape",
     "window",
+    "gather",
     "reduction",
     "scan",
 ];

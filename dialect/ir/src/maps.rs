@@ -9,6 +9,7 @@
 //! %t = fusion.slice %b starts [0, 2] shape [4, 6]   // (i, j):  %b[i, 2 + j] -> %t[i, j]
 //! %r = fusion.cumsum %x dim 1                   // (i, s):  %x[i, s] -> %r[i, s]     s is a scan iterator
 //! %c = fusion.cat %t, %u dim 1                      // (i, j):  the first of %t[i, j], %u[i, j - 6] that has an element there
+//! %g = fusion.take %x, %n dim 0                     // (i, j):  %n[i], %x[%n[i], j] -> %g[i, j]
 //! ```
 //!
 //! The maps of an op follow from its clauses and types; a row of the op table names the function that computes them
@@ -48,6 +49,9 @@ pub enum Index {
         /// From one index to the next; not 0. Below 0 the axis is read from its end.
         step: i64,
     },
+    /// The element of this operand at its own map, an integer: where it is below 0 the first index of the axis, where it is beyond
+    /// the axis the last one. Along an axis without indices the element that is read is 0.
+    Element(usize),
 }
 
 /// The element of an operand that is read, or of a result that is written, at a point of the iteration space.
@@ -88,7 +92,7 @@ pub struct MapsDef {
     pub name: &'static str,
     /// Its effect on axes, for the manual: "some end here".
     pub doc: &'static str,
-    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`]).
+    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`], [`Index::Element`]).
     pub shifts: bool,
     /// Computes the maps; `None` where clauses or types are not what the verifier accepts.
     pub maps: fn(&Ir, Op) -> Option<IndexingMaps>,
@@ -114,11 +118,16 @@ impl Map {
 }
 
 impl IndexingMaps {
+    /// True if the elements of operand `operand` are indices into others.
+    pub fn indexes(&self, operand: usize) -> bool {
+        let mut indices = self.operands.iter().filter_map(Map::axes).flatten();
+        indices.any(|index| *index == Index::Element(operand))
+    }
     /// The iterator that is this index, if it stands for the same elements of operands and results: not of a scan.
     fn parallel(&self, index: &Index) -> Option<usize> {
         match *index {
             Index::Iter(iter) => (self.iterators[iter] != IteratorKind::Scan).then_some(iter),
-            Index::Zero | Index::Affine { .. } => None,
+            Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
         }
     }
     /// For each axis of operand `operand` the axis of the first result with the same index, if there is one: elements at that

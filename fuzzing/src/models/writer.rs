@@ -418,6 +418,29 @@ impl<'s> Writer<'s> {
         self.write("cat", parts, clauses, ty, ranges::hull(&ranges))
     }
 
+    /// `take`
+    pub fn take(&mut self, x: V, indices: V, dim: usize) -> V {
+        let mut dims = self.dims(x);
+        dims.splice(dim..=dim, self.dims(indices));
+        self.gathered("take", x, indices, dim, dims)
+    }
+    /// `take_along`
+    pub fn take_along(&mut self, x: V, indices: V, dim: usize) -> V {
+        let pairs = self.dims(x).into_iter().zip(self.dims(indices)).enumerate();
+        let dims = pairs.map(|(d, (have, own))| Dim {
+            broadcast: own.broadcast && (d == dim || have.broadcast),
+            ..own
+        });
+        let dims = dims.collect();
+        self.gathered("take_along", x, indices, dim, dims)
+    }
+    fn gathered(&mut self, name: &'static str, x: V, indices: V, dim: usize, dims: Vec<Dim>) -> V {
+        let ty = Type::tensor(self.dtype_of(x), dims);
+        let range = ranges::hull(&[self.range(x), (0.0, 0.0)]);
+        let clauses = vec![Clause::Int("dim", dim as u64)];
+        self.write(name, &[x, indices], clauses, ty, range)
+    }
+
     // --- reductions
 
     fn remains(&self, x: V, dims: &[usize], keepdim: bool) -> Type {

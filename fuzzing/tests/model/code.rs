@@ -1,8 +1,11 @@
 //! The ops of a kernel that its indices and memory depend on, numbered so that they run fast; what is done to data is left out.
+//!
+//! An index that is data stands for its place: an element that is loaded is its own number, and what is computed from it is the same.
+//! So indices are all different, as far as the axis goes: where a kernel takes the lesser of such an index and the last, they go round.
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::{Block, DType, Ir, Op, TypeKind, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Clone, Copy)]
 pub enum Binary {
@@ -33,6 +36,17 @@ pub enum Code {
         how: String,
         of: [usize; 2],
     },
+    /// `to` is an index that is data, brought into an axis whose last index is `last`: others for neighbours, as far as that goes.
+    Wrap {
+        to: usize,
+        of: usize,
+        last: usize,
+    },
+    /// `to` stands for what `of` stands for.
+    Copy {
+        to: usize,
+        of: usize,
+    },
     Where {
         to: usize,
         of: [usize; 3],
@@ -44,6 +58,10 @@ pub enum Code {
         at: usize,
         lanes: i64,
         within: Option<[usize; 2]>,
+        /// The number of a load whose place is data.
+        gather: Option<usize>,
+        /// The stand-in for the element, where an index is made of it.
+        to: Option<usize>,
     },
     For {
         bounds: [usize; 3],
@@ -63,6 +81,37 @@ pub struct Decoder<'a> {
     pub registers: HashMap<Value, usize>,
     /// The number of each buffer.
     pub memories: HashMap<Value, usize>,
+    /// Data of which indices are made.
+    pub data: HashSet<Value>,
+    /// Registers that hang on it.
+    pub gathered: HashSet<usize>,
+    /// The loads whose places are data.
+    pub gathers: usize,
+}
+
+/// The data of which a kernel makes indices.
+pub fn indices(ir: &Ir, func: Op) -> HashSet<Value> {
+    // Indices of the walk and conditions are known anyway.
+    let is_data = |v: &Value| match ir.value_kind(*v) {
+        TypeKind::Scalar(dtype) => !matches!(dtype, DType::Index | DType::I1),
+        _ => false,
+    };
+    let casts = ir
+        .walk(func)
+        .into_iter()
+        .filter(|&op| ir.is(op, &fusion::CAST));
+    let casts =
+        casts.filter(|&op| *ir.value_kind(ir.result(op, 0)) == TypeKind::Scalar(DType::Index));
+    let mut stack: Vec<Value> = casts.map(|op| ir.operand(op, 0)).collect();
+    let mut data = HashSet::new();
+    while let Some(value) = stack.pop() {
+        if data.insert(value)
+            && let Some(op) = ir.def_op(value)
+        {
+            stack.extend(ir.operands(op).filter(is_data));
+        }
+    }
+    data
 }
 
 impl Decoder<'_> {
@@ -126,8 +175,12 @@ impl Decoder<'_> {
     }
     fn touch(&mut self, op: Op, memory: usize, stores: bool) -> Result<Option<Code>, String> {
         let ir = self.ir;
+        let held = (!stores).then(|| ir.result(op, 0));
+        let held = held.filter(|value| self.data.contains(value));
         let Some(&number) = self.memories.get(&ir.operand(op, memory)) else {
-            return Ok(None);
+            let Some(value) = held else { return Ok(None) };
+            let of = self.known(op, memory + 1)?;
+            return Ok(Some(self.copy(value, of, true)));
         };
         let data = match stores {
             true => ir.operand(op, 0),
@@ -141,15 +194,27 @@ impl Decoder<'_> {
             true => Some([self.known(op, 3)?, self.known(op, 4)?]),
             false => None,
         };
+        let at = self.known(op, memory + 1)?;
+        let gather = self.gathered.contains(&at).then_some(self.gathers);
+        self.gathers += usize::from(gather.is_some());
+        let to = held.map(|value| self.register(value));
+        self.gathered.extend(to);
         Ok(Some(Code::Touch {
             memory: number,
             stores,
-            at: self.known(op, memory + 1)?,
+            at,
             lanes,
             within,
+            gather,
+            to,
         }))
     }
-    /// An op on indices or conditions; none for one on data.
+    fn copy(&mut self, value: Value, of: usize, data: bool) -> Code {
+        let to = self.register(value);
+        self.gathered.extend(data.then_some(to));
+        Code::Copy { to, of }
+    }
+    /// An op on indices or conditions; none for one on data, unless an index is made of it.
     fn arithmetic(&mut self, op: Op) -> Option<Code> {
         let ir = self.ir;
         let &result = ir.results(op).first()?;
@@ -157,24 +222,39 @@ impl Decoder<'_> {
             TypeKind::Scalar(dtype) => matches!(dtype, DType::Index | DType::I1),
             _ => false,
         };
-        if !index {
+        let held = self.data.contains(&result);
+        if !index && !held {
             return None;
         }
-        let operands = ir.operands(op);
-        let of: Option<Vec<usize>> = operands.map(|v| self.registers.get(&v).copied()).collect();
-        let of = of?;
         if ir.is(op, &fusion::CONSTANT) {
-            let value = ir.attr_of(op, "value")?.as_int()? as i64;
+            let value = ir.attr_of(op, "value")?.as_int().unwrap_or(0) as i64;
             let to = self.register(result);
             return Some(Code::Constant { to, value });
         }
+        let known = ir.operands(op).map(|v| self.registers.get(&v).copied());
+        let known: Vec<Option<usize>> = known.collect();
+        let first = known.iter().flatten().next().copied();
+        let mut data = known.iter().flatten().copied();
+        let data = data.find(|r| self.gathered.contains(r));
+        if let Some(of) = data
+            .filter(|_| held)
+            .or(first.filter(|_| ir.is(op, &fusion::CAST)))
+        {
+            return Some(self.copy(result, of, data.is_some()));
+        }
+        let of: Vec<usize> = known.into_iter().collect::<Option<_>>()?;
+        let register = |decoder: &mut Self| {
+            let to = decoder.register(result);
+            decoder.gathered.extend(data.map(|_| to));
+            to
+        };
         if ir.is(op, &fusion::COMPARE) {
             let how = ir.str_of(op, "predicate")?.to_owned();
-            let (of, to) = ([of[0], of[1]], self.register(result));
+            let (of, to) = ([of[0], of[1]], register(self));
             return Some(Code::Compare { to, how, of });
         }
         if ir.is(op, &fusion::WHERE) {
-            let (of, to) = ([of[0], of[1], of[2]], self.register(result));
+            let (of, to) = ([of[0], of[1], of[2]], register(self));
             return Some(Code::Where { to, of });
         }
         let table = [
@@ -188,8 +268,14 @@ impl Decoder<'_> {
             (&fusion::AND, Binary::And),
             (&fusion::OR, Binary::Or),
         ];
-        let (_, how) = table.into_iter().find(|(def, _)| ir.is(op, def))?;
-        let (of, to) = ([of[0], of[1]], self.register(result));
+        let Some((_, how)) = table.into_iter().find(|(def, _)| ir.is(op, def)) else {
+            return Some(self.copy(result, first.filter(|_| held)?, false));
+        };
+        let (of, to) = ([of[0], of[1]], register(self));
+        if matches!(how, Binary::Min) && self.gathered.contains(&of[0]) {
+            let [of, last] = of;
+            return Some(Code::Wrap { to, of, last });
+        }
         Some(Code::Binary { to, how, of })
     }
 }

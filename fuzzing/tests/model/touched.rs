@@ -1,15 +1,15 @@
 //! The elements of its buffers that one launch of a kernel loads and stores, found by running the index arithmetic of its body
 //! and nothing else.
 //!
-//! Data is not looked at: no op of a kernel makes an index or a condition of it. A loop without loops inside is walked as one
+//! Data is not looked at: an index that is data stands for its place (`code.rs`). A loop without loops inside is walked as one
 //! where all its indices are lines, `at + step * k` in the iteration `k`, and else in parts, halves or interleaved ones, so that quotients,
 //! remainders, minima and comparisons fall apart into few. Shares no code with lowering, code generation or the interpreter.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use fuser_ir::{Ir, Op};
 
-use super::code::{Binary, Code, Decoder};
+use super::code::{Binary, Code, Decoder, indices};
 
 /// Elements of a line: what lies between two elements of one line moves with them.
 const LINE: u64 = 16;
@@ -74,6 +74,17 @@ impl Elements {
 pub struct Touched {
     pub loaded: Vec<Elements>,
     pub stored: Vec<Elements>,
+    /// The buffer of each load whose place is data, and its elements.
+    gathered: Vec<(usize, Elements)>,
+}
+
+impl Touched {
+    /// The most elements of a buffer that loads whose places are data may touch: each other ones.
+    pub fn gathered(&self, buffer: usize) -> u64 {
+        let own = self.gathered.iter().filter(|(b, _)| *b == buffer);
+        let sum = own.map(|(_, elements)| elements.count()).sum::<u64>();
+        sum.min(self.loaded[buffer].length)
+    }
 }
 
 /// The elements that a launch of `func` touches of buffers of these lengths, under these extents.
@@ -83,6 +94,9 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
         ir,
         registers: HashMap::new(),
         memories: HashMap::new(),
+        data: indices(ir, func),
+        gathered: HashSet::new(),
+        gathers: 0,
     };
     let parameters = ir.args(body);
     decoder
@@ -98,6 +112,7 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
         touched: Touched {
             loaded: buffers.clone(),
             stored: buffers,
+            gathered: vec![(0, Elements::default()); decoder.gathers],
         },
         left: BUDGET,
     };
@@ -160,6 +175,16 @@ impl Run {
                     let holds = compare(how, a, b, count).ok_or(Stop::Varies(1))?;
                     self.lines[*to] = Line::fixed(i64::from(holds));
                 }
+                Code::Wrap { to, of, last } => {
+                    let [a, last] = [*of, *last].map(|r| self.lines[r]);
+                    let length = Line::fixed(last.at + 1);
+                    self.lines[*to] = match length.at > 0 && last.step == 0 {
+                        true => binary(Binary::Rem, a, length, count)
+                            .ok_or(Stop::Varies(parts(Binary::Rem, a, length)))?,
+                        false => last,
+                    };
+                }
+                Code::Copy { to, of } => self.lines[*to] = self.lines[*of],
                 Code::Where { to, of } => {
                     let [condition, then, otherwise] = of.map(|r| self.lines[r]);
                     self.lines[*to] = if condition.at != 0 { then } else { otherwise };
@@ -170,19 +195,26 @@ impl Run {
                     at,
                     lanes,
                     within,
+                    gather,
+                    to,
                 } => {
+                    if let Some(to) = to {
+                        self.lines[*to] = self.lines[*at];
+                    }
                     let within = within.map(|w| w.map(|r| self.lines[r]));
                     let buffers = match stores {
                         true => &mut self.touched.stored,
                         false => &mut self.touched.loaded,
                     };
-                    let inside = touch(
-                        &mut buffers[*memory],
-                        self.lines[*at],
-                        *lanes,
-                        within,
-                        count,
-                    )?;
+                    let line = self.lines[*at];
+                    let inside = touch(&mut buffers[*memory], line, *lanes, within, count)?;
+                    if let Some(gather) = gather {
+                        let (buffer, elements) = &mut self.touched.gathered[*gather];
+                        if elements.length == 0 {
+                            (*buffer, *elements) = (*memory, Elements::of(buffers[*memory].length));
+                        }
+                        touch(elements, line, *lanes, within, count)?;
+                    }
                     if !inside {
                         return Err(Stop::Fault(format!("outside of buffer {memory}")));
                     }

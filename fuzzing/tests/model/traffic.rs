@@ -126,7 +126,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                             bytes.read += loaded;
                             bytes.lines += match read.is_plain() {
                                 true => loaded,
-                                false => read.in_lines() * element,
+                                false => read.in_lines().max(touched.gathered(number)) * element,
                             };
                             bytes.written += stored;
                         }

@@ -1,19 +1,22 @@
-//! Windows: the elements of slices, pads and cats.
+//! Windows: the elements of slices, flips, pads, cats and gathers.
 //!
 //! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an evaluation of
 //! the ops on arrays written here; and each refusal and question by itself.
 
 use fuser_analysis::axes::window::{
-    Form, Guard, MAX_NODES, MAX_PIECES, Node, Variable, Window, WindowRefusal,
+    Form, Guard, MAX_NODES, MAX_PIECES, Node, Source, Variable, Window, WindowRefusal,
 };
 use fuser_analysis::axes::{Axes, AxisId, AxisRefusal};
 use fuser_ir::layout;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{DType, Ir, Op, Value};
 use fuser_testing::{Random, parsed};
 
 /// The value in a border, where the tensor holds 0, 1, 2, ...
 const FILL: i64 = -1;
+
+/// The indices of gathers, some of them beyond the axis.
+const INDICES: [i64; 5] = [2, -3, 0, 100, 1];
 
 /// A dense array, row-major.
 #[derive(Clone)]
@@ -163,6 +166,18 @@ impl Chain {
         });
         self.emit(&format!("flip @ dims [{dim}]"), value);
     }
+    fn take(&mut self) {
+        let old = self.value.clone();
+        let dim = self.random.below(old.dims.len());
+        let mut dims = old.dims.clone();
+        dims[dim] = INDICES.len();
+        let value = Array::of(&dims, |index| {
+            let mut index = index.to_vec();
+            index[dim] = INDICES[index[dim]].clamp(0, old.dims[dim] as i64 - 1) as usize;
+            old.at(&index)
+        });
+        self.emit(&format!("take @, %n dim {dim}"), value);
+    }
     fn turn(&mut self) {
         let old = self.value.clone();
         let dims: Vec<usize> = old.dims.iter().rev().copied().collect();
@@ -175,7 +190,9 @@ impl Chain {
 }
 
 fn program(ty: &str, body: &str, result: &str) -> (Ir, Vec<Op>) {
-    let text = format!("task.program @f(%v0: {ty}, %fill: f32) -> {result} {{\n{body}\n}}\n");
+    let text = format!(
+        "task.program @f(%v0: {ty}, %fill: f32, %n: tensor<5xi64>) -> {result} {{\n{body}\n}}\n"
+    );
     let (ir, module) = parsed(&text);
     let program = ir.children(module)[0];
     let ops = ir.children(program);
@@ -209,49 +226,81 @@ fn walk(axes: &Axes, result: Value, index: &[usize]) -> Vec<(AxisId, i64)> {
     point
 }
 
-fn value_of(axes: &Axes, form: &Form, point: &[(AxisId, i64)]) -> i64 {
-    let index = |v: &Variable| {
-        let (_, index) = point.iter().find(|p| p.0 == v.axis).expect("walked");
-        match v.mirrored {
-            true => number(axes.extent(v.axis).expect("known")) - 1 - index,
-            false => *index,
-        }
-    };
-    let terms = form.terms.iter().map(|(v, c)| number(c) * index(v));
-    number(&form.offset) + terms.sum::<i64>()
+/// The values of forms at a point of the walk, where some nodes are known.
+struct Here<'a> {
+    axes: &'a Axes,
+    point: &'a [(AxisId, i64)],
+    values: Vec<i64>,
+}
+
+impl Here<'_> {
+    fn value_of(&self, form: &Form) -> i64 {
+        let index = |v: &Variable| {
+            let (index, length) = match &v.of {
+                Source::Axis(axis) => {
+                    let (_, index) = self.point.iter().find(|p| p.0 == *axis).expect("walked");
+                    (*index, self.axes.extent(*axis).expect("known"))
+                }
+                Source::Element { node, length } => {
+                    (self.values[*node].clamp(0, number(length) - 1), length)
+                }
+            };
+            match v.mirrored {
+                true => number(length) - 1 - index,
+                false => index,
+            }
+        };
+        let terms = form.terms.iter().map(|(v, c)| number(c) * index(v));
+        number(&form.offset) + terms.sum::<i64>()
+    }
+    fn holds(&self, guard: &Guard) -> bool {
+        (0..number(&guard.extent)).contains(&self.value_of(&guard.at))
+    }
 }
 
 /// The value of one element by the nodes, where each element of the `size` in memory holds its place.
 fn element(ir: &Ir, axes: &Axes, window: &Window, point: &[(AxisId, i64)], size: i64) -> i64 {
-    let holds = |g: &Guard| (0..number(&g.extent)).contains(&value_of(axes, &g.at, point));
-    let mut values = Vec::<i64>::new();
+    let values = Vec::new();
+    let mut here = Here {
+        axes,
+        point,
+        values,
+    };
     for node in &window.nodes {
-        values.push(match node {
-            Node::Load { at, guards, .. } if guards.iter().all(holds) => {
-                let at = value_of(axes, at, point);
-                assert!((0..size).contains(&at), "outside of memory: {at} of {size}");
-                at
+        let value = match node {
+            Node::Load { value, at, guards } if guards.iter().all(|g| here.holds(g)) => {
+                let at = here.value_of(at);
+                match ir.value_kind(*value).dtype() {
+                    Some(DType::I64) => INDICES[at as usize],
+                    _ => {
+                        assert!((0..size).contains(&at), "outside of memory: {at} of {size}");
+                        at
+                    }
+                }
             }
             // Nobody may use it.
             Node::Load { .. } => i64::MIN / 3,
             Node::Here(_) => FILL,
             Node::Compute { op, operands } => match ir.name(*op) {
-                "fusion.neg" => values[operands[0]].wrapping_neg(),
-                "fusion.add" => values[operands[0]].wrapping_add(values[operands[1]]),
+                "fusion.neg" => here.values[operands[0]].wrapping_neg(),
+                "fusion.add" => here.values[operands[0]].wrapping_add(here.values[operands[1]]),
                 other => panic!("{other} in a chain"),
             },
             Node::Select {
                 guards,
                 inside,
                 outside,
-            } => match guards.iter().all(holds) {
-                true => values[*inside],
-                false => values[*outside],
+            } => match guards.iter().all(|g| here.holds(g)) {
+                true => here.values[*inside],
+                false => here.values[*outside],
             },
-            Node::Numbered { .. } | Node::Made { .. } => panic!("{node:?} in a chain"),
-        });
+            Node::Zero(_) | Node::Numbered { .. } | Node::Made { .. } => {
+                panic!("{node:?} in a chain")
+            }
+        };
+        here.values.push(value);
     }
-    *values.last().expect("a node")
+    *here.values.last().expect("a node")
 }
 
 #[test]
@@ -287,7 +336,7 @@ fn nodes_give_every_element_of_random_chains() {
             value: Array::of(&dims, |index| place(index) as i64),
         };
         for _ in 0..chain.random.below(6) {
-            match chain.random.below(8) {
+            match chain.random.below(9) {
                 0 => chain.slice(),
                 1 => chain.pad(),
                 2 => chain.twice(),
@@ -295,6 +344,7 @@ fn nodes_give_every_element_of_random_chains() {
                 4 => chain.regroup(),
                 5 => chain.negative(),
                 6 => chain.flip(),
+                7 => chain.take(),
                 _ => chain.doubled(),
             }
         }
@@ -413,6 +463,15 @@ fn what_is_touched_counts_once() {
                 %b = fusion.slice %v0 starts [0, 4] shape [64, 16]\n  \
                 %s = fusion.add %a, %b";
     assert_eq!(count(both, "tensor<64x16xf32>"), 64 * 19);
+    // A gather: a row for each index, and no more than there are.
+    let rows = "  %s = fusion.take %v0, %n dim 0";
+    assert_eq!(count(rows, "tensor<5x32xf32>"), 5 * 32);
+    let twice = "  %t = fusion.take %v0, %n dim 0\n  %u = fusion.cat %t, %t dim 0\n  \
+                 %s = fusion.take %u, %n dim 0";
+    assert_eq!(count(twice, "tensor<5x32xf32>"), 2 * 5 * 32);
+    let few = "  %z = fusion.neg %v0\n  %b = fusion.broadcast %n dims [1] shape [64, 5]\n  \
+               %d = fusion.copy %b dense\n  %s = fusion.take_along %z, %d dim 1";
+    assert_eq!(count(few, "tensor<64x5xf32>"), 64 * 5);
 }
 
 #[test]
@@ -429,13 +488,14 @@ fn neighbours_in_memory_are_those_of_the_layout() {
         let ids: Vec<AxisId> = axes.logical(ir.result(ops[0], 0)).collect();
         let length = |axis: AxisId| axes.extent(axis).expect("known").clone();
         let lengths = [length(ids[0]), length(ids[1])];
-        (window, ids, lengths, row_major)
+        let even = [0, 1].map(|i| window.is_contiguous(&axes, ids[i]));
+        (window, ids, lengths, (row_major, even))
     };
-    let (rows, ids, lengths, row_major) = slice("tensor<8x4xf32>");
-    assert!(row_major && rows.is_contiguous(ids[1]) && !rows.is_contiguous(ids[0]));
+    let (rows, ids, lengths, known) = slice("tensor<8x4xf32>");
+    assert_eq!(known, (true, [false, true]));
     assert!(!rows.joins(ids[0], ids[1], &lengths[1]));
-    let (columns, ids, lengths, row_major) = slice("tensor<8x4xf32, [1, 0]>");
-    assert!(!row_major && columns.is_contiguous(ids[0]) && !columns.is_contiguous(ids[1]));
+    let (columns, ids, lengths, known) = slice("tensor<8x4xf32, [1, 0]>");
+    assert_eq!(known, (false, [true, false]));
     assert!(columns.joins(ids[1], ids[0], &lengths[0]));
     assert!(!columns.joins(ids[0], ids[1], &lengths[1]));
     // Whole rows lie behind each other.

@@ -39,6 +39,12 @@ pub(crate) fn execute(
             let operands: Vec<&Tensor> = operands.iter().collect();
             machine.cat(&operands, crate::machine::extent(site.int("dim")?)?)
         }
+        (Code::Take, [x, indices]) => {
+            machine.take(x, indices, crate::machine::extent(site.int("dim")?)?)
+        }
+        (Code::TakeAlong, [x, indices]) => {
+            machine.take_along(x, indices, crate::machine::extent(site.int("dim")?)?)
+        }
         (Code::Reduce(op), [x]) => machine.reduce(op, x, &axes(site, x)?, site.flag("keepdim")),
         (Code::Scan(op), [x]) => machine.scan(op, x, crate::machine::extent(site.int("dim")?)?),
         (Code::VarMean, [x]) => return var_mean(machine, site, x),

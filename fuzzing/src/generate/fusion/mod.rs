@@ -12,7 +12,8 @@
 
 pub mod facts;
 pub mod flat;
-pub mod halves;
+pub mod gather;
+mod halves;
 pub mod maker;
 pub mod operands;
 pub mod ops;

@@ -9,6 +9,7 @@ use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType};
 
 use super::facts;
+use super::gather;
 use super::maker::{Clause, Maker};
 use super::operands::plain;
 use super::shapes::{self, Axis};
@@ -32,6 +33,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "expand" => expand(maker),
         "reshape" => reshape(maker),
         "slice" | "flip" | "pad" | "cat" => windows::draw(maker, def),
+        "take" | "take-along" => gather::draw(maker, def),
         "create" => create(maker, def),
         _ => None,
     }

@@ -9,6 +9,7 @@ use crate::models::writer::Writer;
 
 pub const ALL: &[Sentence] = &[
     row("cross entropy", 4, cross_entropy),
+    row("cross entropy of labels", 3, of_labels),
     row("mean squared error", 3, squared),
     row("huber loss", 3, huber),
     row("divergence", 3, divergence),
@@ -87,6 +88,27 @@ fn cross_entropy(w: &mut Writer) -> Option<()> {
         w.expect(dx, -1.01, 1.01);
         w.offer(dx);
     }
+    Some(())
+}
+
+/// Cross entropy that picks the elements of its labels.
+fn of_labels(w: &mut Writer) -> Option<()> {
+    let x = w.pick_wide(2);
+    let x = w.tame(x, 30.0);
+    let logs = softmax::log(w, x);
+    let last = w.last(x);
+    let mut dims: Vec<Dim> = w.dims(x).iter().map(Dim::plain).collect();
+    let classes = dims[last].length as i64;
+    dims[last] = Dim::fixed(1);
+    let of = w.source.one(&[DType::I64, DType::I32]);
+    let labels = w.input("labels", of, dims, Data::Whole(-1, classes));
+    let chosen = w.take_along(logs, labels, last);
+    let rows = w.squeeze(chosen, &[last]);
+    let rows = w.un("neg", rows);
+    w.offer(rows);
+    let mean = w.maybe(2);
+    let loss = total(w, rows, mean);
+    w.offer(loss);
     Some(())
 }
 

@@ -1,7 +1,9 @@
 //! Data movement: transposes, reshapes, slices, pads and joins, alone and between ops.
 
+use fuser_ir::DType;
+
 use super::{Sentence, row};
-use crate::models::program::V;
+use crate::models::program::{Data, V};
 use crate::models::types::{Dim, Type};
 use crate::models::writer::Writer;
 
@@ -13,6 +15,8 @@ pub const ALL: &[Sentence] = &[
     row("shift", 2, shift),
     row("roll", 2, roll),
     row("from the end", 2, from_the_end),
+    row("rows of a table", 4, rows_of_a_table),
+    row("picked along an axis", 3, picked),
     row("joined parts", 3, joined),
     row("twice along", 2, twice),
     row("strides", 2, strides),
@@ -181,6 +185,58 @@ fn joined(w: &mut Writer) -> Option<()> {
         return None;
     }
     let y = w.cat(&parts, axis);
+    w.offer(y);
+    Some(())
+}
+
+/// Integers from just before an axis of `length` to just behind it.
+fn indices(w: &mut Writer, dims: &[Dim], length: u64) -> V {
+    let of = w.source.one(&[DType::I64, DType::I32]);
+    let indices = w.input(
+        "indices",
+        of,
+        plain(dims),
+        Data::Whole(-2, length as i64 + 1),
+    );
+    match w.maybe(3) {
+        true => w.with("add", indices, 1.0),
+        false => indices,
+    }
+}
+
+/// An embedding, in the shape of what it is added to.
+fn rows_of_a_table(w: &mut Writer) -> Option<()> {
+    let x = w.pick(1);
+    let dims = plain(&w.dims(x));
+    let (width, rest) = dims.split_last()?;
+    let length = w.source.one(&[1, 2, 5, 17, 33]);
+    let dtype = w.dtype_of(x);
+    let table = [Dim::fixed(length), width.clone()].to_vec();
+    let table = w.input("table", dtype, table, Data::Reals(-2.0, 2.0));
+    let table = match w.maybe(3) {
+        true => w.with("mul", table, 0.5),
+        false => table,
+    };
+    let at = indices(w, rest, length);
+    let rows = w.take(table, at, 0);
+    w.offer(rows);
+    let y = w.bin("add", x, rows);
+    w.offer(y);
+    Some(())
+}
+
+/// Elements at indices along an axis, as a loss picks those of its labels.
+fn picked(w: &mut Writer) -> Option<()> {
+    let x = w.pick(1);
+    let axis = w.source.index(w.ty(x).rank());
+    let mut dims = plain(&w.dims(x));
+    let length = dims[axis].length;
+    dims[axis] = Dim::fixed(w.source.one(&[1, 1, 3, 8]));
+    if !w.fits(&dims) {
+        return None;
+    }
+    let at = indices(w, &dims, length);
+    let y = w.take_along(x, at, axis);
     w.offer(y);
     Some(())
 }

@@ -6,8 +6,8 @@
 //! meet in their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and
 //! `[4, 6]`) the set has no single iteration space, and the analysis says so with both factorings; a single reshape has
 //! that of its result. Extents are polynomials, so `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes:
-//! such a dimension is the empty list. Slice, flip, pad and cat open an axis for each dimension along which an index moves,
-//! and compute what they read at that index (`window/`); so does a permutation of an argument that meets that argument.
+//! such a dimension is the empty list. Slice, flip, pad, cat and gathers open an axis for each dimension along which an index
+//! moves, and compute what they read at that index (`window/`); so does a permutation of an argument that meets that argument.
 //! A value that only such reads use brings no axes of its own; an axis of the walk is cut, or joined with another,
 //! where a window needs it. A dimension's place in memory is its type's layout.
 //!
@@ -363,7 +363,7 @@ impl Axes {
             let length = |axis| self.extent(axis).and_then(ExtentExpr::as_constant);
             let empty = axes.any(|axis| length(axis) == Some(0));
             let windows = self.window(op).filter(|_| !empty).into_iter();
-            let all = windows.flat_map(|w| w.regions(self));
+            let all = windows.flat_map(|w| w.regions(self, op));
             regions.extend(all.filter(|r| r.value == value));
         }
         let all = window::united(regions).into_iter();

@@ -251,7 +251,7 @@ impl Body {
                 renames: renames(ir, op),
                 contiguous: window.is_some_and(|w| {
                     let last = results.first().and_then(|&r| axes.stored(r).last());
-                    last.is_some_and(|axis| w.is_contiguous(axis))
+                    last.is_some_and(|axis| w.is_contiguous(axes, axis))
                 }),
                 plain: window.is_some_and(|w| w.is_plain()),
                 permutes: window.is_some() && is_permute(ir, op),
@@ -397,7 +397,7 @@ fn renames(ir: &Ir, op: Op) -> bool {
 
 /// The regions of the inputs that a slice, pad or cat touches; `None` for an op without a window.
 fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Vec<Region>> {
-    let mut regions = axes.window(op)?.regions(axes);
+    let mut regions = axes.window(op)?.regions(axes, op);
     regions.retain(|r| matches!(sources.get(&r.value), Some(Source::Input(_))));
     Some(regions)
 }

@@ -19,7 +19,7 @@ pub fn machine() -> Target {
 /// The processors that this machine can be.
 pub fn processors() -> Vec<Target> {
     let all = fuser_target::processors::names().map(|name| Target::cpu(name).unwrap());
-    all.filter(|target| target.missing_on_host().is_empty())
+    all.filter(|target| target.missing_on_host().unwrap().is_empty())
         .collect()
 }
 

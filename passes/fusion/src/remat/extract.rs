@@ -250,20 +250,20 @@ impl Extract {
     }
 }
 
-/// The tensor that a slice or a pad reads, and the most bytes of it that the op touches: no more than it makes.
+/// The tensor that a slice, a pad or a gather reads, and the most bytes of it that the op touches: no more than it makes.
 fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
     if !window::is_window(ir, op) {
         return None;
     }
     let maps = ir.maps(op)?;
     let mut tensors = (maps.operands.iter().enumerate())
-        .filter(|(_, map)| map.axes().is_none_or(|axes| !axes.is_empty()));
+        .filter(|(k, map)| !maps.indexes(*k) && map.axes().is_none_or(|axes| !axes.is_empty()));
     let (Some((operand, _)), None) = (tensors.next(), tensors.next()) else {
         return None;
     };
     let (operand, result) = (ir.operand(op, operand), *ir.results(op).first()?);
     let bytes = |v: Value| model.bindings.bytes(ir, v);
-    // Another op operand, a pad's value say, is read as it is.
+    // Another operand, a pad's value or indices say, is read as it is.
     let again = ir.operands(op).filter(|&v| v == operand).count() > 1;
     (!again).then(|| (operand, bytes(operand).min(bytes(result))))
 }

@@ -225,7 +225,7 @@ impl<'a> SweepLowering<'a> {
             .at
             .terms
             .iter()
-            .all(|(v, _)| !v.mirrored && parts.contains(&v.axis));
+            .all(|(v, _)| !v.mirrored && v.axis().is_some_and(|a| parts.contains(&a)));
         let first = minus(&ExtentExpr::default(), &guard.at.offset)?;
         let end = minus(&guard.extent, &guard.at.offset)?;
         (step == Some(1) && alone).then_some([first, end])

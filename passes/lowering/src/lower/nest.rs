@@ -328,16 +328,24 @@ impl SweepLowering<'_> {
             let inits = after.repeat(chains);
             let step = lanes as i64 * chains as i64;
             let bounds = [from, to, Idx::Const(step)];
-            let ends = self.scanning_loop(nest, depth, bounds, &inits, map, &[], |s, iv, args| {
-                let mut next = Vec::new();
-                for chain in 0..chains {
-                    let at = s.k.add(iv, Idx::Const(lanes as i64 * chain as i64));
-                    ivs.insert(axis, at);
-                    let own = &args[chain * inner.len()..][..inner.len()];
-                    next.extend(s.emit_level(nest, depth + 1, scopes, ivs, own, Some(lanes))?);
-                }
-                Ok(next)
-            })?;
+            let ends =
+                self.scanning_loop(nest, depth, bounds, &inits, map, &[], |s, iv, args| {
+                    let mut next = Vec::new();
+                    for chain in 0..chains {
+                        let at = s.k.add(iv, Idx::Const(lanes as i64 * chain as i64));
+                        ivs.insert(axis, at);
+                        let own = &args[chain * inner.len()..][..inner.len()];
+                        next.extend(s.emit_level(
+                            nest,
+                            depth + 1,
+                            scopes,
+                            ivs,
+                            own,
+                            Some(lanes),
+                        )?);
+                    }
+                    Ok(next)
+                })?;
             after = self.join_chains(inner, ends);
         }
         ivs.remove(&axis);

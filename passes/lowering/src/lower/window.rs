@@ -11,7 +11,7 @@
 //! ```
 
 use fuser_analysis::axes::AxisId;
-use fuser_analysis::axes::window::{Form, Guard, Node, Window};
+use fuser_analysis::axes::window::{Form, Guard, Node, Source, Window};
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
@@ -28,6 +28,8 @@ struct Point {
     index: FxHashMap<AxisId, Idx>,
     /// The axis along which lanes run, and their number.
     lanes: Option<(AxisId, u64)>,
+    /// The nodes of the window that are computed there.
+    values: Vec<Option<Value>>,
 }
 
 impl Point {
@@ -53,7 +55,7 @@ impl SweepLowering<'_> {
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
         let inner = self.spec.loops[last].axes.last();
         let window = self.window(op).zip(inner);
-        window.is_none_or(|(window, &axis)| window.is_contiguous(axis))
+        window.is_none_or(|(window, &axis)| window.is_contiguous(self.axes, axis))
     }
 
     pub(super) fn emit_window(
@@ -71,9 +73,8 @@ impl SweepLowering<'_> {
             );
         };
         let last = ivs.keys().max().copied();
-        let point = self.point(op, &window, ivs, last.zip(lanes))?;
+        let mut point = self.point(op, &window, ivs, last.zip(lanes))?;
         let late = late_loads(&window);
-        let mut values: Vec<Option<Value>> = vec![None; window.nodes.len()];
         for (number, node) in window.nodes.iter().enumerate() {
             if late[number] {
                 continue;
@@ -85,10 +86,11 @@ impl SweepLowering<'_> {
                 Node::Numbered { value, index, axes } => {
                     self.load_numbered(*value, index, axes, &point)?
                 }
+                Node::Zero(dtype) => self.k.zero(*dtype),
                 Node::Here(value) => self.get(*value, scopes, ivs, lanes)?,
                 Node::Made { op, index } => self.made_at(*op, index, &point)?,
                 Node::Compute { op, operands } => {
-                    let operands = operands.iter().filter_map(|&n| values[n]);
+                    let operands = operands.iter().filter_map(|&n| point.values[n]);
                     let operands = operands.collect();
                     self.emit_elementwise(*op, operands)
                 }
@@ -97,10 +99,10 @@ impl SweepLowering<'_> {
                     inside,
                     outside,
                 } => {
-                    let Some(other) = values[*outside] else {
+                    let Some(other) = point.values[*outside] else {
                         return self.refuse_sweep("a choice of a window has one side only");
                     };
-                    match (&window.nodes[*inside], values[*inside]) {
+                    match (&window.nodes[*inside], point.values[*inside]) {
                         (Node::Load { value, at, guards }, None) => {
                             self.load_at(*value, at, guards, Some(other), &point)?
                         }
@@ -109,9 +111,9 @@ impl SweepLowering<'_> {
                     }
                 }
             };
-            values[number] = Some(emitted);
+            point.values[number] = Some(emitted);
         }
-        match values.last().copied().flatten() {
+        match point.values.last().copied().flatten() {
             Some(value) => Ok(value),
             None => self.refuse(op, "it has no elements", "run --remove-empty"),
         }
@@ -283,11 +285,17 @@ impl SweepLowering<'_> {
         let mut sum = self.eval(&form.offset)?;
         for (variable, factor) in &form.terms {
             let factor = self.eval(factor)?;
-            let axis = &variable.axis;
-            let mut index = point.index.get(axis).copied().unwrap_or(Idx::ZERO);
+            let (mut index, length) = match &variable.of {
+                Source::Axis(axis) => (
+                    point.index.get(axis).copied().unwrap_or(Idx::ZERO),
+                    self.axes.extent(*axis),
+                ),
+                Source::Element { node, length } => {
+                    (self.element(*node, length, point)?, Some(length))
+                }
+            };
             if variable.mirrored {
-                let last = self.axes.extent(*axis).cloned().unwrap_or_default();
-                let length = self.eval(&last)?;
+                let length = self.eval(&length.cloned().unwrap_or_default())?;
                 let last = self.k.sub(length, Idx::Const(1));
                 index = self.k.sub(last, index);
             }
@@ -295,6 +303,22 @@ impl SweepLowering<'_> {
             sum = self.k.add(sum, term);
         }
         Ok(sum)
+    }
+    /// The element of a node as an index along an axis of this length.
+    fn element(
+        &mut self,
+        node: usize,
+        length: &ExtentExpr,
+        point: &Point,
+    ) -> Result<Idx, Unsupported> {
+        let Some(value) = point.values.get(node).copied().flatten() else {
+            return self.refuse_sweep("an index that is data is used before it is there");
+        };
+        let index = Idx::Value(self.k.cast(value, DType::Index));
+        let length = self.eval(length)?;
+        let last = self.k.sub(length, Idx::Const(1));
+        let index = self.k.max(index, Idx::ZERO);
+        Ok(self.k.min(index, last))
     }
     /// The load that a plain window is, in lanes along a loop.
     pub(super) fn emit_plain_window(
@@ -333,7 +357,12 @@ impl SweepLowering<'_> {
             }
         }
         let lanes = lanes.and_then(|(l, n)| Some((*self.spec.loops[l].axes.last()?, n)));
-        Ok(Point { index, lanes })
+        let values = vec![None; window.nodes.len()];
+        Ok(Point {
+            index,
+            lanes,
+            values,
+        })
     }
     pub(super) fn check_joined(&self, op: Op, at: usize) -> Result<(), Unsupported> {
         let axes = &self.spec.loops[at].axes;
@@ -366,6 +395,9 @@ fn late_loads(window: &Window) -> Vec<bool> {
             }
             _ => {}
         }
+        node.forms()
+            .flat_map(Form::elements)
+            .for_each(|n| uses[n] += 1);
     }
     for (late, uses) in late.iter_mut().zip(uses) {
         *late &= uses == 1;

@@ -122,7 +122,7 @@ impl Draft<'_> {
     fn is_contiguous_window(&self, op: Op) -> bool {
         let last = self.innermost(self.ir.result(op, 0));
         let window = self.axes.window(op).zip(last);
-        window.is_some_and(|(window, axis)| window.is_contiguous(axis))
+        window.is_some_and(|(window, axis)| window.is_contiguous(self.axes, axis))
     }
     fn innermost(&self, value: Value) -> Option<AxisId> {
         self.axes.stored(value).last()

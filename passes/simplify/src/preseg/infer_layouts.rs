@@ -16,7 +16,7 @@
 //! | elementwise, cat | that of the operand with the most axes; row-major where several such operands disagree |
 //! | reduction | the operand's, without the reduced axes |
 //! | `permute`, `broadcast`, `expand`, `squeeze`, `segment_set` | the operand's, its axes where the op puts them |
-//! | slice, pad | the operand's |
+//! | slice, flip, pad | the operand's |
 //! | `copy`, a value whose type states a layout | what the type says |
 //! | creation | any: it has no say |
 //! | `reshape`, everything else | row-major |
@@ -204,7 +204,11 @@ fn natural(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
             let place = |&axis: &usize| *places.get(axis)?;
             Some(first()?.iter().filter_map(place).collect())
         }
-        OpClass::Shape if def.shifts() => widest(ir, op, orders),
+        OpClass::Shape if def.shifts() => {
+            let maps = ir.maps(op)?;
+            let indexed = (0..maps.operands.len()).any(|k| maps.indexes(k));
+            widest(ir, op, orders).filter(|_| !indexed)
+        }
         OpClass::Shape if carries(ir, op) => moved(ir, op, first()?),
         _ => None,
     }

@@ -27,6 +27,10 @@ pub struct Env {
 pub trait Number: Copy + Default + Send + Sync {
     /// A constant of type `env.dtype`, given as the float or integer that the type holds.
     fn constant(float: f64, int: i64) -> Self;
+    /// The same where another element may stand here, in reference mode.
+    fn undecided(self) -> Self {
+        self
+    }
     /// `op` of each lane.
     fn unary(op: Unary, x: &mut [Self], env: &Env);
     /// `op` of each pair of lanes, left in `a`.
@@ -190,6 +194,10 @@ impl Number for Int {
     fn constant(_: f64, int: i64) -> Self {
         Int::sure(int)
     }
+    fn undecided(self) -> Self {
+        let unsure = true;
+        Self { unsure, ..self }
+    }
     fn unary(op: Unary, x: &mut [Self], env: &Env) {
         match op {
             Unary::Neg => map(x, |x| x.join(x, x.v.wrapping_neg())),
@@ -301,6 +309,9 @@ fn wrap_all(x: &mut [Int], env: &Env) {
 impl Number for Bounded {
     fn constant(float: f64, _: i64) -> Self {
         Bounded::exact(float)
+    }
+    fn undecided(self) -> Self {
+        Bounded::undecided(self.v)
     }
     fn unary(op: Unary, x: &mut [Self], env: &Env) {
         map(x, |x| unary(op, x, env));

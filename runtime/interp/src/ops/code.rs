@@ -24,6 +24,8 @@ pub(crate) enum Code {
     Flip,
     Pad,
     Cat,
+    Take,
+    TakeAlong,
     Reduce(Reduce),
     /// A reduction by a function of two elements that keeps every step.
     Scan(Binary),
@@ -168,6 +170,8 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("tanh", Code::Unary(Unary::Tanh)),
     ("trunc", Code::Unary(Unary::Trunc)),
     ("var_mean", Code::VarMean),
+    ("take", Code::Take),
+    ("take_along", Code::TakeAlong),
     ("where", Code::Where),
     ("xor", Code::Binary(Binary::Xor)),
 ];

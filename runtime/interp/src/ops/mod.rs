@@ -7,12 +7,14 @@
 //! | `create.rs` | constants, `full`, `iota` |
 //! | `shape.rs` | shape and layout |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
+//! | `gather.rs` | `take`, `take_along` |
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 
 pub(crate) mod code;
 pub(crate) mod create;
 pub(crate) mod elementwise;
+pub(crate) mod gather;
 pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod shape;

@@ -30,7 +30,7 @@ impl Piece<'_> {
 }
 
 /// The index of element `linear` of a shape.
-fn unravel(axes: &[Axis], mut linear: usize, index: &mut [usize]) {
+pub(super) fn unravel(axes: &[Axis], mut linear: usize, index: &mut [usize]) {
     for (slot, axis) in index.iter_mut().zip(axes).rev() {
         let extent = axis.stored().max(1);
         *slot = linear % extent;

@@ -1,8 +1,9 @@
 //! Forms: indices as sums over axes of the walk.
 //!
 //! `offset + c0 * v0 + c1 * v1 + ...`: each variable once, no factor is 0, factors are products of lengths and so never
-//! negative; the offset may be. A variable is the index along an axis, or what is left of the axis behind it, so that an axis that
-//! is read from its end has a factor above 0, too. A guard says where such an index lies within a length.
+//! negative; the offset may be. A variable is the index along an axis of the walk, or an element of an operand that holds indices; or
+//! it is what is left behind that, so that an axis that is read from its end has a factor above 0, too. A guard says where such an
+//! index lies within a length.
 //!
 //! Guarantees: pure; what overflows is `None`.
 
@@ -11,31 +12,62 @@ use smallvec::SmallVec;
 
 use super::super::{Axes, AxisId};
 
-/// A number from 0 up to the length of an axis of the walk.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// An index from 0 up to a length.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Source {
+    /// The index along an axis of the walk.
+    Axis(AxisId),
+    /// The element that a node of the window holds, brought into the bounds.
+    Element {
+        /// The number of the node.
+        node: usize,
+        /// The length.
+        length: ExtentExpr,
+    },
+}
+
+/// An index, counted from either end.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Variable {
-    /// The axis.
-    pub axis: AxisId,
+    /// The index.
+    pub of: Source,
     /// True for the length less 1, less the index; false for the index.
     pub mirrored: bool,
 }
 
 impl Variable {
+    /// The index itself.
+    pub(super) const fn new(of: Source) -> Self {
+        let mirrored = false;
+        Self { of, mirrored }
+    }
+    /// The axis, unless it is an element.
+    pub const fn axis(&self) -> Option<AxisId> {
+        match &self.of {
+            Source::Axis(axis) => Some(*axis),
+            Source::Element { .. } => None,
+        }
+    }
     /// The number of values that it may have; `None` for `?`.
-    pub(super) fn length<'a>(&self, axes: &'a Axes) -> Option<&'a ExtentExpr> {
-        axes.extent(self.axis)
+    pub(super) fn length<'a>(&'a self, axes: &'a Axes) -> Option<&'a ExtentExpr> {
+        match &self.of {
+            Source::Axis(axis) => axes.extent(*axis),
+            Source::Element { length, .. } => Some(length),
+        }
     }
     /// The same counted from the other end.
-    fn mirror(self) -> Self {
-        let mirrored = !self.mirrored;
-        Self { mirrored, ..self }
+    fn mirror(&self) -> Self {
+        Self {
+            of: self.of.clone(),
+            mirrored: !self.mirrored,
+        }
     }
 }
 
-/// A sum of axes of the walk, each times a factor, and an offset.
+/// A sum of indices, each times a factor, and an offset.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Form {
-    /// The part that no axis changes.
+    /// The part that no variable changes.
     pub offset: ExtentExpr,
     /// Variables, ascending, and their factors.
     pub terms: SmallVec<[(Variable, ExtentExpr); 3]>,
@@ -86,11 +118,17 @@ impl Form {
         let mut form = Self::default();
         let mut step = ExtentExpr::constant(1);
         for &axis in list.iter().rev() {
-            let mirrored = false;
-            form.push(Variable { axis, mirrored }, step.clone());
+            form.push(Variable::new(Source::Axis(axis)), step.clone());
             step = step.mul(axes.extent(axis)?)?;
         }
         Some(form)
+    }
+    /// The index that a node holds.
+    pub(super) fn of_element(node: usize, length: ExtentExpr) -> Self {
+        let mut form = Self::default();
+        let variable = Variable::new(Source::Element { node, length });
+        form.push(variable, ExtentExpr::constant(1));
+        form
     }
     fn push(&mut self, variable: Variable, factor: ExtentExpr) {
         if factor.as_constant() != Some(0) {
@@ -98,18 +136,29 @@ impl Form {
             self.terms.insert(place, (variable, factor));
         }
     }
-    fn factor(&self, variable: Variable) -> ExtentExpr {
-        let term = self.terms.iter().find(|t| t.0 == variable);
+    fn factor(&self, variable: &Variable) -> ExtentExpr {
+        let term = self.terms.iter().find(|t| t.0 == *variable);
         term.map_or_else(ExtentExpr::default, |t| t.1.clone())
     }
-    /// True if it differs along `axis`.
-    pub fn varies(&self, axis: AxisId) -> bool {
-        self.terms.iter().any(|t| t.0.axis == axis)
+    /// The axes that it is made of, and not elements.
+    pub fn axes(&self) -> impl Iterator<Item = AxisId> + '_ {
+        self.terms.iter().filter_map(|t| t.0.axis())
     }
-    /// The difference from one index of `axis` to the next; `None` where that overflows.
+    /// The nodes whose elements it is made of.
+    pub fn elements(&self) -> impl Iterator<Item = usize> + '_ {
+        self.terms.iter().filter_map(|t| match t.0.of {
+            Source::Element { node, .. } => Some(node),
+            Source::Axis(_) => None,
+        })
+    }
+    /// True if `axis` is a part of it.
+    pub fn varies(&self, axis: AxisId) -> bool {
+        self.axes().any(|own| own == axis)
+    }
+    /// The difference from one index of `axis` to the next, where its elements are the same; `None` where that overflows.
     pub fn along(&self, axis: AxisId) -> Option<ExtentExpr> {
-        let [ahead, back] = [false, true].map(|mirrored| self.factor(Variable { axis, mirrored }));
-        minus(&ahead, &back)
+        let ahead = Variable::new(Source::Axis(axis));
+        minus(&self.factor(&ahead), &self.factor(&ahead.mirror()))
     }
     /// `last` less the form: the same along an axis of which `last` is the last index, counted from its end.
     pub fn mirrored(&self, axes: &Axes, last: &ExtentExpr) -> Option<Self> {
@@ -122,13 +171,10 @@ impl Form {
     /// The sum.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let mut sum = Self::constant(self.offset.add(&other.offset)?);
-        let all = self.terms.iter().chain(&other.terms).map(|t| t.0);
-        for variable in all {
-            if !sum.terms.iter().any(|t| t.0 == variable) {
-                sum.push(
-                    variable,
-                    self.factor(variable).add(&other.factor(variable))?,
-                );
+        for (variable, _) in self.terms.iter().chain(&other.terms) {
+            if !sum.terms.iter().any(|t| t.0 == *variable) {
+                let factor = self.factor(variable).add(&other.factor(variable))?;
+                sum.push(variable.clone(), factor);
             }
         }
         Some(sum)
@@ -137,7 +183,7 @@ impl Form {
     pub fn times(&self, factor: &ExtentExpr) -> Option<Self> {
         let mut product = Self::constant(self.offset.mul(factor)?);
         for (variable, own) in &self.terms {
-            product.push(*variable, own.mul(factor)?);
+            product.push(variable.clone(), own.mul(factor)?);
         }
         Some(product)
     }
@@ -155,8 +201,8 @@ impl Form {
         let (mut quotient, mut rest) = (Self::default(), Self::default());
         for (variable, factor) in &self.terms {
             match factor.div_exact(unit) {
-                Some(times) => quotient.push(*variable, times),
-                None => rest.push(*variable, factor.clone()),
+                Some(times) => quotient.push(variable.clone(), times),
+                None => rest.push(variable.clone(), factor.clone()),
             }
         }
         for (names, c) in &self.offset.terms {

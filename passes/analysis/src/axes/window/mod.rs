@@ -1,4 +1,4 @@
-//! Windows: the element of a slice, flip, pad or cat as a computation from memory at the indices of the walk.
+//! Windows: the element of a slice, flip, pad, cat or gather as a computation from memory at the indices of the walk.
 //!
 //! A window op opens axes of its own. It does not read its operand at the point of the walk, as other ops do, but at an
 //! index computed from it: `start + step * i` for a slice, `n - 1 - i` for a flip, `i - low` where that lies inside for a pad, one operand or
@@ -12,6 +12,9 @@
 //! %y = fusion.pad %a, %v low [1] high [1]                1: fusion.sin 0
 //!                                                        2: 1 where 0 <= i - 1 < 6, else %v
 //! ```
+//!
+//! A gather reads at an index that is data: the element of its operand of indices is a node of the window like others, and the index
+//! is made of it ([`Source::Element`]).
 //!
 //! An index is a sum of axes of the walk, from either end, each times a factor, and an offset ([`Form`]). If a reshape cuts one axis
 //! into several, the terms that are multiples of the inner length go out and the rest stays in. If they do not come
@@ -35,10 +38,10 @@ mod region;
 mod resolve;
 
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{DType, Ir, Op, Value};
 
 use super::{Axes, AxisId};
-pub use form::{Form, Guard, Variable, at_least, minus};
+pub use form::{Form, Guard, Source, Variable, at_least, minus};
 pub use region::{Region, united};
 pub(super) use resolve::Failure;
 pub use resolve::{Need, is_link};
@@ -70,6 +73,8 @@ pub enum Node {
         /// The lengths of the axes of `value`, each with the elements from one index to the next.
         axes: Vec<(ExtentExpr, ExtentExpr)>,
     },
+    /// 0.
+    Zero(DType),
     /// The value at the point of the walk: a scalar, or what the walk computes there anyway.
     Here(Value),
     /// The element that an op makes at an index.
@@ -97,7 +102,7 @@ pub enum Node {
     },
 }
 
-/// A slice, flip, pad or cat.
+/// A slice, flip, pad, cat or gather.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
     /// The computation of its elements; the last node is the element of the result.
@@ -177,12 +182,12 @@ impl Node {
         operands.iter_mut().chain(sides.into_iter().flatten())
     }
     /// The forms that it is made of, with their guards.
-    fn forms(&self) -> impl Iterator<Item = &Form> {
+    pub fn forms(&self) -> impl Iterator<Item = &Form> {
         let (at, index, guards) = match self {
             Node::Load { at, guards, .. } => (Some(at), &[][..], &guards[..]),
             Node::Made { index, .. } => (None, &index[..], &[][..]),
             Node::Select { guards, .. } => (None, &[][..], &guards[..]),
-            Node::Numbered { .. } | Node::Here(_) | Node::Compute { .. } => {
+            Node::Zero(_) | Node::Numbered { .. } | Node::Here(_) | Node::Compute { .. } => {
                 (None, &[][..], &[][..])
             }
         };
@@ -192,10 +197,38 @@ impl Node {
 }
 
 impl Window {
-    /// The regions of memory that its loads touch, without those that cannot be computed.
-    pub fn regions(&self, axes: &Axes) -> Vec<Region> {
+    /// The axes of the walk along which each node differs, ascending.
+    fn spreads(&self, axes: &Axes) -> Vec<Vec<AxisId>> {
+        let mut spreads: Vec<Vec<AxisId>> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let mut own: Vec<AxisId> = match node {
+                Node::Here(value) => axes.stored(*value).collect(),
+                Node::Numbered { index, .. } => index.iter().flat_map(|(f, _)| f.axes()).collect(),
+                Node::Load { .. } | Node::Zero(_) | Node::Made { .. } => Vec::new(),
+                Node::Compute { operands, .. } => {
+                    let operands = operands.iter();
+                    operands.flat_map(|&n| spreads[n].iter().copied()).collect()
+                }
+                Node::Select {
+                    inside, outside, ..
+                } => [&spreads[*inside][..], &spreads[*outside]].concat(),
+            };
+            for form in node.forms() {
+                own.extend(form.axes());
+                let indices = form.elements().flat_map(|n| spreads[n].iter().copied());
+                own.extend(indices);
+            }
+            own.sort_unstable();
+            own.dedup();
+            spreads.push(own);
+        }
+        spreads
+    }
+    /// The regions of memory that its loads touch, without those that cannot be computed; it is the window of `op`.
+    pub fn regions(&self, axes: &Axes, op: Op) -> Vec<Region> {
+        let spreads = self.spreads(axes);
         let region = |node: &Node| match node {
-            Node::Load { value, at, guards } => Region::of(axes, *value, at, guards),
+            Node::Load { value, at, guards } => Region::of(axes, *value, at, guards, op, &spreads),
             Node::Numbered {
                 value, axes: all, ..
             } => Region::whole(*value, all),
@@ -232,8 +265,12 @@ impl Window {
         })
     }
     /// The window at points of the walk where some guards are known to hold, or not to: those are gone, and with them the sides
-    /// that nobody chooses.
+    /// that nobody chooses. One whose indices are elements of its nodes stays as it is.
     pub fn where_known(&self, known: impl Fn(&Guard) -> Option<bool>) -> Window {
+        let mut forms = self.nodes.iter().flat_map(Node::forms);
+        if forms.any(|form| form.elements().next().is_some()) {
+            return self.clone();
+        }
         let open = |guards: &[Guard]| -> Vec<Guard> {
             let open = guards.iter().filter(|g| known(g) != Some(true));
             open.cloned().collect()
@@ -260,7 +297,7 @@ impl Window {
                         same[number] = *inside;
                     }
                 }
-                Node::Numbered { .. } | Node::Here(_) | Node::Made { .. } => {}
+                Node::Numbered { .. } | Node::Zero(_) | Node::Here(_) | Node::Made { .. } => {}
             }
         }
         nodes.truncate(same.last().map_or(0, |last| last + 1));
@@ -270,14 +307,18 @@ impl Window {
         }
     }
     /// True if lanes along `axis` can be read as vectors.
-    pub fn is_contiguous(&self, axis: AxisId) -> bool {
-        let moves = |form: &Form| form.along(axis)?.as_constant();
-        let even = |guards: &[Guard]| guards.iter().all(|g| matches!(moves(&g.at), Some(0 | 1)));
+    pub fn is_contiguous(&self, axes: &Axes, axis: AxisId) -> bool {
+        let spreads = self.spreads(axes);
+        let still = |form: &Form| form.elements().all(|n| !spreads[n].contains(&axis));
+        let step = |form: &Form| form.along(axis).and_then(|step| step.as_constant());
+        let even = |form: &Form| still(form) && matches!(step(form), Some(0 | 1));
+        let all_even = |guards: &[Guard]| guards.iter().all(|g| even(&g.at));
         self.nodes.iter().all(|node| match node {
-            Node::Load { at, guards, .. } => matches!(moves(at), Some(0 | 1)) && even(guards),
+            Node::Load { at, guards, .. } => even(at) && all_even(guards),
             Node::Numbered { .. } => false,
-            Node::Select { guards, .. } => even(guards),
-            Node::Here(_) | Node::Made { .. } | Node::Compute { .. } => true,
+            Node::Select { guards, .. } => all_even(guards),
+            Node::Made { index, .. } => index.iter().all(still),
+            Node::Zero(_) | Node::Here(_) | Node::Compute { .. } => true,
         })
     }
     /// True if it is one load, of elements that are all there.
@@ -295,7 +336,10 @@ impl Window {
             let step = at.along(lanes).and_then(|step| step.as_constant());
             if !matches!(step, Some(0 | 1)) {
                 let near = at.terms.iter().filter(|t| t.1.as_constant() == Some(1));
-                list.extend(near.map(|t| t.0.axis).filter(|&axis| axis != lanes));
+                list.extend(
+                    near.filter_map(|t| t.0.axis())
+                        .filter(|&axis| axis != lanes),
+                );
             }
         }
         list
@@ -311,7 +355,7 @@ impl Window {
             !matches!(node, Node::Numbered { .. }) && node.forms().all(as_one)
         })
     }
-    /// The axes that its indices are made of.
+    /// The axes that its indices are made of, other than those of what is there at the point of the walk.
     pub fn axes(&self) -> Vec<AxisId> {
         let numbered = self.nodes.iter().flat_map(|node| match node {
             Node::Numbered { index, .. } => &index[..],
@@ -319,9 +363,7 @@ impl Window {
         });
         let forms = self.nodes.iter().flat_map(Node::forms);
         let forms = forms.chain(numbered.map(|(form, _)| form));
-        let mut axes: Vec<AxisId> = forms
-            .flat_map(|f| f.terms.iter().map(|t| t.0.axis))
-            .collect();
+        let mut axes: Vec<AxisId> = forms.flat_map(Form::axes).collect();
         axes.sort();
         axes.dedup();
         axes

@@ -5,13 +5,16 @@
 //! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. A
 //! short step is no step: the elements between lie in the same cache lines.
 //!
+//! Elements that a gather reads are as many as there are indices, and no more than the axis has; those of two gathers count apart,
+//! as nobody knows which they are.
+//!
 //! Never less than what is touched. Where nobody knows which of two lengths is less, a guard admits no more than its length.
 
-use fuser_ir::Value;
 use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Op, Value};
 
-use super::super::Axes;
-use super::form::{Form, Guard, Variable, is_natural, minus};
+use super::super::{Axes, AxisId};
+use super::form::{Form, Guard, Source, Variable, is_natural, minus};
 
 /// Beyond this many elements a step leaves the cache line.
 const LINE: i64 = 16;
@@ -34,6 +37,8 @@ pub struct Origin {
     start: ExtentExpr,
     /// Steps and how often each is taken.
     digits: Vec<(ExtentExpr, ExtentExpr)>,
+    /// The window and the node of it that holds the indices of a gather.
+    gathered: Option<(Op, usize)>,
 }
 
 impl Origin {
@@ -77,13 +82,35 @@ struct Range {
 }
 
 impl Region {
-    /// The region that a load at `at` touches where the guards hold; `None` where a length is `?` or a number is out of
-    /// range.
-    pub(super) fn of(axes: &Axes, value: Value, at: &Form, guards: &[Guard]) -> Option<Self> {
+    /// The region that a load at `at` in the window of `op` touches where the guards hold; `None` where a length is `?` or a number is
+    /// out of range. The nodes of the window differ along the axes `spreads`.
+    pub(super) fn of(
+        axes: &Axes,
+        value: Value,
+        at: &Form,
+        guards: &[Guard],
+        op: Op,
+        spreads: &[Vec<AxisId>],
+    ) -> Option<Self> {
         let mut start = at.offset.clone();
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
+        // Each gather reads an element for each index along the axes that are not the load's own anyway.
+        let mut own: Vec<AxisId> = at.axes().collect();
         for (variable, step) in &at.terms {
-            let range = range(axes, *variable, guards);
+            if let Source::Element { node, length } = &variable.of {
+                let mut count = ExtentExpr::constant(1);
+                for &axis in spreads[*node].iter().filter(|axis| !own.contains(axis)) {
+                    let along = Variable::new(Source::Axis(axis));
+                    let range = range(axes, &along, guards).count;
+                    count = count.mul(&range.or_else(|| axes.extent(axis).cloned())?)?;
+                }
+                own.extend(&spreads[*node]);
+                let alone = at.elements().count() == 1;
+                let most = lesser(&count, length).filter(|_| alone);
+                digits.push((step.clone(), most.unwrap_or(count)));
+                continue;
+            }
+            let range = range(axes, variable, guards);
             let before = step.mul(&range.first)?;
             start = start.add(&before)?;
             let count = range.count.or_else(|| variable.length(axes).cloned())?;
@@ -108,7 +135,12 @@ impl Region {
                 _ => run.1.checked_add(long)?,
             };
         }
-        let origin = Origin { start, digits };
+        let gathered = at.elements().next().map(|node| (op, node));
+        let origin = Origin {
+            start,
+            digits,
+            gathered,
+        };
         Some(Self { value, origin, run })
     }
     /// All of a value whose axes have these lengths and steps; one of step 0 is stored once.
@@ -121,6 +153,7 @@ impl Region {
             digits: stored
                 .map(|(length, step)| (step.clone(), length.clone()))
                 .collect(),
+            gathered: None,
         };
         let run = (0, 1);
         Some(Self { value, origin, run })
@@ -165,7 +198,7 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
 }
 
 /// The values of `variable` at which none of the guards fails for sure.
-fn range(axes: &Axes, variable: Variable, guards: &[Guard]) -> Range {
+fn range(axes: &Axes, variable: &Variable, guards: &[Guard]) -> Range {
     let none = ExtentExpr::default();
     let (mut first, mut end) = (none.clone(), variable.length(axes).cloned());
     let mut bound = None;
@@ -199,10 +232,10 @@ fn range(axes: &Axes, variable: Variable, guards: &[Guard]) -> Range {
 
 /// The first value of `variable` that a guard may admit where the others are as suits it best, and the first behind those;
 /// `None` where that depends on lengths and on other axes.
-fn admitted(axes: &Axes, variable: Variable, guard: &Guard) -> Option<(ExtentExpr, ExtentExpr)> {
-    let (_, factor) = guard.at.terms.iter().find(|t| t.0 == variable)?;
+fn admitted(axes: &Axes, variable: &Variable, guard: &Guard) -> Option<(ExtentExpr, ExtentExpr)> {
+    let (_, factor) = guard.at.terms.iter().find(|t| t.0 == *variable)?;
     let mut rest = guard.at.clone();
-    rest.terms.retain(|t| t.0 != variable);
+    rest.terms.retain(|t| t.0 != *variable);
     let low = minus(&ExtentExpr::default(), &rest.largest(axes)?)?;
     let high = minus(&guard.extent, &rest.offset)?;
     let factor = factor.as_constant()?;

@@ -1,18 +1,18 @@
-//! From a slice, flip, pad or cat to the nodes of its window.
+//! From a slice, flip, pad, cat or gather to the nodes of its window.
 //!
 //! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. The step
 //! from a point follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to
-//! one of each, a choice to one of each piece; memory, creations, and values known at the walk's own index are ends. A
-//! point that is wanted twice is one node. Never recurses.
+//! one of each, a choice to one of each piece; memory, creations, and values known at the walk's own index are ends. Elements that
+//! are indices are nodes before what is read there has a point. A point that is wanted twice is one node. Never recurses.
 
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::layout;
-use fuser_ir::maps::{Index, Map, Reads};
+use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};
 use fuser_ir::types::{ExtentExpr, TensorType};
-use fuser_ir::{AttrKind, Ir, Op, Traits, Value};
+use fuser_ir::{AttrKind, DType, Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::form::{Form, Guard, Holds, is_natural};
+use super::form::{Form, Guard, Holds, is_natural, minus};
 use super::{Axes, AxisId, MAX_NODES, MAX_PIECES, Node, Window, WindowRefusal};
 
 /// A requirement on the axes of the walk for a window to be resolved.
@@ -73,7 +73,14 @@ enum Step {
     Compute(Op, Vec<Point>),
     /// The first whose guards hold; the last one's do where no other's do.
     Choose(Vec<(Vec<Guard>, Point)>),
+    /// The point where the guard holds, else 0.
+    Within(Guard, Point, DType),
+    /// Points that have to be nodes before the step is known.
+    Behind(Vec<Point>),
 }
+
+/// The numbers of the nodes that points have become.
+type Known = FxHashMap<Point, usize>;
 
 /// Indices of which each holds under its guards.
 type Way = (Vec<Guard>, Vec<Form>);
@@ -166,7 +173,7 @@ impl Resolver<'_> {
             index,
             guards: Vec::new(),
         };
-        let mut known: FxHashMap<Point, usize> = FxHashMap::default();
+        let mut known = Known::default();
         let mut stack = vec![Task::Visit(root.clone())];
         let mut visits = 0;
         while let Some(task) = stack.pop() {
@@ -178,10 +185,15 @@ impl Resolver<'_> {
                         let (op, limit) = (self.op, MAX_NODES);
                         return Err(Failure::Refused(WindowRefusal::TooManyNodes { op, limit }));
                     }
-                    let step = self.step(&point)?;
+                    let step = self.step(&point, &known)?;
                     let next: Vec<Point> = match &step {
+                        Step::Behind(points) => {
+                            stack.push(Task::Visit(point));
+                            stack.extend(points.iter().cloned().map(Task::Visit));
+                            continue;
+                        }
                         Step::End(_) => Vec::new(),
-                        Step::At(to) => vec![to.clone()],
+                        Step::At(to) | Step::Within(_, to, _) => vec![to.clone()],
                         Step::Compute(_, points) => points.clone(),
                         Step::Choose(pieces) => pieces.iter().map(|p| p.1.clone()).collect(),
                     };
@@ -201,10 +213,20 @@ impl Resolver<'_> {
         self.through.dedup();
         Ok(())
     }
-    fn finish(&mut self, step: Step, known: &FxHashMap<Point, usize>) -> usize {
+    fn finish(&mut self, step: Step, known: &Known) -> usize {
         let node = match step {
             Step::At(point) => return known[&point],
             Step::End(node) => node,
+            Step::Behind(_) => return 0,
+            Step::Within(guard, point, dtype) => {
+                let outside = self.number(Node::Zero(dtype));
+                let (guards, inside) = (vec![guard], known[&point]);
+                Node::Select {
+                    guards,
+                    inside,
+                    outside,
+                }
+            }
             Step::Compute(op, points) => Node::Compute {
                 op,
                 operands: points.iter().map(|p| known[p]).collect(),
@@ -225,7 +247,10 @@ impl Resolver<'_> {
                 return number;
             }
         };
-        // The same element may have been found by another way.
+        self.number(node)
+    }
+    /// The number of `node`: the same element may have been found by another way.
+    fn number(&mut self, node: Node) -> usize {
         match self.nodes.iter().position(|n| *n == node) {
             Some(number) => number,
             None => {
@@ -236,7 +261,7 @@ impl Resolver<'_> {
     }
 
     /// The step that resolves `point`: to a node, to another point, or to an op on other points.
-    fn step(&mut self, point: &Point) -> Result<Step, Failure> {
+    fn step(&mut self, point: &Point, known: &Known) -> Result<Step, Failure> {
         let (ir, value) = (self.ir, point.value);
         let Some(tensor) = ir.value_kind(value).as_tensor() else {
             return Ok(Step::End(Node::Here(value)));
@@ -268,18 +293,31 @@ impl Resolver<'_> {
             return self.reshape(producer, point);
         }
         if maps.reads == Reads::First {
-            return self.choose(producer, &maps.operands, point);
+            return self.choose(producer, &maps, point, known);
         }
-        let mut points = Vec::new();
-        for (operand, map) in ir.operands(producer).zip(&maps.operands) {
-            let index = map
-                .axes()
-                .and_then(|axes| self.composed(operand, axes, point));
-            points.push(Point {
-                value: operand,
-                index: index.ok_or(self.unknown())?,
-                guards: point.guards.clone(),
-            });
+        let operands = ir.operands(producer).enumerate();
+        let (indices, others): (Vec<_>, Vec<_>) = operands.partition(|(k, _)| maps.indexes(*k));
+        let points = |list: &[(usize, Value)]| {
+            let point = |&(number, value): &(usize, Value)| {
+                let index = self.composed(producer, number, &maps, point, known);
+                Ok(Point {
+                    value,
+                    index: index.ok_or(self.unknown())?,
+                    guards: point.guards.clone(),
+                })
+            };
+            list.iter()
+                .map(point)
+                .collect::<Result<Vec<Point>, Failure>>()
+        };
+        let mut behind = points(&indices)?;
+        behind.retain(|point| !known.contains_key(point));
+        if !behind.is_empty() {
+            return Ok(Step::Behind(behind));
+        }
+        let mut points = points(&others)?;
+        if let (Some(&(at, _)), [to]) = (indices.first(), &mut points[..]) {
+            return self.gather(&maps, at, to);
         }
         match class {
             OpClass::Shape if points.len() == 1 => Ok(Step::At(points.remove(0))),
@@ -287,8 +325,40 @@ impl Resolver<'_> {
         }
     }
 
-    /// The index of an operand where its user is wanted at `point`.
-    fn composed(&self, operand: Value, axes: &[Index], point: &Point) -> Option<Vec<Form>> {
+    /// The step to a point `to` whose index along an axis is an element of operand `at`: to nothing but 0 where that axis has no
+    /// elements.
+    fn gather(&self, maps: &IndexingMaps, at: usize, to: &mut Point) -> Result<Step, Failure> {
+        let tensor = self.ir.value_kind(to.value).as_tensor();
+        let own = maps.operands.first().and_then(Map::axes);
+        let axis = own.and_then(|own| own.iter().position(|i| *i == Index::Element(at)));
+        let dim = axis.and_then(|axis| tensor?.dims.get(axis));
+        let length = dim.and_then(|dim| self.ir.extent_as_expr(dim.extent));
+        let (extent, dtype) = length.zip(tensor.map(|t| t.dtype)).ok_or(self.unknown())?;
+        let some = minus(&extent, &ExtentExpr::constant(1)).ok_or(self.unknown())?;
+        let at = Form::default();
+        let guard = Guard { at, extent };
+        if is_natural(&some) || to.guards.contains(&guard) {
+            return Ok(Step::At(to.clone()));
+        }
+        if guard.extent.as_constant() == Some(0) {
+            return Ok(Step::End(Node::Zero(dtype)));
+        }
+        to.guards.push(guard.clone());
+        Ok(Step::Within(guard, to.clone(), dtype))
+    }
+
+    /// The index of operand `number` of `op` where its user is wanted at `point`; `None` where that is not known, or what is
+    /// read there is no node yet.
+    fn composed(
+        &self,
+        op: Op,
+        number: usize,
+        maps: &IndexingMaps,
+        point: &Point,
+        known: &Known,
+    ) -> Option<Vec<Form>> {
+        let operand = self.ir.operand(op, number);
+        let axes = maps.operands.get(number)?.axes()?;
         let tensor = self.ir.value_kind(operand).as_tensor();
         let length =
             |axis: usize| tensor.and_then(|t| self.ir.extent_as_expr(t.dims.get(axis)?.extent));
@@ -308,17 +378,42 @@ impl Resolver<'_> {
                     _ => own.mirrored(self.axes, start),
                 }
             }
+            Index::Element(other) => {
+                let length = length(axis)?;
+                if length.as_constant() == Some(1) {
+                    return Some(Form::default());
+                }
+                let indices = maps.operands.get(*other)?.axes()?;
+                let index = indices.iter().map(|index| match index {
+                    Index::Iter(iter) => point.index.get(*iter).cloned(),
+                    Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+                });
+                let held = Point {
+                    value: self.ir.operand(op, *other),
+                    index: index.collect::<Option<_>>()?,
+                    guards: point.guards.clone(),
+                };
+                Some(Form::of_element(*known.get(&held)?, length))
+            }
         };
         axes.iter().enumerate().map(index).collect()
     }
 
     /// The pieces of a pad or cat.
-    fn choose(&mut self, op: Op, maps: &[Map], point: &Point) -> Result<Step, Failure> {
+    fn choose(
+        &mut self,
+        op: Op,
+        maps: &IndexingMaps,
+        point: &Point,
+        known: &Known,
+    ) -> Result<Step, Failure> {
         let ir = self.ir;
         let mut pieces: Vec<(Vec<Guard>, Point)> = Vec::new();
-        for (operand, map) in ir.operands(op).zip(maps) {
-            let axes = map.axes().ok_or(self.unknown())?;
-            let mut index = self.composed(operand, axes, point).ok_or(self.unknown())?;
+        for (number, operand) in ir.operands(op).enumerate() {
+            let axes = maps.operands.get(number).and_then(Map::axes);
+            let axes = axes.ok_or(self.unknown())?;
+            let index = self.composed(op, number, maps, point, known);
+            let mut index = index.ok_or(self.unknown())?;
             let mut guards = Vec::new();
             let mut never = false;
             let lengths = match axes.is_empty() {
@@ -452,7 +547,8 @@ impl Resolver<'_> {
             }
             let mut terms = form.terms.to_vec();
             terms.sort_by_key(|t| (t.1.as_constant().is_none(), t.1.as_constant(), t.1.clone()));
-            let list: Vec<AxisId> = terms.iter().rev().map(|t| t.0.axis).collect();
+            let list = terms.iter().rev().map(|t| t.0.axis());
+            let list: Vec<AxisId> = list.collect::<Option<_>>().ok_or(refused.clone())?;
             let whole = Form::of_axes(self.axes, &list).as_ref() == Some(form);
             let one = Some(ExtentExpr::constant(1));
             let all = list.iter().fold(one, |n, a| n?.mul(self.axes.extent(*a)?));
@@ -642,7 +738,7 @@ impl Resolver<'_> {
             let room = below.largest(self.axes)?.mul(&ExtentExpr::constant(-1))?;
             let room = room.add(factor)?.add(&ExtentExpr::constant(-1))?;
             if is_natural(&below.offset) && is_natural(&room) {
-                let axis = variable.axis;
+                let axis = variable.axis()?;
                 return Some(Need::Split { axis, inner });
             }
         }
