@@ -228,10 +228,15 @@ fn shape_ops_that_undo_each_other() {
     let thin = b.value(&SQUEEZE, &[wide], &[gone]).unwrap();
     let none = b.ints("dims", &[]);
     let whole = b.value(&SUM, &[x], &[none]).unwrap();
-    for value in [back, again, thin, whole] {
+    let one = b.ints("dims", &[1]);
+    let mirrored = b.value(&FLIP, &[x], &[one]).unwrap();
+    let same = b.value(&FLIP, &[mirrored], &[one]).unwrap();
+    let other = b.value(&FLIP, &[mirrored], &[gone]).unwrap();
+    let still = b.value(&FLIP, &[x], &[none]).unwrap();
+    for value in [back, again, thin, whole, same, still] {
         assert_eq!(to_value(&mut p, value), Some(x));
     }
-    for value in [turned, long, wide] {
+    for value in [turned, long, wide, mirrored, other] {
         assert_eq!(fold(&mut p, value), None);
     }
 }

@@ -523,3 +523,27 @@ fn threads_change_nothing() {
         assert_eq!(one.values[0].data(), three.values[0].data(), "{op}");
     }
 }
+
+#[test]
+fn takes_read_the_nearest_element() {
+    let x = counting(&[3, 4]);
+    let indices = i32s(&[3], &[-1, 2, 9]);
+    let y = apply("take", &[C::Int("dim", 1)], &[x.clone(), indices]);
+    let wanted = [0., 2., 3., 4., 6., 7., 8., 10., 11.];
+    check(&y[0], &[(3, false), (3, false)], &wanted);
+    let one = i32s(&[], &[1]);
+    let y = apply("take", &[C::Int("dim", 0)], &[x.clone(), one]);
+    check(&y[0], &[(4, false)], &[4., 5., 6., 7.]);
+    let empty = [counting(&[0, 2]), i32s(&[2], &[0, 7])];
+    let y = apply("take", &[C::Int("dim", 0)], &empty);
+    check(&y[0], &[(2, false), (2, false)], &[0.; 4]);
+
+    let indices = i32s(&[2, 4], &[0, 1, 2, 3, i32::MIN, 0, i32::MAX, 1]);
+    let y = apply("take_along", &[C::Int("dim", 0)], &[x, indices]);
+    let wanted = [0., 5., 10., 11., 0., 1., 10., 7.];
+    check(&y[0], &[(2, false), (4, false)], &wanted);
+    // What is stored once on both sides stays so.
+    let rows = [repeated(9, &[4, 5]), repeated(9, &[7, -7])];
+    let y = apply("take_along", &[C::Int("dim", 1)], &rows);
+    check(&y[0], &[(9, true), (2, false)], &[5., 4.]);
+}

@@ -91,7 +91,7 @@ type Division = (Option<Guard>, Form, Form);
 enum Task {
     Visit(Point),
     /// Turns the point into a node once the points of the step are nodes.
-    Finish(Point, Step),
+    Finish(Point, Box<Step>),
 }
 
 /// True if the walk may compute the result of `op` at another index than its own.
@@ -197,11 +197,11 @@ impl Resolver<'_> {
                         Step::Compute(_, points) => points.clone(),
                         Step::Choose(pieces) => pieces.iter().map(|p| p.1.clone()).collect(),
                     };
-                    stack.push(Task::Finish(point, step));
+                    stack.push(Task::Finish(point, Box::new(step)));
                     stack.extend(next.into_iter().map(Task::Visit));
                 }
                 Task::Finish(point, step) => {
-                    let number = self.finish(step, &known);
+                    let number = self.finish(*step, &known);
                     known.insert(point, number);
                 }
             }
