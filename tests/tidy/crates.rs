@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
@@ -72,6 +72,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
         ],
     ),
     ("fuser-runtime", &["fuser-artifact"]),
+    ("fuser-cuda-sim", &["fuser-target"]),
     (
         "fuser-interp",
         &["fuser-ir", "fuser-dialects", "fuser-testing"],
@@ -134,7 +135,12 @@ const OWNED: [(&str, &str); 8] = [
 ];
 
 /// The crates that may hold unsafe code; in the last one it is that of libFuzzer's macro.
-const MAY_BE_UNSAFE: [&str; 3] = ["fuser-codegen", "fuser-runtime", "fuser-fuzz"];
+const MAY_BE_UNSAFE: [&str; 4] = [
+    "fuser-codegen",
+    "fuser-runtime",
+    "fuser-cuda-sim",
+    "fuser-fuzz",
+];
 
 /// The workspace, and the one beside it, which needs libFuzzer.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];

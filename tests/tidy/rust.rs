@@ -4,12 +4,15 @@
 //! - it has no `todo!`, `unimplemented!` or `dbg!`;
 //! - each `unsafe` has its reason in a `SAFETY:` comment, or in a `# Safety` section where it is a promise asked of callers;
 //! - environment variables are read in `src/` only (tests and build scripts are free);
-//! - no `static` can change, and there are no thread-locals.
+//! - no `static` can change, and there are no thread-locals; [`STATE`] is the one exception.
 
 use regex::Regex;
 
 use crate::source::{self, Line};
 use crate::{Violation, assert_none, files};
+
+/// The file with the state of a process: the entry points of a driver, which have nothing else to keep it in.
+const STATE: &str = "runtime/cuda-sim/src/driver.rs";
 
 type Rule = fn(&str, &[Line]) -> Vec<Violation>;
 
@@ -79,6 +82,9 @@ fn environment(file: &str, lines: &[Line]) -> Vec<Violation> {
 }
 
 fn global_state(file: &str, lines: &[Line]) -> Vec<Violation> {
+    if file == STATE {
+        return vec![];
+    }
     let mut violations = matching(file, lines, r"\bthread_local!", "a thread-local");
     violations.extend(matching(
         file,

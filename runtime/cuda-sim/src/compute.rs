@@ -1,0 +1,671 @@
+//! Instructions that compute: a table from names, modifiers included, to functions of at most three operands.
+//!
+//! Operands and results are bits, zero-extended to 64; an instruction reads the low bits that its type has. Definitions are those of
+//! the PTX ISA (version 8.6, sections 9.7.1 to 9.7.9): integers wrap, shifts by too much give zeros or signs, a division by zero gives all
+//! ones, `f32` and narrower results that are no number are the one canonical NaN, minima and maxima take -0 for less than +0, and
+//! conversions to integers saturate. Only instructions whose result is defined to the bit are here; `ex2.approx` and its like are not.
+
+use std::cmp::Ordering;
+
+use half::{bf16, f16};
+
+/// The bits of a result from those of three operands; unused operands are 0.
+pub type Compute = fn(u64, u64, u64) -> u64;
+
+/// A row of the table: the function, and the number of operands that it uses.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// The function.
+    pub compute: Compute,
+    /// Operands.
+    pub operands: usize,
+}
+
+fn one(compute: Compute) -> Option<Row> {
+    Some(Row {
+        compute,
+        operands: 1,
+    })
+}
+fn two(compute: Compute) -> Option<Row> {
+    Some(Row {
+        compute,
+        operands: 2,
+    })
+}
+fn three(compute: Compute) -> Option<Row> {
+    Some(Row {
+        compute,
+        operands: 3,
+    })
+}
+
+/// The row of an instruction; none for a name that is not in the table.
+pub fn find(name: &str) -> Option<Row> {
+    let (root, kind) = name.rsplit_once('.')?;
+    if let Some(to) = root.strip_prefix("cvt.") {
+        return conversion(to, kind);
+    }
+    match kind {
+        "pred" => predicate(root),
+        "b16" => logical_16(root),
+        "b32" => bits_32(root).or_else(|| logical_32(root)),
+        "b64" => logical_64(root),
+        "s16" => integer_s16(root),
+        "u16" => integer_u16(root),
+        "s32" => integer_s32(root).or_else(|| wide_s32(root)),
+        "u32" => integer_u32(root).or_else(|| wide_u32(root)),
+        "s64" => integer_s64(root),
+        "u64" => integer_u64(root),
+        "f32" => float_32(root),
+        "f64" => float_64(root),
+        "f16" | "bf16" => signs::<0x8000>(root),
+        "f16x2" | "bf16x2" => signs::<0x8000_8000>(root),
+        _ => None,
+    }
+}
+
+/// The carry out of `a + b + c`, and the lack of a borrow in `a + !b + c`: a 64-bit add in a chain.
+pub fn carry(a: u64, b: u64, c: u64) -> u64 {
+    ((u128::from(a) + u128::from(b) + u128::from(c)) >> 64) as u64
+}
+/// `a + b + c`
+pub fn add_with_carry(a: u64, b: u64, c: u64) -> u64 {
+    a.wrapping_add(b).wrapping_add(c)
+}
+/// The borrow of `a - b - c`.
+pub fn borrow(a: u64, b: u64, c: u64) -> u64 {
+    u64::from(u128::from(a) < u128::from(b) + u128::from(c))
+}
+/// `a - b - c`
+pub fn subtract_with_borrow(a: u64, b: u64, c: u64) -> u64 {
+    a.wrapping_sub(b).wrapping_sub(c)
+}
+/// The operand itself: a move.
+pub fn same(a: u64, _: u64, _: u64) -> u64 {
+    a
+}
+/// `BITS` bits of `a` from bit `b` on.
+pub fn part<const BITS: u32>(a: u64, b: u64, _: u64) -> u64 {
+    (a >> b) & low(BITS)
+}
+/// `c` with the low `BITS` bits of `a` at bit `b`.
+pub fn joined<const BITS: u32>(a: u64, b: u64, c: u64) -> u64 {
+    c | (a & low(BITS)) << b
+}
+
+/// So many low bits.
+fn low(bits: u32) -> u64 {
+    u64::MAX.checked_shr(64 - bits).unwrap_or(0)
+}
+
+fn predicate(root: &str) -> Option<Row> {
+    match root {
+        "mov" => one(same),
+        "not" => one(|a, _, _| a ^ 1),
+        "and" => two(|a, b, _| a & b),
+        "or" => two(|a, b, _| a | b),
+        "xor" => two(|a, b, _| a ^ b),
+        _ => None,
+    }
+}
+
+/// Instructions on bits, which `b32` and its like name.
+macro_rules! logical {
+    ($function:ident $type:ident) => {
+        fn $function(root: &str) -> Option<Row> {
+            type T = $type;
+            match root {
+                "mov" => one(|a, _, _| u64::from(a as T)),
+                "selp" => three(|a, b, c| u64::from(if c & 1 != 0 { a as T } else { b as T })),
+                "not" => one(|a, _, _| u64::from(!(a as T))),
+                "and" => two(|a, b, _| u64::from(a as T & b as T)),
+                "or" => two(|a, b, _| u64::from(a as T | b as T)),
+                "xor" => two(|a, b, _| u64::from(a as T ^ b as T)),
+                "shl" => two(|a, b, _| u64::from((a as T).checked_shl(b as u32).unwrap_or(0))),
+                "shr" => two(|a, b, _| u64::from((a as T).checked_shr(b as u32).unwrap_or(0))),
+                "clz" => one(|a, _, _| u64::from((a as T).leading_zeros())),
+                "popc" => one(|a, _, _| u64::from((a as T).count_ones())),
+                "brev" => one(|a, _, _| u64::from((a as T).reverse_bits())),
+                "setp.eq" => two(|a, b, _| u64::from(a as T == b as T)),
+                "setp.ne" => two(|a, b, _| u64::from(a as T != b as T)),
+                _ => None,
+            }
+        }
+    };
+}
+logical!(logical_16 u16);
+logical!(logical_32 u32);
+logical!(logical_64 u64);
+
+/// Instructions that there are for 32 bits only.
+fn bits_32(root: &str) -> Option<Row> {
+    match root {
+        "prmt" => three(permute),
+        "shf.l.wrap" => three(|a, b, c| ((a & low(32) | b << 32) << (c & 31)) >> 32),
+        "shf.r.wrap" => three(|a, b, c| ((a & low(32) | b << 32) >> (c & 31)) & low(32)),
+        _ => None,
+    }
+}
+
+/// Four bytes out of the eight of `b` and `a`, each chosen by four bits of `c`; the fourth of them repeats the byte's sign.
+fn permute(a: u64, b: u64, c: u64) -> u64 {
+    let bytes = a & low(32) | b << 32;
+    let byte = |n: u64| {
+        let choice = c >> (4 * n) & 15;
+        let byte = bytes >> (8 * (choice & 7)) & 255;
+        let byte = match choice & 8 {
+            0 => byte,
+            _ => (byte >> 7) * 255,
+        };
+        byte << (8 * n)
+    };
+    byte(0) | byte(1) | byte(2) | byte(3)
+}
+
+/// Arithmetic on integers. `$bits` is the unsigned type of the same size.
+macro_rules! integer {
+    ($function:ident $type:ident $bits:ident) => {
+        fn $function(root: &str) -> Option<Row> {
+            type T = $type;
+            /// The bits of a result.
+            fn of(value: T) -> u64 {
+                u64::from(value as $bits)
+            }
+            match root {
+                "mov" => one(|a, _, _| of(a as T)),
+                "selp" => three(|a, b, c| of(if c & 1 != 0 { a as T } else { b as T })),
+                "add" => two(|a, b, _| of((a as T).wrapping_add(b as T))),
+                "sub" => two(|a, b, _| of((a as T).wrapping_sub(b as T))),
+                "mul.lo" => two(|a, b, _| of((a as T).wrapping_mul(b as T))),
+                "mul.hi" => two(|a, b, _| {
+                    let product = i128::from(a as T).wrapping_mul(i128::from(b as T));
+                    of((product >> T::BITS) as T)
+                }),
+                "mad.lo" => three(|a, b, c| of((a as T).wrapping_mul(b as T).wrapping_add(c as T))),
+                "div" => two(|a, b, _| match b as T {
+                    0 => of(!0),
+                    b => of((a as T).wrapping_div(b)),
+                }),
+                "rem" => two(|a, b, _| match b as T {
+                    0 => of(a as T),
+                    b => of((a as T).wrapping_rem(b)),
+                }),
+                "min" => two(|a, b, _| of((a as T).min(b as T))),
+                "max" => two(|a, b, _| of((a as T).max(b as T))),
+                "neg" => one(|a, _, _| of((0 as T).wrapping_sub(a as T))),
+                "abs" => one(|a, _, _| match i128::from(a as T) < 0 {
+                    true => of((0 as T).wrapping_sub(a as T)),
+                    false => of(a as T),
+                }),
+                "shr" => two(|a, b, _| {
+                    let most = T::BITS - 1;
+                    let (a, b) = (a as T, b as u32);
+                    match b > most {
+                        true => of(a >> most >> 1),
+                        false => of(a >> b),
+                    }
+                }),
+                "bfe" => three(|a, b, c| {
+                    let (at, length) = (b as u32 & 255, c as u32 & 255);
+                    let up = T::BITS.saturating_sub(at + length);
+                    let kept = length.min(T::BITS.saturating_sub(at));
+                    let all = a as T;
+                    match kept {
+                        0 if length == 0 => 0,
+                        0 => of(all >> (T::BITS - 1) >> 1),
+                        _ => of((all << up) >> (up + at)),
+                    }
+                }),
+                "setp.eq" => two(|a, b, _| u64::from(a as T == b as T)),
+                "setp.ne" => two(|a, b, _| u64::from(a as T != b as T)),
+                "setp.lt" | "setp.lo" => two(|a, b, _| u64::from((a as T) < (b as T))),
+                "setp.le" | "setp.ls" => two(|a, b, _| u64::from(a as T <= b as T)),
+                "setp.gt" | "setp.hi" => two(|a, b, _| u64::from(a as T > b as T)),
+                "setp.ge" | "setp.hs" => two(|a, b, _| u64::from(a as T >= b as T)),
+                _ => None,
+            }
+        }
+    };
+}
+integer!(integer_s16 i16 u16);
+integer!(integer_u16 u16 u16);
+integer!(integer_s32 i32 u32);
+integer!(integer_u32 u32 u32);
+integer!(integer_s64 i64 u64);
+integer!(integer_u64 u64 u64);
+
+/// Products of 32-bit integers with all their bits.
+macro_rules! wide {
+    ($function:ident $type:ident $wide:ident) => {
+        fn $function(root: &str) -> Option<Row> {
+            fn product(a: u64, b: u64) -> $wide {
+                $wide::from(a as $type) * $wide::from(b as $type)
+            }
+            match root {
+                "mul.wide" => two(|a, b, _| product(a, b) as u64),
+                "mad.wide" => three(|a, b, c| (product(a, b) as u64).wrapping_add(c)),
+                _ => None,
+            }
+        }
+    };
+}
+wide!(wide_s32 i32 i64);
+wide!(wide_u32 u32 u64);
+
+/// The canonical NaN of `f32`.
+const NAN_32: u64 = 0x7FFF_FFFF;
+/// The canonical NaN of `f16` and of `bf16`.
+const NAN_16: u64 = 0x7FFF;
+
+fn f(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+fn d(bits: u64) -> f64 {
+    f64::from_bits(bits)
+}
+/// The bits of an `f32` result.
+fn of_f32(value: f32) -> u64 {
+    match value.is_nan() {
+        true => NAN_32,
+        false => u64::from(value.to_bits()),
+    }
+}
+/// The bits of an `f64` result: a NaN among the operands passes through with its payload, made quiet; else NaN is the default one.
+fn of_f64(value: f64, operands: [u64; 3]) -> u64 {
+    if !value.is_nan() {
+        return value.to_bits();
+    }
+    let given = operands.into_iter().find(|bits| d(*bits).is_nan());
+    given.map_or(0xFFF8 << 48, |bits| bits | 1 << 51)
+}
+
+/// Comparisons of floats: ordered ones, and with `u` those that hold for NaN as well.
+macro_rules! compared {
+    ($read:ident, $comparison:expr) => {
+        compared!(@ $comparison, |$read|
+            "setp.eq" is_some_and is_eq, "setp.ne" is_some_and is_ne, "setp.lt" is_some_and is_lt,
+            "setp.le" is_some_and is_le, "setp.gt" is_some_and is_gt, "setp.ge" is_some_and is_ge,
+            "setp.equ" is_none_or is_eq, "setp.neu" is_none_or is_ne, "setp.ltu" is_none_or is_lt,
+            "setp.leu" is_none_or is_le, "setp.gtu" is_none_or is_gt, "setp.geu" is_none_or is_ge)
+    };
+    (@ $comparison:expr, |$read:ident| $($name:literal $nan:ident $holds:ident),*) => {
+        match $comparison {
+            $($name => two(|a, b, _| {
+                u64::from($read(a).partial_cmp(&$read(b)).$nan(Ordering::$holds))
+            }),)*
+            "setp.num" => two(|a, b, _| u64::from($read(a).partial_cmp(&$read(b)).is_some())),
+            "setp.nan" => two(|a, b, _| u64::from($read(a).partial_cmp(&$read(b)).is_none())),
+            _ => None,
+        }
+    };
+}
+
+/// The lesser of two floats, -0 less than +0; the other one where one is NaN.
+macro_rules! chosen {
+    ($name:ident $type:ty, $sign:ident) => {
+        fn $name(a: $type, b: $type) -> $type {
+            match (a.is_nan(), b.is_nan()) {
+                (true, _) => b,
+                (_, true) => a,
+                _ if a == b && a.$sign() => a,
+                _ if a == b => b,
+                _ if (a < b) == (<$type>::NEG_INFINITY.$sign()) => a,
+                _ => b,
+            }
+        }
+    };
+}
+chosen!(min_32 f32, is_sign_negative);
+chosen!(max_32 f32, is_sign_positive);
+chosen!(min_64 f64, is_sign_negative);
+chosen!(max_64 f64, is_sign_positive);
+
+fn float_32(root: &str) -> Option<Row> {
+    const SIGN: u64 = 1 << 31;
+    match root {
+        "mov" => one(|a, _, _| a & low(32)),
+        "selp" => three(|a, b, c| if c & 1 != 0 { a } else { b } & low(32)),
+        "add" | "add.rn" => two(|a, b, _| of_f32(f(a) + f(b))),
+        "sub" | "sub.rn" => two(|a, b, _| of_f32(f(a) - f(b))),
+        "mul" | "mul.rn" => two(|a, b, _| of_f32(f(a) * f(b))),
+        "div.rn" => two(|a, b, _| of_f32(f(a) / f(b))),
+        "fma.rn" => three(|a, b, c| of_f32(f(a).mul_add(f(b), f(c)))),
+        "rcp.rn" => one(|a, _, _| of_f32(1.0 / f(a))),
+        "sqrt.rn" => one(|a, _, _| of_f32(f(a).sqrt())),
+        "neg" => one(|a, _, _| (a ^ SIGN) & low(32)),
+        "abs" => one(|a, _, _| a & (SIGN - 1)),
+        "copysign" => two(|a, b, _| a & SIGN | b & (SIGN - 1)),
+        "min" => two(|a, b, _| of_f32(min_32(f(a), f(b)))),
+        "max" => two(|a, b, _| of_f32(max_32(f(a), f(b)))),
+        "min.NaN" => two(|a, b, _| match f(a).is_nan() || f(b).is_nan() {
+            true => NAN_32,
+            false => of_f32(min_32(f(a), f(b))),
+        }),
+        "max.NaN" => two(|a, b, _| match f(a).is_nan() || f(b).is_nan() {
+            true => NAN_32,
+            false => of_f32(max_32(f(a), f(b))),
+        }),
+        comparison => compared!(f, comparison),
+    }
+}
+
+fn float_64(root: &str) -> Option<Row> {
+    const SIGN: u64 = 1 << 63;
+    match root {
+        "mov" => one(same),
+        "selp" => three(|a, b, c| if c & 1 != 0 { a } else { b }),
+        "add" | "add.rn" => two(|a, b, _| of_f64(d(a) + d(b), [a, b, 0])),
+        "sub" | "sub.rn" => two(|a, b, _| of_f64(d(a) - d(b), [a, b, 0])),
+        "mul" | "mul.rn" => two(|a, b, _| of_f64(d(a) * d(b), [a, b, 0])),
+        "div.rn" => two(|a, b, _| of_f64(d(a) / d(b), [a, b, 0])),
+        "fma.rn" => three(|a, b, c| of_f64(d(a).mul_add(d(b), d(c)), [a, b, c])),
+        "rcp.rn" => one(|a, _, _| of_f64(1.0 / d(a), [a, 0, 0])),
+        "sqrt.rn" => one(|a, _, _| of_f64(d(a).sqrt(), [a, 0, 0])),
+        "neg" => one(|a, _, _| a ^ SIGN),
+        "abs" => one(|a, _, _| a & (SIGN - 1)),
+        "copysign" => two(|a, b, _| a & SIGN | b & (SIGN - 1)),
+        "min" => two(|a, b, _| of_f64(min_64(d(a), d(b)), [a, b, 0])),
+        "max" => two(|a, b, _| of_f64(max_64(d(a), d(b)), [a, b, 0])),
+        comparison => compared!(d, comparison),
+    }
+}
+
+/// Instructions that change nothing but signs, those of the bits in `SIGNS`.
+fn signs<const SIGNS: u64>(root: &str) -> Option<Row> {
+    match root {
+        "neg" => one(|a, _, _| (a ^ SIGNS) & (u64::MAX >> SIGNS.leading_zeros())),
+        "abs" => one(|a, _, _| a & !SIGNS & (u64::MAX >> SIGNS.leading_zeros())),
+        _ => None,
+    }
+}
+
+/// Conversions: `to` is what stands between `cvt.` and the type that is converted, `rn.f32`.
+fn conversion(to: &str, from: &str) -> Option<Row> {
+    let (rounding, to) = to.rsplit_once('.').unwrap_or(("", to));
+    match (from, to, rounding) {
+        ("f32", "f32", _) => rounded_f32(rounding),
+        ("f64", "f64", _) => rounded_f64(rounding),
+        ("f32", "f64", "") => one(|a, _, _| of_f64(f64::from(f(a)), [0; 3])),
+        ("f64", "f32", "rn") => one(|a, _, _| of_f32(d(a) as f32)),
+        ("f16", "f32", "") => one(|a, _, _| of_f32(f16::from_bits(a as u16).to_f32())),
+        ("bf16", "f32", "") => one(|a, _, _| of_f32(bf16::from_bits(a as u16).to_f32())),
+        ("f16", "f64", "") => one(|a, _, _| of_f64(f16::from_bits(a as u16).to_f64(), [0; 3])),
+        ("f32", "f16", "rn") => one(|a, _, _| to_f16(a)),
+        ("f32", "bf16", "rn") => one(|a, _, _| to_bf16(a)),
+        ("f64", "f16", "rn") => one(|a, _, _| match d(a).is_nan() {
+            true => NAN_16,
+            false => u64::from(f16::from_f64(d(a)).to_bits()),
+        }),
+        ("f32", "f16x2", "rn") => two(|a, b, _| to_f16(a) << 16 | to_f16(b)),
+        ("f32", "bf16x2", "rn") => two(|a, b, _| to_bf16(a) << 16 | to_bf16(b)),
+        ("f32", _, "rzi") => integer_of_f32(to),
+        ("f64", _, "rzi") => integer_of_f64(to),
+        (_, "f32", "rn") => f32_of_integer(from),
+        (_, "f64", "rn") => f64_of_integer(from),
+        (_, _, "") => integer_of_integer(from, to),
+        _ => None,
+    }
+}
+
+fn to_f16(a: u64) -> u64 {
+    match f(a).is_nan() {
+        true => NAN_16,
+        false => u64::from(f16::from_f32(f(a)).to_bits()),
+    }
+}
+
+fn to_bf16(a: u64) -> u64 {
+    match f(a).is_nan() {
+        true => NAN_16,
+        false => u64::from(bf16::from_f32(f(a)).to_bits()),
+    }
+}
+
+fn rounded_f32(rounding: &str) -> Option<Row> {
+    match rounding {
+        "rni" => one(|a, _, _| of_f32(f(a).round_ties_even())),
+        "rzi" => one(|a, _, _| of_f32(f(a).trunc())),
+        "rmi" => one(|a, _, _| of_f32(f(a).floor())),
+        "rpi" => one(|a, _, _| of_f32(f(a).ceil())),
+        _ => None,
+    }
+}
+
+fn rounded_f64(rounding: &str) -> Option<Row> {
+    match rounding {
+        "rni" => one(|a, _, _| of_f64(d(a).round_ties_even(), [a, 0, 0])),
+        "rzi" => one(|a, _, _| of_f64(d(a).trunc(), [a, 0, 0])),
+        "rmi" => one(|a, _, _| of_f64(d(a).floor(), [a, 0, 0])),
+        "rpi" => one(|a, _, _| of_f64(d(a).ceil(), [a, 0, 0])),
+        _ => None,
+    }
+}
+
+/// Expands to a match on the name of an integer type; `$body` has the type as `$type` and the unsigned one of its size as `$bits`.
+macro_rules! by_integer {
+    ($name:expr, |$type:ident, $bits:ident| $body:expr) => {
+        by_integer!(@ $name, $type, $bits, $body,
+            "s8" i8 u8, "u8" u8 u8, "s16" i16 u16, "u16" u16 u16, "s32" i32 u32, "u32" u32 u32, "s64" i64 u64, "u64" u64 u64)
+    };
+    (@ $name:expr, $t:ident, $b:ident, $body:expr, $($text:literal $type:ident $bits:ident),*) => {
+        match $name {
+            $($text => {
+                #[allow(dead_code)]
+                type $t = $type;
+                #[allow(dead_code)]
+                type $b = $bits;
+                $body
+            })*
+            _ => None,
+        }
+    };
+}
+
+/// The bits of an unsigned integer.
+fn bits(value: impl Into<u64>) -> u64 {
+    value.into()
+}
+
+/// The integer that NaN becomes: the sign bit of 64-bit integers and of those that an `f64` becomes, else 0.
+fn nan_as_integer(size: u32, wide_source: bool) -> u64 {
+    match wide_source || size == 64 {
+        true => 1 << (size - 1),
+        false => 0,
+    }
+}
+
+fn integer_of_f32(to: &str) -> Option<Row> {
+    by_integer!(to, |T, B| one(|a, _, _| match f(a).is_nan() {
+        true => nan_as_integer(B::BITS, false),
+        false => bits(f(a) as T as B),
+    }))
+}
+
+fn integer_of_f64(to: &str) -> Option<Row> {
+    by_integer!(to, |T, B| one(|a, _, _| match d(a).is_nan() {
+        true => nan_as_integer(B::BITS, true),
+        false => bits(d(a) as T as B),
+    }))
+}
+
+fn f32_of_integer(from: &str) -> Option<Row> {
+    by_integer!(from, |T, B| one(|a, _, _| of_f32(a as T as f32)))
+}
+
+fn f64_of_integer(from: &str) -> Option<Row> {
+    by_integer!(from, |T, B| one(|a, _, _| (a as T as f64).to_bits()))
+}
+
+/// Conversions between integers go through 64 bits: first the source is extended as its type says.
+fn integer_of_integer(from: &str, to: &str) -> Option<Row> {
+    macro_rules! cut {
+        ($source:ident) => {
+            match to {
+                "u8" => one(|a, _, _| u64::from(a as $source as u8)),
+                // The registers for bytes have 16 bits, to which a signed one is extended.
+                "s8" => one(|a, _, _| u64::from(a as $source as i8 as u16)),
+                "s16" | "u16" => one(|a, _, _| u64::from(a as $source as u16)),
+                "s32" | "u32" => one(|a, _, _| u64::from(a as $source as u32)),
+                "s64" | "u64" => one(|a, _, _| a as $source as u64),
+                _ => None,
+            }
+        };
+    }
+    match from {
+        "s8" => cut!(i8),
+        "u8" => cut!(u8),
+        "s16" => cut!(i16),
+        "u16" => cut!(u16),
+        "s32" => cut!(i32),
+        "u32" => cut!(u32),
+        "s64" => cut!(i64),
+        "u64" => cut!(u64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(name: &str, operands: [u64; 3]) -> u64 {
+        let row = find(name).unwrap_or_else(|| panic!("{name}"));
+        (row.compute)(operands[0], operands[1], operands[2])
+    }
+    fn s(value: f32) -> u64 {
+        value.to_bits().into()
+    }
+
+    #[test]
+    fn integers_wrap_and_have_edges() {
+        let minus = |n: i64| n as u64;
+        let m32 = |n: i32| u64::from(n as u32);
+        for (name, operands, result) in [
+            ("add.s32", [m32(-1), 1, 0], 0),
+            ("add.s32", [m32(i32::MAX), 1, 0], m32(i32::MIN)),
+            ("sub.s64", [0, 1, 0], u64::MAX),
+            ("mul.wide.u32", [m32(-1), m32(-1), 0], 0xFFFF_FFFE_0000_0001),
+            ("mul.wide.s32", [m32(-1), m32(-1), 0], 1),
+            ("mul.hi.u64", [u64::MAX, u64::MAX, 0], u64::MAX - 1),
+            ("mul.hi.s64", [u64::MAX, 1, 0], u64::MAX),
+            ("mad.lo.s32", [m32(-2), 3, 7], 1),
+            ("div.s64", [minus(-7), 2, 0], minus(-3)),
+            ("div.s32", [m32(i32::MIN), m32(-1), 0], m32(i32::MIN)),
+            ("div.u32", [7, 0, 0], m32(-1)),
+            ("rem.s32", [m32(-7), 2, 0], m32(-1)),
+            ("rem.u64", [7, 0, 0], 7),
+            ("min.s64", [minus(-1), 1, 0], minus(-1)),
+            ("min.u64", [minus(-1), 1, 0], 1),
+            ("shl.b32", [1, 32, 0], 0),
+            ("shl.b32", [3, 31, 0], 1 << 31),
+            ("shr.s32", [m32(-8), 40, 0], m32(-1)),
+            ("shr.u32", [m32(-8), 40, 0], 0),
+            ("shr.s32", [m32(-8), 1, 0], m32(-4)),
+            ("bfe.u32", [0xABCD, 4, 8], 0xBC),
+            ("bfe.u32", [m32(-1), 32, 8], 0),
+            ("bfe.s32", [m32(-1), 32, 8], m32(-1)),
+            ("bfe.s32", [0xABCD, 4, 8], m32(-68)),
+            ("bfe.u64", [u64::MAX, 60, 8], 15),
+            ("clz.b64", [1, 0, 0], 63),
+            ("not.pred", [1, 0, 0], 0),
+            ("prmt.b32", [0x3322_1100, 0x7766_5544, 0x5410], 0x5544_1100),
+            ("prmt.b32", [0x0180, 0, 0x1118], 0x0101_01FF),
+            ("shf.l.wrap.b32", [0x8000_0000, 1, 1], 3),
+            ("setp.lt.s32", [m32(-1), 0, 0], 1),
+            ("setp.lt.u32", [m32(-1), 0, 0], 0),
+            ("cvt.s16.s8", [0x80, 0, 0], 0xFF80),
+            ("cvt.s64.s32", [m32(-5), 0, 0], minus(-5)),
+            ("cvt.u64.u32", [m32(-5), 0, 0], 0xFFFF_FFFB),
+            ("neg.bf16x2", [0xFF_BF80_3F81, 0, 0], 0x3F80_BF81),
+            ("neg.bf16", [0x3F80, 0, 0], 0xBF80),
+            ("abs.f16x2", [0xBF80_8001, 0, 0], 0x3F80_0001),
+        ] {
+            assert_eq!(run(name, operands), result, "{name} {operands:x?}");
+        }
+        // 2^64 - 1 + 1 in two halves, and back.
+        assert_eq!(
+            (carry(u64::MAX, 1, 0), add_with_carry(u64::MAX, 1, 0)),
+            (1, 0)
+        );
+        assert_eq!(
+            (carry(u64::MAX, u64::MAX, 1), borrow(0, u64::MAX, 1)),
+            (1, 1)
+        );
+        assert_eq!(
+            (borrow(1, 1, 0), subtract_with_borrow(0, 0, 1)),
+            (0, u64::MAX)
+        );
+    }
+
+    #[test]
+    fn floats_are_exact_to_the_bit() {
+        let (nan, infinity) = (u64::from(f32::NAN.to_bits()), s(f32::INFINITY));
+        let tiny = s(f32::from_bits(1));
+        for (name, operands, result) in [
+            ("add.rn.f32", [infinity, s(f32::NEG_INFINITY), 0], NAN_32),
+            ("add.rn.f32", [s(-0.0), s(-0.0), 0], s(-0.0)),
+            ("mul.rn.f32", [tiny, s(0.5), 0], 0),
+            // One rounding, not two: (1 + 2^-23)^2 - 1 keeps 2^-46.
+            (
+                "fma.rn.f32",
+                [s(1.0 + f32::EPSILON), s(1.0 + f32::EPSILON), s(-1.0)],
+                s(2.0_f32.powi(-22) + 2.0_f32.powi(-46)),
+            ),
+            ("min.f32", [nan, s(1.0), 0], s(1.0)),
+            ("max.f32", [s(1.0), nan, 0], s(1.0)),
+            ("max.f32", [nan, nan, 0], NAN_32),
+            ("min.NaN.f32", [nan, s(1.0), 0], NAN_32),
+            ("max.NaN.f32", [s(2.0), s(1.0), 0], s(2.0)),
+            ("min.f32", [s(0.0), s(-0.0), 0], s(-0.0)),
+            ("max.f32", [s(-0.0), s(0.0), 0], s(0.0)),
+            ("min.f32", [s(-3.0), s(2.0), 0], s(-3.0)),
+            ("max.f32", [s(-3.0), s(2.0), 0], s(2.0)),
+            ("copysign.f32", [s(-1.0), s(3.0), 0], s(-3.0)),
+            ("setp.ne.f32", [nan, nan, 0], 0),
+            ("setp.neu.f32", [nan, nan, 0], 1),
+            ("setp.ltu.f32", [s(1.0), nan, 0], 1),
+            ("setp.equ.f32", [s(1.0), s(2.0), 0], 0),
+            ("cvt.rn.bf16x2.f32", [s(1.0), s(-2.0), 0], 0x3F80_C000),
+            ("cvt.rn.f16x2.f32", [s(1.0), nan, 0], 0x3C00_7FFF),
+            // A tie goes to the even one.
+            ("cvt.rn.bf16.f32", [0x3F80_8000, 0, 0], 0x3F80),
+            ("cvt.rn.bf16.f32", [0x3F81_8000, 0, 0], 0x3F82),
+            ("cvt.rzi.s32.f32", [s(-2.9), 0, 0], 0xFFFF_FFFE),
+            ("cvt.rzi.s32.f32", [s(3e9), 0, 0], 0x7FFF_FFFF),
+            ("cvt.rzi.u16.f32", [s(-1.0), 0, 0], 0),
+            ("cvt.rzi.s32.f32", [nan, 0, 0], 0),
+            ("cvt.rzi.s64.f32", [nan, 0, 0], 1 << 63),
+            ("cvt.rzi.s32.f64", [f64::NAN.to_bits(), 0, 0], 1 << 31),
+            ("cvt.rni.f32.f32", [s(2.5), 0, 0], s(2.0)),
+            ("cvt.rn.f32.u64", [u64::MAX, 0, 0], s(2.0_f32.powi(64))),
+            ("cvt.rn.f32.s64", [u64::MAX, 0, 0], s(-1.0)),
+            ("cvt.rn.f64.s32", [0xFFFF_FFFF, 0, 0], (-1.0_f64).to_bits()),
+            ("cvt.rn.f32.f64", [1e300_f64.to_bits(), 0, 0], infinity),
+        ] {
+            assert_eq!(run(name, operands), result, "{name} {operands:x?}");
+        }
+        let payload = 0x7FF0_0000_0000_0001;
+        assert_eq!(run("add.rn.f64", [payload, 0, 0]), payload | 1 << 51);
+        assert_eq!(
+            run("mul.rn.f64", [f64::INFINITY.to_bits(), 0, 0]),
+            0xFFF8 << 48
+        );
+    }
+
+    #[test]
+    fn names_that_are_not_in_the_table_are_not_guessed() {
+        for name in [
+            "ex2.approx.f32",
+            "add.rz.f32",
+            "add",
+            "fma.rn.f16",
+            "cvt.rz.f32.f64",
+            "cvt.u32",
+            "setp.lt.b32",
+            "",
+        ] {
+            assert!(find(name).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,1037 @@
+//! A kernel is decoded once, from statements to a compact form: registers are numbers, constants and parameters are registers with a
+//! value, labels are positions, and functions are copied to where they are called.
+//!
+//! An instruction that does several things at once becomes several steps (`add.cc` writes its sum and the carry); the first counts.
+
+use std::collections::BTreeMap;
+
+use crate::compute::{self, Compute, Row};
+use crate::error::{PtxError, PtxFault};
+use crate::text::{Function, Module, Operand, Statement, StatementKind, Variable};
+
+/// A register: an index into those of a warp.
+pub type Register = u32;
+
+/// Most steps of a kernel, and deepest calls: functions are copied.
+const MOST_STEPS: usize = 1 << 20;
+const MOST_CALLS: usize = 16;
+
+/// A kernel, ready to run.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Its steps; the last one ends a thread.
+    pub steps: Vec<Step>,
+    /// Registers of a thread.
+    pub registers: usize,
+    /// Registers with a value that is known before the first step.
+    pub given: Vec<(Register, Given)>,
+    /// Bytes of each parameter.
+    pub parameters: Vec<usize>,
+    /// Bytes of the shared variables of the kernel itself; shared memory that a launch adds begins behind them.
+    pub shared_bytes: u64,
+    /// Most threads of a block, where the kernel says so.
+    pub max_threads: Option<u32>,
+}
+
+/// A value that a register has from the beginning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Given {
+    /// Bits.
+    Constant(u64),
+    /// Bytes of a parameter.
+    Parameter {
+        /// The parameter's number.
+        index: usize,
+        /// The first byte.
+        offset: usize,
+        /// Their count.
+        bytes: usize,
+    },
+    /// `%tid` along an axis.
+    Thread(usize),
+    /// `%ntid`
+    Threads(usize),
+    /// `%ctaid`
+    Block(usize),
+    /// `%nctaid`
+    Blocks(usize),
+    /// `%laneid`
+    Lane,
+}
+
+/// A step.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The predicate that must hold, and true where it must not.
+    pub guard: Option<(Register, bool)>,
+    /// The action.
+    pub action: Action,
+    /// The line of the text.
+    pub line: u32,
+    /// The class under which it counts; none for the later steps of an instruction.
+    pub class: Option<Class>,
+    /// True for the first step of a basic block.
+    pub leads: bool,
+}
+
+/// Classes of instructions in counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Moves, loads of parameters, and conversions of addresses, which the assembler mostly removes.
+    Move,
+    /// Integers, comparisons and predicates.
+    Integer,
+    /// 32-bit floats and narrower ones.
+    Float,
+    /// 64-bit floats.
+    Double,
+    /// Conversions.
+    Convert,
+    /// Loads from global and constant memory, and stores.
+    Global,
+    /// Those of shared memory.
+    Shared,
+    /// Exchanges within a warp.
+    Shuffle,
+    /// Barriers.
+    Barrier,
+    /// Branches and exits.
+    Branch,
+}
+
+/// A state space of loads and stores.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Space {
+    /// The device's memory.
+    Global,
+    /// A block's memory.
+    Shared,
+    /// Constants of the module.
+    Constant,
+}
+
+/// Directions of a shuffle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shuffle {
+    /// From a lower lane.
+    Up,
+    /// From a higher lane.
+    Down,
+    /// From the lane whose number differs in the given bits.
+    Butterfly,
+    /// From a given lane.
+    Index,
+}
+
+/// An action of a step.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Computes a register.
+    Compute {
+        /// The function.
+        compute: Compute,
+        /// The result.
+        to: Register,
+        /// The operands; those that are not used are 0's register.
+        from: [Register; 3],
+    },
+    /// Loads registers from consecutive elements.
+    Load {
+        /// The memory.
+        space: Space,
+        /// The registers, with the mask of their bits.
+        to: Vec<(Register, u64)>,
+        /// The address.
+        base: Register,
+        /// Bytes that are added to it.
+        offset: i64,
+        /// Bytes of an element.
+        size: usize,
+        /// True if elements are extended by their signs.
+        signed: bool,
+    },
+    /// Stores registers to consecutive elements.
+    Store {
+        /// The memory.
+        space: Space,
+        /// The registers.
+        from: Vec<Register>,
+        /// The address.
+        base: Register,
+        /// Bytes that are added to it.
+        offset: i64,
+        /// Bytes of an element.
+        size: usize,
+    },
+    /// Takes a register of another lane.
+    Shuffle {
+        /// The direction.
+        mode: Shuffle,
+        /// The result.
+        to: Register,
+        /// True where the lane was in range.
+        valid: Register,
+        /// The register that is read.
+        from: Register,
+        /// The distance or the lane.
+        by: Register,
+        /// The last lane and the segments.
+        clamp: Register,
+        /// The lanes that take part.
+        members: Register,
+    },
+    /// Goes on elsewhere.
+    Branch(u32),
+    /// Waits for all threads of the block.
+    Barrier,
+    /// Ends the thread.
+    Exit,
+}
+
+type Result<T> = std::result::Result<T, PtxError>;
+
+/// The variables of a module, by name with their addresses, and the bytes of its constant memory.
+#[derive(Debug, Default)]
+pub struct Variables {
+    /// Constant memory.
+    pub constants: Vec<u8>,
+    at: BTreeMap<String, u64>,
+}
+
+impl Variables {
+    /// Lays out the variables of a module; `allocate` gives bytes a place in global memory.
+    pub fn of(
+        module: &Module<'_>,
+        allocate: &mut dyn FnMut(&[u8]) -> Option<u64>,
+    ) -> Result<Variables> {
+        let mut all = Variables::default();
+        for variable in &module.variables {
+            let large = || PtxFault::Length(variable.name.to_owned()).at(variable.line);
+            let address = match variable.space {
+                "const" => {
+                    let start = all
+                        .constants
+                        .len()
+                        .next_multiple_of(variable.align as usize);
+                    all.constants.resize(start, 0);
+                    all.constants.extend(initial(variable).ok_or_else(large)?);
+                    start as u64
+                }
+                "global" => allocate(&initial(variable).ok_or_else(large)?).ok_or_else(large)?,
+                _ => continue,
+            };
+            all.at.insert(variable.name.to_owned(), address);
+        }
+        Ok(all)
+    }
+}
+
+/// Most bytes of a variable.
+const MOST_BYTES: usize = 1 << 24;
+
+/// The bytes of a variable, zeros behind those that are given; none of one that is too large.
+fn initial(variable: &Variable<'_>) -> Option<Vec<u8>> {
+    let size = variable.size as usize;
+    let given = variable.values.iter().map(|value| value.to_le_bytes());
+    let mut bytes: Vec<u8> = given
+        .flat_map(|value| value.into_iter().take(size))
+        .collect();
+    let all = size
+        .checked_mul(variable.count? as usize)
+        .filter(|all| *all <= MOST_BYTES)?;
+    bytes.resize(all.max(bytes.len()), 0);
+    Some(bytes)
+}
+
+/// Names of a scope: registers that are declared, and variables.
+#[derive(Default)]
+struct Scope<'a> {
+    /// The beginning of the names, bits, and the count; none for the name alone.
+    declared: Vec<(&'a str, u32, Option<u32>)>,
+    /// Registers in use, with their bits.
+    registers: BTreeMap<&'a str, (Register, u32)>,
+}
+
+struct Decoder<'a, 'm> {
+    module: &'m Module<'a>,
+    variables: &'m Variables,
+    kernel: &'m Function<'a>,
+    steps: Vec<Step>,
+    registers: u32,
+    given: BTreeMap<Given, Register>,
+    /// Shared variables with their addresses.
+    shared: BTreeMap<&'a str, u64>,
+    shared_bytes: u64,
+    /// The carry of `.cc`.
+    carry: Option<Register>,
+    calls: usize,
+}
+
+/// A function that is being decoded.
+struct Frame<'a> {
+    scopes: Vec<Scope<'a>>,
+    labels: BTreeMap<&'a str, u32>,
+    /// Branches whose labels are not known yet, with the line.
+    branches: Vec<(usize, &'a str, u32)>,
+    /// Branches to the end of a called function; none in a kernel.
+    returns: Option<Vec<usize>>,
+}
+
+/// Decodes the kernel `kernel` of a module.
+pub fn decode<'a>(
+    module: &Module<'a>,
+    variables: &Variables,
+    kernel: &Function<'a>,
+) -> Result<Kernel> {
+    let mut decoder = Decoder {
+        module,
+        variables,
+        kernel,
+        steps: Vec::new(),
+        registers: 0,
+        given: BTreeMap::new(),
+        shared: BTreeMap::new(),
+        shared_bytes: 0,
+        carry: None,
+        calls: 0,
+    };
+    decoder.shared_variables(module.variables.iter())?;
+    let own = kernel
+        .body
+        .iter()
+        .filter_map(|statement| match &statement.kind {
+            StatementKind::Variable(variable) => Some(variable),
+            _ => None,
+        });
+    decoder.shared_variables(own)?;
+    decoder.dynamic_variables()?;
+    let frame = Frame {
+        scopes: vec![Scope::default()],
+        labels: BTreeMap::new(),
+        branches: Vec::new(),
+        returns: None,
+    };
+    decoder.function(kernel, frame)?;
+    decoder.step(None, Action::Exit, kernel.line, None)?;
+    let mut steps = decoder.steps;
+    mark_leaders(&mut steps);
+    Ok(Kernel {
+        name: kernel.name.to_owned(),
+        steps,
+        registers: decoder.registers as usize,
+        given: decoder
+            .given
+            .into_iter()
+            .map(|(given, r)| (r, given))
+            .collect(),
+        parameters: kernel
+            .parameters
+            .iter()
+            .map(|p| p.size as usize * p.count.unwrap_or(0) as usize)
+            .collect(),
+        shared_bytes: decoder.shared_bytes,
+        max_threads: kernel.max_threads,
+    })
+}
+
+fn mark_leaders(steps: &mut [Step]) {
+    let targets: Vec<usize> = steps
+        .iter()
+        .filter_map(|step| match step.action {
+            Action::Branch(target) => Some(target as usize),
+            _ => None,
+        })
+        .collect();
+    let after = steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| step.class == Some(Class::Branch));
+    let after: Vec<usize> = after.map(|(at, _)| at + 1).collect();
+    for at in targets.into_iter().chain(after) {
+        if let Some(step) = steps.get_mut(at) {
+            step.leads = true;
+        }
+    }
+}
+
+impl<'a> Decoder<'a, '_> {
+    /// Gives addresses to shared variables of a size that is known.
+    fn shared_variables<'v>(&mut self, all: impl Iterator<Item = &'v Variable<'a>>) -> Result<()>
+    where
+        'a: 'v,
+    {
+        for variable in all.filter(|v| v.space == "shared") {
+            let Some(count) = variable.count else {
+                continue;
+            };
+            let start = self.shared_bytes.next_multiple_of(variable.align.into());
+            self.shared.insert(variable.name, start);
+            self.shared_bytes = start + u64::from(variable.size) * u64::from(count);
+        }
+        Ok(())
+    }
+    /// Those of a size that the launch says begin behind all others.
+    fn dynamic_variables(&mut self) -> Result<()> {
+        let module = self.module;
+        let all = module.variables.iter();
+        for variable in all.filter(|v| v.space == "shared" && v.count.is_none()) {
+            self.shared_bytes = self.shared_bytes.next_multiple_of(variable.align.into());
+            self.shared.insert(variable.name, self.shared_bytes);
+        }
+        Ok(())
+    }
+
+    fn new_register(&mut self) -> Register {
+        self.registers += 1;
+        self.registers - 1
+    }
+    fn given(&mut self, given: Given) -> Register {
+        if let Some(register) = self.given.get(&given) {
+            return *register;
+        }
+        let register = self.new_register();
+        self.given.insert(given, register);
+        register
+    }
+    fn constant(&mut self, bits: u64) -> Register {
+        self.given(Given::Constant(bits))
+    }
+
+    fn step(
+        &mut self,
+        guard: Option<(Register, bool)>,
+        action: Action,
+        line: u32,
+        class: Option<Class>,
+    ) -> Result<()> {
+        if self.steps.len() >= MOST_STEPS {
+            return Err(PtxFault::Length(self.kernel.name.to_owned()).at(line));
+        }
+        self.steps.push(Step {
+            guard,
+            action,
+            line,
+            class,
+            leads: false,
+        });
+        Ok(())
+    }
+
+    /// Decodes a body; branches to its labels are resolved at its end.
+    fn function(&mut self, function: &Function<'a>, mut frame: Frame<'a>) -> Result<()> {
+        for statement in &function.body {
+            self.statement(&mut frame, statement)?;
+        }
+        let end = self.steps.len() as u32;
+        let undeclared = |label: &str, line| PtxFault::Undeclared(label.to_owned()).at(line);
+        for (at, label, line) in frame.branches {
+            let target = frame
+                .labels
+                .get(label)
+                .ok_or_else(|| undeclared(label, line))?;
+            self.steps[at].action = Action::Branch(*target);
+        }
+        for at in frame.returns.into_iter().flatten() {
+            self.steps[at].action = Action::Branch(end);
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, frame: &mut Frame<'a>, statement: &Statement<'a>) -> Result<()> {
+        let line = statement.line;
+        match &statement.kind {
+            StatementKind::Label(name) => {
+                frame.labels.insert(name, self.steps.len() as u32);
+            }
+            StatementKind::Open => frame.scopes.push(Scope::default()),
+            StatementKind::Close => {
+                frame.scopes.pop();
+            }
+            StatementKind::Register { name, bits, count } => {
+                let scope = frame.scopes.last_mut();
+                scope
+                    .into_iter()
+                    .for_each(|s| s.declared.push((name, *bits, *count)));
+            }
+            StatementKind::Variable(variable) if variable.space == "param" => {
+                let register = self.new_register();
+                let entry = (variable.name, (register, variable.size * 8));
+                let scope = frame.scopes.last_mut();
+                scope.into_iter().for_each(|s| {
+                    s.registers.insert(entry.0, entry.1);
+                });
+            }
+            StatementKind::Variable(_) => {}
+            StatementKind::Instruction {
+                guard,
+                name,
+                operands,
+            } => {
+                let guard = match guard {
+                    Some((name, negated)) => Some((self.register(frame, name, line)?.0, *negated)),
+                    None => None,
+                };
+                self.instruction(
+                    frame,
+                    Instruction {
+                        guard,
+                        name,
+                        operands,
+                        line,
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The register of that name and its bits.
+    fn register(
+        &mut self,
+        frame: &mut Frame<'a>,
+        name: &'a str,
+        line: u32,
+    ) -> Result<(Register, u32)> {
+        for scope in frame.scopes.iter_mut().rev() {
+            if let Some(found) = scope.registers.get(name) {
+                return Ok(*found);
+            }
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            let number: Option<u32> = name[stem.len()..].parse().ok();
+            let mut declared = scope.declared.iter().rev();
+            let declaration = declared.find(|(declared, _, count)| match count {
+                Some(count) => *declared == stem && number.is_some_and(|n| n < *count),
+                None => *declared == name,
+            });
+            if let Some((_, bits, _)) = declaration {
+                let found = (self.registers, *bits);
+                self.registers += 1;
+                scope.registers.insert(name, found);
+                return Ok(found);
+            }
+        }
+        Err(PtxFault::Undeclared(name.to_owned()).at(line))
+    }
+
+    /// The register that holds an operand: a register, a number, an address or a special register.
+    fn value(
+        &mut self,
+        frame: &mut Frame<'a>,
+        operand: &Operand<'a>,
+        line: u32,
+    ) -> Result<Register> {
+        match operand {
+            Operand::Number(bits) => Ok(self.constant(*bits)),
+            Operand::Name(name) => {
+                if let Some(given) = special(name) {
+                    return Ok(self.given(given));
+                }
+                let address = self
+                    .shared
+                    .get(name)
+                    .or(self.variables.at.get(*name))
+                    .copied();
+                match address {
+                    Some(address) => Ok(self.constant(address)),
+                    None => Ok(self.register(frame, name, line)?.0),
+                }
+            }
+            other => Err(PtxFault::Operand(format!("{other:?}")).at(line)),
+        }
+    }
+
+    /// The register that an instruction writes, and its bits; `_` is one that nobody reads.
+    fn target(
+        &mut self,
+        frame: &mut Frame<'a>,
+        operand: &Operand<'a>,
+        line: u32,
+    ) -> Result<(Register, u32)> {
+        match operand {
+            Operand::Name("_") => Ok((self.new_register(), 64)),
+            Operand::Name(name) => self.register(frame, name, line),
+            other => Err(PtxFault::Operand(format!("{other:?}")).at(line)),
+        }
+    }
+
+    fn instruction(&mut self, frame: &mut Frame<'a>, this: Instruction<'a, '_>) -> Result<()> {
+        let parts: Vec<&str> = this.name.split('.').collect();
+        match (parts.as_slice(), this.operands) {
+            (["bra"] | ["bra", "uni"], [Operand::Name(label)]) => {
+                frame.branches.push((self.steps.len(), label, this.line));
+                self.step(
+                    this.guard,
+                    Action::Branch(0),
+                    this.line,
+                    Some(Class::Branch),
+                )
+            }
+            (["ret" | "exit"] | ["ret", "uni"], []) => {
+                let action = match &mut frame.returns {
+                    Some(returns) if parts[0] == "ret" => {
+                        returns.push(self.steps.len());
+                        Action::Branch(0)
+                    }
+                    _ => Action::Exit,
+                };
+                self.step(this.guard, action, this.line, Some(Class::Branch))
+            }
+            (["bar" | "barrier", "sync"], [Operand::Number(0)]) => {
+                self.step(this.guard, Action::Barrier, this.line, Some(Class::Barrier))
+            }
+            (["call"] | ["call", "uni"], operands) => self.call(frame, this, operands),
+            (["ld", "param", kind], [to, Operand::Address(name, offset)]) => {
+                self.load_parameter(frame, this, kind, to, name, *offset)
+            }
+            (["st", "param", _], [Operand::Address(name, 0), from]) => {
+                let to = self.register(frame, name, this.line)?.0;
+                let from = self.value(frame, from, this.line)?;
+                self.compute(this, Some(Class::Move), compute::same, to, &[from])
+            }
+            (["ld", rest @ ..], [to, Operand::Address(base, offset)]) => {
+                self.load(frame, this, rest, to, (base, *offset))
+            }
+            (["st", rest @ ..], [Operand::Address(base, offset), from]) => {
+                self.store(frame, this, rest, from, (base, *offset))
+            }
+            (["shfl", "sync", mode, "b32"], operands) => self.shuffle(frame, this, mode, operands),
+            (["cvta", "to", "global", "u64"], [to, from]) => {
+                let (to, from) = (
+                    self.target(frame, to, this.line)?.0,
+                    self.value(frame, from, this.line)?,
+                );
+                self.compute(this, Some(Class::Move), compute::same, to, &[from])
+            }
+            (["add" | "addc" | "sub" | "subc", ..], [to, a, b])
+                if parts.contains(&"cc") || parts[0].ends_with('c') =>
+            {
+                self.carried(frame, this, &parts, [to, a, b])
+            }
+            (["mov", kind], [to, Operand::Vector(parts)]) => {
+                self.pack(frame, this, kind, to, parts)
+            }
+            (["mov", kind], [Operand::Vector(parts), from]) => {
+                self.unpack(frame, this, kind, parts, from)
+            }
+            (_, operands) => self.computing(frame, this, operands),
+        }
+    }
+
+    fn compute(
+        &mut self,
+        this: Instruction<'_, '_>,
+        class: Option<Class>,
+        compute: Compute,
+        to: Register,
+        from: &[Register],
+    ) -> Result<()> {
+        let zero = self.constant(0);
+        let operand = |n: usize| from.get(n).copied().unwrap_or(zero);
+        let from = [operand(0), operand(1), operand(2)];
+        self.step(
+            this.guard,
+            Action::Compute { compute, to, from },
+            this.line,
+            class,
+        )
+    }
+
+    /// An instruction of the table.
+    fn computing(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        operands: &[Operand<'a>],
+    ) -> Result<()> {
+        let unknown = || PtxFault::Instruction(this.name.to_owned()).at(this.line);
+        let Row {
+            compute,
+            operands: count,
+        } = compute::find(this.name).ok_or_else(unknown)?;
+        let [to, from @ ..] = operands else {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        };
+        if from.len() != count {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        }
+        let to = self.target(frame, to, this.line)?.0;
+        let from = from
+            .iter()
+            .map(|operand| self.value(frame, operand, this.line));
+        let from = from.collect::<Result<Vec<Register>>>()?;
+        self.compute(this, Some(class_of(this.name)), compute, to, &from)
+    }
+
+    /// Sums and differences in a chain: the carry first, as the result may be an operand, and kept aside until the result is there.
+    fn carried(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        parts: &[&str],
+        operands: [&Operand<'a>; 3],
+    ) -> Result<()> {
+        if !matches!(parts.last(), Some(&"s64" | &"u64")) {
+            return Err(PtxFault::Instruction(this.name.to_owned()).at(this.line));
+        }
+        let [to, a, b] = operands;
+        let to = self.target(frame, to, this.line)?.0;
+        let (a, b) = (
+            self.value(frame, a, this.line)?,
+            self.value(frame, b, this.line)?,
+        );
+        let kept = match self.carry {
+            Some(register) => register,
+            None => self.new_register(),
+        };
+        self.carry = Some(kept);
+        let given = match parts[0].ends_with('c') {
+            true => kept,
+            false => self.constant(0),
+        };
+        let (result, carry): (Compute, Compute) = match parts[0].starts_with("add") {
+            true => (compute::add_with_carry, compute::carry),
+            false => (compute::subtract_with_borrow, compute::borrow),
+        };
+        let aside = self.new_register();
+        self.compute(this, Some(Class::Integer), carry, aside, &[a, b, given])?;
+        self.compute(this, None, result, to, &[a, b, given])?;
+        match parts.contains(&"cc") {
+            true => self.compute(this, None, compute::same, kept, &[aside]),
+            false => Ok(()),
+        }
+    }
+
+    /// `mov.b32 %r1, {%rs1, %rs2}`
+    fn pack(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        kind: &str,
+        to: &Operand<'a>,
+        parts: &[Operand<'a>],
+    ) -> Result<()> {
+        let (joined, _, bits) = halves(this, kind, parts.len())?;
+        let to = self.target(frame, to, this.line)?.0;
+        let mut whole = self.constant(0);
+        for (n, part) in parts.iter().enumerate() {
+            let part = self.value(frame, part, this.line)?;
+            let at = self.constant(n as u64 * bits);
+            let class = (n == 0).then_some(Class::Move);
+            let next = match n + 1 == parts.len() {
+                true => to,
+                false => self.new_register(),
+            };
+            self.compute(this, class, joined, next, &[part, at, whole])?;
+            whole = next;
+        }
+        Ok(())
+    }
+
+    /// `mov.b32 {%rs1, %rs2}, %r1`
+    fn unpack(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        kind: &str,
+        parts: &[Operand<'a>],
+        from: &Operand<'a>,
+    ) -> Result<()> {
+        let (_, part, bits) = halves(this, kind, parts.len())?;
+        let from = self.value(frame, from, this.line)?;
+        for (n, operand) in parts.iter().enumerate() {
+            let to = self.target(frame, operand, this.line)?.0;
+            let at = self.constant(n as u64 * bits);
+            let class = (n == 0).then_some(Class::Move);
+            self.compute(this, class, part, to, &[from, at])?;
+        }
+        Ok(())
+    }
+
+    fn load_parameter(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        kind: &str,
+        to: &Operand<'a>,
+        name: &'a str,
+        offset: i64,
+    ) -> Result<()> {
+        let (to, _) = self.target(frame, to, this.line)?;
+        let (size, _) = element(kind)
+            .ok_or_else(|| PtxFault::Instruction(this.name.to_owned()).at(this.line))?;
+        let mut parameters = self.kernel.parameters.iter();
+        let own = frame.returns.is_none();
+        let index = parameters.position(|p| own && p.name == name);
+        let from = match (index, usize::try_from(offset)) {
+            (Some(index), Ok(offset)) => self.given(Given::Parameter {
+                index,
+                offset,
+                bytes: size,
+            }),
+            (None, Ok(0)) => self.register(frame, name, this.line)?.0,
+            _ => return Err(PtxFault::Operand(name.to_owned()).at(this.line)),
+        };
+        self.compute(this, Some(Class::Move), compute::same, to, &[from])
+    }
+
+    fn load(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        rest: &[&str],
+        to: &Operand<'a>,
+        address: (&'a str, i64),
+    ) -> Result<()> {
+        let Access {
+            space,
+            count,
+            size,
+            signed,
+        } = access(this, rest)?;
+        let operands = match to {
+            Operand::Vector(parts) => parts.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        if operands.len() != count {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        }
+        let mut to = Vec::with_capacity(count);
+        for operand in operands {
+            let (register, bits) = self.target(frame, operand, this.line)?;
+            to.push((register, u64::MAX >> (64 - bits.clamp(1, 64))));
+        }
+        let base = self.value(frame, &Operand::Name(address.0), this.line)?;
+        let offset = address.1;
+        let action = Action::Load {
+            space,
+            to,
+            base,
+            offset,
+            size,
+            signed,
+        };
+        self.step(this.guard, action, this.line, Some(class_of_space(space)))
+    }
+
+    fn store(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        rest: &[&str],
+        from: &Operand<'a>,
+        address: (&'a str, i64),
+    ) -> Result<()> {
+        let Access {
+            space, count, size, ..
+        } = access(this, rest)?;
+        let operands = match from {
+            Operand::Vector(parts) => parts.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        if operands.len() != count || space == Space::Constant {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        }
+        let from = operands
+            .iter()
+            .map(|operand| self.value(frame, operand, this.line));
+        let from = from.collect::<Result<Vec<Register>>>()?;
+        let base = self.value(frame, &Operand::Name(address.0), this.line)?;
+        let offset = address.1;
+        let action = Action::Store {
+            space,
+            from,
+            base,
+            offset,
+            size,
+        };
+        self.step(this.guard, action, this.line, Some(class_of_space(space)))
+    }
+
+    fn shuffle(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        mode: &str,
+        operands: &[Operand<'a>],
+    ) -> Result<()> {
+        let mode = match mode {
+            "up" => Shuffle::Up,
+            "down" => Shuffle::Down,
+            "bfly" => Shuffle::Butterfly,
+            "idx" => Shuffle::Index,
+            _ => return Err(PtxFault::Instruction(this.name.to_owned()).at(this.line)),
+        };
+        let [to, from, by, clamp, members] = operands else {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        };
+        let to = self.target(frame, to, this.line)?.0;
+        let valid = self.new_register();
+        let mut value = |operand| self.value(frame, operand, this.line);
+        let action = Action::Shuffle {
+            mode,
+            to,
+            valid,
+            from: value(from)?,
+            by: value(by)?,
+            clamp: value(clamp)?,
+            members: value(members)?,
+        };
+        self.step(this.guard, action, this.line, Some(Class::Shuffle))
+    }
+
+    /// A call: the function's steps, with the caller's parameters as registers.
+    fn call(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        operands: &[Operand<'a>],
+    ) -> Result<()> {
+        let (results, name, parameters) = match operands {
+            [
+                Operand::List(results),
+                Operand::Name(name),
+                Operand::List(parameters),
+            ] => (results.as_slice(), *name, parameters.as_slice()),
+            [Operand::Name(name), Operand::List(parameters)] => {
+                (&[][..], *name, parameters.as_slice())
+            }
+            [Operand::Name(name)] => (&[][..], *name, &[][..]),
+            _ => return Err(PtxFault::Operand(this.name.to_owned()).at(this.line)),
+        };
+        let module = self.module;
+        let function = module.functions.iter().find(|f| !f.entry && f.name == name);
+        let function =
+            function.ok_or_else(|| PtxFault::Undeclared(name.to_owned()).at(this.line))?;
+        let fits = function.results.len() == results.len()
+            && function.parameters.len() == parameters.len();
+        if this.guard.is_some() || !fits {
+            return Err(PtxFault::Operand(name.to_owned()).at(this.line));
+        }
+        self.calls += 1;
+        if self.calls > MOST_CALLS {
+            return Err(PtxFault::Recursion(name.to_owned()).at(this.line));
+        }
+        let mut scope = Scope::default();
+        let declared = function.results.iter().chain(&function.parameters);
+        for (variable, operand) in declared.zip(results.iter().chain(parameters)) {
+            let register = self.value(frame, operand, this.line)?;
+            scope
+                .registers
+                .insert(variable.name, (register, variable.size * 8));
+        }
+        let called = Frame {
+            scopes: vec![scope, Scope::default()],
+            labels: BTreeMap::new(),
+            branches: Vec::new(),
+            returns: Some(Vec::new()),
+        };
+        self.function(function, called)?;
+        self.calls -= 1;
+        Ok(())
+    }
+}
+
+/// An instruction of the text.
+#[derive(Clone, Copy)]
+struct Instruction<'a, 's> {
+    guard: Option<(Register, bool)>,
+    name: &'a str,
+    operands: &'s [Operand<'a>],
+    line: u32,
+}
+
+fn special(name: &str) -> Option<Given> {
+    let (register, axis) = name.split_once('.').unwrap_or((name, "x"));
+    let axis = ["x", "y", "z"].iter().position(|a| *a == axis)?;
+    Some(match register {
+        "%tid" => Given::Thread(axis),
+        "%ntid" => Given::Threads(axis),
+        "%ctaid" => Given::Block(axis),
+        "%nctaid" => Given::Blocks(axis),
+        "%laneid" => Given::Lane,
+        _ => return None,
+    })
+}
+
+/// The class of an instruction of the table.
+fn class_of(name: &str) -> Class {
+    let (root, kind) = (name.split('.').next(), name.rsplit('.').next());
+    match (root, kind) {
+        (Some("mov"), _) => Class::Move,
+        (Some("cvt" | "prmt"), _) => Class::Convert,
+        (Some("setp"), _) => Class::Integer,
+        (_, Some("f64")) => Class::Double,
+        (_, Some("f32" | "f16" | "bf16" | "f16x2" | "bf16x2")) => Class::Float,
+        _ => Class::Integer,
+    }
+}
+
+fn class_of_space(space: Space) -> Class {
+    match space {
+        Space::Global | Space::Constant => Class::Global,
+        Space::Shared => Class::Shared,
+    }
+}
+
+/// The modifiers of a load or a store.
+struct Access {
+    space: Space,
+    count: usize,
+    size: usize,
+    signed: bool,
+}
+
+/// Bytes of a type in memory, and true where its sign extends it.
+fn element(kind: &str) -> Option<(usize, bool)> {
+    let bits = kind.trim_start_matches(['b', 'u', 's', 'f']);
+    let size = match bits {
+        "8" => 1,
+        "16" => 2,
+        "32" => 4,
+        "64" => 8,
+        _ => return None,
+    };
+    (kind.len() == bits.len() + 1).then_some((size, kind.starts_with('s')))
+}
+
+fn access(this: Instruction<'_, '_>, rest: &[&str]) -> Result<Access> {
+    let unknown = || PtxFault::Instruction(this.name.to_owned()).at(this.line);
+    let [space, modifiers @ .., kind] = rest else {
+        return Err(unknown());
+    };
+    let space = match *space {
+        "global" => Space::Global,
+        "shared" => Space::Shared,
+        "const" => Space::Constant,
+        _ => return Err(unknown()),
+    };
+    let (size, signed) = element(kind).ok_or_else(unknown)?;
+    let modifiers = match modifiers {
+        ["nc", rest @ ..] if space == Space::Global => rest,
+        all => all,
+    };
+    let count = match modifiers {
+        [] => 1,
+        ["v2"] => 2,
+        ["v4"] => 4,
+        _ => return Err(unknown()),
+    };
+    Ok(Access {
+        space,
+        count,
+        size,
+        signed,
+    })
+}
+
+/// For a value of so many parts: how one is put into it, how one is taken from it, and its bits.
+fn halves(this: Instruction<'_, '_>, kind: &str, parts: usize) -> Result<(Compute, Compute, u64)> {
+    match (kind, parts) {
+        ("b32", 2) | ("b64", 4) => Ok((compute::joined::<16>, compute::part::<16>, 16)),
+        ("b64", 2) => Ok((compute::joined::<32>, compute::part::<32>, 32)),
+        _ => Err(PtxFault::Instruction(this.name.to_owned()).at(this.line)),
+    }
+}

@@ -1,0 +1,493 @@
+//! The simulated device: its limits, its memory, its modules, and the launches that run on it. The driver's entry points are a thin
+//! layer over this.
+//!
+//! A call is done when it returns, which is one of the orders that a stream allows. The error of a kernel comes as a driver gives it: the launch
+//! succeeds, every later call fails, until the process ends.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use fuser_target::Target;
+use serde_json::{Value, json};
+
+use crate::count::Counts;
+use crate::decode::{self, Kernel, Variables};
+use crate::error::{PtxError, PtxFault};
+use crate::execute::{self, Launch};
+use crate::finding::Code;
+use crate::memory::Global;
+use crate::order::Order;
+use crate::text;
+
+/// The device's memory, which the host must have as well.
+pub const MEMORY: u64 = 1 << 30;
+
+/// The options of the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// The device that is played.
+    pub target: Target,
+    /// The order of blocks and warps.
+    pub order: Order,
+    /// The seed of a random order.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            target: fuser_target::A100,
+            order: Order::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// A word of the options that is not understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownOption(pub String);
+
+impl fmt::Display for UnknownOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let orders = Order::ALL.map(Order::name).join("|");
+        write!(
+            f,
+            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N)",
+            self.0
+        )
+    }
+}
+
+impl Options {
+    /// Reads options: `sm_90,order=random,seed=3`.
+    pub fn read(text: &str) -> Result<Options, UnknownOption> {
+        let mut options = Options::default();
+        for word in text.split(',').filter(|word| !word.is_empty()) {
+            let unknown = || UnknownOption(word.to_owned());
+            match word.split_once('=') {
+                None => {
+                    let found = Target::by_name(&format!("cuda:{word}"));
+                    let found = found.or_else(|_| Target::by_name(word)).ok();
+                    let found = found.filter(Target::is_gpu);
+                    options.target = found.ok_or_else(unknown)?;
+                }
+                Some(("order", name)) => {
+                    let found = Order::ALL.into_iter().find(|order| order.name() == name);
+                    options.order = found.ok_or_else(unknown)?;
+                }
+                Some(("seed", number)) => options.seed = number.parse().map_err(|_| unknown())?,
+                Some(_) => return Err(unknown()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// A module that is loaded.
+struct Module {
+    lines: Vec<String>,
+    constants: Vec<u8>,
+    /// Addresses of its variables in global memory.
+    globals: Vec<u64>,
+    kernels: BTreeMap<String, Arc<Kernel>>,
+}
+
+impl Module {
+    /// Reads and decodes PTX for a device with this memory.
+    fn load(ptx: &str, target: &Target, memory: &mut Global) -> Result<Module, PtxError> {
+        let read = text::read(ptx)?;
+        if u64::from(read.target) > target.capability {
+            let (target, device) = (read.target, target.capability as u32);
+            return Err(PtxFault::Newer { target, device }.at(1));
+        }
+        let mut globals = Vec::new();
+        let variables = Variables::of(&read, &mut |bytes| {
+            let address = memory.allocate(bytes.len())?;
+            globals.push(address);
+            memory.slice(address, bytes.len())?.copy_from_slice(bytes);
+            Some(address)
+        })?;
+        let entries = read.functions.iter().filter(|function| function.entry);
+        let kernels = entries.map(|function| {
+            let kernel = decode::decode(&read, &variables, function)?;
+            Ok((kernel.name.clone(), Arc::new(kernel)))
+        });
+        let kernels = kernels.collect::<Result<_, PtxError>>()?;
+        Ok(Module {
+            lines: ptx.lines().map(str::to_owned).collect(),
+            constants: variables.constants,
+            globals,
+            kernels,
+        })
+    }
+}
+
+/// A function of a loaded module.
+#[derive(Clone)]
+struct Function {
+    module: Arc<Module>,
+    kernel: Arc<Kernel>,
+    /// Shared memory beyond the kernel's own that a launch may ask for.
+    dynamic: u64,
+}
+
+/// An error with its description.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The code.
+    pub code: Code,
+    /// The description; empty where the code says it all.
+    pub text: String,
+}
+
+impl From<Code> for Failure {
+    fn from(code: Code) -> Self {
+        Failure {
+            code,
+            text: String::new(),
+        }
+    }
+}
+
+/// Result of everything here.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// A number that stands for a module, a function, a stream or an event.
+pub type Handle = u64;
+
+/// The device.
+#[derive(Default)]
+pub struct Device {
+    options: Options,
+    memory: Global,
+    modules: BTreeMap<Handle, Arc<Module>>,
+    functions: BTreeMap<Handle, Function>,
+    events: BTreeMap<Handle, Option<Instant>>,
+    streams: Vec<Handle>,
+    handles: Handle,
+    stamp: u64,
+    counts: BTreeMap<String, Counts>,
+    /// The error of a kernel, which all later calls give.
+    broken: Option<Failure>,
+}
+
+/// Most blocks along each axis of a grid, and threads along each of a block, on all devices.
+const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+const BLOCK: [u32; 3] = [1024, 1024, 64];
+
+impl Device {
+    /// A device with these options.
+    pub fn new(options: Options) -> Device {
+        Device {
+            options,
+            ..Device::default()
+        }
+    }
+    /// The name of the device.
+    pub fn name(&self) -> String {
+        let target = &self.options.target;
+        format!(
+            "Fuser's simulator of sm_{} ({})",
+            target.capability, target.name
+        )
+    }
+    /// An attribute by its number in `CUdevice_attribute`.
+    pub fn attribute(&self, number: i32) -> Result<i32> {
+        let target = &self.options.target;
+        let value = match number {
+            1 => target.block_threads,
+            2..=4 => BLOCK[(number - 2) as usize].into(),
+            5..=7 => GRID[(number - 5) as usize].into(),
+            8 => target.shared_per_block,
+            10 => 32,
+            16 => target.workers,
+            38 => target.l2_bytes,
+            75 => target.capability / 10,
+            76 => target.capability % 10,
+            81 => target.shared_per_sm,
+            97 => target.shared_per_block_optin,
+            // Memory pools.
+            115 => 1,
+            _ => return Err(Code::InvalidValue.into()),
+        };
+        i32::try_from(value).map_err(|_| Code::InvalidValue.into())
+    }
+    /// Gives the error of a kernel that ran before.
+    pub fn synchronize(&self) -> Result<()> {
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    fn handle(&mut self) -> Handle {
+        self.handles += 16;
+        self.handles
+    }
+    /// A new stream.
+    pub fn create_stream(&mut self) -> Result<Handle> {
+        self.synchronize()?;
+        let stream = self.handle();
+        self.streams.push(stream);
+        Ok(stream)
+    }
+    /// Ends a stream.
+    pub fn destroy_stream(&mut self, stream: Handle) -> Result<()> {
+        let at = self.streams.iter().position(|known| *known == stream);
+        self.streams.remove(at.ok_or(Code::InvalidHandle)?);
+        Ok(())
+    }
+    /// Checks a stream; 0 is the default one.
+    pub fn stream(&self, stream: Handle) -> Result<()> {
+        let known = stream == 0 || self.streams.contains(&stream);
+        if known {
+            self.synchronize()
+        } else {
+            Err(Code::InvalidHandle.into())
+        }
+    }
+    /// A new event.
+    pub fn create_event(&mut self) -> Result<Handle> {
+        self.synchronize()?;
+        let event = self.handle();
+        self.events.insert(event, None);
+        Ok(event)
+    }
+    /// Ends an event.
+    pub fn destroy_event(&mut self, event: Handle) -> Result<()> {
+        self.events
+            .remove(&event)
+            .map(|_| ())
+            .ok_or(Code::InvalidHandle.into())
+    }
+    /// Records an event now.
+    pub fn record(&mut self, event: Handle) -> Result<()> {
+        self.synchronize()?;
+        *self.events.get_mut(&event).ok_or(Code::InvalidHandle)? = Some(Instant::now());
+        Ok(())
+    }
+    /// Milliseconds between two events: those of the simulation, not of any GPU.
+    pub fn elapsed(&self, from: Handle, to: Handle) -> Result<f32> {
+        self.synchronize()?;
+        let time = |event| self.events.get(event).copied().flatten();
+        match (time(&from), time(&to)) {
+            (Some(from), Some(to)) => Ok(to.saturating_duration_since(from).as_secs_f32() * 1e3),
+            _ => Err(Code::InvalidHandle.into()),
+        }
+    }
+
+    /// Bytes that are free.
+    pub fn free_bytes(&self) -> u64 {
+        MEMORY.saturating_sub(self.memory.used)
+    }
+    /// Allocates memory.
+    pub fn allocate(&mut self, bytes: usize) -> Result<u64> {
+        self.synchronize()?;
+        let fits = bytes as u64 <= self.free_bytes() && bytes > 0;
+        let code = if bytes > 0 {
+            Code::OutOfMemory
+        } else {
+            Code::InvalidValue
+        };
+        let allocated = fits.then(|| self.memory.allocate(bytes)).flatten();
+        allocated.ok_or(code.into())
+    }
+    /// Frees memory.
+    pub fn free(&mut self, address: u64) -> Result<()> {
+        self.memory.free(address).ok_or(Code::InvalidValue.into())
+    }
+    /// Bytes of the device's memory, for a copy.
+    pub fn bytes(&mut self, address: u64, size: usize) -> Result<&mut [u8]> {
+        self.synchronize()?;
+        self.memory
+            .slice(address, size)
+            .ok_or(Code::InvalidValue.into())
+    }
+
+    /// Loads PTX; the error's text is the log.
+    pub fn load(&mut self, ptx: &str) -> Result<Handle> {
+        self.synchronize()?;
+        let loaded = Module::load(ptx, &self.options.target, &mut self.memory);
+        let module = loaded.map_err(|error| Failure {
+            code: Code::InvalidPtx,
+            text: error.to_string(),
+        })?;
+        let handle = self.handle();
+        self.modules.insert(handle, Arc::new(module));
+        Ok(handle)
+    }
+    /// Unloads a module.
+    pub fn unload(&mut self, module: Handle) -> Result<()> {
+        let module = self.modules.remove(&module).ok_or(Code::InvalidHandle)?;
+        self.functions
+            .retain(|_, function| !Arc::ptr_eq(&function.module, &module));
+        module
+            .globals
+            .iter()
+            .try_for_each(|address| self.free(*address))
+    }
+    /// A kernel of a module.
+    pub fn function(&mut self, module: Handle, name: &str) -> Result<Handle> {
+        self.synchronize()?;
+        let module = self
+            .modules
+            .get(&module)
+            .ok_or(Code::InvalidHandle)?
+            .clone();
+        let kernel = module.kernels.get(name).ok_or(Code::NotFound)?.clone();
+        let allowed = self.options.target.shared_per_block;
+        let dynamic = allowed.saturating_sub(kernel.shared_bytes);
+        let handle = self.handle();
+        let function = Function {
+            module,
+            kernel,
+            dynamic,
+        };
+        self.functions.insert(handle, function);
+        Ok(handle)
+    }
+    /// Lets launches of a function ask for so much shared memory.
+    pub fn allow_shared(&mut self, function: Handle, bytes: i32) -> Result<()> {
+        self.synchronize()?;
+        let limit = self.options.target.shared_per_block_optin;
+        let function = self
+            .functions
+            .get_mut(&function)
+            .ok_or(Code::InvalidHandle)?;
+        let own = function.kernel.shared_bytes;
+        let asked = u64::try_from(bytes).map_err(|_| Code::InvalidValue)?;
+        if asked + own > limit {
+            return Err(Failure {
+                code: Code::InvalidValue,
+                text: format!(
+                    "kernel '{}' asks for {asked} bytes of shared memory beside {own} of its own, the device has {limit} for a block",
+                    function.kernel.name
+                ),
+            });
+        }
+        function.dynamic = asked;
+        Ok(())
+    }
+    /// The bytes of each parameter of a function.
+    pub fn parameters(&self, function: Handle) -> Result<Vec<usize>> {
+        let function = self.functions.get(&function).ok_or(Code::InvalidHandle)?;
+        Ok(function.kernel.parameters.clone())
+    }
+
+    /// Runs a kernel. An error is one of the launch; what the kernel does wrong, later calls tell.
+    pub fn launch(
+        &mut self,
+        function: Handle,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u64,
+        parameters: &[Vec<u8>],
+    ) -> Result<()> {
+        self.synchronize()?;
+        let function = self
+            .functions
+            .get(&function)
+            .ok_or(Code::InvalidHandle)?
+            .clone();
+        let kernel = &function.kernel;
+        self.check_launch(&function, grid, block, shared_bytes)?;
+        let launch = Launch {
+            kernel,
+            constants: &function.module.constants,
+            grid,
+            block,
+            shared_bytes,
+            parameters,
+            order: self.options.order,
+            seed: self.options.seed ^ self.stamp,
+        };
+        let counts = self.counts.entry(kernel.name.clone()).or_default();
+        let run = execute::run(&launch, &mut self.memory, counts, &mut self.stamp);
+        self.broken = run.err().map(|finding| {
+            let at = (finding.line as usize).saturating_sub(1);
+            let line = function.module.lines.get(at).map_or("", |line| line.trim());
+            Failure {
+                code: finding.kind.code(),
+                text: format!("{finding}: {line}"),
+            }
+        });
+        Ok(())
+    }
+
+    fn check_launch(
+        &self,
+        function: &Function,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u64,
+    ) -> Result<()> {
+        let refused = |what: String| {
+            Err(Failure {
+                code: Code::InvalidValue,
+                text: format!("kernel '{}' {what}", function.kernel.name),
+            })
+        };
+        let within = |sizes: [u32; 3], limits: [u32; 3]| {
+            sizes
+                .into_iter()
+                .zip(limits)
+                .all(|(size, limit)| (1..=limit).contains(&size))
+        };
+        if !within(grid, GRID) {
+            return refused(format!(
+                "is launched with a grid of {grid:?}, at most {GRID:?} blocks run"
+            ));
+        }
+        let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
+        let most = self.options.target.block_threads;
+        let most = function
+            .kernel
+            .max_threads
+            .map_or(most, |own| most.min(own.into()));
+        if !within(block, BLOCK) || threads > most {
+            return refused(format!(
+                "is launched with blocks of {block:?} threads, at most {most} run"
+            ));
+        }
+        if shared > function.dynamic {
+            let allowed = function.dynamic;
+            return refused(format!(
+                "is launched with {shared} bytes of shared memory, it may have {allowed}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The counts of all kernels by name.
+    pub fn counts(&self) -> &BTreeMap<String, Counts> {
+        &self.counts
+    }
+    /// The device and the counts of all kernels.
+    pub fn report(&self) -> Value {
+        json!({
+            "device": self.name(),
+            "order": self.options.order.name(),
+            "seed": self.options.seed,
+            "kernels": self.counts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_words() {
+        let options = Options::read("sm_90,order=random,seed=7").unwrap();
+        assert_eq!(
+            (options.target.capability, options.order, options.seed),
+            (90, Order::Random, 7)
+        );
+        assert_eq!(Options::read("").unwrap().target.capability, 80);
+        assert_eq!(Options::read("b200").unwrap().target.capability, 100);
+        for text in ["sm_9", "cpu", "generic", "order=up", "seed=x", "sm_90,fast"] {
+            let word = text.rsplit(',').next().unwrap().to_owned();
+            assert_eq!(Options::read(text).unwrap_err(), UnknownOption(word));
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The entry points of CUDA's driver that the runtime calls, by their names in the shared library, and two of our own.
+//!
+//! Like CUDA's driver there is one for a process, which is why it has a global of its own: callers of a C interface have nothing else to share.
+//! Streams run in the order of calls. `cuGetErrorString` describes the last error, with the place in the kernel.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use crate::device::{Device, Failure, MEMORY, Options};
+use crate::finding::Code;
+
+/// The handle of the one context.
+const CONTEXT: usize = 0x10;
+
+#[derive(Default)]
+struct State {
+    options: Options,
+    /// None before `cuInit`.
+    device: Option<Device>,
+    /// Threads for which the context is current.
+    current: HashSet<ThreadId>,
+    /// The last error, and its description.
+    last: Option<(Code, CString)>,
+    report: CString,
+}
+
+/// The state of the process.
+struct Driver(Mutex<Option<State>>);
+
+static DRIVER: Driver = Driver(Mutex::new(None));
+
+impl Driver {
+    fn lock(&self) -> MutexGuard<'_, Option<State>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Runs a call, and notes its error.
+fn call(run: impl FnOnce(&mut State) -> Result<()>) -> u32 {
+    let mut driver = DRIVER.lock();
+    let state = driver.get_or_insert_with(State::default);
+    match run(state) {
+        Ok(()) => Code::Success as u32,
+        Err(failure) => {
+            if !failure.text.is_empty() {
+                let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
+                state.last = Some((failure.code, text));
+            }
+            failure.code as u32
+        }
+    }
+}
+
+impl State {
+    fn device(&mut self) -> Result<&mut Device> {
+        self.device.as_mut().ok_or(Code::NotInitialized.into())
+    }
+    /// The device, for calls that need a current context.
+    fn context(&mut self) -> Result<&mut Device> {
+        if !self.current.contains(&std::thread::current().id()) {
+            return Err(Code::InvalidContext.into());
+        }
+        self.device()
+    }
+    fn ordinal(&mut self, ordinal: i32) -> Result<&mut Device> {
+        if ordinal != 0 {
+            return Err(Code::InvalidDevice.into());
+        }
+        self.device()
+    }
+}
+
+/// Writes a result.
+///
+/// # Safety
+/// `to` is null or may be written.
+unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
+    if to.is_null() {
+        return Err(Code::InvalidValue.into());
+    }
+    // SAFETY: not null, and the caller's word that it may be written.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+/// The text at a pointer.
+///
+/// # Safety
+/// `from` is null or points to characters that end in zero, and which nobody changes while the text is in use.
+unsafe fn text<'a>(from: *const c_char) -> Result<&'a str> {
+    if from.is_null() {
+        return Err(Code::InvalidValue.into());
+    }
+    // SAFETY: not null, and the caller's word that it ends.
+    let text = unsafe { CStr::from_ptr(from) };
+    text.to_str().map_err(|_| Code::InvalidValue.into())
+}
+
+/// Copies `bytes` into memory of the caller's, cut off at `size`.
+///
+/// # Safety
+/// `to` is null or has `size` bytes that may be written.
+unsafe fn put_bytes(to: *mut u8, bytes: &[u8], size: usize) -> Result<()> {
+    if to.is_null() && size > 0 {
+        return Err(Code::InvalidValue.into());
+    }
+    if size > 0 {
+        // SAFETY: not null, not the device's own memory, and no more than the caller has.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len().min(size)) };
+    }
+    Ok(())
+}
+
+/// The bytes at a pointer.
+///
+/// # Safety
+/// `from` is null or has `size` bytes, which nobody changes while they are in use.
+unsafe fn bytes<'a>(from: *const c_void, size: usize) -> Result<&'a [u8]> {
+    match from.is_null() {
+        true if size == 0 => Ok(&[]),
+        true => Err(Code::InvalidValue.into()),
+        // SAFETY: not null, and the caller's word that it has so many bytes.
+        false => Ok(unsafe { std::slice::from_raw_parts(from.cast(), size) }),
+    }
+}
+
+/// The handle in a pointer.
+fn handle(pointer: *mut c_void) -> u64 {
+    pointer.addr() as u64
+}
+
+/// The pointer that stands for a handle.
+fn pointer(handle: u64) -> *mut c_void {
+    std::ptr::without_provenance_mut(handle as usize)
+}
+
+/// Options of `cuModuleLoadDataEx` that are heeded: where the log goes, and its size.
+const ERROR_LOG: i32 = 5;
+const ERROR_LOG_BYTES: i32 = 6;
+/// The attribute of `cuFuncSetAttribute` that is heeded.
+const MOST_DYNAMIC_SHARED: i32 = 8;
+
+/// Declares entry points: functions of a state and of arguments, whose result is the code.
+macro_rules! entry_points {
+    ($($(#[$doc:meta])* fn $name:ident($state:ident $(, $argument:ident: $type:ty)*) $body:block)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Pointers are valid as CUDA's manual of the driver asks.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, unused_unsafe)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+            call(|$state| {
+                // SAFETY: the caller keeps CUDA's contract of this function.
+                unsafe { $body }
+            })
+        }
+    )*};
+}
+
+entry_points! {
+    /// Starts the driver.
+    fn cuInit(state, _flags: u32) {
+        let options = state.options;
+        state.device.get_or_insert_with(|| Device::new(options));
+        Ok(())
+    }
+    /// The device of a number.
+    fn cuDeviceGet(state, to: *mut i32, ordinal: i32) {
+        state.ordinal(ordinal)?;
+        put(to, ordinal)
+    }
+    /// An attribute of the device.
+    fn cuDeviceGetAttribute(state, to: *mut i32, attribute: i32, device: i32) {
+        let value = state.ordinal(device)?.attribute(attribute)?;
+        put(to, value)
+    }
+    /// The device's name.
+    fn cuDeviceGetName(state, to: *mut c_char, length: i32, device: i32) {
+        let mut name = state.ordinal(device)?.name().into_bytes();
+        let length = usize::try_from(length).unwrap_or(0);
+        name.truncate(length.saturating_sub(1));
+        name.push(0);
+        put_bytes(to.cast(), &name, length)
+    }
+    /// The context.
+    fn cuDevicePrimaryCtxRetain(state, to: *mut *mut c_void, device: i32) {
+        state.ordinal(device)?;
+        put(to, pointer(CONTEXT as u64))
+    }
+    /// Gives the context back.
+    fn cuDevicePrimaryCtxRelease_v2(state, device: i32) {
+        state.ordinal(device).map(|_| ())
+    }
+    /// The context that is current for this thread, or null.
+    fn cuCtxGetCurrent(state, to: *mut *mut c_void) {
+        let is_current = state.context().is_ok();
+        put(to, if is_current { pointer(CONTEXT as u64) } else { std::ptr::null_mut() })
+    }
+    /// Makes a context current for this thread.
+    fn cuCtxSetCurrent(state, context: *mut c_void) {
+        state.device()?;
+        let thread = std::thread::current().id();
+        match context.addr() {
+            CONTEXT => state.current.insert(thread),
+            0 => state.current.remove(&thread),
+            _ => return Err(Code::InvalidContext.into()),
+        };
+        Ok(())
+    }
+    /// Waits for all that was started.
+    fn cuCtxSynchronize(state) {
+        state.context()?.synchronize()
+    }
+    /// The name of an error.
+    fn cuGetErrorName(_state, error: u32, to: *mut *const c_char) {
+        let found = Code::ALL.into_iter().find(|code| *code as u32 == error);
+        put(to, found.ok_or(Code::InvalidValue)?.name().as_ptr())
+    }
+    /// The description of an error: of the last one where it is that one. Good until the next error.
+    fn cuGetErrorString(state, error: u32, to: *mut *const c_char) {
+        let found = Code::ALL.into_iter().find(|code| *code as u32 == error);
+        let name = found.ok_or(Code::InvalidValue)?.name();
+        let last = state.last.as_ref().filter(|(code, _)| *code as u32 == error);
+        put(to, last.map_or(name, |(_, text)| text).as_ptr())
+    }
+    /// A new stream.
+    fn cuStreamCreate(state, to: *mut *mut c_void, _flags: u32) {
+        let stream = state.context()?.create_stream()?;
+        put(to, pointer(stream))
+    }
+    /// Ends a stream.
+    fn cuStreamDestroy_v2(state, stream: *mut c_void) {
+        state.context()?.destroy_stream(handle(stream))
+    }
+    /// Waits for a stream.
+    fn cuStreamSynchronize(state, stream: *mut c_void) {
+        state.context()?.stream(handle(stream))
+    }
+    /// Lets a stream wait for an event, which has been already.
+    fn cuStreamWaitEvent(state, stream: *mut c_void, _event: *mut c_void, _flags: u32) {
+        state.context()?.stream(handle(stream))
+    }
+    /// A new event.
+    fn cuEventCreate(state, to: *mut *mut c_void, _flags: u32) {
+        let event = state.context()?.create_event()?;
+        put(to, pointer(event))
+    }
+    /// Ends an event.
+    fn cuEventDestroy_v2(state, event: *mut c_void) {
+        state.context()?.destroy_event(handle(event))
+    }
+    /// Records an event.
+    fn cuEventRecord(state, event: *mut c_void, stream: *mut c_void) {
+        let device = state.context()?;
+        device.stream(handle(stream))?;
+        device.record(handle(event))
+    }
+    /// Waits for an event.
+    fn cuEventSynchronize(state, _event: *mut c_void) {
+        state.context()?.synchronize()
+    }
+    /// Milliseconds between two events.
+    fn cuEventElapsedTime(state, to: *mut f32, from: *mut c_void, until: *mut c_void) {
+        let time = state.context()?.elapsed(handle(from), handle(until))?;
+        put(to, time)
+    }
+    /// Free bytes and all.
+    fn cuMemGetInfo_v2(state, free: *mut usize, total: *mut usize) {
+        let bytes = state.context()?.free_bytes() as usize;
+        put(free, bytes)?;
+        put(total, MEMORY as usize)
+    }
+    /// Allocates memory.
+    fn cuMemAllocAsync(state, to: *mut u64, size: usize, stream: *mut c_void) {
+        let device = state.context()?;
+        device.stream(handle(stream))?;
+        let address = device.allocate(size)?;
+        put(to, address)
+    }
+    /// Frees memory.
+    fn cuMemFreeAsync(state, address: u64, _stream: *mut c_void) {
+        state.context()?.free(address)
+    }
+    /// Allocates memory.
+    fn cuMemAlloc_v2(state, to: *mut u64, size: usize) {
+        let address = state.context()?.allocate(size)?;
+        put(to, address)
+    }
+    /// Frees memory.
+    fn cuMemFree_v2(state, address: u64) {
+        state.context()?.free(address)
+    }
+    /// Copies to the device.
+    fn cuMemcpyHtoDAsync_v2(state, to: u64, from: *const c_void, size: usize, stream: *mut c_void) {
+        let device = state.context()?;
+        device.stream(handle(stream))?;
+        device.bytes(to, size)?.copy_from_slice(bytes(from, size)?);
+        Ok(())
+    }
+    /// Copies from the device.
+    fn cuMemcpyDtoHAsync_v2(state, to: *mut c_void, from: u64, size: usize, stream: *mut c_void) {
+        let device = state.context()?;
+        device.stream(handle(stream))?;
+        put_bytes(to.cast(), device.bytes(from, size)?, size)
+    }
+    /// Copies on the device.
+    fn cuMemcpyDtoDAsync_v2(state, to: u64, from: u64, size: usize, stream: *mut c_void) {
+        let device = state.context()?;
+        device.stream(handle(stream))?;
+        let copied = device.bytes(from, size)?.to_vec();
+        device.bytes(to, size)?.copy_from_slice(&copied);
+        Ok(())
+    }
+    /// Loads PTX.
+    fn cuModuleLoadDataEx(
+        state, to: *mut *mut c_void, image: *const c_char, count: u32, options: *const i32, values: *const *mut c_void
+    ) {
+        let loaded = state.context()?.load(text(image)?);
+        let count = if options.is_null() || values.is_null() { 0 } else { count as usize };
+        let value = |option: i32| {
+            let at = (0..count).find(|n| options.add(*n).read() == option)?;
+            Some(values.add(at).read())
+        };
+        if let (Err(failure), Some(log), Some(size)) = (&loaded, value(ERROR_LOG), value(ERROR_LOG_BYTES)) {
+            let mut said = failure.text.clone().into_bytes();
+            said.truncate(size.addr().saturating_sub(1));
+            said.push(0);
+            put_bytes(log.cast(), &said, size.addr())?;
+        }
+        put(to, pointer(loaded?))
+    }
+    /// A kernel by its name.
+    fn cuModuleGetFunction(state, to: *mut *mut c_void, module: *mut c_void, name: *const c_char) {
+        let function = state.context()?.function(handle(module), text(name)?)?;
+        put(to, pointer(function))
+    }
+    /// Unloads a module.
+    fn cuModuleUnload(state, module: *mut c_void) {
+        state.context()?.unload(handle(module))
+    }
+    /// Sets an attribute of a kernel.
+    fn cuFuncSetAttribute(state, function: *mut c_void, attribute: i32, value: i32) {
+        match attribute {
+            MOST_DYNAMIC_SHARED => state.context()?.allow_shared(handle(function), value),
+            _ => Err(Code::InvalidValue.into()),
+        }
+    }
+    /// Runs a kernel.
+    fn cuLaunchKernel(
+        state,
+        function: *mut c_void,
+        grid_x: u32, grid_y: u32, grid_z: u32,
+        block_x: u32, block_y: u32, block_z: u32,
+        shared_bytes: u32,
+        stream: *mut c_void,
+        parameters: *mut *mut c_void,
+        _extra: *mut *mut c_void
+    ) {
+        let device = state.context()?;
+        device.stream(handle(stream))?;
+        let sizes = device.parameters(handle(function))?;
+        if parameters.is_null() && !sizes.is_empty() {
+            return Err(Code::InvalidValue.into());
+        }
+        let values = sizes.iter().enumerate().map(|(n, size)| {
+            let from: *const c_void = parameters.add(n).read();
+            Ok(bytes(from, *size)?.to_vec())
+        });
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        device.launch(handle(function), grid, block, shared_bytes.into(), &values)
+    }
+    /// Sets the options of the device: `sm_90,order=random,seed=3`. `cuGetErrorString` says what is wrong with them. Once the device is in use
+    /// they stay as they are.
+    fn fuser_cuda_sim_configure(state, options: *const c_char) {
+        let failed = |text: String| Failure { code: Code::InvalidValue, text };
+        let options = Options::read(text(options)?).map_err(|error| failed(error.to_string()))?;
+        if state.device.is_some() && state.options != options {
+            return Err(failed("the device is in use with other options".to_owned()));
+        }
+        state.options = options;
+        Ok(())
+    }
+    /// The counts of all kernels as JSON; good until the next call of this.
+    fn fuser_cuda_sim_report(state, to: *mut *const c_char) {
+        let report = state.device()?.report().to_string();
+        state.report = CString::new(report).unwrap_or_default();
+        put(to, state.report.as_ptr())
+    }
+}

@@ -1,0 +1,672 @@
+//! Runs a launch: blocks one after the other, the warps of a block up to their next barrier, the lanes of a warp together.
+//!
+//! Where lanes of a warp part, those whose step comes first in the text run first, so that they meet again. A lane that comes to a shuffle or
+//! a barrier waits for those of its warp that have not come there yet; where they cannot come any more, that is a finding. After a
+//! finding the launch is over.
+
+use crate::count::Counts;
+use crate::decode::{Action, Class, Given, Kernel, Register, Shuffle, Space, Step};
+use crate::finding::{Finding, FindingKind};
+use crate::memory::{Clash, Epoch, Global, Uses};
+use crate::order::{Order, Sequence};
+
+/// Lanes of a warp.
+const LANES: usize = 32;
+
+/// Most steps of all warps in a launch.
+const MOST_STEPS: u64 = 1 << 34;
+
+/// A launch.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// The module's constants.
+    pub constants: &'a [u8],
+    /// Blocks along each axis.
+    pub grid: [u32; 3],
+    /// Threads of a block along each axis.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beyond the kernel's own.
+    pub shared_bytes: u64,
+    /// The bytes of each parameter.
+    pub parameters: &'a [Vec<u8>],
+    /// The order of blocks and warps.
+    pub order: Order,
+    /// The seed of a random order.
+    pub seed: u64,
+}
+
+/// A register's values in all lanes.
+type Values = [u64; LANES];
+
+/// Lanes that are at the same step.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    at: u32,
+    lanes: u32,
+    /// True if they wait for the others of their warp.
+    waits: bool,
+}
+
+struct Warp {
+    /// The number of its first thread.
+    first: u32,
+    registers: Vec<Values>,
+    groups: Vec<Group>,
+    /// Lanes that have not ended.
+    live: u32,
+    /// The barrier at which all of them are.
+    barrier: Option<u32>,
+    /// Registers that loads of the present batch fill, the batch's bytes, and true if one of them was used.
+    loading: Vec<bool>,
+    loaded: Vec<Register>,
+    flying: u64,
+    used: bool,
+}
+
+struct Machine<'a> {
+    launch: &'a Launch<'a>,
+    memory: &'a mut Global,
+    counts: &'a mut Counts,
+    shared: Vec<u8>,
+    uses: Uses,
+    /// Stamps for global memory.
+    epoch: Epoch,
+    block: [u32; 3],
+    steps: u64,
+}
+
+/// Runs a launch, whose limits are the caller's to check. `stamp` moves on with each block and each barrier of the device.
+pub fn run(
+    launch: &Launch<'_>,
+    memory: &mut Global,
+    counts: &mut Counts,
+    stamp: &mut u64,
+) -> Result<(), Finding> {
+    *stamp += 1;
+    let shared_bytes = launch.kernel.shared_bytes + launch.shared_bytes;
+    let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
+    let threads: u32 = launch.block.iter().product();
+    counts.launches += 1;
+    counts.blocks += blocks;
+    counts.threads += blocks * u64::from(threads);
+    counts.shared_bytes = counts.shared_bytes.max(shared_bytes);
+    let mut random = launch.seed;
+    let mut warps: Vec<Warp> = (0..threads)
+        .step_by(LANES)
+        .map(|first| Warp::new(launch, first))
+        .collect();
+    let mut machine = Machine {
+        launch,
+        memory,
+        counts,
+        shared: vec![0xFF; shared_bytes as usize],
+        uses: Uses::default(),
+        epoch: Epoch {
+            launch: *stamp,
+            block: *stamp,
+            now: *stamp,
+        },
+        block: [0; 3],
+        steps: 0,
+    };
+    let sequence = Sequence::new(launch.order, blocks, &mut random);
+    let [columns, rows, _] = launch.grid.map(u64::from);
+    let mut done = Ok(());
+    for position in 0..blocks {
+        let number = sequence.at(position);
+        let (x, y, z) = (
+            number % columns,
+            number / columns % rows,
+            number / columns / rows,
+        );
+        machine.block = [x, y, z].map(|n| n as u32);
+        done = machine.block(&mut warps, &mut random);
+        if done.is_err() {
+            break;
+        }
+    }
+    *stamp = machine.epoch.now;
+    done
+}
+
+impl Warp {
+    fn new(launch: &Launch<'_>, first: u32) -> Warp {
+        let kernel = launch.kernel;
+        let mut warp = Warp {
+            first,
+            registers: vec![[0; LANES]; kernel.registers],
+            groups: Vec::new(),
+            live: 0,
+            barrier: None,
+            loading: vec![false; kernel.registers],
+            loaded: Vec::new(),
+            flying: 0,
+            used: false,
+        };
+        for (register, given) in &kernel.given {
+            let value = |lane: usize| warp.given(launch, *given, lane as u32);
+            warp.registers[*register as usize] = std::array::from_fn(value);
+        }
+        warp
+    }
+
+    fn given(&self, launch: &Launch<'_>, given: Given, lane: u32) -> u64 {
+        let thread = self.first + lane;
+        let [x, y, _] = launch.block;
+        match given {
+            Given::Constant(bits) => bits,
+            Given::Parameter {
+                index,
+                offset,
+                bytes,
+            } => {
+                let parameter = launch.parameters.get(index);
+                let found = parameter.and_then(|p| p.get(offset..offset.saturating_add(bytes)));
+                little_endian(found.unwrap_or_default())
+            }
+            Given::Thread(0) => (thread % x).into(),
+            Given::Thread(1) => (thread / x % y).into(),
+            Given::Thread(_) => (thread / x / y).into(),
+            Given::Threads(axis) => launch.block[axis].into(),
+            Given::Blocks(axis) => launch.grid[axis].into(),
+            // Set for each block.
+            Given::Block(_) => 0,
+            Given::Lane => lane.into(),
+        }
+    }
+
+    /// The first step of a block.
+    fn start(&mut self, launch: &Launch<'_>, block: [u32; 3]) {
+        let threads: u32 = launch.block.iter().product();
+        let lanes = (threads - self.first).min(LANES as u32);
+        self.live = u32::MAX >> (LANES as u32 - lanes);
+        self.groups.clear();
+        self.groups.push(Group {
+            at: 0,
+            lanes: self.live,
+            waits: false,
+        });
+        self.barrier = None;
+        for (register, given) in &launch.kernel.given {
+            if let Given::Block(axis) = given {
+                self.registers[*register as usize] = [block[*axis].into(); LANES];
+            }
+        }
+    }
+
+    /// The group to run next, by its index: of those that do not wait the one whose step comes first.
+    fn next(&mut self) -> Option<usize> {
+        if self.groups.len() > 1 {
+            self.merge();
+        }
+        let ready = self
+            .groups
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| !group.waits);
+        ready
+            .min_by_key(|(_, group)| group.at)
+            .map(|(index, _)| index)
+    }
+
+    /// Groups at the same step become one, which waits for nobody.
+    fn merge(&mut self) {
+        self.groups.sort_unstable_by_key(|group| group.at);
+        self.groups.dedup_by(|group, before| {
+            let same = group.at == before.at;
+            if same {
+                before.lanes |= group.lanes;
+                before.waits = false;
+            }
+            same
+        });
+    }
+
+    /// Lanes of `lanes` in which a step's predicate holds.
+    fn active(&self, step: &Step, lanes: u32) -> u32 {
+        let Some((predicate, negated)) = step.guard else {
+            return lanes;
+        };
+        let values = &self.registers[predicate as usize];
+        let holds = values.iter().enumerate().fold(0, |mask, (lane, value)| {
+            mask | u32::from((*value & 1 != 0) != negated) << lane
+        });
+        lanes & holds
+    }
+
+    /// Notes that registers are read: a batch of loads that fills one of them must have ended.
+    fn uses(&mut self, registers: &[Register]) {
+        if self.flying > 0 {
+            self.used |= registers
+                .iter()
+                .any(|register| self.loading[*register as usize]);
+        }
+    }
+
+    /// Ends the batch of loads if one of them was used.
+    fn settle(&mut self, counts: &mut Counts, always: bool) {
+        if self.flying > 0 && (self.used || always) {
+            counts.batches += 1;
+            counts.bytes_in_flight += self.flying;
+            for register in self.loaded.drain(..) {
+                self.loading[register as usize] = false;
+            }
+            (self.flying, self.used) = (0, false);
+        }
+    }
+}
+
+/// The number of some bytes.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+}
+
+/// The lanes of a mask.
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+impl Machine<'_> {
+    fn finding(&self, line: u32, thread: u32, kind: FindingKind) -> Finding {
+        Finding {
+            kernel: self.launch.kernel.name.clone(),
+            line,
+            block: self.block,
+            thread,
+            kind,
+        }
+    }
+
+    /// Runs a block to its end.
+    fn block(&mut self, warps: &mut [Warp], random: &mut u64) -> Result<(), Finding> {
+        self.epoch.now += 1;
+        self.epoch.block = self.epoch.now;
+        self.shared.fill(0xFF);
+        warps
+            .iter_mut()
+            .for_each(|warp| warp.start(self.launch, self.block));
+        loop {
+            let sequence = Sequence::new(self.launch.order, warps.len() as u64, random);
+            for position in 0..warps.len() as u64 {
+                let number = sequence.at(position) as usize;
+                self.warp(&mut warps[number])?;
+            }
+            let Some(at) = warps.iter().find_map(|warp| warp.barrier) else {
+                warps
+                    .iter_mut()
+                    .for_each(|warp| warp.settle(self.counts, true));
+                return Ok(());
+            };
+            // Whoever is elsewhere, at another barrier or at the end, is missed here.
+            if let Some(absent) = warps.iter().find(|warp| warp.barrier != Some(at)) {
+                let line = self.launch.kernel.steps[at as usize].line;
+                return Err(self.finding(line, absent.first, FindingKind::DivergentBarrier));
+            }
+            for warp in warps.iter_mut() {
+                warp.barrier = None;
+                warp.groups.iter_mut().for_each(|group| {
+                    group.at += 1;
+                    group.waits = false;
+                });
+            }
+            self.counts.barriers += 1;
+            self.epoch.now += 1;
+        }
+    }
+
+    /// Runs a warp to its next barrier or its end.
+    fn warp(&mut self, warp: &mut Warp) -> Result<(), Finding> {
+        let launch = self.launch;
+        let all = warp.live;
+        while let Some(index) = warp.next() {
+            let group = warp.groups[index];
+            let step = &launch.kernel.steps[group.at as usize];
+            self.steps += 1;
+            if self.steps > MOST_STEPS {
+                return Err(self.finding(step.line, warp.first, FindingKind::Endless));
+            }
+            let active = warp.active(step, group.lanes);
+            self.step(warp, index, step, active)?;
+        }
+        let Some(group) = warp.groups.first().copied() else {
+            return Ok(());
+        };
+        // All groups wait: together at a barrier, or each for the others.
+        let step = &launch.kernel.steps[group.at as usize];
+        let is_barrier = matches!(step.action, Action::Barrier);
+        if is_barrier && group.lanes == all {
+            warp.barrier = Some(group.at);
+            return Ok(());
+        }
+        let kind = match is_barrier {
+            true => FindingKind::DivergentBarrier,
+            false => FindingKind::DivergentShuffle,
+        };
+        let absent = (all & !group.lanes).trailing_zeros();
+        Err(self.finding(step.line, warp.first + absent, kind))
+    }
+
+    fn count(&mut self, warp: &mut Warp, step: &Step, active: u32) {
+        if step.leads || matches!(step.class, Some(Class::Branch | Class::Barrier)) {
+            warp.settle(self.counts, false);
+        }
+        if let Some(class) = step.class {
+            self.counts.warp_instructions += 1;
+            self.counts.thread_instructions += u64::from(active.count_ones());
+            *self.counts.classes.entry(class).or_default() += 1;
+        }
+    }
+
+    /// A step of the lanes `active` of a group.
+    fn step(
+        &mut self,
+        warp: &mut Warp,
+        index: usize,
+        step: &Step,
+        active: u32,
+    ) -> Result<(), Finding> {
+        let group = warp.groups[index];
+        let mut next = group.at + 1;
+        match &step.action {
+            Action::Compute { compute, to, from } => {
+                warp.uses(from);
+                let [a, b, c] = from.map(|register| &warp.registers[register as usize]);
+                let mut values: Values = [0; LANES];
+                for (lane, value) in values.iter_mut().enumerate() {
+                    *value = compute(a[lane], b[lane], c[lane]);
+                }
+                set(&mut warp.registers[*to as usize], &values, active);
+            }
+            Action::Load { .. } => self.load(warp, step, active)?,
+            Action::Store { .. } => self.store(warp, step, active)?,
+            Action::Shuffle { members, .. } => {
+                let first = group.lanes.trailing_zeros() as usize;
+                let members = warp.registers[*members as usize][first] as u32;
+                if active != group.lanes || members & warp.live & !active != 0 {
+                    warp.groups[index].waits = true;
+                    return Ok(());
+                }
+                self.shuffle(warp, step, active)?;
+            }
+            Action::Branch(target) if active == group.lanes => next = *target,
+            Action::Branch(target) => {
+                if active != 0 {
+                    warp.groups.push(Group {
+                        at: *target,
+                        lanes: active,
+                        waits: false,
+                    });
+                    warp.groups[index].lanes &= !active;
+                }
+            }
+            Action::Barrier if active == 0 => {}
+            Action::Barrier => {
+                let waits = &mut warp.groups[index];
+                waits.waits = true;
+                // Lanes whose predicate does not hold go on.
+                let others = group.lanes & !active;
+                waits.lanes = active;
+                if others != 0 {
+                    warp.groups.push(Group {
+                        at: next,
+                        lanes: others,
+                        waits: false,
+                    });
+                }
+                // Counts when the last lane comes.
+                if active == warp.live {
+                    self.count(warp, step, active);
+                }
+                return Ok(());
+            }
+            Action::Exit => {
+                warp.live &= !active;
+                warp.groups[index].lanes &= !active;
+                if active == group.lanes {
+                    warp.groups.swap_remove(index);
+                    self.count(warp, step, active);
+                    return Ok(());
+                }
+            }
+        }
+        self.count(warp, step, active);
+        warp.groups[index].at = next;
+        Ok(())
+    }
+
+    /// The addresses of an access, lane by lane, checked for alignment.
+    fn addresses(
+        &self,
+        warp: &Warp,
+        step: &Step,
+        (space, base, offset, size): (Space, Register, i64, u64),
+        active: u32,
+    ) -> Result<Values, Finding> {
+        let bases = &warp.registers[base as usize];
+        let addresses = bases.map(|base| base.wrapping_add_signed(offset));
+        let bad = lanes(active).find(|lane| addresses[*lane] % size != 0);
+        match bad {
+            None => Ok(addresses),
+            Some(lane) => {
+                let address = addresses[lane];
+                let kind = FindingKind::Misaligned {
+                    space,
+                    address,
+                    size,
+                };
+                Err(self.finding(step.line, warp.first + lane as u32, kind))
+            }
+        }
+    }
+
+    /// The bytes of an access by a thread, once it is known to be allowed.
+    fn bytes(
+        &mut self,
+        line: u32,
+        thread: u32,
+        (space, address, size, writes): (Space, u64, usize, bool),
+    ) -> Result<&mut [u8], Finding> {
+        let outside = FindingKind::OutOfBounds {
+            space,
+            address,
+            size: size as u64,
+        };
+        let epoch = self.epoch;
+        let clash = match space {
+            Space::Constant => None,
+            Space::Shared => {
+                let start = usize::try_from(address).unwrap_or(usize::MAX);
+                if start.saturating_add(size) > self.shared.len() {
+                    return Err(self.finding(line, thread, outside));
+                }
+                let own = Epoch {
+                    launch: epoch.block,
+                    ..epoch
+                };
+                let clash = self.uses.note(start, size, writes, true, thread, &own);
+                clash.map(|(at, clash)| (at as u64, clash))
+            }
+            Space::Global => {
+                let Some((allocation, offset)) = self.memory.find(address, size) else {
+                    return Err(self.finding(line, thread, outside));
+                };
+                let clash = allocation
+                    .uses
+                    .note(offset, size, writes, false, thread, &epoch);
+                clash.map(|(at, clash)| (allocation.start + at as u64, clash))
+            }
+        };
+        if let Some((address, clash)) = clash {
+            let kind = match clash {
+                Clash::Unwritten => FindingKind::Uninitialized { address },
+                Clash::Race(other) => FindingKind::Race {
+                    space,
+                    address,
+                    writes,
+                    other,
+                },
+            };
+            return Err(self.finding(line, thread, kind));
+        }
+        let found = match space {
+            Space::Shared => self
+                .shared
+                .get_mut(address as usize..address as usize + size),
+            Space::Global | Space::Constant => self.memory.slice(address, size),
+        };
+        Ok(found.unwrap_or_default())
+    }
+
+    fn load(&mut self, warp: &mut Warp, step: &Step, active: u32) -> Result<(), Finding> {
+        let Action::Load {
+            space,
+            to,
+            base,
+            offset,
+            size,
+            signed,
+        } = &step.action
+        else {
+            return Ok(());
+        };
+        let whole = size * to.len();
+        warp.uses(&[*base]);
+        let access = (*space, *base, *offset, whole as u64);
+        let addresses = self.addresses(warp, step, access, active)?;
+        let mut touched = Vec::with_capacity(LANES);
+        for lane in lanes(active) {
+            let (thread, address) = (warp.first + lane as u32, addresses[lane]);
+            touched.push(address);
+            let bytes: &[u8] = match space {
+                Space::Constant => {
+                    let start = usize::try_from(address).unwrap_or(usize::MAX);
+                    let found = self
+                        .launch
+                        .constants
+                        .get(start..start.saturating_add(whole));
+                    let kind = FindingKind::OutOfBounds {
+                        space: *space,
+                        address,
+                        size: whole as u64,
+                    };
+                    found.ok_or_else(|| self.finding(step.line, thread, kind))?
+                }
+                Space::Global | Space::Shared => {
+                    self.bytes(step.line, thread, (*space, address, whole, false))?
+                }
+            };
+            for ((register, mask), element) in to.iter().zip(bytes.chunks_exact(*size)) {
+                let bits = little_endian(element);
+                let unused = 64 - 8 * *size as u32;
+                let bits = match signed {
+                    true => ((bits << unused) as i64 >> unused) as u64,
+                    false => bits,
+                };
+                warp.registers[*register as usize][lane] = bits & mask;
+            }
+        }
+        if *space == Space::Global && active != 0 {
+            for (register, _) in to {
+                warp.loading[*register as usize] = true;
+                warp.loaded.push(*register);
+            }
+            warp.flying += (touched.len() * whole) as u64;
+        }
+        if active != 0 {
+            self.counts.access(*space, false, &touched, whole as u64);
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, warp: &mut Warp, step: &Step, active: u32) -> Result<(), Finding> {
+        let Action::Store {
+            space,
+            from,
+            base,
+            offset,
+            size,
+        } = &step.action
+        else {
+            return Ok(());
+        };
+        let whole = size * from.len();
+        warp.uses(&[*base]);
+        warp.uses(from);
+        let access = (*space, *base, *offset, whole as u64);
+        let addresses = self.addresses(warp, step, access, active)?;
+        let mut touched = Vec::with_capacity(LANES);
+        for lane in lanes(active) {
+            let (thread, address) = (warp.first + lane as u32, addresses[lane]);
+            touched.push(address);
+            let bytes = self.bytes(step.line, thread, (*space, address, whole, true))?;
+            for (register, element) in from.iter().zip(bytes.chunks_exact_mut(*size)) {
+                let bits = warp.registers[*register as usize][lane];
+                element.copy_from_slice(&bits.to_le_bytes()[..*size]);
+            }
+        }
+        if active != 0 {
+            self.counts.access(*space, true, &touched, whole as u64);
+        }
+        Ok(())
+    }
+
+    /// A shuffle, as the PTX ISA defines it (9.7.9.6).
+    fn shuffle(&mut self, warp: &mut Warp, step: &Step, active: u32) -> Result<(), Finding> {
+        let Action::Shuffle {
+            mode,
+            to,
+            valid,
+            from,
+            by,
+            clamp,
+            ..
+        } = &step.action
+        else {
+            return Ok(());
+        };
+        warp.uses(&[*from]);
+        let [source, by, clamp] = [from, by, clamp].map(|r| warp.registers[*r as usize]);
+        let (mut values, mut in_range): (Values, Values) = ([0; LANES], [0; LANES]);
+        for lane in lanes(active) {
+            let own = lane as i64;
+            let by = (by[lane] & 31) as i64;
+            let (last, segment) = ((clamp[lane] & 31) as i64, (clamp[lane] >> 8 & 31) as i64);
+            let highest = own & segment | last & !segment;
+            let other = match mode {
+                Shuffle::Up => own - by,
+                Shuffle::Down => own + by,
+                Shuffle::Butterfly => own ^ by,
+                Shuffle::Index => own & segment | by & !segment,
+            };
+            let fits = match mode {
+                Shuffle::Up => other >= highest,
+                Shuffle::Down | Shuffle::Butterfly | Shuffle::Index => other <= highest,
+            };
+            let other = if fits { other as usize } else { lane };
+            if active >> other & 1 == 0 {
+                let kind = FindingKind::AbsentLane { lane: other as u32 };
+                return Err(self.finding(step.line, warp.first + lane as u32, kind));
+            }
+            (values[lane], in_range[lane]) = (source[other], fits.into());
+        }
+        set(&mut warp.registers[*to as usize], &values, active);
+        set(&mut warp.registers[*valid as usize], &in_range, active);
+        Ok(())
+    }
+}
+
+/// Sets a register in some lanes.
+fn set(register: &mut Values, values: &Values, active: u32) {
+    if active == u32::MAX {
+        *register = *values;
+        return;
+    }
+    for lane in lanes(active) {
+        register[lane] = values[lane];
+    }
+}

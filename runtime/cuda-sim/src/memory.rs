@@ -1,0 +1,277 @@
+//! Memory of the simulated device: allocations at addresses of their own, and for each byte who used it last.
+//!
+//! A race is two uses of a byte by different threads, one of them a write, with nothing that orders them: within a block the barriers do,
+//! between the blocks of a launch nothing does. Each byte remembers its last write and its last reads, by thread and by *stamp*: a
+//! counter that moves on with each block and with each barrier. Blocks run one after the other, so that a stamp says which block it was.
+//!
+//! Memory that nobody wrote is all ones, which is NaN in every type of floats.
+
+use crate::finding::Other;
+
+/// The stamps of the present.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Epoch {
+    /// The first of the launch; of the block for memory that is the block's own.
+    pub launch: u64,
+    /// The first of the block.
+    pub block: u64,
+    /// Since the last barrier.
+    pub now: u64,
+}
+
+/// The bits below the stamp of a [`Use`].
+const STAMP: u32 = 16;
+/// Threads of a [`Use`]; the greatest stands for several.
+const THREAD: u64 = 0x7FF;
+/// The byte was also read by another block of the launch.
+const ALSO_OTHER: u64 = 0x8000;
+
+/// The last uses of a byte, each a stamp above a thread; 0 for none.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    write: u64,
+    read: u64,
+}
+
+/// A reason against a use of a byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clash {
+    /// A race with another thread.
+    Race(Other),
+    /// A read of a byte that no thread of the block wrote.
+    Unwritten,
+}
+
+/// The other thread of a use that is not ordered before the present one.
+fn other(stamped: u64, thread: u32, epoch: &Epoch, wrote: bool) -> Option<Other> {
+    let stamp = stamped >> STAMP;
+    let is_other_block =
+        stamp >= epoch.launch && (stamp < epoch.block || stamped & ALSO_OTHER != 0);
+    let who = stamped & THREAD;
+    let races = is_other_block || (stamp == epoch.now && who != u64::from(thread));
+    races.then_some(Other {
+        thread: (!is_other_block && who != THREAD).then_some(who as u32),
+        block: is_other_block,
+        wrote,
+    })
+}
+
+impl Use {
+    fn read(&mut self, thread: u32, epoch: &Epoch) -> Option<Other> {
+        let (stamp, who) = (self.read >> STAMP, self.read & THREAD);
+        let also = stamp >= epoch.launch && (stamp < epoch.block || self.read & ALSO_OTHER != 0);
+        let who = match stamp == epoch.now && who != u64::from(thread) {
+            true => THREAD,
+            false => u64::from(thread),
+        };
+        self.read = epoch.now << STAMP | if also { ALSO_OTHER } else { 0 } | who;
+        other(self.write, thread, epoch, true)
+    }
+    fn write(&mut self, thread: u32, epoch: &Epoch) -> Option<Other> {
+        let found = other(self.write, thread, epoch, true);
+        let found = found.or_else(|| other(self.read, thread, epoch, false));
+        self.write = epoch.now << STAMP | u64::from(thread);
+        found
+    }
+}
+
+/// Bytes whose uses are kept together, once one of them is used.
+const PAGE: usize = 1 << 10;
+
+/// The uses of all bytes of an allocation.
+#[derive(Default)]
+pub struct Uses {
+    pages: Vec<Option<Box<[Use]>>>,
+}
+
+impl Uses {
+    /// Notes an access of `size` bytes at `start`; the first byte that clashes, with the reason. `own` memory is the block's: there a byte
+    /// must be written before it is read.
+    pub fn note(
+        &mut self,
+        start: usize,
+        size: usize,
+        writes: bool,
+        own: bool,
+        thread: u32,
+        epoch: &Epoch,
+    ) -> Option<(usize, Clash)> {
+        let mut found = None;
+        for at in start..start + size {
+            let page = at / PAGE;
+            if self.pages.len() <= page {
+                self.pages.resize_with(page + 1, || None);
+            }
+            let uses = self.pages[page].get_or_insert_with(|| vec![Use::default(); PAGE].into());
+            let used = &mut uses[at % PAGE];
+            let clash = match writes {
+                true => used.write(thread, epoch).map(Clash::Race),
+                false if own && used.write >> STAMP < epoch.block => Some(Clash::Unwritten),
+                false => used.read(thread, epoch).map(Clash::Race),
+            };
+            found = found.or(clash.map(|clash| (at, clash)));
+        }
+        found
+    }
+}
+
+/// An allocation.
+pub struct Allocation {
+    /// The address of its first byte.
+    pub start: u64,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Their uses.
+    pub uses: Uses,
+}
+
+/// The device's memory: allocations in the order of their addresses, which are never given twice.
+pub struct Global {
+    allocations: Vec<Allocation>,
+    /// The allocation that was found last, by its index.
+    last: usize,
+    next: u64,
+    /// Bytes that are allocated.
+    pub used: u64,
+}
+
+/// The first address, the alignment of allocations, and the bytes between two of them, which belong to none.
+const FIRST: u64 = 1 << 40;
+const ALIGNMENT: u64 = 256;
+const GAP: u64 = 1 << 16;
+
+impl Default for Global {
+    fn default() -> Self {
+        Self {
+            allocations: Vec::new(),
+            last: 0,
+            next: FIRST,
+            used: 0,
+        }
+    }
+}
+
+impl Global {
+    /// Allocates; none where the host has no memory for it.
+    pub fn allocate(&mut self, size: usize) -> Option<u64> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).ok()?;
+        bytes.resize(size, 0xFF);
+        let start = self.next;
+        self.next = (start + size as u64 + GAP).next_multiple_of(ALIGNMENT);
+        self.used += size as u64;
+        self.allocations.push(Allocation {
+            start,
+            bytes,
+            uses: Uses::default(),
+        });
+        Some(start)
+    }
+    /// Frees the allocation that begins there, if there is one.
+    pub fn free(&mut self, start: u64) -> Option<()> {
+        let mut all = self.allocations.iter();
+        let at = all.position(|allocation| allocation.start == start)?;
+        let freed = self.allocations.remove(at);
+        self.used -= freed.bytes.len() as u64;
+        self.last = 0;
+        Some(())
+    }
+    /// The allocation that holds all these bytes, and the first one's place in it.
+    pub fn find(&mut self, address: u64, size: usize) -> Option<(&mut Allocation, usize)> {
+        let holds = |allocation: &Allocation| {
+            let offset = address.checked_sub(allocation.start)?;
+            let offset = usize::try_from(offset).ok()?;
+            let end = offset.checked_add(size)?;
+            (end <= allocation.bytes.len()).then_some(offset)
+        };
+        let last = self.allocations.get(self.last).and_then(holds);
+        let offset = match last {
+            Some(offset) => offset,
+            None => {
+                let after = self.allocations.partition_point(|a| a.start <= address);
+                self.last = after.checked_sub(1)?;
+                self.allocations.get(self.last).and_then(holds)?
+            }
+        };
+        let allocation = self.allocations.get_mut(self.last)?;
+        Some((allocation, offset))
+    }
+    /// The bytes of a range that one allocation holds.
+    pub fn slice(&mut self, address: u64, size: usize) -> Option<&mut [u8]> {
+        let (allocation, offset) = self.find(address, size)?;
+        allocation.bytes.get_mut(offset..offset + size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Accesses of one byte: stamp, first stamp of the block, thread, true for a write; the last one clashes or not.
+    fn clashes(accesses: &[(u64, u64, u32, bool)]) -> bool {
+        let mut uses = Uses::default();
+        let mut last = None;
+        for (now, block, thread, writes) in accesses {
+            let epoch = Epoch {
+                launch: 10,
+                block: *block,
+                now: *now,
+            };
+            last = uses.note(5, 1, *writes, false, *thread, &epoch);
+        }
+        last.is_some()
+    }
+
+    #[test]
+    fn races_are_uses_that_nothing_orders() {
+        let (read, write) = (false, true);
+        assert!(clashes(&[(10, 10, 0, write), (10, 10, 1, read)]));
+        assert!(clashes(&[(10, 10, 0, read), (10, 10, 1, write)]));
+        assert!(clashes(&[(10, 10, 0, write), (10, 10, 1, write)]));
+        // Several readers, the last of them the writer.
+        assert!(clashes(&[
+            (10, 10, 0, read),
+            (10, 10, 1, read),
+            (10, 10, 1, write)
+        ]));
+        // The same thread, two readers, a barrier, another launch.
+        assert!(!clashes(&[
+            (10, 10, 0, write),
+            (10, 10, 0, read),
+            (10, 10, 0, write)
+        ]));
+        assert!(!clashes(&[(10, 10, 0, read), (10, 10, 1, read)]));
+        assert!(!clashes(&[(10, 10, 0, write), (11, 10, 1, read)]));
+        assert!(!clashes(&[(10, 10, 0, read), (11, 10, 1, write)]));
+        assert!(!clashes(&[(9, 9, 0, write), (10, 10, 1, read)]));
+        // Another block is not ordered by any barrier, even where a thread of this one read in between.
+        assert!(clashes(&[(10, 10, 0, write), (12, 11, 0, read)]));
+        assert!(clashes(&[(10, 10, 0, read), (12, 11, 0, write)]));
+        assert!(clashes(&[
+            (10, 10, 0, read),
+            (11, 11, 0, read),
+            (12, 11, 0, write)
+        ]));
+        assert!(!clashes(&[(10, 10, 0, read), (12, 11, 0, read)]));
+    }
+
+    #[test]
+    fn allocations_are_apart_and_bounded() {
+        let mut memory = Global::default();
+        let (a, b) = (memory.allocate(10).unwrap(), memory.allocate(0).unwrap());
+        assert!(a % ALIGNMENT == 0 && b >= a + 10 + GAP);
+        assert!(
+            memory
+                .slice(a + 2, 8)
+                .is_some_and(|bytes| bytes == [0xFF; 8])
+        );
+        assert!(memory.slice(a + 3, 8).is_none() && memory.slice(a - 1, 1).is_none());
+        assert!(memory.slice(b, 1).is_none() && memory.slice(u64::MAX, 8).is_none());
+        assert_eq!(
+            (memory.free(a), memory.free(a), memory.used),
+            (Some(()), None, 0)
+        );
+        assert!(memory.slice(a, 1).is_none());
+        assert!(memory.allocate(usize::MAX).is_none());
+    }
+}

@@ -1,0 +1,405 @@
+//! Small kernels on the simulated device: what is right runs in every order and is counted, each mistake is found and named with its place.
+
+use fuser_cuda_sim::count::Counts;
+use fuser_cuda_sim::device::{Device, Failure, Options};
+use fuser_cuda_sim::finding::Code;
+
+/// A kernel `k` of a pointer `p`, whose address is in `%rd1`, the thread in `%r1`, and the address of its word in `%rd3`.
+fn kernel(shared: &str, body: &str) -> String {
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.extern .shared .align 16 .b8 dyn[];\n\
+         .visible .entry k(\n.param .u64 .ptr .global .align 64 p\n)\n.maxntid 128\n{{\n\
+         .reg .pred %p<9>;\n.reg .b16 %rs<9>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n{shared}\n\
+         ld.param.b64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n{body}\nret;\n}}\n"
+    )
+}
+
+/// Runs a kernel on one buffer of words.
+fn run(
+    options: &str,
+    ptx: &str,
+    words: &[u32],
+    grid: u32,
+    block: u32,
+) -> Result<(Vec<u32>, Counts), Failure> {
+    let mut device = Device::new(Options::read(options).unwrap());
+    let module = device.load(ptx)?;
+    let function = device.function(module, "k")?;
+    let buffer = device.allocate(words.len() * 4)?;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    device.bytes(buffer, bytes.len())?.copy_from_slice(&bytes);
+    device.launch(
+        function,
+        [grid, 1, 1],
+        [block, 1, 1],
+        0,
+        &[buffer.to_le_bytes().to_vec()],
+    )?;
+    let bytes = device.bytes(buffer, bytes.len())?;
+    let words = bytes
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    let words = words.collect();
+    Ok((words, device.counts()["k"].clone()))
+}
+
+/// The error of a kernel, the same in all orders up to the place.
+fn error(shared: &str, body: &str, block: u32) -> Failure {
+    let ptx = kernel(shared, body);
+    let run = |order: &str| run(&format!("order={order}"), &ptx, &[0; 256], 1, block).map(|_| ());
+    let failures = ["forward", "reverse", "random"].map(|order| run(order).unwrap_err());
+    assert!(
+        failures
+            .iter()
+            .all(|failure| failure.code == failures[0].code),
+        "{failures:?}"
+    );
+    failures[0].clone()
+}
+
+/// Each thread takes the word of its neighbour of 64, through shared memory; `{}` is the barrier.
+const EXCHANGE: &str = "mov.b64 %rd4, s;\nadd.s64 %rd5, %rd4, %rd2;\nld.global.b32 %r2, [%rd3];\nst.shared.b32 [%rd5], %r2;\n{}\n\
+    xor.b32 %r3, %r1, 33;\nmul.wide.u32 %rd6, %r3, 4;\nadd.s64 %rd7, %rd4, %rd6;\nld.shared.b32 %r4, [%rd7];\nst.global.b32 [%rd3], %r4;";
+
+#[test]
+fn threads_exchange_words_in_every_order() {
+    let ptx = kernel(
+        ".shared .align 4 .b8 s[256];",
+        &EXCHANGE.replace("{}", "bar.sync 0;"),
+    );
+    let words: Vec<u32> = (0..64).map(|n| n * n).collect();
+    let expected: Vec<u32> = (0..64).map(|n| (n ^ 33) * (n ^ 33)).collect();
+    for options in [
+        "",
+        "order=reverse",
+        "order=random,seed=1",
+        "sm_100,order=random,seed=2",
+    ] {
+        let (found, counts) = run(options, &ptx, &words, 1, 64).unwrap();
+        assert_eq!(found, expected, "{options}");
+        // Two warps of 15 instructions; 128 bytes of a warp are four sectors; the exchange has no conflicts.
+        assert_eq!(
+            (
+                counts.launches,
+                counts.blocks,
+                counts.threads,
+                counts.barriers
+            ),
+            (1, 1, 64, 1)
+        );
+        assert_eq!(
+            (counts.warp_instructions, counts.thread_instructions),
+            (2 * 15, 64 * 15)
+        );
+        assert_eq!(
+            (
+                counts.loads.requests,
+                counts.loads.sectors,
+                counts.loads.bytes
+            ),
+            (2, 8, 256)
+        );
+        assert_eq!((counts.stores.requests, counts.stores.sectors), (2, 8));
+        assert_eq!((counts.wavefronts, counts.ideal_wavefronts), (4, 4));
+        assert_eq!(
+            (counts.batches, counts.bytes_in_flight, counts.shared_bytes),
+            (2, 256, 256)
+        );
+    }
+}
+
+#[test]
+fn a_missing_barrier_is_a_race() {
+    let found = error(
+        ".shared .align 4 .b8 s[256];",
+        &EXCHANGE.replace("{}", ""),
+        64,
+    );
+    assert_eq!(found.code, Code::LaunchFailed);
+    // Forward, the first warp reads what the second has not written yet.
+    assert!(
+        found
+            .text
+            .starts_with("shared memory that nobody wrote is read at byte"),
+        "{found:?}"
+    );
+    assert!(
+        found
+            .text
+            .contains("(kernel 'k', line 27, block (0, 0, 0), thread 0): ld.shared.b32"),
+        "{found:?}"
+    );
+    let written = format!(
+        "mov.b64 %rd8, s;\nadd.s64 %rd9, %rd8, %rd2;\nst.shared.b32 [%rd9], 0;\nbar.sync 0;\n{EXCHANGE}"
+    );
+    let found = error(
+        ".shared .align 4 .b8 s[256];",
+        &written.replace("{}", ""),
+        64,
+    );
+    assert_eq!(found.code, Code::LaunchFailed);
+    assert!(found.text.contains("race in shared memory: "), "{found:?}");
+}
+
+#[test]
+fn blocks_are_not_ordered() {
+    let ptx = kernel("", "st.global.b32 [%rd3], %r1;");
+    let found = run("", &ptx, &[0; 32], 2, 32).unwrap_err();
+    assert_eq!(found.code, Code::LaunchFailed);
+    assert!(
+        found
+            .text
+            .starts_with("race in global memory: writes byte "),
+        "{found:?}"
+    );
+    assert!(
+        found.text.contains("which another block wrote"),
+        "{found:?}"
+    );
+    assert!(
+        found.text.contains("block (1, 0, 0), thread 0"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn accesses_stay_in_bounds() {
+    let found = error("", "st.global.b32 [%rd3+964], %r1;", 32);
+    assert_eq!(found.code, Code::IllegalAddress);
+    assert!(
+        found.text.contains(
+            "are out of bounds in global memory (kernel 'k', line 19, block (0, 0, 0), thread 15)"
+        ),
+        "{found:?}"
+    );
+    let found = error(
+        ".shared .align 4 .b8 s[64];",
+        "mov.b64 %rd4, s;\nadd.s64 %rd5, %rd4, %rd2;\nst.shared.b32 [%rd5], %r1;",
+        32,
+    );
+    assert_eq!(found.code, Code::IllegalAddress);
+    assert!(
+        found
+            .text
+            .contains("4 bytes at 0x40 are out of bounds in shared memory"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn vectors_are_aligned() {
+    let found = error("", "ld.global.v4.b32 {%r2, %r3, %r4, %r5}, [%rd3];", 32);
+    assert_eq!(found.code, Code::MisalignedAddress);
+    assert!(
+        found.text.contains("are misaligned in global memory"),
+        "{found:?}"
+    );
+    assert!(
+        found.text.contains("line 19, block (0, 0, 0), thread 1"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn all_threads_reach_a_barrier() {
+    let half_a_warp = "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra $L1;\nbar.sync 0;\n$L1:";
+    let one_warp = "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra $L1;\nbar.sync 0;\n$L1:";
+    let two_places =
+        "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra $L1;\nbar.sync 0;\nret;\n$L1:\nbar.sync 0;";
+    let guarded = "setp.lt.u32 %p1, %r1, 16;\n@%p1 bar.sync 0;";
+    for body in [half_a_warp, one_warp, two_places, guarded] {
+        let found = error("", body, 64);
+        assert_eq!(found.code, Code::LaunchFailed);
+        assert!(found.text.starts_with("divergent barrier: "), "{found:?}");
+    }
+}
+
+#[test]
+fn all_lanes_reach_a_shuffle() {
+    let shuffle = "shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\nst.global.b32 [%rd3], %r2;";
+    let (words, _) = run("", &kernel("", shuffle), &[0; 32], 1, 32).unwrap();
+    assert!(
+        words
+            .iter()
+            .enumerate()
+            .all(|(n, word)| *word == n as u32 ^ 1)
+    );
+    let parted =
+        "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra $L1;\nbar.sync 0;\n$L1:\n".to_owned() + shuffle;
+    let found = error("", &parted, 32);
+    assert!(found.text.starts_with("divergent "), "{found:?}");
+    // Half of the lanes shuffle at one place, half at another: each waits for the other.
+    let twice =
+        format!("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra $L1;\n{shuffle}\nret;\n$L1:\n{shuffle}");
+    assert!(
+        error("", &twice, 32)
+            .text
+            .starts_with("divergent shuffle: ")
+    );
+    let found = error("", shuffle, 31);
+    assert!(
+        found
+            .text
+            .starts_with("shuffle from lane 31, which takes no part"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn lanes_that_part_meet_again() {
+    // Each lane counts to its own number in a loop; then all shuffle.
+    let body = "mov.u32 %r2, 0;\n$L1:\nadd.s32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra $L1;\n\
+        shfl.sync.idx.b32 %r3, %r2, 31, 31, -1;\nst.global.b32 [%rd3], %r3;";
+    let (words, _) = run("", &kernel("", body), &[0; 32], 1, 32).unwrap();
+    assert_eq!(words, [31; 32]);
+}
+
+#[test]
+fn launches_keep_the_limits_of_the_device() {
+    let ptx = kernel("", "st.shared.b32 [dyn], %r1;");
+    let launch =
+        |options: &str, allowed: Option<i32>, shared: u64, grid: [u32; 3], block: [u32; 3]| {
+            let mut device = Device::new(Options::read(options).unwrap());
+            let module = device.load(&ptx)?;
+            let function = device.function(module, "k")?;
+            let buffer = device.allocate(4)?.to_le_bytes().to_vec();
+            allowed.map_or(Ok(()), |bytes| device.allow_shared(function, bytes))?;
+            device.launch(function, grid, block, shared, &[buffer])?;
+            device.synchronize()
+        };
+    let one = [1, 1, 1];
+    let big = 100 << 10;
+    assert_eq!(launch("sm_80", None, 48 << 10, one, one), Ok(()));
+    assert_eq!(launch("sm_80", Some(big), big as u64, one, one), Ok(()));
+    for (options, allowed, shared, grid, block, text) in [
+        (
+            "sm_80",
+            None,
+            49 << 10,
+            one,
+            one,
+            "is launched with 50176 bytes of shared memory, it may have 49152",
+        ),
+        (
+            "sm_80",
+            Some(200 << 10),
+            0,
+            one,
+            one,
+            "asks for 204800 bytes of shared memory beside 0 of its own, the device has 166912",
+        ),
+        (
+            "sm_86",
+            Some(big),
+            0,
+            one,
+            one,
+            "the device has 101376 for a block",
+        ),
+        (
+            "sm_80",
+            None,
+            0,
+            [1, 65_536, 1],
+            one,
+            "is launched with a grid of [1, 65536, 1]",
+        ),
+        (
+            "sm_80",
+            None,
+            0,
+            [0, 1, 1],
+            one,
+            "is launched with a grid of [0, 1, 1]",
+        ),
+        (
+            "sm_80",
+            None,
+            0,
+            one,
+            [129, 1, 1],
+            "is launched with blocks of [129, 1, 1] threads, at most 128 run",
+        ),
+    ] {
+        let failure = launch(options, allowed, shared, grid, block).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidValue);
+        assert!(failure.text.contains(text), "{}", failure.text);
+    }
+    assert_eq!(
+        launch("sm_90", Some(200 << 10), 200 << 10, one, one),
+        Ok(())
+    );
+}
+
+#[test]
+fn an_error_stays() {
+    let mut device = Device::new(Options::default());
+    let module = device
+        .load(&kernel("", "st.global.b32 [%rd3], %r1;"))
+        .unwrap();
+    let function = device.function(module, "k").unwrap();
+    let (wild, one) = (8_u64.to_le_bytes().to_vec(), [1, 1, 1]);
+    assert_eq!(device.launch(function, one, one, 0, &[wild]), Ok(()));
+    for _ in 0..2 {
+        assert_eq!(device.synchronize().unwrap_err().code, Code::IllegalAddress);
+        assert_eq!(device.allocate(4).unwrap_err().code, Code::IllegalAddress);
+    }
+}
+
+#[test]
+fn ptx_that_is_not_known_is_refused_by_name() {
+    for (body, text) in [
+        (
+            "ex2.approx.f32 %r1, %r2;",
+            "line 19: the instruction 'ex2.approx.f32' is unknown",
+        ),
+        (
+            "ld.local.b32 %r1, [%rd1];",
+            "line 19: the instruction 'ld.local.b32' is unknown",
+        ),
+        (
+            "atom.global.add.u32 %r1, [%rd1], 1;",
+            "line 19: the instruction 'atom.global.add.u32' is unknown",
+        ),
+        ("bra $nowhere;", "line 19: '$nowhere' is not declared"),
+        ("add.s32 %r1, %q1, 1;", "line 19: '%q1' is not declared"),
+        ("add.s32 %r1, %r20, 1;", "line 19: '%r20' is not declared"),
+        (
+            "add.s32 %r1, %r2;",
+            "line 19: the operand 'add.s32' does not fit",
+        ),
+        ("call g;", "line 19: 'g' is not declared"),
+    ] {
+        let failure = run("", &kernel("", body), &[0], 1, 1).unwrap_err();
+        assert_eq!(
+            (failure.code, failure.text.as_str()),
+            (Code::InvalidPtx, text)
+        );
+    }
+    let failure = run("", ".target sm_90", &[0], 1, 1).unwrap_err();
+    assert_eq!(
+        failure.text,
+        "line 1: the code is for sm_90, the device is sm_80"
+    );
+    let endless = ".func f() {\ncall f;\nret;\n}\n.entry k() {\ncall f;\n}";
+    let failure = run("", endless, &[0], 1, 1).unwrap_err();
+    assert_eq!(failure.text, "line 2: calls of 'f' are nested too deeply");
+}
+
+#[test]
+fn functions_constants_and_carries() {
+    let ptx = ".target sm_80\n.const .align 8 .b64 t[2] = {5, -1};\n.global .align 4 .b32 g[3] = {0, 7};\n\
+        .func (.param .b32 f_result) f(.param .b32 f_x, .param .b32 f_y) {\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n\
+        ld.param.b32 %r1, [f_x];\nld.param.b32 %r2, [f_y];\nsetp.lt.u32 %p1, %r1, 2;\n@%p1 bra $L1;\nadd.s32 %r1, %r1, %r2;\n$L1:\n\
+        st.param.b32 [f_result], %r1;\nret;\n}\n\
+        .entry k(.param .u64 p) {\n.reg .b16 %rs<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<20>;\nld.param.b64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n\
+        mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n{\n.param .b32 a;\n.param .b32 b;\n.param .b32 result;\n\
+        st.param.b32 [a], %r1;\nst.param.b32 [b], 10;\ncall.uni (result), f, (a, b);\nld.param.b32 %r2, [result];\n}\n\
+        mov.b64 %rd4, t;\nld.const.v2.b64 {%rd5, %rd6}, [%rd4];\n\
+        add.cc.s64 %rd7, %rd6, 1;\naddc.s64 %rd8, 0, 0;\ncvt.u32.u64 %r3, %rd8;\nadd.s32 %r4, %r2, %r3;\n\
+        { .reg .b32 tmp; mov.b64 {%r5, tmp}, %rd5; }\nadd.s32 %r6, %r4, %r5;\nmov.b32 {%rs1, %rs2}, %r6;\nmov.b32 %r7, {%rs2, %rs1};\n\
+        ld.global.nc.b32 %r8, [g+4];\nadd.s32 %r7, %r7, %r8;\nst.global.b32 [%rd3], %r7;\nret;\n}";
+    let (words, _) = run("", ptx, &[0; 4], 1, 4).unwrap();
+    // x below 2, else x + 10; the carry of -1 + 1; the constant; halves exchanged; the variable.
+    assert_eq!(words, [0, 1, 12, 13].map(|x: u32| ((x + 1 + 5) << 16) + 7));
+}
