@@ -80,6 +80,8 @@ pub struct Config {
     pub wanted_cache: cache::Wanted,
     /// The cache of compiled kernels.
     pub cache: Option<Arc<Disk>>,
+    /// The options of the GPU's simulator, where `FUSER_CUDA` asks for it.
+    pub simulator: Option<String>,
 }
 
 impl Default for Config {
@@ -102,6 +104,7 @@ impl Default for Config {
             target: Target::default(),
             wanted_cache: cache::Wanted::default(),
             cache: None,
+            simulator: None,
         }
     }
 }

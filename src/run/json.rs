@@ -51,6 +51,13 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
     }
     if let Some(run) = &execution.run {
         fields.insert("peak_bytes".into(), json!(run.peak_bytes));
+        if let Some(gpu) = &run.gpu {
+            fields.insert("gpu".into(), json!(gpu.name));
+            let counts = gpu.simulator.as_deref().map(serde_json::from_str::<Value>);
+            if let Some(Ok(counts)) = counts {
+                fields.insert("simulator".into(), counts);
+            }
+        }
         if let Some((version, versions)) = run.version {
             fields.insert("version".into(), json!(version));
             fields.insert("versions".into(), json!(versions));

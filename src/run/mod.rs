@@ -84,6 +84,11 @@ fn with_target(mut config: Config) -> Exit {
         Err(errors) => return tool::tell(&sources, errors),
     };
     config.cache = config.wanted_cache.open();
+    config.simulator = match (config.device, tool::gpu::simulator()) {
+        (Device::Cuda, Ok(simulator)) => simulator,
+        (Device::Cuda, Err(error)) => return usage(&[error]),
+        (Device::Cpu | Device::Interp, _) => None,
+    };
     let name = config.target.name;
     match (config.device, config.target.is_gpu()) {
         (Device::Cpu, true) => {
@@ -303,10 +308,28 @@ fn execute(
         #[cfg(feature = "codegen")]
         Device::Cpu => session.run_cpu(loaded, inputs, &config.compile_options(), config.repeat),
         #[cfg(all(feature = "codegen", feature = "cuda"))]
-        Device::Cuda => session.run_cuda(loaded, inputs, &config.compile_options(), config.repeat),
+        Device::Cuda => {
+            let device = gpu(config)?;
+            let options = config.compile_options();
+            session.run_cuda(&device, loaded, inputs, &options, config.repeat)
+        }
         #[allow(unreachable_patterns)]
         device => Err(unsupported(device)),
     }
+}
+
+/// The machine's GPU, or the simulated one.
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+fn gpu(config: &Config) -> Result<fuser_runtime::cuda::CudaDevice, SessionError> {
+    use fuser_runtime::cuda::{CudaDevice, Simulator};
+    let Some(options) = &config.simulator else {
+        return Ok(CudaDevice::open(0)?);
+    };
+    let simulator = Simulator {
+        library: crate::tool::gpu::library(),
+        options: options.clone(),
+    };
+    Ok(CudaDevice::open_simulated(&simulator)?)
 }
 
 /// A device that this build does not have.

@@ -38,13 +38,16 @@ fn headline(findings: &Findings<'_>) -> String {
     } else {
         format!(" with {}", extents.join(", "))
     };
-    let device = findings.config.device.name();
+    let run = findings.execution.run.as_ref();
+    let device = match run.and_then(|run| run.gpu.as_ref()) {
+        Some(gpu) => &gpu.name,
+        None => findings.config.device.name(),
+    };
     let threads = findings.threads;
     let compile = match findings.execution.compile_ms {
         0.0 => String::new(),
         ms => format!(", compiled in {ms:.1} ms"),
     };
-    let run = findings.execution.run.as_ref();
     let version = match run.and_then(|run| run.version) {
         Some((version, versions @ 2..)) => format!(", version {version} of {versions}"),
         _ => String::new(),

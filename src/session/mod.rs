@@ -287,23 +287,23 @@ impl Session {
             extents,
         )?)
     }
-    /// Compiles the program for the machine's GPU and runs it there.
+    /// Compiles the program for a GPU and runs it there.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub fn run_cuda(
         &self,
+        device: &fuser_runtime::cuda::CudaDevice,
         loaded: &Loaded,
         inputs: &Inputs,
         options: &CompileOptions,
         repeats: u32,
     ) -> Result<Execution> {
-        let device = fuser_runtime::cuda::CudaDevice::open(0)?;
         let options = CompileOptions {
             target: for_device(&options.target, device.sm())?,
             ..decided(loaded, inputs, options)
         };
         let mut ir = loaded.alone();
         let compiled = compile::compile(&mut ir, loaded.module, &options)?;
-        let program = fuser_runtime::cuda::CudaProgram::load(compiled.artifact, &device)?;
+        let program = fuser_runtime::cuda::CudaProgram::load(compiled.artifact, device)?;
         let explicit = self.explicit(loaded, inputs);
         let done = program.run(
             &self.runtime,

@@ -10,7 +10,7 @@ use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics, Place};
 use fuser_passes::cost::Bindings;
 use fuser_passes::report::{Crossing, Quantity, Report};
-use fuser_runtime::{HostTensor, Inputs, RunReport, RuntimeError};
+use fuser_runtime::{GpuReport, HostTensor, Inputs, RunReport, RuntimeError};
 
 use super::map::{self, Map};
 use super::{BAD_MAP, BAD_PART, MAP, check};
@@ -364,6 +364,7 @@ struct Total {
     arena: u64,
     segments: Vec<fuser_runtime::SegmentReport>,
     interpreted: bool,
+    gpu: Option<GpuReport>,
 }
 
 impl Total {
@@ -381,6 +382,7 @@ impl Total {
         };
         self.live(table, run.peak_bytes);
         self.arena = self.arena.max(run.arena_bytes);
+        self.gpu = run.gpu.clone().or(self.gpu.take());
         let named = run.segments.iter().cloned().map(|mut segment| {
             segment.name = label(part, &segment.name);
             segment
@@ -401,6 +403,7 @@ impl Total {
             threads,
             extents,
             version: None,
+            gpu: self.gpu,
         };
         Execution {
             outputs,

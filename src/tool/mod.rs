@@ -1,11 +1,13 @@
 //! The parts that all tools share: reading and writing files, making a module of a text, reporting mistakes, exit
 //! statuses.
 //!
-//! `files` reads and writes, `load` makes modules, `target` finds the target, `cache` keeps kernels; this file reports mistakes and holds the
+//! `files` reads and writes, `load` makes modules, `target` finds the target, `cache` keeps kernels, `gpu` is the simulated GPU; this file
+//! reports mistakes and holds the
 //! exit statuses. Results go to stdout, everything else to stderr.
 
 pub mod cache;
 pub mod files;
+pub mod gpu;
 mod limits;
 pub mod load;
 mod progress;

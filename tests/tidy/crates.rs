@@ -91,6 +91,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "fuser-runtime",
             "fuser-interp",
             "fuser-testing",
+            "fuser-cuda-sim",
         ],
     ),
     (
@@ -123,10 +124,11 @@ const PASSES: [&str; 6] = [
 ];
 
 /// Dependencies that one crate owns.
-const OWNED: [(&str, &str); 8] = [
+const OWNED: [(&str, &str); 9] = [
     ("inkwell", "fuser-codegen"),
     ("llvm-sys", "fuser-codegen"),
     ("cudarc", "fuser-runtime"),
+    ("libloading", "fuser-runtime"),
     ("rayon", "fuser-runtime"),
     ("logos", "fuser-ir"),
     ("lalrpop", "fuser-ir"),

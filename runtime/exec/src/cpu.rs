@@ -378,6 +378,7 @@ impl Run<'_> {
             threads: self.runtime.workers().count(),
             extents: names.zip(extents.iter().copied()).collect(),
             version: Some(self.version),
+            gpu: None,
         }
     }
 }

@@ -54,7 +54,7 @@ pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
 pub use memory::{Heap, MemoryError, Reservation};
 pub use npy::NpyError;
 pub use random::SplitMix;
-pub use report::{RunReport, SegmentReport, ValueReport};
+pub use report::{GpuReport, RunReport, SegmentReport, ValueReport};
 pub use run_plan::{PlanError, RunPlan};
 pub use runtime::{RunOptions, Runtime, RuntimeConfig};
 pub use spec::{Generator, InputSpec, SpecError};

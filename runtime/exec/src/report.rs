@@ -18,6 +18,17 @@ pub struct RunReport {
     pub extents: Vec<(String, i64)>,
     /// The number of the version that ran, counted from 1, and how many the program has; none where several programs ran.
     pub version: Option<(usize, usize)>,
+    /// The GPU that it ran on.
+    pub gpu: Option<GpuReport>,
+}
+
+/// A GPU on which a program ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuReport {
+    /// The device's name.
+    pub name: String,
+    /// The counts of a simulator since the process began, as JSON.
+    pub simulator: Option<String>,
 }
 
 /// A segment's part of it. Bytes are those of the model that made the plan, for these extents.

@@ -15,8 +15,10 @@ use crate::error::RuntimeError;
 use crate::load::LoadError;
 
 mod program;
+mod simulator;
 
 pub use program::CudaProgram;
+pub use simulator::Simulator;
 
 /// Bytes that are kept of what the driver's compiler says.
 const LOG_BYTES: usize = 16 * 1024;
@@ -71,6 +73,14 @@ pub struct CudaDevice {
 impl CudaDevice {
     /// Opens the GPU of that number.
     pub fn open(ordinal: usize) -> Result<CudaDevice, RuntimeError> {
+        if simulator::is_simulated() {
+            let reason = "the driver is a simulator that was not asked for".to_string();
+            return Err(RuntimeError::NoDevice { reason });
+        }
+        CudaDevice::start(ordinal)
+    }
+
+    fn start(ordinal: usize) -> Result<CudaDevice, RuntimeError> {
         find_driver()?;
         let no_device = |error: DriverError| RuntimeError::NoDevice {
             reason: describe(error),
@@ -124,11 +134,23 @@ fn find_driver() -> Result<(), RuntimeError> {
     }
 }
 
-fn describe(error: DriverError) -> String {
+/// The error's name.
+fn describe_code(error: DriverError) -> String {
     let name = error
         .error_name()
         .map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|_| format!("error {}", error.0 as u32))
+}
+
+/// The error's name, and the driver's sentence on it.
+fn describe(error: DriverError) -> String {
+    let name = describe_code(error);
+    match error.error_string() {
+        Ok(text) if text.to_bytes() != name.as_bytes() => {
+            format!("{name}: {}", text.to_string_lossy())
+        }
+        _ => name,
+    }
 }
 
 fn failed(call: &'static str) -> impl Fn(DriverError) -> RuntimeError {
@@ -187,7 +209,7 @@ fn load_module(device: &CudaDevice, kernel: &str, ptx: &str) -> Result<Module, R
         Err(error) => {
             let said = log.split(|byte| *byte == 0).next().unwrap_or_default();
             let said = String::from_utf8_lossy(said);
-            Err(refused(format!("{}: {}", describe(error), said.trim())).into())
+            Err(refused(format!("{}: {}", describe_code(error), said.trim())).into())
         }
     }
 }

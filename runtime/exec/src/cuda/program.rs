@@ -7,14 +7,14 @@ use std::sync::Arc;
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtr, result, sys};
 use fuser_artifact::{Artifact, Code, KernelCode, Target, TensorSpec};
 
-use super::{CudaDevice, Module, failed, load_module};
+use super::{CudaDevice, Module, failed, load_module, simulator};
 use crate::bind::Explicit;
 use crate::cpu::RunResult;
 use crate::error::RuntimeError;
 use crate::inputs::{as_declared, bind_tensors};
 use crate::load::LoadError;
 use crate::memory::MemoryError;
-use crate::report::{RunReport, Times, summarise};
+use crate::report::{GpuReport, RunReport, Times, summarise};
 use crate::run_plan::{Home, PlannedStep, RunPlan};
 use crate::runtime::{RunOptions, Runtime};
 use crate::tensor::{Axis, HostTensor};
@@ -124,6 +124,10 @@ impl CudaProgram {
             arena_bytes: plan.arena_bytes as u64,
             threads: 0,
             version: Some(artifact.version_of(&extents)),
+            gpu: Some(GpuReport {
+                name: self.device.name()?,
+                simulator: simulator::report(),
+            }),
             extents: artifact.extents.iter().cloned().zip(extents).collect(),
         };
         Ok(RunResult { outputs, report })

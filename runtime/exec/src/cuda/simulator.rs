@@ -1,0 +1,79 @@
+//! A library with the driver's entry points that simulates a GPU, in place of the driver.
+//!
+//! The binding looks the driver up by its name. The simulator is loaded before that, by its path; it has the driver's name as its
+//! `DT_SONAME`, so that the loader finds it where the binding asks for the driver. Where a library is looked up by its file alone, as
+//! on other systems than Linux, it is not found, which is an error.
+
+use std::ffi::{CStr, CString, c_char};
+use std::path::PathBuf;
+
+use cudarc::driver::sys;
+use libloading::Library;
+
+use super::{CudaDevice, describe};
+use crate::error::RuntimeError;
+
+/// A simulated GPU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Simulator {
+    /// The library.
+    pub library: PathBuf,
+    /// Its options: `sm_90,order=reverse`.
+    pub options: String,
+}
+
+/// The simulator's own entry points.
+const CONFIGURE: &[u8] = b"fuser_cuda_sim_configure";
+const REPORT: &[u8] = b"fuser_cuda_sim_report";
+type Configure = unsafe extern "C" fn(*const c_char) -> sys::CUresult;
+type Report = unsafe extern "C" fn(*mut *const c_char) -> sys::CUresult;
+
+impl CudaDevice {
+    /// Opens a simulated GPU. A process has one driver: after this it is the simulator, and every later call gives the same device.
+    pub fn open_simulated(simulator: &Simulator) -> Result<CudaDevice, RuntimeError> {
+        let no_device = |reason: String| RuntimeError::NoDevice { reason };
+        // SAFETY: the library runs no code when it is loaded.
+        let library = unsafe { Library::new(&simulator.library) };
+        let library = library.map_err(|error| no_device(error.to_string()))?;
+        // SAFETY: a library that has a function of this name has it with these arguments.
+        let configure = unsafe { library.get::<Configure>(CONFIGURE) };
+        let configure = configure.map_err(|error| no_device(error.to_string()))?;
+        if !is_simulated() {
+            return Err(no_device(
+                "the driver of this process is not the simulator".to_string(),
+            ));
+        }
+        let options = CString::new(simulator.options.as_str());
+        let options = options.map_err(|error| no_device(error.to_string()))?;
+        // SAFETY: the text ends in zero.
+        let configured = unsafe { configure(options.as_ptr()) };
+        configured
+            .result()
+            .map_err(|error| no_device(describe(error)))?;
+        // The driver stays in use to the end of the process.
+        std::mem::forget(library);
+        CudaDevice::start(0)
+    }
+}
+
+/// True if the driver that the binding finds is the simulator.
+pub(super) fn is_simulated() -> bool {
+    // SAFETY: loads the driver's library, whose initialisation is trusted; a symbol is looked for and not called.
+    unsafe { sys::is_culib_present() && sys::culib().get::<Report>(REPORT).is_ok() }
+}
+
+/// The simulator's counts as JSON; none of a driver.
+pub(super) fn report() -> Option<String> {
+    if !is_simulated() {
+        return None;
+    }
+    let mut text = std::ptr::null();
+    // SAFETY: the library is there; a function of this name has these arguments.
+    let code = unsafe { sys::culib().get::<Report>(REPORT).ok()?(&mut text) };
+    if code.result().is_err() || text.is_null() {
+        return None;
+    }
+    // SAFETY: the text ends in zero, and is good until the next report, which this thread would ask for.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}
