@@ -1,0 +1,208 @@
+//! Programs on the simulated GPU: results, mistakes of kernels, barriers that are left out, and budgets of counts.
+//!
+//! The quick tests run small copies of the examples; with `--ignored` all lit programs run that run on the CPU, in three orders on two GPUs,
+//! and every barrier of every small example is left out once.
+
+mod barriers;
+mod programs;
+
+use std::collections::BTreeMap;
+use std::process::{Command, Output};
+
+use programs::{Program, examples, lit_programs};
+use serde_json::Value;
+
+/// Each order on each GPU.
+const MACHINES: [&str; 6] = [
+    "sm_80",
+    "sm_90,order=reverse",
+    "sm_80,order=random,seed=1",
+    "sm_90",
+    "sm_80,order=reverse",
+    "sm_90,order=random,seed=2",
+];
+
+/// Runs a program with `fuser-run --device=DEVICE`.
+fn run(program: &Program, device: &str, machine: &str, more: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f.fir");
+    std::fs::write(&file, &program.text).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_fuser-run"))
+        .env("FUSER_CUDA", format!("sim:{machine}"))
+        .arg(file)
+        .args([&format!("--device={device}"), "--repeat=1"])
+        .args(program.arguments())
+        .args(more)
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// Runs a program with `--check`; the text of a failure.
+fn failure(program: &Program, machine: &str) -> Option<String> {
+    let output = run(program, "cuda", machine, &["--check"]);
+    let name = &program.name;
+    (!output.status.success()).then(|| format!("{name} on {machine}: {}", text(&output)))
+}
+
+#[test]
+fn examples_agree_with_the_reference() {
+    let runs = examples().into_iter().zip(MACHINES.iter().cycle());
+    let failures: Vec<String> = runs
+        .filter_map(|(program, machine)| failure(&program, machine))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Every lit program and example that agrees with the reference on the CPU agrees on the simulated GPU.
+#[test]
+#[ignore = "half an hour"]
+fn lit_programs_agree_with_the_reference() {
+    let (mut runs, mut failures) = (0, Vec::new());
+    for program in lit_programs().into_iter().chain(examples()) {
+        if !run(&program, "cpu", "", &["--check"]).status.success() {
+            continue;
+        }
+        runs += MACHINES.len();
+        failures.extend(
+            MACHINES
+                .iter()
+                .filter_map(|machine| failure(&program, machine)),
+        );
+    }
+    println!("count: {runs} runs of lit programs on the simulated GPU");
+    assert!(
+        runs > 1000 && failures.is_empty(),
+        "{runs} runs: {}",
+        failures.join("\n")
+    );
+}
+
+/// The whole way of a mistake: a kernel that stores behind the end of its output.
+#[test]
+fn a_mistake_of_a_kernel_is_told_with_its_place() {
+    let text_of = |rows: u32| {
+        format!(
+            "task.program @f(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {{
+  %y = kernel.launch %x callee @k : tensor<8x4xf32>
+  task.return %y
+}}
+kernel.func @k(%x: memref<?xf32, global>, %y: memref<?xf32, global>) {{
+  %zero = fusion.constant value 0 : index
+  %step = fusion.constant value 1 : index
+  %rows = fusion.constant value {rows} : index
+  %width = fusion.constant value 4 : index
+  kernel.for %zero, %rows, %step map \"grid\" {{
+  ^bb0(%i: index):
+    %at = fusion.mul %i, %width
+    %v = kernel.load %x, %at : vector<4xf32>
+    kernel.store %v, %y, %at
+  }}
+}}"
+        )
+    };
+    let program = |rows| Program::new("by hand", &text_of(rows), "f");
+    let passes = ["--passes=canonicalize"];
+    let right = run(&program(8), "cuda", "sm_90", &passes);
+    assert!(right.status.success(), "{}", text(&right));
+    assert!(
+        text(&right).contains("@f on Fuser's simulator of sm_90 (h100)"),
+        "{}",
+        text(&right)
+    );
+    let wrong = run(&program(9), "cuda", "sm_90", &passes);
+    assert_eq!(wrong.status.code(), Some(1));
+    for part in [
+        "CUDA_ERROR_ILLEGAL_ADDRESS: 16 bytes at ",
+        "are out of bounds in global memory (kernel 'fuser_k', line ",
+        "block (8, 0, 0), thread 0): ld.global",
+    ] {
+        assert!(text(&wrong).contains(part), "{}", text(&wrong));
+    }
+}
+
+#[test]
+fn the_simulator_is_never_chosen_by_accident() {
+    let program = &examples()[0];
+    let output = run(program, "cpu", "nonsense", &[]);
+    assert!(output.status.success(), "{}", text(&output));
+    for (machine, part) in [
+        ("sm_70", "'sm_70' is no option of the simulator"),
+        ("sm_80,order=up", "'order=up' is no option of the simulator"),
+    ] {
+        let output = run(program, "cuda", machine, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output).contains(part), "{}", text(&output));
+    }
+}
+
+/// The counts of a program's kernels, by the field's path, summed and divided by the executions.
+fn counts(program: &Program) -> BTreeMap<String, u64> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.json");
+    let report = format!("--report=json:{}", file.display());
+    let output = run(program, "cuda", "sm_90", &[&report]);
+    assert!(output.status.success(), "{}", text(&output));
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let mut sums = BTreeMap::new();
+    let kernels = report["simulator"]["kernels"].as_object().unwrap();
+    for kernel in kernels.values() {
+        let fields = [
+            "launches",
+            "blocks",
+            "warp_instructions",
+            "barriers",
+            "wavefronts",
+            "ideal_wavefronts",
+        ];
+        let fields = fields.map(|field| (field.to_owned(), &kernel[field]));
+        let sectors =
+            ["loads", "stores"].map(|way| (format!("{way}.sectors"), &kernel[way]["sectors"]));
+        for (field, value) in fields.into_iter().chain(sectors) {
+            // Once to warm up, once for the report.
+            *sums.entry(field).or_default() += value.as_u64().unwrap() / 2;
+        }
+    }
+    sums
+}
+
+/// A row of budgets: the example, launches, barriers, instructions of warps, sectors of loads and of stores, wavefronts.
+type Budget = (&'static str, [u64; 6]);
+
+/// The most that the small copies of examples may take: what they take, with a tenth more instructions for another choice of the assembler's
+/// input. A softmax of 5 rows of 1,024 bf16 writes 10,240 bytes, which are 320 sectors: no kernel writes fewer.
+const BUDGETS: [Budget; 3] = [
+    ("softmax", [1, 30, 7_000, 640, 320, 840]),
+    ("layer_norm", [1, 18, 3_200, 1_356, 192, 120]),
+    ("transpose_add", [1, 789, 26_500, 4_802, 2_401, 4_420]),
+];
+
+#[test]
+fn kernels_keep_their_budgets() {
+    let fields = [
+        "launches",
+        "barriers",
+        "warp_instructions",
+        "loads.sectors",
+        "stores.sectors",
+        "wavefronts",
+    ];
+    let programs = examples();
+    let mut told = String::new();
+    for (name, budget) in BUDGETS {
+        let program = programs
+            .iter()
+            .find(|program| program.name == name)
+            .unwrap();
+        let counts = counts(program);
+        for (field, most) in fields.into_iter().zip(budget) {
+            if counts[field] > most {
+                told += &format!("{name}: {} {field}, {most} at most\n", counts[field]);
+            }
+        }
+    }
+    assert!(told.is_empty(), "\n{told}");
+}
