@@ -59,6 +59,7 @@ pub fn find(name: &str) -> Option<Row> {
         "u64" => integer_u64(root),
         "f32" => float_32(root),
         "f64" => float_64(root),
+        "f32x2" => float_32_pair(root),
         "f16" | "bf16" => signs::<0x8000>(root),
         "f16x2" | "bf16x2" => signs::<0x8000_8000>(root),
         _ => None,
@@ -371,6 +372,25 @@ fn float_64(root: &str) -> Option<Row> {
     }
 }
 
+/// Arithmetic on two `f32` at a time.
+fn float_32_pair(root: &str) -> Option<Row> {
+    /// The results of the low and of the high halves.
+    fn both(low: f32, high: f32) -> u64 {
+        of_f32(high) << 32 | of_f32(low)
+    }
+    /// The high half.
+    fn h(bits: u64) -> f32 {
+        f(bits >> 32)
+    }
+    match root {
+        "add.rn" => two(|a, b, _| both(f(a) + f(b), h(a) + h(b))),
+        "sub.rn" => two(|a, b, _| both(f(a) - f(b), h(a) - h(b))),
+        "mul.rn" => two(|a, b, _| both(f(a) * f(b), h(a) * h(b))),
+        "fma.rn" => three(|a, b, c| both(f(a).mul_add(f(b), f(c)), h(a).mul_add(h(b), h(c)))),
+        _ => None,
+    }
+}
+
 /// Instructions that change nothing but signs, those of the bits in `SIGNS`.
 fn signs<const SIGNS: u64>(root: &str) -> Option<Row> {
     match root {
@@ -645,6 +665,10 @@ mod tests {
         ] {
             assert_eq!(run(name, operands), result, "{name} {operands:x?}");
         }
+        let pair = |low: f32, high: f32| s(high) << 32 | s(low);
+        let (a, b) = (pair(1.5, -2.0), pair(0.25, f32::NAN));
+        assert_eq!(run("sub.rn.f32x2", [a, b, 0]), NAN_32 << 32 | s(1.25));
+        assert_eq!(run("fma.rn.f32x2", [a, a, a]), pair(3.75, 2.0));
         let payload = 0x7FF0_0000_0000_0001;
         assert_eq!(run("add.rn.f64", [payload, 0, 0]), payload | 1 << 51);
         assert_eq!(

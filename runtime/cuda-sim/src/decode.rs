@@ -964,7 +964,7 @@ fn class_of(name: &str) -> Class {
         (Some("cvt" | "prmt"), _) => Class::Convert,
         (Some("setp"), _) => Class::Integer,
         (_, Some("f64")) => Class::Double,
-        (_, Some("f32" | "f16" | "bf16" | "f16x2" | "bf16x2")) => Class::Float,
+        (_, Some("f32" | "f32x2" | "f16" | "bf16" | "f16x2" | "bf16x2")) => Class::Float,
         _ => Class::Integer,
     }
 }
