@@ -95,6 +95,20 @@ pub fn joined<const BITS: u32>(a: u64, b: u64, c: u64) -> u64 {
     c | (a & low(BITS)) << b
 }
 
+/// The mask of `b` bits from bit `a` on, within `BITS`.
+pub fn field<const BITS: u32>(a: u64, b: u64, _: u64) -> u64 {
+    let length = (b as u32 & 255).min(64);
+    low(length).checked_shl(a as u32 & 255).unwrap_or(0) & low(BITS)
+}
+/// `a`, `b & 255` bits up.
+pub fn raised(a: u64, b: u64, _: u64) -> u64 {
+    a.checked_shl(b as u32 & 255).unwrap_or(0)
+}
+/// The bits of `a` where `c` has ones, else those of `b`.
+pub fn mixed(a: u64, b: u64, c: u64) -> u64 {
+    a & c | b & !c
+}
+
 /// So many low bits.
 fn low(bits: u32) -> u64 {
     u64::MAX.checked_shr(64 - bits).unwrap_or(0)
@@ -603,6 +617,15 @@ mod tests {
         ] {
             assert_eq!(run(name, operands), result, "{name} {operands:x?}");
         }
+        assert_eq!(
+            (field::<32>(4, 8, 0), field::<32>(28, 8, 0)),
+            (0xFF0, 0xF000_0000)
+        );
+        assert_eq!(
+            (field::<64>(0, 200, 0), field::<64>(64, 1, 0)),
+            (u64::MAX, 0)
+        );
+        assert_eq!(mixed(raised(0xABC, 4, 0), 0x1234_5678, 0xFF0), 0x1234_5BC8);
         // 2^64 - 1 + 1 in two halves, and back.
         assert_eq!(
             (carry(u64::MAX, 1, 0), add_with_carry(u64::MAX, 1, 0)),

@@ -610,6 +610,9 @@ impl<'a> Decoder<'a, '_> {
             {
                 self.carried(frame, this, &parts, [to, a, b])
             }
+            (["bfi", kind @ ("b32" | "b64")], [to, rest @ ..]) if rest.len() == 4 => {
+                self.insert(frame, this, kind, to, rest)
+            }
             (["mov", kind], [to, Operand::Vector(parts)]) => {
                 self.pack(frame, this, kind, to, parts)
             }
@@ -702,6 +705,30 @@ impl<'a> Decoder<'a, '_> {
             true => self.compute(this, None, compute::same, kept, &[aside]),
             false => Ok(()),
         }
+    }
+
+    /// `bfi`: so many bits of one value at a place in another.
+    fn insert(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        kind: &str,
+        to: &Operand<'a>,
+        from: &[Operand<'a>],
+    ) -> Result<()> {
+        let to = self.target(frame, to, this.line)?.0;
+        let from = from
+            .iter()
+            .map(|operand| self.value(frame, operand, this.line));
+        let from = from.collect::<Result<Vec<Register>>>()?;
+        let field: Compute = match kind {
+            "b32" => compute::field::<32>,
+            _ => compute::field::<64>,
+        };
+        let (mask, raised) = (self.new_register(), self.new_register());
+        self.compute(this, Some(Class::Integer), field, mask, &from[2..])?;
+        self.compute(this, None, compute::raised, raised, &[from[0], from[2]])?;
+        self.compute(this, None, compute::mixed, to, &[raised, from[1], mask])
     }
 
     /// `mov.b32 %r1, {%rs1, %rs2}`

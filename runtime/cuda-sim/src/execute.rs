@@ -492,7 +492,7 @@ impl Machine<'_> {
                 clash.map(|(at, clash)| (at as u64, clash))
             }
             Space::Global => {
-                let Some((allocation, offset)) = self.memory.find(address, size) else {
+                let Some((allocation, offset)) = self.memory.find(address, size, !writes) else {
                     return Err(self.finding(line, thread, outside));
                 };
                 let clash = allocation
@@ -517,7 +517,10 @@ impl Machine<'_> {
             Space::Shared => self
                 .shared
                 .get_mut(address as usize..address as usize + size),
-            Space::Global | Space::Constant => self.memory.slice(address, size),
+            Space::Global | Space::Constant => {
+                let found = self.memory.find(address, size, !writes);
+                found.and_then(|(allocation, at)| allocation.bytes.get_mut(at..at + size))
+            }
         };
         Ok(found.unwrap_or_default())
     }

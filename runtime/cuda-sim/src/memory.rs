@@ -4,7 +4,8 @@
 //! between the blocks of a launch nothing does. Each byte remembers its last write and its last reads, by thread and by *stamp*: a
 //! counter that moves on with each block and with each barrier. Blocks run one after the other, so that a stamp says which block it was.
 //!
-//! Memory that nobody wrote is all ones, which is NaN in every type of floats.
+//! Memory that nobody wrote is all ones, which is NaN in every type of floats. So are the bytes behind an allocation up to the next multiple of
+//! [`WIDEST`]: LLVM widens aligned loads over them, which no hardware minds, and uses nothing of what it reads there.
 
 use crate::finding::Other;
 
@@ -119,7 +120,9 @@ impl Uses {
 pub struct Allocation {
     /// The address of its first byte.
     pub start: u64,
-    /// Its bytes.
+    /// The number of its bytes.
+    pub size: usize,
+    /// Its bytes, and those behind it that loads may read.
     pub bytes: Vec<u8>,
     /// Their uses.
     pub uses: Uses,
@@ -139,6 +142,8 @@ pub struct Global {
 const FIRST: u64 = 1 << 40;
 const ALIGNMENT: u64 = 256;
 const GAP: u64 = 1 << 16;
+/// Bytes of the widest access.
+pub const WIDEST: usize = 16;
 
 impl Default for Global {
     fn default() -> Self {
@@ -155,13 +160,15 @@ impl Global {
     /// Allocates; none where the host has no memory for it.
     pub fn allocate(&mut self, size: usize) -> Option<u64> {
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).ok()?;
-        bytes.resize(size, 0xFF);
+        let readable = size.checked_next_multiple_of(WIDEST)?;
+        bytes.try_reserve_exact(readable).ok()?;
+        bytes.resize(readable, 0xFF);
         let start = self.next;
         self.next = (start + size as u64 + GAP).next_multiple_of(ALIGNMENT);
         self.used += size as u64;
         self.allocations.push(Allocation {
             start,
+            size,
             bytes,
             uses: Uses::default(),
         });
@@ -172,17 +179,26 @@ impl Global {
         let mut all = self.allocations.iter();
         let at = all.position(|allocation| allocation.start == start)?;
         let freed = self.allocations.remove(at);
-        self.used -= freed.bytes.len() as u64;
+        self.used -= freed.size as u64;
         self.last = 0;
         Some(())
     }
-    /// The allocation that holds all these bytes, and the first one's place in it.
-    pub fn find(&mut self, address: u64, size: usize) -> Option<(&mut Allocation, usize)> {
+    /// The allocation that holds all these bytes, and the first one's place in it; `loads` may go on to the next multiple of [`WIDEST`].
+    pub fn find(
+        &mut self,
+        address: u64,
+        size: usize,
+        loads: bool,
+    ) -> Option<(&mut Allocation, usize)> {
         let holds = |allocation: &Allocation| {
             let offset = address.checked_sub(allocation.start)?;
             let offset = usize::try_from(offset).ok()?;
             let end = offset.checked_add(size)?;
-            (end <= allocation.bytes.len()).then_some(offset)
+            let limit = match loads {
+                true => allocation.bytes.len(),
+                false => allocation.size,
+            };
+            (end <= limit).then_some(offset)
         };
         let last = self.allocations.get(self.last).and_then(holds);
         let offset = match last {
@@ -198,7 +214,7 @@ impl Global {
     }
     /// The bytes of a range that one allocation holds.
     pub fn slice(&mut self, address: u64, size: usize) -> Option<&mut [u8]> {
-        let (allocation, offset) = self.find(address, size)?;
+        let (allocation, offset) = self.find(address, size, false)?;
         allocation.bytes.get_mut(offset..offset + size)
     }
 }
@@ -272,6 +288,9 @@ mod tests {
             (Some(()), None, 0)
         );
         assert!(memory.slice(a, 1).is_none());
+        let c = memory.allocate(10).unwrap();
+        assert!(memory.find(c + 8, 8, true).is_some() && memory.find(c + 8, 8, false).is_none());
+        assert!(memory.find(c + 9, 8, true).is_none());
         assert!(memory.allocate(usize::MAX).is_none());
     }
 }
