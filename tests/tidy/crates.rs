@@ -107,6 +107,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "fuser-artifact",
             "fuser-runtime",
             "fuser-interp",
+            "fuser-cuda-sim",
             "fuser",
         ],
     ),

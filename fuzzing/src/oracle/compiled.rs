@@ -4,7 +4,7 @@
 //! backward in pieces of other sizes. The results must not depend on the number of threads, payloads of NaN apart.
 
 use fuser::compile::{CompileOptions, Loader, compile};
-use fuser_artifact::DType as Stored;
+use fuser_artifact::{Artifact, DType as Stored};
 use fuser_interp::{Axis as InterpAxis, Tensor};
 use fuser_ir::DType;
 use fuser_runtime::checks::first_other_value;
@@ -93,7 +93,7 @@ pub fn check_written(
     }
     let outputs: Option<Vec<Tensor>> = results
         .first()
-        .map_or(Some(Vec::new()), |r| r.iter().map(interp).collect());
+        .map_or(Some(Vec::new()), |r| r.iter().map(interpreted).collect());
     match outputs.map(|outputs| expected.fault(&outputs)) {
         None => found("a result has more bytes than its shape".into()),
         Some(Some(what)) => found(what),
@@ -115,22 +115,28 @@ pub fn execute(
         threads: Some(threads),
         memory_limit: Some(MEMORY),
     })?;
-    let inputs = case
-        .inputs
-        .iter()
-        .zip(&program.artifact().inputs)
-        .map(|(input, spec)| {
-            host(&runtime, input).map_err(|error| RuntimeError::Input {
-                input: spec.name.clone(),
-                error,
-            })
-        });
-    let inputs: Vec<HostTensor> = inputs.collect::<Result<_, _>>()?;
+    let inputs = inputs(&runtime, case, program.artifact())?;
     let options = RunOptions {
         checks,
         ..RunOptions::default()
     };
     program.run(&runtime, &inputs, &Default::default(), &options)
+}
+
+/// The inputs as a run of `artifact` takes them.
+pub fn inputs(
+    runtime: &Runtime,
+    case: &Case,
+    artifact: &Artifact,
+) -> Result<Vec<HostTensor>, RuntimeError> {
+    let inputs = case.inputs.iter().zip(&artifact.inputs);
+    let inputs = inputs.map(|(input, spec)| {
+        host(runtime, input).map_err(|error| RuntimeError::Input {
+            input: spec.name.clone(),
+            error,
+        })
+    });
+    inputs.collect()
 }
 
 fn host(runtime: &Runtime, input: &Input) -> Result<HostTensor, fuser_runtime::TensorError> {
@@ -158,7 +164,8 @@ pub fn stored(dtype: DType) -> Stored {
     }
 }
 
-fn interp(tensor: &HostTensor) -> Option<Tensor> {
+/// A result as the interpreter has it; none where its bytes do not fit its shape.
+pub fn interpreted(tensor: &HostTensor) -> Option<Tensor> {
     let dtype = DType::ALL
         .into_iter()
         .find(|d| stored(*d) == tensor.dtype())?;

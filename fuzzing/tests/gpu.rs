@@ -1,0 +1,89 @@
+//! Random programs on the simulated GPU agree with the interpreter, and their kernels make no mistake that it finds.
+//!
+//! A process has one GPU: `FUSER_TEST_GPU` names its options, `sm_80,order=reverse`; by default blocks and warps run in a random order on
+//! an `sm_90`.
+
+use fuser::compile::{CompileOptions, Target, compile};
+use fuser::tool::gpu;
+use fuser_cuda_sim::order::Order;
+use fuser_fuzzing::Source;
+use fuser_fuzzing::generate::case::file;
+use fuser_fuzzing::generate::fusion::{self, Config};
+use fuser_fuzzing::generate::{Case, Tier};
+use fuser_fuzzing::oracle::{compiled, execute};
+use fuser_runtime::cuda::{CudaDevice, CudaProgram, Simulator};
+use fuser_runtime::{RunOptions, Runtime};
+
+/// Bytes that a run may hold.
+const MEMORY: u64 = 1 << 30;
+
+/// Compiles a case for the device and runs it there; false where a stated limit is met.
+fn agrees(case: &Case, runtime: &Runtime, device: &CudaDevice) -> Result<bool, String> {
+    let Ok(expected) = execute::expected(case) else {
+        return Ok(false);
+    };
+    let options = CompileOptions {
+        target: Target::of_capability(device.sm().into()).unwrap(),
+        ..CompileOptions::default()
+    };
+    let mut ir = case.ir.clone();
+    let Ok(done) = compile(&mut ir, case.module, &options) else {
+        return Ok(false);
+    };
+    let inputs = compiled::inputs(runtime, case, &done.artifact).map_err(|e| e.to_string())?;
+    let program = CudaProgram::load(done.artifact, device).map_err(|e| e.to_string())?;
+    let once = RunOptions {
+        warmup: 0,
+        repeats: 1,
+        checks: false,
+    };
+    let run = program.run(runtime, &inputs, &Default::default(), &once);
+    let outputs = run.map_err(|e| e.to_string())?.outputs;
+    let outputs: Option<Vec<_>> = outputs.iter().map(compiled::interpreted).collect();
+    let outputs = outputs.ok_or("a result has more bytes than its shape")?;
+    expected.fault(&outputs).map_or(Ok(true), Err)
+}
+
+fn random_programs(count: u64) {
+    let order = format!("sm_90,order={},seed=1", Order::Random.name());
+    let simulator = Simulator {
+        library: gpu::library(),
+        options: std::env::var("FUSER_TEST_GPU").unwrap_or(order),
+    };
+    let device = CudaDevice::open_simulated(&simulator).unwrap();
+    let runtime = Runtime::new(fuser_runtime::RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(MEMORY),
+    });
+    let runtime = runtime.unwrap();
+    let (mut ran, mut failures) = (0, Vec::new());
+    for seed in 0..count {
+        let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
+        let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier));
+        match agrees(&case, &runtime, &device) {
+            Ok(run) => ran += u64::from(run),
+            Err(what) => {
+                failures.push(format!("seed {seed} on {}: {what}", simulator.options));
+                // A kernel's mistake stays the device's error: nothing after it would run.
+                if what.contains("(kernel '") {
+                    failures.push(file(&case));
+                    break;
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    println!("count: {ran} random programs on the simulated GPU");
+    assert!(ran > count / 2, "{ran} of {count} ran");
+}
+
+#[test]
+fn random_programs_agree_on_the_simulated_gpu() {
+    random_programs(60);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_thousand_random_programs_agree_on_the_simulated_gpu() {
+    random_programs(2000);
+}
