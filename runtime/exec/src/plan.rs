@@ -262,7 +262,7 @@ mod tests {
             planned += arena.bytes;
             bound += least;
         }
-        // 6.7 % above the bound for these seeds; much worse reuse would be noticed.
+        // 6.9 % above the bound for these seeds; much worse reuse would be noticed.
         assert!(
             planned * 100 <= bound * 110,
             "{planned} of at least {bound}"
