@@ -6,6 +6,8 @@ mod determinism;
 #[path = "fuser_run/main.rs"]
 mod fuser_run;
 mod gpu_limits;
+#[path = "gpu_simulator/main.rs"]
+mod gpu_simulator;
 mod preseg;
 #[path = "remat/main.rs"]
 mod remat;

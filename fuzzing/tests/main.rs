@@ -2,6 +2,7 @@
 
 mod casts;
 mod coverage;
+mod gpu;
 mod model;
 mod models;
 mod modules;

@@ -9,7 +9,7 @@ use fuser_artifact::{Artifact, Code, Step};
 use fuser_cuda_sim::device::{Device, Failure, Options};
 use fuser_target::Target;
 
-use crate::programs::{Program, examples};
+use super::programs::{Program, examples};
 
 fn compiled(program: &Program, target: &str) -> Artifact {
     let session = Session::new(Default::default()).unwrap();
