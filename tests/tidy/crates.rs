@@ -124,12 +124,13 @@ const PASSES: [&str; 6] = [
     "fuser-testing",
 ];
 
-/// Dependencies that one crate owns.
-const OWNED: [(&str, &str); 9] = [
+/// Dependencies and the crates that own them.
+const OWNED: [(&str, &str); 10] = [
     ("inkwell", "fuser-codegen"),
     ("llvm-sys", "fuser-codegen"),
     ("cudarc", "fuser-runtime"),
     ("libloading", "fuser-runtime"),
+    ("libloading", "fuser-codegen"),
     ("rayon", "fuser-runtime"),
     ("logos", "fuser-ir"),
     ("lalrpop", "fuser-ir"),
@@ -234,12 +235,11 @@ fn wrong_edges(package: &Package) -> Vec<Violation> {
         return vec![Violation::new(&package.manifest, 0, what)];
     };
     let wrong = package.dependencies.iter().filter(|dependency| {
-        let owner = OWNED
-            .iter()
-            .find(|(owned, _)| *owned == dependency.as_str());
+        let owners = OWNED.iter().filter(|row| row.0 == dependency.as_str());
+        let mut owners = owners.map(|row| row.1).peekable();
+        let foreign = owners.peek().is_some() && owners.all(|owner| owner != package.name);
         let ours = MAY_USE.iter().any(|(name, _)| *name == dependency.as_str());
-        (ours && !allowed.contains(&dependency.as_str()))
-            || owner.is_some_and(|(_, owner)| *owner != package.name)
+        (ours && !allowed.contains(&dependency.as_str())) || foreign
     });
     wrong
         .map(|dependency| {

@@ -464,6 +464,20 @@ impl<'s> Writer<'s> {
         }
         self.write(name, &[x], clauses, ty, range)
     }
+    /// A scan along `dim`, by the name of its reduction, whose partial results are in its range.
+    pub fn scan(&mut self, name: &'static str, x: V, dim: usize) -> V {
+        let op = match name {
+            "sum" => "cumsum",
+            "prod" => "cumprod",
+            "max" => "cummax",
+            _ => "cummin",
+        };
+        let n = self.ty(x).dims[dim].length;
+        let range = ranges::reduction(name, self.range(x), n);
+        let ty = Type::tensor(self.dtype_of(x), self.dims(x));
+        let clauses = vec![Clause::Int("dim", dim as u64)];
+        self.write(op, &[x], clauses, ty, range)
+    }
     /// Variance and mean.
     pub fn var_mean(&mut self, x: V, dims: &[usize], correction: u64, keepdim: bool) -> (V, V) {
         let ty = self.remains(x, dims, keepdim);

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::common::*;
 use fuser_dialects::fusion;
 use fuser_interp::{Options, Tensor};
-use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};
+use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, Reads};
 
 /// One op: name, clauses, and the shapes of its operands.
 type Case<'a> = (&'a str, Vec<C<'a>>, &'a [&'a [usize]]);
@@ -54,6 +54,8 @@ fn cases() -> Vec<Case<'static>> {
         ),
         ("sum", vec![C::Ints("dims", &[])], &[&[2, 3]]),
         ("sum", vec![C::Ints("dims", &[1])], &[&[2, 0]]),
+        ("cumsum", vec![C::Int("dim", 1)], &[&[2, 5, 3]]),
+        ("cumsum", vec![C::Int("dim", 0)], &[&[0, 3]]),
         ("full", vec![C::Shape("shape", &[2, 3])], &[&[]]),
         (
             "slice",
@@ -161,6 +163,9 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64
     let extents = extents(maps, operands, result);
     let lengths: Vec<usize> = result.axes().iter().map(|a| a.extent).collect();
     let mut made = vec![0.0; lengths.iter().product()];
+    let indices = maps.results[0]
+        .axes()
+        .expect("results are written at an index");
     for point in points(&extents) {
         let read = (0..operands.len()).filter(|&k| !maps.indexes(k));
         let mut read = read.filter_map(|k| element(operands, maps, k, &point, &extents));
@@ -168,15 +173,21 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64
             Reads::First => read.next().expect("an operand has the element"),
             Reads::All => read.sum(),
         };
-        let indices = maps.results[0]
-            .axes()
-            .expect("results are written at an index");
         let mut at = 0;
         for (index, &length) in indices.iter().zip(&lengths) {
             let Index::Iter(iter) = index else { continue };
             at = at * length + point[*iter];
         }
         made[at] += value;
+    }
+    // What a scan writes at an index is put together up to there.
+    for (axis, index) in indices.iter().enumerate() {
+        let scanned = |iter: &usize| maps.iterators[*iter] == IteratorKind::Scan;
+        if matches!(index, Index::Iter(iter) if scanned(iter)) {
+            let step: usize = lengths[axis + 1..].iter().product();
+            let inner = (0..made.len()).filter(|at| at / step % lengths[axis] != 0);
+            inner.for_each(|at| made[at] += made[at - step]);
+        }
     }
     let stored = |p: &Vec<usize>| {
         p.iter()

@@ -17,6 +17,7 @@ pub const ALL: &[Sentence] = &[
     row("product", 2, product),
     row("first greatest", 2, first_greatest),
     row("running sums", 2, running),
+    row("scans", 3, scans),
     row("several reductions", 3, several),
 ];
 
@@ -202,6 +203,34 @@ fn running(w: &mut Writer) -> Option<()> {
     let terms = w.choose(before, wide, zero);
     let y = w.reduce("sum", terms, &[rank - 1], false);
     w.offer(y);
+    Some(())
+}
+
+/// What was put together so far along an axis, beside the value.
+fn scans(w: &mut Writer) -> Option<()> {
+    let x = w.pick_wide(1);
+    let dim = w.source.index(w.ty(x).rank());
+    let name = ["sum", "prod", "max", "min"][w.source.index(4)];
+    let y = match name {
+        "prod" => {
+            let x = w.tame(x, 1.0);
+            let small = match w.ty(x).dims[dim].length > 40 {
+                true => w.un("sign", x),
+                false => {
+                    let small = w.with("mul", x, 0.25);
+                    w.with("add", small, 1.0)
+                }
+            };
+            let y = w.scan(name, small, dim);
+            w.expect(y, -1e4, 1e4)
+        }
+        _ => w.scan(name, x, dim),
+    };
+    w.offer(y);
+    if w.maybe(2) {
+        let z = w.bin("sub", x, y);
+        w.offer(z);
+    }
     Some(())
 }
 
