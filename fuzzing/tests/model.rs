@@ -39,7 +39,7 @@ const TARGETS: [Target; 3] = [GENERIC, A100, H100];
 const NAMED: u64 = 96;
 
 /// Figures of segments of 2000 random programs that are not as planned, on each target.
-const KNOWN: usize = 30;
+const KNOWN: usize = 22;
 
 /// Programs whose kernels are too long to be counted.
 const TOO_LONG: usize = 4;
@@ -228,7 +228,7 @@ fn random_programs_are_as_planned() {
     for target in TARGETS {
         let tally = random_programs(target, 150);
         assert!(tally.segments > 200);
-        hold(target, "150 random programs", &tally, 1);
+        hold(target, "150 random programs", &tally, 3);
     }
 }
 

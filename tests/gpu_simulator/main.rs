@@ -124,6 +124,24 @@ kernel.func @k(%x: memref<?xf32, global>, %y: memref<?xf32, global>) {{
     }
 }
 
+/// Threads share the innermost loop, and no two of them add to one element: here it would be an axis that a sum in memory reduces.
+#[test]
+fn threads_share_an_axis_that_a_reduction_keeps() {
+    let sums = "task.program @f(%x: tensor<2x2x2xf16, [0, 2, 1]>) -> tensor<2xbf16> {
+  %0 = fusion.cast %x to f32
+  %1 = fusion.sum %0 dims [2]
+  %2 = fusion.broadcast %1 dims [0, 1] shape [2, 2, 2]
+  %3 = fusion.constant value 0.0 : tensor<2x2x2xf32>
+  %4 = fusion.sub %3, %2
+  %5 = fusion.sum %4 dims [0, 1]
+  %6 = fusion.cast %5 to bf16
+  task.return %6
+}";
+    for machine in MACHINES {
+        assert_eq!(failure(&Program::new("sums", sums, "f"), machine), None);
+    }
+}
+
 #[test]
 fn the_simulator_is_never_chosen_by_accident() {
     let program = &examples()[0];

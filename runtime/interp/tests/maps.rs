@@ -185,7 +185,7 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64
         let scanned = |iter: &usize| maps.iterators[*iter] == IteratorKind::Scan;
         if matches!(index, Index::Iter(iter) if scanned(iter)) {
             let step: usize = lengths[axis + 1..].iter().product();
-            let inner = (0..made.len()).filter(|at| at / step % lengths[axis] != 0);
+            let inner = (0..made.len()).filter(|at| !(at / step).is_multiple_of(lengths[axis]));
             inner.for_each(|at| made[at] += made[at - step]);
         }
     }

@@ -51,9 +51,31 @@ impl SweepLowering<'_> {
     pub(super) fn emit_phase(&mut self, phase: usize) -> Result<(), Unsupported> {
         self.release(phase);
         for (loops, effects) in self.group_effects(phase)? {
-            self.emit_effects_nest(loops, effects)?;
+            let (apart, together): (Vec<Effect>, Vec<Effect>) = effects
+                .into_iter()
+                .partition(|effect| self.races(&loops, effect));
+            for effect in apart {
+                let reduced =
+                    |l: &usize| matches!(&effect, Effect::Reduce(r) if r.inner.contains(l));
+                let (mut order, kept): (Vec<usize>, Vec<usize>) =
+                    loops.iter().partition(|&l| reduced(l));
+                order.extend(kept);
+                self.emit_effects_nest(order, vec![effect])?;
+            }
+            if !together.is_empty() {
+                self.emit_effects_nest(loops, together)?;
+            }
         }
         Ok(())
+    }
+    /// True if several threads would add to one element of memory: the innermost loop, which they share, is one that a
+    /// reduction in memory reduces. Its own nest has a loop inside that it keeps.
+    fn races(&self, loops: &[usize], effect: &Effect) -> bool {
+        let Effect::Reduce(r) = effect else {
+            return false;
+        };
+        let innermost = loops.last().is_some_and(|last| r.inner.contains(last));
+        self.target.is_gpu() && innermost && carried_from(loops, &r.inner).is_none()
     }
     /// Gives up the memory of what no phase from `phase` on reads, for what it keeps.
     fn release(&mut self, phase: usize) {
