@@ -474,7 +474,10 @@ impl<'s> Writer<'s> {
         };
         let n = self.ty(x).dims[dim].length;
         let range = ranges::reduction(name, self.range(x), n);
-        let ty = Type::tensor(self.dtype_of(x), self.dims(x));
+        let mut dims = self.dims(x);
+        // Elements differ along it, even where those of the operand do not.
+        dims[dim] = dims[dim].plain();
+        let ty = Type::tensor(self.dtype_of(x), dims);
         let clauses = vec![Clause::Int("dim", dim as u64)];
         self.write(op, &[x], clauses, ty, range)
     }
