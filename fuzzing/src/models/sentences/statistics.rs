@@ -206,7 +206,7 @@ fn running(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// What was put together so far along an axis, beside the value.
+/// The results so far along an axis, beside the value.
 fn scans(w: &mut Writer) -> Option<()> {
     let x = w.pick_wide(1);
     let dim = w.source.index(w.ty(x).rank());
