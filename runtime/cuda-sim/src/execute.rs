@@ -1,6 +1,6 @@
 //! Runs a launch: blocks one after the other, the warps of a block up to their next barrier, the lanes of a warp together.
 //!
-//! Where lanes of a warp part, those whose step comes first in the text run first, so that they meet again. A lane that comes to a shuffle or
+//! Lanes of a warp that part run in the order of the text, so that they meet again. A lane that comes to a shuffle or
 //! a barrier waits for those of its warp that have not come there yet; where they cannot come any more, that is a finding. After a
 //! finding the launch is over.
 

@@ -1,6 +1,6 @@
 //! A simulated NVIDIA GPU: a shared library with the entry points of CUDA's driver, which runs PTX on the CPU.
 //!
-//! What uses the driver goes its whole way without a GPU: modules, attributes, streams, events, copies, launches. Kernels run in blocks, in
+//! A program that uses the driver goes its whole way without a GPU: modules, attributes, streams, events, copies, launches. Kernels run in blocks, in
 //! warps of 32 lanes, in an order that the options say, and every memory access is checked. What a kernel does wrong (races, accesses out of
 //! bounds or misaligned, shared memory that nobody wrote, barriers and shuffles that not all threads reach) is an error with its place; what
 //! it does is counted. `docs/gpu-simulator.md` is the manual.
