@@ -8,8 +8,8 @@ use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
 pub use ops::{
-    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, LOAD_WITHIN, REDUCE, RETURN, SCAN,
-    SPLAT, STORE, TABLE, YIELD,
+    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, LOAD_WITHIN, PREFETCH, REDUCE,
+    RETURN, SCAN, SPLAT, STORE, TABLE, YIELD,
 };
 
 /// The dialect.
@@ -32,6 +32,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &LOAD,
         &LOAD_WITHIN,
         &STORE,
+        &PREFETCH,
         &BARRIER,
         &SPLAT,
         &IOTA,

@@ -258,6 +258,21 @@ pub static STORE: OpDef = OpDef {
     ..MEMORY
 };
 
+/// `kernel.prefetch`
+pub static PREFETCH: OpDef = OpDef {
+    name: "kernel.prefetch",
+    summary: "asks for an element that is read later",
+    doc: "The cache line of the element at `index` is brought near; nothing is read, and the element may lie outside of the buffer. \
+          Nothing on a GPU.",
+    example: "// %m: memref<?xf32>, %i: index\nkernel.prefetch %m, %i",
+    operands: &[
+        operand("memory", MEMREF, "the buffer"),
+        operand("index", INDEX, "the element"),
+    ],
+    verify: Some(verify::prefetch),
+    ..MEMORY
+};
+
 /// `kernel.barrier`
 pub static BARRIER: OpDef = OpDef {
     name: "kernel.barrier",

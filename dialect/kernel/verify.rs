@@ -226,18 +226,27 @@ pub fn load(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
+/// `kernel.prefetch`
+pub fn prefetch(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    flat(ir, op, 0, errors);
+}
+
 /// `kernel.store`
 pub fn store(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let value = ir.value_type(ir.operand(op, 0));
     access(ir, op, 1, value, At::Operand(0), errors);
 }
 
-fn access(ir: &Ir, op: Op, memory: usize, value: TypeId, at: At, errors: &mut Vec<OpError>) {
-    let buffer = ir.value_type(ir.operand(op, memory));
-    if !is_flat(ir, buffer) {
+fn flat(ir: &Ir, op: Op, memory: usize, errors: &mut Vec<OpError>) {
+    if !is_flat(ir, ir.value_type(ir.operand(op, memory))) {
         let text = "must have one axis";
         errors.push(OpError::at(At::Operand(memory), text).code(&ACCESS));
     }
+}
+
+fn access(ir: &Ir, op: Op, memory: usize, value: TypeId, at: At, errors: &mut Vec<OpError>) {
+    let buffer = ir.value_type(ir.operand(op, memory));
+    flat(ir, op, memory, errors);
     if ir.ty(value).dtype() != ir.ty(buffer).dtype() {
         let (v, b) = (describe::ty(ir, value), describe::ty(ir, buffer));
         let text = format!("moves a `{v}`, the buffer is a `{b}`");

@@ -517,6 +517,11 @@ const CASES: &[Case] = &[
         "FIR0210",
         "// %v: f32, %m: memref<?xf32>\nkernel.store %v, %m",
     ),
+    (
+        "kernel.prefetch",
+        "FIR0504",
+        "// %m: memref<4x4xf32>, %i: index\nkernel.prefetch %m, %i",
+    ),
     ("kernel.barrier", "FIR0210", "// %x: f32\nkernel.barrier %x"),
     (
         "kernel.splat",

@@ -67,6 +67,17 @@ pub fn load_in_parts<'e, 'ctx>(
     low.concat(high)
 }
 
+/// Asks for the cache line at an address, which need not be one of memory.
+pub fn prefetch<'ctx>(emit: &Emit<'ctx>, address: PointerValue<'ctx>) {
+    const READ: i64 = 0;
+    const ALL_CACHES: i64 = 3;
+    const DATA: i64 = 1;
+    let flags = [READ, ALL_CACHES, DATA].map(|flag| emit.constant_int(32, None, flag));
+    let [read, caches, data] = flags;
+    let args = [emit.val(address), read, caches, data];
+    emit.intrinsic("llvm.prefetch", &[address.get_type().into()], &args);
+}
+
 /// Stores a scalar or a vector to an address that `align` divides.
 pub fn store<'ctx>(
     emit: &Emit<'ctx>,

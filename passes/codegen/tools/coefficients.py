@@ -6,7 +6,7 @@ Each entry is a Chebyshev fit, whose error is within a small factor of the best 
 coefficients are rounded to the type that evaluates them, lowest power first.
 """
 import struct
-from mpmath import mp, mpf, chebyfit, exp, log, log1p, sin, cos, erf, erfc, sqrt, tanh, atan, asin, pi
+from mpmath import mp, mpf, chebyfit, exp, log, log1p, sin, cos, erf, erfc, sqrt, atan, asin, pi
 
 mp.prec = 200
 LN2 = log(2)
@@ -42,12 +42,10 @@ def literal(x, width):
 exp_tail = patched(lambda r: (exp(r) - 1 - r) / r**2, series([mpf(1) / 2, mpf(1) / 6, mpf(1) / 24]))
 exp2_tail = patched(lambda r: (mpf(2) ** r - 1) / r, series([LN2, LN2**2 / 2, LN2**3 / 6]))
 log_tail = patched(lambda f: (log1p(f) - f) / f**2, series([-mpf(1) / 2, mpf(1) / 3, -mpf(1) / 4]))
-atanh_tail = patched(lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / sqrt(z) - 2) / z, series([mpf(2) / 3, mpf(2) / 5]))
-sin_tail = patched(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 6, mpf(1) / 120]))
+asin_tail = patched(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 6, mpf(1) / 120]))
 cos_tail = patched(lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2, series([mpf(1) / 24, -mpf(1) / 720]))
 erf_head = patched(lambda z: erf(sqrt(z)) / sqrt(z) - 1, series([2 / sqrt(pi) - 1, -2 / sqrt(pi) / 3]))
 atan_tail = patched(lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 3, mpf(1) / 5]))
-tanh_tail = patched(lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 3, mpf(2) / 15]))
 asin_tail = patched(lambda z: (asin(sqrt(z)) / sqrt(z) - 1) / z, series([mpf(1) / 6, mpf(3) / 40]))
 
 
@@ -77,7 +75,6 @@ FITS = [
     ("ERF_HEAD", "erf(x)/x - 1 in z = x^2, |x| <= 1", erf_head, (mpf(0), mpf(1)), 7, 13),
     ("ERFC_LOG", "-log(erfc(x)) / x for 1 <= x <= 4", erfc_log, (mpf("0.999"), mpf(4)), 8, None),
     ("ERFCX", "(1 + 2x) erfcx(x) in t = (x-4)/(x+4), 0 <= x <= 28", erfcx_map, (mpf(-1), mpf("0.75")), 12, 26),
-    ("TANH_TAIL", "(tanh(x)/x - 1) / z, z = x^2, |x| <= 5/8", tanh_tail, (mpf(0), mpf("0.391")), 4, None),
     ("ATAN_TAIL", "(atan(r)/r - 1) / z, z = r^2, |r| <= tan(pi/8)", atan_tail, (mpf(0), mpf("0.1716")), 4, 10),
     ("ASIN_TAIL", "(asin(r)/r - 1) / z, z = r^2, |r| <= 1/2", asin_tail, (mpf(0), mpf("0.2501")), 5, 13),
 ]

@@ -158,6 +158,8 @@ figures! {
     "threads" threads Count None, 1 ..= THREADS, "threads of a worker";
     "tile" tile Count None, 1 ..= COUNTS, "elements of a tile along a contiguous axis that is not resident as a whole";
     "narrow-tile" narrow_tile Count None, 1 ..= COUNTS, "elements of a tile when other axes are resident beside it";
+    "shared-rows" shared_rows Count CPU, 1 ..= 8, "rows of one step where they read, or add to, the same elements";
+    "row-distance" row_distance Bytes CPU, 0, "rows from this distance on are streams of their own to prefetchers: such share a step";
     "whole-axis" whole_axis Count None, 0 ..= COUNTS, "longest contiguous axis that is kept whole beside accumulators";
     "partial-results" partials Count None, 1 ..= COUNTS, "workers that keep partial results of their own";
     "narrowing" narrowing Count None, 0 ..= 1000, "operations beyond the first that rounding to a 16-bit float takes";

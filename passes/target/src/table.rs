@@ -57,6 +57,9 @@ pub const GENERIC: Target = Target {
     threads: 1,
     tile: 4096,
     narrow_tile: 64,
+    // Two operands, two results and what they share leave no way of a cache's sets too few; prefetchers follow one stream in a page.
+    shared_rows: 4,
+    row_distance: 4 * KIB,
     whole_axis: 1 << 16,
     partials: 64,
     narrowing: 6,
@@ -94,6 +97,8 @@ pub const A100: Target = Target {
     threads: 128,
     tile: 1024,
     narrow_tile: 32,
+    shared_rows: 0,
+    row_distance: 0,
     whole_axis: 1 << 13,
     partials: 256,
     narrowing: 0,
@@ -144,6 +149,9 @@ pub const TINY: Target = Target {
     flops_per_us: 1_000,
     launch_ns: 1_000,
     wait_ns: 1_000,
+    shared_rows: 2,
+    row_distance: 0,
+    partials: 4,
     ..GENERIC
 };
 

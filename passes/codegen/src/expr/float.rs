@@ -71,14 +71,14 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// No more than `high` and no less than `low`; NaN stays NaN.
     pub fn clamp(self, low: f64, high: f64) -> Self {
-        // One instruction each: PTX has minimum and maximum that keep NaN, x86 a minimum that is this choice.
+        // One instruction each: PTX has minimum and maximum that keep NaN, x86 those that are these choices.
         if self.emit.gpu && !self.is_f64() {
             return self
                 .intrinsic2("llvm.minimum", high)
                 .intrinsic2("llvm.maximum", low);
         }
         let below = self.except(self.gt(high), high);
-        below.except(self.lt(low), low)
+        below.except(below.lt(low), low)
     }
 
     /// Horner's rule with fused steps; `coefficients` start at the constant term.

@@ -192,17 +192,12 @@ pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     magnitude.copysign(x)
 }
 
-/// `tanh a` for `a >= 0` as `a + a z P(z)`, `z = a^2`, near zero, else `1 - 2 / (e^(2a) + 1)`, which is 1 from 9.1 on.
+/// `tanh a` for `a >= 0` as `t / (t + 2)`, where `t = e^(2a) - 1 = 2^n (e^r - 1) + (2^n - 1)`; it is 1 from 9.1 on.
 fn tanh_f32<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let z = a * a;
-    let near = (a * z).fma(z.poly(&c::TANH_TAIL_F32), a);
-    let clamped = a.except(a.gt(9.1), 9.1);
-    let n = nearest(clamped, 2.0 * LOG2_E);
-    let r = clamped.fma(2.0 * LOG2_E, -n.float);
-    let power = r.fma(r.poly(&c::EXP2_TAIL_F32), 1.0);
-    let sum = power.fma(power_of_two(n.bits, a), 1.0);
-    let far = a.float(1.0) - a.float(2.0).over(sum);
-    far.except(a.lt(0.625), near)
+    let (n, r) = reduce(a.except(a.gt(9.1), 9.1) * 2.0);
+    let scale = power_of_two(n.bits, a);
+    let t = expm1_reduced(r).fma(scale, scale - 1.0);
+    t.over(t + 2.0)
 }
 
 /// `tanh a` for `a >= 0` from `t = e^(2a) - 1`: `t / (t + 2)` near zero, `1 - 2 / (t + 2)` beyond; one division serves both.

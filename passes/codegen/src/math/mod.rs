@@ -111,8 +111,8 @@ pub static FUNCTIONS: &[MathFunction] = &[
     ),
     unary(
         "tanh",
-        (1.75, 2.75),
-        "fit in x^2 below 5/8, e^(2 abs(x)) beyond; f64 from expm1",
+        (2.5, 2.75),
+        "t / (t + 2), t = e^(2 abs(x)) - 1",
         exp::tanh,
     ),
     unary(

@@ -473,6 +473,11 @@ impl KernelBuilder<'_> {
         ];
         self.value(&kernel::LOAD_WITHIN, &operands, &[], ty)
     }
+    /// Asks for the line of an element.
+    pub fn prefetch(&mut self, memory: Value, at: Idx) {
+        let at = self.index(at);
+        self.op(&kernel::PREFETCH, &[memory, at], &[], &[]);
+    }
     /// Stores a scalar, or a vector to consecutive elements.
     pub fn store(&mut self, value: Value, memory: Value, at: Idx) {
         let at = self.index(at);

@@ -261,12 +261,17 @@ impl Effect {
 }
 
 impl Nest {
-    /// The reductions carried through the loop at `depth - 1`, in the order of the effects.
-    pub(super) fn carried_before(&self, depth: usize) -> impl Iterator<Item = &Reduction> {
-        self.effects.iter().filter_map(move |e| match e {
-            Effect::Reduce(r) if r.carried_from.is_some_and(|from| from < depth) => Some(r),
+    /// The reductions among the effects.
+    pub(super) fn reductions(&self) -> impl Iterator<Item = &Reduction> {
+        self.effects.iter().filter_map(|e| match e {
+            Effect::Reduce(r) => Some(r),
             _ => None,
         })
+    }
+    /// The reductions carried through the loop at `depth - 1`, in the order of the effects.
+    pub(super) fn carried_before(&self, depth: usize) -> impl Iterator<Item = &Reduction> {
+        let carried = move |r: &&Reduction| r.carried_from.is_some_and(|from| from < depth);
+        self.reductions().filter(carried)
     }
 }
 

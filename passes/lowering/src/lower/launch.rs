@@ -342,6 +342,7 @@ impl Job<'_> {
             known: Vec::new(),
             copies: 1,
             taken: Vec::new(),
+            ahead: Vec::new(),
             hoisted: Vec::new(),
             outside: Outside::default(),
         };

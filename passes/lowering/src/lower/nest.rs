@@ -19,10 +19,14 @@ impl SweepLowering<'_> {
     pub fn emit_phases(&mut self) -> Result<(), Unsupported> {
         self.begin_step();
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
-        for phase in 0..phases {
-            if !self.is_hoisted(phase) {
-                self.emit_phase(phase)?;
+        let inside: Vec<usize> = (0..phases).filter(|&p| !self.is_hoisted(p)).collect();
+        let idle = inside.iter().skip(1).find(|&&p| self.stores_nothing(p));
+        let idle = idle.copied();
+        for phase in inside {
+            if Some(phase) == idle {
+                self.look_ahead();
             }
+            self.emit_phase(phase)?;
         }
         // What the next step keeps first takes the place of what threads may still read.
         if std::mem::take(&mut self.reuses) {
@@ -222,6 +226,10 @@ impl SweepLowering<'_> {
         ivs: &mut FxHashMap<usize, Idx>,
         carried: &[Value],
     ) -> Result<Vec<Value>, Unsupported> {
+        if let Some(rows) = self.jammed_rows(nest, depth) {
+            self.emit_jammed(nest, depth, scopes, ivs, rows)?;
+            return Ok(Vec::new());
+        }
         let axis = nest.loops[depth];
         let outer: Vec<Reduction> = nest.carried_before(depth).cloned().collect();
         let inner: Vec<Reduction> = nest.carried_before(depth + 1).cloned().collect();
@@ -346,6 +354,12 @@ impl SweepLowering<'_> {
             let identity = self.identity(r.combine, r.op);
             after.push(self.k.splat(identity, Some(lanes)));
         }
+        let full = nest.loops.len() == depth + 1 && Some(lanes) == self.lanes();
+        let ahead = if full {
+            std::mem::take(&mut self.ahead)
+        } else {
+            Vec::new()
+        };
         for (from, to, chains) in self.chained(nest, inner, [start, end], lanes) {
             let inits = after.repeat(chains);
             let step = lanes as i64 * chains as i64;
@@ -356,6 +370,7 @@ impl SweepLowering<'_> {
                     for chain in 0..chains {
                         let at = s.k.add(iv, Idx::Const(lanes as i64 * chain as i64));
                         ivs.insert(axis, at);
+                        s.ask_ahead(&ahead, axis, ivs, lanes)?;
                         let own = &args[chain * inner.len()..][..inner.len()];
                         next.extend(s.emit_level(
                             nest,

@@ -141,20 +141,42 @@ impl SweepLowering<'_> {
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<(), Unsupported> {
+        let again = self.added_again(at)?;
         let acc = self.accumulators[at].clone();
-        let order = self.outer_order();
-        let input = self.ir().operand(acc.op, 0);
-        let reduced = self.reduced(acc.op)?;
-        // Loops inside the accumulator's life along which the operand does not vary would count it again.
-        let again = self.missing_loops(input, &reduced).into_iter();
-        let again: Vec<usize> = again
-            .filter(|l| acc.cross_grid || order.iter().position(|o| o == l) > Some(acc.start))
-            .collect();
         self.guarded(self.ir().result(acc.op, 0), &again, |s| {
             let index = s.accumulator_index(&acc.dims, ivs);
             s.update_memory(acc.memory, index, acc.combine, value, lanes);
             Ok(())
         })
+    }
+    /// The loops inside an accumulator's life along which its operand does not vary: each index would count it again.
+    fn added_again(&self, at: usize) -> Result<Vec<usize>, Unsupported> {
+        let acc = &self.accumulators[at];
+        let order = self.outer_order();
+        let input = self.ir().operand(acc.op, 0);
+        let again = self
+            .missing_loops(input, &self.reduced(acc.op)?)
+            .into_iter();
+        let inside = |l: &usize| order.iter().position(|o| o == l) > Some(acc.start);
+        Ok(again.filter(|l| acc.cross_grid || inside(l)).collect())
+    }
+    /// As `added_again`, of a reduction; none of one that accumulates within a step.
+    pub(super) fn counted_again(&self, r: &Reduction) -> Result<Vec<usize>, Unsupported> {
+        r.accumulator
+            .map_or(Ok(Vec::new()), |at| self.added_again(at))
+    }
+    /// The memory in which a reduction accumulates, and the place of the element at `ivs`.
+    pub(super) fn sum_in_memory(
+        &mut self,
+        r: &Reduction,
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Option<(Value, Idx)> {
+        if let Some(at) = r.accumulator {
+            let acc = self.accumulators[at].clone();
+            return Some((acc.memory, self.accumulator_index(&acc.dims, ivs)));
+        }
+        let resident = self.resident.get(&self.ir().result(r.op, 0)).cloned()?;
+        Some((resident.memory, self.resident_index(&resident, ivs)))
     }
     pub(super) fn update_memory(
         &mut self,
@@ -212,16 +234,14 @@ impl SweepLowering<'_> {
         if let Some(at) = r.accumulator {
             return self.update_accumulator(at, value, ivs, lanes);
         }
-        let result = self.ir().result(r.op, 0);
-        let Some(resident) = self.resident.get(&result).cloned() else {
+        let Some((memory, at)) = self.sum_in_memory(r, ivs) else {
             return self.refuse(
                 r.op,
                 "its accumulator was not allocated",
                 "report this program",
             );
         };
-        let at = self.resident_index(&resident, ivs);
-        self.update_memory(resident.memory, at, r.combine, value, lanes);
+        self.update_memory(memory, at, r.combine, value, lanes);
         Ok(())
     }
 }

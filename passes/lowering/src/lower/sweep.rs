@@ -139,6 +139,8 @@ pub struct SweepLowering<'a> {
     pub taken: Vec<Resident>,
     /// Phases that run before outer loops.
     pub hoisted: Vec<HoistedPhase>,
+    /// Inputs of which the next vector loop asks for what the next step reads.
+    pub ahead: Vec<Value>,
     /// The values that hoisted phases made: they live through the loops.
     pub outside: Outside,
 }
@@ -444,7 +446,7 @@ impl<'a> SweepLowering<'a> {
         values.map(|&v| (v, layout(v).collect())).collect()
     }
     /// The variation of `value` along a loop axis; a value without axes is constant along all.
-    fn along(&self, value: Value, axis: usize) -> Option<&Along> {
+    pub(super) fn along(&self, value: Value, axis: usize) -> Option<&Along> {
         match self.layouts.get(&value) {
             Some(layout) => layout.get(axis)?.as_ref(),
             None => Some(&Along::Constant),

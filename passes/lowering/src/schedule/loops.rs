@@ -17,6 +17,9 @@ use fuser_target::Target;
 
 use crate::spec::{LoopAxis, Role, product};
 
+/// The most operations per element of a sweep that is limited by its loads and stores.
+const LIGHT: u32 = 8;
+
 /// A sweep before its loops are chosen.
 pub struct Draft<'a> {
     /// The program.
@@ -63,6 +66,7 @@ impl Draft<'_> {
             });
         }
         self.cut(&mut loops, lanes_along, target);
+        self.share_rows(&mut loops, lanes_along, target);
         // The lanes' loop comes last whatever its role: tile loops nest in this order.
         loops.sort_by_key(|l| {
             (
@@ -202,6 +206,48 @@ impl Draft<'_> {
             } else if axis.axes.iter().any(|a| crossed.contains(a)) {
                 axis.tile = narrow;
             }
+        }
+    }
+    /// Gives the innermost loop around the lanes' several indices per step where a light sweep reads, or adds to, the same elements
+    /// again with each of them: a CPU then has these in registers for as many rows. Only rows that lie far apart, and steps that are all full.
+    fn share_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
+        let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
+            return;
+        };
+        let flops = |op: &Op| self.ir.def(*op).map_or(0, |d| d.flops);
+        let apart = |op: &Op| {
+            let (scanned, reduced) = (self.axes.scanned(*op), self.axes.reduced(*op));
+            scanned.is_none() && !reduced.contains(&lanes) && self.axes.window(*op).is_none()
+        };
+        let whole = |l: &LoopAxis| l.role == Role::Tile && !l.axes.contains(&lanes);
+        let light = self.ops.iter().map(flops).sum::<u32>() <= LIGHT;
+        if !light || !self.ops.iter().all(apart) || loops.iter().any(whole) {
+            return;
+        }
+        let row = loops.iter().find(|l| l.axes.contains(&lanes));
+        let length = row.and_then(|l| static_value(&l.extent)).unwrap_or(0);
+        let around = |l: &&mut LoopAxis| l.role != Role::Tile && !l.axes.contains(&lanes);
+        let Some(rows) = loops.iter_mut().filter(around).max_by_key(|l| rank(l.role)) else {
+            return;
+        };
+        let stored = |v: &Value, axes: &[AxisId]| self.axes.stored(*v).any(|a| axes.contains(&a));
+        let shared = |v: &&Value| stored(v, &[lanes]) && !stored(v, &rows.axes);
+        let of_row = self.memory.iter().filter(|v| stored(v, &rows.axes));
+        let bytes = |v: &Value| self.ir.value_kind(*v).dtype().map_or(1, DType::bytes);
+        let far = of_row
+            .map(bytes)
+            .min()
+            .is_some_and(|b| length.saturating_mul(b) >= target.row_distance);
+        let summed = rows.axes.iter().any(|&a| self.is_reduced(a));
+        let least = if summed {
+            target.shared_rows * target.partials
+        } else {
+            1
+        };
+        let full =
+            static_value(&rows.extent).is_some_and(|n| n >= least && n % target.shared_rows == 0);
+        if rows.tile == 1 && full && far && self.memory.iter().any(|v| shared(&v)) {
+            rows.tile = count(target.shared_rows);
         }
     }
     /// Elements of a tile along each axis of a transposition: fewer where along so many axes, what is staged would take more than

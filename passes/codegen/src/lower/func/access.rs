@@ -67,6 +67,15 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         })
     }
 
+    /// A hint to CPUs; a GPU's loads overlap anyway.
+    pub(super) fn prefetch(&self, op: Op) -> Result<(), CodegenError> {
+        if !self.emit.gpu {
+            let (address, _, _) = self.address(op, 0)?;
+            memory::prefetch(self.emit, address);
+        }
+        Ok(())
+    }
+
     /// True if a load of bf16 is better made in parts: something computes with it, in f32.
     fn is_widened(&self, op: Op, result: Shape) -> bool {
         let whole = result.dtype == DType::BF16 && result.lanes == Some(2 * PART);

@@ -313,6 +313,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.leave(&values)
         } else if ir.is(op, &kernel::STORE) {
             self.store(op)
+        } else if ir.is(op, &kernel::PREFETCH) {
+            self.prefetch(op)
         } else if ir.is(op, &kernel::BARRIER) {
             if self.emit.gpu && self.threads > 1 {
                 reduce::barrier(self.emit);

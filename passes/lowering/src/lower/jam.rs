@@ -1,0 +1,135 @@
+//! Unroll and jam: several rows in one step of the vector loop, so that what they share is read and updated in registers.
+//!
+//! ```text
+//! for r in 0..4                          for j in 0..n step 16
+//!   for j in 0..n step 16           =>     t = load(sums, j)
+//!     sums[j] += x[r, j]                   store(t + x[0, j] + x[1, j] + x[2, j] + x[3, j], sums, j)
+//! ```
+//!
+//! The rows of one column follow each other in their order, so that sums are the same bits. Only loops whose steps meet no other
+//! column may be jammed: nothing is carried through the vector loop, and no scan goes along it. The schedule decides how many rows a
+//! step has; a GPU's loops stay as they are, as its threads share them.
+
+use fuser_ir::{Op, Value};
+use rustc_hash::FxHashMap;
+
+use super::build::{Idx, Map};
+use super::effects::{Effect, Nest};
+use super::nest::Scopes;
+use super::sweep::{SweepLowering, Unsupported};
+
+/// The most rows that are jammed; a tile of more is walked row by row.
+const MAX_ROWS: i64 = 8;
+
+impl SweepLowering<'_> {
+    /// The rows of the loop at `depth`, where it and the vector loop inside of it are jammed.
+    pub(super) fn jammed_rows(&mut self, nest: &Nest, depth: usize) -> Option<i64> {
+        let carries = |e: &Effect| matches!(e, Effect::Reduce(r) if r.carried_from.is_some());
+        let fits = depth + 2 == nest.loops.len()
+            && !self.target.is_gpu()
+            && nest.scans.is_empty()
+            && !nest.effects.iter().any(carries)
+            && self.nest_lanes(nest).is_some()
+            && nest
+                .loops
+                .iter()
+                .skip(depth)
+                .all(|&axis| self.tile_ranges(nest, axis).len() == 1);
+        match self.inner_count(nest.loops[depth]) {
+            Idx::Const(rows) if fits && (2..=MAX_ROWS).contains(&rows) => Some(rows),
+            _ => None,
+        }
+    }
+    /// Emits the loops at `depth` and `depth + 1` as one over vectors, all `rows` in each of its steps.
+    pub(super) fn emit_jammed(
+        &mut self,
+        nest: &Nest,
+        depth: usize,
+        scopes: &mut Scopes,
+        ivs: &mut FxHashMap<usize, Idx>,
+        rows: i64,
+    ) -> Result<(), Unsupported> {
+        let (outer, inner) = (nest.loops[depth], nest.loops[depth + 1]);
+        let (shared, own) = self.split(nest, [outer, inner])?;
+        let mut of_row = Vec::new();
+        for row in 0..rows {
+            ivs.insert(outer, Idx::Const(row));
+            scopes.push(FxHashMap::default());
+            self.emit_pure(nest, depth + 1, scopes, ivs, None)?;
+            of_row.extend(scopes.pop());
+        }
+        let (count, lanes) = (self.inner_count(inner), self.nest_lanes(nest));
+        for part in self.k.intervals(Idx::ZERO, count, lanes, Map::Seq) {
+            self.for_loop(part.bounds(), Map::Seq, |s, iv| {
+                ivs.insert(inner, iv);
+                scopes.push(FxHashMap::default());
+                s.emit_pure(&shared, depth + 2, scopes, ivs, part.lanes)?;
+                let mut sums = Vec::new();
+                for r in shared.reductions() {
+                    let Some((memory, at)) = s.sum_in_memory(r, ivs) else {
+                        return s.refuse(
+                            r.op,
+                            "its accumulator was not allocated",
+                            "report this program",
+                        );
+                    };
+                    sums.push((r, memory, at, s.k.load(memory, at, part.lanes)));
+                }
+                // All loads before the stores: rows that lie a power of two apart would wait for one another's.
+                let mut computed = Vec::new();
+                for (row, scope) in of_row.iter().enumerate() {
+                    ivs.insert(outer, Idx::Const(row as i64));
+                    scopes.push(scope.clone());
+                    s.emit_pure(&own, depth + 2, scopes, ivs, part.lanes)?;
+                    for (r, _, _, sum) in &mut sums {
+                        let value = s.get(r.input, scopes, ivs, part.lanes)?;
+                        *sum = s.carry(r, *sum, value, part.lanes);
+                    }
+                    computed.extend(scopes.pop());
+                }
+                for (row, scope) in computed.into_iter().enumerate() {
+                    ivs.insert(outer, Idx::Const(row as i64));
+                    scopes.push(scope);
+                    s.emit_effects(&own, scopes, ivs, &[], part.lanes)?;
+                    scopes.pop();
+                }
+                for (_, memory, at, sum) in sums {
+                    s.k.store(sum, memory, at);
+                }
+                scopes.pop();
+                Ok(())
+            })?;
+        }
+        ivs.remove(&outer);
+        ivs.remove(&inner);
+        Ok(())
+    }
+    /// What the rows share, and what each has of its own: values that vary along the rows or not, and sums over them or other effects.
+    fn split(&self, nest: &Nest, [outer, inner]: [usize; 2]) -> Result<(Nest, Nest), Unsupported> {
+        let varies = |value: Value| self.varies(value).contains(&outer);
+        let result = |op: &Op| self.ir().result(*op, 0);
+        let (mut sums, mut others) = (Vec::new(), Vec::new());
+        for effect in &nest.effects {
+            let over = matches!(effect, Effect::Reduce(r) if r.inner.contains(&outer) && !r.inner.contains(&inner));
+            let sum = match effect {
+                Effect::Reduce(r) if over => self.counted_again(r)?.is_empty(),
+                _ => false,
+            };
+            let list = if sum { &mut sums } else { &mut others };
+            list.push(effect.clone());
+        }
+        let (own_ops, shared_ops) = nest.ops.iter().partition(|op| varies(result(op)));
+        let (own_loads, shared_loads) = nest.loads.iter().partition(|v| varies(**v));
+        let part = |effects, ops, loads| Nest {
+            loops: nest.loops.clone(),
+            effects,
+            ops,
+            loads,
+            scans: Vec::new(),
+        };
+        Ok((
+            part(sums, shared_ops, shared_loads),
+            part(others, own_ops, own_loads),
+        ))
+    }
+}

@@ -1,0 +1,86 @@
+//! Prefetching: a walk over a row that only computes asks for the next row.
+//!
+//! A CPU's prefetchers follow a stream while it is read, and a row is read from memory in its first walk. Memory is idle in a later one
+//! that stores nothing, as the sum of the exponentials of a softmax: there the step asks for what the next step loads. Where each walk
+//! reads or writes memory, asking costs more than it gains. Rows must be of known length and few enough bytes to stay in the
+//! second-level cache until they are read.
+
+use fuser_ir::Value;
+use rustc_hash::FxHashMap;
+
+use super::build::Idx;
+use super::sweep::{SweepLowering, Unsupported};
+use crate::spec::Along;
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
+impl SweepLowering<'_> {
+    /// True if no op of a phase is a result of the sweep.
+    pub(super) fn stores_nothing(&self, phase: usize) -> bool {
+        let outputs = self.output_set();
+        let ops = self.phase_ops(phase).into_iter();
+        let mut results = ops.flat_map(|op| self.ir().results(op));
+        results.all(|v| !outputs.contains(v))
+    }
+    /// Begins the phase that asks: notes what its first vector loop asks for.
+    pub(super) fn look_ahead(&mut self) {
+        let order = self.outer_order();
+        let (Some(&next), false) = (order.last(), self.target.is_gpu()) else {
+            return;
+        };
+        let inputs = self.global.keys().copied();
+        let mut inputs: Vec<Value> = inputs.filter(|v| !self.is_internal(*v)).collect();
+        inputs.sort_unstable();
+        inputs.retain(|&v| matches!(self.along(v, next), Some(Along::Stride(_))));
+        let bytes = inputs.iter().map(|&v| self.bytes_of_row(v, next));
+        let bytes = bytes.fold(Some(0), |sum: Option<u64>, row| sum?.checked_add(row?));
+        // A quarter: this row and the next, and as much again that streams past.
+        if bytes.is_some_and(|bytes| bytes <= self.target.l2_bytes / 4) {
+            self.ahead = inputs;
+        }
+    }
+    /// The bytes of an input that a step along `next` reads; `None` where nobody knows.
+    fn bytes_of_row(&self, input: Value, next: usize) -> Option<u64> {
+        let mut bytes = self.ir().value_kind(input).dtype()?.bytes();
+        for axis in self.varies(input).into_iter().filter(|&l| l != next) {
+            let size = match self.inner_size(axis) {
+                Idx::Const(size) if self.spec.loops[axis].has_inner() => {
+                    u64::try_from(size).ok()?
+                }
+                Idx::Const(_) => 1,
+                Idx::Value(_) => return None,
+            };
+            bytes = bytes.checked_mul(size)?;
+        }
+        Some(bytes)
+    }
+    /// Asks for the elements of `inputs` that the next step reads at this point, in a loop over vectors along `axis`.
+    pub(super) fn ask_ahead(
+        &mut self,
+        inputs: &[Value],
+        axis: usize,
+        ivs: &FxHashMap<usize, Idx>,
+        lanes: u64,
+    ) -> Result<(), Unsupported> {
+        let Some(&next) = self.outer_order().last() else {
+            return Ok(());
+        };
+        let base = self.base[next];
+        let step = self.inner_size(next);
+        self.base[next] = self.k.add(base, step);
+        for &input in inputs {
+            if !self.stride_is_one(input, axis) {
+                continue;
+            }
+            let (memory, at) = (self.global[&input], self.offset(input, ivs)?);
+            let bytes = self.ir().value_kind(input).dtype().map_or(1, |d| d.bytes());
+            for line in 0..(lanes * bytes).div_ceil(LINE) {
+                let at = self.k.add(at, Idx::Const((line * LINE / bytes) as i64));
+                self.k.prefetch(memory, at);
+            }
+        }
+        self.base[next] = base;
+        Ok(())
+    }
+}
