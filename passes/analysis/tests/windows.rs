@@ -404,6 +404,30 @@ fn what_a_reduction_makes_is_known_at_the_walk_alone() {
 }
 
 #[test]
+fn a_tensor_is_its_own_index() {
+    for dim in [0, 1] {
+        let body = format!("  %s = fusion.take %v0, %v0 dim {dim}\n  task.return %s");
+        let length = [4, 3][dim];
+        let result = format!("tensor<{}xi64>", ["3x4x4", "3x3x4"][dim]);
+        let (ir, ops) = program("tensor<3x4xi64>", &body, &result);
+        let (axes, window) = last(&ir, &ops).expect("resolves");
+        let [Node::Load { at: index, .. }, Node::Load { at, .. }] = &window.nodes[..] else {
+            panic!("{:?}", window.nodes);
+        };
+        let ids: Vec<AxisId> = axes.logical(ir.result(ops[0], 0)).collect();
+        let [outer, inner] = [[0, 1], [1, 2]][dim].map(|place| ids[place]);
+        assert_eq!(index.along(outer), Some(ExtentExpr::constant(4)));
+        assert_eq!(index.along(inner), Some(ExtentExpr::constant(1)));
+        // The axis that is not gathered is an axis of its own.
+        let own = ids[[2, 0][dim]];
+        let step = [1, 4][dim];
+        assert_eq!(at.along(own), Some(ExtentExpr::constant(step)));
+        assert_eq!(at.elements().collect::<Vec<_>>(), [0]);
+        assert_eq!(axes.extent(own), Some(&ExtentExpr::constant(length)));
+    }
+}
+
+#[test]
 fn pieces_and_nodes_have_limits() {
     let parts = vec!["%v0"; MAX_PIECES + 1].join(", ");
     let length = 8 * (MAX_PIECES + 1);

@@ -146,8 +146,8 @@ fn unwalked_by(
 /// The most times that axes are cut or joined for the windows of one set of ops.
 const MAX_ROUNDS: usize = 24;
 
-/// The most permutations that are tried as windows.
-const MAX_PERMUTES: usize = 4;
+/// The most ops that are tried with an operand that is read through a window alone.
+const MAX_APART: usize = 4;
 
 /// True if all that `op` does is to permute the axes of an argument, which lies in memory wherever boundaries are drawn.
 pub(crate) fn is_permute(ir: &Ir, op: Op) -> bool {
@@ -164,6 +164,12 @@ pub(crate) fn is_permute(ir: &Ir, op: Op) -> bool {
     places.as_ref().is_some_and(moved)
 }
 
+/// True if `op` reads an operand at indices that are data.
+fn gathers(ir: &Ir, op: Op) -> bool {
+    let maps = ir.maps(op).filter(|_| window::is_window(ir, op));
+    maps.is_some_and(|maps| (0..maps.operands.len()).any(|operand| maps.indexes(operand)))
+}
+
 impl Axes {
     /// Analyses `ops`, given in program order.
     pub fn build(ir: &Ir, ops: &[Op]) -> Result<Self, AxisRefusal> {
@@ -172,30 +178,32 @@ impl Axes {
 
     /// The same where ops are copied.
     pub fn build_with(ir: &Ir, ops: &[Op], copies: &Copies) -> Result<Self, AxisRefusal> {
-        let refusal = match Self::build_permuted(ir, ops, copies, None) {
+        let refusal = match Self::build_apart(ir, ops, copies, None) {
             Err(refusal @ AxisRefusal::SelfMapped { .. }) => refusal,
             built => return built,
         };
-        // Memory that meets its own transpose is read there through a window.
-        let permutes = ops.iter().copied().filter(|&op| is_permute(ir, op));
-        let mut permuted = permutes
-            .take(MAX_PERMUTES)
-            .map(|permute| Self::build_permuted(ir, ops, copies, Some(permute)));
-        permuted.find_map(Result::ok).ok_or(refusal)
+        // Memory that meets its own transpose, or is its own index, is read there through a window.
+        let ops_apart = ops.iter().copied();
+        let mut built = ops_apart
+            .filter(|&op| is_permute(ir, op) || gathers(ir, op))
+            .take(MAX_APART)
+            .map(|op| Self::build_apart(ir, ops, copies, Some(op)));
+        built.find_map(Result::ok).ok_or(refusal)
     }
 
-    /// The same where `turn` is a window too.
-    fn build_permuted(
+    /// The same where the operand of a permutation, or the one of a gather that is read at indices, shares no axis with the
+    /// result.
+    fn build_apart(
         ir: &Ir,
         ops: &[Op],
         copies: &Copies,
-        permute: Option<Op>,
+        apart: Option<Op>,
     ) -> Result<Self, AxisRefusal> {
         let mut union = AxisUnion::default();
-        let is_window = |op: Op| permute == Some(op) || window::is_window(ir, op);
+        let is_window = |op: Op| apart == Some(op) || window::is_window(ir, op);
         let unwalked = unwalked_by(ir, ops, copies, is_window);
         union.set_unwalked(unwalked.clone());
-        union.set_permuted(permute);
+        union.set_apart(apart);
         for &op in ops {
             match union.add(ir, op) {
                 Err(AxisRefusal::IncompatibleFactoring { .. }) if ops.len() == 1 => {

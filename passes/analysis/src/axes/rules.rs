@@ -16,8 +16,9 @@ use super::union::{AxisUnion, Node};
 /// Adds the facts of `op`.
 pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let refusal = || AxisRefusal::Unsupported { op };
-    let permuted = union.is_permuted(op);
-    let shifts = permuted || ir.def(op).is_some_and(|def| def.shifts());
+    let apart = union.is_apart(op);
+    let is_window = ir.def(op).is_some_and(|def| def.shifts());
+    let shifts = apart || is_window;
     let result = ir.results(op).first();
     if result.is_some_and(|&v| union.is_unwalked(v)) {
         return Ok(());
@@ -42,7 +43,8 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
         if indices.len() != nodes.len() {
             return Err(refusal());
         }
-        if aside && permuted {
+        let indexed = || indices.iter().any(|i| matches!(i, Index::Element(_)));
+        if aside && apart && (!is_window || indexed()) {
             continue;
         }
         for (index, node) in indices.iter().zip(nodes) {

@@ -82,8 +82,8 @@ pub struct AxisUnion {
     walked: FxHashSet<Value>,
     /// Values that are only read through windows: they are computed at no point of the walk and bring no axes.
     unwalked: FxHashSet<Value>,
-    /// An op whose operand is read at another index though its maps do not say so.
-    permuted: Option<Op>,
+    /// An op with an operand that is read through its window alone: it has no axis in common with the result.
+    apart: Option<Op>,
     /// The dimensions that ops reduce or scan.
     combined: Vec<(Op, IteratorKind, Nodes)>,
     trail: Vec<Change>,
@@ -214,12 +214,12 @@ impl AxisUnion {
     pub(super) fn set_unwalked(&mut self, values: FxHashSet<Value>) {
         self.unwalked = values;
     }
-    /// The op whose operand is read at another index though its maps do not say so.
-    pub(super) fn set_permuted(&mut self, op: Option<Op>) {
-        self.permuted = op;
+    /// The op with an operand that is read through its window alone.
+    pub(super) fn set_apart(&mut self, op: Option<Op>) {
+        self.apart = op;
     }
-    pub(super) fn is_permuted(&self, op: Op) -> bool {
-        self.permuted == Some(op)
+    pub(super) fn is_apart(&self, op: Op) -> bool {
+        self.apart == Some(op)
     }
     pub(super) fn is_unwalked(&self, value: Value) -> bool {
         self.unwalked.contains(&value)
