@@ -139,7 +139,11 @@ impl SweepLowering<'_> {
             });
         }
         let map = self.inner_map();
-        for part in self.k.intervals(Idx::ZERO, count, Some(lanes), map) {
+        // Neighbours that a flip reads from their end are no vector.
+        let producer = self.ir().def_op(value);
+        let forward = producer.is_none_or(|op| self.is_contiguous_window(op, axis));
+        let lanes = forward.then_some(lanes);
+        for part in self.k.intervals(Idx::ZERO, count, lanes, map) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(axis, iv);
                 let loaded = s.load_along(value, ivs, axis, part.lanes)?;
