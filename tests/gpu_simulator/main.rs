@@ -57,6 +57,19 @@ fn examples_agree_with_the_reference() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// What a step keeps to be read at another index is whole before, and read before the next step.
+#[test]
+fn what_is_read_at_another_index_agrees_with_the_reference() {
+    let mut programs = lit_programs();
+    programs.retain(|p| p.name.contains("kept-at-another-index"));
+    assert!(programs.len() > 10);
+    let runs = programs.iter().zip(MACHINES.iter().cycle());
+    let failures: Vec<String> = runs
+        .filter_map(|(program, machine)| failure(program, machine))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 /// Every lit program and example that agrees with the reference on the CPU agrees on the simulated GPU.
 #[test]
 #[ignore = "half an hour"]

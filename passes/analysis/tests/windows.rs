@@ -178,6 +178,18 @@ impl Chain {
         });
         self.emit(&format!("take @, %n dim {dim}"), value);
     }
+    /// The greatest along the last axis: a value of the walk.
+    fn greatest(&mut self) {
+        let old = self.value.clone();
+        let Some((&last, dims)) = old.dims.split_last() else {
+            return;
+        };
+        let value = Array::of(dims, |index| {
+            let along = (0..last).map(|k| old.at(&[index, &[k]].concat()));
+            along.max().expect("an element")
+        });
+        self.emit(&format!("max @ dims [{}]", dims.len()), value);
+    }
     fn turn(&mut self) {
         let old = self.value.clone();
         let dims: Vec<usize> = old.dims.iter().rev().copied().collect();
@@ -258,8 +270,43 @@ impl Here<'_> {
     }
 }
 
+/// The element of `kept`, the result of a reduction, that a node reads: at the index of the walk where it says no other.
+fn kept_element(
+    here: &Here<'_>,
+    value: Value,
+    at: &[(AxisId, Form)],
+    kept: Option<&(Value, Array)>,
+) -> i64 {
+    let (own, array) = kept.expect("a reduction");
+    assert_eq!(*own, value);
+    let along = |axis: &AxisId| {
+        let elsewhere = at.iter().find(|(own, _)| own == axis);
+        match elsewhere {
+            Some((_, form)) => here.value_of(form),
+            None => here.point.iter().find(|p| p.0 == *axis).expect("walked").1,
+        }
+    };
+    let index = here.axes.value(value).iter().map(|dim| {
+        dim.axes.iter().fold(0, |sum, axis| {
+            let length = number(here.axes.extent(*axis).expect("known"));
+            let index = along(axis);
+            assert!((0..length).contains(&index), "{index} of {length}");
+            sum * length + index
+        })
+    });
+    let index: Vec<usize> = index.map(|i| i as usize).collect();
+    array.at(&index)
+}
+
 /// The value of one element by the nodes, where each element of the `size` in memory holds its place.
-fn element(ir: &Ir, axes: &Axes, window: &Window, point: &[(AxisId, i64)], size: i64) -> i64 {
+fn element(
+    ir: &Ir,
+    axes: &Axes,
+    window: &Window,
+    point: &[(AxisId, i64)],
+    size: i64,
+    kept: Option<&(Value, Array)>,
+) -> i64 {
     let values = Vec::new();
     let mut here = Here {
         axes,
@@ -278,8 +325,14 @@ fn element(ir: &Ir, axes: &Axes, window: &Window, point: &[(AxisId, i64)], size:
                     }
                 }
             }
+            Node::Resident { value, at, guards } if guards.iter().all(|g| here.holds(g)) => {
+                kept_element(&here, *value, at, kept)
+            }
             // Nobody may use it.
-            Node::Load { .. } => i64::MIN / 3,
+            Node::Load { .. } | Node::Resident { .. } => i64::MIN / 3,
+            Node::Here(value) if kept.is_some_and(|(own, _)| own == value) => {
+                kept_element(&here, *value, &[], kept)
+            }
             Node::Here(_) => FILL,
             Node::Compute { op, operands } => match ir.name(*op) {
                 "fusion.neg" => here.values[operands[0]].wrapping_neg(),
@@ -305,7 +358,7 @@ fn element(ir: &Ir, axes: &Axes, window: &Window, point: &[(AxisId, i64)], size:
 
 #[test]
 fn nodes_give_every_element_of_random_chains() {
-    let (mut compared, mut resolved, mut computed) = (0, 0, 0);
+    let (mut compared, mut resolved, mut computed, mut elsewhere) = (0, 0, 0, 0);
     for seed in 0..2400u64 {
         let mut random = Random::spread(seed);
         let dims: Vec<usize> = (0..1 + random.below(3))
@@ -335,6 +388,12 @@ fn nodes_give_every_element_of_random_chains() {
             lines: Vec::new(),
             value: Array::of(&dims, |index| place(index) as i64),
         };
+        // Some begin with a value that the walk computes.
+        let mut kept = None;
+        if dims.len() > 1 && chain.random.below(3) == 0 {
+            chain.greatest();
+            kept = Some(chain.value.clone());
+        }
         for _ in 0..chain.random.below(6) {
             match chain.random.below(9) {
                 0 => chain.slice(),
@@ -365,11 +424,13 @@ fn nodes_give_every_element_of_random_chains() {
         };
         resolved += 1;
         computed += usize::from(window.computed().next().is_some());
+        elsewhere += usize::from(window.elsewhere().next().is_some());
+        let kept = kept.map(|array| (ir.result(ops[0], 0), array));
         let value = ir.result(ops[ops.len() - 2], 0);
         for index in indices(&chain.value.dims) {
             let point = walk(&axes, value, &index);
             assert_eq!(
-                element(&ir, &axes, &window, &point, stride as i64),
+                element(&ir, &axes, &window, &point, stride as i64, kept.as_ref()),
                 chain.value.at(&index),
                 "seed {seed}, element {index:?}\n{body}"
             );
@@ -377,21 +438,51 @@ fn nodes_give_every_element_of_random_chains() {
         }
     }
     assert!(
-        resolved > 1800 && computed > 600 && compared > 6000,
-        "{resolved} windows, {computed} with arithmetic, {compared} elements"
+        resolved > 1800 && computed > 600 && elsewhere > 200 && compared > 6000,
+        "{resolved} windows, {computed} with arithmetic, {elsewhere} of kept values, {compared} elements"
     );
 }
 
 #[test]
-fn what_a_reduction_makes_is_known_at_the_walk_alone() {
+fn what_a_reduction_makes_is_read_where_it_is_kept() {
     let body = "  %e = fusion.sum %v0 dims [1]\n  \
                 %s = fusion.slice %e starts [1] shape [4]\n  task.return %s";
     let (ir, ops) = program("tensor<8x3xf32>", body, "tensor<4xf32>");
-    let (op, value) = (ops[1], ir.result(ops[0], 0));
-    let refused = AxisRefusal::Window(WindowRefusal::Computed { op, value });
-    assert_eq!(last(&ir, &ops).map(|_| ()), Err(refused));
+    let (axes, window) = last(&ir, &ops).expect("resolves");
+    let value = ir.result(ops[0], 0);
+    let own: Vec<AxisId> = axes.logical(value).collect();
+    let walked: Vec<AxisId> = axes.logical(ir.result(ops[1], 0)).collect();
+    assert_ne!(own, walked);
+    let kept: Vec<_> = window.elsewhere().collect();
+    let [(read, [(axis, form)])] = kept[..] else {
+        panic!("{:?}", window.nodes);
+    };
+    assert_eq!((read, *axis), (value, own[0]));
+    assert_eq!(form.along(walked[0]), Some(ExtentExpr::constant(1)));
+    assert_eq!(form.offset, ExtentExpr::constant(1));
+    assert!(window.here().next().is_none() && window.loads().next().is_none());
+    // Along that axis nothing is walked as one with another; neighbours are read as vectors.
+    assert!(!window.joins(own[0], walked[0], &ExtentExpr::constant(4)));
+    assert!(window.is_contiguous(&axes, walked[0]));
     // In memory it is read where it lies.
-    assert!(Axes::build(&ir, &ops[1..2]).is_ok());
+    let axes = Axes::build(&ir, &ops[1..2]).expect("resolves");
+    assert!(axes.window(ops[1]).is_some_and(Window::is_plain));
+    // An axis of the same length is the same one, read from its end.
+    let body = "  %e = fusion.sum %v0 dims [1]\n  \
+                %s = fusion.flip %e dims [0]\n  task.return %s";
+    let (ir, turned) = program("tensor<8x3xf32>", body, "tensor<8xf32>");
+    let (axes, window) = last(&ir, &turned).expect("resolves");
+    let both = [0, 1].map(|op| axes.logical(ir.result(turned[op], 0)).collect::<Vec<_>>());
+    assert_eq!(both[0], both[1]);
+    assert!(!window.is_contiguous(&axes, both[0][0]));
+    // Where that would make two axes one, they stay two.
+    let body = "  %e = fusion.sum %v0 dims [2]\n  \
+                %t = fusion.permute %e dims [1, 0]\n  \
+                %s = fusion.cat %e, %t dim 0\n  task.return %s";
+    let (ir, square) = program("tensor<5x5x3xf32>", body, "tensor<10x5xf32>");
+    let (axes, window) = last(&ir, &square).expect("resolves");
+    assert_eq!(axes.logical(ir.result(square[0], 0)).count(), 2);
+    assert_eq!(window.elsewhere().count(), 2);
     // At the walk's own row it is there, beside the other columns.
     let body = "  %m = fusion.max %v0 dims [1]\n  \
                 %b = fusion.broadcast %m dims [0] shape [8, 3]\n  \

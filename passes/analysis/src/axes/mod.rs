@@ -225,15 +225,31 @@ impl Axes {
             }
             false => ops.iter().copied().collect(),
         };
+        let mut unjoined = FxHashSet::default();
+        let mut before = union.mark();
+        let mut joined: Vec<Value> = Vec::new();
         for _ in 0..MAX_ROUNDS {
-            let (mut axes, leaves) = Self::frozen(&union)?;
+            let (mut axes, leaves) = match Self::frozen(&union) {
+                // Joined, two axes of a value would be one, or that of a scan be cut: the value is kept instead.
+                Err(_) if !joined.is_empty() => {
+                    union.rollback(before);
+                    unjoined.extend(joined.drain(..));
+                    continue;
+                }
+                frozen => frozen?,
+            };
             axes.unwalked.clone_from(&unwalked);
-            let needs = axes.resolve_windows(ir, &windows, &inside)?;
+            let needs = axes.resolve_windows(ir, &windows, &inside, &unjoined)?;
             if needs.is_empty() {
                 return Ok(axes);
             }
+            before = union.mark();
+            joined.clear();
             for (op, need) in needs {
-                union.settle(op, &need, &leaves)?;
+                match union.settle(op, &need, &leaves) {
+                    Ok(value) => joined.extend(value),
+                    Err(value) => _ = unjoined.insert(value),
+                }
             }
         }
         let op = windows[0];
@@ -258,10 +274,11 @@ impl Axes {
         ir: &Ir,
         windows: &[Op],
         inside: &FxHashSet<Op>,
+        unjoined: &FxHashSet<Value>,
     ) -> Result<Vec<(Op, window::Need)>, AxisRefusal> {
         let mut needs: Vec<(Op, window::Need)> = Vec::new();
         for &op in windows {
-            match Window::resolve(ir, self, op, inside) {
+            match Window::resolve(ir, self, op, inside, unjoined) {
                 Ok(window) => {
                     self.windows.insert(op, window);
                 }
@@ -378,11 +395,11 @@ impl Axes {
         let mut all = all.map(|region| region.elements());
         all.try_fold(ExtentExpr::constant(0), |sum, n| sum.add(&n?))
     }
-    /// The values that `op` reads at the point of the walk: its operands, or of a window what it needs there; nothing where
-    /// its result is only read through windows.
+    /// The values that `op` needs of the walk: its operands, or of a window what it reads at the point of the walk or where the walk
+    /// has kept it; nothing where its result is only read through windows.
     pub fn reads(&self, ir: &Ir, op: Op) -> SmallVec<[Value; 3]> {
         match self.window(op) {
-            Some(window) => window.here().collect(),
+            Some(window) => window.walked().collect(),
             None if ir.results(op).iter().any(|&v| self.is_unwalked(v)) => SmallVec::new(),
             None => ir.operands(op).collect(),
         }

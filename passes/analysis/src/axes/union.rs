@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 
 use super::AxisId;
 use super::refusal::AxisRefusal;
-use super::window::{Need, WindowRefusal};
+use super::window::Need;
 
 /// A node of the union-find: an axis, a factor of one, or a dimension.
 pub(super) type Node = u32;
@@ -314,13 +314,14 @@ impl AxisUnion {
         }
     }
 
-    /// Makes the axes what the window `at` needs; `leaves` has the node of each.
+    /// Makes the axes what the window `at` needs; `leaves` has the node of each. Gives the value whose dimension is joined with
+    /// others, as an error where it cannot be.
     pub(super) fn settle(
         &mut self,
         at: Op,
         need: &Need,
         leaves: &[Node],
-    ) -> Result<(), AxisRefusal> {
+    ) -> Result<Option<Value>, Value> {
         let node = |axis: &AxisId| leaves[Entity::index(*axis)];
         match need {
             Need::Split { axis, inner } => {
@@ -331,7 +332,7 @@ impl AxisUnion {
                     let inner = self.push(State::Leaf { extent, rank: 0 });
                     self.split(axis, outer, inner);
                 }
-                Ok(())
+                Ok(None)
             }
             Need::Join { value, dim, axes } => {
                 let mark = self.mark();
@@ -340,10 +341,9 @@ impl AxisUnion {
                 let joined = dims.map(|dim| self.align(at, &[dim], &axes));
                 if joined.is_none_or(|j| j.is_err()) {
                     self.rollback(mark);
-                    let (op, value) = (at, *value);
-                    return Err(AxisRefusal::Window(WindowRefusal::Computed { op, value }));
+                    return Err(*value);
                 }
-                Ok(())
+                Ok(Some(*value))
             }
         }
     }

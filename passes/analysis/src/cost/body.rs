@@ -79,6 +79,8 @@ pub(super) struct Node {
     /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
     /// is computed for such: it is part of that, has no space, and nothing makes it as a whole.
     pub touches: Option<Vec<Region>>,
+    /// The ops whose results a slice, pad or cat reads at another index than that of the walk, and along which axes.
+    pub elsewhere: Vec<(u32, Mask)>,
 }
 
 impl Node {
@@ -210,6 +212,7 @@ impl Body {
                     permutes: false,
                     crossed: Vec::new(),
                     touches: Some(Vec::new()),
+                    elsewhere: Vec::new(),
                 };
                 check_placement(ir, op, &node)?;
                 let source = Source::Node(self.nodes.len() as u32);
@@ -219,11 +222,14 @@ impl Body {
             if unwalked {
                 continue;
             }
+            let elsewhere = elsewhere(window, &sources);
             let own_sources: SmallVec<[Source; 3]> = match window {
                 Some(window) => {
                     let around = around.into_iter();
+                    let kept = elsewhere.iter().map(|&(node, _)| Source::Node(node));
                     around
                         .chain(window.here().filter_map(|v| own(&v)))
+                        .chain(kept)
                         .collect()
                 }
                 None => operands.iter().filter_map(own).collect(),
@@ -257,6 +263,7 @@ impl Body {
                 permutes: window.is_some() && is_permute(ir, op),
                 crossed: window.map_or_else(Vec::new, |w| crossed(axes, w, results)),
                 touches: touches(op, axes, &sources),
+                elsewhere,
             };
             check_placement(ir, op, &node)?;
             let source = Source::Node(self.nodes.len() as u32);
@@ -400,6 +407,25 @@ fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Ve
     let mut regions = axes.window(op)?.regions(axes, op);
     regions.retain(|r| matches!(sources.get(&r.value), Some(Source::Input(_))));
     Some(regions)
+}
+
+/// The ops of the group whose results a window reads at another index than that of the walk, and the axes along which it does.
+fn elsewhere(
+    window: Option<&window::Window>,
+    sources: &FxHashMap<Value, Source>,
+) -> Vec<(u32, Mask)> {
+    let mut list: Vec<(u32, Mask)> = Vec::new();
+    for (value, at) in window.into_iter().flat_map(window::Window::elsewhere) {
+        let Some(&Source::Node(node)) = sources.get(&value) else {
+            continue;
+        };
+        let along = mask(at.iter().map(|(axis, _)| *axis));
+        match list.iter_mut().find(|(known, _)| *known == node) {
+            Some((_, all)) => *all |= along,
+            None => list.push((node, along)),
+        }
+    }
+    list
 }
 
 /// An operand that has to be in memory may not come from inside.

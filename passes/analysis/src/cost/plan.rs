@@ -257,15 +257,20 @@ pub fn plan_with(
     })
 }
 
-/// Sets of axes that could be resident: unions of what the needed reductions reduce, the smallest first.
+/// Sets of axes that could be resident: unions of what the needed reductions reduce, and of these and the axes along which a value
+/// is read at another index, the smallest first.
 fn tiles(body: &Body) -> Vec<Mask> {
+    let reduced = |p: u32| body.nodes[p as usize].reduced;
     let mut needed: Vec<Mask> = Vec::new();
     for node in &body.nodes {
-        for source in &node.sources {
-            let Source::Node(p) = *source else { continue };
-            let reduced = body.nodes[p as usize].reduced;
-            if reduced != 0 && !needed.contains(&reduced) {
-                needed.push(reduced);
+        let results = node.sources.iter().filter_map(|source| match *source {
+            Source::Node(p) => Some(reduced(p)),
+            Source::Input(_) => None,
+        });
+        let kept = node.elsewhere.iter().map(|&(p, at)| reduced(p) | at);
+        for axes in results.chain(kept) {
+            if axes != 0 && !needed.contains(&axes) {
+                needed.push(axes);
             }
         }
     }
@@ -306,11 +311,11 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
         let axes = body.lengths(tile);
         Refusal::TileTooLarge { bytes, limit, axes }
     });
-    let scans = || {
-        let mut drafts = drafts.iter();
-        drafts.find_map(|d| roles::refuse_scan(body, d, target))
+    let serial = |d| {
+        let scan = roles::refuse_scan(body, d, target);
+        scan.or_else(|| roles::refuse_held(body, d, target))
     };
-    let refusal = refusal.or_else(scans);
+    let refusal = refusal.or_else(|| drafts.iter().find_map(serial));
     let cost = price(body, &drafts, target);
     Choice {
         tile,

@@ -54,6 +54,16 @@ pub enum Refusal {
         /// Those that they share where the scan is alone, as far as there are workers.
         least: u64,
     },
+    /// A value would be held whole along axes on which it is read at another index, and leave fewer indices to share among workers
+    /// than it has.
+    HeldSerial {
+        /// The op that makes it.
+        op: Op,
+        /// Indices that workers would share.
+        grid: u64,
+        /// Those of the value, as far as there are workers.
+        least: u64,
+    },
     /// A user's boundary: the result of `fusion.segment_set` would be used inside.
     Barrier {
         /// The result.
@@ -100,6 +110,7 @@ impl Refusal {
             Self::TileTooLarge { .. } => "tile-too-large",
             Self::ScanAgain { .. } => "scan-again",
             Self::ScanSerial { .. } => "scan-serial",
+            Self::HeldSerial { .. } => "held-serial",
             Self::Barrier { .. } => "barrier",
             Self::MustBeInMemory { .. } => "must-be-in-memory",
             Self::Cycle { .. } => "cycle",
@@ -116,7 +127,8 @@ impl Refusal {
             Self::Axes(axes) => axes.op(ir),
             Self::MustBeInMemory { op, .. }
             | Self::ScanAgain { op }
-            | Self::ScanSerial { op, .. } => Some(*op),
+            | Self::ScanSerial { op, .. }
+            | Self::HeldSerial { op, .. } => Some(*op),
             Self::Barrier { value } | Self::HintApart { value } => ir.def_op(*value),
             _ => None,
         }
@@ -132,6 +144,11 @@ impl Refusal {
             Self::Axes(axes) => Self::Axes(axes.map(value, op)?),
             Self::ScanAgain { op: o } => Self::ScanAgain { op: op(*o)? },
             Self::ScanSerial { op: o, grid, least } => Self::ScanSerial {
+                op: op(*o)?,
+                grid: *grid,
+                least: *least,
+            },
+            Self::HeldSerial { op: o, grid, least } => Self::HeldSerial {
                 op: op(*o)?,
                 grid: *grid,
                 least: *least,
@@ -169,7 +186,7 @@ impl Refusal {
                 format!("{name} {{ bytes: {bytes}, limit: {limit}, axes: {axes:?} }}")
             }
             Self::ScanAgain { op } => format!("{name} {{ at: {} }}", first_text(ir, *op)),
-            Self::ScanSerial { op, grid, least } => format!(
+            Self::ScanSerial { op, grid, least } | Self::HeldSerial { op, grid, least } => format!(
                 "{name} {{ at: {}, grid: {grid}, least: {least} }}",
                 first_text(ir, *op)
             ),

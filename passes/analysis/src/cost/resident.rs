@@ -1,7 +1,7 @@
 //! The values that stay in fast memory from one phase of a step to a later one.
 //!
 //! A value that a later phase uses is kept, or computed again from others: kept values, inputs, which are read again, and results of
-//! reductions, which are kept in any case.
+//! reductions, which are kept in any case; so is what a later phase reads at another index.
 //!
 //! ```text
 //! x: bf16 -> f: f32 -> e = exp(f - max) -> sum e         wide: e, 4 bytes an element (f takes one operation)
@@ -64,17 +64,21 @@ pub(super) struct Step<'a> {
     tiles: Tiles,
     /// The phase of each op.
     phases: FxHashMap<u32, u32>,
+    /// The ops whose results are read at another index: nothing computes them there.
+    held: FxHashSet<u32>,
     last: u32,
 }
 
 impl<'a> Step<'a> {
     pub fn new(body: &'a Body, draft: &'a Draft, tiles: Tiles) -> Self {
         let phases = draft.body.iter().copied().zip(draft.phases.iter().copied());
+        let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
         Self {
             body,
             draft,
             tiles,
             phases: phases.collect(),
+            held: nodes.flat_map(|n| &n.elsewhere).map(|e| e.0).collect(),
             last: draft.phases.iter().copied().max().unwrap_or(0),
         }
     }
@@ -120,19 +124,22 @@ impl<'a> Step<'a> {
         };
         element.saturating_mul(self.tiles.elements(self.body, stored))
     }
-    /// The sources that an op reads at its own place: without memory that a window reads, which is not resident for it,
-    /// and without values that are computed for it, which have no place.
+    /// The sources that an op reads at its own place, or where the step keeps them: without memory that a window reads, which is not
+    /// resident for it, and without values that are computed for it, which have no place.
     fn reads(&self, node: u32) -> impl Iterator<Item = Source> + '_ {
         let own = &self.body.nodes[node as usize];
+        let in_memory = |p: u32| self.held.contains(&p) && !self.phases.contains_key(&p);
         let stays = move |source: &Source| match *source {
             Source::Input(_) => own.touches.is_none(),
-            Source::Node(p) => !self.body.nodes[p as usize].is_unwalked(),
+            Source::Node(p) => !self.body.nodes[p as usize].is_unwalked() && !in_memory(p),
         };
         own.sources.iter().copied().filter(stays)
     }
-    /// True if the step has it in any case: a result of a reduction, or a value without axes inside of the step.
+    /// True if the step has it in any case: a result of a reduction, one that is read at another index, or a value without axes inside
+    /// of the step.
     fn is_there(&self, node: u32) -> bool {
-        self.body.nodes[node as usize].reduced != 0 || self.inner(node) == 0
+        let reduces = self.body.nodes[node as usize].reduced != 0;
+        reduces || self.held.contains(&node) || self.inner(node) == 0
     }
     fn is_shape(&self, node: u32) -> bool {
         let node = &self.body.nodes[node as usize];

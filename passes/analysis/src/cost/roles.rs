@@ -72,19 +72,44 @@ pub(super) fn ordered(body: &Body, draft: &Draft) -> Mask {
 /// The reason against a sweep with scans, if there is one: a scan is computed once at each point, and leaves the workers busy that it
 /// would have alone.
 pub(super) fn refuse_scan(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
-    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
-    let mut scans = nodes.filter(|n| n.scanned != 0).peekable();
+    let nodes = || {
+        let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+        nodes.zip(&draft.phases)
+    };
+    let mut scans = nodes().filter(|(n, _)| n.scanned != 0).peekable();
     scans.peek()?;
     let (_, grid) = assign(body, draft, target);
     let grid = body.elements(grid);
-    scans.find_map(|scan| {
+    scans.find_map(|(scan, phase)| {
         let op = scan.op;
-        if draft.space & !scan.space != 0 {
+        // Later phases read what is kept.
+        let beside = nodes().filter(|(_, own)| *own == phase);
+        let around = beside.fold(draft.outer, |m, (n, _)| m | n.space);
+        if around & !scan.space != 0 {
             return Some(Refusal::ScanAgain { op });
         }
         let alone = body.elements(scan.space & !scan.scanned);
         let least = alone.min(target.workers);
         (grid < least).then_some(Refusal::ScanSerial { op, grid, least })
+    })
+}
+
+/// The reason against a sweep that holds axes along which a value is read at another index: it shares fewer indices among workers
+/// than the value has.
+pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let elsewhere = nodes.flat_map(|n| &n.elsewhere).map(|&(p, _)| p);
+    let mut held = elsewhere
+        .filter(|p| draft.body.binary_search(p).is_ok())
+        .peekable();
+    held.peek()?;
+    let (_, grid) = assign(body, draft, target);
+    let grid = body.elements(grid);
+    held.find_map(|p| {
+        let value = &body.nodes[p as usize];
+        let alone = body.elements(value.stored & !value.scanned);
+        let (op, least) = (value.op, alone.min(target.workers));
+        (grid < least).then_some(Refusal::HeldSerial { op, grid, least })
     })
 }
 

@@ -9,6 +9,7 @@
 //! chosen here.
 
 use fuser_target::Target;
+use rustc_hash::FxHashSet;
 
 use super::body::{Body, Mask, bits};
 use super::roles;
@@ -150,7 +151,11 @@ fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'
             element: input.element,
         }
     });
-    let fetches = draft.fetches.iter().rev().map(move |&n| made(n));
+    // What windows read has no axes of the walk.
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let elsewhere: FxHashSet<u32> = nodes.flat_map(|n| &n.elsewhere).map(|e| e.0).collect();
+    let fetches = draft.fetches.iter().rev().copied();
+    let fetches = fetches.filter(move |n| !elsewhere.contains(n)).map(made);
     let written = written.into_iter().rev().map(made);
     written.chain(loads).chain(fetches)
 }

@@ -1,8 +1,9 @@
 //! Assignment of ops to sweeps and to the phases of these, once the resident axes are chosen.
 //!
 //! A *unit* is the body of a sweep (even number) or its epilogue (odd number). An op's home unit follows from its
-//! operands: the result of an accumulation exists only after its sweep. A unit fetches a value of an earlier one if
-//! that was reduced to something small, and recomputes it otherwise. Outputs of one unit whose spaces do not nest are
+//! operands: the result of an accumulation exists only after its sweep, and so does what is read at another index along an axis that is
+//! not resident. A unit fetches a value of an earlier one if that was reduced to something small or is read so, and recomputes it
+//! otherwise. Outputs of one unit whose spaces do not nest are
 //! walked in sweeps of their own, side by side.
 
 use fuser_ir::def::OpClass;
@@ -67,6 +68,8 @@ struct Units<'a> {
     tile: Mask,
     target: &'a Target,
     home: Vec<u32>,
+    /// True for values that are read at another index along an axis that is not resident: they lie in memory before.
+    far: Vec<bool>,
     /// The roots of each unit: outputs, and what later units fetch.
     roots: Vec<Vec<u32>>,
     is_root: Vec<bool>,
@@ -82,11 +85,15 @@ impl<'a> Units<'a> {
             tile,
             target,
             home: Vec::with_capacity(body.nodes.len()),
+            far: vec![false; body.nodes.len()],
             roots: Vec::new(),
             is_root: vec![false; body.nodes.len()],
             kept: vec![false; body.nodes.len()],
             contents: Vec::new(),
         };
+        for &(producer, at) in body.nodes.iter().flat_map(|n| &n.elsewhere) {
+            units.far[producer as usize] |= at & !tile != 0;
+        }
         let mut closures: Vec<Mask> = Vec::with_capacity(body.nodes.len());
         for index in 0..body.nodes.len() as u32 {
             let home = units.home_of(index, &closures);
@@ -113,18 +120,23 @@ impl<'a> Units<'a> {
     /// The first unit in which all operands exist and whose walk suits the op.
     fn home_of(&self, index: u32, closures: &[Mask]) -> u32 {
         let ready = |p: u32| self.home[p as usize] + u32::from(self.accumulates(p));
-        let base = self.producers(index).map(ready).max().unwrap_or(0);
+        let far = |&&(p, _): &&(u32, Mask)| self.far[p as usize] && !self.accumulates(p);
+        let elsewhere = self.body.nodes[index as usize].elsewhere.iter();
+        // Not before the next sweep.
+        let behind = elsewhere.filter(far).map(|&(p, _)| (ready(p) | 1) + 1);
+        let base = self.producers(index).map(ready).chain(behind);
+        let base = base.max().unwrap_or(0);
         match base % 2 == 1 && !self.suits_epilogue(index, base, closures) {
             true => base + 1,
             false => base,
         }
     }
 
-    /// True if an op that is ready in epilogue `unit` is no reduction or scan and walks no more than an accumulated result
-    /// does.
+    /// True if an op that is ready in epilogue `unit` is no reduction, scan or window and walks no more than an accumulated
+    /// result does.
     fn suits_epilogue(&self, index: u32, unit: u32, closures: &[Mask]) -> bool {
         let node = &self.body.nodes[index as usize];
-        if node.reduced | node.scanned != 0 {
+        if node.reduced | node.scanned != 0 || node.touches.is_some() {
             return false;
         }
         let late = |p: u32| {
@@ -151,12 +163,13 @@ impl<'a> Units<'a> {
         self.body.nodes[index as usize].space | inner
     }
 
-    /// True if later units load the result: a reduction or an epilogue made it, so it is small and dear. All else they
-    /// recompute.
+    /// True if later units load the result: a reduction or an epilogue made it, so it is small and dear, or it is read at another
+    /// index. All else they recompute.
     fn is_fetched(&self, index: u32) -> bool {
         let node = &self.body.nodes[index as usize];
         let in_epilogue = self.home.get(index as usize).is_some_and(|h| h % 2 == 1);
-        node.reduced != 0 || (in_epilogue && node.class != OpClass::Shape)
+        let small = in_epilogue && node.class != OpClass::Shape;
+        node.reduced != 0 || self.far[index as usize] || small
     }
 
     /// Fills the contents of all units, the last first: a unit tells earlier ones what it fetches.
@@ -236,28 +249,40 @@ impl<'a> Units<'a> {
     }
 
     /// The roots of a unit, together where their spaces outside the tile nest: what each sweep is for. A root
-    /// does not join a walk of more axes than its own where one of those may be empty: nothing would be computed then.
+    /// does not join a walk of more axes than its own where one of those may be empty: nothing would be computed then. Nor does one
+    /// behind a window that reads what an earlier unit made: in memory, that has no axes by which two walks would be one.
     fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
         let content = &self.contents[unit as usize];
         let mut walked = rustc_hash::FxHashMap::<u32, Mask>::default();
+        let mut alone = rustc_hash::FxHashSet::<u32>::default();
         for &index in content {
-            let inner = self.producers(index).filter(|&p| !self.crosses(p, unit));
-            let space = inner.fold(self.body.nodes[index as usize].space, |m, p| {
-                m | walked.get(&p).copied().unwrap_or(0)
-            });
+            let node = &self.body.nodes[index as usize];
+            let mut space = node.space;
+            let mut apart = false;
+            for p in self.producers(index) {
+                if self.crosses(p, unit) {
+                    apart |= node.touches.is_some();
+                } else {
+                    space |= walked.get(&p).copied().unwrap_or(0);
+                    apart |= alone.contains(&p);
+                }
+            }
             walked.insert(index, space);
+            alone.extend(apart.then_some(index));
         }
         let outer = |r: &u32| walked.get(r).copied().unwrap_or(0) & !self.tile;
         let mut roots = self.roots[unit as usize].clone();
         roots.sort_by_key(|r| (std::cmp::Reverse(outer(r).count_ones()), *r));
-        let mut groups: Vec<(Mask, Vec<u32>)> = Vec::new();
+        let mut groups: Vec<(Option<Mask>, Vec<u32>)> = Vec::new();
         for root in roots {
             let space = outer(&root);
             let serves =
                 |all: Mask| space & !all == 0 && all & !space & self.body.may_be_empty == 0;
-            match groups.iter_mut().find(|(all, _)| serves(*all)) {
+            let open = Some(space).filter(|_| !alone.contains(&root));
+            let mut others = groups.iter_mut().filter(|_| open.is_some());
+            match others.find(|(all, _)| all.is_some_and(serves)) {
                 Some((_, members)) => members.push(root),
-                None => groups.push((space, vec![root])),
+                None => groups.push((open, vec![root])),
             }
         }
         groups.into_iter().map(|(_, roots)| roots).collect()
@@ -402,13 +427,18 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// The axes that step: all outside of the tile, but none that would make an op run more often than the largest op of
+    /// The axes that step: all outside of the tile, and those of it that are there for what other sweeps read at another index;
+    /// but none that would make an op run more often than the largest op of
     /// the sweep does. (An op that does not vary along a stepping axis is run again in each of its steps.) The shortest
     /// step no more: least is resident then.
     fn outer(&self, content: &[u32], space: Mask) -> Mask {
-        let spaces = || content.iter().map(|&i| self.body.nodes[i as usize].space);
+        let nodes = || content.iter().map(|&i| &self.body.nodes[i as usize]);
+        let spaces = || nodes().map(|n| n.space);
         let volume = spaces().map(|s| self.body.elements(s)).max().unwrap_or(1);
-        let mut outer = space & !self.tile;
+        let reduced = self.body.nodes.iter().map(|n| n.reduced);
+        let elsewhere = nodes().flat_map(|n| &n.elsewhere).map(|e| e.1);
+        let held = reduced.chain(elsewhere).fold(0, |m, axes| m | axes);
+        let mut outer = space & !(self.tile & held);
         for space in spaces() {
             while self.body.elements(space | outer) > volume {
                 let length = |axis: &usize| (self.body.extents[*axis], std::cmp::Reverse(*axis));
@@ -421,14 +451,15 @@ impl<'a> Units<'a> {
         outer
     }
 
-    /// Phases: after the reductions of the tile that an op needs, and as late as its users allow, so that less is resident.
+    /// Phases: after the reductions of the tile that an op needs and after what it reads at another index, and as late as its users
+    /// allow, so that less is resident.
     fn phases(&self, content: &[u32]) -> Vec<u32> {
         let place: rustc_hash::FxHashMap<u32, usize> = content.iter().copied().zip(0..).collect();
         let mut phases = vec![0u32; content.len()];
         let mut latest = vec![u32::MAX; content.len()];
         for (at, &index) in content.iter().enumerate() {
             let producers = self.producers(index).filter_map(|p| place.get(&p));
-            let ready = producers.map(|&p| phases[p] + u32::from(self.resolves(content[p])));
+            let ready = producers.map(|&p| phases[p] + self.apart(index, content[p]));
             phases[at] = ready.max().unwrap_or(0);
         }
         for (at, &index) in content.iter().enumerate().rev() {
@@ -438,14 +469,17 @@ impl<'a> Units<'a> {
                 phases[at] = latest[at];
             }
             for &p in self.producers(index).filter_map(|p| place.get(&p)) {
-                latest[p] = latest[p].min(phases[at]);
+                latest[p] = latest[p].min(phases[at] - self.apart(index, content[p]));
             }
         }
         phases
     }
-    /// True if the op is a reduction that finishes inside the step.
-    fn resolves(&self, index: u32) -> bool {
-        let reduced = self.body.nodes[index as usize].reduced;
-        reduced != 0 && reduced & !self.tile == 0
+    /// The phases between an op and its user: one where the op is a reduction that finishes inside the step, or the user reads it at
+    /// another index.
+    fn apart(&self, user: u32, producer: u32) -> u32 {
+        let reduced = self.body.nodes[producer as usize].reduced;
+        let resolves = reduced != 0 && reduced & !self.tile == 0;
+        let mut elsewhere = self.body.nodes[user as usize].elsewhere.iter();
+        u32::from(resolves || elsewhere.any(|&(p, _)| p == producer))
     }
 }

@@ -3,7 +3,8 @@
 //! A window is a list of nodes (see `axes::window`), emitted in order: loads at an affine address, ops, choices. A load under
 //! guards loads the lanes that they admit and no others, so that no element outside of memory is ever touched; where a choice
 //! is between such a load and something else, the load takes the other lanes from that. A guard along the lanes becomes the
-//! range of lanes that are read; the others make that range empty where they do not hold.
+//! range of lanes that are read; the others make that range empty where they do not hold. What an earlier phase keeps is read from the
+//! tile in the same way, which is that of all indices along the axes on which another index is wanted.
 //!
 //! ```text
 //! %y = fusion.cat %a, %b dim 0         %0 = kernel.load_within %b, %i - 3, 0.0, 3 - %i, 5 - (%i - 3)
@@ -44,10 +45,10 @@ impl Point {
 }
 
 impl SweepLowering<'_> {
-    /// The values that `op` needs computed or loaded at the point of the walk.
+    /// The values that `op` needs computed or loaded at the point of the walk, or kept.
     pub(super) fn computed_operands(&self, op: Op) -> Vec<Value> {
         match self.window(op) {
-            Some(window) => window.here().collect(),
+            Some(window) => window.walked().collect(),
             None => self.axes.reads(self.ir(), op).into_vec(),
         }
     }
@@ -55,7 +56,32 @@ impl SweepLowering<'_> {
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
         let inner = self.spec.loops[last].axes.last();
         let window = self.window(op).zip(inner);
-        window.is_none_or(|(window, &axis)| window.is_contiguous(self.axes, axis))
+        window.is_none_or(|(window, &axis)| {
+            let mut kept = window.elsewhere();
+            window.is_contiguous(self.axes, axis)
+                && kept.all(|(value, at)| self.is_contiguous_tile(value, at, last, axis))
+        })
+    }
+    /// True if lanes along `axis`, that of loop `last`, are one element of what is kept of `value`, or neighbours in its memory.
+    fn is_contiguous_tile(
+        &self,
+        value: Value,
+        at: &[(AxisId, Form)],
+        last: usize,
+        axis: AxisId,
+    ) -> bool {
+        let varies = |&(l, _): &(usize, Idx)| match self.index_along(at, l) {
+            Some(form) => form.varies(axis),
+            None => l == last,
+        };
+        let resident = self.resident.get(&value);
+        let outer = resident.and_then(|r| r.dims.split_last());
+        outer.is_some_and(|(_, outer)| !outer.iter().any(varies))
+    }
+    /// The index along loop `l` where that is not the walk's own.
+    fn index_along<'i>(&self, at: &'i [(AxisId, Form)], l: usize) -> Option<&'i Form> {
+        let own = |(axis, _): &&(AxisId, Form)| self.spec.loops[l].axes.contains(axis);
+        at.iter().find(own).map(|(_, form)| form)
     }
 
     pub(super) fn emit_window(
@@ -85,6 +111,9 @@ impl SweepLowering<'_> {
                 }
                 Node::Numbered { value, index, axes } => {
                     self.load_numbered(*value, index, axes, &point)?
+                }
+                Node::Resident { value, at, guards } => {
+                    self.load_kept(op, *value, at, guards, ivs, &point)?
                 }
                 Node::Zero(dtype) => self.k.zero(*dtype),
                 Node::Here(value) => self.get(*value, scopes, ivs, lanes)?,
@@ -133,7 +162,64 @@ impl SweepLowering<'_> {
             return self.refuse_sweep("a value that is read through a window is not in memory");
         };
         let address = self.form(at, point)?;
-        let moving = point.lanes_of(at);
+        self.load_from(memory, address, point.lanes_of(at), guards, below, point)
+    }
+    /// The element of a value at another index than the walk's own, where an earlier phase keeps it; where the guards do not hold,
+    /// any.
+    fn load_kept(
+        &mut self,
+        op: Op,
+        value: Value,
+        at: &[(AxisId, Form)],
+        guards: &[Guard],
+        ivs: &FxHashMap<usize, Idx>,
+        point: &Point,
+    ) -> Result<Value, Unsupported> {
+        let is_whole = |(axis, _): &(AxisId, Form)| {
+            let mut loops = self.spec.loops.iter();
+            loops.any(|l| l.axes[..] == [*axis] && !l.has_outer())
+        };
+        let whole = at.iter().all(is_whole);
+        let resident = self.resident.get(&value).filter(|_| whole).cloned();
+        let Some(resident) = resident else {
+            return self.refuse(
+                op,
+                "it reads a value at another index than that of the walk, and no earlier phase keeps all of it",
+                "give the axes of that index the role \"tile\", and the value an earlier phase",
+            );
+        };
+        // Threads may still read it when the next step begins.
+        self.reuses = true;
+        let (mut address, mut moving) = (Idx::ZERO, None);
+        for &(l, size) in &resident.dims {
+            let lanes = point
+                .lanes
+                .filter(|(axis, _)| self.spec.loop_of(*axis) == Some(l));
+            let (index, along) = match self.index_along(at, l) {
+                Some(form) => (self.form(form, point)?, point.lanes_of(form)),
+                None => (
+                    ivs.get(&l).copied().unwrap_or(Idx::ZERO),
+                    lanes.map(|(_, lanes)| lanes),
+                ),
+            };
+            address = self.k.mul(address, size);
+            address = self.k.add(address, index);
+            moving = moving.or(along);
+        }
+        let loaded = self.load_from(resident.memory, address, moving, guards, None, point)?;
+        let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
+        Ok(self.k.cast(loaded, dtype))
+    }
+    /// The element of `memory` at an address, in lanes where that moves; where the guards do not hold, that of `below`, or any.
+    fn load_from(
+        &mut self,
+        memory: Value,
+        address: Idx,
+        moving: Option<u64>,
+        guards: &[Guard],
+        below: Option<Value>,
+        point: &Point,
+    ) -> Result<Value, Unsupported> {
         if guards.is_empty() {
             return Ok(self.k.load(memory, address, moving));
         }

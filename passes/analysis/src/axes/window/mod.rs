@@ -21,8 +21,9 @@
 //! apart, the axis of the walk is cut in the same way ([`Need::Split`]), or the few parts that the index may lie in are
 //! told apart by guards.
 //!
-//! A value that would have to be known at another point of the walk is refused: the result of a reduction, unless it is
-//! wanted at the walk's own index ([`Node::Here`]); an axis that must be another one for that is told ([`Need::Join`]).
+//! The result of a reduction or a scan is computed at the walk's own index alone ([`Node::Here`]); an axis that must be another one
+//! for that is told ([`Need::Join`]). Wanted elsewhere, it is read where it is kept as a whole along the axes of which another index
+//! is wanted ([`Node::Resident`]): in fast memory, or in memory between two walks.
 //!
 //! A reshape that stands alone and whose axes have no common refinement with its operand's is read like a window, too: element by
 //! element, each found by its number ([`Node::Numbered`]).
@@ -77,6 +78,15 @@ pub enum Node {
     Zero(DType),
     /// The value at the point of the walk: a scalar, or what the walk computes there anyway.
     Here(Value),
+    /// A value that the walk computes, at another index than its own: it is complete before.
+    Resident {
+        /// The value.
+        value: Value,
+        /// The axes of the value along which the index is not the walk's own, and that index.
+        at: Vec<(AxisId, Form)>,
+        /// Conditions under which there is such an element: elsewhere it is any.
+        guards: Vec<Guard>,
+    },
     /// The element that an op makes at an index.
     Made {
         /// The op.
@@ -183,16 +193,18 @@ impl Node {
     }
     /// The forms that it is made of, with their guards.
     pub fn forms(&self) -> impl Iterator<Item = &Form> {
-        let (at, index, guards) = match self {
-            Node::Load { at, guards, .. } => (Some(at), &[][..], &guards[..]),
-            Node::Made { index, .. } => (None, &index[..], &[][..]),
-            Node::Select { guards, .. } => (None, &[][..], &guards[..]),
+        let (at, index, kept, guards) = match self {
+            Node::Load { at, guards, .. } => (Some(at), &[][..], &[][..], &guards[..]),
+            Node::Resident { at, guards, .. } => (None, &[][..], &at[..], &guards[..]),
+            Node::Made { index, .. } => (None, &index[..], &[][..], &[][..]),
+            Node::Select { guards, .. } => (None, &[][..], &[][..], &guards[..]),
             Node::Zero(_) | Node::Numbered { .. } | Node::Here(_) | Node::Compute { .. } => {
-                (None, &[][..], &[][..])
+                (None, &[][..], &[][..], &[][..])
             }
         };
+        let kept = kept.iter().map(|(_, form)| form);
         let guards = guards.iter().map(|g| &g.at);
-        at.into_iter().chain(index).chain(guards)
+        at.into_iter().chain(index).chain(kept).chain(guards)
     }
 }
 
@@ -203,6 +215,10 @@ impl Window {
         for node in &self.nodes {
             let mut own: Vec<AxisId> = match node {
                 Node::Here(value) => axes.stored(*value).collect(),
+                Node::Resident { value, at, .. } => {
+                    let here = |a: &AxisId| at.iter().all(|(axis, _)| axis != a);
+                    axes.stored(*value).filter(here).collect()
+                }
                 Node::Numbered { index, .. } => index.iter().flat_map(|(f, _)| f.axes()).collect(),
                 Node::Load { .. } | Node::Zero(_) | Node::Made { .. } => Vec::new(),
                 Node::Compute { operands, .. } => {
@@ -250,6 +266,17 @@ impl Window {
             _ => None,
         })
     }
+    /// The values that it reads where the walk has kept them, each with the axes along which that is at another index.
+    pub fn elsewhere(&self) -> impl Iterator<Item = (Value, &[(AxisId, Form)])> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Resident { value, at, .. } => Some((*value, &at[..])),
+            _ => None,
+        })
+    }
+    /// The values that it needs of the walk: those of its point, and what is kept.
+    pub fn walked(&self) -> impl Iterator<Item = Value> + '_ {
+        self.here().chain(self.elsewhere().map(|(value, _)| value))
+    }
     /// The ops that are computed for one element, one entry for each time.
     pub fn computed(&self) -> impl Iterator<Item = Op> + '_ {
         self.nodes.iter().filter_map(|node| match node {
@@ -257,10 +284,12 @@ impl Window {
             _ => None,
         })
     }
-    /// The guards of its loads and choices, in order, with repeats.
+    /// The guards of what it reads and chooses, in order, with repeats.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
         self.nodes.iter().flat_map(|node| match node {
-            Node::Load { guards, .. } | Node::Select { guards, .. } => &guards[..],
+            Node::Load { guards, .. }
+            | Node::Resident { guards, .. }
+            | Node::Select { guards, .. } => &guards[..],
             _ => &[],
         })
     }
@@ -281,7 +310,7 @@ impl Window {
         for (number, node) in nodes.iter_mut().enumerate() {
             same.push(number);
             match node {
-                Node::Load { guards, .. } => *guards = open(guards),
+                Node::Load { guards, .. } | Node::Resident { guards, .. } => *guards = open(guards),
                 Node::Compute { operands, .. } => operands.iter_mut().for_each(|n| *n = same[*n]),
                 Node::Select {
                     guards,
@@ -315,6 +344,9 @@ impl Window {
         let all_even = |guards: &[Guard]| guards.iter().all(|g| even(&g.at));
         self.nodes.iter().all(|node| match node {
             Node::Load { at, guards, .. } => even(at) && all_even(guards),
+            Node::Resident { at, guards, .. } => {
+                at.iter().all(|(_, form)| even(form)) && all_even(guards)
+            }
             Node::Numbered { .. } => false,
             Node::Select { guards, .. } => all_even(guards),
             Node::Made { index, .. } => index.iter().all(still),
@@ -352,7 +384,13 @@ impl Window {
                 let ahead = form.along(inner).and_then(|step| step.mul(length));
                 ahead.is_some() && ahead == form.along(outer)
             };
-            !matches!(node, Node::Numbered { .. }) && node.forms().all(as_one)
+            let apart = match node {
+                Node::Numbered { .. } => true,
+                // What is read elsewhere along one of them is found along that one.
+                Node::Resident { at, .. } => at.iter().any(|(a, _)| [outer, inner].contains(a)),
+                _ => false,
+            };
+            !apart && node.forms().all(as_one)
         })
     }
     /// The axes that its indices are made of, other than those of what is there at the point of the walk.

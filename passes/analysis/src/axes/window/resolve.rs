@@ -2,7 +2,7 @@
 //!
 //! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. The step
 //! from a point follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to
-//! one of each, a choice to one of each piece; memory, creations, and values known at the walk's own index are ends. Elements that
+//! one of each, a choice to one of each piece; memory, creations, and values that the walk knows or keeps are ends. Elements that
 //! are indices are nodes before what is read there has a point. A point that is wanted twice is one node. Never recurses.
 
 use fuser_ir::def::{OpClass, Placement};
@@ -112,18 +112,21 @@ pub fn is_link(ir: &Ir, op: Op) -> bool {
 }
 
 impl Window {
-    /// The elements of `op`'s result, where the ops for which `inside` holds are not in memory and `axes` are the walk's.
+    /// The elements of `op`'s result, where the ops for which `inside` holds are not in memory and `axes` are the walk's. Values
+    /// that are `unjoined` keep their axes.
     pub(in crate::axes) fn resolve(
         ir: &Ir,
         axes: &Axes,
         op: Op,
         inside: &FxHashSet<Op>,
+        unjoined: &FxHashSet<Value>,
     ) -> Result<Window, Failure> {
         let mut resolver = Resolver {
             ir,
             axes,
             op,
             inside,
+            unjoined,
             nodes: Vec::new(),
             pieces: 1,
             through: Vec::new(),
@@ -156,6 +159,7 @@ struct Resolver<'a> {
     axes: &'a Axes,
     op: Op,
     inside: &'a FxHashSet<Op>,
+    unjoined: &'a FxHashSet<Value>,
     nodes: Vec<Node>,
     pieces: usize,
     through: Vec<Op>,
@@ -279,7 +283,7 @@ impl Resolver<'_> {
             return Ok(Step::End(Node::Here(value)));
         }
         if !root && !is_link(ir, producer) {
-            return self.meet(point).map(|never| match never {});
+            return self.meet(producer, point);
         }
         if !root {
             self.through.push(producer);
@@ -530,35 +534,61 @@ impl Resolver<'_> {
         };
         dims.len() == point.index.len() && dims.iter().zip(&point.index).all(same)
     }
-    /// Fails at a `point` where the walk would have to be: with the axes to join so that it can be there, or with a
-    /// refusal.
-    fn meet(&self, point: &Point) -> Result<std::convert::Infallible, Failure> {
+    /// The element of a value, which `producer` makes on the walk alone, at a `point` where the walk is not: fails with the axes to
+    /// join so that it is there, and reads what is kept where there are none.
+    fn meet(&self, producer: Op, point: &Point) -> Result<Step, Failure> {
         let (op, value) = (self.op, point.value);
         let refused = Failure::Refused(WindowRefusal::Computed { op, value });
         let dims = self.axes.value(value);
         let lengths = extents(self.ir, value).unwrap_or_default();
-        if dims.len() != point.index.len() || lengths.len() != dims.len() {
+        // Another shape of a value is not kept.
+        let class = self.ir.def(producer).map(|def| def.class);
+        let kept = class != Some(OpClass::Shape);
+        if dims.len() != point.index.len() || lengths.len() != dims.len() || !kept {
             return Err(refused);
         }
+        let mut at = Vec::new();
         for (dim, (form, length)) in point.index.iter().zip(&lengths).enumerate() {
-            let own = Form::of_axes(self.axes, &dims[dim].axes);
-            if dims[dim].broadcast || own.as_ref() == Some(form) {
+            let list = &dims[dim].axes;
+            if dims[dim].broadcast || Form::of_axes(self.axes, list).as_ref() == Some(form) {
                 continue;
             }
-            let mut terms = form.terms.to_vec();
-            terms.sort_by_key(|t| (t.1.as_constant().is_none(), t.1.as_constant(), t.1.clone()));
-            let list = terms.iter().rev().map(|t| t.0.axis());
-            let list: Vec<AxisId> = list.collect::<Option<_>>().ok_or(refused.clone())?;
-            let whole = Form::of_axes(self.axes, &list).as_ref() == Some(form);
-            let one = Some(ExtentExpr::constant(1));
-            let all = list.iter().fold(one, |n, a| n?.mul(self.axes.extent(*a)?));
-            if !whole || all.as_ref() != Some(length) {
-                return Err(refused);
+            let joined = self
+                .counted(form, length)
+                .filter(|axes| axes[..] != list[..]);
+            if let Some(axes) = joined.filter(|_| !self.unjoined.contains(&value)) {
+                return Err(Failure::Needs(Need::Join { value, dim, axes }));
             }
-            let axes = list;
-            return Err(Failure::Needs(Need::Join { value, dim, axes }));
+            let lengths: Option<Vec<ExtentExpr>> =
+                list.iter().map(|a| self.axes.extent(*a).cloned()).collect();
+            let lengths = lengths.ok_or(self.unknown())?;
+            let places: Vec<usize> = (0..lengths.len()).collect();
+            match &self.digits(form, &places, &lengths)?[..] {
+                [(guards, index)] if guards.is_empty() => {
+                    at.extend(list.iter().copied().zip(index.iter().cloned()));
+                }
+                _ => return Err(refused),
+            }
         }
-        Err(refused)
+        Ok(Step::End(Node::Resident {
+            value,
+            at,
+            guards: point.guards.clone(),
+        }))
+    }
+    /// The axes, outermost first, of which `form` counts the indices, from wherever and to either side, where they are `length`
+    /// together.
+    fn counted(&self, form: &Form, length: &ExtentExpr) -> Option<Vec<AxisId>> {
+        let mut terms = form.terms.to_vec();
+        terms.sort_by_key(|t| (t.1.as_constant().is_none(), t.1.as_constant(), t.1.clone()));
+        let mut step = ExtentExpr::constant(1);
+        let mut list: Vec<AxisId> = Vec::new();
+        for (variable, factor) in &terms {
+            let axis = variable.axis().filter(|_| *factor == step)?;
+            step = step.mul(self.axes.extent(axis)?)?;
+            list.insert(0, axis);
+        }
+        (step == *length).then_some(list)
     }
 
     /// A reshape: the dimensions fall into groups of equal length, and within each the elements keep their order.
