@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod ops;
+pub mod rounds;
 pub mod verify;
 
 use fuser_ir::def::DialectDef;
@@ -12,6 +13,9 @@ pub use ops::{
     RETURN, SCAN, SPLAT, STORE, TABLE, YIELD,
 };
 
+/// Threads that run in lockstep.
+pub const WARP: i64 = 32;
+
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
     name: "kernel",
@@ -20,6 +24,10 @@ pub static DIALECT: DialectDef = DialectDef {
           **Sequential meaning.** Run every loop in order and ignore barriers: that is what a kernel means, and what the \
           interpreter does. `map` only permits more: iterations of a `grid` or `thread` loop do not depend on each other but \
           through `combine`.\n\n\
+          **Threads.** On a GPU the threads of a block run at the same time, and wait for each other only at `kernel.barrier`, and \
+          where a thread loop combines over more than one warp, between writing partial results to memory of its own and reading \
+          them. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
+          that lacks one has a race, which the simulated GPU finds.\n\n\
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
           The compiler makes no such kernel.",
     ops: &[

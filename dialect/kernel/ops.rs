@@ -162,7 +162,9 @@ pub static IF: OpDef = OpDef {
 pub static ALLOC: OpDef = OpDef {
     name: "kernel.alloc",
     summary: "scratch memory of a worker",
-    doc: "A one-dimensional buffer in `tile` memory (one per worker: shared memory of a block) or `local` memory (one per thread). \
+    doc: "A one-dimensional buffer in `tile` memory (one per worker: shared memory of a block), in `local` memory (one per thread) or in \
+          `register` memory: one per worker, too, whose elements lie in the registers of the threads that touch them. That is each at \
+          the induction variable of thread loops with constant bounds that are spread alike, of few rounds and without loops inside. \
           Its extent is static, or `?` and given by the operand; a negative size counts as 0. Its contents are not specified until \
           stored. It stands directly in the function, before its loops (FIR0815): a worker has it for as long as the function runs.",
     example: "%m = kernel.alloc : memref<16xf32, tile>",
@@ -277,7 +279,7 @@ pub static PREFETCH: OpDef = OpDef {
 pub static BARRIER: OpDef = OpDef {
     name: "kernel.barrier",
     summary: "waits for the threads of the block",
-    doc: "Every thread of a block reaches it before any goes on; stores to tile memory before it are seen after it. Nothing on the \
+    doc: "Every thread of a block reaches it before any goes on; stores before it are seen after it. Nothing on the \
           CPU, where a worker is one thread.",
     example: "kernel.barrier",
     ..MEMORY

@@ -164,8 +164,10 @@ pub fn alloc(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         }
     };
     if *space == MemSpace::Global {
-        errors
-            .push(OpError::at(At::Result(0), "must be in tile or local memory").code(&ALLOCATION));
+        errors.push(
+            OpError::at(At::Result(0), "must be in tile, local or register memory")
+                .code(&ALLOCATION),
+        );
     }
     if ir.operand_count(op) != wanted {
         let text = format!(

@@ -266,17 +266,25 @@ pub enum MemSpace {
     Tile,
     /// Registers or stack of one thread.
     Local,
+    /// Registers of the threads of a block: each element is in those of the thread that runs the iteration which touches it.
+    Register,
 }
 
 impl MemSpace {
     /// All spaces.
-    pub const ALL: [MemSpace; 3] = [MemSpace::Global, MemSpace::Tile, MemSpace::Local];
+    pub const ALL: [MemSpace; 4] = [
+        MemSpace::Global,
+        MemSpace::Tile,
+        MemSpace::Local,
+        MemSpace::Register,
+    ];
     /// The spelling in text.
     pub const fn name(self) -> &'static str {
         match self {
             MemSpace::Global => "global",
             MemSpace::Tile => "tile",
             MemSpace::Local => "local",
+            MemSpace::Register => "register",
         }
     }
 }

@@ -52,6 +52,18 @@ pub fn load<'e, 'ctx>(
     }
 }
 
+/// Says of a load that the memory never changes while the kernel runs.
+pub fn invariant(emit: &Emit<'_>, loaded: Val<'_, '_>) {
+    let Some(instruction) = loaded.raw().as_instruction_value() else {
+        return;
+    };
+    let node = emit.context.metadata_node(&[]);
+    let kind = emit.context.get_kind_id("invariant.load");
+    if let Err(error) = instruction.set_metadata(node, kind) {
+        emit.fail(crate::error::CodegenError::internal(error));
+    }
+}
+
 /// As [`load`] of `2 * PART` elements, but in two loads, which an operation on each part alone finds again.
 pub fn load_in_parts<'e, 'ctx>(
     emit: &'e Emit<'ctx>,

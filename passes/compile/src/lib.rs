@@ -107,9 +107,8 @@ pub struct Compiled {
 /// The whole pipeline for the target of `options`.
 pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let front = options.passes.as_deref().unwrap_or(fuser_passes::FRONT);
-    let text = format!(
-        "builtin.module(task.program({front},schedule,protect-updates),lower-to-kernel,cse,merge-kernels)"
-    );
+    let back = fuser_passes::BACK;
+    let text = format!("builtin.module(task.program({front},schedule,protect-updates),{back})");
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
     for_target(&mut pipeline, &options.target);

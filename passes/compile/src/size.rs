@@ -85,7 +85,7 @@ pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSiz
     for op in ir.block_ops(body) {
         if ir.is(op, &kernel::FOR) && ir.str_of(op, "map") == Some("grid") {
             grid = grid_size(ir, op, &known)?;
-        } else if ir.is(op, &kernel::ALLOC) {
+        } else if ir.is(op, &kernel::ALLOC) && !in_registers(ir, op) {
             scratch.push(allocation(ir, op, &known)?);
         } else if let Some(expr) = index_expr(ir, op, &known) {
             known.insert(ir.result(op, 0), expr);
@@ -102,6 +102,18 @@ fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Size
     let [lower, upper, step] = bounds?.try_into().ok()?;
     let zero = lower.as_constant() == Some(0) && step.as_constant() == Some(1);
     zero.then(|| upper.clone())
+}
+
+/// True for an allocation that takes no scratch memory.
+fn in_registers(ir: &Ir, alloc: Op) -> bool {
+    let kind = ir.value_kind(ir.result(alloc, 0));
+    matches!(
+        kind,
+        fuser_ir::TypeKind::MemRef {
+            space: fuser_ir::types::MemSpace::Register,
+            ..
+        }
+    )
 }
 
 fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {

@@ -12,7 +12,9 @@ pub use fuser_fusion::{
     EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, boundary_patterns, remat, report,
     segment,
 };
-pub use fuser_lowering::{lower, merge_kernels, protect_updates, schedule, spec};
+pub use fuser_lowering::{
+    keep_in_registers, lower, merge_kernels, place_barriers, protect_updates, schedule, spec,
+};
 pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
 
 use fuser_ir::diag::CodeDef;
@@ -50,6 +52,8 @@ pub static PASSES: &[&PassDef] = &[
     &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
     &merge_kernels::MERGE_KERNELS,
+    &keep_in_registers::KEEP_IN_REGISTERS,
+    &place_barriers::PLACE_BARRIERS,
     // For the tests of the tool.
     &test_passes::test_crash::TEST_CRASH,
     &test_passes::test_miscompile::TEST_MISCOMPILE,
@@ -79,6 +83,16 @@ macro_rules! front {
 /// The passes that run on a program before it is scheduled, in `fuse` and wherever a program is compiled.
 pub const FRONT: &str = front!();
 
+/// The passes on a scheduled module.
+macro_rules! back {
+    () => {
+        "lower-to-kernel,cse,merge-kernels,keep-in-registers,place-barriers"
+    };
+}
+
+/// The passes on a scheduled module, in `fuse` and wherever a program is compiled.
+pub const BACK: &str = back!();
+
 /// From a tensor program to kernels.
 static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
@@ -88,10 +102,12 @@ static FUSE: PipelineDef = PipelineDef {
     // data; `preseg` then sees their casts. Segments are drawn once nothing can simplify any more; what they hand to each other is cut
     // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
     // Lowering writes the same index arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.
+    // What one thread alone touches moves to its registers; barriers stand between what is left.
     text: concat!(
         "task.program(",
         front!(),
-        ",schedule,protect-updates),lower-to-kernel,cse,merge-kernels"
+        ",schedule,protect-updates),",
+        back!()
     ),
 };
 

@@ -8,6 +8,7 @@
 //! that all threads reach a barrier. Not checked: types against the op tables, which is the verifier's part.
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds;
 use fuser_ir::check;
 use fuser_ir::def::{At, Computes, OpError};
 use fuser_ir::diag::{CodeDef, Diagnostic};
@@ -310,6 +311,15 @@ impl Checker<'_> {
                 "allocates local memory of a dynamic size",
                 help,
             );
+        } else if *space == MemSpace::Register && !self.has_owners(op) {
+            let help = "touch each element at the induction variable of thread loops that are spread alike, or use tile memory";
+            self.report(
+                op,
+                &codes::BAD_MEMORY,
+                At::Op,
+                "allocates registers, and not each element belongs to one of several threads",
+                help,
+            );
         } else if dynamic && ir.operand_count(op) != 1 {
             self.report(
                 op,
@@ -319,6 +329,12 @@ impl Checker<'_> {
                 "give the number of elements as operand",
             );
         }
+    }
+
+    /// True if each element of an allocation in registers belongs to one thread.
+    fn has_owners(&self, op: Op) -> bool {
+        let threads = i64::from(super::func::threads_of(self.ir, self.func));
+        self.gpu && rounds::owners(self.ir, self.ir.result(op, 0), threads).is_some()
     }
 
     fn store(&mut self, op: Op) {

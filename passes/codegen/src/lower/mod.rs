@@ -3,8 +3,7 @@
 //! [`compile_kernels`] is the whole way for all kernels of a module: check, lower, verify, optimize, emit. [`emit`] stops
 //! where it is told and gives text for people and tests. Every kernel is an LLVM module of its own.
 //!
-//! Reading order: `legal` (what is accepted), `func` (control flow, memory), `arith` (elementwise ops), `reduce` (reductions),
-//! `hazard` (barriers).
+//! Reading order: `legal` (what is accepted), `func` (control flow, memory), `arith` (elementwise ops), `reduce` (reductions).
 //!
 //! The contract: where the check finds nothing, code comes out or an internal error comes back; LLVM is never handed
 //! what it could only answer by ending the process. Same IR, target and options give the same bytes.
@@ -12,7 +11,6 @@
 pub mod arith;
 pub mod codes;
 mod func;
-pub mod hazard;
 pub mod legal;
 mod parallel;
 mod reduce;

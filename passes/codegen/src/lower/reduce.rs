@@ -18,7 +18,7 @@ use crate::memory;
 use fuser_ir::DType;
 
 /// Threads that run in lockstep.
-pub const WARP: u32 = 32;
+pub const WARP: u32 = fuser_dialects::kernel::WARP as u32;
 /// Alignment of partial results.
 const ALIGN: u64 = 16;
 
@@ -56,27 +56,36 @@ pub fn steps<'e, 'ctx>(
     steps
 }
 
-/// Combines one value per thread over the block; every thread gets the result. All threads of all warps must arrive.
+/// A value that each thread has its part of.
+pub struct Part<'e, 'ctx> {
+    /// This thread's.
+    pub value: Val<'e, 'ctx>,
+    /// The way in which the parts are put together.
+    pub combiner: Combiner,
+    /// The element type.
+    pub dtype: DType,
+}
+
+/// Combines parts of values over the block; every thread gets the results. All threads of all warps must arrive.
 pub fn threads<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
-    value: Val<'e, 'ctx>,
-    combiner: Combiner,
-    dtype: DType,
+    mut parts: Vec<Part<'e, 'ctx>>,
     block: &Block<'e, 'ctx>,
-) -> Result<Val<'e, 'ctx>, CodegenError> {
-    let mut result = value;
-    for lane in 0..value.lanes().unwrap_or(1) {
-        let mut partial = value.lane(lane);
-        for distance in [16, 8, 4, 2, 1] {
-            let other = exchange(emit, partial, distance);
-            partial = combiner.apply(partial, other, dtype);
+) -> Result<Vec<Val<'e, 'ctx>>, CodegenError> {
+    for part in &mut parts {
+        for lane in 0..part.value.lanes().unwrap_or(1) {
+            let mut partial = part.value.lane(lane);
+            for distance in [16, 8, 4, 2, 1] {
+                let other = exchange(emit, partial, distance);
+                partial = part.combiner.apply(partial, other, part.dtype);
+            }
+            part.value = part.value.with_lane(lane, partial);
         }
-        result = result.with_lane(lane, partial);
     }
-    if block.threads <= WARP {
-        return Ok(result);
+    if block.threads > WARP {
+        across_warps(emit, &mut parts, block)?;
     }
-    across_warps(emit, result, combiner, dtype, block)
+    Ok(parts.into_iter().map(|part| part.value).collect())
 }
 
 /// The block as a reduction over warps sees it.
@@ -110,54 +119,49 @@ fn exchange<'e, 'ctx>(emit: &'e Emit<'ctx>, value: Val<'e, 'ctx>, distance: i64)
     high.shift_left(32).or(low).bits_as(elem)
 }
 
-/// Each warp's first thread writes its partial result; after a barrier every thread combines them in order.
+/// Each warp's first thread writes its partial results; after a barrier every thread combines them in order. Nobody writes them
+/// again before all have read them: the kernel has a barrier where its loop runs again.
 fn across_warps<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
-    value: Val<'e, 'ctx>,
-    combiner: Combiner,
-    dtype: DType,
+    parts: &mut [Part<'e, 'ctx>],
     block: &Block<'e, 'ctx>,
-) -> Result<Val<'e, 'ctx>, CodegenError> {
-    let elem = register(dtype);
-    let (warps, lanes) = (block.threads / WARP, value.lanes().unwrap_or(1));
-    let room = partials(emit, elem, warps * lanes);
-    let bytes = memory::element_bytes(elem);
+) -> Result<(), CodegenError> {
+    let warps = block.threads / WARP;
+    let room = |part: &Part<'e, 'ctx>| {
+        let (elem, lanes) = (register(part.dtype), part.value.lanes().unwrap_or(1));
+        let room = partials(emit, elem, warps * lanes);
+        (room, elem, lanes, memory::element_bytes(elem))
+    };
+    let rooms: Vec<_> = parts.iter().map(room).collect();
     let (warp, in_warp) = (block.thread.lshr(5), block.thread.and(31));
     when(emit, in_warp.eq(0), || {
-        for lane in 0..lanes {
-            let slot = memory::element(emit, room, elem, warp * i64::from(lanes) + i64::from(lane));
-            memory::store(emit, value.lane(lane), slot, bytes);
+        for (part, &(room, elem, lanes, bytes)) in parts.iter().zip(&rooms) {
+            for lane in 0..lanes {
+                let at = warp * i64::from(lanes) + i64::from(lane);
+                let slot = memory::element(emit, room, elem, at);
+                memory::store(emit, part.value.lane(lane), slot, bytes);
+            }
         }
     })?;
     barrier(emit);
-    let mut result = value;
-    for lane in 0..lanes {
-        let read = |warp: u32| {
-            let at = emit.constant_int(64, None, i64::from(warp * lanes + lane));
-            memory::load(
-                emit,
-                memory::element(emit, room, elem, at),
-                elem,
-                None,
-                bytes,
-            )
-        };
-        let reduced = (1..warps).fold(read(0), |sum, warp| combiner.apply(sum, read(warp), dtype));
-        result = result.with_lane(lane, reduced);
+    for (part, (room, elem, lanes, bytes)) in parts.iter_mut().zip(rooms) {
+        for lane in 0..lanes {
+            let read = |warp: u32| {
+                let at = emit.constant_int(64, None, i64::from(warp * lanes + lane));
+                let slot = memory::element(emit, room, elem, at);
+                memory::load(emit, slot, elem, None, bytes)
+            };
+            let next = |sum, warp| part.combiner.apply(sum, read(warp), part.dtype);
+            let reduced = (1..warps).fold(read(0), next);
+            part.value = part.value.with_lane(lane, reduced);
+        }
     }
-    // Nobody writes the next reduction's partial results before all have read these.
-    barrier(emit);
-    Ok(result)
+    Ok(())
 }
 
-/// Shared memory for one reduction's partial results; one array per element type and size serves all reductions.
+/// Shared memory for one reduction's partial results.
 fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ctx> {
-    let name = format!("fuser.partials.{elem:?}.{count}")
-        .to_lowercase()
-        .replace(['(', ')'], "");
-    if let Some(global) = emit.module.get_global(&name) {
-        return global.as_pointer_value();
-    }
+    let name = format!("fuser.partials.{}", emit.module.get_globals().count());
     let ty = memory::array_type(emit, elem, count);
     let global = emit
         .module

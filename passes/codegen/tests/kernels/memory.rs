@@ -87,73 +87,49 @@ fn tiled(program: &mut Program, barriers: [bool; 2]) -> fuser_ir::Op {
     })
 }
 
-/// Missing barriers are put in, present ones suffice: two a tile, one before the reads and one before the next fill.
+/// Barriers are those of the kernel, no more and no fewer.
 #[test]
-fn threads_wait_where_they_must() {
+fn threads_wait_where_the_kernel_says() {
     for barriers in [[true, true], [false, true], [true, false], [false, false]] {
         let text = ptx(|program| tiled(program, barriers), 64, "sm_80");
-        assert_eq!(text.matches("bar.sync").count(), 2, "{barriers:?}\n{text}");
-        assert_eq!(
-            ptx(|program| tiled(program, barriers), 1, "sm_80")
-                .matches("bar.sync")
-                .count(),
-            0
+        let wanted = barriers.into_iter().filter(|&stands| stands).count();
+        let found = text.matches("bar.sync").count();
+        assert_eq!(found, wanted, "{barriers:?}\n{text}");
+        let alone = ptx(|program| tiled(program, barriers), 1, "sm_80");
+        assert_eq!(alone.matches("bar.sync").count(), 0);
+    }
+}
+
+/// A row in registers: read once from memory, no shared memory and no local memory, whole rounds and a part of one.
+#[test]
+fn rows_lie_in_registers() {
+    for width in [256, 512, 500] {
+        let build = |program: &mut Program| {
+            program.kernel("rows", &[Buffer(F32), Buffer(F32)], |b, args| {
+                let [x, y] = args.try_into().unwrap();
+                let row = b.alloc(width, F32, MemSpace::Register)?;
+                let end = b.constant_index(width as i64)?;
+                let fill = counted(b, end, 4, "thread")?;
+                b.for_loop(fill, |b, i| {
+                    let v = b.load_vector(x, i[0], 4)?;
+                    b.store(v, row, i[0]).map(|_| vec![])
+                })?;
+                b.for_loop(fill, |b, i| {
+                    let (v, again) = (b.load_vector(row, i[0], 4)?, b.load_vector(x, i[0], 4)?);
+                    let sum = b.add(v, again)?;
+                    b.store(sum, y, i[0]).map(|_| vec![])
+                })?;
+                Ok(())
+            })
+        };
+        let text = ptx(build, 64, "sm_80");
+        let loads = text.matches("ld.global").count();
+        assert_eq!(loads as u64, width.div_ceil(256), "{text}");
+        assert!(
+            !text.contains(".shared") && !text.contains(".local"),
+            "{text}"
         );
     }
-    // The first thread's own stores follow each other; a load by all waits for them.
-    let stores = |reload: bool| {
-        move |program: &mut Program| {
-            program.kernel("stores", &[Buffer(F32)], |b, args| {
-                let (value, zero, one) = (
-                    b.constant_f32(1.0)?,
-                    b.constant_index(0)?,
-                    b.constant_index(1)?,
-                );
-                b.store(value, args[0], zero)?;
-                let again = if reload {
-                    b.load(args[0], zero)?
-                } else {
-                    value
-                };
-                b.store(again, args[0], one).map(|_| ())
-            })
-        }
-    };
-    assert_eq!(
-        ptx(stores(false), 64, "sm_80").matches("bar.sync").count(),
-        0
-    );
-    assert_eq!(
-        ptx(stores(true), 64, "sm_80").matches("bar.sync").count(),
-        2
-    );
-    // A vector loop and its tail touch other elements, and a block runs one grid iteration.
-    assert_eq!(ptx(scaled_rows, 64, "sm_80").matches("bar.sync").count(), 0);
-    assert_eq!(
-        ptx(|p| overlapping_rows(p, 4), 64, "sm_80")
-            .matches("bar.sync")
-            .count(),
-        1
-    );
-    // Different buffers, or reads alone, need none.
-    let independent = |program: &mut Program| {
-        program.kernel(
-            "independent",
-            &[Buffer(F32), Buffer(F32), Buffer(F32), Size],
-            |b, args| {
-                let [x, y, z, n] = args.try_into().unwrap();
-                for out in [y, z] {
-                    let spec = counted(b, n, 1, "thread")?;
-                    b.for_loop(spec, |b, i| {
-                        let v = b.load(x, i[0])?;
-                        b.store(v, out, i[0]).map(|_| vec![])
-                    })?;
-                }
-                Ok(())
-            },
-        )
-    };
-    assert_eq!(ptx(independent, 64, "sm_80").matches("bar.sync").count(), 0);
 }
 
 /// A statement outside of thread loops runs in every thread; only the first stores.

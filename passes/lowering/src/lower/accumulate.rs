@@ -111,10 +111,6 @@ impl SweepLowering<'_> {
                 Ok(())
             })?;
         }
-        // Each has memory of its own: the threads wait once for all.
-        if !begun.is_empty() {
-            self.barrier();
-        }
         Ok(())
     }
     fn accumulators_where(&self, wanted: impl Fn(&Accumulator) -> bool) -> Vec<Accumulator> {
@@ -126,10 +122,6 @@ impl SweepLowering<'_> {
         wanted: impl Fn(&Accumulator) -> bool,
     ) -> Result<(), Unsupported> {
         let complete = self.accumulators_where(wanted);
-        if complete.is_empty() {
-            return Ok(());
-        }
-        self.barrier();
         for acc in &complete {
             if acc.cross_grid {
                 self.flush_partial(acc)?
@@ -137,7 +129,6 @@ impl SweepLowering<'_> {
                 self.flush_result(acc)?
             }
         }
-        self.barrier();
         Ok(())
     }
     pub(super) fn flush_partial(&mut self, acc: &Accumulator) -> Result<(), Unsupported> {

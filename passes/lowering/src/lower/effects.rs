@@ -255,9 +255,6 @@ impl Effect {
             Effect::Reduce(r) => r.input,
         }
     }
-    pub(super) fn writes_tile(&self) -> bool {
-        !matches!(self, Effect::Store(_))
-    }
 }
 
 impl Nest {

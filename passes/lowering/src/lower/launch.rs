@@ -24,8 +24,20 @@ use super::hoisted::Outside;
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
-/// Shared memory that a block is taken to need besides its allocations: partial results of its threads.
-const RESERVED: u64 = 1 << 10;
+/// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
+/// combines.
+fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
+    let warps = (threads / kernel::WARP).unsigned_abs();
+    let loops = ir.walk(func).into_iter();
+    let combining =
+        loops.filter(|&op| ir.is(op, &kernel::FOR) && ir.get_attr(op, "combine").is_some());
+    let values = combining.flat_map(|op| ir.results(op).to_vec());
+    let bytes = values.map(|value| {
+        let element = ir.value_kind(value).dtype().map_or(0, DType::bytes);
+        (warps * element).next_multiple_of(16)
+    });
+    bytes.sum::<u64>().next_multiple_of(SCRATCH_ALIGN)
+}
 
 /// Bytes that an allocation of known size takes, to where the next one begins.
 fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
@@ -334,7 +346,6 @@ impl Job<'_> {
             resident: FxHashMap::default(),
             pending: Vec::new(),
             free: Vec::new(),
-            reuses: false,
             accumulators: Vec::new(),
             order: FxHashMap::default(),
             users: FxHashMap::default(),
@@ -357,7 +368,9 @@ impl Job<'_> {
             return Ok(());
         };
         let known = ir.block_ops(entry).filter(|&op| ir.is(op, &kernel::ALLOC));
-        let bytes = known.fold(RESERVED, |sum: u64, op| {
+        let func = ir.block_parent_op(entry);
+        let own = func.map_or(0, |func| partials(ir, func, self.spec.threads));
+        let bytes = known.fold(own, |sum: u64, op| {
             sum.saturating_add(allocated(ir, op).unwrap_or(0))
         });
         let fits = bytes <= limit;

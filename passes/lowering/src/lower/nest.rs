@@ -28,10 +28,6 @@ impl SweepLowering<'_> {
             }
             self.emit_phase(phase)?;
         }
-        // What the next step keeps first takes the place of what threads may still read.
-        if std::mem::take(&mut self.reuses) {
-            self.barrier();
-        }
         self.store_inputs_yielded()
     }
     /// A sweep may yield a value that it did not compute; nothing to do but refuse.
@@ -131,9 +127,6 @@ impl SweepLowering<'_> {
         self.allocate_kept(nest)?;
         let mut scopes: Scopes = Vec::new();
         self.emit_level(nest, 0, &mut scopes, &mut FxHashMap::default(), &[], None)?;
-        if nest.effects.iter().any(Effect::writes_tile) {
-            self.barrier();
-        }
         Ok(())
     }
     pub(super) fn allocate_kept(&mut self, nest: &Nest) -> Result<(), Unsupported> {
@@ -164,13 +157,7 @@ impl SweepLowering<'_> {
         let alike =
             |r: &Resident| r.dtype == dtype && r.dims.iter().map(|d| d.1).eq(sizes.iter().copied());
         let memory = match self.free.iter().position(alike) {
-            Some(at) => {
-                let memory = self.free.remove(at).memory;
-                // Other threads may still read what stood there.
-                self.barrier();
-                self.reuses = true;
-                memory
-            }
+            Some(at) => self.free.remove(at).memory,
             None => self.k.alloc(&sizes, dtype),
         };
         let resident = Resident {

@@ -63,7 +63,6 @@ impl SweepLowering<'_> {
             k.store(value, memory, at);
             Ok(())
         })?;
-        self.barrier();
         self.settle();
         Ok(())
     }

@@ -134,7 +134,6 @@ impl SweepLowering<'_> {
                 Ok(())
             })
         })?;
-        self.barrier();
         Ok(memory)
     }
     /// Before the loop at `depth`: what it hands on is what the steps before it gave.

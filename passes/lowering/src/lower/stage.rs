@@ -117,7 +117,6 @@ impl SweepLowering<'_> {
             lanes,
             &mut FxHashMap::default(),
         )?;
-        self.barrier();
         Ok(())
     }
     /// Loops `depth..` of the staging nest; the depth is bounded by the rank.

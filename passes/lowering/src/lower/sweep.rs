@@ -121,8 +121,6 @@ pub struct SweepLowering<'a> {
     pub pending: Vec<(Value, Resident)>,
     /// Memory of this step that nobody reads any more.
     pub free: Vec<Resident>,
-    /// True if some of that memory was given to another value.
-    pub reuses: bool,
     /// Accumulators over outer loops.
     pub accumulators: Vec<Accumulator>,
     /// Position of each op in the sweep.
@@ -281,12 +279,6 @@ impl<'a> SweepLowering<'a> {
             Map::Thread
         } else {
             Map::Seq
-        }
-    }
-    /// Makes tile memory written by one thread visible to the others.
-    pub fn barrier(&mut self) {
-        if self.target.is_gpu() {
-            self.k.op(&fuser_dialects::kernel::BARRIER, &[], &[], &[]);
         }
     }
 

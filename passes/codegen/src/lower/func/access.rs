@@ -1,6 +1,7 @@
 //! Memory of a kernel: loads, stores, and the placement of allocations.
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds::{self, Rounds};
 use fuser_ir::AttrKind;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Op, Value};
@@ -33,7 +34,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .dtype()
             .ok_or_else(|| malformed("a buffer has no element type"))?;
         let elem = stored(dtype);
-        let index = self.operand_value(op, memory + 1)?;
+        let index = match self.slot(buffer) {
+            Some(slot) => self.emit.constant_int(64, None, slot?),
+            None => self.operand_value(op, memory + 1)?,
+        };
         let align = self
             .ir
             .int_of(op, "align")
@@ -48,17 +52,60 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         ))
     }
 
+    /// The thread's own element of a buffer in the registers of a block where this round begins; `None` for other memory.
+    fn slot(&self, buffer: Value) -> Option<Result<i64, CodegenError>> {
+        let loops = self.registers.get(&buffer)?;
+        let slot = self.round.and_then(|round| {
+            let own = loops.iter().position(|rounds| *rounds == round.rounds)?;
+            let before: i64 = loops[..own].iter().map(Rounds::elements).sum();
+            Some(before + round.number * round.rounds.step)
+        });
+        Some(slot.ok_or_else(|| malformed("registers are touched outside of their loops")))
+    }
+
+    /// Loads where this thread runs the present iteration. What nobody writes may be loaded by the others too.
+    fn guarded_load(
+        &self,
+        buffer: Value,
+        zero: impl FnOnce() -> Val<'a, 'ctx>,
+        load: impl FnOnce() -> Val<'a, 'ctx>,
+    ) -> Val<'a, 'ctx> {
+        let free = self.constant.contains(&buffer) || self.is_own(buffer);
+        match self.round.and_then(|round| round.runs).filter(|_| !free) {
+            Some(runs) => self.emit.either(self.emit.val(runs), load, zero),
+            None => load(),
+        }
+    }
+
+    /// True for memory that no other thread sees.
+    fn is_own(&self, memory: Value) -> bool {
+        let TypeKind::MemRef { space, .. } = self.ir.value_kind(memory) else {
+            return false;
+        };
+        matches!(space, MemSpace::Local | MemSpace::Register)
+    }
+
     pub(in crate::lower) fn load(
         &self,
         op: Op,
         result: Shape,
     ) -> Result<Val<'a, 'ctx>, CodegenError> {
         let (address, elem, align) = self.address(op, 0)?;
-        let loaded = if self.is_widened(op, result) {
-            memory::load_in_parts(self.emit, address, elem, align)
-        } else {
-            memory::load(self.emit, address, elem, result.lanes, align)
+        let buffer = self.operand(op, 0)?;
+        let zero = || {
+            self.emit
+                .val(self.emit.shaped_type(elem, result.lanes).const_zero())
         };
+        let loaded = self.guarded_load(buffer, zero, || {
+            if self.is_widened(op, result) {
+                return memory::load_in_parts(self.emit, address, elem, align);
+            }
+            let loaded = memory::load(self.emit, address, elem, result.lanes, align);
+            if self.emit.gpu && self.constant.contains(&buffer) {
+                memory::invariant(self.emit, loaded);
+            }
+            loaded
+        });
         // Any byte but zero is true.
         Ok(if result.dtype == DType::I1 {
             loaded.ne(0)
@@ -96,6 +143,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let fill = self.operand_value(op, 2)?;
         let (first, end) = (self.operand_value(op, 3)?, self.operand_value(op, 4)?);
         let (address, elem, align) = self.address(op, 0)?;
+        let runs = self.round.and_then(|round| round.runs);
+        let mine = |inside: Val<'a, 'ctx>| match runs {
+            Some(runs) => inside.and(emit.val(runs)),
+            None => inside,
+        };
         let read = |address, lanes| {
             let loaded = memory::load(emit, address, elem, lanes, align);
             if result.dtype == DType::I1 {
@@ -105,11 +157,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             }
         };
         let Some(lanes) = result.lanes else {
-            let inside = first.le(0).and(end.gt(0));
+            let inside = mine(first.le(0).and(end.gt(0)));
             return Ok(emit.unless_rare(inside, fill, || read(address, None)));
         };
         let count = i64::from(lanes);
-        let some = first.lt(end).and(first.lt(count)).and(end.gt(0));
+        let some = mine(first.lt(end).and(first.lt(count)).and(end.gt(0)));
         Ok(emit.unless_rare(some, fill, || {
             let all = first.le(0).and(end.ge(count));
             let one_by_one = || {
@@ -131,7 +183,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let value = self.operand_value(op, 0)?;
         let dtype = self.shape(self.operand(op, 0)?)?.dtype;
         let (address, _, align) = self.address(op, 1)?;
-        let emit = self.emit;
+        let (emit, memory) = (self.emit, self.operand(op, 1)?);
         let value = if dtype == DType::I1 {
             convert(value, Format::unsigned(1), Format::unsigned(8))
         } else {
@@ -141,24 +193,26 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             memory::stream(emit, value, address, LINE);
             return Ok(());
         }
-        if !self.first_thread_only(self.operand(op, 1)?) {
-            memory::store(emit, value, address, align);
-            return Ok(());
+        match self.writer().filter(|_| !self.is_own(memory)) {
+            Some(writes) => {
+                reduce::when(emit, writes, || memory::store(emit, value, address, align))
+            }
+            None => {
+                memory::store(emit, value, address, align);
+                Ok(())
+            }
         }
-        let first = self.thread().eq(0);
-        reduce::when(emit, first, || memory::store(emit, value, address, align))
     }
 
-    /// Outside of thread loops all threads run alike; what they share is written by the first.
-    fn first_thread_only(&self, memory: Value) -> bool {
-        let local = matches!(
-            self.ir.value_kind(memory),
-            TypeKind::MemRef {
-                space: MemSpace::Local,
-                ..
-            }
-        );
-        self.emit.gpu && self.threads > 1 && self.in_threads == 0 && !local
+    /// True in the threads that store what threads share, where not all do: the first one outside of thread loops, where all run
+    /// alike, and those that run the present iteration.
+    fn writer(&self) -> Option<Val<'a, 'ctx>> {
+        let alike = self.emit.gpu && self.threads > 1 && self.in_threads == 0;
+        let runs = self.round.and_then(|round| round.runs);
+        match alike {
+            true => Some(self.thread().eq(0)),
+            false => runs.map(|raw| self.emit.val(raw)),
+        }
     }
 
     pub(in crate::lower) fn special_register(&self, name: &str) -> Val<'a, 'ctx> {
@@ -190,9 +244,17 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             _ => None,
         };
         let elem = stored(*dtype);
+        let mut fixed = fixed;
+        if *space == MemSpace::Register {
+            let loops = rounds::owners(self.ir, result, i64::from(self.threads));
+            let loops = loops.ok_or_else(|| malformed("registers without owners"))?;
+            let elements: i64 = loops.iter().map(Rounds::elements).sum();
+            fixed = u64::try_from(elements).ok();
+            self.registers.insert(result, loops);
+        }
         let bytes = fixed.and_then(|count| count.checked_mul(dtype.bytes()));
-        let on_stack =
-            *space == MemSpace::Local && (self.emit.gpu || bytes.is_some_and(|b| b <= STACK_BYTES));
+        let on_stack = matches!(space, MemSpace::Local | MemSpace::Register)
+            && (self.emit.gpu || bytes.is_some_and(|b| b <= STACK_BYTES));
         let pointer = match (on_stack, fixed) {
             (true, Some(count)) => self.stack(elem, count)?,
             _ => {

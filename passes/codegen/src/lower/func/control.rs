@@ -1,5 +1,6 @@
 //! Control flow of a kernel: loops and branches, opened at their op and closed at their terminator.
 
+use fuser_dialects::kernel::rounds::Rounds;
 use fuser_ir::{Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
@@ -21,6 +22,7 @@ pub(super) struct Frame<'ctx> {
 pub(super) enum FrameKind<'ctx> {
     Function,
     Loop(OpenLoop<'ctx>),
+    Rounds(OpenRounds<'ctx>),
     Then(OpenIf<'ctx>),
     Else(OpenIf<'ctx>),
 }
@@ -37,15 +39,39 @@ pub(super) struct OpenLoop<'ctx> {
     map: Map,
 }
 
+/// A thread loop that is written out, round by round.
+pub(super) struct OpenRounds<'ctx> {
+    op: Op,
+    rounds: Rounds,
+    round: i64,
+    carried: Vec<BasicValueEnum<'ctx>>,
+    combiners: Vec<Combiner>,
+}
+
+/// A round that is being written.
+#[derive(Clone, Copy)]
+pub(super) struct Round<'ctx> {
+    pub(super) rounds: Rounds,
+    pub(super) number: i64,
+    /// True in the threads that run an iteration, where some do not. The others do as if they ran the first one, and leave no trace.
+    pub(super) runs: Option<BasicValueEnum<'ctx>>,
+}
+
 /// A value that a loop carries, or the parts of a running extreme.
 struct Carried<'ctx> {
     extreme: Option<Extreme>,
     phis: Vec<PhiValue<'ctx>>,
+    parts: Vec<BasicValueEnum<'ctx>>,
 }
 
 impl<'ctx> Carried<'ctx> {
-    fn parts(&self) -> Vec<BasicValueEnum<'ctx>> {
-        self.phis.iter().map(|phi| phi.as_basic_value()).collect()
+    /// A value that no branch carries.
+    fn alone(raw: BasicValueEnum<'ctx>) -> Self {
+        Carried {
+            extreme: None,
+            phis: Vec::new(),
+            parts: vec![raw],
+        }
     }
 }
 
@@ -86,6 +112,16 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             Vec::new()
         };
         let initial = self.initial_values(op, &combiners)?;
+        let rounds = Rounds::of(self.ir, op, i64::from(self.threads));
+        if let Some(rounds) = rounds.filter(|_| spread) {
+            return self.open_rounds(OpenRounds {
+                op,
+                rounds,
+                round: 0,
+                carried: initial,
+                combiners,
+            });
+        }
         let (start, limit, stride) = match map {
             Map::Grid if self.emit.gpu => return self.open_block_loop(op, count),
             Map::Grid => {
@@ -130,6 +166,67 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(initial)
     }
 
+    fn open_rounds(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
+        self.in_threads += 1;
+        self.next_round(open)
+    }
+
+    /// Opens the next round of a loop, or ends the loop.
+    fn next_round(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
+        let (number, rounds) = (open.round, open.rounds);
+        if number == rounds.count {
+            self.round = None;
+            self.in_threads -= 1;
+            let values = open.carried.iter().map(|&raw| self.emit.val(raw));
+            return self.loop_results(open.op, &open.combiners, values.collect());
+        }
+        let threads = i64::from(self.threads);
+        let mut k = self.thread() + number * threads;
+        let mut runs = None;
+        if (number + 1) * threads > rounds.iterations() {
+            let inside = k.ult(rounds.iterations());
+            k = k.except(inside.flip(), 0);
+            runs = Some(inside.raw());
+        }
+        self.round = Some(Round {
+            rounds,
+            number,
+            runs,
+        });
+        let carried = open.carried.iter().map(|&raw| Carried::alone(raw));
+        self.bind(open.op, k, &carried.collect::<Vec<_>>())?;
+        let body = self.ir.body(open.op, 0);
+        let block = body.ok_or_else(|| malformed("a loop has no body"))?;
+        self.enter(block, FrameKind::Rounds(open));
+        Ok(())
+    }
+
+    /// Ends a round: threads that did not run it keep what they had.
+    fn close_round(
+        &mut self,
+        mut open: OpenRounds<'ctx>,
+        values: &[Value],
+    ) -> Result<(), CodegenError> {
+        if values.len() != open.carried.len() {
+            return Err(malformed("a loop yields another number of values"));
+        }
+        let runs = self.round.and_then(|round| round.runs);
+        let next = self.raw_values(values)?.into_iter().zip(&open.carried);
+        let next = next.map(|(next, &before)| match runs {
+            Some(runs) => {
+                let idle = self.emit.val(runs).flip();
+                self.emit
+                    .val(next)
+                    .except(idle, self.emit.val(before))
+                    .raw()
+            }
+            None => next,
+        });
+        open.carried = next.collect();
+        open.round += 1;
+        self.next_round(open)
+    }
+
     fn counted_loop(
         &mut self,
         op: Op,
@@ -163,7 +260,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 phi.add_incoming(&[(&part, before)]);
                 phis.push(phi);
             }
-            carried.push(Carried { extreme, phis });
+            let parts = phis.iter().map(|phi| phi.as_basic_value()).collect();
+            carried.push(Carried {
+                extreme,
+                phis,
+                parts,
+            });
         }
         let k = emit.val(counter.as_basic_value());
         // Unsigned for a count that spans all of i64; a CPU's range is signed but not negative.
@@ -254,7 +356,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.values.insert(counter, index.raw());
         }
         for (arg, carried) in args.zip(carried) {
-            self.hold(arg, carried.extreme, carried.parts());
+            self.hold(arg, carried.extreme, carried.parts.clone());
         }
         Ok(())
     }
@@ -291,6 +393,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     pub(super) fn leave(&mut self, values: &[Value]) -> Result<(), CodegenError> {
         match self.frames.pop().map(|frame| frame.kind) {
             Some(FrameKind::Loop(open)) => self.close_loop(open, values),
+            Some(FrameKind::Rounds(open)) => self.close_round(open, values),
             Some(FrameKind::Then(open)) => {
                 let yielded = self.raw_values(values)?;
                 self.close_then(open, yielded)
@@ -337,23 +440,37 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
         emit.builder.position_at_end(open.exit);
         self.in_threads -= u32::from(open.map == Map::Thread);
-        self.loop_results(&open)
+        let values = open.carried.iter();
+        let values = values.map(|carried| self.settle(carried.extreme, &carried.parts));
+        let values = values.collect::<Result<_, _>>()?;
+        self.loop_results(open.op, &open.combiners, values)
     }
 
-    fn loop_results(&mut self, open: &OpenLoop<'ctx>) -> Result<(), CodegenError> {
-        let results = self.ir.results(open.op).to_vec();
-        for (index, (result, carried)) in results.into_iter().zip(&open.carried).enumerate() {
-            let own = self.settle(carried.extreme, &carried.parts())?;
-            let value = match open.combiners.get(index) {
-                Some(&combiner) => {
-                    let block = reduce::Block {
-                        threads: self.threads,
-                        thread: self.thread(),
-                    };
-                    reduce::threads(self.emit, own, combiner, self.shape(result)?.dtype, &block)?
-                }
-                None => own,
+    /// Gives a loop its results: the threads' values put together where they have combiners.
+    fn loop_results(
+        &mut self,
+        op: Op,
+        combiners: &[Combiner],
+        mut values: Vec<Val<'a, 'ctx>>,
+    ) -> Result<(), CodegenError> {
+        let results = self.ir.results(op).to_vec();
+        if !combiners.is_empty() {
+            let mut parts = Vec::new();
+            for ((&result, value), &combiner) in results.iter().zip(values).zip(combiners) {
+                let dtype = self.shape(result)?.dtype;
+                parts.push(reduce::Part {
+                    value,
+                    combiner,
+                    dtype,
+                });
+            }
+            let block = reduce::Block {
+                threads: self.threads,
+                thread: self.thread(),
             };
+            values = reduce::threads(self.emit, parts, &block)?;
+        }
+        for (result, value) in results.into_iter().zip(values) {
             self.values.insert(result, value.raw());
         }
         Ok(())

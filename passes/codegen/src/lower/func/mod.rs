@@ -13,6 +13,7 @@ mod running;
 mod whole_lines;
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds::Rounds;
 use fuser_ir::def::Computes;
 use fuser_ir::{Block, Ir, Op, Value};
 use inkwell::AddressSpace;
@@ -21,11 +22,10 @@ use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arith::{self, Combiner};
-use super::hazard;
 use super::legal;
 use super::reduce;
 use super::types::{Shape, shape};
-use control::{Frame, FrameKind};
+use control::{Frame, FrameKind, Round};
 use running::Running;
 
 use crate::error::CodegenError;
@@ -73,8 +73,12 @@ pub struct Lowering<'a, 'ctx> {
     frames: Vec<Frame<'ctx>>,
     /// The number of open thread loops.
     in_threads: u32,
-    /// The ops before which the threads of a block wait for each other.
-    waits: FxHashSet<Op>,
+    /// The loops that touch each buffer in the registers of a block.
+    registers: FxHashMap<Value, Vec<Rounds>>,
+    /// The round of the thread loop that is being written out.
+    round: Option<Round<'ctx>>,
+    /// The parameters that nothing stores to and no other buffer overlaps.
+    constant: FxHashSet<Value>,
 }
 
 fn malformed(what: &str) -> CodegenError {
@@ -99,11 +103,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let (values, frames) = (FxHashMap::default(), Vec::new());
         let threads = threads_of(ir, func);
-        let waits = if emit.gpu && threads > 1 {
-            hazard::barriers(ir, func, threads, noalias)
-        } else {
-            FxHashSet::default()
-        };
+        let stored = |arg: &Value| ir.users(*arg).any(|user| ir.is(user, &kernel::STORE));
+        let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
+        let constant = args.iter().copied().filter(|arg| noalias && !stored(arg));
         Lowering {
             ir,
             emit,
@@ -117,7 +119,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             running: FxHashMap::default(),
             frames,
             in_threads: 0,
-            waits,
+            registers: FxHashMap::default(),
+            round: None,
+            constant: constant.collect(),
         }
     }
 
@@ -301,9 +305,6 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     fn op(&mut self, op: Op) -> Result<(), CodegenError> {
         let ir = self.ir;
-        if self.waits.contains(&op) {
-            reduce::barrier(self.emit);
-        }
         if ir.is(op, &kernel::FOR) {
             self.open_loop(op)
         } else if ir.is(op, &kernel::IF) {

@@ -1,0 +1,119 @@
+//! A round is what all threads of a block run of a thread loop at once: one iteration each.
+//!
+//! ```text
+//! kernel.for 0, 1000, 8 map "thread" { ... }        125 iterations by 64 threads: 2 rounds, the last one by 61
+//! ```
+//!
+//! Loops of few rounds are written out, so that what a thread keeps from one of them to the next can lie in registers. Code
+//! generation and the pass that chooses registers ask the same questions here.
+
+use fuser_ir::def::Computes;
+use fuser_ir::types::{Extent, MemSpace, TypeKind};
+use fuser_ir::{Ir, Op, Value};
+
+use super::ops::{FOR, LOAD, STORE};
+
+/// The most rounds of a loop that is written out.
+pub const MOST_ROUNDS: i64 = 8;
+
+/// The constant bounds of a thread loop that is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rounds {
+    /// The first value of the induction variable.
+    pub lower: i64,
+    /// One past its last value.
+    pub upper: i64,
+    /// The increment, at least 1.
+    pub step: i64,
+    /// The number of rounds.
+    pub count: i64,
+}
+
+impl Rounds {
+    /// The rounds of the thread loop `op` in a block of `threads`; `None` where they are not known, too many, or hold a loop.
+    pub fn of(ir: &Ir, op: Op, threads: i64) -> Option<Rounds> {
+        let spread = ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
+        let constant = |n: usize| {
+            let by = ir.made_as(ir.operand(op, n), Computes::Constant)?;
+            ir.int_of(by, "value")
+        };
+        if !spread || threads < 2 {
+            return None;
+        }
+        let (lower, upper, step) = (constant(0)?, constant(1)?, constant(2)?);
+        if step < 1 || upper < lower {
+            return None;
+        }
+        let iterations = upper.checked_sub(lower)?.checked_add(step - 1)? / step;
+        let count = iterations / threads + i64::from(iterations % threads != 0);
+        let flat = !ir.walk(op).into_iter().skip(1).any(|op| ir.is(op, &FOR));
+        (count <= MOST_ROUNDS && flat).then_some(Rounds {
+            lower,
+            upper,
+            step,
+            count,
+        })
+    }
+    /// The number of iterations.
+    pub fn iterations(&self) -> i64 {
+        (self.upper - self.lower + self.step - 1) / self.step
+    }
+    /// Elements of register memory that each thread has for them.
+    pub fn elements(&self) -> i64 {
+        self.count * self.step
+    }
+}
+
+/// The loops that touch `memory`, by their first index, if each element is touched by one thread alone: every access is at the
+/// induction variable of a loop that is written out, no wider than its step, and two loops are spread alike or do not meet.
+pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
+    let TypeKind::MemRef { dims, space, .. } = ir.value_kind(memory) else {
+        return None;
+    };
+    let own = matches!(space, MemSpace::Tile | MemSpace::Register);
+    let fixed = matches!(dims.as_slice(), [Extent::Static(_)]);
+    if !own || !fixed {
+        return None;
+    }
+    let mut loops: Vec<Rounds> = Vec::new();
+    for user in ir.users(memory) {
+        let around = around(ir, user)?;
+        let rounds = Rounds::of(ir, around, threads)?;
+        let (value, index) = if ir.is(user, &LOAD) {
+            (ir.result(user, 0), ir.operand(user, 1))
+        } else if ir.is(user, &STORE) && ir.operand(user, 0) != memory {
+            (ir.operand(user, 0), ir.operand(user, 2))
+        } else {
+            return None;
+        };
+        let induction = ir.args(ir.body(around, 0)?).first().copied();
+        let lanes = match ir.value_kind(value) {
+            TypeKind::Vector { shape, .. } => shape.first().copied().unwrap_or(1),
+            _ => 1,
+        };
+        if induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
+            return None;
+        }
+        if !loops.contains(&rounds) {
+            loops.push(rounds);
+        }
+    }
+    loops.retain(|rounds| rounds.count > 0);
+    loops.sort_unstable();
+    // The last iteration may reach beyond the end of its loop.
+    let end = |rounds: &Rounds| rounds.lower + rounds.iterations() * rounds.step;
+    let meet = loops.windows(2).any(|pair| end(&pair[0]) > pair[1].lower);
+    (!meet).then_some(loops)
+}
+
+/// True if a thread loop is around an op.
+pub fn in_threads(ir: &Ir, op: Op) -> bool {
+    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    outer.any(|op| ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread"))
+}
+
+/// The loop around an op.
+fn around(ir: &Ir, op: Op) -> Option<Op> {
+    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    outer.find(|&op| ir.is(op, &FOR))
+}

@@ -1,0 +1,85 @@
+//! Tile memory that no two threads share becomes registers.
+//!
+//! A row that a block keeps from one phase to the next is written and read by loops that are spread over its threads alike. Then each
+//! thread reads back what it wrote itself: that needs no shared memory, no barrier and no load.
+//!
+//! ```text
+//! %t = kernel.alloc : memref<1024xf32, tile>   =>   %t = kernel.alloc : memref<1024xf32, register>
+//! ```
+//!
+//! A single element that no thread loop touches is what all threads compute alike, and becomes local to each.
+//!
+//! Never more than [`MOST_BYTES`] of a thread, the allocations in program order: beyond, its registers would not do, and what
+//! does not fit into them lies in slow memory.
+
+use fuser_dialects::kernel::{self, rounds};
+use fuser_ir::types::{Extent, MemSpace, TypeKind};
+use fuser_ir::{Ir, Op};
+use fuser_pass::{PassContext, PassDef, StatDef};
+
+/// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
+const MOST_BYTES: u64 = 256;
+
+/// `keep-in-registers`
+pub static KEEP_IN_REGISTERS: PassDef = PassDef {
+    name: "keep-in-registers",
+    summary: "moves tile memory that no two threads share to registers",
+    doc: "In each `kernel.func` of more than one thread: an allocation in `tile` memory each element of which one thread alone touches, \
+          in loops of few rounds with constant bounds, becomes one in `register` memory; one of a single element that no thread \
+          loop touches, one in `local` memory.",
+    anchor: &["builtin.module"],
+    statistics: &[StatDef {
+        name: "allocations",
+        doc: "allocations moved to registers",
+    }],
+    run: |ctx| {
+        run(ctx);
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) {
+    for func in ctx.ir.children(ctx.op) {
+        if !ctx.ir.is(func, &kernel::FUNC) {
+            continue;
+        }
+        let threads = ctx.ir.int_of(func, "threads").unwrap_or(1);
+        let mut left = MOST_BYTES;
+        for alloc in ctx.ir.children(func) {
+            let own = own_memory(ctx.ir, alloc, threads);
+            let Some((space, bytes)) = own.filter(|own| own.1 <= left) else {
+                continue;
+            };
+            left -= bytes;
+            let memory = ctx.ir.result(alloc, 0);
+            if let TypeKind::MemRef { dims, dtype, .. } = ctx.ir.value_kind(memory).clone() {
+                let ty = ctx.ir.type_id(TypeKind::MemRef { dims, dtype, space });
+                ctx.ir.set_value_type(memory, ty);
+                ctx.count("allocations", 1);
+            }
+        }
+    }
+}
+
+/// The space that an allocation in tile memory can move to, and the bytes that each thread then has.
+fn own_memory(ir: &Ir, alloc: Op, threads: i64) -> Option<(MemSpace, u64)> {
+    if !ir.is(alloc, &kernel::ALLOC) || threads < 2 {
+        return None;
+    }
+    let memory = ir.result(alloc, 0);
+    let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(memory) else {
+        return None;
+    };
+    if *space != MemSpace::Tile {
+        return None;
+    }
+    let alike = ir.users(memory).all(|user| !rounds::in_threads(ir, user));
+    if alike && dims[..] == [Extent::Static(1)] {
+        return Some((MemSpace::Local, dtype.bytes()));
+    }
+    let loops = rounds::owners(ir, memory, threads)?;
+    let elements: i64 = loops.iter().map(rounds::Rounds::elements).sum();
+    let bytes = u64::try_from(elements).ok()?.checked_mul(dtype.bytes())?;
+    Some((MemSpace::Register, bytes))
+}

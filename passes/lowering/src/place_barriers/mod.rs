@@ -1,0 +1,327 @@
+//! Barriers that the sequential meaning of a kernel needs on a GPU.
+//!
+//! A kernel means what its loops do one after the other; on a GPU the threads of a block run them at the same time. So
+//! where one thread may read or overwrite what another has written, or overwrite what another has yet to read, a barrier must
+//! stand between. This pass puts one at every such place that has none, and nothing else does: lowering emits none, and code
+//! generation adds none.
+//!
+//! ```text
+//! kernel.for ... map "thread" { kernel.store %v, %tile, %i }
+//! kernel.for ... map "thread" { %w = kernel.load %tile, %i ... }     the same thread: nothing
+//!                                                                    <= a barrier
+//! kernel.for ... map "thread" { %w = kernel.load %tile, %j ... }     another one
+//! ```
+//!
+//! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
+//! a vector loop and of the loop over its rest do not meet (`place`). Accesses inside one thread loop need no barrier, because
+//! its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
+//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. It is a forward
+//! analysis over the flattened function, repeated until the states that flow back along loops no longer grow.
+
+mod place;
+
+use std::collections::BTreeSet;
+
+use fuser_dialects::task::updates;
+use fuser_dialects::{kernel, task};
+use fuser_ir::types::{MemSpace, TypeKind};
+use fuser_ir::{Ir, NewOp, Op, Value};
+use fuser_pass::{PassContext, PassDef, StatDef};
+use rustc_hash::FxHashSet;
+
+use place::Places;
+
+/// Passes over the function before we give up and put a barrier before every access. Two or three do.
+const MAX_PASSES: usize = 64;
+
+/// `place-barriers`
+pub static PLACE_BARRIERS: PassDef = PassDef {
+    name: "place-barriers",
+    summary: "puts barriers where threads of a block must wait for each other",
+    doc: "In each `kernel.func` of more than one thread: a `kernel.barrier` before every op that touches memory which another \
+          thread touched since the last one, where one of the two writes. Barriers that stand there stay, and count.",
+    anchor: &["builtin.module"],
+    statistics: &[StatDef {
+        name: "barriers",
+        doc: "barriers put in",
+    }],
+    run: |ctx| {
+        run(ctx);
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) {
+    let ops = ctx.ir.children(ctx.op);
+    let mut programs = ops.iter().filter(|&&op| ctx.ir.is(op, &task::PROGRAM));
+    let overlap = programs.any(|&program| updates_in_place(ctx.ir, program));
+    let kernels = ops.iter().filter(|&&op| ctx.ir.is(op, &kernel::FUNC));
+    for &func in kernels.collect::<Vec<_>>() {
+        let waits = waits(ctx.ir, func, overlap);
+        ctx.count("barriers", waits.len() as u64);
+        for op in waits {
+            let new = NewOp {
+                loc: Some(ctx.ir.op_loc(op)),
+                ..NewOp::default()
+            };
+            let barrier = ctx.ir.create_op(&kernel::BARRIER, new);
+            ctx.ir.insert_before(op, barrier);
+        }
+    }
+}
+
+/// True if a result of `program` is written straight into an argument: a kernel may then have one buffer under two names.
+fn updates_in_place(ir: &Ir, program: Op) -> bool {
+    let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
+    let results = yields.map_or(0, |op| ir.operand_count(op));
+    (0..results).any(|result| updates::is_in_place(ir, program, result))
+}
+
+/// Something that threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Shared {
+    /// Global buffers that may overlap.
+    Global,
+    /// A buffer.
+    Buffer(Value),
+    /// The partial results of a loop that combines over warps.
+    Partials(Op),
+}
+
+/// The threads that make an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    /// The first one: a store outside of thread loops.
+    First,
+    /// All, or one that is not known.
+    Any,
+    /// The one that runs an iteration, at a place that follows from it.
+    Owner(place::Id),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Access {
+    memory: Shared,
+    writes: bool,
+    by: By,
+}
+
+/// The accesses since the last barrier.
+type State = BTreeSet<Access>;
+
+/// The function as a list, in program order.
+enum Event {
+    Access(Op, State),
+    /// Accesses behind a barrier that an op holds.
+    Behind(State),
+    Barrier,
+    LoopBegin,
+    LoopEnd(Op),
+    IfBegin,
+    Else,
+    IfEnd,
+}
+
+/// The ops of `func` before which all threads must wait, in program order.
+fn waits(ir: &Ir, func: Op, overlap: bool) -> Vec<Op> {
+    let threads = ir.int_of(func, "threads").unwrap_or(1);
+    if threads <= 1 {
+        return Vec::new();
+    }
+    let mut places = Places::new(ir);
+    let events = flatten(&mut places, func, threads, overlap);
+    let mut analysis = Analysis {
+        places,
+        waits: FxHashSet::default(),
+        carried: Vec::new(),
+    };
+    let settled = (0..MAX_PASSES).any(|_| !analysis.pass(&events));
+    let accesses = events.iter().filter_map(|event| match event {
+        Event::Access(op, _) => Some(*op),
+        _ => None,
+    });
+    accesses
+        .filter(|op| !settled || analysis.waits.contains(op))
+        .collect()
+}
+
+struct Analysis<'a> {
+    places: Places<'a>,
+    waits: FxHashSet<Op>,
+    /// For each loop, in order, what its body leaves behind for its next iteration.
+    carried: Vec<State>,
+}
+
+impl Analysis<'_> {
+    /// One walk; true if anything grew.
+    fn pass(&mut self, events: &[Event]) -> bool {
+        let (mut state, mut grew) = (State::new(), false);
+        let (mut loops, mut branches) = (Vec::new(), Vec::new());
+        let mut next_loop = 0;
+        for event in events {
+            match event {
+                Event::Barrier => state.clear(),
+                Event::Behind(accesses) => state.extend(accesses),
+                Event::Access(op, accesses) => {
+                    if self.conflict(&state, accesses) {
+                        grew |= self.waits.insert(*op);
+                    }
+                    if self.waits.contains(op) {
+                        state.clear();
+                    }
+                    state.extend(accesses);
+                }
+                Event::LoopBegin => {
+                    loops.push((next_loop, state.clone()));
+                    self.carried
+                        .resize(self.carried.len().max(next_loop + 1), State::new());
+                    state.extend(&self.carried[next_loop]);
+                    next_loop += 1;
+                }
+                Event::LoopEnd(op) => {
+                    if let Some((number, before)) = loops.pop() {
+                        grew |= self.carry(number, &state, *op);
+                        state.extend(&before);
+                    }
+                }
+                Event::IfBegin => branches.push((state.clone(), State::new())),
+                Event::Else => {
+                    if let Some((before, then)) = branches.last_mut() {
+                        *then = std::mem::replace(&mut state, before.clone());
+                    }
+                }
+                Event::IfEnd => {
+                    if let Some((_, then)) = branches.pop() {
+                        state.extend(&then);
+                    }
+                }
+            }
+        }
+        grew
+    }
+    /// True if one of `next` must wait for one of `before`.
+    fn conflict(&mut self, before: &State, next: &State) -> bool {
+        before.iter().any(|a| {
+            let alike = next.iter().filter(|b| a.memory == b.memory);
+            let mut alike = alike.filter(|b| a.writes || b.writes);
+            alike.any(|b| match (a.by, b.by) {
+                (By::First, By::First) => false,
+                (By::Owner(a), By::Owner(b)) => !self.places.apart(a, b),
+                _ => true,
+            })
+        })
+    }
+    /// Accesses that one iteration of a loop leaves to the next: places that differ between iterations have no one owner.
+    fn carry(&mut self, number: usize, state: &State, op: Op) -> bool {
+        let left = state.iter().map(|access| match access.by {
+            By::Owner(id) if self.places.changes(id, op) => Access {
+                by: By::Any,
+                ..*access
+            },
+            _ => *access,
+        });
+        let Some(carried) = self.carried.get_mut(number) else {
+            return false;
+        };
+        let before = carried.len();
+        carried.extend(left);
+        carried.len() != before
+    }
+}
+
+/// A step of the flattening that is yet to be done.
+enum Pending {
+    Ops(Option<Op>),
+    Event(Event),
+}
+
+fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Vec<Event> {
+    let ir = places.ir;
+    let first = |op: Op, region: usize| {
+        Pending::Ops(ir.body(op, region).and_then(|block| ir.first_op(block)))
+    };
+    let (mut events, mut pending) = (Vec::new(), vec![first(func, 0)]);
+    while let Some(item) = pending.pop() {
+        let op = match item {
+            Pending::Event(event) => {
+                events.push(event);
+                continue;
+            }
+            Pending::Ops(None) => continue,
+            Pending::Ops(Some(op)) => op,
+        };
+        pending.push(Pending::Ops(ir.next_op(op)));
+        let map = ir.str_of(op, "map").unwrap_or("seq");
+        if ir.is(op, &kernel::BARRIER) {
+            events.push(Event::Barrier);
+        } else if ir.is(op, &kernel::IF) {
+            events.push(Event::IfBegin);
+            pending.extend([
+                Pending::Event(Event::IfEnd),
+                first(op, 1),
+                Pending::Event(Event::Else),
+                first(op, 0),
+            ]);
+        } else if ir.is(op, &kernel::FOR) && map == "grid" {
+            // A block runs one iteration.
+            pending.push(first(op, 0));
+        } else if ir.is(op, &kernel::FOR) && map == "seq" {
+            events.push(Event::LoopBegin);
+            pending.extend([Pending::Event(Event::LoopEnd(op)), first(op, 0)]);
+        } else {
+            access(places, op, threads, overlap, &mut events);
+        }
+    }
+    events
+}
+
+/// The accesses of an op outside of loops of threads, or of such a loop.
+fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: &mut Vec<Event>) {
+    let ir = places.ir;
+    let mut state = State::new();
+    for inner in ir.walk(op) {
+        let (memory, writes) = if ir.is(inner, &kernel::LOAD) || ir.is(inner, &kernel::LOAD_WITHIN)
+        {
+            (ir.operand(inner, 0), false)
+        } else if ir.is(inner, &kernel::STORE) {
+            (ir.operand(inner, 1), true)
+        } else {
+            continue;
+        };
+        let Some(memory) = shared(ir, memory, overlap) else {
+            continue;
+        };
+        let by = match inner == op {
+            true if writes => By::First,
+            true => By::Any,
+            false => By::Owner(places.add(op, inner)),
+        };
+        state.insert(Access { memory, writes, by });
+    }
+    let combines = ir.is(op, &kernel::FOR) && !ir.results(op).is_empty();
+    let partials = |writes| Access {
+        memory: Shared::Partials(op),
+        writes,
+        by: By::Any,
+    };
+    if combines && threads > kernel::WARP {
+        state.insert(partials(true));
+        let behind = Event::Behind(State::from([partials(false)]));
+        events.extend([Event::Access(op, state), Event::Barrier, behind]);
+    } else if !state.is_empty() {
+        events.push(Event::Access(op, state));
+    }
+}
+
+/// The memory that an access names, if threads share it.
+fn shared(ir: &Ir, memory: Value, overlap: bool) -> Option<Shared> {
+    let TypeKind::MemRef { space, .. } = ir.value_kind(memory) else {
+        return None;
+    };
+    match space {
+        MemSpace::Local | MemSpace::Register => None,
+        MemSpace::Global if overlap => Some(Shared::Global),
+        MemSpace::Global | MemSpace::Tile => Some(Shared::Buffer(memory)),
+    }
+}
