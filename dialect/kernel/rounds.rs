@@ -30,7 +30,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The rounds of the thread loop `op` in a block of `threads`; `None` where they are not known, too many, or hold a loop.
+    /// The rounds of the thread loop `op` in a block of `threads`; `None` where they are not known, too many, or several that
+    /// hold a loop.
     pub fn of(ir: &Ir, op: Op, threads: i64) -> Option<Rounds> {
         let spread = ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
         let constant = |n: usize| {
@@ -47,7 +48,7 @@ impl Rounds {
         let iterations = upper.checked_sub(lower)?.checked_add(step - 1)? / step;
         let count = iterations / threads + i64::from(iterations % threads != 0);
         let flat = !ir.walk(op).into_iter().skip(1).any(|op| ir.is(op, &FOR));
-        (count <= MOST_ROUNDS && flat).then_some(Rounds {
+        (count <= 1 || count <= MOST_ROUNDS && flat).then_some(Rounds {
             lower,
             upper,
             step,

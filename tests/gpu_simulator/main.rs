@@ -205,10 +205,15 @@ type Budget = (&'static str, [u64; 6]);
 
 /// The most that the small copies of examples may take: what they take, with a tenth more instructions for another choice of the assembler's
 /// input. A softmax of 5 rows of 1,024 bf16 writes 10,240 bytes, which are 320 sectors: no kernel writes fewer.
-const BUDGETS: [Budget; 3] = [
-    ("softmax", [1, 30, 7_000, 640, 320, 840]),
-    ("layer_norm", [1, 18, 3_200, 1_356, 192, 120]),
-    ("transpose_add", [1, 789, 26_500, 4_802, 2_401, 4_420]),
+const BUDGETS: [Budget; 5] = [
+    ("softmax", [1, 10, 6_500, 320, 320, 200]),
+    ("layer_norm", [1, 6, 2_150, 972, 192, 120]),
+    (
+        "layer_norm_backward",
+        [3, 590, 375_000, 134_968, 82_624, 11_544],
+    ),
+    ("transpose_add", [1, 27, 4_700, 4_802, 2_401, 286]),
+    ("column_sum", [2, 32, 29_800, 17_152, 8_704, 512]),
 ];
 
 #[test]
@@ -236,4 +241,49 @@ fn kernels_keep_their_budgets() {
         }
     }
     assert!(told.is_empty(), "\n{told}");
+}
+
+/// The kernels of a program, by name: launches, blocks of each, and barriers of a block.
+fn kernels(program: &Program) -> Vec<(u64, u64, u64)> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.json");
+    let report = format!("--report=json:{}", file.display());
+    let output = run(program, "cuda", "sm_90", &[&report, "--check"]);
+    assert!(output.status.success(), "{}", text(&output));
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let kernels = report["simulator"]["kernels"].as_object().unwrap();
+    let count = |kernel: &Value| {
+        let of = |field: &str| kernel[field].as_u64().unwrap();
+        let (launches, blocks) = (of("launches"), of("blocks"));
+        // Once to warm up, once for the report.
+        (launches / 2, blocks / launches, of("barriers") / blocks)
+    };
+    kernels.values().map(count).collect()
+}
+
+/// Sums are spread over the multiprocessors of the device, 132, whatever shape they have: a long one, a few long ones, sums of wide
+/// columns, and of tall ones. Each element is loaded once into registers; only partial results need barriers.
+#[test]
+fn sums_have_a_block_for_each_multiprocessor() {
+    let sum = |shape: &str, dim: u32, result: &str| {
+        let text = format!(
+            "task.program @f(%x: tensor<{shape}xf32>) -> tensor<{result}f32> {{
+  %s = fusion.sum %x dims [{dim}]
+  task.return %s
+}}"
+        );
+        kernels(&Program::new(shape, &text, "f"))
+    };
+    let shapes = [
+        ("1048576", 0, ""),
+        ("3x300001", 1, "3x"),
+        ("5x65536", 0, "65536x"),
+        ("1111x129", 0, "129x"),
+    ];
+    for (shape, dim, result) in shapes {
+        let kernels = sum(shape, dim, result);
+        assert!(kernels[0].1 >= 132, "{shape}: {kernels:?}");
+        let barriers = kernels.iter().map(|kernel| kernel.2).max();
+        assert!(barriers <= Some(6), "{shape}: {kernels:?}");
+    }
 }

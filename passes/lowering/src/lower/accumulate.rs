@@ -101,10 +101,13 @@ impl SweepLowering<'_> {
         let begun = self.accumulators_where(wanted);
         for acc in &begun {
             let identity = self.identity(acc.combine, acc.op);
-            let size = acc
-                .dims
-                .iter()
-                .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size));
+            // Of one axis only what there is: the loops that add to it are spread alike then.
+            let size = match acc.dims.as_slice() {
+                [dim] if !dim.whole => self.inner_count(dim.axis),
+                dims => dims
+                    .iter()
+                    .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size)),
+            };
             self.copy_loop(size, |k, at, lanes| {
                 let value = k.splat(identity, lanes);
                 k.store(value, acc.memory, at);

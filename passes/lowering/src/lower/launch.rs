@@ -58,6 +58,8 @@ pub const SCRATCH_ALIGN: u64 = 64;
 
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
+/// Threads of a GPU's block that does.
+const COMBINE_THREADS: i64 = 256;
 
 /// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. Returns how many.
 pub fn lower_sweep(
@@ -433,7 +435,10 @@ impl Job<'_> {
             &types,
             &[None, ir.value_name_sym(output)],
             names,
-            self.spec.threads,
+            match self.target.is_gpu() {
+                true => COMBINE_THREADS,
+                false => self.spec.threads,
+            },
         );
         let loc = ir.op_loc(self.flat.op);
         let mut k = KernelBuilder {
@@ -568,6 +573,9 @@ struct Combining {
 
 impl Combining {
     fn emit(&self, k: &mut KernelBuilder) {
+        if self.map == Map::Thread {
+            return self.emit_groups(k);
+        }
         let blocks = k.ceil_div(self.total, Idx::Const(COMBINE_BLOCK));
         let grid = k.open_loop([Idx::ZERO, blocks, Idx::Const(1)], &[]);
         let start = k.mul(Idx::Value(grid.iv), Idx::Const(COMBINE_BLOCK));
@@ -579,6 +587,74 @@ impl Combining {
             k.close_loop(open, &[], self.map, &[]);
         }
         k.close_loop(grid, &[], Map::Grid, &[]);
+    }
+    /// On a GPU: groups of threads add up a share of the partial results of each element, and one group what these are.
+    fn emit_groups(&self, k: &mut KernelBuilder) {
+        let width = match self.total {
+            Idx::Const(total) => {
+                total.clamp(1, 32).unsigned_abs().next_power_of_two().max(8) as i64
+            }
+            Idx::Value(_) => 32,
+        };
+        let groups = COMBINE_THREADS / width;
+        let acc = self.combine.accumulator(self.dtype);
+        let tile = k.alloc(&[Idx::Const(COMBINE_THREADS)], acc);
+        let blocks = k.ceil_div(self.total, Idx::Const(width));
+        let grid = k.open_loop([Idx::ZERO, blocks, Idx::Const(1)], &[]);
+        let start = k.mul(Idx::Value(grid.iv), Idx::Const(width));
+        let share = k.ceil_div(self.partials, Idx::Const(groups));
+
+        let open = k.open_loop([Idx::ZERO, Idx::Const(COMBINE_THREADS), Idx::Const(1)], &[]);
+        let thread = Idx::Value(open.iv);
+        let column = k.rem(thread, Idx::Const(width));
+        let at = k.add(start, column);
+        let inside = self.inside(k, at);
+        let branch = k.open_if();
+        let group = k.div(thread, Idx::Const(width));
+        let from = k.mul(group, share);
+        let to = k.add(from, share);
+        let to = k.min(to, self.partials);
+        let sum = self.sum(k, [from, to], |k, partial| {
+            let row = k.mul(partial, self.total);
+            let index = k.add(row, at);
+            k.load(self.from, index, None)
+        });
+        k.store(sum, tile, thread);
+        k.close_if(branch, inside);
+        k.close_loop(open, &[], Map::Thread, &[]);
+
+        let open = k.open_loop([Idx::ZERO, Idx::Const(width), Idx::Const(1)], &[]);
+        let column = Idx::Value(open.iv);
+        let at = k.add(start, column);
+        let inside = self.inside(k, at);
+        let branch = k.open_if();
+        let sum = self.sum(k, [Idx::ZERO, Idx::Const(groups)], |k, group| {
+            let row = k.mul(group, Idx::Const(width));
+            let index = k.add(row, column);
+            k.load(tile, index, None)
+        });
+        let value = k.cast(sum, self.dtype);
+        k.store(value, self.to, at);
+        k.close_if(branch, inside);
+        k.close_loop(open, &[], Map::Thread, &[]);
+        k.close_loop(grid, &[], Map::Grid, &[]);
+    }
+    fn inside(&self, k: &mut KernelBuilder, at: Idx) -> Value {
+        let (at, total) = (k.index(at), k.index(self.total));
+        k.compare("lt", at, total)
+    }
+    /// The results of `load` for the indices of a range, put together in order.
+    fn sum(
+        &self,
+        k: &mut KernelBuilder,
+        [from, to]: [Idx; 2],
+        load: impl FnOnce(&mut KernelBuilder, Idx) -> Value,
+    ) -> Value {
+        let init = self.combine.identity(k, self.dtype);
+        let open = k.open_loop([from, to, Idx::Const(1)], &[init]);
+        let value = load(k, Idx::Value(open.iv));
+        let next = self.combine.apply(k, open.args[0], value);
+        k.close_loop(open, &[next], Map::Seq, &[])[0]
     }
     fn element(&self, k: &mut KernelBuilder, at: Idx, lanes: Option<u64>) {
         let identity = self.combine.identity(k, self.dtype);

@@ -5,8 +5,8 @@
 //!
 //! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
-//! loops), `index_set.rs` (loops without guards), `jam.rs` (several rows at once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `prefetch.rs` (what the next
-//! row will read), `stage.rs`
+//! loops), `spread.rs` (several of them as one, for threads), `index_set.rs` (loops without guards), `jam.rs` (several rows at
+//! once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `prefetch.rs` (what the next row will read), `stage.rs`
 //! (transposition through tile memory), `scan.rs` (what is handed on along an axis), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
@@ -27,6 +27,7 @@ mod prefetch;
 mod pure;
 mod reduce;
 mod scan;
+mod spread;
 mod stage;
 pub mod sweep;
 mod window;

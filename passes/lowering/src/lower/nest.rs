@@ -152,7 +152,19 @@ impl SweepLowering<'_> {
         loops: &[usize],
         dtype: DType,
     ) -> Value {
-        let dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
+        let dims = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
+        self.allocate_dims(value, dims, dtype)
+    }
+    /// As [`Self::allocate_resident`] for a tile that a GPU's threads write along another axis than they read: rows are an element
+    /// longer, so that the elements of a column lie in different banks.
+    pub(super) fn allocate_padded(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
+        let mut dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
+        if let Some((_, Idx::Const(size))) = dims.last_mut().filter(|_| self.target.is_gpu()) {
+            *size |= 1;
+        }
+        self.allocate_dims(value, dims, dtype)
+    }
+    fn allocate_dims(&mut self, value: Value, dims: Vec<(usize, Idx)>, dtype: DType) -> Value {
         let sizes: Vec<Idx> = dims.iter().map(|d| d.1).collect();
         let alike =
             |r: &Resident| r.dtype == dtype && r.dims.iter().map(|d| d.1).eq(sizes.iter().copied());
@@ -196,6 +208,8 @@ impl SweepLowering<'_> {
         self.emit_pure(nest, depth, scopes, ivs, lanes)?;
         let result = if depth == nest.loops.len() {
             self.emit_effects(nest, scopes, ivs, carried, lanes)
+        } else if depth == 0 && self.spreads(nest) {
+            self.emit_spread(nest, scopes, ivs).map(|()| Vec::new())
         } else {
             self.emit_tile_loop(nest, depth, scopes, ivs, carried)
         };

@@ -11,6 +11,7 @@ use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
+use super::spread::Indices;
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
 /// Tile memory that one staged operand may take: a quarter of a second-level cache of 1 MiB.
@@ -103,12 +104,21 @@ impl SweepLowering<'_> {
             .filter(|l| varies.contains(l))
             .collect();
         let dtype = self.ir().value_kind(value).dtype().unwrap_or(DType::F32);
-        self.allocate_resident(value, &dims, dtype);
+        self.allocate_padded(value, &dims, dtype);
         let Some((_, resident)) = self.pending.last().cloned() else {
             return Ok(());
         };
         let mut order: Vec<usize> = dims.into_iter().filter(|&l| l != along).collect();
         order.push(along);
+        if self.is_small(&order) {
+            let stage = &mut |s: &mut Self, ivs: &mut Indices, lanes| {
+                let at = ivs[&along];
+                let loaded = s.load_along(value, ivs, along, lanes)?;
+                s.stage_lanes(&resident, along, (at, loaded), lanes, ivs);
+                Ok(())
+            };
+            return self.spread_tile(&order, Some(lanes), &mut Indices::default(), stage);
+        }
         self.stage_level(
             value,
             &resident,

@@ -350,6 +350,11 @@ impl<'a> SweepLowering<'a> {
                 s.partial = worker;
                 s.init_accumulators(|a| a.cross_grid)?;
                 s.emit_hoisted(0)?;
+                if share.is(1) && total == partials {
+                    s.decode(grid, steps, worker);
+                    s.emit_outer(grid.len())?;
+                    return s.flush_accumulators(|a| a.cross_grid);
+                }
                 let from = s.k.mul(worker, share);
                 let end = s.k.add(from, share);
                 let end = s.k.min(end, total);

@@ -64,7 +64,10 @@ impl<'a> Places<'a> {
             width,
             whole: !ir.is(op, &kernel::LOAD_WITHIN),
         };
-        let known = self.all.iter().position(|known| self.same(known, &place));
+        let known = self.all.iter().position(|known| {
+            let ends = [known, &place].map(|place| ir.operand(place.thread_loop, 1));
+            self.same(known, &place) && self.alike(ends[0], ends[1], [None; 2])
+        });
         let number = known.unwrap_or_else(|| {
             self.all.push(place);
             self.all.len() - 1
@@ -106,7 +109,7 @@ impl<'a> Places<'a> {
             return known;
         }
         let [one, two] = [a, b].map(|id| &self.all[id as usize]);
-        let apart = self.continues(one, two) || self.continues(two, one);
+        let apart = self.same(one, two) || self.continues(one, two) || self.continues(two, one);
         self.apart.insert(pair, apart);
         apart
     }
@@ -114,7 +117,7 @@ impl<'a> Places<'a> {
         let body = self.ir.body(thread_loop, 0)?;
         self.ir.args(body).first().copied()
     }
-    /// Computed alike, in loops with the same bounds and step.
+    /// True if they are computed alike, in loops with the same beginning and step: an iteration of both is one thread's.
     fn same(&self, a: &Place, b: &Place) -> bool {
         let header = |n| {
             let [a, b] = [a, b].map(|place| self.ir.operand(place.thread_loop, n));
@@ -123,7 +126,7 @@ impl<'a> Places<'a> {
         let own = [a, b].map(|place| self.induction(place.thread_loop));
         a.width == b.width
             && a.whole == b.whole
-            && (0..3).all(header)
+            && [0, 2].into_iter().all(header)
             && self.alike(a.index, b.index, own)
     }
     /// True if two values are computed alike, of two that stand for each other. Values that differ between two places, as

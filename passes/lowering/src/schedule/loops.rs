@@ -74,17 +74,19 @@ impl Draft<'_> {
                 rank(l.role),
             )
         });
+        let vector = self.lanes(target);
+        self.spread(&mut loops, vector, target);
         let accumulates = loops
             .iter()
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
         Some(Loops {
-            vector: self.lanes(target),
+            vector,
             partials: if accumulates {
                 self.partials(&loops, target)
             } else {
                 0
             },
-            threads: count(target.threads),
+            threads: self.threads(&loops, vector, target),
             loops,
         })
     }
@@ -142,7 +144,7 @@ impl Draft<'_> {
             .stored(value)
             .fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
     }
-    fn is_reduced(&self, axis: AxisId) -> bool {
+    pub(super) fn is_reduced(&self, axis: AxisId) -> bool {
         self.ops
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
@@ -307,12 +309,12 @@ impl Draft<'_> {
         (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
     }
     fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
-        let grid = loops
-            .iter()
-            .filter(|l| l.role == Role::Grid)
-            .map(|l| static_value(&l.extent));
-        let mut grid = grid;
-        let total = grid.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
+        let grid = loops.iter().filter(|l| l.role == Role::Grid);
+        let mut steps = grid.map(|l| {
+            let extent = static_value(&l.extent)?;
+            Some(extent.div_ceil(l.tile.unsigned_abs().max(1)))
+        });
+        let total = steps.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
         let most = count(target.partials);
         total.map_or(most, |n| most.min(count(n)).max(1))
     }
@@ -324,7 +326,7 @@ pub(super) fn static_value(expr: &ExtentExpr) -> Option<u64> {
 }
 
 /// A figure as a length.
-fn count(figure: u64) -> i64 {
+pub(super) fn count(figure: u64) -> i64 {
     i64::try_from(figure).unwrap_or(i64::MAX)
 }
 

@@ -13,7 +13,7 @@
 //!
 //! The resident axes, and with them the number of sweeps and phases, are those of the cost model's plan (`cost`), the one on
 //! which the segmenter decided. Choices that cost no bytes (order of loops, tiles, lanes, partial sums) are made in
-//! `loops.rs`. Both are written as clauses that a user may edit before `lower-to-kernel`. Loop-invariant values are a
+//! `loops.rs`, for the blocks and threads of a GPU in `blocks.rs`. Both are written as clauses that a user may edit before `lower-to-kernel`. Loop-invariant values are a
 //! phase before the loops (`hoist.rs`).
 //!
 //! A plan that cannot be lowered is given up for the next one, and at the last the segment is cut (`apart.rs`).
@@ -23,6 +23,7 @@
 
 mod apart;
 mod arrange;
+mod blocks;
 mod hoist;
 pub mod loops;
 mod pass;

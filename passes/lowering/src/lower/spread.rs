@@ -1,0 +1,183 @@
+//! A tile spread over the threads of a block as one loop: where the innermost loop alone has too few iterations for all of them.
+//!
+//! ```text
+//! for i in 0..32 * 8 by threads { row = i / 8; column = 4 * (i % 8); ... }     a tile of 32 x 32 in vectors of 4
+//! ```
+//!
+//! The loop runs over whole tiles, whose sizes are known, and a condition cuts off what lies beyond the end of an axis.
+
+use rustc_hash::FxHashMap;
+
+use super::build::{Idx, Map};
+use super::effects::{Effect, Nest};
+use super::nest::Scopes;
+use super::sweep::{SweepLowering, Unsupported};
+
+/// The tile index along each loop axis.
+pub(super) type Indices = FxHashMap<usize, Idx>;
+
+/// A part of a tile: whole vectors along its last axis, or what is left of that.
+struct Part {
+    /// Steps along the last axis, each of so many elements.
+    steps: i64,
+    lanes: Option<u64>,
+    /// The tile index of the first one.
+    from: Idx,
+}
+
+/// The code of a point of a tile: its indices, and the lanes of the vector that begins there.
+type Point<'p, 'a> =
+    dyn FnMut(&mut SweepLowering<'a>, &mut Indices, Option<u64>) -> Result<(), Unsupported> + 'p;
+
+impl<'a> SweepLowering<'a> {
+    /// True if the loops of a nest are spread as one.
+    pub(super) fn spreads(&mut self, nest: &Nest) -> bool {
+        let writes = |e: &Effect| !matches!(e, Effect::Reduce(_));
+        let plain = nest.effects.iter().all(writes) && nest.scans.is_empty();
+        let loops = &nest.loops;
+        plain
+            && loops.is_sorted()
+            && self.is_small(loops)
+            && loops.iter().all(|&l| self.tile_ranges(nest, l).len() == 1)
+    }
+    /// True for a tile of several axes and known sizes whose last axis has too little for all threads.
+    pub(super) fn is_small(&self, loops: &[usize]) -> bool {
+        let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
+        let lanes = self.lanes().unwrap_or(1) as i64;
+        let short = loops.last().is_some_and(|&l| match self.inner_size(l) {
+            Idx::Const(size) => size / lanes < self.spec.threads,
+            Idx::Value(_) => false,
+        });
+        self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known) && short
+    }
+    /// Emits a nest as one loop.
+    pub(super) fn emit_spread(
+        &mut self,
+        nest: &Nest,
+        scopes: &mut Scopes,
+        ivs: &mut Indices,
+    ) -> Result<(), Unsupported> {
+        let lanes = self.nest_lanes(nest);
+        self.spread_tile(&nest.loops, lanes, ivs, &mut |s, ivs, lanes| {
+            let outside = scopes.len();
+            for depth in 1..=nest.loops.len() {
+                scopes.push(FxHashMap::default());
+                let lanes = lanes.filter(|_| depth == nest.loops.len());
+                s.emit_pure(nest, depth, scopes, ivs, lanes)?;
+            }
+            let done = s.emit_effects(nest, scopes, ivs, &[], lanes);
+            scopes.truncate(outside);
+            done.map(|_| ())
+        })
+    }
+    /// Runs `body` for each point of a tile over `loops`, in vectors of `lanes` along the last one where there are that many.
+    pub(super) fn spread_tile(
+        &mut self,
+        loops: &[usize],
+        lanes: Option<u64>,
+        ivs: &mut Indices,
+        body: &mut Point<'_, 'a>,
+    ) -> Result<(), Unsupported> {
+        let Some((&last, outer)) = loops.split_last() else {
+            return Ok(());
+        };
+        let count = self.inner_count(last);
+        let size = self.known_size(last);
+        let width = lanes.unwrap_or(1) as i64;
+        let rest = self.k.rem(count, Idx::Const(width));
+        let whole = self.k.sub(count, rest);
+        let parts = [
+            Part {
+                steps: size / width,
+                lanes,
+                from: Idx::ZERO,
+            },
+            Part {
+                steps: match rest {
+                    Idx::Const(rest) => rest,
+                    Idx::Value(_) => width - 1,
+                },
+                lanes: None,
+                from: whole,
+            },
+        ];
+        let rows: i64 = outer.iter().map(|&l| self.known_size(l)).product();
+        let parts = parts.into_iter().filter(|part| part.steps > 0);
+        let parts: Vec<Part> = parts.collect();
+        let total = parts.iter().map(|part| part.steps * rows).max();
+        let bounds = [Idx::ZERO, Idx::Const(total.unwrap_or(0)), Idx::Const(1)];
+        // One loop for both: no thread need wait between them.
+        self.for_loop(bounds, Map::Thread, |s, i| {
+            for part in &parts {
+                s.decode_tile(outer, (last, part), i, ivs);
+                let own = (Some(part.steps * rows) < total).then_some(part.steps * rows);
+                let inside = s.inside_tile(outer, (last, count), (i, own), part, ivs);
+                let open = inside.map(|condition| (s.k.open_if(), condition));
+                body(s, ivs, part.lanes)?;
+                if let Some((open, condition)) = open {
+                    s.k.close_if(open, condition);
+                }
+            }
+            Ok(())
+        })?;
+        ivs.retain(|l, _| !loops.contains(l));
+        Ok(())
+    }
+    fn known_size(&self, axis: usize) -> i64 {
+        match self.inner_size(axis) {
+            Idx::Const(size) => size,
+            Idx::Value(_) => 0,
+        }
+    }
+    /// The tile indices of iteration `i`.
+    fn decode_tile(
+        &mut self,
+        outer: &[usize],
+        (last, part): (usize, &Part),
+        i: Idx,
+        ivs: &mut Indices,
+    ) {
+        let step = self.k.rem(i, Idx::Const(part.steps));
+        let along = self.k.mul(step, Idx::Const(part.lanes.unwrap_or(1) as i64));
+        ivs.insert(last, self.k.add(part.from, along));
+        let mut rest = self.k.div(i, Idx::Const(part.steps));
+        for (n, &axis) in outer.iter().enumerate().rev() {
+            let size = Idx::Const(self.known_size(axis));
+            let index = if n == 0 { rest } else { self.k.rem(rest, size) };
+            rest = self.k.div(rest, size);
+            ivs.insert(axis, index);
+        }
+    }
+    /// The condition that iteration `i` is one of this part's `own`, and its tile indices lie before the ends of their axes, as far as
+    /// these are not known.
+    fn inside_tile(
+        &mut self,
+        outer: &[usize],
+        (last, count): (usize, Idx),
+        (i, own): (Idx, Option<i64>),
+        part: &Part,
+        ivs: &Indices,
+    ) -> Option<fuser_ir::Value> {
+        let own = own.map(|end| self.k.index(Idx::Const(end)));
+        let mut bounds: Vec<(Idx, fuser_ir::Value)> = own.map(|end| (i, end)).into_iter().collect();
+        for &axis in outer {
+            if let (Idx::Value(end), Some(&at)) = (self.inner_count(axis), ivs.get(&axis)) {
+                bounds.push((at, end));
+            }
+        }
+        if let (Idx::Value(end), Some(&at)) = (count, ivs.get(&last)) {
+            let beyond = part.lanes.unwrap_or(1) as i64 - 1;
+            bounds.push((self.k.add(at, Idx::Const(beyond)), end));
+        }
+        let mut condition = None;
+        for (at, end) in bounds {
+            let at = self.k.index(at);
+            let before = self.k.compare("lt", at, end);
+            condition = Some(match condition {
+                Some(both) => self.k.binary(&fuser_dialects::fusion::AND, both, before),
+                None => before,
+            });
+        }
+        condition
+    }
+}

@@ -1,0 +1,126 @@
+//! The spreading of a walk over the blocks and threads of a GPU: enough blocks for its multiprocessors, and threads that all have
+//! work.
+//!
+//! A walk whose sums go along a streamed axis has as many blocks as the axes that it keeps allow. Where these are fewer than there
+//! are multiprocessors, the summed axis is spread too, if what each block keeps of the result is small; else the tiles of the kept
+//! axes become narrower. A share of a spread sum is one tile, so that its threads put their sums together once.
+
+use fuser_target::Target;
+
+use super::loops::{Draft, count, static_value};
+use crate::spec::{LoopAxis, Role};
+
+/// Most elements of a result that every block keeps a part of.
+const MOST_KEPT: u64 = 1024;
+/// Vectors of a row that each thread takes, where the row is long enough: as many loads are under way.
+const VECTORS: u64 = 4;
+/// Threads below which a block has a thread for each vector.
+const FEW_THREADS: u64 = 128;
+const WARP: u64 = fuser_dialects::kernel::WARP as u64;
+
+impl Draft<'_> {
+    /// Changes roles and tiles, the lanes' loop last among them, for the blocks of a GPU.
+    pub(super) fn spread(&self, loops: &mut [LoopAxis], vector: u64, target: &Target) {
+        let resident = loops.iter().any(|l| l.role == Role::Tile);
+        if !target.is_gpu() || resident || !self.sums_leave() {
+            return;
+        }
+        if self.blocks(loops) < target.workers && self.keeps_little(loops) {
+            for stream in loops.iter_mut().filter(|l| l.role == Role::Stream) {
+                stream.role = Role::Grid;
+            }
+        }
+        let streams = loops.iter().any(|l| l.role == Role::Stream);
+        let Some((last, others)) = loops.split_last_mut() else {
+            return;
+        };
+        let summed = last.axes.iter().any(|&axis| self.is_reduced(axis));
+        if last.role != Role::Grid || last.tile != count(target.tile) {
+            return;
+        }
+        let around = self.blocks(others);
+        if summed && let Some(extent) = static_value(&last.extent) {
+            let shares = (target.partials / around.max(1)).max(1);
+            let share = extent.div_ceil(shares).next_multiple_of(vector * WARP);
+            last.tile = last.tile.max(count(share));
+        }
+        let extent = self.bindings.eval(&last.extent);
+        let blocks = |tile: i64| around.saturating_mul(extent.div_ceil(tile.unsigned_abs().max(1)));
+        while !summed
+            && streams
+            && blocks(last.tile) < 2 * target.workers
+            && last.tile.unsigned_abs() > vector * WARP
+        {
+            last.tile /= 2;
+        }
+    }
+    /// The threads of a block: one for each vector of the tile or row that they share, a quarter of that where these are many.
+    pub(super) fn threads(&self, loops: &[LoopAxis], vector: u64, target: &Target) -> i64 {
+        if target.threads < 2 {
+            return count(target.threads);
+        }
+        // Loops over narrow tiles are spread as one.
+        let last = loops.len().saturating_sub(1);
+        let inner = loops.iter().enumerate().filter(|(n, l)| {
+            let narrow = l.role != Role::Tile && l.tile > 1;
+            *n == last && l.has_inner() || narrow
+        });
+        let inner = inner.map(|(_, l)| l);
+        let size = |l: &LoopAxis| match (l.role, static_value(&l.extent)) {
+            (Role::Tile, extent) => extent,
+            (_, Some(extent)) => Some(extent.min(l.tile.unsigned_abs())),
+            (_, None) => Some(l.tile.unsigned_abs()),
+        };
+        let sizes: Option<Vec<u64>> = inner.map(size).collect();
+        let Some(sizes) = sizes else {
+            return count(target.threads);
+        };
+        let elements = sizes.into_iter().fold(1u64, u64::saturating_mul);
+        let vectors = elements.div_ceil(vector);
+        let wanted = vectors.div_ceil(VECTORS).max(vectors.min(FEW_THREADS));
+        let most = target.block_threads.min(1 << 10);
+        count(wanted.min(most).next_power_of_two().clamp(WARP, most))
+    }
+    /// Steps of the grid.
+    fn blocks(&self, loops: &[LoopAxis]) -> u64 {
+        let grid = loops.iter().filter(|l| l.role == Role::Grid);
+        let steps = grid.map(|l| {
+            let extent = self.bindings.eval(&l.extent);
+            extent.div_ceil(l.tile.unsigned_abs().max(1))
+        });
+        steps.fold(1, u64::saturating_mul)
+    }
+    /// True if no op of the walk reads what another one reduces.
+    fn sums_leave(&self) -> bool {
+        let reduces = |op: &&fuser_ir::Op| !self.axes.reduced(**op).is_empty();
+        let results = |op: &fuser_ir::Op| self.ir.results(*op).to_vec();
+        let sums: Vec<fuser_ir::Value> =
+            self.ops.iter().filter(reduces).flat_map(results).collect();
+        let mut read = self.ops.iter().flat_map(|&op| self.ir.operands(op));
+        !read.any(|value| sums.contains(&value))
+    }
+    /// True if there is one streamed loop, every reduction goes along it, and their results are few elements.
+    fn keeps_little(&self, loops: &[LoopAxis]) -> bool {
+        let mut streams = loops.iter().filter(|l| l.role == Role::Stream);
+        let (Some(stream), None) = (streams.next(), streams.next()) else {
+            return false;
+        };
+        let scanned = self.ops.iter().any(|&op| self.axes.scanned(op).is_some());
+        let mut sums = self
+            .ops
+            .iter()
+            .filter(|&&op| !self.axes.reduced(op).is_empty());
+        let few = |op: &fuser_ir::Op| {
+            let reduced = self.axes.reduced(*op);
+            let along = stream.axes.iter().all(|a| reduced.contains(a));
+            let kept = self
+                .axes
+                .stored(self.ir.result(*op, 0))
+                .try_fold(1u64, |n, axis| {
+                    n.checked_mul(static_value(self.axes.extent(axis)?)?)
+                });
+            along && kept.is_some_and(|n| n <= MOST_KEPT)
+        };
+        !scanned && sums.all(few) && self.ops.iter().any(|&op| !self.axes.reduced(op).is_empty())
+    }
+}
