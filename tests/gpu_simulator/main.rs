@@ -155,6 +155,22 @@ fn threads_share_an_axis_that_a_reduction_keeps() {
     }
 }
 
+/// Tiles of a transposition: whole, cut off along one axis or both, and longer than the axes are.
+#[test]
+fn transpositions_keep_within_their_axes() {
+    let shapes = [(7, 10), (1, 33), (64, 32), (65, 31), (2, 129)];
+    for ((rows, columns), machine) in shapes.into_iter().zip(MACHINES) {
+        let text = format!(
+            "task.program @f(%x: tensor<{rows}x{columns}xf32>) -> tensor<{columns}x{rows}xf32> {{
+  %t = fusion.permute %x dims [1, 0]
+  %y = fusion.exp %t
+  task.return %y
+}}"
+        );
+        assert_eq!(failure(&Program::new("turned", &text, "f"), machine), None);
+    }
+}
+
 #[test]
 fn the_simulator_is_never_chosen_by_accident() {
     let program = &examples()[0];

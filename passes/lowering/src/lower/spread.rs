@@ -123,8 +123,13 @@ impl<'a> SweepLowering<'a> {
         ivs.retain(|l, _| !loops.contains(l));
         Ok(())
     }
+    /// The most indices of a step along an axis: all there are where these are fewer than a tile has.
     fn known_size(&self, axis: usize) -> i64 {
-        match self.inner_size(axis) {
+        let size = match self.is_one_step(axis) {
+            true => self.extent[axis],
+            false => self.inner_size(axis),
+        };
+        match size {
             Idx::Const(size) => size,
             Idx::Value(_) => 0,
         }
