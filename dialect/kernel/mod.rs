@@ -64,7 +64,7 @@ pub const SIGNATURE: CodeDef = CodeDef {
 pub const MAPPING: CodeDef = CodeDef {
     code: "FIR0502",
     title: "a loop mapping that cannot be",
-    explanation: "`map` is `seq`, `grid` or `thread`. A function has at most one grid loop; it stands directly in the function \
+    explanation: "`map` is `seq`, `grid`, `group` or `thread`. A function has at most one grid loop; it stands directly in the function \
                   and has no iteration arguments. The iteration arguments of a thread loop are reductions: `combine` names one \
                   way per argument.",
     example: "// %i: index\nkernel.for %i, %i, %i map \"warp\" {\n^bb0(%j: index):\n  kernel.yield\n}",

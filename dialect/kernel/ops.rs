@@ -12,7 +12,7 @@ use super::{LANES, verify};
 use crate::task::ops::infer_yielded;
 
 /// The mappings of a loop's iterations to workers; `seq` if the clause is left out.
-pub const MAPS: &[&str] = &["seq", "grid", "thread"];
+pub const MAPS: &[&str] = &["seq", "grid", "group", "thread"];
 /// The combiners of partial results.
 pub const COMBINERS: &[&str] = &["add", "mul", "max", "min", "max_num", "min_num"];
 
@@ -102,7 +102,8 @@ pub static FOR: OpDef = OpDef {
           their next values, and the results are the last ones (the initial ones if the body never ran).\n\n\
           `map \"grid\"`: iterations are spread over workers. `map \"thread\"`: over the threads of a block; each iteration \
           argument is a reduction, `combine` names for each how partial results are put together (`add`, `mul`, `max`, `min`), \
-          and every thread sees the result. Both mean the same as the plain loop, up to the order of a floating-point reduction.",
+          and every thread sees the result. `map \"group\"`: over `groups` groups of neighbouring threads, a power of two of at most 32 \
+          in each; thread loops inside are spread over the threads of a group, and barriers cannot stand there. All mean the same as the plain loop, up to the order of a floating-point reduction.",
     example: "// %lo: index, %hi: index, %st: index, %z: f32\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f32):\n  %t = fusion.add %acc, %acc\n  kernel.yield %t\n}",
     operands: &[
         operand("lower", INDEX, "first value"),
@@ -114,7 +115,12 @@ pub static FOR: OpDef = OpDef {
         optional(
             "map",
             ClauseKind::String,
-            "how iterations are spread: seq, grid or thread",
+            "how iterations are spread: seq, grid, group or thread",
+        ),
+        optional(
+            "groups",
+            ClauseKind::Int,
+            "groups of threads that share the iterations of a group loop",
         ),
         optional(
             "combine",

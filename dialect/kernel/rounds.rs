@@ -9,12 +9,15 @@
 
 use fuser_ir::def::Computes;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{Block, Ir, Op, Value};
 
-use super::ops::{FOR, LOAD, STORE};
+use super::ops::{ALLOC, FOR, LOAD, STORE};
 
 /// The most rounds of a loop that is written out.
 pub const MOST_ROUNDS: i64 = 8;
+
+/// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
+pub const MOST_BYTES: u64 = 256;
 
 /// The constant bounds of a thread loop that is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +41,8 @@ impl Rounds {
             let by = ir.made_as(ir.operand(op, n), Computes::Constant)?;
             ir.int_of(by, "value")
         };
-        if !spread || threads < 2 {
+        let threads = sharers(ir, op, threads);
+        if !spread || threads < 1 {
             return None;
         }
         let (lower, upper, step) = (constant(0)?, constant(1)?, constant(2)?);
@@ -71,7 +75,7 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     let TypeKind::MemRef { dims, space, .. } = ir.value_kind(memory) else {
         return None;
     };
-    let own = matches!(space, MemSpace::Tile | MemSpace::Register);
+    let own = matches!(space, MemSpace::Tile | MemSpace::Register) && threads > 1;
     let fixed = matches!(dims.as_slice(), [Extent::Static(_)]);
     if !own || !fixed {
         return None;
@@ -107,6 +111,14 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     (!meet).then_some(loops)
 }
 
+/// The threads of a block of `threads` that share the loop `op`: those of a group where it stands in a group loop.
+pub fn sharers(ir: &Ir, op: Op, threads: i64) -> i64 {
+    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    let group = outer.find(|&op| ir.str_of(op, "map") == Some("group"));
+    let groups = group.and_then(|group| ir.int_of(group, "groups"));
+    threads / groups.unwrap_or(1).max(1)
+}
+
 /// True if a thread loop is around an op.
 pub fn in_threads(ir: &Ir, op: Op) -> bool {
     let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
@@ -117,4 +129,35 @@ pub fn in_threads(ir: &Ir, op: Op) -> bool {
 fn around(ir: &Ir, op: Op) -> Option<Op> {
     let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
     outer.find(|&op| ir.is(op, &FOR))
+}
+
+/// True if all tiles of the kernel with this entry block fit into the registers of the threads that alone touch them.
+pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
+    let mut allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
+    let left = allocs.try_fold(MOST_BYTES, |left, alloc| {
+        left.checked_sub(own_memory(ir, alloc, threads)?.1)
+    });
+    left.is_some()
+}
+
+/// The space that an allocation in tile memory can move to, and the bytes that each thread then has.
+pub fn own_memory(ir: &Ir, alloc: Op, threads: i64) -> Option<(MemSpace, u64)> {
+    if !ir.is(alloc, &ALLOC) || threads < 2 {
+        return None;
+    }
+    let memory = ir.result(alloc, 0);
+    let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(memory) else {
+        return None;
+    };
+    if *space != MemSpace::Tile {
+        return None;
+    }
+    let alike = ir.users(memory).all(|user| !in_threads(ir, user));
+    if alike && dims[..] == [Extent::Static(1)] {
+        return Some((MemSpace::Local, dtype.bytes()));
+    }
+    let loops = owners(ir, memory, threads)?;
+    let elements: i64 = loops.iter().map(Rounds::elements).sum();
+    let bytes = u64::try_from(elements).ok()?.checked_mul(dtype.bytes())?;
+    Some((MemSpace::Register, bytes))
 }

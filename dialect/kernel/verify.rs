@@ -102,6 +102,14 @@ fn mapped(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     if map == "grid" && !ir.parent_op(op).is_some_and(|p| ir.is(p, &FUNC)) {
         fault("map", "a grid loop stands directly in the function".into());
     }
+    if map == "group" && carried > 0 {
+        fault("map", "a group loop has no iteration arguments".into());
+    }
+    let groups = ir.int_of(op, "groups");
+    if (map == "group") != groups.is_some_and(|groups| groups > 0) {
+        let text = "a group loop says how many groups there are, and no other loop does";
+        fault("groups", text.into());
+    }
     if map == "thread" && combine.len() != carried {
         let text = format!(
             "a thread loop with {carried} iteration arguments needs as many entries in `combine`"

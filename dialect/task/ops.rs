@@ -127,6 +127,11 @@ pub static SWEEP: OpDef = OpDef {
             "workers that sum over grid axes: each takes an equal share of the grid and writes one partial result",
         ),
         optional("threads", ClauseKind::Int, "threads per worker; 1 on a CPU"),
+        optional(
+            "groups",
+            ClauseKind::Int,
+            "groups of a worker's threads, each of which takes indices of the grid of its own",
+        ),
     ],
     parents: &["task.segment", "task.program"],
     verify: Some(verify::sweep),

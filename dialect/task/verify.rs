@@ -138,7 +138,7 @@ pub fn sweep(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         }
     }
     roles(ir, op, errors);
-    for name in ["vector", "partials", "threads"] {
+    for name in ["vector", "partials", "threads", "groups"] {
         if ir.int_of(op, name).is_some_and(|v| v < 1) {
             errors.push(OpError::at(At::Clause(name), "must be at least 1").code(&SCHEDULE));
         }

@@ -155,6 +155,29 @@ fn threads_share_an_axis_that_a_reduction_keeps() {
     }
 }
 
+/// Rows of fewer vectors than a warp has threads share a block, and need no barrier; the last block may have fewer rows than others.
+#[test]
+fn short_rows_share_a_block() {
+    for (rows, columns) in [(33001, 16), (40001, 3), (9001, 64)] {
+        let text = format!(
+            "task.program @f(%x: tensor<{rows}x{columns}xf32>) -> tensor<{rows}x{columns}xf32> {{
+  %s = fusion.max %x dims [1]
+  %b = fusion.broadcast %s dims [0] shape [{rows}, {columns}]
+  %y = fusion.sub %x, %b
+  task.return %y
+}}"
+        );
+        let program = Program::new("rows", &text, "f");
+        let kernels = kernels(&program);
+        let [(launches, blocks, barriers)] = kernels[..] else {
+            panic!("{kernels:?}");
+        };
+        assert_eq!((launches, barriers), (1, 0));
+        assert!((132..=rows / 4).contains(&blocks), "{blocks} blocks");
+        assert_eq!(failure(&program, "sm_80,order=random,seed=1"), None);
+    }
+}
+
 /// Tiles of a transposition: whole, cut off along one axis or both, and longer than the axes are.
 #[test]
 fn transpositions_keep_within_their_axes() {

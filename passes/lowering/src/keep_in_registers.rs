@@ -9,16 +9,12 @@
 //!
 //! A single element that no thread loop touches is what all threads compute alike, and becomes local to each.
 //!
-//! Never more than [`MOST_BYTES`] of a thread, the allocations in program order: beyond, its registers would not do, and what
+//! Never more than [`rounds::MOST_BYTES`] of a thread, the allocations in program order: beyond, its registers would not do, and what
 //! does not fit into them lies in slow memory.
 
 use fuser_dialects::kernel::{self, rounds};
-use fuser_ir::types::{Extent, MemSpace, TypeKind};
-use fuser_ir::{Ir, Op};
+use fuser_ir::types::TypeKind;
 use fuser_pass::{PassContext, PassDef, StatDef};
-
-/// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
-const MOST_BYTES: u64 = 256;
 
 /// `keep-in-registers`
 pub static KEEP_IN_REGISTERS: PassDef = PassDef {
@@ -45,9 +41,9 @@ fn run(ctx: &mut PassContext<'_>) {
             continue;
         }
         let threads = ctx.ir.int_of(func, "threads").unwrap_or(1);
-        let mut left = MOST_BYTES;
+        let mut left = rounds::MOST_BYTES;
         for alloc in ctx.ir.children(func) {
-            let own = own_memory(ctx.ir, alloc, threads);
+            let own = rounds::own_memory(ctx.ir, alloc, threads);
             let Some((space, bytes)) = own.filter(|own| own.1 <= left) else {
                 continue;
             };
@@ -60,26 +56,4 @@ fn run(ctx: &mut PassContext<'_>) {
             }
         }
     }
-}
-
-/// The space that an allocation in tile memory can move to, and the bytes that each thread then has.
-fn own_memory(ir: &Ir, alloc: Op, threads: i64) -> Option<(MemSpace, u64)> {
-    if !ir.is(alloc, &kernel::ALLOC) || threads < 2 {
-        return None;
-    }
-    let memory = ir.result(alloc, 0);
-    let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(memory) else {
-        return None;
-    };
-    if *space != MemSpace::Tile {
-        return None;
-    }
-    let alike = ir.users(memory).all(|user| !rounds::in_threads(ir, user));
-    if alike && dims[..] == [Extent::Static(1)] {
-        return Some((MemSpace::Local, dtype.bytes()));
-    }
-    let loops = rounds::owners(ir, memory, threads)?;
-    let elements: i64 = loops.iter().map(rounds::Rounds::elements).sum();
-    let bytes = u64::try_from(elements).ok()?.checked_mul(dtype.bytes())?;
-    Some((MemSpace::Register, bytes))
 }

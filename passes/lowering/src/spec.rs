@@ -50,6 +50,8 @@ pub struct SweepSpec {
     pub partials: i64,
     /// Threads per worker (GPU); 1 on a CPU.
     pub threads: i64,
+    /// Groups of a worker's threads, each of which takes indices of the grid of its own.
+    pub groups: i64,
 }
 
 /// The variation of a value along a loop axis.
@@ -98,6 +100,7 @@ impl SweepSpec {
             vector: positive(ir, sweep, "vector") as u64,
             partials: ir.int_of(sweep, "partials").unwrap_or(0).clamp(0, 1 << 16),
             threads: positive(ir, sweep, "threads"),
+            groups: positive(ir, sweep, "groups"),
         };
         spec.check_complete(axes)?;
         Ok(spec)

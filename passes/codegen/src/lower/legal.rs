@@ -24,6 +24,7 @@ use super::types::shape;
 pub enum Map {
     Seq,
     Grid,
+    Group,
     Thread,
 }
 
@@ -32,6 +33,7 @@ pub fn map_of(ir: &Ir, op: Op) -> Option<Map> {
     match ir.str_of(op, "map") {
         None | Some("seq") => Some(Map::Seq),
         Some("grid") => Some(Map::Grid),
+        Some("group") => Some(Map::Group),
         Some("thread") => Some(Map::Thread),
         Some(_) => None,
     }
@@ -213,9 +215,10 @@ impl Checker<'_> {
         match map_of(self.ir, op) {
             Some(Map::Seq) => {}
             Some(Map::Grid) => self.grid_nest(op, arguments),
+            Some(Map::Group) => self.group_nest(op),
             Some(Map::Thread) => self.thread_nest(op, arguments),
             None => {
-                let help = "use seq, grid or thread";
+                let help = "use seq, grid, group or thread";
                 self.report(
                     op,
                     &codes::BAD_NEST,
@@ -250,6 +253,23 @@ impl Checker<'_> {
         }
     }
 
+    fn group_nest(&mut self, op: Op) {
+        let threads = i64::from(super::func::threads_of(self.ir, self.func));
+        let groups = self.ir.int_of(op, "groups").unwrap_or(1).max(1);
+        let size = threads / groups;
+        let even = threads % groups == 0 && size.unsigned_abs().is_power_of_two();
+        if self.gpu && (!even || size > i64::from(super::reduce::WARP)) {
+            let text = format!("cuts {threads} threads into {groups} groups");
+            let help = "let each group have 1, 2, 4, 8, 16 or 32 threads";
+            self.report(op, &codes::BAD_NEST, At::Clause("groups"), text, help);
+        }
+        if self.inside(op, Map::Thread) || self.inside(op, Map::Group) {
+            let help = "make the inner loop `seq`";
+            let text = "is a group loop inside a thread loop or another group loop";
+            self.report(op, &codes::BAD_NEST, At::Clause("map"), text, help);
+        }
+    }
+
     fn thread_nest(&mut self, op: Op, arguments: usize) {
         if self.inside(op, Map::Thread) {
             let help = "make the inner loop `seq`";
@@ -262,8 +282,9 @@ impl Checker<'_> {
             );
         }
         let threads = super::func::threads_of(self.ir, self.func);
-        if arguments > 0 && self.gpu && threads > 1 && !threads.is_multiple_of(super::reduce::WARP)
-        {
+        let apart = self.inside(op, Map::Group);
+        let whole = apart || threads.is_multiple_of(super::reduce::WARP);
+        if arguments > 0 && self.gpu && threads > 1 && !whole {
             let text = format!("is reduced over {threads} threads");
             let help = "let the function have 1 thread or a multiple of 32";
             self.report(op, &codes::BAD_NEST, At::Op, text, help);
@@ -355,13 +376,12 @@ impl Checker<'_> {
     fn barrier(&mut self, op: Op) {
         if self.inside(op, Map::Thread) {
             let help = "end the thread loop, put the barrier after it, and begin another";
-            self.report(
-                op,
-                &codes::BAD_BARRIER,
-                At::Op,
-                "stands in a thread loop",
-                help,
-            );
+            let text = "stands in a thread loop";
+            self.report(op, &codes::BAD_BARRIER, At::Op, text, help);
+        } else if self.inside(op, Map::Group) {
+            let help = "let the block's threads be one group";
+            let text = "stands in a group loop";
+            self.report(op, &codes::BAD_BARRIER, At::Op, text, help);
         }
     }
 }

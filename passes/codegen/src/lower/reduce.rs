@@ -75,7 +75,8 @@ pub fn threads<'e, 'ctx>(
     for part in &mut parts {
         for lane in 0..part.value.lanes().unwrap_or(1) {
             let mut partial = part.value.lane(lane);
-            for distance in [16, 8, 4, 2, 1] {
+            let distances = [16, 8, 4, 2, 1].into_iter();
+            for distance in distances.filter(|&d| d < i64::from(block.threads)) {
                 let other = exchange(emit, partial, distance);
                 partial = part.combiner.apply(partial, other, part.dtype);
             }
@@ -91,7 +92,7 @@ pub fn threads<'e, 'ctx>(
 /// The block as a reduction over warps sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'e, 'ctx> {
-    /// Threads of a block, a multiple of [`WARP`].
+    /// Threads of a block, a multiple of [`WARP`], or of a group that has a power of two of them.
     pub threads: u32,
     /// This thread's number, `i64`.
     pub thread: Val<'e, 'ctx>,

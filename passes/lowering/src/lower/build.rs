@@ -41,6 +41,8 @@ pub enum Map {
     Seq,
     /// Over workers.
     Grid,
+    /// Over so many groups of a worker's threads.
+    Group(i64),
     /// Over the threads of a worker.
     Thread,
 }
@@ -50,6 +52,7 @@ impl Map {
         match self {
             Map::Seq => "seq",
             Map::Grid => "grid",
+            Map::Group(_) => "group",
             Map::Thread => "thread",
         }
     }
@@ -301,6 +304,9 @@ impl KernelBuilder<'_> {
         self.block = open.outer;
         let map_attr = self.ir.string_attr(map.name());
         let mut attrs: SmallVec<[(Sym, AttrId); 4]> = smallvec![(self.ir.sym("map"), map_attr)];
+        if let Map::Group(groups) = map {
+            attrs.push((self.ir.sym("groups"), self.ir.int_attr(groups)));
+        }
         if !combine.is_empty() {
             let list = self.ir.string_array_attr(combine);
             attrs.push((self.ir.sym("combine"), list));

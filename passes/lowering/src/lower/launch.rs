@@ -10,6 +10,7 @@
 //! together, in the order of the workers: the result is the same however many threads run.
 
 use fuser_analysis::axes::Axes;
+use fuser_dialects::kernel::rounds;
 use fuser_dialects::{kernel, task};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
@@ -361,7 +362,34 @@ impl Job<'_> {
         };
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
+        if self.spec.groups > 1 && !rounds::own_tiles(ir, block, self.spec.threads) {
+            return self.emit_ungrouped(ir, block, symbol, inputs, outputs, names);
+        }
         self.check_scratch(ir, block)
+    }
+    /// Emits the kernel again, for groups of threads that would share their tiles: all threads of a block are one then.
+    fn emit_ungrouped(
+        &self,
+        ir: &mut Ir,
+        block: Block,
+        symbol: &str,
+        inputs: &[Value],
+        outputs: &[TypeId],
+        names: &[Sym],
+    ) -> Result<(), Unsupported> {
+        if let Some(func) = ir.block_parent_op(block) {
+            ir.erase(func);
+        }
+        let spec = SweepSpec {
+            groups: 1,
+            ..self.spec.clone()
+        };
+        let job = Job {
+            name: self.name.clone(),
+            spec: &spec,
+            ..*self
+        };
+        job.emit_kernel(ir, symbol, inputs, outputs, names)
     }
     /// Refuses a kernel whose allocations of known size are more than a block of the target may have. Those that depend on named
     /// extents are the launch's to check.

@@ -330,6 +330,20 @@ impl<'a> SweepLowering<'a> {
         if !grid.is_empty() {
             self.emit_hoisted(0)?;
         }
+        if self.spec.groups > 1 {
+            let groups = self.spec.groups;
+            let blocks = self.k.ceil_div(total, Idx::Const(groups));
+            return self.for_loop([Idx::ZERO, blocks, Idx::Const(1)], Map::Grid, |s, block| {
+                let from = s.k.mul(block, Idx::Const(groups));
+                let to = s.k.add(from, Idx::Const(groups));
+                let to = s.k.min(to, total);
+                let bounds = [from, to, Idx::Const(1)];
+                s.for_loop(bounds, Map::Group(groups), |s, iv| {
+                    s.decode(&grid, &steps, iv);
+                    s.emit_outer(grid.len())
+                })
+            });
+        }
         self.for_loop([Idx::ZERO, total, Idx::Const(1)], Map::Grid, |s, iv| {
             s.decode(&grid, &steps, iv);
             s.emit_outer(grid.len())

@@ -22,6 +22,7 @@ mod place;
 
 use std::collections::BTreeSet;
 
+use fuser_dialects::kernel::rounds;
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
 use fuser_ir::types::{MemSpace, TypeKind};
@@ -263,8 +264,8 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
                 Pending::Event(Event::Else),
                 first(op, 0),
             ]);
-        } else if ir.is(op, &kernel::FOR) && map == "grid" {
-            // A block runs one iteration.
+        } else if ir.is(op, &kernel::FOR) && (map == "grid" || map == "group") {
+            // A block runs one iteration, and a group.
             pending.push(first(op, 0));
         } else if ir.is(op, &kernel::FOR) && map == "seq" {
             events.push(Event::LoopBegin);
@@ -305,7 +306,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         writes,
         by: By::Any,
     };
-    if combines && threads > kernel::WARP {
+    if combines && rounds::sharers(ir, op, threads) > kernel::WARP {
         state.insert(partials(true));
         let behind = Event::Behind(State::from([partials(false)]));
         events.extend([Event::Access(op, state), Event::Barrier, behind]);

@@ -439,6 +439,7 @@ fn write_clauses(ir: &mut Ir, sweep: Op, loops: &Loops) {
         ("vector", loops.vector as i64),
         ("partials", loops.partials),
         ("threads", loops.threads),
+        ("groups", loops.groups),
     ] {
         if value > 1 {
             let attr = ir.int_attr(value);

@@ -21,6 +21,16 @@ const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 impl Draft<'_> {
     /// Changes roles and tiles, the lanes' loop last among them, for the blocks of a GPU.
     pub(super) fn spread(&self, loops: &mut [LoopAxis], vector: u64, target: &Target) {
+        if target.is_gpu() {
+            let whole = |l: &&mut LoopAxis| {
+                let extent = static_value(&l.extent);
+                l.role == Role::Stream && extent.is_some_and(|n| n <= l.tile.unsigned_abs())
+            };
+            // One step is no stream: what it reduces is complete there.
+            for one_step in loops.iter_mut().rev().take(1).filter(whole) {
+                one_step.role = Role::Tile;
+            }
+        }
         let resident = loops.iter().any(|l| l.role == Role::Tile);
         if !target.is_gpu() || resident || !self.sums_leave() {
             return;
@@ -80,6 +90,34 @@ impl Draft<'_> {
         let wanted = vectors.div_ceil(VECTORS).max(vectors.min(FEW_THREADS));
         let most = target.block_threads.min(1 << 10);
         count(wanted.min(most).next_power_of_two().clamp(WARP, most))
+    }
+    /// Groups of the threads of a block, and all of these: rows of no more vectors than a warp has threads share a block.
+    pub(super) fn thread_groups(
+        &self,
+        loops: &[LoopAxis],
+        threads: i64,
+        vector: u64,
+        target: &Target,
+    ) -> (i64, i64) {
+        let row = loops.split_last().filter(|(last, rows)| {
+            let plain = |l: &LoopAxis| {
+                l.role == Role::Grid && l.tile == 1 && !l.axes.iter().any(|&a| self.is_reduced(a))
+            };
+            last.role == Role::Tile && rows.iter().all(plain) && target.is_gpu()
+        });
+        let length = row.and_then(|(last, _)| static_value(&last.extent));
+        let size = length.map(|n| n.div_ceil(vector).max(1).next_power_of_two());
+        let Some(size) = size.filter(|&size| size <= WARP) else {
+            return (1, threads);
+        };
+        let mut all = FEW_THREADS;
+        while all > WARP && self.blocks(loops).saturating_mul(size) / all < 2 * target.workers {
+            all /= 2;
+        }
+        match all / size {
+            0 | 1 => (1, threads),
+            groups => (count(groups), count(all)),
+        }
     }
     /// Steps of the grid.
     fn blocks(&self, loops: &[LoopAxis]) -> u64 {

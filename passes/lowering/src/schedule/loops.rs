@@ -49,6 +49,8 @@ pub struct Loops {
     pub partials: i64,
     /// Threads per worker.
     pub threads: i64,
+    /// Groups of them.
+    pub groups: i64,
 }
 
 impl Draft<'_> {
@@ -79,6 +81,8 @@ impl Draft<'_> {
         let accumulates = loops
             .iter()
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
+        let threads = self.threads(&loops, vector, target);
+        let (groups, threads) = self.thread_groups(&loops, threads, vector, target);
         Some(Loops {
             vector,
             partials: if accumulates {
@@ -86,7 +90,8 @@ impl Draft<'_> {
             } else {
                 0
             },
-            threads: self.threads(&loops, vector, target),
+            threads,
+            groups,
             loops,
         })
     }

@@ -71,8 +71,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         load: impl FnOnce() -> Val<'a, 'ctx>,
     ) -> Val<'a, 'ctx> {
         let free = self.constant.contains(&buffer) || self.is_own(buffer);
-        match self.round.and_then(|round| round.runs).filter(|_| !free) {
-            Some(runs) => self.emit.either(self.emit.val(runs), load, zero),
+        match self.runs_here().filter(|_| !free) {
+            Some(runs) => self.emit.either(runs, load, zero),
             None => load(),
         }
     }
@@ -143,9 +143,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let fill = self.operand_value(op, 2)?;
         let (first, end) = (self.operand_value(op, 3)?, self.operand_value(op, 4)?);
         let (address, elem, align) = self.address(op, 0)?;
-        let runs = self.round.and_then(|round| round.runs);
+        let runs = self.runs_here();
         let mine = |inside: Val<'a, 'ctx>| match runs {
-            Some(runs) => inside.and(emit.val(runs)),
+            Some(runs) => inside.and(runs),
             None => inside,
         };
         let read = |address, lanes| {
@@ -208,10 +208,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// alike, and those that run the present iteration.
     fn writer(&self) -> Option<Val<'a, 'ctx>> {
         let alike = self.emit.gpu && self.threads > 1 && self.in_threads == 0;
-        let runs = self.round.and_then(|round| round.runs);
-        match alike {
-            true => Some(self.thread().eq(0)),
-            false => runs.map(|raw| self.emit.val(raw)),
+        let first = alike.then(|| self.member().eq(0));
+        match (first, self.runs_here()) {
+            (Some(first), Some(runs)) => Some(first.and(runs)),
+            (first, runs) => first.or(runs),
         }
     }
 

@@ -48,6 +48,15 @@ pub(super) struct OpenRounds<'ctx> {
     combiners: Vec<Combiner>,
 }
 
+/// A group of threads that runs an iteration of a group loop.
+#[derive(Clone, Copy)]
+pub(super) struct Group<'ctx> {
+    /// Its threads, a power of two.
+    pub(super) threads: u32,
+    /// True in the groups that have an iteration. The others do as if they ran the first one, and leave no trace.
+    pub(super) runs: BasicValueEnum<'ctx>,
+}
+
 /// A round that is being written.
 #[derive(Clone, Copy)]
 pub(super) struct Round<'ctx> {
@@ -124,11 +133,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
         let (start, limit, stride) = match map {
             Map::Grid if self.emit.gpu => return self.open_block_loop(op, count),
+            Map::Group if self.emit.gpu && self.threads > 1 => {
+                return self.open_group_loop(op, count);
+            }
             Map::Grid => {
                 let (begin, end) = self.range()?;
                 (begin.smax(0), end.smin(count), 1)
             }
-            Map::Thread if spread => (self.thread(), count, i64::from(self.threads)),
+            Map::Thread if spread => (self.member(), count, i64::from(self.sharers())),
             _ => (self.emit.constant_int(64, None, 0), count, 1),
         };
         self.in_threads += u32::from(map == Map::Thread);
@@ -157,7 +169,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             let own = match combiners.get(index) {
                 Some(combiner) => {
                     let neutral = combiner.identity(self.emit, self.shape(value)?);
-                    given.except(self.thread().ne(0), neutral)
+                    given.except(self.member().ne(0), neutral)
                 }
                 None => given,
             };
@@ -180,8 +192,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             let values = open.carried.iter().map(|&raw| self.emit.val(raw));
             return self.loop_results(open.op, &open.combiners, values.collect());
         }
-        let threads = i64::from(self.threads);
-        let mut k = self.thread() + number * threads;
+        let threads = i64::from(self.sharers());
+        let mut k = self.member() + number * threads;
         let mut runs = None;
         if (number + 1) * threads > rounds.iterations() {
             let inside = k.ult(rounds.iterations());
@@ -338,6 +350,60 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
+    /// A group loop of a GPU: each group runs an iteration. Groups that have none run the first one, so that the threads of a warp stay
+    /// together, and store nothing.
+    fn open_group_loop(&mut self, op: Op, count: Val<'a, 'ctx>) -> Result<(), CodegenError> {
+        let groups = self.ir.int_of(op, "groups").unwrap_or(1).max(1);
+        let threads = (i64::from(self.threads) / groups).max(1);
+        let number = self.thread().lshr(i64::from(threads.ilog2()));
+        let inside = number.ult(count);
+        self.bind(op, number.except(inside.flip(), 0), &[])?;
+        self.group = Some(Group {
+            threads: threads as u32,
+            runs: inside.raw(),
+        });
+        let exit = self.block("exit")?;
+        let (carried, combiners) = (Vec::new(), Vec::new());
+        let open = OpenLoop {
+            op,
+            header: None,
+            carried,
+            exit,
+            stride: 0,
+            combiners,
+            map: Map::Group,
+        };
+        let block = self
+            .ir
+            .body(op, 0)
+            .ok_or_else(|| malformed("a loop has no body"))?;
+        self.enter(block, FrameKind::Loop(open));
+        Ok(())
+    }
+
+    /// The threads that share a thread loop that begins here.
+    fn sharers(&self) -> u32 {
+        self.group.map_or(self.threads, |group| group.threads)
+    }
+
+    /// This thread's number among those.
+    pub(super) fn member(&self) -> Val<'a, 'ctx> {
+        match self.group {
+            Some(group) => self.thread().and(i64::from(group.threads - 1)),
+            None => self.thread(),
+        }
+    }
+
+    /// True in the threads that run what is being written, where some do not.
+    pub(super) fn runs_here(&self) -> Option<Val<'a, 'ctx>> {
+        let group = self.group.map(|group| self.emit.val(group.runs));
+        let round = self.round.and_then(|round| round.runs);
+        match (group, round.map(|raw| self.emit.val(raw))) {
+            (Some(group), Some(round)) => Some(group.and(round)),
+            (group, round) => group.or(round),
+        }
+    }
+
     /// Gives the body's arguments their values: `lower + k step`, and the carried ones.
     fn bind(
         &mut self,
@@ -421,6 +487,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     fn close_loop(&mut self, open: OpenLoop<'ctx>, next: &[Value]) -> Result<(), CodegenError> {
         let emit = self.emit;
+        if open.map == Map::Group {
+            self.group = None;
+        }
         let Some((header, counter)) = open.header else {
             emit.builder.build_unconditional_branch(open.exit)?;
             emit.builder.position_at_end(open.exit);
@@ -465,8 +534,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 });
             }
             let block = reduce::Block {
-                threads: self.threads,
-                thread: self.thread(),
+                threads: self.sharers(),
+                thread: self.member(),
             };
             values = reduce::threads(self.emit, parts, &block)?;
         }

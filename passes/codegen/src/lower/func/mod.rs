@@ -25,7 +25,7 @@ use super::arith::{self, Combiner};
 use super::legal;
 use super::reduce;
 use super::types::{Shape, shape};
-use control::{Frame, FrameKind, Round};
+use control::{Frame, FrameKind, Group, Round};
 use running::Running;
 
 use crate::error::CodegenError;
@@ -75,6 +75,8 @@ pub struct Lowering<'a, 'ctx> {
     in_threads: u32,
     /// The loops that touch each buffer in the registers of a block.
     registers: FxHashMap<Value, Vec<Rounds>>,
+    /// The group of threads that the open group loop gives its iteration.
+    group: Option<Group<'ctx>>,
     /// The round of the thread loop that is being written out.
     round: Option<Round<'ctx>>,
     /// The parameters that nothing stores to and no other buffer overlaps.
@@ -120,6 +122,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             frames,
             in_threads: 0,
             registers: FxHashMap::default(),
+            group: None,
             round: None,
             constant: constant.collect(),
         }
