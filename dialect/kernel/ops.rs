@@ -103,7 +103,8 @@ pub static FOR: OpDef = OpDef {
           `map \"grid\"`: iterations are spread over workers. `map \"thread\"`: over the threads of a block; each iteration \
           argument is a reduction, `combine` names for each how partial results are put together (`add`, `mul`, `max`, `min`), \
           and every thread sees the result. `map \"group\"`: over `groups` groups of neighbouring threads, a power of two of at most 32 \
-          in each; thread loops inside are spread over the threads of a group, and barriers cannot stand there. All mean the same as the plain loop, up to the order of a floating-point reduction.",
+          in each; one iteration for each group at most; thread loops inside are spread over the threads of a group, and barriers cannot stand \
+          there. All mean the same as the plain loop, up to the order of a floating-point reduction.",
     example: "// %lo: index, %hi: index, %st: index, %z: f32\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f32):\n  %t = fusion.add %acc, %acc\n  kernel.yield %t\n}",
     operands: &[
         operand("lower", INDEX, "first value"),

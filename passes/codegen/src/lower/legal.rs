@@ -263,11 +263,38 @@ impl Checker<'_> {
             let help = "let each group have 1, 2, 4, 8, 16 or 32 threads";
             self.report(op, &codes::BAD_NEST, At::Clause("groups"), text, help);
         }
+        if self.gpu && !self.has_at_most(op, groups) {
+            let help = "let it end at the least of its beginning plus the number of groups and another end";
+            let text = "may have more iterations than groups";
+            self.report(op, &codes::BAD_NEST, At::Clause("groups"), text, help);
+        }
         if self.inside(op, Map::Thread) || self.inside(op, Map::Group) {
             let help = "make the inner loop `seq`";
             let text = "is a group loop inside a thread loop or another group loop";
             self.report(op, &codes::BAD_NEST, At::Clause("map"), text, help);
         }
+    }
+
+    /// True if a loop is seen to have no more than `most` iterations.
+    fn has_at_most(&self, op: Op, most: i64) -> bool {
+        let ir = self.ir;
+        let [lower, upper] = [0, 1].map(|n| ir.operand(op, n));
+        let constant = |value: Value| ir.int_of(ir.made_as(value, Computes::Constant)?, "value");
+        if let (Some(lower), Some(upper)) = (constant(lower), constant(upper)) {
+            return upper.saturating_sub(lower) <= most;
+        }
+        let near = |end: Value| {
+            let terms = ir.made_as(end, Computes::Add);
+            let terms: Vec<Value> = terms.into_iter().flat_map(|sum| ir.operands(sum)).collect();
+            let other = match terms[..] {
+                [a, b] if a == lower => constant(b),
+                [a, b] if b == lower => constant(a),
+                _ => None,
+            };
+            other.is_some_and(|length| length <= most)
+        };
+        let least = ir.made_as(upper, Computes::Min);
+        near(upper) || least.is_some_and(|min| ir.operands(min).any(near))
     }
 
     fn thread_nest(&mut self, op: Op, arguments: usize) {
