@@ -52,8 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .allocate(executable.output_bytes()[0])?;
     let bound = least(|| executable.run(&given, &mut [&mut y]).map_err(Into::into))?;
 
-    let mut ir = loaded.ir.clone();
-    let compiled = compile::compile(&mut ir, loaded.module, &CompileOptions::default())
+    let compiled = compile::compile(&loaded.ir, loaded.module, &CompileOptions::default())
         .map_err(|_| "not compiled")?;
     let program = Arc::new(CpuProgram::load(compiled.artifact, &compile::Loader)?);
     let once = RunOptions::default();

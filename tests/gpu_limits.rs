@@ -110,12 +110,12 @@ const PROGRAMS: [(&str, &str); 6] = [
 
 fn compiled(text: &str, target: &str) -> Result<Artifact, String> {
     let session = Session::new(Default::default()).unwrap();
-    let (mut ir, module, _) = session.parse(0, "f.fir", text).unwrap();
+    let (ir, module, _) = session.parse(0, "f.fir", text).unwrap();
     let options = CompileOptions {
         target: Target::by_name(target).unwrap(),
         ..CompileOptions::default()
     };
-    let compiled = compile(&mut ir, module, &options);
+    let compiled = compile(&ir, module, &options);
     compiled
         .map(|c| c.artifact)
         .map_err(|told| format!("{target}: {:?}\n{text}", told.items))

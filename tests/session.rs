@@ -189,13 +189,9 @@ fn segments_are_known_from_shapes_alone() {
     assert_eq!(report.read_bytes.text(), "132*B");
 }
 
-/// Rows that a tile holds, and rows that none does.
+/// A softmax over rows, which a tile holds where they are short.
 #[cfg(feature = "codegen")]
-#[test]
-fn the_report_says_which_version_ran() {
-    use fuser::compile::{Loader, compile};
-    use fuser_runtime::{Axis, CpuProgram, HostTensor, RunOptions};
-    let text = "task.program @f(%x: tensor<[R]x[C]xf32>) -> tensor<[R]x[C]xf32> {
+const SOFTMAX: &str = "task.program @f(%x: tensor<[R]x[C]xf32>) -> tensor<[R]x[C]xf32> {
   %m = fusion.max %x dims [1]
   %mb = fusion.broadcast %m dims [0] shape [[R], [C]]
   %d = fusion.sub %x, %mb
@@ -205,16 +201,122 @@ fn the_report_says_which_version_ran() {
   %y = fusion.div %e, %sb
   task.return %y
 }";
+
+/// Columns that a tile holds, and columns that none does.
+#[cfg(feature = "codegen")]
+const COLUMNS: [i64; 2] = [64, 1 << 20];
+
+#[cfg(feature = "codegen")]
+#[test]
+fn the_report_says_which_version_ran() {
+    use fuser::compile::{Loader, compile};
+    use fuser_runtime::{Axis, CpuProgram, HostTensor, RunOptions};
     let session = Session::new(RuntimeConfig::default()).unwrap();
-    let (mut ir, module, _) = session.parse(0, "f.fir", text).unwrap();
-    let compiled = compile(&mut ir, module, &CompileOptions::default()).unwrap();
+    let (ir, module, _) = session.parse(0, "f.fir", SOFTMAX).unwrap();
+    let compiled = compile(&ir, module, &CompileOptions::default()).unwrap();
     let program = CpuProgram::load(compiled.artifact, &Loader).unwrap();
-    for (columns, version) in [(64, (1, 2)), (1 << 20, (2, 2))] {
-        let axes = [Axis::stored(1), Axis::stored(columns)];
+    for (columns, version) in COLUMNS.into_iter().zip([(1, 2), (2, 2)]) {
+        let axes = [Axis::stored(1), Axis::stored(columns as usize)];
         let (heap, dtype) = (session.runtime().heap(), fuser_artifact::DType::F32);
-        let x = HostTensor::from_f64(heap, dtype, &axes, &vec![1.0; columns]).unwrap();
+        let x = HostTensor::from_f64(heap, dtype, &axes, &vec![1.0; columns as usize]).unwrap();
         let options = RunOptions::default();
         let run = program.run(session.runtime(), &[x], &Explicit::new(), &options);
         assert_eq!(run.unwrap().report.version, Some(version));
+    }
+}
+
+/// A cache that keeps nothing and counts the kernels that are compiled.
+#[cfg(feature = "codegen")]
+#[derive(Debug, Default)]
+struct Compiled(std::sync::atomic::AtomicUsize);
+
+#[cfg(feature = "codegen")]
+impl fuser_codegen::Cache for Compiled {
+    fn get(&self, _: &str) -> Option<Vec<u8>> {
+        None
+    }
+    fn put(&self, key: &str, _: &[u8]) {
+        let kernels = usize::from(key.contains("kernel.func"));
+        self.0
+            .fetch_add(kernels, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[cfg(feature = "codegen")]
+#[test]
+fn a_version_is_compiled_when_extents_ask_for_it() {
+    use fuser::compile::compile;
+    let session = Session::new(RuntimeConfig::default()).unwrap();
+    let (ir, module, _) = session.parse(0, "f.fir", SOFTMAX).unwrap();
+    let loaded = session.load(ir, module, None).unwrap();
+    let inputs = |columns: i64| {
+        let extents = [("R".to_owned(), 1), ("C".to_owned(), columns)].into();
+        session
+            .resolve(&loaded, &BTreeMap::new(), &extents)
+            .unwrap()
+    };
+    let counted = |options: &dyn Fn(CompileOptions, &dyn Fn() -> usize)| {
+        let count = std::sync::Arc::new(Compiled::default());
+        let with = CompileOptions {
+            cache: Some(count.clone()),
+            ..CompileOptions::default()
+        };
+        options(with, &|| count.0.load(std::sync::atomic::Ordering::Relaxed));
+    };
+    let all = compile(&loaded.ir, loaded.module, &CompileOptions::default()).unwrap();
+    let kernels: Vec<usize> = all.artifact.versions().map(|v| v.kernels.len()).collect();
+    assert_eq!(kernels.len(), 2);
+    counted(&|options, compiled| {
+        let program = session.program(&loaded, &options);
+        let run = |columns| {
+            program
+                .run(&session, &inputs(columns), 1)
+                .unwrap()
+                .run
+                .unwrap()
+                .version
+        };
+        assert_eq!(compiled(), 0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(run(COLUMNS[0]), Some((1, 1))));
+            }
+        });
+        assert_eq!(compiled(), kernels[0]);
+        assert_eq!(run(COLUMNS[1]), Some((2, 2)));
+        assert_eq!(compiled(), kernels[0] + kernels[1]);
+        assert_eq!(run(COLUMNS[0]), Some((1, 2)));
+        assert_eq!(run(COLUMNS[1] + 1), Some((2, 2)));
+        assert_eq!(compiled(), kernels[0] + kernels[1]);
+    });
+    // What is compiled for the extents of a run is one version.
+    for columns in COLUMNS {
+        let extents = [("R".to_owned(), 1), ("C".to_owned(), columns)];
+        let shapes = extents.clone().map(|(name, n)| (name, n as u64)).into();
+        let options = CompileOptions {
+            shapes,
+            ..CompileOptions::default()
+        };
+        let alone = compile(&loaded.ir, loaded.module, &options).unwrap();
+        let kernels = alone.artifact.kernels.len();
+        counted(&|options, compiled| {
+            session
+                .run_cpu(&loaded, &inputs(columns), &options, 1)
+                .unwrap();
+            assert_eq!(compiled(), kernels);
+            session
+                .prepare(&loaded, &extents.clone().into(), &options)
+                .unwrap();
+            assert_eq!(compiled(), 2 * kernels);
+        });
+    }
+    // A mistake is told by the call that needs the version.
+    let options = CompileOptions {
+        passes: Some("no-such-pass".into()),
+        ..CompileOptions::default()
+    };
+    let program = session.program(&loaded, &options);
+    for _ in 0..2 {
+        assert!(program.run(&session, &inputs(COLUMNS[0]), 1).is_err());
     }
 }

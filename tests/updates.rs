@@ -89,7 +89,7 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
         let n = [1, 5, 17, 33][random.below(4)];
         let text = text(&mut random, n);
         let parsed = session.parse(0, "random.fir", &text);
-        let (mut ir, module, _) = parsed.unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
+        let (ir, module, _) = parsed.unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         let numbers = || -> Vec<f64> { (0..n * n).map(|_| random.below(9) as f64 - 4.0).collect() };
         let data: Vec<Vec<f64>> = std::iter::repeat_with(numbers).take(INPUTS).collect();
         let tensors = || -> Vec<HostTensor> {
@@ -109,7 +109,7 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
             .collect();
         let program = ir.children(module)[0];
         let expected = interpret(&ir, program, &given, &Options::default()).unwrap();
-        let compiled = compile(&mut ir, module, &CompileOptions::default());
+        let compiled = compile(&ir, module, &CompileOptions::default());
         let compiled = compiled.unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         let (here, there) = kinds(&compiled.artifact);
         (in_place, copied) = (in_place + here, copied + there);

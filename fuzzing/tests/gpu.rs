@@ -26,8 +26,7 @@ fn agrees(case: &Case, runtime: &Runtime, device: &CudaDevice) -> Result<bool, S
         target: Target::of_capability(device.sm().into()).unwrap(),
         ..CompileOptions::default()
     };
-    let mut ir = case.ir.clone();
-    let Ok(done) = compile(&mut ir, case.module, &options) else {
+    let Ok(done) = compile(&case.ir, case.module, &options) else {
         return Ok(false);
     };
     let inputs = compiled::inputs(runtime, case, &done.artifact).map_err(|e| e.to_string())?;

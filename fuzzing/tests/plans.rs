@@ -72,8 +72,7 @@ fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String>
         target: H100,
         ..CompileOptions::default()
     };
-    let mut ir = case.ir.clone();
-    if let Err(told) = compile(&mut ir, case.module, &options) {
+    if let Err(told) = compile(&case.ir, case.module, &options) {
         faults.push(format!("for a GPU: {told:?}"));
     }
     let told = |fault| format!("{op}, seed {seed}: {fault}");

@@ -66,8 +66,7 @@ fn compiled(case: &Case, names: &[&'static str]) -> Vec<(&'static str, CpuProgra
             target: GENERIC.for_processor(name).expect("a known name"),
             ..CompileOptions::default()
         };
-        let mut ir = case.ir.clone();
-        let made = compile(&mut ir, case.module, &options)
+        let made = compile(&case.ir, case.module, &options)
             .unwrap_or_else(|found| panic!("{name}: {:?}", found.items));
         match CpuProgram::load(made.artifact, &Loader) {
             Ok(program) => programs.push((name, program)),

@@ -70,8 +70,8 @@ mod tests {
     /// The diagnostics of loading what was compiled, after `change` to its target.
     fn refusal(change: impl FnOnce(&mut fuser_artifact::Target)) -> Vec<Diagnostic> {
         let session = Session::new(Default::default()).unwrap();
-        let (mut ir, module, _) = session.parse(0, "f.fir", TEXT).unwrap();
-        let mut artifact = compile(&mut ir, module, &CompileOptions::default())
+        let (ir, module, _) = session.parse(0, "f.fir", TEXT).unwrap();
+        let mut artifact = compile(&ir, module, &CompileOptions::default())
             .unwrap()
             .artifact;
         change(&mut artifact.target);

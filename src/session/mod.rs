@@ -51,6 +51,8 @@
 
 pub mod check;
 pub mod error;
+#[cfg(feature = "codegen")]
+pub mod program;
 pub mod signature;
 pub mod tensors;
 
@@ -76,6 +78,8 @@ use tensors::Held;
 
 pub use check::{Check, OutputCheck};
 pub use error::SessionError;
+#[cfg(feature = "codegen")]
+pub use program::Program;
 pub use signature::Signature;
 
 /// Result of everything here.
@@ -221,7 +225,12 @@ impl Session {
         }
     }
 
-    /// Compiles the program for the CPU and runs it `repeats` times, after one run that is not timed.
+    /// The program, compiled for the CPU where and when it runs.
+    #[cfg(feature = "codegen")]
+    pub fn program(&self, loaded: &Loaded, options: &CompileOptions) -> Program {
+        Program::new(loaded, options)
+    }
+    /// Compiles the program for the CPU, for the extents of the inputs, and runs it `repeats` times, after one run that is not timed.
     #[cfg(feature = "codegen")]
     pub fn run_cpu(
         &self,
@@ -230,18 +239,8 @@ impl Session {
         options: &CompileOptions,
         repeats: u32,
     ) -> Result<Execution> {
-        let mut ir = loaded.alone();
-        let options = decided(loaded, inputs, options);
-        let compiled = compile::compile(&mut ir, loaded.module, &options)?;
-        let program = fuser_runtime::CpuProgram::load(compiled.artifact, &compile::Loader)?;
-        let explicit = self.explicit(loaded, inputs);
-        let done = program.run(
-            &self.runtime,
-            &inputs.tensors,
-            &explicit,
-            &run_options(repeats),
-        )?;
-        Ok(execution(done, compiled.compile_ms))
+        let program = self.program(loaded, &decided(loaded, inputs, options));
+        program.run(self, inputs, repeats)
     }
     /// Compiles the program for the CPU and binds it to the extents, all of which are given: what comes back runs on the caller's memory,
     /// as often as wanted, without a look at shapes or at the heap.
@@ -273,19 +272,12 @@ impl Session {
         extents: &Explicit,
         options: &CompileOptions,
     ) -> Result<fuser_runtime::Executable> {
-        let mut ir = loaded.alone();
         let mut options = options.clone();
         let lengths = extents.iter();
         let lengths =
             lengths.map(|(name, n)| (name.clone(), u64::try_from(*n).unwrap_or(0).max(1)));
         options.shapes.extend(lengths);
-        let compiled = compile::compile(&mut ir, loaded.module, &options)?;
-        let program = fuser_runtime::CpuProgram::load(compiled.artifact, &compile::Loader)?;
-        Ok(fuser_runtime::Executable::new(
-            &self.runtime,
-            Arc::new(program),
-            extents,
-        )?)
+        self.program(loaded, &options).bind(self, extents)
     }
     /// Compiles the program for a GPU and runs it there.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
@@ -301,22 +293,16 @@ impl Session {
             target: for_device(&options.target, device.sm())?,
             ..decided(loaded, inputs, options)
         };
-        let mut ir = loaded.alone();
-        let compiled = compile::compile(&mut ir, loaded.module, &options)?;
-        let program = fuser_runtime::cuda::CudaProgram::load(compiled.artifact, device)?;
-        let explicit = self.explicit(loaded, inputs);
-        let done = program.run(
-            &self.runtime,
-            &inputs.tensors,
-            &explicit,
-            &run_options(repeats),
-        )?;
-        Ok(execution(done, compiled.compile_ms))
-    }
-    #[cfg(feature = "codegen")]
-    fn explicit(&self, loaded: &Loaded, inputs: &Inputs) -> Explicit {
+        let versions = compile::Versions::new(loaded.alone(), loaded.module, &options);
         let names = loaded.signature.extents.iter().cloned();
-        names.zip(inputs.extents.iter().copied()).collect()
+        let extents: Explicit = names.zip(inputs.extents.iter().copied()).collect();
+        let version = versions.version(&extents)?;
+        let artifact = version.compiled.artifact.clone();
+        let program = fuser_runtime::cuda::CudaProgram::load(artifact, device)?;
+        let repeats = run_options(repeats);
+        let mut done = program.run(&self.runtime, &inputs.tensors, &extents, &repeats)?;
+        done.report.version = Some((version.number, versions.known()));
+        Ok(execution(done, version.compiled.compile_ms))
     }
 
     /// The program as its segments, ready to be written to files; made from shapes alone. One that has no segments is

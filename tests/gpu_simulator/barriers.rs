@@ -13,7 +13,7 @@ use super::programs::{Program, examples};
 
 fn compiled(program: &Program, target: &str) -> Artifact {
     let session = Session::new(Default::default()).unwrap();
-    let (mut ir, module, _) = session.parse(0, "f.fir", &program.text).unwrap();
+    let (ir, module, _) = session.parse(0, "f.fir", &program.text).unwrap();
     let lengths = program
         .extents
         .iter()
@@ -23,7 +23,7 @@ fn compiled(program: &Program, target: &str) -> Artifact {
         ..CompileOptions::default()
     };
     options.shapes.extend(lengths);
-    compile(&mut ir, module, &options).unwrap().artifact
+    compile(&ir, module, &options).unwrap().artifact
 }
 
 /// The bytes of an input: small numbers of any type.

@@ -293,8 +293,7 @@ fn stage(level: &Level) -> String {
 
 fn compiled_for(case: &Case, level: &Level) -> Result<CpuProgram, Finding> {
     let stage = stage(level);
-    let mut ir = case.ir.clone();
-    let compiled = guard::run(&stage, || compile(&mut ir, case.module, &level.options))?;
+    let compiled = guard::run(&stage, || compile(&case.ir, case.module, &level.options))?;
     let compiled = compiled
         .map_err(|diagnostics| Finding::new(format!("{stage} refused"), summary(&diagnostics)))?;
     CpuProgram::load(compiled.artifact, &Loader)

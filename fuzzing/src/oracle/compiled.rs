@@ -54,8 +54,7 @@ pub fn check_written(
     written: Written,
 ) -> Outcome {
     let stage = format!("compiled {name}");
-    let mut ir = case.ir.clone();
-    let compiled = match guard::run(&stage, || compile(&mut ir, case.module, &options)) {
+    let compiled = match guard::run(&stage, || compile(&case.ir, case.module, &options)) {
         Err(finding) => return Outcome::Found(finding),
         Ok(Err(diagnostics)) => {
             return refusal::judge(stage, &diagnostics, written)

@@ -1,35 +1,27 @@
 //! The last step: machine code for the kernels of a lowered program.
 
-use std::time::Instant;
-
 use fuser_artifact::{Artifact, Step};
 use fuser_codegen::Cache;
 use fuser_codegen::lower::{self as codegen, Emission, Options};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
-use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, versions};
+use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, Versions};
 
-/// Compiles `module` for the target of `options`. The module is lowered in place, by the plan of the first version.
-pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
-    let start = Instant::now();
-    let mut compiled = versions::compile(ir, module, options)?;
-    check(&compiled.artifact)?;
-    compiled.compile_ms = start.elapsed().as_secs_f64() * 1e3;
-    Ok(compiled)
+/// Compiles `module` for the target of `options`: the versions of its program up to the one for the extents that are given.
+pub fn compile(ir: &Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
+    let shapes = options.shapes.iter();
+    let given = shapes.map(|(name, &n)| (name.clone(), i64::try_from(n).unwrap_or(i64::MAX)));
+    Versions::new(ir.clone(), module, options).chain(&given.collect())
 }
 
-/// Compiles `module` by one plan.
-pub(super) fn compile_alone(
-    ir: &mut Ir,
+/// The artifact of a lowered program, with the code of its kernels.
+pub(super) fn generate(
+    ir: &Ir,
     module: Op,
+    lowered: &Lowered,
     options: &CompileOptions,
-) -> Result<Compiled, Diagnostics> {
-    let Lowered {
-        mut artifact,
-        diagnostics,
-        other_plans,
-        ..
-    } = super::lower(ir, module, options)?;
+) -> Result<Artifact, Diagnostics> {
+    let mut artifact = lowered.artifact.clone();
     let cache = options.cache.as_deref();
     let target = backend(&options.target, cache)?;
     artifact.target = describe(&target);
@@ -38,12 +30,7 @@ pub(super) fn compile_alone(
         ..codegen_options(&options.target)
     };
     artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, cache)?;
-    Ok(Compiled {
-        artifact,
-        diagnostics,
-        other_plans,
-        compile_ms: 0.0,
-    })
+    Ok(artifact)
 }
 
 /// True if a launch has one buffer twice: it writes over its input.
@@ -103,7 +90,7 @@ fn describe(target: &fuser_codegen::Target) -> fuser_artifact::Target {
 }
 
 /// The artifact's own check: a failure here is a bug of the planner, told as a diagnostic.
-fn check(artifact: &Artifact) -> Result<(), Diagnostics> {
+pub(super) fn check(artifact: &Artifact) -> Result<(), Diagnostics> {
     artifact.validate().map_err(|e| {
         let message = format!("the launch plan is not valid: {e}");
         Diagnostics {

@@ -92,7 +92,7 @@ pub struct CompileOptions {
 }
 
 /// The result of a compilation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compiled {
     /// The artifact.
     pub artifact: Artifact,
@@ -247,6 +247,8 @@ pub use code::{compile, emit};
 pub use fuser_passes::schedule::OTHER_PLAN;
 pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};
+#[cfg(feature = "codegen")]
+pub use versions::{Version, Versions};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
     Diagnostics {

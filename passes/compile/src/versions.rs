@@ -3,63 +3,214 @@
 //! A plan keeps values in fast memory. With static extents the size of these is known, and the scheduler refuses a plan
 //! that does not fit; with a named extent it is known when the program runs. So a plan with a kernel whose memory
 //! depends on named extents is one version, which requires that it fits, and the next version is planned for extents so
-//! long that nothing fits that depends on them: then the plan keeps what is of static size, or nothing. The runtime
-//! takes the first version whose requirements hold.
+//! long that nothing fits that depends on them: then the plan keeps what is of static size, or nothing. The first version
+//! whose requirements hold is the one that runs.
+//!
+//! A version is planned where none before it runs, and its kernels are compiled when it runs. An artifact, which runs without a
+//! compiler, has the code of all.
 //!
 //! Guarantees: on a GPU no version asks for more than a block may have under the extents for which it runs; the last one requires
 //! nothing, or else a kernel of it stood in the text. On a CPU the requirement is one of speed, that the caches hold it, and the last
-//! version runs whatever it requires.
+//! version runs whatever it requires. Threads may ask at a time: what one compiles, the others wait for.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use fuser_artifact::{Artifact, Bound, SizeExpr, Step};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
-use super::code::compile_alone;
-use super::{CompileOptions, Compiled, TOO_LARGE, Target};
+use super::code::{check, generate};
+use super::{CompileOptions, Compiled, Lowered, TOO_LARGE, Target, lower, one};
 
 /// A length so great that no fast memory holds an axis of it, and so small that bytes of two such axes can be compared.
 const LONG: u64 = 1 << 26;
 
-/// Compiles as many versions as are needed, and chains them.
-pub fn compile(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
-    let mut plans = plans(options).into_iter();
-    let original = ir.clone();
-    let Some(first) = plans.next() else {
-        return compile_alone(ir, module, options);
-    };
-    let mut compiled = compile_alone(ir, module, &first)?;
-    let mut fits = require(&mut compiled.artifact, &first.target);
-    let mut others: Vec<Artifact> = Vec::new();
-    for plan in plans {
-        let before = others.last().unwrap_or(&compiled.artifact);
-        if fits.is_ok() && (before.requires.is_empty() || is_decided(before, options)) {
-            break;
-        }
-        let mut next = compile_alone(&mut original.clone(), module, &plan)?;
-        let next_fits = require(&mut next.artifact, &plan.target);
-        if next_fits.is_ok() && fits.is_err() {
-            // A plan that cannot run under any extents is no version.
-            compiled = next;
-            fits = Ok(());
-        } else if next_fits.is_ok() && next.artifact.requires != before.requires {
-            others.push(next.artifact);
-        }
-    }
-    fits.map_err(|diagnostic| Diagnostics {
-        items: vec![*diagnostic],
-    })?;
-    let chain = others.into_iter().rev();
-    compiled.artifact.otherwise = chain.fold(None, |after, mut version| {
-        version.otherwise = after;
-        Some(Box::new(version))
-    });
-    Ok(compiled)
+/// A program whose versions are compiled when extents first ask for them.
+pub struct Versions {
+    original: Ir,
+    module: Op,
+    /// In the order in which they are asked whether they run.
+    plans: Vec<Plan>,
 }
 
-/// True if all extents are given, and the artifact runs under them.
-fn is_decided(artifact: &Artifact, options: &CompileOptions) -> bool {
-    let given = |name: &String| i64::try_from(*options.shapes.get(name)?).ok();
-    let extents: Option<Vec<i64>> = artifact.extents.iter().map(given).collect();
-    extents.is_some_and(|extents| artifact.requires.iter().all(|bound| bound.holds(&extents)))
+/// A version that runs under given extents.
+#[derive(Clone, Copy, Debug)]
+pub struct Version<'a> {
+    /// Its number, counted from 1.
+    pub number: usize,
+    /// Its kernels and its plan; no other version stands behind it.
+    pub compiled: &'a Compiled,
+}
+
+/// A plan of the program, and what was made by it so far.
+struct Plan {
+    options: CompileOptions,
+    planned: OnceLock<Result<Planned, Diagnostics>>,
+    compiled: OnceLock<Result<Compiled, Diagnostics>>,
+}
+
+/// A lowered program without code.
+struct Planned {
+    ir: Ir,
+    lowered: Lowered,
+    /// Without the memory that the code has of its own.
+    requires: Vec<Bound>,
+    /// Milliseconds that it took.
+    ms: f64,
+}
+
+impl Versions {
+    /// The versions of the program that `options` choose, none of which is planned yet.
+    pub fn new(original: Ir, module: Op, options: &CompileOptions) -> Self {
+        let plan = |options| Plan {
+            options,
+            planned: OnceLock::new(),
+            compiled: OnceLock::new(),
+        };
+        Self {
+            original,
+            module,
+            plans: plans(options).into_iter().map(plan).collect(),
+        }
+    }
+
+    /// The version that runs under these extents, compiled now if it was not before.
+    pub fn version(&self, extents: &BTreeMap<String, i64>) -> Result<Version<'_>, Diagnostics> {
+        let found = self.up_to(extents)?;
+        let (last, number) = (found[found.len() - 1], found.len());
+        let compiled = last.compiled(self)?;
+        Ok(Version { number, compiled })
+    }
+
+    /// The number of plans that were made so far.
+    pub fn known(&self) -> usize {
+        let made = self.plans.iter();
+        made.filter(|plan| plan.planned.get().is_some()).count()
+    }
+
+    /// The versions up to the one that runs under these extents, compiled and chained; all of them, unless the extents are given.
+    pub fn chain(&self, extents: &BTreeMap<String, i64>) -> Result<Compiled, Diagnostics> {
+        let mut versions = Vec::new();
+        for plan in self.up_to(extents)? {
+            versions.push(plan.compiled(self)?);
+        }
+        let artifact = versions.iter().rev().fold(None, |otherwise, version| {
+            let artifact = version.artifact.clone();
+            Some(Box::new(Artifact {
+                otherwise,
+                ..artifact
+            }))
+        });
+        let mut first = versions[0].clone();
+        first.compile_ms = versions.iter().map(|version| version.compile_ms).sum();
+        first.artifact = artifact.map_or(first.artifact, |artifact| *artifact);
+        check(&first.artifact)?;
+        Ok(first)
+    }
+
+    /// The versions up to the one that runs under these extents, by name; at least one.
+    fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Vec<&Plan>, Diagnostics> {
+        let mut found: Vec<(&Plan, &Planned)> = Vec::new();
+        let mut refused = None;
+        for plan in &self.plans {
+            let planned = plan.planned(self)?;
+            let (artifact, requires) = (&planned.lowered.artifact, &planned.requires);
+            if let Some(never) = requires.iter().find(|bound| is_never(bound)) {
+                refused.get_or_insert_with(|| planned.too_large(never, &plan.options.target));
+                continue;
+            }
+            if found
+                .last()
+                .is_some_and(|last| last.1.requires == *requires)
+            {
+                continue;
+            }
+            found.push((plan, planned));
+            let runs = |requires: &[Bound]| holds(artifact, requires, extents);
+            if runs(requires) && runs(&plan.compiled(self)?.artifact.requires) {
+                break;
+            }
+        }
+        match refused {
+            Some(refused) if found.is_empty() => Err(one(refused)),
+            _ => Ok(found.into_iter().map(|(plan, _)| plan).collect()),
+        }
+    }
+}
+
+impl Plan {
+    fn planned(&self, of: &Versions) -> Result<&Planned, Diagnostics> {
+        let plan = || {
+            let start = Instant::now();
+            let mut ir = of.original.clone();
+            let lowered = lower(&mut ir, of.module, &self.options)?;
+            let requires = require(&lowered.artifact, &self.options.target);
+            Ok(Planned {
+                ir,
+                lowered,
+                requires,
+                ms: start.elapsed().as_secs_f64() * 1e3,
+            })
+        };
+        self.planned
+            .get_or_init(plan)
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+    fn compiled(&self, of: &Versions) -> Result<&Compiled, Diagnostics> {
+        let compile = || {
+            let planned = self.planned(of)?;
+            let start = Instant::now();
+            let mut artifact = generate(&planned.ir, of.module, &planned.lowered, &self.options)?;
+            artifact.requires = require(&artifact, &self.options.target);
+            if let Some(never) = artifact.requires.iter().find(|bound| is_never(bound)) {
+                return Err(one(planned.too_large(never, &self.options.target)));
+            }
+            check(&artifact)?;
+            Ok(Compiled {
+                artifact,
+                diagnostics: planned.lowered.diagnostics.clone(),
+                other_plans: planned.lowered.other_plans.clone(),
+                compile_ms: planned.ms + start.elapsed().as_secs_f64() * 1e3,
+            })
+        };
+        self.compiled
+            .get_or_init(compile)
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+}
+
+impl Planned {
+    /// A kernel asks for more than a block may have, whatever the extents.
+    fn too_large(&self, bound: &Bound, target: &Target) -> Diagnostic {
+        let kernel = self.lowered.kernels.get(bound.kernel as usize);
+        let name = kernel.and_then(|&kernel| self.ir.symbol_name(kernel));
+        let message = format!(
+            "a block of kernel '{}' asks for {} bytes of shared memory, {} has {} for one",
+            name.unwrap_or_default(),
+            bound.bytes.as_constant().unwrap_or(i64::MAX),
+            target.name,
+            bound.at_most
+        );
+        Diagnostic::error(&TOO_LARGE, Place::Unknown, message)
+    }
+}
+
+/// True if all that is required holds under these extents; what depends on one that is not given does not.
+fn holds(artifact: &Artifact, requires: &[Bound], extents: &BTreeMap<String, i64>) -> bool {
+    let values = artifact
+        .extents
+        .iter()
+        .map(|name| extents.get(name).copied());
+    let values: Vec<i64> = values.collect::<Option<_>>().unwrap_or_default();
+    requires.iter().all(|bound| bound.holds(&values))
+}
+
+/// True if a requirement holds under no extents.
+fn is_never(bound: &Bound) -> bool {
+    bound.bytes.as_constant().is_some() && !bound.holds(&[])
 }
 
 /// The plans in the order in which they are tried: as asked, for long extents, and with nothing in fast memory.
@@ -77,8 +228,8 @@ fn plans(options: &CompileOptions) -> Vec<CompileOptions> {
     }
 }
 
-/// Writes down what the launches of an artifact require of the extents; an error where one asks for too much under any.
-fn require(artifact: &mut Artifact, target: &Target) -> Result<(), Box<Diagnostic>> {
+/// The requirements of the launches of an artifact: those that depend on the extents, and on a GPU those that never hold.
+fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
     let most = target.scratch_limit().unwrap_or(target.l2_bytes);
     let mut bounds: Vec<Bound> = Vec::new();
     for step in &artifact.steps {
@@ -98,24 +249,13 @@ fn require(artifact: &mut Artifact, target: &Target) -> Result<(), Box<Diagnosti
             bytes: scratch_bytes.clone() + own,
             at_most: most,
         };
-        match bound.bytes.as_constant() {
-            Some(bytes) if target.is_gpu() && !bound.holds(&[]) => {
-                let name = code.map_or("", |code| code.name.as_str());
-                let message = format!(
-                    "a block of kernel '{name}' asks for {bytes} bytes of shared memory, {} has {most} for one",
-                    target.name
-                );
-                return Err(Box::new(Diagnostic::error(
-                    &TOO_LARGE,
-                    Place::Unknown,
-                    message,
-                )));
-            }
-            Some(_) => {}
-            None if bounds.contains(&bound) => {}
-            None => bounds.push(bound),
+        let matters = match bound.bytes.as_constant() {
+            Some(_) => target.is_gpu() && is_never(&bound),
+            None => true,
+        };
+        if matters && !bounds.contains(&bound) {
+            bounds.push(bound);
         }
     }
-    artifact.requires = bounds;
-    Ok(())
+    bounds
 }

@@ -16,7 +16,8 @@ pub struct RunReport {
     pub threads: usize,
     /// The named extents with their values.
     pub extents: Vec<(String, i64)>,
-    /// The number of the version that ran, counted from 1, and how many the program has; none where several programs ran.
+    /// The number of the version that ran, counted from 1, and how many there are: all of an artifact's, or those that are planned so
+    /// far of a program that is compiled as it is needed; none where several programs ran.
     pub version: Option<(usize, usize)>,
     /// The GPU that it ran on.
     pub gpu: Option<GpuReport>,
