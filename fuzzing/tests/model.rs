@@ -6,6 +6,7 @@
 //!   between touched ones of a line of 16 may be counted or not, as they move with them. A scalar travels as a kernel argument. A copy
 //!   over an argument, which no segment asked for, counts in the report of a run.
 //! - *Workspace*: the same for buffers that only the kernels of one segment know, partial results among them.
+//! - *Launches*: those of the kernels of one segment.
 //! - *Resident*: the sum of the allocations of a kernel, less what aligning and staggering them takes, is what the plan allocates for the
 //!   most demanding of its sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
 //!
@@ -39,7 +40,7 @@ const TARGETS: [Target; 3] = [GENERIC, A100, H100];
 const NAMED: u64 = 96;
 
 /// Figures of segments of 2000 random programs that are not as planned, on each target.
-const KNOWN: usize = 22;
+const KNOWN: usize = 3;
 
 /// Programs whose kernels are too long to be counted.
 const TOO_LONG: usize = 4;
@@ -228,7 +229,7 @@ fn random_programs_are_as_planned() {
     for target in TARGETS {
         let tally = random_programs(target, 150);
         assert!(tally.segments > 200);
-        hold(target, "150 random programs", &tally, 3);
+        hold(target, "150 random programs", &tally, 0);
     }
 }
 

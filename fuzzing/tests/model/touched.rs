@@ -106,6 +106,32 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
         decoder.register(extent);
     }
     let code = decoder.block(body)?;
+    let mut touched = once(&decoder, &code, lengths, extents, false)?;
+    if decoder.gathers > 0 {
+        // Where one way to make up indices takes several places to one element, the other does not.
+        let other = once(&decoder, &code, lengths, extents, true)?;
+        let more = |own: &mut Elements, other: Elements| {
+            if other.count() > own.count() {
+                *own = other;
+            }
+        };
+        let loaded = touched.loaded.iter_mut().zip(other.loaded);
+        loaded.for_each(|(own, other)| more(own, other));
+        let gathered = touched.gathered.iter_mut().zip(other.gathered);
+        gathered.for_each(|((_, own), (_, other))| more(own, other));
+    }
+    Ok(touched)
+}
+
+/// The elements that one run touches. An index that is data is its place modulo the length of the axis; where it `turns`, one further
+/// for each time that the place has gone around the axis.
+fn once(
+    decoder: &Decoder<'_>,
+    code: &[Code],
+    lengths: &[u64],
+    extents: &[i64],
+    turns: bool,
+) -> Result<Touched, String> {
     let buffers: Vec<Elements> = lengths.iter().map(|&n| Elements::of(n)).collect();
     let mut run = Run {
         lines: vec![Line::default(); decoder.registers.len()],
@@ -115,6 +141,7 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
             gathered: vec![(0, Elements::default()); decoder.gathers],
         },
         left: BUDGET,
+        turns,
     };
     for (number, &extent) in extents.iter().enumerate() {
         run.lines[number] = Line {
@@ -122,7 +149,7 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
             step: 0,
         };
     }
-    match run.run(&code, 1) {
+    match run.run(code, 1) {
         Ok(()) => Ok(run.touched),
         Err(Stop::Varies(_)) => Err("an index varies outside of loops".into()),
         Err(Stop::Fault(text)) => Err(text),
@@ -155,6 +182,7 @@ struct Run {
     lines: Vec<Line>,
     touched: Touched,
     left: u64,
+    turns: bool,
 }
 
 impl Run {
@@ -179,8 +207,12 @@ impl Run {
                     let [a, last] = [*of, *last].map(|r| self.lines[r]);
                     let length = Line::fixed(last.at + 1);
                     self.lines[*to] = match length.at > 0 && last.step == 0 {
-                        true => binary(Binary::Rem, a, length, count)
-                            .ok_or(Stop::Varies(parts(Binary::Rem, a, length)))?,
+                        true => {
+                            let turn = divided(Binary::Div, a, length, count)?;
+                            let turned = binary(Binary::Add, a, turn, count);
+                            let place = turned.filter(|_| self.turns).unwrap_or(a);
+                            divided(Binary::Rem, place, length, count)?
+                        }
                         false => last,
                     };
                 }
@@ -331,6 +363,11 @@ fn binary(how: Binary, a: Line, b: Line, count: i64) -> Option<Line> {
         Binary::And => both(|a, b| a & b),
         Binary::Or => both(|a, b| a | b),
     }
+}
+
+/// The same of a quotient or remainder, or how the interval falls apart.
+fn divided(how: Binary, a: Line, by: Line, count: i64) -> Result<Line, Stop> {
+    binary(how, a, by, count).ok_or(Stop::Varies(parts(how, a, by)))
 }
 
 /// Quotient or remainder of fixed numbers, or of a line that is not negative by a fixed number above 0.

@@ -1,4 +1,5 @@
-//! The bytes that each segment of a lowered program moves, as its launches and copies execute, beside those that the model counts.
+//! The bytes that each segment of a lowered program moves, as its launches and copies execute, beside those that the model counts,
+//! and its launches.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use fuser_passes::report;
 
 use super::touched::touched;
 
-/// Bytes of one segment.
+/// Bytes and launches of one segment.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Bytes {
     pub read: u64,
@@ -22,18 +23,25 @@ pub struct Bytes {
     pub workspace: u64,
     /// The allocation of the most demanding sweep, or kernel.
     pub resident: u64,
+    pub launches: u64,
 }
 
 impl Bytes {
     /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
     pub fn counts(&self, moved: &Bytes) -> bool {
-        let exact = (self.written, self.workspace) == (moved.written, moved.workspace);
-        exact && (moved.read..=moved.lines).contains(&self.read)
+        let exact = |bytes: &Bytes| (bytes.written, bytes.workspace, bytes.launches);
+        exact(self) == exact(moved) && (moved.read..=moved.lines).contains(&self.read)
     }
-    /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where an extent is 0.
+    /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where a named extent
+    /// is 0.
     pub fn tells(&self, moved: &Bytes) -> bool {
-        let workspace = moved.workspace;
-        moved.read + moved.written == 0 || Bytes { workspace, ..*self }.counts(moved)
+        let told = Bytes {
+            read: if moved.read == 0 { 0 } else { self.read },
+            workspace: moved.workspace,
+            launches: moved.launches,
+            ..*self
+        };
+        told.counts(moved)
     }
 }
 
@@ -61,6 +69,7 @@ pub fn counted(ir: &Ir, program: Op, model: &Model) -> Segments {
         ops.retain(|&op| !ir.is(op, &task::YIELD));
         if let Ok(plan) = plan_ops(ir, &ops, model, &Copies::default()) {
             bytes.workspace = plan.cost.workspace_bytes;
+            bytes.launches = plan.cost.launches;
             let allocated = plan.sweeps.iter().map(|s| s.allocated);
             bytes.resident = allocated.max().unwrap_or(0);
         }
@@ -97,6 +106,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 scratch_bytes,
                 ..
             } => {
+                bytes.launches += 1;
                 let scratch = scratch_bytes.evaluate_size(extents).unwrap() as u64;
                 bytes.resident = bytes.resident.max(scratch);
                 let launch = launches.next().ok_or("a step has no launch")?;

@@ -23,7 +23,7 @@ pub struct CostResult {
     pub sweeps: usize,
     /// Bytes of each input once and of each output once.
     pub least_bytes: u64,
-    /// True if no input is read and no output written more than once.
+    /// True if no input is read and no output written more than once, by sweeps that do not wait for each other.
     pub tight: bool,
     /// Tiles that would have been better and do not fit.
     pub rejected: Rc<[Refusal]>,
@@ -155,7 +155,7 @@ fn cost_result(ir: &Ir, plan: &Plan, model: &Model) -> CostResult {
         cost: plan.cost,
         sweeps: plan.sweeps.len(),
         least_bytes: least,
-        tight: moved <= least && plan.cost.waits == 0,
+        tight: moved <= least && plan.sweeps.iter().all(|sweep| sweep.level == 0),
         rejected: plan.rejected.clone().into(),
     }
 }

@@ -143,7 +143,6 @@ figures! {
     "bandwidth" bytes_per_us Bandwidth None, 1, "what slow memory moves";
     "arithmetic" flops_per_us Rate None, 1, "simple operations";
     "launch" launch_ns Time None, 0, "what starting a kernel takes";
-    "wait" wait_ns Time None, 0, "what it takes all workers of a kernel to wait for each other between two sweeps";
     "tile-memory" tile_bytes Bytes None, 0, "fast memory that one worker may fill with a resident tile";
     "capability" capability Count CUDA, 80 ..= 199, "compute capability times ten";
     "ptx" ptx Count CUDA, 70 ..= 199, "version of PTX times ten that code for this capability has";

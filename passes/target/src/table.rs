@@ -2,8 +2,8 @@
 //!
 //! Sources. Per compute capability (shared memory, registers, threads, blocks): the table of technical specifications
 //! in NVIDIA's CUDA C++ Programming Guide; PTX: the version that LLVM 22 gives each architecture. Multiprocessors,
-//! memory, caches, bandwidth and f32 rate: NVIDIA's data sheets of the product that a row names. The costs of a launch
-//! and a wait are estimates of ours, and tuning figures are choices, each with its reason.
+//! memory, caches, bandwidth and f32 rate: NVIDIA's data sheets of the product that a row names. The cost of a launch
+//! is an estimate of ours, and tuning figures are choices, each with its reason.
 
 use std::fmt;
 
@@ -38,7 +38,6 @@ pub const GENERIC: Target = Target {
     bytes_per_us: 40_000,
     flops_per_us: 400_000,
     launch_ns: 5_000,
-    wait_ns: 4_000,
     // Half of the second-level cache: the other half holds what streams past.
     tile_bytes: MIB,
     capability: 0,
@@ -79,7 +78,6 @@ pub const A100: Target = Target {
     bytes_per_us: 2_039_000,
     flops_per_us: 19_500_000,
     launch_ns: 4_000,
-    wait_ns: 2_500,
     // Three KiB below what a block may have: reductions across threads take some.
     tile_bytes: 160 * KIB,
     capability: 80,
@@ -113,7 +111,6 @@ pub const H100: Target = Target {
     l1_bytes: 256 * KIB,
     bytes_per_us: 3_350_000,
     flops_per_us: 67_000_000,
-    wait_ns: 2_000,
     tile_bytes: 224 * KIB,
     capability: 90,
     ptx: 78,
@@ -148,7 +145,6 @@ pub const TINY: Target = Target {
     bytes_per_us: 1_000,
     flops_per_us: 1_000,
     launch_ns: 1_000,
-    wait_ns: 1_000,
     shared_rows: 2,
     row_distance: 0,
     partials: 4,
@@ -163,7 +159,6 @@ pub const TINY_GPU: Target = Target {
     bytes_per_us: 1_000,
     flops_per_us: 1_000,
     launch_ns: 1_000,
-    wait_ns: 1_000,
     ..A100
 };
 

@@ -456,17 +456,23 @@ mod tests {
 
     #[test]
     fn each_mistake_is_told_at_its_place() {
-        let text = "name = \"m\"\nbase = \"h100\"\nworker = 3\nlaunch = 5\nwait = \"3 MiB\"\nworkers = \"4\"\n[x]";
+        let text = "name = \"m\"\nbase = \"h100\"\nworker = 3\nlaunch = \"3 MiB\"\nmemory = 5\nworkers = \"4\"\n[x]";
         let faults = read(text).unwrap_err();
         let told: Vec<(&str, String)> = faults
             .iter()
             .map(|f| (&text[f.at.clone()], f.to_string()))
             .collect();
-        let unit = "a number with its unit, \"12 us\" (ns, us, ms)";
+        let unit = |units: &str| format!("is a number with its unit, \"12 {units}");
         let expected = [
             ("worker", "a target has no 'worker'".to_string()),
-            ("5", format!("'launch' is {unit}")),
-            ("\"3 MiB\"", format!("'wait' is {unit}")),
+            (
+                "\"3 MiB\"",
+                format!("'launch' {}", unit("us\" (ns, us, ms)")),
+            ),
+            (
+                "5",
+                format!("'memory' {}", unit("MiB\" (B, KiB, MiB, GiB)")),
+            ),
             ("\"4\"", "'workers' is a whole number".into()),
             ("[x]", "a line is 'key = value'".into()),
         ];

@@ -148,18 +148,13 @@ fn as_many_sweeps_are_drawn_as_planned() {
             }
             let sweeps = behind.children(swept).into_iter();
             let sweeps = sweeps.filter(|&op| behind.is(op, &SWEEP)).count();
-            let epilogues = plan.sweeps.iter().flat_map(|s| &s.epilogue);
-            // A boundary on a sum is written where the sum is.
-            let worked = epilogues.filter(|&&op| {
-                let only =
-                    before.has(op, Traits::BARRIER) && before.has_one_use(before.operand(op, 0));
-                !only
-            });
-            let worked = worked.count();
+            let behind = plan.sweeps.iter().map(|s| s.epilogues.len());
+            let behind = behind.sum::<usize>();
             let planned = plan.sweeps.len();
-            assert!(
-                planned <= sweeps && sweeps <= planned + worked,
-                "seed {seed}: {planned} planned, {worked} ops after them, {sweeps} drawn\n{}",
+            assert_eq!(
+                sweeps,
+                planned + behind,
+                "seed {seed}: {planned} planned, {behind} behind them\n{}",
                 drawn.text
             );
             segments += 1;

@@ -35,6 +35,13 @@ impl Source {
             Source::Node(_) => None,
         }
     }
+    /// The op of the group, if it is one.
+    pub fn node(&self) -> Option<u32> {
+        match *self {
+            Source::Input(_) => None,
+            Source::Node(node) => Some(node),
+        }
+    }
 }
 
 /// An op of the group.
@@ -60,6 +67,8 @@ pub(super) struct Node {
     pub output_bytes: u64,
     /// True if an op outside uses a result.
     pub is_output: bool,
+    /// True if a result has axes, stored or not.
+    pub has_axes: bool,
     pub class: OpClass,
     /// Bytes of one element of all its results while they accumulate.
     pub accumulating: u64,
@@ -98,6 +107,8 @@ pub(super) struct Input {
     pub element: u64,
     pub stored: Mask,
     pub order: SmallVec<[usize; 4]>,
+    /// True if it has axes, stored or not.
+    pub has_axes: bool,
 }
 
 /// The group.
@@ -149,6 +160,7 @@ impl Body {
                 element: element_bytes(ir, value),
                 stored: mask(axes.stored(value)),
                 order: order(axes, value),
+                has_axes: has_axes(axes, value),
             })
             .collect();
         body.outputs = outputs;
@@ -204,6 +216,7 @@ impl Body {
                     accumulating: 0,
                     output_bytes: 0,
                     is_output: false,
+                    has_axes: false,
                     class: def.map_or(OpClass::Structure, |d| d.class),
                     flops: 0,
                     renames: false,
@@ -252,6 +265,7 @@ impl Body {
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
                 accumulating: results.iter().map(|&r| accumulating_bytes(ir, op, r)).sum(),
                 is_output: results.iter().any(|r| outputs.contains(r)),
+                has_axes: results.iter().any(|&r| has_axes(axes, r)),
                 class: def.map_or(OpClass::Structure, |d| d.class),
                 flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
                 renames: renames(ir, op),
@@ -300,10 +314,11 @@ impl Body {
         bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
     }
     /// The bytes of `input` that the loads of these regions touch, each once.
-    pub fn touched(&self, regions: Vec<Region>, input: &Input) -> u64 {
+    pub fn touched(&self, mut regions: Vec<Region>, input: &Input) -> u64 {
         let Some(bindings) = &self.bindings else {
             return 0;
         };
+        regions.retain(|r| r.beside.iter().all(|length| bindings.eval(length) > 0));
         let elements = united(regions).into_iter();
         let elements = elements.map(|r| r.elements().map_or(u64::MAX, |n| bindings.eval(&n)));
         let elements = elements.fold(0, u64::saturating_add);
@@ -444,6 +459,10 @@ fn check_placement(ir: &Ir, op: Op, node: &Node) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+fn has_axes(axes: &Axes, value: Value) -> bool {
+    axes.logical(value).next().is_some()
 }
 
 fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {

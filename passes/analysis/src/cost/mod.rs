@@ -11,12 +11,13 @@
 //! - Bytes are stored bytes: an axis that is broadcast counts once.
 //!
 //! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
-//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
+//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
 //! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
 mod body;
+mod epilogues;
 mod memory_view;
 mod pinned;
 mod plan;

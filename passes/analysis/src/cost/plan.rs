@@ -5,10 +5,12 @@ use fuser_ir::{Ir, Op, Traits, Value};
 use fuser_target::Target;
 
 use super::body::{Body, Mask, Source};
+use super::epilogues;
 use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
 use super::roles::{self, Role};
 use super::sizes::Bindings;
+use super::tiles::Tiles;
 use super::units::{self, Draft};
 use crate::axes::window::Region;
 use crate::axes::{Axes, AxisId, Copies};
@@ -83,27 +85,23 @@ pub struct Cost {
     pub read_bytes: u64,
     /// Bytes of outputs.
     pub write_bytes: u64,
-    /// Bytes between the sweeps and the workers of one kernel, writes and reads.
+    /// Bytes between the launches of one kernel, writes and reads.
     pub workspace_bytes: u64,
-    /// Those of all these bytes that no choice goes by: what sums that workers share write and read until they are whole. Without
-    /// them, workers would be idle.
-    pub unbilled_bytes: u64,
     /// Arithmetic, recomputation included.
     pub flops: u64,
-    /// Kernels.
+    /// Kernels: segments that are no views.
+    pub kernels: u64,
+    /// Launches of these: one for each sweep, for each sum of which workers have parts, and for each walk behind a sweep.
     pub launches: u64,
-    /// Waits of all workers inside kernels.
-    pub waits: u64,
     /// Estimated nanoseconds.
     pub time_ns: u64,
 }
 
 impl Cost {
-    /// The bytes moved that choices go by.
+    /// The bytes moved.
     pub fn bytes(&self) -> u64 {
         let outer = self.read_bytes.saturating_add(self.write_bytes);
-        let all = outer.saturating_add(self.workspace_bytes);
-        all.saturating_sub(self.unbilled_bytes)
+        outer.saturating_add(self.workspace_bytes)
     }
     /// Both, one after the other.
     pub fn plus(&self, other: &Cost) -> Cost {
@@ -111,10 +109,9 @@ impl Cost {
             read_bytes: self.read_bytes.saturating_add(other.read_bytes),
             write_bytes: self.write_bytes.saturating_add(other.write_bytes),
             workspace_bytes: self.workspace_bytes.saturating_add(other.workspace_bytes),
-            unbilled_bytes: self.unbilled_bytes.saturating_add(other.unbilled_bytes),
             flops: self.flops.saturating_add(other.flops),
+            kernels: self.kernels.saturating_add(other.kernels),
             launches: self.launches.saturating_add(other.launches),
-            waits: self.waits.saturating_add(other.waits),
             time_ns: self.time_ns.saturating_add(other.time_ns),
         }
     }
@@ -122,9 +119,9 @@ impl Cost {
     pub fn key(&self, objective: Objective) -> (u64, u64, u64, u64) {
         let (bytes, time) = (self.bytes(), self.time_ns);
         match objective {
-            Objective::Bytes => (bytes, self.launches, self.waits, time),
-            Objective::Time => (time, bytes, self.launches, self.waits),
-            Objective::Kernels => (self.launches, bytes, self.waits, time),
+            Objective::Bytes => (bytes, self.launches, self.kernels, time),
+            Objective::Time => (time, bytes, self.launches, self.kernels),
+            Objective::Kernels => (self.kernels, bytes, self.launches, time),
         }
     }
 }
@@ -140,8 +137,8 @@ pub struct Sweep {
     pub phases: Vec<Vec<Op>>,
     /// Reductions whose results are complete only after the sweep.
     pub accumulators: Vec<Op>,
-    /// Ops on accumulated results: they walk only their own space, after the results of all workers are combined.
-    pub epilogue: Vec<Op>,
+    /// Ops on accumulated results, by the walk over their own space that computes them, after the results of all workers are combined.
+    pub epilogues: Vec<Vec<Op>>,
     /// Inputs of the segment that it loads.
     pub loads: Vec<Value>,
     /// Results of earlier sweeps that it loads.
@@ -226,7 +223,7 @@ pub fn plan_with(
         .map(|tile| evaluate(&body, tile, target))
         .collect();
     // Stable: of equal plans the one with the smaller tile.
-    choices.sort_by_key(|c| c.cost.key(model.objective));
+    choices.sort_by_key(|c| c.key(model.objective));
     let fits = choices.iter().position(|c| c.refusal.is_none());
     let mut better = choices.into_iter();
     let rejected = better.by_ref().take(fits.unwrap_or(usize::MAX));
@@ -299,7 +296,21 @@ struct Choice {
     tile: Mask,
     drafts: Vec<Draft>,
     cost: Cost,
+    /// Bytes that the choice goes by only as they take time: of sums that workers share, until they are whole. Without them, workers
+    /// would be idle.
+    unbilled: u64,
     refusal: Option<Refusal>,
+}
+
+impl Choice {
+    /// Smaller is better under `objective`.
+    fn key(&self, objective: Objective) -> (u64, u64) {
+        let bytes = self.cost.bytes().saturating_sub(self.unbilled);
+        match objective {
+            Objective::Bytes | Objective::Kernels => (bytes, self.cost.time_ns),
+            Objective::Time => (self.cost.time_ns, bytes),
+        }
+    }
 }
 
 fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
@@ -316,30 +327,27 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
         scan.or_else(|| roles::refuse_held(body, d, target))
     };
     let refusal = refusal.or_else(|| drafts.iter().find_map(serial));
-    let cost = price(body, &drafts, target);
+    let mut cost = Cost {
+        kernels: 1,
+        ..Cost::default()
+    };
+    let mut unbilled = 0u64;
+    for draft in &drafts {
+        let (sweep, own) = sweep_cost(body, draft, target);
+        cost = cost.plus(&sweep);
+        unbilled = unbilled.saturating_add(own);
+    }
     Choice {
         tile,
         drafts,
         cost,
+        unbilled,
         refusal,
     }
 }
 
-fn price(body: &Body, drafts: &[Draft], target: &Target) -> Cost {
-    let waits = drafts.iter().map(|d| u64::from(d.level)).max().unwrap_or(0);
-    let start = Cost {
-        launches: 1,
-        waits,
-        time_ns: target
-            .launch_ns
-            .saturating_add(waits.saturating_mul(target.wait_ns)),
-        ..Cost::default()
-    };
-    let sweeps = drafts.iter().map(|d| sweep_cost(body, d, target));
-    sweeps.fold(start, |sum, sweep| sum.plus(&sweep))
-}
-
-fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
+/// The cost of a sweep, and the bytes of it that the choice of a tile does not go by.
+fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let node = |&i: &u32| &body.nodes[i as usize];
     let sum = |amounts: &mut dyn Iterator<Item = u64>| amounts.fold(0, u64::saturating_add);
     let bytes = |list: &[u32], outputs: bool| {
@@ -348,6 +356,8 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
     };
     let (_, grid) = roles::assign(body, draft, target);
     let partials = roles::partial_bytes(body, draft, grid, target);
+    let shared = roles::shared(body, draft, grid).count() as u64;
+    let behind = epilogues::walks(body, draft).len() as u64;
     // What has no step reads nothing.
     let is_empty = body.elements(draft.space) == 0;
     let own: &[u32] = if is_empty { &[] } else { &draft.loads };
@@ -368,18 +378,20 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> Cost {
         read_bytes: loaded.saturating_add(fetched(true)),
         write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
         workspace_bytes: between.saturating_add(partials),
-        unbilled_bytes: partials
-            .saturating_sub(draft.billed)
-            .saturating_add(draft.finished)
-            .saturating_add(twice),
         flops: sum(&mut ops.map(|n| body.flops(n))),
+        launches: 1 + shared + behind,
         ..Cost::default()
     };
     // With fewer steps in the grid than workers, the others are idle.
-    let busy = body.elements(grid).clamp(1, target.workers.max(1));
+    let steps = Tiles::of(body, draft, target).steps(body, grid, draft.narrow);
+    let busy = steps.clamp(1, target.workers.max(1));
     let time = target.time_ns(cost.bytes(), cost.flops);
-    cost.time_ns = time.saturating_mul(target.workers.max(1)) / busy;
-    cost
+    let time = time.saturating_mul(target.workers.max(1)) / busy;
+    cost.time_ns = time.saturating_add(cost.launches.saturating_mul(target.launch_ns));
+    let unbilled = partials
+        .saturating_add(draft.finished)
+        .saturating_add(twice);
+    (cost, unbilled)
 }
 
 /// Bytes of the inputs `loads` that a walk of `ops` loads: all of each, or where only windows read it, no more than they touch.
@@ -431,11 +443,23 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     for &(phase, i) in &draft.residents.again {
         members[phase as usize].push(i);
     }
+    let names = draft.epilogue.iter().copied();
+    let names = names.filter(|&i| epilogues::is_name(body, draft, i));
+    for name in names {
+        // A sum is written in the phase that computes it.
+        let sum = body.nodes[name as usize].sources.first();
+        let sum = sum
+            .and_then(Source::node)
+            .map(|p| body.nodes[p as usize].op);
+        let phase = sum.and_then(|sum| first.get(&sum)).copied().unwrap_or(0);
+        members[phase as usize].push(name);
+    }
     let phases = members.into_iter().map(|mut members| {
         members.sort_unstable();
         ops(&members)
     });
     let phases = phases.collect();
+    let walks = epilogues::walks(body, draft).into_iter();
     let outputs: FxHashSet<Value> = body.outputs.iter().copied().collect();
     let stores = values(&draft.stores).into_iter();
     let inputs = |list: &[u32]| -> Vec<Value> {
@@ -452,7 +476,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
             .collect(),
         phases,
         accumulators: ops(&draft.accumulators),
-        epilogue: ops(&draft.epilogue),
+        epilogues: walks.map(|walk| ops(&walk)).collect(),
         loads: inputs(&draft.loads),
         epilogue_loads,
         fetches: values(&draft.fetches),

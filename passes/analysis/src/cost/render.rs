@@ -43,7 +43,7 @@ impl Sweep {
         }
         let lists = [
             ("accumulate", ops_text(ir, &self.accumulators)),
-            ("epilogue", ops_text(ir, &self.epilogue)),
+            ("epilogue", self.epilogue_text(ir)),
             ("load", values_text(ir, &self.loads)),
             ("fetch", values_text(ir, &self.fetches)),
             ("epilogue load", values_text(ir, &self.epilogue_loads)),
@@ -53,6 +53,14 @@ impl Sweep {
         for (name, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
             let _ = writeln!(text, "  {name}: {list}");
         }
+    }
+}
+
+impl Sweep {
+    /// The walks behind it.
+    fn epilogue_text(&self, ir: &Ir) -> String {
+        let walks = self.epilogues.iter().map(|ops| ops_text(ir, ops));
+        walks.collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use fuser_target::Target;
 
-use super::body::{Body, Mask, bits};
+use super::body::{Body, Mask, Node, bits};
 use super::refusal::Refusal;
 use super::tiles::{self, Tiles};
 use super::units::Draft;
@@ -206,6 +206,10 @@ pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, targe
         .collect();
     draft.accumulators.iter().fold(0u64, |sum, &a| {
         let node = &body.nodes[a as usize];
+        // What a step completes, for no index inside of it, is in a register.
+        if node.reduced & draft.outer == 0 && tiles.inner(body, node.stored) == 0 {
+            return sum;
+        }
         let start = outer.iter().position(|axis| node.reduced >> axis & 1 == 1);
         let around = outer[..start.unwrap_or(0)]
             .iter()
@@ -220,36 +224,31 @@ pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, targe
     })
 }
 
-/// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
-pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> u64 {
-    let node = |&a: &u32| &body.nodes[a as usize];
-    let split = draft.accumulators.iter().map(node);
-    let split = split.filter(|n| n.reduced & grid != 0);
-    let copies = partials(body, grid, target).saturating_mul(2);
-    split.fold(0u64, |sum, n| {
-        let one = n.accumulating.saturating_mul(body.elements(n.stored));
-        sum.saturating_add(one.saturating_mul(copies))
-    })
+/// The accumulators of which workers have parts, where they share the axes `grid`.
+pub(super) fn shared<'a>(
+    body: &'a Body,
+    draft: &'a Draft,
+    grid: Mask,
+) -> impl Iterator<Item = &'a Node> {
+    let all = draft.accumulators.iter().map(|&a| &body.nodes[a as usize]);
+    all.filter(move |n| n.reduced & grid != 0)
 }
 
-/// The same, of as many as there are workers.
-pub(super) fn billed_bytes(body: &Body, draft: &Draft, target: &Target) -> u64 {
-    let (_, grid) = assign(body, draft, target);
-    draft.accumulators.iter().fold(0u64, |sum, &a| {
-        let node = &body.nodes[a as usize];
-        let copies = match node.reduced & grid {
-            0 => 0,
-            split => body.elements(split).min(target.workers),
-        };
-        sum.saturating_add(node.bytes.saturating_mul(copies).saturating_mul(2))
+/// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
+pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> u64 {
+    let copies = partials(body, grid, target).saturating_mul(2);
+    shared(body, draft, grid).fold(0u64, |sum, n| {
+        let one = n.accumulating.saturating_mul(body.elements(n.stored));
+        sum.saturating_add(one.saturating_mul(copies))
     })
 }
 
 /// Workers that keep partial results where accumulators reduce axes of `grid`. It does not depend on how many run, nor on extents
 /// that are known only then.
 fn partials(body: &Body, grid: Mask, target: &Target) -> u64 {
-    match body.named & grid {
-        0 => body.elements(grid).clamp(1, target.partials.max(1)),
+    match (body.named & grid, body.elements(grid & !body.named)) {
+        (_, 0) => 1,
+        (0, steps) => steps.min(target.partials.max(1)),
         _ => target.partials,
     }
 }

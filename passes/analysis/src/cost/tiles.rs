@@ -81,6 +81,20 @@ impl Tiles {
             _ => 1,
         }
     }
+    /// Steps of a grid over some axes, whose narrow tiles have `narrow` elements. Loops with long tiles are merged with those around
+    /// them: there an index is a step.
+    pub fn steps(mut self, body: &Body, grid: Mask, narrow: u64) -> u64 {
+        self.narrow = narrow.max(1);
+        let size = |axis| {
+            if self.long != 0 {
+                1
+            } else {
+                self.size(body, axis).max(1)
+            }
+        };
+        let steps = bits(grid).map(|axis| body.extents[axis].div_ceil(size(axis)));
+        steps.fold(1u64, u64::saturating_mul)
+    }
     /// Those of some axes that have a loop inside of the step.
     pub fn inner(&self, body: &Body, axes: Mask) -> Mask {
         let steps = |&axis: &usize| self.outer >> axis & 1 == 0 || self.size(body, axis) > 1;
@@ -99,7 +113,9 @@ impl Tiles {
         let walked = self.inner(body, axes);
         let bytes = element.saturating_mul(self.elements(body, axes));
         let both = (1 << lanes) | (1 << last);
-        last != lanes && walked & both == both && bytes <= MAX_STAGE_BYTES
+        // Of what is not cut into tiles the size must be known.
+        let known = axes & body.named & !self.outer == 0;
+        last != lanes && walked & both == both && known && bytes <= MAX_STAGE_BYTES
     }
     /// True if the result of the window `index` is staged.
     pub fn stages_window(&self, body: &Body, index: u32) -> bool {

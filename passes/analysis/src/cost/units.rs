@@ -52,8 +52,6 @@ pub(super) struct Draft {
     pub narrow: u64,
     /// Bytes that its epilogue reads of its accumulators, and that these write for nobody else.
     pub finished: u64,
-    /// Bytes of partial results that choices go by: one for each worker, where no axis is held whole.
-    pub billed: u64,
 }
 
 /// The sweeps of `body` when the axes `tile` are resident.
@@ -108,10 +106,7 @@ impl<'a> Units<'a> {
 
     fn producers(&self, index: u32) -> impl Iterator<Item = u32> + use<'a> {
         let sources = self.body.nodes[index as usize].sources.iter();
-        sources.filter_map(|s| match *s {
-            Source::Node(n) => Some(n),
-            Source::Input(_) => None,
-        })
+        sources.filter_map(Source::node)
     }
     fn accumulates(&self, index: u32) -> bool {
         self.body.nodes[index as usize].reduced & !self.tile != 0
@@ -164,12 +159,12 @@ impl<'a> Units<'a> {
     }
 
     /// True if later units load the result: a reduction or an epilogue made it, so it is small and dear, or it is read at another
-    /// index. All else they recompute.
+    /// index. All else they recompute; what is computed for windows is in no memory.
     fn is_fetched(&self, index: u32) -> bool {
         let node = &self.body.nodes[index as usize];
         let in_epilogue = self.home.get(index as usize).is_some_and(|h| h % 2 == 1);
-        let small = in_epilogue && node.class != OpClass::Shape;
-        node.reduced != 0 || self.far[index as usize] || small
+        let made = in_epilogue && node.class != OpClass::Shape && !node.is_unwalked();
+        node.reduced != 0 || self.far[index as usize] || made
     }
 
     /// Fills the contents of all units, the last first: a unit tells earlier ones what it fetches.
@@ -240,9 +235,15 @@ impl<'a> Units<'a> {
             let groups = self.groups(unit as u32);
             let last = groups.len().saturating_sub(1);
             for (number, roots) in groups.into_iter().enumerate() {
-                let epilogue = self.contents.get(unit + 1).filter(|_| number == last);
-                let epilogue = epilogue.map_or(&[][..], Vec::as_slice);
-                sweeps.push(self.draft(unit as u32, &roots, epilogue));
+                let behind = self.contents.get(unit + 1).into_iter().flatten();
+                let own = |index: u32| self.producers(index).all(|p| roots.contains(&p));
+                // A sum has its name where it is written, all else stands behind the last walk.
+                let behind = behind.filter(|&&index| match self.renames(index) {
+                    true => own(index),
+                    false => number == last,
+                });
+                let behind: Vec<u32> = behind.copied().collect();
+                sweeps.push(self.draft(unit as u32, &roots, &behind));
             }
         }
         sweeps
@@ -331,7 +332,6 @@ impl<'a> Units<'a> {
             let times = 1 + u64::from(alone);
             sum.saturating_add(of(n).bytes.saturating_mul(times))
         });
-        draft.billed = roles::billed_bytes(self.body, &draft, self.target);
         self.settle(&mut draft);
         self.hold_whole(draft)
     }

@@ -22,6 +22,7 @@ mod segment_report;
 use fuser_analysis::axes::{Axes, value_text};
 use fuser_analysis::cost::{Bindings, Model, Sweep, boundary, plan_ops};
 use fuser_dialects::task;
+use fuser_dialects::task::outline::dissolve;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, Ir, Op, Value};
 use rustc_hash::FxHashMap;
@@ -60,6 +61,9 @@ pub struct SegmentReport {
     pub ops: Vec<String>,
     /// Walks over slow memory.
     pub sweeps: usize,
+    /// Launches, where its plan says them: not for sweeps that are drawn already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launches: Option<u64>,
     /// Bytes that it reads.
     pub read_bytes: Quantity,
     /// Bytes that it writes.
@@ -94,6 +98,9 @@ pub struct Crossing {
 
 /// The traffic of `program`, segment by segment.
 pub fn report(ir: &Ir, program: Op, model: &Model) -> Report {
+    let has_phases = ir.walk(program).iter().any(|&op| ir.is(op, &task::PHASE));
+    let flat = has_phases.then(|| without_phases(ir, program));
+    let ir = flat.as_ref().unwrap_or(ir);
     let segments = ir.children(program).into_iter();
     let segments: Vec<Op> = segments.filter(|&op| ir.is(op, &task::SEGMENT)).collect();
     let reports: Vec<SegmentReport> = segments
@@ -121,7 +128,7 @@ fn symbol(ir: &Ir, op: Op) -> String {
 }
 
 fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
-    let walks = walks(ir, segment, model);
+    let (walks, launches) = walks(ir, segment, model);
     let sweeps = if moves(ir, segment) { walks.len() } else { 0 };
     let bytes = |v: &Value| Quantity::bytes(ir, *v, &model.bindings);
     let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
@@ -148,6 +155,7 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
         kind,
         ops: leaf_names(ir, segment),
         sweeps,
+        launches: launches.filter(|_| moves),
         read_bytes: reads.into_iter().map(|(_, bytes)| bytes).sum(),
         write_bytes: writes.iter().map(bytes).sum(),
         values: values.chain(written).collect(),
@@ -169,7 +177,18 @@ fn touched(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Option<ExtentExpr>
     touched.mul(&ExtentExpr::constant(element))
 }
 
-/// The bytes that a drawn sweep reads of `value` at most, unless they are all of it whatever the extents.
+/// A copy in which sweeps of `program` have no phases: what one hands on to another is a value of the sweep.
+pub fn without_phases(ir: &Ir, program: Op) -> Ir {
+    let mut ir = ir.clone();
+    for op in ir.walk(program) {
+        if ir.is(op, &task::PHASE) {
+            dissolve(&mut ir, op);
+        }
+    }
+    ir
+}
+
+/// The bytes that a drawn sweep without phases reads of `value` at most, unless they are all of it whatever the extents.
 pub fn part_read(ir: &Ir, sweep: Op, value: Value) -> Option<ExtentExpr> {
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok()?;
@@ -197,17 +216,16 @@ fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindi
 }
 
 /// The values from outside, and outputs of earlier walks, that each walk of a segment reads: of its sweeps where it has
-/// some, else of the plan that it would get.
-fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
+/// some, else of the plan that it would get; and the launches of that.
+fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
     let children = ir.children(segment);
     let sweeps = children.iter().filter(|&&op| ir.is(op, &task::SWEEP));
     let sweeps: Vec<Op> = sweeps.copied().collect();
     let bindings = &model.bindings;
     if !sweeps.is_empty() {
         let reads = sweeps.iter();
-        return reads
-            .map(|&s| sweep_reads(ir, s, segment, bindings))
-            .collect();
+        let reads = reads.map(|&s| sweep_reads(ir, s, segment, bindings));
+        return (reads.collect(), None);
     }
     let ops: Vec<Op> = children
         .into_iter()
@@ -216,7 +234,8 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
     let axes = Axes::build(ir, &ops).ok();
     let Ok(plan) = plan_ops(ir, &ops, model, &Default::default()) else {
         let inputs = boundary(ir, &ops).0.into_iter();
-        return vec![inputs.map(|v| read(ir, &ops, None, v, bindings)).collect()];
+        let reads = inputs.map(|v| read(ir, &ops, None, v, bindings)).collect();
+        return (vec![reads], None);
     };
     let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
     let sweeps = plan.sweeps.iter();
@@ -232,10 +251,11 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Vec<Vec<Read>> {
         let is_empty = extents.flatten().any(|e| bindings.eval(e) == 0);
         let own = walked.filter(|_| !is_empty);
         let own = own.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
-        let late = late.map(|&v| read(ir, &sweep.epilogue, axes.as_ref(), v, bindings));
+        let behind = sweep.epilogues.concat();
+        let late = late.map(|&v| read(ir, &behind, axes.as_ref(), v, bindings));
         own.chain(late).collect()
     });
-    reads.collect()
+    (reads.collect(), Some(plan.cost.launches))
 }
 
 /// The ops of a sweep of a plan that are computed at points of its walk, and not for windows alone.
@@ -243,7 +263,8 @@ fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     let mut ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
     let Some(axes) = axes else { return ops };
     let results = |op: &Op| ir.results(*op).to_vec();
-    let late = sweep.epilogue.iter().flat_map(|&op| ir.operands(op));
+    let late = sweep.epilogues.iter().flatten();
+    let late = late.flat_map(|&op| ir.operands(op));
     let mut wanted: rustc_hash::FxHashSet<Value> = late.collect();
     wanted.extend(sweep.stores.iter().chain(&sweep.keeps));
     wanted.extend(sweep.accumulators.iter().flat_map(results));

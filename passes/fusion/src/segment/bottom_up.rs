@@ -387,7 +387,7 @@ impl<'a> BottomUp<'a> {
             }
         }
     }
-    fn cost(&self, group: GroupId) -> Cost {
+    pub(super) fn cost(&self, group: GroupId) -> Cost {
         let group = &self.states[group as usize].group;
         match &group.cost_result {
             Some(cost_result) => cost_result.cost,
@@ -417,6 +417,7 @@ pub(super) fn opaque_cost(graph: &Graph, members: &[Index], planner: &Planner) -
     let inside: FxHashSet<Index> = members.iter().copied().collect();
     let mut reads = FxHashSet::default();
     let mut cost = Cost {
+        kernels: 1,
         launches: 1,
         ..Cost::default()
     };

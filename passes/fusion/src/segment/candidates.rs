@@ -99,7 +99,7 @@ impl BottomUp<'_> {
                 self.states[b as usize].version,
             );
             self.queue.push(Candidate {
-                gain: self.optimistic(saved, objective),
+                gain: self.optimistic((a, b), saved, objective),
                 rank: self.ties.rank(self.size(a) + self.size(b), a, b),
                 pair: (a, b),
                 versions,
@@ -180,16 +180,19 @@ impl BottomUp<'_> {
         edge.bytes.saturating_mul(1 + u64::from(inner))
     }
 
-    fn optimistic(&self, saved: u64, objective: Objective) -> Gain {
+    /// The gain that a merge could have at most: a launch is left.
+    fn optimistic(&self, (a, b): (GroupId, GroupId), saved: u64, objective: Objective) -> Gain {
         let target = &self.planner.model.target;
         let bytes = i128::from(saved);
         let time = target.time_ns(saved, 0).saturating_add(target.launch_ns);
         // Gaps in the grid may close as well: no bound on time is safe, so time gets all that it could.
         let time = i128::from(time.saturating_mul(target.workers));
+        let launches = self.cost(a).launches.saturating_add(self.cost(b).launches);
+        let launches = i128::from(launches) - 1;
         match objective {
-            Objective::Bytes => [bytes, 1, 0, time],
-            Objective::Time => [time, bytes, 1, 0],
-            Objective::Kernels => [1, bytes, 0, time],
+            Objective::Bytes => [bytes, launches, 1, time],
+            Objective::Time => [time, bytes, launches, 1],
+            Objective::Kernels => [1, bytes, launches, time],
         }
     }
 }

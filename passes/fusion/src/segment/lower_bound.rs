@@ -233,6 +233,7 @@ impl LowerBound {
             .map(|t| t.bytes.saturating_mul(times(t)));
         let least = Cost {
             read_bytes: moved.fold(0, u64::saturating_add),
+            kernels: u64::from(set & self.kernels != 0),
             launches: u64::from(set & self.kernels != 0),
             ..Cost::default()
         };

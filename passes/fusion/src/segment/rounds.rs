@@ -134,6 +134,7 @@ fn total(ir: &Ir, program: Op, planner: &mut Planner) -> Cost {
             let bytes = values.map(|&v| planner.model.bindings.bytes(ir, v));
             Cost {
                 read_bytes: bytes.fold(0, u64::saturating_add),
+                kernels: 1,
                 launches: 1,
                 ..Cost::default()
             }

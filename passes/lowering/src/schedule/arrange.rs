@@ -6,12 +6,12 @@ use fuser_dialects::task;
 use fuser_dialects::task::outline::outline;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
-use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops};
-use crate::spec::{LoopAxis, Role, renamed};
+use crate::spec::{LoopAxis, Role};
 
 /// One sweep to be: ops by phase, and roles by axis of the segment.
 struct Walk {
@@ -101,130 +101,47 @@ fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> 
     phases
 }
 
-/// The sweeps of a plan, each epilogue a walk of its own over its small space; but a boundary on a sum is that sum under another
-/// name, and is written where the sum is.
+/// The sweeps of a plan, and behind each the walks of its epilogue.
 fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
-        let roles = sweep.axes.clone();
-        let mut phases = sweep.phases.clone();
-        let mut rest = Vec::new();
-        for &op in &sweep.epilogue {
-            let sum = renamed(ir, op).and_then(|sum| ir.def_op(sum));
-            match phases
-                .iter_mut()
-                .find(|p| sum.is_some_and(|s| p.contains(&s)))
-            {
-                Some(phase) => phase.push(op),
-                None => rest.push(op),
-            }
-        }
         let written = sweep.stores.iter().chain(&sweep.keeps);
-        let writes: FxHashSet<Op> = written.filter_map(|&v| ir.def_op(v)).collect();
-        let epilogues = epilogues(ir, &rest, axes);
         walks.push(Walk {
-            phases,
-            roles,
+            phases: sweep.phases.clone(),
+            roles: sweep.axes.clone(),
             tile_bytes: sweep.tile_bytes,
             narrow: sweep.narrow,
             epilogue: false,
-            writes,
+            writes: written.filter_map(|&v| ir.def_op(v)).collect(),
         });
-        walks.extend(epilogues);
+        let behind = sweep.epilogues.iter();
+        walks.extend(behind.map(|ops| epilogue(ir, ops, axes)));
     }
     walks
 }
 
-/// A walk of an epilogue before its roles are known: its space, what its values are connected with, and its ops.
-type Group = (Vec<AxisId>, usize, Vec<Op>);
-
-/// Ops on accumulated results, grouped by the space that they walk. A group stands after those whose results it uses. Ops
-/// that no value connects are walks of their own: alone, the analysis would give each of them axes of its own, and one walk
-/// over the product of their spaces would be as long as the two spaces multiplied. A scalar constant is in each group that
-/// uses it, and a walk of its own only where the segment yields it.
-fn epilogues(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<Walk> {
-    let mut groups: Vec<Group> = Vec::new();
-    let mut group_of: FxHashMap<Op, usize> = FxHashMap::default();
-    let mut given: FxHashSet<(usize, Op)> = FxHashSet::default();
-    let scalars = ops.iter().copied();
-    let constants: FxHashSet<Op> = scalars
-        .filter(|&op| is_scalar_constant(ir, op, axes))
-        .collect();
-    let components = components(ir, ops, axes);
-    for (&op, component) in ops.iter().zip(components) {
-        if constants.contains(&op) && !is_yielded(ir, op) {
-            continue;
-        }
-        let sources = || ir.operands(op).filter_map(|v| ir.def_op(v));
-        let first = sources().filter_map(|d| group_of.get(&d)).max();
-        let number = join_group(
-            &mut groups,
-            first.copied().unwrap_or(0),
-            (space(ir, op, axes), component),
-        );
-        let members = &mut groups[number].2;
-        for source in sources() {
-            if constants.contains(&source) && given.insert((number, source)) {
-                members.push(source);
-            }
-        }
-        members.push(op);
-        group_of.insert(op, number);
-    }
-    let walk = |(number, (space, _, ops)): (usize, Group)| Walk {
-        roles: space.into_iter().map(|a| (a, Role::Grid)).collect(),
-        writes: ops
-            .iter()
-            .copied()
-            .filter(|op| group_of.get(op) == Some(&number))
-            .collect(),
-        phases: vec![ops],
+/// The walk of `ops` behind a sweep. What it computes for itself alone is not its own to write.
+fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
+    let unwalked = |op: Op| ir.results(op).iter().any(|&v| axes.is_unwalked(v));
+    let constant = |op: Op| ir.operand_count(op) == 0 && space(ir, op, axes).is_empty();
+    let inner = |op: Op| unwalked(op) || (ops.len() > 1 && constant(op));
+    let own = ops.iter().copied().filter(|&op| !inner(op));
+    let own: Vec<Op> = own.collect();
+    let walked: BTreeSet<AxisId> = own.iter().flat_map(|&op| space(ir, op, axes)).collect();
+    Walk {
+        roles: walked.into_iter().map(|a| (a, Role::Grid)).collect(),
+        writes: own.into_iter().collect(),
+        phases: vec![ops.to_vec()],
         tile_bytes: 0,
         narrow: u64::MAX,
         epilogue: true,
-    };
-    groups.into_iter().enumerate().map(walk).collect()
-}
-
-fn is_scalar_constant(ir: &Ir, op: Op, axes: &Axes) -> bool {
-    ir.operand_count(op) == 0 && space(ir, op, axes).is_empty()
-}
-
-fn is_yielded(ir: &Ir, op: Op) -> bool {
-    let mut users = ir.results(op).iter().flat_map(|&v| ir.users(v));
-    users.any(|user| ir.is(user, &task::YIELD))
-}
-
-/// The first group from `first` on that walks `space` over connected values, or a new one.
-fn join_group(groups: &mut Vec<Group>, first: usize, key: (Vec<AxisId>, usize)) -> usize {
-    let mut later = groups.iter().enumerate().skip(first);
-    if let Some((number, _)) = later.find(|(_, g)| g.0 == key.0 && g.1 == key.1) {
-        return number;
     }
-    groups.push((key.0, key.1, Vec::new()));
-    groups.len() - 1
-}
-
-/// For each op the number of its component: ops that touch a common value with axes are connected.
-fn components(ir: &Ir, ops: &[Op], axes: &Axes) -> Vec<usize> {
-    let mut union = UnionFind::<usize>::new(ops.len());
-    let mut first_with: FxHashMap<Value, usize> = FxHashMap::default();
-    for (index, &op) in ops.iter().enumerate() {
-        let touched = ir.operands(op).chain(ir.results(op).iter().copied());
-        for value in touched.filter(|v| axes.logical(*v).next().is_some()) {
-            union.union(index, *first_with.entry(value).or_insert(index));
-        }
-    }
-    (0..ops.len()).map(|index| union.find_mut(index)).collect()
 }
 
 /// The axes that the results of an op are stored on.
 fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
     let results = ir.results(op).iter();
-    let mut space: Vec<AxisId> = results.flat_map(|&v| axes.stored(v)).collect();
-    space.sort();
-    space.dedup();
-    space
+    results.flat_map(|&v| axes.stored(v)).collect()
 }
 
 /// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes

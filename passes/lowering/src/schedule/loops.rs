@@ -315,12 +315,17 @@ impl Draft<'_> {
     }
     fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
-        let mut steps = grid.map(|l| {
+        let steps = grid.map(|l| {
             let extent = static_value(&l.extent)?;
             Some(extent.div_ceil(l.tile.unsigned_abs().max(1)))
         });
-        let total = steps.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
+        let grid: Vec<Option<u64>> = steps.collect();
         let most = count(target.partials);
+        if grid.contains(&Some(0)) {
+            return 1;
+        }
+        let mut total = grid.into_iter();
+        let total = total.try_fold(1u64, |all, n| Some(all.saturating_mul(n?)));
         total.map_or(most, |n| most.min(count(n)).max(1))
     }
 }

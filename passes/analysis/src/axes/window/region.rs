@@ -28,6 +28,8 @@ pub struct Region {
     pub origin: Origin,
     /// The first element of the run, and the first behind it.
     pub run: (i64, i64),
+    /// Lengths that are not known to be above 0: where one is 0, nothing is touched.
+    pub beside: Vec<ExtentExpr>,
 }
 
 /// The start of a run and its repetition.
@@ -135,13 +137,28 @@ impl Region {
                 _ => run.1.checked_add(long)?,
             };
         }
+        // Nothing is read where guards admit no index of another axis.
+        let others = guards.iter().flat_map(|guard| &guard.at.terms);
+        let others = others.filter(|(v, _)| at.terms.iter().all(|(own, _)| own != v));
+        let counts = others.filter_map(|(variable, _)| range(axes, variable, guards).count);
+        let one = ExtentExpr::constant(1);
+        let mut beside: Vec<ExtentExpr> = counts
+            .filter(|count| !minus(count, &one).is_some_and(|n| is_natural(&n)))
+            .collect();
+        beside.sort_unstable();
+        beside.dedup();
         let gathered = at.elements().next().map(|node| (op, node));
         let origin = Origin {
             start,
             digits,
             gathered,
         };
-        Some(Self { value, origin, run })
+        Some(Self {
+            value,
+            origin,
+            run,
+            beside,
+        })
     }
     /// All of a value whose axes have these lengths and steps; one of step 0 is stored once.
     pub(super) fn whole(value: Value, axes: &[(ExtentExpr, ExtentExpr)]) -> Option<Self> {
@@ -155,8 +172,13 @@ impl Region {
                 .collect(),
             gathered: None,
         };
-        let run = (0, 1);
-        Some(Self { value, origin, run })
+        let (run, beside) = ((0, 1), Vec::new());
+        Some(Self {
+            value,
+            origin,
+            run,
+            beside,
+        })
     }
     /// The number of its elements; `None` where that overflows.
     pub fn elements(&self) -> Option<ExtentExpr> {

@@ -73,6 +73,7 @@ struct CostNote {
     write_bytes: u64,
     workspace_bytes: u64,
     kernels: u64,
+    launches: u64,
     time_ns: u64,
 }
 
@@ -514,7 +515,8 @@ fn note(cost: &Cost) -> CostNote {
         read_bytes: cost.read_bytes,
         write_bytes: cost.write_bytes,
         workspace_bytes: cost.workspace_bytes,
-        kernels: cost.launches,
+        kernels: cost.kernels,
+        launches: cost.launches,
         time_ns: cost.time_ns,
     }
 }

@@ -16,10 +16,11 @@ pub(super) fn render(all: &Explanation) -> String {
     let total = &all.total;
     let _ = writeln!(
         text,
-        "total: {} bytes in {} kernels, {} workspace",
+        "total: {} bytes in {} kernels, {} workspace, {} launches",
         total.read_bytes.saturating_add(total.write_bytes),
         total.kernels,
-        total.workspace_bytes
+        total.workspace_bytes,
+        total.launches
     );
     for record in &all.records {
         let _ = writeln!(text, "{}", record.text);
@@ -27,7 +28,7 @@ pub(super) fn render(all: &Explanation) -> String {
     text
 }
 
-/// `segment @s0 (2 ops, up to %y): kernel, 1 sweeps, reads 32 bytes, writes 32, workspace 0`
+/// `segment @s0 (2 ops, up to %y): kernel, 1 sweeps, reads 32 bytes, writes 32, workspace 0, launches 1`
 pub(super) fn segment(note: &SegmentNote) -> String {
     let last = note.ops.last().map_or("nothing", String::as_str);
     let mut text = format!(
@@ -38,8 +39,11 @@ pub(super) fn segment(note: &SegmentNote) -> String {
     let _ = match (&note.kind, note.sweeps, &note.no_plan) {
         (Some(kind), Some(sweeps), _) => writeln!(
             text,
-            "{kind}, {sweeps} sweeps, reads {} bytes, writes {}, workspace {}",
-            note.cost.read_bytes, note.cost.write_bytes, note.cost.workspace_bytes
+            "{kind}, {sweeps} sweeps, reads {} bytes, writes {}, workspace {}, launches {}",
+            note.cost.read_bytes,
+            note.cost.write_bytes,
+            note.cost.workspace_bytes,
+            note.cost.launches
         ),
         (_, _, Some(reason)) => writeln!(text, "the cost model has no plan: {}", reason.text),
         _ => writeln!(text, "the cost model has no plan"),
