@@ -188,8 +188,6 @@ impl SweepLowering<'_> {
                 "give the axes of that index the role \"tile\", and the value an earlier phase",
             );
         };
-        // Threads may still read it when the next step begins.
-        self.reuses = true;
         let (mut address, mut moving) = (Idx::ZERO, None);
         for &(l, size) in &resident.dims {
             let lanes = point
