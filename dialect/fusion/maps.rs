@@ -1,7 +1,7 @@
 //! The indexing maps of `fusion` ops, from their clauses and types.
 //!
-//! Each family is a row that op tables name. All but reductions iterate over the axes of their result; reductions iterate
-//! over the axes of their operand. Clauses are read without trust: what the verifier would refuse gives no maps.
+//! Each family is a row that op tables name. All but reductions and products iterate over the axes of their result; reductions iterate
+//! over the axes of their operand, products over those of their result and one more. Clauses are read without trust: what the verifier would refuse gives no maps.
 
 use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, MapsDef, Reads};
 use fuser_ir::types::{Extent, ExtentExpr};
@@ -26,6 +26,10 @@ pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
 pub static SCAN: MapsDef = family("scan", "kept, one walked in order", scan);
 /// The result depends on its index alone, or on a scalar.
 pub static CREATE: MapsDef = family("create", "new", create);
+/// Two operands meet along an axis that ends; axes before the last two are those of both, or of one.
+pub static MATMUL: MapsDef = family("matmul", "two meet and end", matmul);
+/// The last axes of both operands meet and end.
+pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
 /// From `starts`, by `strides`.
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
@@ -199,6 +203,46 @@ fn scan(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let mut maps = parallel(rank, smallvec![Map::identity(rank)]);
     *maps.iterators.get_mut(dim?)? = IteratorKind::Scan;
     Some(maps)
+}
+
+/// A product: the first `rank` iterators are those of the result, the last one ends.
+fn product(rank: usize, operands: SmallVec<[Map; 3]>) -> IndexingMaps {
+    let mut maps = parallel(rank, operands);
+    maps.iterators.push(IteratorKind::Reduction);
+    maps
+}
+
+fn iterators(list: impl Iterator<Item = usize>) -> Map {
+    Map::Axes(list.map(Index::Iter).collect())
+}
+
+fn matmul(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (a, b) = (
+        ir.rank(ir.operands(op).next()?),
+        ir.rank(ir.operands(op).nth(1)?),
+    );
+    let rank = ir.rank(*ir.results(op).first()?);
+    let batch = a.max(b).saturating_sub(2);
+    let (rows, columns) = (usize::from(a > 1), usize::from(b > 1));
+    let fits = |own: usize| own > 0 && (own < 3 || own == batch + 2);
+    if !fits(a) || !fits(b) || rank != batch + rows + columns {
+        return None;
+    }
+    let own = |operand: usize| 0..operand.saturating_sub(2);
+    let left = own(a).chain(batch..batch + rows).chain([rank]);
+    let right = own(b).chain([rank]).chain(batch + rows..rank);
+    Some(product(rank, smallvec![iterators(left), iterators(right)]))
+}
+
+fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, rank) = ranks(ir, op)?;
+    let column = rank.checked_sub(1)?;
+    let weight = Map::Axes(smallvec![Index::Iter(column), Index::Iter(rank)]);
+    let mut operands = smallvec![iterators((0..column).chain([rank])), weight];
+    if ir.operand_count(op) > 2 {
+        operands.push(iterators([column].into_iter()));
+    }
+    (from == rank).then(|| product(rank, operands))
 }
 
 fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {

@@ -9,6 +9,7 @@
 //! | `gather.rs` | `take`, `take_along` |
 //! | `reduction.rs` | `sum` to `var_mean` |
 //! | `scan.rs` | reductions that keep every step |
+//! | `product.rs` | `matmul`, `linear` |
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
@@ -22,6 +23,7 @@ pub mod elementwise;
 pub mod fold;
 pub mod gather;
 pub mod maps;
+pub mod product;
 pub mod reduction;
 pub mod reshape;
 pub mod scan;
@@ -35,6 +37,7 @@ use fuser_ir::def::{DialectDef, OpDef};
 pub use binary::*;
 pub use creation::*;
 pub use gather::*;
+pub use product::*;
 pub use reduction::*;
 pub use reshape::*;
 pub use scan::*;
@@ -55,6 +58,7 @@ const LISTS: Lists = Lists(&[
     GATHER_OPS,
     REDUCTION_OPS,
     SCAN_OPS,
+    PRODUCT_OPS,
 ]);
 
 /// Lists of ops, one behind the other.

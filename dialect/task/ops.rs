@@ -9,7 +9,7 @@ use fuser_ir::def::{
 use super::verify;
 
 /// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
-pub const SEGMENT_KINDS: &[&str] = &["kernel", "view"];
+pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
 
@@ -81,7 +81,7 @@ pub static SEGMENT: OpDef = OpDef {
     clauses: &[optional(
         "kind",
         ClauseKind::String,
-        "what the segment becomes: kernel, view, copy, library or none",
+        "what the segment becomes: a kernel, a view of its input, or a call of a library",
     )],
     syntax: NAMED,
     traits: BOUNDARY.traits.union(Traits::SYMBOL),

@@ -308,6 +308,62 @@ const CASES: &[Case] = &[
         "FIR0304",
         "// %x: tensor<5xf32>, %i: tensor<4xi64>\n%0 = fusion.take_along %x, %i dim -1",
     ),
+    // fusion, products
+    (
+        "fusion.matmul",
+        "FIR0301",
+        "// %a: tensor<4x5xf32>, %b: tensor<4x3xf32>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0301",
+        "// %a: tensor<2x4x5xf32>, %b: tensor<3x5x3xf32>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0301",
+        "// %a: tensor<2x2x4x5xf32>, %b: tensor<2x5x3xf32>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0302",
+        "// %a: tensor<4x5xf32>, %b: tensor<5x3xbf16>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0302",
+        "// %a: tensor<4x5xf32>, %b: tensor<5x3xf32>\n%0 = fusion.matmul %a, %b to f64",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0303",
+        "// %a: tensor<4x?xf32>, %b: tensor<?x3xf32>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0305",
+        "// %a: tensor<f32>, %b: tensor<5xf32>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0211",
+        "// %a: tensor<4x5xi32>, %b: tensor<5x3xi32>\n%0 = fusion.matmul %a, %b",
+    ),
+    (
+        "fusion.linear",
+        "FIR0301",
+        "// %x: tensor<4x5xf32>, %w: tensor<5x3xf32>\n%0 = fusion.linear %x, %w",
+    ),
+    (
+        "fusion.linear",
+        "FIR0305",
+        "// %x: tensor<4x5xf32>, %w: tensor<2x3x5xf32>\n%0 = fusion.linear %x, %w",
+    ),
+    (
+        "fusion.linear",
+        "FIR0301",
+        "// %x: tensor<4x5xf32>, %w: tensor<3x5xf32>, %c: tensor<5xf32>\n%0 = fusion.linear %x, %w, %c",
+    ),
     // fusion, reductions
     (
         "fusion.sum",

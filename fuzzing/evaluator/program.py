@@ -8,6 +8,7 @@ import numpy as np
 import elementwise
 import fir
 import functions
+import products
 import reductions
 import scans
 from values import Axis, Value, computes, either, literal
@@ -85,6 +86,9 @@ class Program:
             return reductions.var_mean(operands[0], op.clauses["dims"], op.clauses["correction"], op.clauses.get("keepdim"))
         if name in REDUCTIONS:
             return [reductions.apply(name, operands[0], op.clauses["dims"], op.clauses.get("keepdim"))]
+        if name in products.PRODUCTS:
+            first, second, *bias = operands
+            return [products.PRODUCTS[name](first, second, op.clauses.get("to", first.dtype), *bias)]
         if name in scans.STEPS:
             return [scans.apply(name, operands[0], op.clauses["dim"])]
         if name in MOVES:

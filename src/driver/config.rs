@@ -268,6 +268,8 @@ pub struct Config {
     pub target: Option<Target>,
     /// `--shape`: lengths of named extents that passes decide for.
     pub shapes: BTreeMap<String, u64>,
+    /// `--executors`: who may run products as a whole; empty for all.
+    pub executors: String,
     /// `--segments-from`: the file of a grouping.
     pub segments_from: Option<String>,
     /// `--explain=%a,%b`: the names.
@@ -323,6 +325,7 @@ impl Default for Config {
             wanted: Wanted::default(),
             target: None,
             shapes: BTreeMap::new(),
+            executors: String::new(),
             segments_from: None,
             explain_pair: None,
             compare: None,

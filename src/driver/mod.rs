@@ -449,14 +449,17 @@ impl Session<'_> {
         };
         self.config.reports.iter().map(write).collect()
     }
-    /// The emitted file of this kind: the last about each program, and behind an explanation the changes that later
-    /// passes made; an array if there are several programs.
+    /// The emitted file of this kind: the last about each program, before an explanation in words the decisions of earlier passes and
+    /// behind it the changes that later passes made; an array if there are several programs.
     fn file(&self, kind: &str) -> String {
         let mut last: Vec<&EmittedFile> = Vec::new();
         let explains = matches!(kind, "explain" | "explain-pair");
         for file in &self.files {
-            if file.kind == kind {
-                last.retain(|known| known.function != file.function);
+            if kind == "explain" && file.kind == fuser_passes::EXPLAIN_EARLIER {
+                last.push(file);
+            } else if file.kind == kind {
+                let earlier = |known: &&EmittedFile| known.kind == fuser_passes::EXPLAIN_EARLIER;
+                last.retain(|known| earlier(known) || known.function != file.function);
                 last.push(file);
             } else if explains
                 && file.kind == fuser_passes::EXPLAIN_LATER

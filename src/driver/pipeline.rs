@@ -28,6 +28,7 @@ pub fn build(
     }
     let shapes = config.shapes.iter().map(|(name, n)| (name.as_str(), *n));
     compile::for_shapes(&mut pipeline, shapes);
+    compile::for_executors(&mut pipeline, &config.executors);
     Ok((pipeline, warnings))
 }
 

@@ -14,6 +14,7 @@ use crate::session::Signature;
 use crate::tool;
 use crate::tool::cache::{self, Disk};
 use crate::tool::target::Wanted;
+use fuser_passes::executors;
 
 /// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
 /// are exact in f32.
@@ -56,6 +57,8 @@ pub struct Config {
     pub check: bool,
     /// Extents.
     pub shapes: Explicit,
+    /// Executors; empty for all.
+    pub executors: String,
     /// Inputs by name.
     pub inputs: BTreeMap<String, InputSpec>,
     /// Seed of the inputs that nothing is said about.
@@ -92,6 +95,7 @@ impl Default for Config {
             device: Device::Cpu,
             check: false,
             shapes: Explicit::new(),
+            executors: String::new(),
             inputs: BTreeMap::new(),
             seed: 0,
             output_dir: None,
@@ -123,6 +127,7 @@ impl Config {
             target: self.target,
             program: self.entry.clone(),
             passes: self.passes.clone(),
+            executors: self.executors.clone(),
             #[cfg(feature = "codegen")]
             cache: self.cache.clone().map(|cache| cache as _),
             ..CompileOptions::default()
@@ -210,6 +215,16 @@ static FLAGS: &[Flag] = &[
         value: Some("B=64,S=128"),
         doc: "lengths of named extents; may be given several times",
         set: |config, value| tool::lengths(&mut config.shapes, value),
+    },
+    Flag {
+        names: &["executors"],
+        value: Some(executors::PLACEHOLDER),
+        doc: "who may run products as a whole (all); see docs/products.md",
+        set: |config, value| {
+            executors::check(value)?;
+            config.executors = value.into();
+            Ok(())
+        },
     },
     Flag {
         names: &["input"],

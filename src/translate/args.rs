@@ -6,6 +6,7 @@ use crate::compile::Target;
 use crate::tool;
 use crate::tool::cache;
 use crate::tool::target::Wanted;
+use fuser_passes::executors;
 
 /// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +48,8 @@ pub struct Config {
     pub entry: Option<String>,
     /// Passes instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
+    /// Executors; empty for all.
+    pub executors: String,
     /// The folder for the segments, each as a program.
     pub split: Option<String>,
     /// The cache as the command line states it.
@@ -81,6 +84,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "cpu",
         "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4",
         "for which processor, with a target that is no GPU (native)",
+    ),
+    (
+        "executors",
+        executors::PLACEHOLDER,
+        "who may run products as a whole (all); see docs/products.md",
     ),
     (
         "output",
@@ -201,6 +209,7 @@ fn config(
         target: Target::default(),
         entry: None,
         passes: None,
+        executors: String::new(),
         split: None,
         cache: cache::Wanted::default(),
     };
@@ -230,6 +239,11 @@ fn config(
             "cpu" => {
                 let told = config.wanted.processor(&value).err();
                 errors.extend(told.map(|message| format!("--cpu: {message}")));
+            }
+            "executors" => {
+                let told = executors::check(&value).err();
+                errors.extend(told.map(|message| format!("--executors: {message}")));
+                config.executors = value;
             }
             "output" => config.output = value,
             "entry" => config.entry = Some(value),

@@ -108,6 +108,7 @@ fn options(config: &Config) -> CompileOptions {
         target: config.target,
         program: config.entry.clone(),
         passes: config.passes.clone(),
+        executors: config.executors.clone(),
         #[cfg(feature = "codegen")]
         cache: config.cache.open().map(|cache| cache as _),
         ..CompileOptions::default()

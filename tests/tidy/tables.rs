@@ -21,6 +21,7 @@ const ALL: &[&str] = &[
     "gather",
     "reduction",
     "scan",
+    "product",
 ];
 
 /// A table besides: which ops it has, where it stands, and what an op's entry looks like, with the op's name for `{}` and the name

@@ -246,6 +246,8 @@ pub enum OpClass {
     Reduction,
     /// An axis is folded in order, and every step is kept.
     Scan,
+    /// Two operands are multiplied along an axis that they share, and summed along it.
+    Contraction,
     /// Only the shape or the layout changes: no arithmetic.
     Shape,
     /// Makes a tensor from nothing.

@@ -9,6 +9,7 @@
 //! %t = fusion.slice %b starts [0, 2] shape [4, 6]   // (i, j):  %b[i, 2 + j] -> %t[i, j]
 //! %r = fusion.cumsum %x dim 1                   // (i, s):  %x[i, s] -> %r[i, s]     s is a scan iterator
 //! %c = fusion.cat %t, %u dim 1                      // (i, j):  the first of %t[i, j], %u[i, j - 6] that has an element there
+//! %p = fusion.matmul %x, %y                         // (i, j, k):  %x[i, k], %y[k, j] -> %p[i, j]
 //! %g = fusion.take %x, %n dim 0                     // (i, j):  %n[i], %x[%n[i], j] -> %g[i, j]
 //! ```
 //!

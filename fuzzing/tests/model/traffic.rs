@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fuser::compile::{self, CompileOptions, Lowered};
-use fuser_artifact::{Artifact, BufferKind, SizeExpr, Step};
+use fuser_artifact::{Artifact, BufferKind, Factor, SizeExpr, Step};
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op};
 use fuser_pass::{Remark, RemarkValue};
@@ -151,6 +151,17 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.written += copied;
             }
             Step::Fill { .. } => return Err("a fill".into()),
+            Step::Product { tensors, .. } => {
+                let size =
+                    |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();
+                let number = |bytes: SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;
+                let [left, right, result] = &**tensors;
+                let twice = left.tensor.buffer == right.tensor.buffer;
+                let read = number(size(left)) + if twice { 0 } else { number(size(right)) };
+                bytes.read += read;
+                bytes.lines += read;
+                bytes.written += number(size(result));
+            }
         }
     }
     Ok(list)

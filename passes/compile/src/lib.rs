@@ -22,6 +22,7 @@ use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 use std::collections::BTreeMap;
 
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
+use fuser_passes::executors;
 use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
 
 fuser_ir::codes! {
@@ -84,6 +85,8 @@ pub struct CompileOptions {
     pub shapes: BTreeMap<String, u64>,
     /// The length that others are taken to have.
     pub nominal: Option<u64>,
+    /// The executors that may run products as a whole: names with commas between, `none`, or `all`, as an empty text.
+    pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
     /// Kernels that were compiled before; none by default.
@@ -115,6 +118,7 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let others = options.nominal.map(|n| (OTHERS, n));
     let shapes = options.shapes.iter().map(|(name, n)| (name.as_str(), *n));
     for_shapes(&mut pipeline, shapes.chain(others));
+    for_executors(&mut pipeline, &options.executors);
     Ok(pipeline)
 }
 
@@ -129,6 +133,11 @@ pub fn for_shapes<'a>(pipeline: &mut Pipeline, shapes: impl Iterator<Item = (&'a
     if !items.is_empty() {
         pipeline.fill_option(SHAPE.name, &items.join(","));
     }
+}
+
+/// Tells the passes of a pipeline who may run products as a whole, but those that say so themselves.
+pub fn for_executors(pipeline: &mut Pipeline, names: &str) {
+    pipeline.fill_option(executors::OPTION.name, names);
 }
 
 /// Finds the program to work on.
@@ -209,10 +218,14 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         .into_iter()
         .filter(|&op| ir.is(op, &kernel::FUNC))
         .collect();
-    let artifact = plan::plan_program(ir, program, &kernels, segments, placeholder_target())
-        .map_err(
-            |e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)),
-        )?;
+    let artifact = plan::plan_program(
+        ir,
+        program,
+        &kernels,
+        segments,
+        placeholder(&options.target),
+    )
+    .map_err(|e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)))?;
     Ok(Lowered {
         artifact,
         kernels,
@@ -234,11 +247,15 @@ pub struct Lowered {
     pub other_plans: Vec<Remark>,
 }
 
-fn placeholder_target() -> fuser_artifact::Target {
-    fuser_artifact::Target::Cpu {
-        triple: String::new(),
-        cpu: String::new(),
-        features: String::new(),
+/// The kind of machine, before code is made for one.
+fn placeholder(target: &Target) -> fuser_artifact::Target {
+    match target.is_gpu() {
+        true => fuser_artifact::Target::Cuda { sm: 0 },
+        false => fuser_artifact::Target::Cpu {
+            triple: String::new(),
+            cpu: String::new(),
+            features: String::new(),
+        },
     }
 }
 

@@ -11,13 +11,14 @@
 //! the sizes that its entry block computes.
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr,
-    Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Direction, Factor, SegmentInfo, SegmentKind, SegmentValue,
+    SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
+use fuser_ir::maps::{Index, Map};
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value, layout};
-use fuser_passes::cost::keeps_memory;
+use fuser_passes::cost::{is_product, keeps_memory};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
@@ -341,6 +342,9 @@ impl Planner<'_> {
             self.buffer_of.insert(self.ir.result(op, 0), buffer);
             return Ok(());
         }
+        if is_product(self.ir, op) && self.ir.operand_count(op) == 2 {
+            return self.product(op);
+        }
         let name = self.ir.name(op).to_string();
         self.error(
             op,
@@ -403,6 +407,53 @@ impl Planner<'_> {
             grid: sizes.grid,
             scratch_bytes: sizes.scratch,
             block,
+        });
+        Ok(())
+    }
+    /// A product that stands as it is: a call.
+    fn product(&mut self, op: Op) -> Result<(), PlanError> {
+        if matches!(self.artifact.target, Target::Cuda { .. }) {
+            let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
+            return self.error(
+                op,
+                message,
+                "run --decompose before --segment: it takes the op apart",
+            );
+        }
+        let here = self.artifact.steps.len() as u32;
+        let (left, right) = (self.ir.operand(op, 0), self.ir.operand(op, 1));
+        let result = self.ir.result(op, 0);
+        let name = self.name_of(result, "product");
+        let kind = BufferKind::Temp {
+            first: here,
+            last: here,
+        };
+        self.new_buffer(op, result, &name, kind)?;
+        let Some(maps) = self.ir.maps(op) else {
+            return self.error(op, "the op has no maps", "state a shape that verifies");
+        };
+        let factor = |value: Value, map: &Map| {
+            let name = self.name_of(value, "factor");
+            let tensor = self.tensor_spec(op, value, name, self.buffer(op, value)?)?;
+            let loops = map
+                .axes()
+                .unwrap_or(&[])
+                .iter()
+                .filter_map(|index| match index {
+                    Index::Iter(iter) => Some(*iter as u32),
+                    Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+                });
+            let loops = loops.collect();
+            Ok(Factor { tensor, loops })
+        };
+        let tensors = [
+            factor(left, &maps.operands[0])?,
+            factor(right, &maps.operands[1])?,
+            factor(result, &maps.results[0])?,
+        ];
+        self.artifact.steps.push(Step::Product {
+            segment: self.segment,
+            tensors: Box::new(tensors),
         });
         Ok(())
     }

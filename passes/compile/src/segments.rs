@@ -1,14 +1,14 @@
 //! Global-memory traffic of each segment of a scheduled program, as expressions of the extents: the report part of an
 //! artifact.
 //!
-//! Counted from the sweeps, or launches, as they stand: a sweep reads each value that it uses from outside the segment
+//! Counted from the sweeps, launches or calls, as they stand: one reads each value that it uses from outside the segment
 //! once, and of one that only slices, pads and cats use, the elements that they touch; a segment writes its results. Values that
 //! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::{kernel, task};
 use fuser_ir::{AttrKind, Extent, Ir, Op, Value};
-use fuser_passes::report;
+use fuser_passes::{cost, report};
 
 use super::plan::extent_names;
 use super::size::ExtentTable;
@@ -27,13 +27,13 @@ pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
 }
 
 fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo {
-    let sweeps: Vec<Op> = ir
-        .children(segment)
-        .into_iter()
-        .filter(|&op| ir.is(op, &task::SWEEP) || ir.is(op, &kernel::LAUNCH))
-        .collect();
+    let walks = |op: &Op| {
+        ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH) || cost::is_product(ir, *op)
+    };
+    let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(walks).collect();
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,
+        Some("library") => SegmentKind::Library,
         _ => SegmentKind::Kernel,
     };
     let mut values = Vec::new();

@@ -12,9 +12,14 @@
 //! %var  = fusion.div %ss, %n
 //! ```
 //!
-//! Two passes over the data, as `var_mean` is defined; 16-bit inputs are widened first and each result is rounded once.
-//! Never changes a bit of a result where sums are formed in the same order.
+//! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products.
 
+mod product;
+
+use fuser_analysis::cost::is_product;
+use fuser_analysis::executors;
+use fuser_analysis::targets::{SHAPE, TARGET};
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::task::labels;
@@ -22,32 +27,57 @@ use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
+use smallvec::{SmallVec, smallvec};
+
+use product::Goal;
+
+/// The kind of file in which a pass tells what it decided before segments were drawn: it stands before the explanation of these.
+pub const EXPLAIN_EARLIER: &str = "explain-earlier";
 
 /// `decompose`
 pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place. Results do not change.",
+          scheduling can place. A product (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads \
+          permuted operands as they lie in memory; others become a `mul` of their broadcast operands and a `sum`. `--explain` tells who \
+          takes which and why. Results change within their bounds only.",
     anchor: &["task.program"],
-    statistics: &[StatDef {
-        name: "decomposed",
-        doc: "composite ops replaced",
-    }],
+    options: &[TARGET, SHAPE, executors::OPTION],
+    statistics: &[
+        StatDef {
+            name: "decomposed",
+            doc: "composite ops replaced",
+        },
+        StatDef {
+            name: "calls",
+            doc: "products that executors run as a whole",
+        },
+    ],
     run,
     ..PassDef::EMPTY
 };
 
+/// The values that take the place of an op's results; none where it stays.
+type Apart = SmallVec<[Value; 2]>;
+
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let goal = Goal::of(ctx)?;
+    let mut told = String::new();
     for op in ctx.ir.walk(ctx.op) {
         if !ctx.ir.is_composite(op) {
             continue;
         }
         let before = ctx.ir.prev_op(op);
-        match var_mean(ctx.ir, op) {
-            Ok([var, mean]) => {
+        let apart = match is_product(ctx.ir, op) {
+            true => product::apart(ctx, op, &goal, &mut told),
+            false => var_mean(ctx.ir, op),
+        };
+        match apart {
+            Ok(values) if values.is_empty() => {}
+            Ok(values) => {
                 labels::inherit(ctx.ir, before, op);
-                for (index, value) in [var, mean].into_iter().enumerate() {
+                for (index, value) in values.into_iter().enumerate() {
                     let result = ctx.ir.result(op, index);
                     let name = ctx.ir.value_name_sym(result);
                     ctx.ir.set_value_name(value, name);
@@ -65,10 +95,13 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             Err(error) => ctx.debug("decompose", |_| error.message.clone()),
         }
     }
+    if !told.is_empty() && ctx.wants_file("explain") {
+        ctx.emit_file(EXPLAIN_EARLIER, told);
+    }
     Ok(())
 }
 
-fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
+fn var_mean(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
     let input = ir.operand(op, 0);
     let missing = || OpError::new("its operand is no tensor");
     let tensor = ir
@@ -103,7 +136,7 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<[Value; 2], OpError> {
     let squares = b.mul(centered, centered)?;
     let squares = b.reduce(&fusion::SUM, squares, &dims)?;
     let var = variance(&mut b, squares, count, correction, compute)?;
-    let mut out = [var, mean];
+    let mut out: Apart = smallvec![var, mean];
     for (value, ty) in out.iter_mut().zip(results) {
         *value = b.cast(*value, tensor.dtype)?;
         if keeps {

@@ -7,7 +7,7 @@
 
 pub mod test_passes;
 
-pub use fuser_analysis::{axes, cost, targets};
+pub use fuser_analysis::{axes, cost, executors, targets};
 pub use fuser_fusion::{
     EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, boundary_patterns, remat, report,
     segment,
@@ -15,6 +15,7 @@ pub use fuser_fusion::{
 pub use fuser_lowering::{
     keep_in_registers, lower, merge_kernels, place_barriers, protect_updates, schedule, spec,
 };
+pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
 
 use fuser_ir::diag::CodeDef;
@@ -98,7 +99,8 @@ static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
-    // Patterns become labels first: nothing stops at their boundaries then. Composite ops come apart before anything looks at walks over
+    // Patterns become labels first: nothing stops at their boundaries then. Composite ops come apart, but for products that an executor
+    // takes, before anything looks at walks over
     // data; `preseg` then sees their casts. Segments are drawn once nothing can simplify any more; what they hand to each other is cut
     // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
     // Lowering writes the same index arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.

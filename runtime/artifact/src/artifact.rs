@@ -8,8 +8,8 @@ use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions.
-pub const VERSION: u32 = 4;
+/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products.
+pub const VERSION: u32 = 5;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -261,6 +261,21 @@ pub enum Step {
         elements: SizeExpr,
         bits: u64,
     },
+    /// For each index of the result the sum of the products of the factors along the one axis that it has not, in the type in which
+    /// the factors' type accumulates. On the CPU only.
+    Product {
+        segment: u32,
+        /// The two factors, and the result.
+        tensors: Box<[Factor; 3]>,
+    },
+}
+
+/// A tensor of a product.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Factor {
+    pub tensor: TensorSpec,
+    /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is summed.
+    pub loops: Vec<u32>,
 }
 
 impl Step {
@@ -269,7 +284,8 @@ impl Step {
         match self {
             Step::Launch { segment, .. }
             | Step::Copy { segment, .. }
-            | Step::Fill { segment, .. } => *segment,
+            | Step::Fill { segment, .. }
+            | Step::Product { segment, .. } => *segment,
         }
     }
 
@@ -279,6 +295,9 @@ impl Step {
             Step::Launch { buffers, .. } => buffers.clone(),
             Step::Copy { from, to, .. } => vec![*from, *to],
             Step::Fill { buffer, .. } => vec![*buffer],
+            Step::Product { tensors, .. } => {
+                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            }
         }
     }
 }
@@ -307,6 +326,8 @@ pub enum SegmentKind {
     /// Nothing runs: its outputs are other tensors, seen differently.
     View,
     Copy,
+    /// A call of a library.
+    Library,
 }
 
 impl SegmentKind {
@@ -315,6 +336,7 @@ impl SegmentKind {
             SegmentKind::Kernel => "kernel",
             SegmentKind::View => "view",
             SegmentKind::Copy => "copy",
+            SegmentKind::Library => "library",
         }
     }
 }

@@ -33,8 +33,8 @@ mod size;
 mod validate;
 
 pub use artifact::{
-    Artifact, Bound, BufferKind, BufferSpec, Code, DimSpec, Direction, KernelCode, SegmentInfo,
-    SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
+    Artifact, Bound, BufferKind, BufferSpec, Code, DimSpec, Direction, Factor, KernelCode,
+    SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
 };
 pub use dtype::{DType, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};

@@ -2,7 +2,7 @@
 //!
 //! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
 //! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
-//! suits the target; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
+//! suits the target; that the axes of a product fit its loops; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
 //!
 //! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
 //! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
@@ -10,8 +10,10 @@
 use std::collections::BTreeSet;
 
 use crate::artifact::{
-    Artifact, BufferKind, BufferSpec, Code, KernelCode, SegmentInfo, Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Code, Factor, KernelCode, SegmentInfo, Step, Target,
+    TensorSpec,
 };
+use crate::dtype::DType;
 use crate::error::{ArtifactError, Entry, Problem};
 use crate::json::check_version;
 use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
@@ -189,7 +191,41 @@ impl Artifact {
                 self.check_written(*buffer)?;
                 self.check_size(elements)
             }
+            Step::Product { tensors, .. } => self.check_product(tensors),
         }
+    }
+
+    fn check_product(&self, tensors: &[Factor; 3]) -> Result<(), Problem> {
+        let [left, right, result] = tensors;
+        let factors = [left, right];
+        for factor in tensors {
+            self.check_tensor(&factor.tensor)?;
+        }
+        self.check_written(result.tensor.buffer)?;
+        let (from, to) = (left.tensor.dtype, result.tensor.dtype);
+        let typed = right.tensor.dtype == from && is_product_of(from, to);
+        let apart = factors
+            .iter()
+            .all(|f| f.tensor.buffer != result.tensor.buffer);
+        let here = matches!(self.target, Target::Cpu { .. });
+        (typed && apart && here)
+            .then_some(())
+            .ok_or(Problem::NoProduct)?;
+        let rank = result.loops.len();
+        let whole = |factor: &Factor| {
+            let mut loops = factor.loops.clone();
+            loops.sort_unstable();
+            loops.dedup();
+            let known = loops.iter().all(|&l| l as usize <= rank);
+            known && loops.len() == factor.tensor.dims.len() && loops.len() == factor.loops.len()
+        };
+        let both = |l: u32| factors.iter().all(|f| f.loops.contains(&l));
+        let either = |l: u32| factors.iter().any(|f| f.loops.contains(&l));
+        let fits = tensors.iter().all(whole)
+            && result.loops.iter().copied().eq(0..rank as u32)
+            && (0..rank as u32).all(either)
+            && both(rank as u32);
+        fits.then_some(()).ok_or(Problem::Loops)
     }
 
     fn check_alive(&self, step: usize, index: u32) -> Result<(), Problem> {
@@ -248,6 +284,15 @@ fn is_home(
     let home = lookup(tensors, list, tensor)?.buffer as usize;
     let same = home == buffer;
     same.then_some(()).ok_or(Problem::NotItsTensor { tensor })
+}
+
+/// True for a float type and itself, or the type in which it accumulates.
+fn is_product_of(from: DType, to: DType) -> bool {
+    match from {
+        DType::F64 | DType::F32 => to == from,
+        DType::F16 | DType::Bf16 => to == from || to == DType::F32,
+        DType::I64 | DType::I32 | DType::I8 | DType::U8 | DType::I1 | DType::Index => false,
+    }
 }
 
 fn same_dtype(expected: &'static str, found: &'static str) -> Result<(), Problem> {
@@ -417,6 +462,47 @@ pub(crate) mod tests {
         assert_eq!(text, home);
         let text = refused(|a| a.buffers[2].kind = BufferKind::Output(7));
         assert_eq!(text, "invalid artifact: buffers[2]: outputs[7] of 1");
+    }
+
+    /// The sample with a product in the place of its copy: `[B, 4]` by `[4, B]`, summed along the 4.
+    fn with_product(change: impl Fn(&mut [Factor; 3])) -> Result<(), ArtifactError> {
+        let mut artifact = sample();
+        let factor = |buffer, loops: [u32; 2], extents: [SizeExpr; 2]| Factor {
+            tensor: TensorSpec {
+                dims: extents.map(DimSpec::stored).to_vec(),
+                ..tensor("t", buffer)
+            },
+            loops: loops.to_vec(),
+        };
+        let (b, four) = (SizeExpr::extent(0), SizeExpr::constant(4));
+        let mut tensors = [
+            factor(0, [0, 2], [b.clone(), four.clone()]),
+            factor(1, [2, 1], [four, b.clone()]),
+            factor(2, [0, 1], [b.clone(), b]),
+        ];
+        change(&mut tensors);
+        artifact.steps[2] = Step::Product {
+            segment: 0,
+            tensors: Box::new(tensors),
+        };
+        artifact.validate()
+    }
+
+    #[test]
+    fn products_must_fit_their_loops() {
+        assert_eq!(with_product(|_| {}), Ok(()));
+        let refused =
+            |change: &dyn Fn(&mut [Factor; 3])| with_product(change).unwrap_err().to_string();
+        let loops = "invalid artifact: steps[2]: its axes are not the loops of a product";
+        assert_eq!(refused(&|t| t[0].loops[0] = 1), loops);
+        assert_eq!(refused(&|t| t[0].loops[1] = 0), loops);
+        assert_eq!(refused(&|t| t[1].loops[0] = 3), loops);
+        assert_eq!(refused(&|t| t[1].loops.truncate(1)), loops);
+        assert_eq!(refused(&|t| t[2].loops.swap(0, 1)), loops);
+        let none = "invalid artifact: steps[2]: no library computes this product";
+        assert_eq!(refused(&|t| t[0].tensor.buffer = 2), none);
+        let input = refused(&|t| t[2].tensor.buffer = 0);
+        assert!(input.contains("writes to buffers[0]"), "{input}");
     }
 
     #[test]

@@ -241,7 +241,9 @@ impl Run<'_> {
                 let kernel = self.program.artifact.kernels.get(*kernel);
                 kernel.map(|kernel| kernel.name.as_str())
             }
-            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => None,
+            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Product { .. } => {
+                None
+            }
         }
     }
 

@@ -26,7 +26,7 @@ impl Address {
         Address(pointer)
     }
 
-    fn at(self, offset: usize) -> *mut u8 {
+    pub fn at(self, offset: usize) -> *mut u8 {
         self.0.wrapping_add(offset)
     }
 }
@@ -95,6 +95,18 @@ impl Machine<'_> {
                 // SAFETY: the plan has checked that the buffer has that many elements.
                 unsafe { fill(self.workers, self.address(*buffer), *count, element) }
             }
+            PlannedStep::Product { product, calls } => {
+                let addresses = product.buffers.map(|buffer| self.address(buffer));
+                let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
+                self.spread(*calls, &move |worker: usize, begin, end| {
+                    let scratch = Address::of(scratch.at(worker * stride));
+                    for call in begin..end {
+                        // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
+                        // worker has scratch of its own.
+                        unsafe { product.call(call, addresses, scratch) }
+                    }
+                });
+            }
         }
     }
 
@@ -108,13 +120,18 @@ impl Machine<'_> {
             // launch, the ranges of concurrent calls are disjoint, and each worker has scratch of its own.
             unsafe { entry(pointers, extents.as_ptr(), begin, end, scratch) }
         };
+        self.spread(grid, &call);
+    }
+
+    /// Calls `body(worker, begin, end)` for ranges that cover `0..total` once.
+    fn spread(&self, total: i64, body: &(dyn Fn(usize, i64, i64) + Sync)) {
         match self.order {
-            Order::Parallel => self.workers.for_each_chunk(grid, &call),
+            Order::Parallel => self.workers.for_each_chunk(total, body),
             Order::Backward => {
-                let chunks = grid.min(MAX_BACKWARD);
-                let range = |chunk| (bound(grid, chunk, chunks), bound(grid, chunk + 1, chunks));
+                let chunks = total.min(MAX_BACKWARD);
+                let range = |chunk| (bound(total, chunk, chunks), bound(total, chunk + 1, chunks));
                 let ranges = (0..chunks).rev().map(range);
-                ranges.for_each(|(begin, end)| call(0, begin, end));
+                ranges.for_each(|(begin, end)| body(0, begin, end));
             }
         }
     }

@@ -7,7 +7,7 @@
 //! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
 //!
-//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `executable` (copying), `cuda` (driver calls) and `streams`
+//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `executable` (copying), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
 #![deny(unsafe_code)]
@@ -33,6 +33,8 @@ pub mod memory;
 pub mod npy;
 mod npy_header;
 pub mod plan;
+#[allow(unsafe_code)]
+mod product;
 mod random;
 mod report;
 pub mod run_plan;

@@ -12,6 +12,7 @@ use fuser_artifact::{
 
 use crate::bind;
 use crate::plan::{self, Lifetime};
+use crate::product::Product;
 use crate::report::{SegmentReport, ValueReport};
 use crate::tensor::{Axis, TensorError, stored_bytes};
 
@@ -32,6 +33,10 @@ pub enum PlanError {
         buffer: String,
         needed: usize,
         bytes: usize,
+    },
+    /// The tensors of a product disagree about the length of a loop.
+    Product {
+        step: usize,
     },
     /// An input that is smaller than the buffer that kernels take it for.
     ShortInput {
@@ -75,6 +80,9 @@ impl fmt::Display for PlanError {
                 f,
                 "{user} takes {needed} bytes of buffer `{buffer}`, which has {bytes}"
             ),
+            PlanError::Product { step } => {
+                write!(f, "step {step} multiplies tensors that do not fit together")
+            }
             PlanError::ShortInput {
                 input,
                 needed,
@@ -142,6 +150,8 @@ pub enum PlannedStep {
         size: usize,
         bits: u64,
     },
+    /// So many calls of a library.
+    Product { product: Product, calls: i64 },
 }
 
 /// Everything about a run that its extents decide.
@@ -210,7 +220,7 @@ impl RunPlan {
     pub(crate) fn most_buffers(&self) -> usize {
         let buffers = self.steps.iter().map(|(_, step)| match step {
             PlannedStep::Launch { buffers, .. } => buffers.len(),
-            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => 0,
+            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Product { .. } => 0,
         });
         buffers.max().unwrap_or(0)
     }
@@ -230,6 +240,7 @@ impl PlannedStep {
     fn scratch_bytes(&self) -> usize {
         match self {
             PlannedStep::Launch { scratch_bytes, .. } => *scratch_bytes,
+            PlannedStep::Product { product, .. } => product.scratch_bytes(),
             PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => 0,
         }
     }
@@ -401,6 +412,18 @@ impl Planner<'_> {
                     size: self.element_bytes(*buffer),
                     bits: *bits,
                 })
+            }
+            Step::Product { tensors, .. } => {
+                let [a, b, c] = tensors.each_ref().map(|factor| self.axes(&factor.tensor));
+                let axes = [a?, b?, c?];
+                for (factor, axes) in tensors.iter().zip(&axes) {
+                    let needed = stored_bytes(factor.tensor.dtype, axes)?;
+                    check_fits(buffers, factor.tensor.buffer, needed, user)?;
+                }
+                let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
+                let product = Product::new(pairs).ok_or(PlanError::Product { step: index })?;
+                let calls = product.calls().ok_or(PlanError::TooLarge)?;
+                Ok(PlannedStep::Product { product, calls })
             }
         }
     }

@@ -389,7 +389,7 @@ fn product(factors: impl Iterator<Item = usize> + Clone) -> Option<usize> {
 
 /// Strides of what is stored, in elements, its axes in this order (row-major where there is none); 0 for an axis of one
 /// stored element.
-fn strides(axes: &[Axis], order: &[usize]) -> Vec<usize> {
+pub(crate) fn strides(axes: &[Axis], order: &[usize]) -> Vec<usize> {
     let mut strides = vec![0; axes.len()];
     let mut stride = 1usize;
     for place in (0..axes.len()).rev() {

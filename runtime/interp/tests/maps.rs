@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::common::*;
 use fuser_dialects::fusion;
 use fuser_interp::{Options, Tensor};
+use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, Reads};
 
 /// One op: name, clauses, and the shapes of its operands.
@@ -89,6 +90,14 @@ fn cases() -> Vec<Case<'static>> {
         ("take", vec![C::Int("dim", 0)], &[&[3], &[]]),
         ("take", vec![C::Int("dim", 0)], &[&[0, 2], &[3]]),
         ("take_along", vec![C::Int("dim", 0)], &[&[7, 2], &[5, 2]]),
+        ("matmul", vec![], &[&[3, 4], &[4, 5]]),
+        ("matmul", vec![], &[&[2, 3, 4], &[2, 4, 5]]),
+        ("matmul", vec![], &[&[2, 1, 3, 4], &[4, 5]]),
+        ("matmul", vec![], &[&[4], &[2, 4, 5]]),
+        ("matmul", vec![], &[&[3, 4], &[4]]),
+        ("matmul", vec![], &[&[3, 0], &[0, 5]]),
+        ("linear", vec![], &[&[2, 3, 4], &[5, 4]]),
+        ("linear", vec![], &[&[4], &[5, 4]]),
     ]
 }
 
@@ -159,7 +168,7 @@ fn extents(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<usi
 }
 
 /// The result that the maps give for `operands`, stored once along axes of the result that are.
-fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64> {
+fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, product: bool) -> Vec<f64> {
     let extents = extents(maps, operands, result);
     let lengths: Vec<usize> = result.axes().iter().map(|a| a.extent).collect();
     let mut made = vec![0.0; lengths.iter().product()];
@@ -171,6 +180,7 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<f64
         let mut read = read.filter_map(|k| element(operands, maps, k, &point, &extents));
         let value = match maps.reads {
             Reads::First => read.next().expect("an operand has the element"),
+            Reads::All if product => read.product(),
             Reads::All => read.sum(),
         };
         let mut at = 0;
@@ -207,6 +217,11 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
             .map(|(shape, first)| match (name, first) {
                 // Indices, some of them beyond the axis on either side.
                 ("take" | "take_along", 1000) => counting(shape, -2),
+                ("matmul" | "linear", _) => {
+                    let count = shape.iter().product::<usize>();
+                    let whole = (0..count).map(|i| (i % 7) as f32 - 2.0);
+                    f32s(shape, &whole.collect::<Vec<_>>())
+                }
                 _ => counting(shape, first),
             })
             .collect();
@@ -219,7 +234,8 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
             .unwrap_or_else(|| panic!("{name} has no maps"));
         let def = program.ir.def(op).unwrap();
         seen.extend(def.maps.map(|family| family.name));
-        let mut expected = by_maps(&maps, &inputs, &results[0]);
+        let product = def.class == OpClass::Contraction;
+        let mut expected = by_maps(&maps, &inputs, &results[0], product);
         if name == "neg" {
             expected.iter_mut().for_each(|v| *v = -*v);
         }

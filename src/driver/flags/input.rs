@@ -4,6 +4,7 @@ use super::*;
 use crate::tool;
 use Group as G;
 use Takes::{Maybe, Switch, Value};
+use fuser_passes::executors;
 
 /// In the order of the help.
 pub static FLAGS: &[Flag] = &[
@@ -96,6 +97,18 @@ pub static FLAGS: &[Flag] = &[
         G::Passes,
         "lengths of named extents that passes decide for; others count as 1024",
         |c, v| tool::lengths(&mut c.shapes, v.unwrap_or_default()),
+    ),
+    flag(
+        "executors",
+        &[],
+        Value(executors::PLACEHOLDER),
+        G::Passes,
+        "who may run products as a whole (all); see docs/products.md",
+        |c, v| {
+            executors::check(v.unwrap_or_default())?;
+            c.executors = text(v);
+            Ok(())
+        },
     ),
     flag(
         "print-target",

@@ -17,6 +17,7 @@ mod halves;
 pub mod maker;
 pub mod operands;
 pub mod ops;
+mod products;
 pub mod shapes;
 pub mod templates;
 pub mod windows;

@@ -12,6 +12,7 @@ use super::facts;
 use super::gather;
 use super::maker::{Clause, Maker};
 use super::operands::plain;
+use super::products;
 use super::shapes::{self, Axis};
 use super::windows;
 
@@ -34,6 +35,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "reshape" => reshape(maker),
         "slice" | "flip" | "pad" | "cat" => windows::draw(maker, def),
         "take" | "take-along" => gather::draw(maker, def),
+        "matmul" | "linear" => products::draw(maker, def),
         "create" => create(maker, def),
         _ => None,
     }

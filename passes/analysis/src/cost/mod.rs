@@ -11,8 +11,9 @@
 //! - Bytes are stored bytes: an axis that is broadcast counts once.
 //!
 //! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
-//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
-//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once).
+//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a
+//! choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
+//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once), `product.rs` (products that are calls).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
@@ -21,6 +22,7 @@ mod epilogues;
 mod memory_view;
 mod pinned;
 mod plan;
+mod product;
 mod refusal;
 mod render;
 mod resident;
@@ -36,6 +38,7 @@ pub use body::{boundary, made_of_nothing};
 pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
+pub use product::{Product, is_product};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};

@@ -7,6 +7,7 @@ use fuser_target::Target;
 use super::body::{Body, Mask, Source};
 use super::epilogues;
 use super::memory_view::keeps_memory;
+use super::product::{Product, is_product};
 use super::refusal::Refusal;
 use super::roles::{self, Role};
 use super::sizes::Bindings;
@@ -23,6 +24,8 @@ pub enum Kind {
     Kernel,
     /// No kernel: every output is the memory of an input under another shape.
     View,
+    /// A call of what runs the one op as a whole.
+    Library,
 }
 
 impl Kind {
@@ -31,6 +34,7 @@ impl Kind {
         match self {
             Kind::Kernel => "kernel",
             Kind::View => "view",
+            Kind::Library => "library",
         }
     }
 }
@@ -160,7 +164,7 @@ pub struct Sweep {
 /// The plan of a group of ops as one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Kernel or view.
+    /// Kernel, view or call.
     pub kind: Kind,
     /// Values that it reads from outside, in order of first use.
     pub inputs: Vec<Value>,
@@ -168,7 +172,7 @@ pub struct Plan {
     pub outputs: Vec<Value>,
     /// Resident axes.
     pub tile: Vec<AxisId>,
-    /// The walks, in run order; none for a view.
+    /// The walks, in run order; none for a view or a call.
     pub sweeps: Vec<Sweep>,
     /// Its price.
     pub cost: Cost,
@@ -182,11 +186,16 @@ const MAX_ENUMERATED: usize = 4;
 /// The nanoseconds that a view costs the host: enough that it joins a kernel where that moves no more bytes.
 const VIEW_NS: u64 = 100;
 
-/// Plans `ops`, given in program order, as one kernel or as a view, which needs no common iteration space; `copies` says what
-/// the IR does not.
+/// Plans `ops`, given in program order, as one kernel, as a view, which needs no common iteration space, or as a call; `copies` says
+/// what the IR does not.
 pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<Plan, Refusal> {
     if is_view(ir, ops) {
         return Ok(view(ir, ops, copies));
+    }
+    if let &[op] = ops
+        && let Some(product) = Product::of(ir, op, &model.bindings)
+    {
+        return Ok(call(ir, op, &product, model, copies));
     }
     let axes = Axes::build_with(ir, ops, copies).map_err(Refusal::Axes)?;
     plan_with(ir, ops, &axes, model, copies)
@@ -213,6 +222,9 @@ pub fn plan_with(
     model: &Model,
     copies: &Copies,
 ) -> Result<Plan, Refusal> {
+    if let Some(&op) = ops.iter().find(|&&op| is_product(ir, op)) {
+        return Err(Refusal::CallAlone { op });
+    }
     let (target, limits) = (&model.target, &model.limits);
     let body = Body::build(ir, ops, axes, &model.bindings, limits, copies)?;
     if is_view(ir, ops) {
@@ -488,18 +500,53 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     }
 }
 
+/// A product as a call: it reads each operand and writes its result once.
+fn call(ir: &Ir, op: Op, product: &Product, model: &Model, copies: &Copies) -> Plan {
+    let (inputs, outputs) = super::body::boundary_with(ir, &[op], copies);
+    let bytes = |values: &[Value]| {
+        let bytes = values.iter().map(|&v| model.bindings.bytes(ir, v));
+        bytes.fold(0, u64::saturating_add)
+    };
+    let mut cost = Cost {
+        read_bytes: bytes(&inputs),
+        write_bytes: bytes(&outputs),
+        flops: product.flops(),
+        launches: 1,
+        ..Cost::default()
+    };
+    let time = model.target.time_ns(cost.bytes(), cost.flops);
+    cost.time_ns = model.target.launch_ns.saturating_add(time);
+    Plan {
+        kind: Kind::Library,
+        inputs,
+        outputs,
+        cost,
+        ..nothing()
+    }
+}
+
 fn view(ir: &Ir, ops: &[Op], copies: &Copies) -> Plan {
     let (inputs, outputs) = super::body::boundary_with(ir, ops, copies);
     Plan {
-        kind: Kind::View,
         inputs,
         outputs,
-        tile: Vec::new(),
-        sweeps: Vec::new(),
         cost: Cost {
             time_ns: VIEW_NS,
             ..Cost::default()
         },
+        ..nothing()
+    }
+}
+
+/// A view of nothing.
+fn nothing() -> Plan {
+    Plan {
+        kind: Kind::View,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        tile: Vec::new(),
+        sweeps: Vec::new(),
+        cost: Cost::default(),
         rejected: Vec::new(),
     }
 }

@@ -76,6 +76,11 @@ pub enum Refusal {
         /// The op that demands it.
         op: Op,
     },
+    /// A product that is a call shares it with nothing.
+    CallAlone {
+        /// The product.
+        op: Op,
+    },
     /// The quotient graph would have a cycle.
     Cycle {
         /// Names of the segments along the path that leaves and comes back.
@@ -113,6 +118,7 @@ impl Refusal {
             Self::HeldSerial { .. } => "held-serial",
             Self::Barrier { .. } => "barrier",
             Self::MustBeInMemory { .. } => "must-be-in-memory",
+            Self::CallAlone { .. } => "call-alone",
             Self::Cycle { .. } => "cycle",
             Self::HintApart { .. } => "hint-apart",
             Self::NoGain { .. } => "no-gain",
@@ -126,6 +132,7 @@ impl Refusal {
         match self {
             Self::Axes(axes) => axes.op(ir),
             Self::MustBeInMemory { op, .. }
+            | Self::CallAlone { op }
             | Self::ScanAgain { op }
             | Self::ScanSerial { op, .. }
             | Self::HeldSerial { op, .. } => Some(*op),
@@ -143,6 +150,7 @@ impl Refusal {
         Some(match self {
             Self::Axes(axes) => Self::Axes(axes.map(value, op)?),
             Self::ScanAgain { op: o } => Self::ScanAgain { op: op(*o)? },
+            Self::CallAlone { op: o } => Self::CallAlone { op: op(*o)? },
             Self::ScanSerial { op: o, grid, least } => Self::ScanSerial {
                 op: op(*o)?,
                 grid: *grid,
@@ -185,7 +193,9 @@ impl Refusal {
             Self::TileTooLarge { bytes, limit, axes } => {
                 format!("{name} {{ bytes: {bytes}, limit: {limit}, axes: {axes:?} }}")
             }
-            Self::ScanAgain { op } => format!("{name} {{ at: {} }}", first_text(ir, *op)),
+            Self::ScanAgain { op } | Self::CallAlone { op } => {
+                format!("{name} {{ at: {} }}", first_text(ir, *op))
+            }
             Self::ScanSerial { op, grid, least } | Self::HeldSerial { op, grid, least } => format!(
                 "{name} {{ at: {}, grid: {grid}, least: {least} }}",
                 first_text(ir, *op)

@@ -20,7 +20,7 @@ mod quantity;
 mod segment_report;
 
 use fuser_analysis::axes::{Axes, value_text};
-use fuser_analysis::cost::{Bindings, Model, Sweep, boundary, plan_ops};
+use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, plan_ops};
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::types::ExtentExpr;
@@ -232,7 +232,8 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         .filter(|&op| !ir.is(op, &task::YIELD))
         .collect();
     let axes = Axes::build(ir, &ops).ok();
-    let Ok(plan) = plan_ops(ir, &ops, model, &Default::default()) else {
+    let plan = plan_ops(ir, &ops, model, &Default::default()).ok();
+    let Some(plan) = plan.filter(|plan| plan.kind != Kind::Library) else {
         let inputs = boundary(ir, &ops).0.into_iter();
         let reads = inputs.map(|v| read(ir, &ops, None, v, bindings)).collect();
         return (vec![reads], None);

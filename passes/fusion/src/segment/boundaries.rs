@@ -1,11 +1,11 @@
 //! The top-down groups: ops that share values and that no boundary separates.
 //!
 //! Boundaries are read from tables and hints, and from nowhere else: the `BARRIER` trait, the hints `barrier` and `apart`,
-//! `Placement::Memory` on an operand or a result, and views of what lies in memory anyway. Crossing one raises an op's
+//! `Placement::Memory` on an operand or a result, products that are calls, and views of what lies in memory anyway. Crossing one raises an op's
 //! *level*; a group is a connected set of ops of one level. Levels never fall along an edge, so groups are acyclic by
 //! construction.
 
-use fuser_analysis::cost::keeps_memory;
+use fuser_analysis::cost::{is_product, keeps_memory};
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
 
@@ -82,9 +82,9 @@ pub(super) fn separated(ir: &Ir, producer: Op, user: Op) -> bool {
     after(ir, producer) || before(ir, user)
 }
 
-/// True if a hint keeps the op in a group of its own.
+/// True if the op stays in a group of its own: by a hint, or as a product that is a call.
 pub(super) fn is_alone(ir: &Ir, op: Op) -> bool {
-    matches!(Hint::of(ir, op), Some(Ok(Hint::Apart)))
+    matches!(Hint::of(ir, op), Some(Ok(Hint::Apart))) || is_product(ir, op)
 }
 
 fn boundaries(ir: &Ir, graph: &Graph) -> Vec<Boundary> {

@@ -3,7 +3,7 @@
 use fuser_analysis::axes::{Axes, window};
 use fuser_analysis::cost::{Bindings, Copies, Refusal, made_of_nothing};
 use fuser_dialects::fusion::maps;
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Block, Ir, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -180,6 +180,16 @@ impl Graph {
         let mut users = self.writes[position].iter().flat_map(users);
         let windowed = users.any(|r| window::is_window(ir, self.ops[r as usize]));
         if windowed && !window::is_link(ir, op) {
+            return false;
+        }
+        // So must what a call reads.
+        let called = |r: Index| {
+            let def = ir.def(self.ops[r as usize]);
+            def.is_some_and(|d| d.operands.iter().any(|o| o.placement == Placement::Memory))
+        };
+        let users = |e: &u32| self.edges[*e as usize].users.clone().into_iter();
+        let mut users = self.writes[position].iter().flat_map(users);
+        if users.any(called) {
             return false;
         }
         let given = |e: &Edge| match e.producer {

@@ -114,7 +114,9 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
     let mut waiting = vec![segment];
     while let Some(mut segment) = waiting.pop() {
         let ops = apart::ops_of(ctx.ir, segment);
-        if ops.iter().all(|&op| cost::keeps_memory(ctx.ir, op)) {
+        // Views and calls have no loops.
+        let called = ctx.ir.str_of(segment, "kind") == Some(Kind::Library.name());
+        if called || ops.iter().all(|&op| cost::keeps_memory(ctx.ir, op)) {
             ctx.count("segments", 1);
             continue;
         }

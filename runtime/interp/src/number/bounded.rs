@@ -95,6 +95,25 @@ pub fn mul(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     rules.rounded(v, spread, CORRECT)
 }
 
+/// `a * b` as a term of a sum, in the type that accumulates: rounded, or held exactly by a fused step. Undecided where only the
+/// rounded one is infinite.
+pub fn term(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
+    let product = mul(a, b, rules);
+    if product.is_undecided() || !a.v.is_finite() || !b.v.is_finite() {
+        return product;
+    }
+    if !product.v.is_finite() {
+        return Bounded::undecided(product.v);
+    }
+    let v = a.v * b.v;
+    let vanished = v == 0.0 && a.v != 0.0 && b.v != 0.0;
+    let held = v == product.v && a.v.mul_add(b.v, -v) == 0.0 && !vanished;
+    match held || !both_exact(a, b) {
+        true => product,
+        false => rules.rounded(v, 0.0, CORRECT),
+    }
+}
+
 /// `a / b`
 pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v / b.v;

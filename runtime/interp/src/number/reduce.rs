@@ -27,6 +27,8 @@ pub trait Reducible: super::Number {
     fn mul(a: Self, b: Self, rules: &Rules) -> Self;
     #[allow(missing_docs)]
     fn div(a: Self, b: Self, rules: &Rules) -> Self;
+    /// `a * b` as a term of a sum in the accumulating type, rounded or not.
+    fn term(a: Self, b: Self, rules: &Rules) -> Self;
     /// A whole number, rounded to the accumulating type.
     fn whole(n: i64, rules: &Rules) -> Self;
     /// A result in the accumulating type, as it is stored.
@@ -66,6 +68,9 @@ macro_rules! plain_reduce {
             }
             fn div(a: Self, b: Self, _: &Rules) -> Self {
                 a / b
+            }
+            fn term(a: Self, b: Self, _: &Rules) -> Self {
+                a * b
             }
             fn whole(n: i64, _: &Rules) -> Self {
                 n as $lane
@@ -109,6 +114,9 @@ impl Reducible for Int {
     }
     fn div(a: Self, b: Self, _: &Rules) -> Self {
         a.join(b, super::int::div(a.v, b.v))
+    }
+    fn term(a: Self, b: Self, rules: &Rules) -> Self {
+        Self::mul(a, b, rules)
     }
     fn whole(n: i64, _: &Rules) -> Self {
         Int::sure(n)
@@ -197,6 +205,9 @@ impl Reducible for Bounded {
     }
     fn div(a: Self, b: Self, rules: &Rules) -> Self {
         bounded::div(a, b, rules)
+    }
+    fn term(a: Self, b: Self, rules: &Rules) -> Self {
+        bounded::term(a, b, rules)
     }
     fn whole(n: i64, rules: &Rules) -> Self {
         super::Number::to_bounded(Int::sure(n), fuser_ir::DType::I64, rules)

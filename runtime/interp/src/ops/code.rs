@@ -30,6 +30,8 @@ pub(crate) enum Code {
     /// A reduction by a function of two elements that keeps every step.
     Scan(Binary),
     VarMean,
+    Matmul,
+    Linear,
 }
 
 /// A step of a function of one operand that is defined by others: postfix, in the computation type, rounded to the element
@@ -126,11 +128,13 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("iota", Code::Iota),
     ("isfinite", Code::Test(Test::Finite)),
     ("isnan", Code::Test(Test::Nan)),
+    ("linear", Code::Linear),
     ("log", Code::Unary(Unary::Log)),
     ("log10", Code::Unary(Unary::Log10)),
     ("log1p", Code::Unary(Unary::Log1p)),
     ("log2", Code::Unary(Unary::Log2)),
     ("lshr", Code::Binary(Binary::Lshr)),
+    ("matmul", Code::Matmul),
     ("max", Code::Reduce(Reduce::Max)),
     ("max_num", Code::Reduce(Reduce::MaxNum)),
     ("maximum", Code::Binary(Binary::Maximum)),
@@ -184,6 +188,6 @@ mod tests {
     fn names_are_sorted_and_found() {
         assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
         assert!(CODES.iter().all(|(name, c)| code(name) == Some(*c)));
-        assert_eq!(code("matmul"), None);
+        assert_eq!(code("convolution"), None);
     }
 }

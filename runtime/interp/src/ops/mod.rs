@@ -10,11 +10,13 @@
 //! | `gather.rs` | `take`, `take_along` |
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
+//! | `product.rs` | sums of products along an axis of two operands |
 
 pub(crate) mod code;
 pub(crate) mod create;
 pub(crate) mod elementwise;
 pub(crate) mod gather;
+pub(crate) mod product;
 pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod shape;

@@ -1,0 +1,61 @@
+//! Products: the extents that their maps give, from which their cost follows.
+
+use fuser_ir::def::OpClass;
+use fuser_ir::{Ir, Op};
+
+use super::sizes::Bindings;
+
+/// The extents of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Products beside each other.
+    pub batch: u64,
+    /// Rows of the left operand and of the result.
+    pub rows: u64,
+    /// Columns of the right operand and of the result.
+    pub columns: u64,
+    /// Terms of each sum.
+    pub terms: u64,
+}
+
+impl Product {
+    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where it is no product.
+    pub fn of(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
+        let maps = ir.maps(op).filter(|_| is_product(ir, op))?;
+        let [left, right] = [maps.operands.first()?, maps.operands.get(1)?];
+        let mut product = Self {
+            batch: 1,
+            rows: 1,
+            columns: 1,
+            terms: 1,
+        };
+        for iter in 0..maps.iterators.len() {
+            let places = (left.axis_of(iter), right.axis_of(iter));
+            let (operand, axis) = match places {
+                (Some(axis), _) => (0, axis),
+                (None, Some(axis)) => (1, axis),
+                (None, None) => continue,
+            };
+            let tensor = ir.value_kind(ir.operand(op, operand)).as_tensor()?;
+            let extent = bindings.extent(ir, tensor.dims.get(axis)?.extent);
+            let kind = match places {
+                (Some(_), Some(_)) if maps.results[0].axis_of(iter).is_none() => &mut product.terms,
+                (Some(_), Some(_)) => &mut product.batch,
+                (Some(_), None) => &mut product.rows,
+                (None, _) => &mut product.columns,
+            };
+            *kind = kind.saturating_mul(extent);
+        }
+        Some(product)
+    }
+    /// Its multiplications and additions.
+    pub fn flops(&self) -> u64 {
+        let sizes = [self.batch, self.rows, self.columns, self.terms];
+        sizes.into_iter().fold(2, u64::saturating_mul)
+    }
+}
+
+/// True if the op is a product, which an executor may run as a whole.
+pub fn is_product(ir: &Ir, op: Op) -> bool {
+    ir.def(op).is_some_and(|d| d.class == OpClass::Contraction)
+}

@@ -1,0 +1,214 @@
+//! Products: one that an executor takes stays a call, any other is broadcast, multiplied and summed.
+//!
+//! ```text
+//! %y = fusion.matmul %a, %b       // [M, K] by [K, N]
+//!   =>
+//! %p = fusion.broadcast %a dims [0, 1] shape [M, K, N]
+//! %q = fusion.broadcast %b dims [1, 2] shape [M, K, N]
+//! %m = fusion.mul %p, %q
+//! %y = fusion.sum %m dims [1]
+//! ```
+//!
+//! No element of the product's space is stored: one kernel multiplies and sums. A call reads and writes memory in any order of axes, so an
+//! operand that is a permutation becomes a view, and a bias is added behind it, by a kernel that others share. Operands of 16 bits are
+//! widened first, and the sum is rounded once, also where a bias follows.
+
+use fuser_analysis::cost::{Bindings, copies, moved};
+use fuser_analysis::executors::{self, Decision};
+use fuser_analysis::targets;
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::{Built, FusionBuilder};
+use fuser_dialects::fusion::maps;
+use fuser_ir::build::Builder;
+use fuser_ir::clone::Mapping;
+use fuser_ir::def::{OpClass, OpError};
+use fuser_ir::layout::{self, Order};
+use fuser_ir::maps::{Index, IndexingMaps};
+use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value};
+use fuser_pass::{PassContext, Remark, RemarkKind};
+use fuser_target::Target;
+use smallvec::smallvec;
+
+use super::Apart;
+
+/// The target, the extents and the executors that are decided for.
+pub struct Goal {
+    target: Target,
+    bindings: Bindings,
+    executors: String,
+}
+
+impl Goal {
+    /// The goal that the options of the pass state.
+    pub fn of(ctx: &PassContext<'_>) -> Result<Self, Diagnostics> {
+        Ok(Self {
+            target: targets::of(ctx),
+            bindings: targets::bindings(ctx)?,
+            executors: ctx.options.text(executors::OPTION.name).to_owned(),
+        })
+    }
+}
+
+/// The values that take the place of a product's result; none where it stays whole. Tells the decision.
+pub fn apart(
+    ctx: &mut PassContext<'_>,
+    op: Op,
+    goal: &Goal,
+    told: &mut String,
+) -> Result<Apart, OpError> {
+    let (target, bindings) = (&goal.target, &goal.bindings);
+    let decision = Decision::of(ctx.ir, op, target, bindings, &goal.executors);
+    let decision = decision.ok_or_else(|| OpError::new("it has no maps"))?;
+    let line = decision.render(ctx.ir, op);
+    *told += &format!("{line}\n");
+    let kind = match decision.by {
+        Some(_) => RemarkKind::Passed,
+        None => RemarkKind::Missed,
+    };
+    let remark = Remark::new(kind, "Executor", ctx.place(op), line);
+    ctx.remark(remark);
+    if decision.by.is_none() {
+        return summed(ctx.ir, op);
+    }
+    ctx.count("calls", 1);
+    for index in 0..ctx.ir.operand_count(op) {
+        read_as_it_lies(ctx.ir, op, index);
+    }
+    match ctx.ir.operand_count(op) {
+        2 => Ok(Apart::new()),
+        _ => biased(ctx.ir, op),
+    }
+}
+
+/// Gives an operand that is a permutation the type under which it is the memory of what is permuted.
+fn read_as_it_lies(ir: &mut Ir, op: Op, index: usize) {
+    let Some(made) = ir.def_op(ir.operand(op, index)) else {
+        return;
+    };
+    let Some(order) = order(ir, made) else { return };
+    let mut own = ir.result(made, 0);
+    if ir.uses(own).count() > 1 {
+        let view = ir.clone_op(made, &mut Mapping::default());
+        ir.insert_before(op, view);
+        own = ir.result(view, 0);
+        ir.set_operand(op, index, own);
+    }
+    let ty = layout::with(ir, ir.value_type(own), &order);
+    ir.set_value_type(own, ty);
+}
+
+/// The order in which the result of a shape op lies where its operand lies; `None` where that is no other order than its own.
+fn order(ir: &Ir, made: Op) -> Option<Order> {
+    let def = ir.def(made).filter(|d| d.class == OpClass::Shape)?;
+    let other = def.shifts() || copies(def) || def.has_maps(&maps::RESHAPE);
+    let result = *ir.results(made).first()?;
+    if other || layout::is_stated(ir, result) {
+        return None;
+    }
+    let source = ir.value_kind(ir.operands(made).next()?).as_tensor()?;
+    let stored = moved(ir, made, &layout::stored(ir, source))?;
+    let others = (0..ir.rank(result)).filter(|axis| !stored.contains(axis));
+    let order: Order = others.chain(stored.iter().copied()).collect();
+    (!order.is_sorted()).then_some(order)
+}
+
+/// The element type of the result.
+fn element(ir: &Ir, op: Op) -> Result<DType, OpError> {
+    let dtype = ir.value_kind(ir.result(op, 0)).dtype();
+    dtype.ok_or_else(|| OpError::new("its result is no tensor"))
+}
+
+/// A product whose bias is added behind it.
+fn biased(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
+    let def = ir.def(op).ok_or_else(|| OpError::new("is not known"))?;
+    let (factors, to) = ([ir.operand(op, 0), ir.operand(op, 1)], element(ir, op)?);
+    let mut b = Builder::before(ir, op);
+    let wide = b.dtype("to", to.accumulate());
+    let product = b.value(def, &factors, &[wide])?;
+    let sum = with_bias(&mut b, op, product)?;
+    Ok(smallvec![b.cast(sum, to)?])
+}
+
+/// `sum`, in the type that accumulates, and the bias of `op` if it has one, at the last index of the result.
+fn with_bias(b: &mut Builder<'_>, op: Op, sum: Value) -> Built {
+    let Some(bias) = b.ir.operands(op).nth(2) else {
+        return Ok(sum);
+    };
+    let (shape, compute) = (dims(b.ir, sum), element(b.ir, op)?.accumulate());
+    let bias = b.cast(bias, compute)?;
+    let wide = match shape.len() {
+        1 => bias,
+        rank => b.broadcast(bias, &[rank as i64 - 1], &shape)?,
+    };
+    b.add(sum, wide)
+}
+
+fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.map_or_else(Vec::new, |t| t.dims.clone())
+}
+
+/// The product as a sum along an axis of a space that both factors are broadcast to.
+fn summed(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
+    let odd = || OpError::new("its axes stand in no common order");
+    let maps = ir.maps(op).ok_or_else(odd)?;
+    let space = Space::of(ir, op, &maps).ok_or_else(odd)?;
+    let to = element(ir, op)?;
+    let mut b = Builder::before(ir, op);
+    let mut factors = [b.ir.operand(op, 0), b.ir.operand(op, 1)];
+    for (factor, places) in factors.iter_mut().zip(&space.places) {
+        let x = b.cast(*factor, to.accumulate())?;
+        *factor = match places.len() == space.dims.len() {
+            true => x,
+            false => b.broadcast(x, places, &space.dims)?,
+        };
+    }
+    let product = b.mul(factors[0], factors[1])?;
+    let sum = b.reduce(&fusion::SUM, product, &[space.summed])?;
+    let sum = with_bias(&mut b, op, sum)?;
+    Ok(smallvec![b.cast(sum, to)?])
+}
+
+/// The iterators of a product in an order in which the axes of both factors ascend, and those of the result.
+struct Space {
+    dims: Vec<Dim>,
+    summed: i64,
+    /// The axes of each factor.
+    places: [Vec<i64>; 2],
+}
+
+impl Space {
+    fn of(ir: &Ir, op: Op, maps: &IndexingMaps) -> Option<Self> {
+        let last = maps.iterators.len().checked_sub(1)?;
+        (0..=last).find_map(|summed| {
+            // The last iterator is the one that is summed; those of the result keep their order around it.
+            let place = |iter: usize| match iter == last {
+                true => summed,
+                false => iter + usize::from(iter >= summed),
+            };
+            let axes = |k: usize| -> Option<Vec<usize>> {
+                let axes = maps.operands.get(k)?.axes()?.iter();
+                let own = axes.map(|index| match index {
+                    Index::Iter(iter) => Some(place(*iter)),
+                    Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+                });
+                own.collect::<Option<Vec<usize>>>()
+                    .filter(|p| p.is_sorted())
+            };
+            let places = [axes(0)?, axes(1)?];
+            let mut dims = vec![None; last + 1];
+            for (k, places) in places.iter().enumerate() {
+                let own = self::dims(ir, ir.operand(op, k));
+                for (&at, dim) in places.iter().zip(own) {
+                    dims[at] = Some(Dim::new(dim.extent));
+                }
+            }
+            let wide = |list: &Vec<usize>| list.iter().map(|&p| p as i64).collect();
+            Some(Self {
+                dims: dims.into_iter().collect::<Option<_>>()?,
+                summed: summed as i64,
+                places: places.each_ref().map(wide),
+            })
+        })
+    }
+}
