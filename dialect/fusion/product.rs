@@ -174,12 +174,14 @@ fn infer_linear(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError>
     }
     let last = x.len() - 1;
     agreeing(ir, (1, 1, weight[1].extent), (0, last, x[last].extent))?;
+    let mut column = weight[0];
     if parts.operands.len() > 2 {
         let bias = axes(ir, parts, 2, 1)?;
         if bias.len() > 1 {
             return Err(rank(2, bias.len(), "1"));
         }
-        agreeing(ir, (2, 0, bias[0].extent), (1, 0, weight[0].extent))?;
+        agreeing(ir, (2, 0, bias[0].extent), (1, 0, column.extent))?;
+        column.broadcast &= bias[0].broadcast;
     }
     if parts.operands.len() > 3 {
         return Err(OpError::at(
@@ -187,6 +189,6 @@ fn infer_linear(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError>
             "is one too many: there is one bias",
         ));
     }
-    let dims = [&x[..last], &weight[..1]].concat();
+    let dims = [&x[..last], &[column]].concat();
     shape::one(ir.tensor(dims, dtype))
 }

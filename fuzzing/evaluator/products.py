@@ -28,7 +28,8 @@ def matmul(a, b, to):
 
 def linear(x, weight, to, bias=None):
     rows, columns = lambda x: x[..., None, :], lambda w: w
-    return contract((x, rows), (weight, columns), bias, to, x.axes[:-1] + weight.axes[:1], lambda found: found)
+    column = joined([[weight.axes[0]] + ([bias.axes[0]] if bias is not None else [])])
+    return contract((x, rows), (weight, columns), bias, to, x.axes[:-1] + column, lambda found: found)
 
 
 PRODUCTS = {"matmul": matmul, "linear": linear}

@@ -464,6 +464,17 @@ impl<'s> Writer<'s> {
         }
         self.write(name, &[x], clauses, ty, range)
     }
+    /// A product called `name`, with these axes and this element type.
+    pub fn product(&mut self, name: &'static str, operands: &[V], dims: Vec<Dim>, to: DType) -> V {
+        let own = self.dtype_of(operands[0]);
+        let terms = self.dims(operands[0]).last().map_or(1, |d| d.length);
+        let bias = operands.get(2).map_or(0.0, |v| self.size(*v));
+        let most = self.size(operands[0]) * self.size(operands[1]) * terms as f64 + bias;
+        let clause = (to != own).then_some(Clause::Element("to", to));
+        let ty = Type::tensor(to, dims);
+        let clauses = clause.into_iter().collect();
+        self.write(name, operands, clauses, ty, (-most, most))
+    }
     /// A scan along `dim`, by the name of its reduction, whose partial results are in its range.
     pub fn scan(&mut self, name: &'static str, x: V, dim: usize) -> V {
         let op = match name {

@@ -12,14 +12,14 @@ use half::{bf16, f16};
 use crate::execute::Address;
 use crate::tensor::{Axis, strides};
 
-/// Rows and columns of the result that one call computes at most.
-const TILE: usize = 256;
-/// Calls along an axis of the result that workers share, where that leaves tiles of [`LEAST_TILE`].
-const TILES: usize = 4;
-/// The least tile that is worth a call.
-const LEAST_TILE: usize = 64;
+/// Rows of the result that one call computes at most, and at least where there are as many.
+const ROWS: [usize; 2] = [256, 64];
+/// Calls that the rows are cut into, as far as they leave so many.
+const SHARES: usize = 4;
+/// Columns of the result that one call computes at most: the library packs the left factor anew for each call beside another.
+const COLUMNS: usize = 1024;
 /// Terms of 16 bits that are widened at a time.
-const TERMS: usize = 512;
+const TERMS: usize = 256;
 
 /// One loop: its length, and how far each step moves in the factors and in the result, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Product {
     pub fn scratch_bytes(&self) -> usize {
         match self.dtypes[0].bytes() {
             2 => {
-                let (m, n) = (tile(self.rows.extent), tile(self.columns.extent));
+                let [m, n] = self.tile();
                 let k = self.terms.extent.min(TERMS);
                 (m * k + k * n + m * n) * size_of::<f32>()
             }
@@ -119,8 +119,22 @@ impl Product {
         i64::try_from(count).ok()
     }
 
+    /// Rows and columns of one call, by how many there are.
+    fn tile(&self) -> [usize; 2] {
+        let [most, least] = ROWS;
+        let share = self.rows.extent.div_ceil(SHARES).next_multiple_of(16);
+        [
+            share.clamp(least, most),
+            self.columns.extent.clamp(1, COLUMNS),
+        ]
+    }
+
     fn tiles(&self) -> [usize; 2] {
-        [self.rows, self.columns].map(|own| own.extent.div_ceil(tile(own.extent)))
+        let [rows, columns] = self.tile();
+        [
+            self.rows.extent.div_ceil(rows),
+            self.columns.extent.div_ceil(columns),
+        ]
     }
 
     /// Makes call number `call`.
@@ -129,13 +143,12 @@ impl Product {
     /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
     /// [`Product::scratch_bytes`] says, and nobody else uses it.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 3], scratch: Address) {
-        let [_, wide] = self.tiles();
+        let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile());
         let mut rest = usize::try_from(call).unwrap_or(0);
-        let column = rest % wide.max(1) * tile(self.columns.extent);
+        let column = rest % wide.max(1) * columns;
         rest /= wide.max(1);
-        let tall = self.tiles()[0].max(1);
-        let row = rest % tall * tile(self.rows.extent);
-        rest /= tall;
+        let row = rest % tall.max(1) * rows;
+        rest /= tall.max(1);
         let mut at = [0; 3];
         for own in self.batch.iter().rev() {
             let index = rest % own.extent.max(1);
@@ -145,8 +158,8 @@ impl Product {
         step(&mut at, &self.rows, row);
         step(&mut at, &self.columns, column);
         let matrix = Matrix {
-            m: tile(self.rows.extent).min(self.rows.extent - row),
-            n: tile(self.columns.extent).min(self.columns.extent - column),
+            m: rows.min(self.rows.extent - row),
+            n: columns.min(self.columns.extent - column),
             k: self.terms.extent,
             left: [self.rows.strides[0], self.terms.strides[0]],
             right: [self.terms.strides[1], self.columns.strides[1]],
@@ -169,14 +182,6 @@ impl Product {
             }
         }
     }
-}
-
-/// Rows or columns of one call, by how many there are.
-fn tile(extent: usize) -> usize {
-    extent
-        .div_ceil(TILES)
-        .next_multiple_of(16)
-        .clamp(LEAST_TILE, TILE)
 }
 
 fn step(at: &mut [usize; 3], own: &Loop, index: usize) {

@@ -163,6 +163,10 @@ fn matrices_of_odd_sizes_are_exact() {
         [33, 70, 1025],
         [plain, turned, turned],
     );
+    // More columns than one call takes.
+    for from in [DType::F32, DType::F16] {
+        matrices(from, from, [9, 1030, 5], [plain, plain, turned]);
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     if before.len() >= MAX_AXES || most == 0 {
         return None;
     }
+    let wide = maker.source.chance(1, 4);
     let room = (maker.config.elements / rows.max(1)).clamp(1, most);
     let new = shapes::axis(maker.source, &mut maker.ir, &mut maker.names, room);
     let terms = plain(terms);
@@ -59,7 +60,6 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         f[0].saturating_mul(f[1])
             .max(f.get(2).copied().unwrap_or(0))
     });
-    let wide = maker.source.chance(1, 4);
     let to = match wide {
         true => source.dtype.accumulate(),
         false => source.dtype,

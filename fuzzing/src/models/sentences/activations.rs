@@ -24,7 +24,7 @@ pub const ALL: &[Sentence] = &[
     row("residual", 4, residual),
     row("waves", 2, waves),
     row("bases", 2, bases),
-    row("inverses", 3, inverses),
+    row("inverses", 4, inverses),
 ];
 
 /// An operand of moderate size.

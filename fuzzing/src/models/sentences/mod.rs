@@ -10,6 +10,7 @@ mod losses;
 mod movement;
 mod norms;
 mod optimizers;
+mod products;
 mod softmax;
 mod statistics;
 mod values;
@@ -39,6 +40,7 @@ pub const SENTENCES: &[&[Sentence]] = &[
     optimizers::ALL,
     activations::ALL,
     attention::ALL,
+    products::ALL,
     movement::ALL,
     statistics::ALL,
     integers::ALL,

@@ -134,7 +134,9 @@ fn with_bias(b: &mut Builder<'_>, op: Op, sum: Value) -> Built {
     let Some(bias) = b.ir.operands(op).nth(2) else {
         return Ok(sum);
     };
-    let (shape, compute) = (dims(b.ir, sum), element(b.ir, op)?.accumulate());
+    let shape = dims(b.ir, sum).into_iter();
+    let shape: Vec<Dim> = shape.map(|d| Dim::new(d.extent)).collect();
+    let compute = element(b.ir, op)?.accumulate();
     let bias = b.cast(bias, compute)?;
     let wide = match shape.len() {
         1 => bias,

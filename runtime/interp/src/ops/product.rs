@@ -113,7 +113,16 @@ impl Machine<'_> {
         for (k, axis) in from[..last].iter().enumerate() {
             shape.push(*axis, Some(k), None);
         }
-        shape.push(own[0], None, Some(0));
+        let all_bias = bias.is_none_or(|bias| bias.axes().iter().all(|axis| axis.broadcast));
+        let broadcast = own[0].broadcast && all_bias;
+        shape.push(
+            Axis {
+                broadcast,
+                ..own[0]
+            },
+            None,
+            Some(0),
+        );
         self.contract([x, weight], bias, &shape, to)
     }
 
