@@ -57,7 +57,7 @@ fn examples_agree_with_the_reference() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What a step keeps to be read at another index is whole before, and read before the next step.
+/// Values that a step keeps for reads at another index are whole before, and are read before the next step.
 #[test]
 fn what_is_read_at_another_index_agrees_with_the_reference() {
     let mut programs = lit_programs();
