@@ -202,7 +202,7 @@ fn infer_iota(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
 }
 
 /// Clause `shape`, of plain axes with known extents.
-fn plain_shape(ir: &Ir, parts: OpParts<'_>) -> Result<Vec<Dim>, OpError> {
+pub(super) fn plain_shape(ir: &Ir, parts: OpParts<'_>) -> Result<Vec<Dim>, OpError> {
     let dims = shape::shape_clause(ir, parts, "shape");
     for (axis, dim) in dims.iter().enumerate() {
         if dim.broadcast {

@@ -3,6 +3,8 @@
 //! | file | ops |
 //! |---|---|
 //! | `unary.rs`, `binary.rs`, `select.rs` | elementwise |
+//! | `philox.rs` | elementwise, random bits |
+//! | `random.rs` | random numbers |
 //! | `creation.rs` | constants, `full`, `iota` |
 //! | `reshape.rs` | `broadcast` to `segment_set`: shape only |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
@@ -24,6 +26,8 @@ pub mod fold;
 pub mod gather;
 pub mod maps;
 pub mod product;
+pub mod philox;
+pub mod random;
 pub mod reduction;
 pub mod reshape;
 pub mod scan;
@@ -38,6 +42,8 @@ pub use binary::*;
 pub use creation::*;
 pub use gather::*;
 pub use product::*;
+pub use philox::*;
+pub use random::*;
 pub use reduction::*;
 pub use reshape::*;
 pub use scan::*;
@@ -52,7 +58,9 @@ const LISTS: Lists = Lists(&[
     UNARY_OPS,
     BINARY_OPS,
     SELECT_OPS,
+    PHILOX_OPS,
     CREATION_OPS,
+    RANDOM_OPS,
     RESHAPE_OPS,
     WINDOW_OPS,
     GATHER_OPS,

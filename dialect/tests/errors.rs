@@ -185,6 +185,46 @@ const CASES: &[Case] = &[
         "FIR0307",
         "// %x: f32\n%0 = fusion.full %x shape [b4]",
     ),
+    (
+        "fusion.philox",
+        "FIR0211",
+        "// %i: tensor<4xi32>, %s: i64\n%0 = fusion.philox %i, %s, %s word x",
+    ),
+    (
+        "fusion.philox",
+        "FIR0212",
+        "// %i: tensor<4xi64>, %s: i64\n%0 = fusion.philox %i, %s, %s",
+    ),
+    (
+        "fusion.uniform",
+        "FIR0305",
+        "// %s: tensor<4xi64>\n%0 = fusion.uniform %s, %s shape [4] of f32",
+    ),
+    (
+        "fusion.uniform",
+        "FIR0218",
+        "// %s: i64\n%0 = fusion.uniform %s, %s shape [4] of i32",
+    ),
+    (
+        "fusion.uniform",
+        "FIR0303",
+        "// %s: i64\n%0 = fusion.uniform %s, %s shape [?] of f32",
+    ),
+    (
+        "fusion.normal",
+        "FIR0211",
+        "// %s: i32\n%0 = fusion.normal %s, %s shape [4] of f32",
+    ),
+    (
+        "fusion.bernoulli",
+        "FIR0307",
+        "// %p: f32, %s: i64\n%0 = fusion.bernoulli %p, %s, %s shape [b4]",
+    ),
+    (
+        "fusion.bernoulli",
+        "FIR0305",
+        "// %p: tensor<4xf32>, %s: i64\n%0 = fusion.bernoulli %p, %s, %s shape [4]",
+    ),
     ("fusion.size", "FIR0303", "%0 = fusion.size shape [?]"),
     (
         "fusion.iota",

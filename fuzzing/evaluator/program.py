@@ -9,6 +9,7 @@ import elementwise
 import fir
 import functions
 import products
+import randoms
 import reductions
 import scans
 from values import Axis, Value, computes, either, literal
@@ -104,6 +105,8 @@ class Program:
             return elementwise.unary(name, *operands)
         if name in BINARY:
             return elementwise.binary(name, *operands, same=op.operands[0] == op.operands[1])
+        if name == "philox":
+            return randoms.philox(op.clauses["word"], *operands)
         if name == "compare":
             return elementwise.compare(op.clauses["predicate"], *operands)
         if name == "where":
@@ -162,7 +165,10 @@ def size(op):
     return Value("index", np.asarray(wrapped, np.int64))
 
 
-SOURCES = {"constant": constant, "full": full, "iota": iota, "size": size}
+SOURCES = {
+    "constant": constant, "full": full, "iota": iota, "size": size,
+    "uniform": randoms.uniform, "normal": randoms.normal, "bernoulli": randoms.bernoulli,
+}
 
 # --- values elsewhere ---------------------------------------------------------------------------------------------------------------
 

@@ -8,14 +8,16 @@ use regex::Regex;
 use crate::{Violation, assert_none, files};
 
 /// The op tables, by what their ops are.
-const ELEMENTWISE: &[&str] = &["unary", "binary", "select"];
+const ELEMENTWISE: &[&str] = &["unary", "binary", "select", "philox"];
 const REDUCTIONS: &[&str] = &["reduction"];
 const SCANS: &[&str] = &["scan"];
 const ALL: &[&str] = &[
     "unary",
     "binary",
     "select",
+    "philox",
     "creation",
+    "random",
     "reshape",
     "window",
     "gather",

@@ -258,6 +258,29 @@ impl<'s> Writer<'s> {
         ];
         self.write("iota", &[], clauses, Type::tensor(of, dims), range)
     }
+    /// `philox`
+    pub fn philox(&mut self, index: V, seed: V, offset: V, word: &'static str) -> V {
+        let clauses = vec![Clause::Word("word", word)];
+        self.elementwise("philox", &[index, seed, offset], clauses, DType::I32)
+    }
+    /// `uniform` or `normal`
+    pub fn random(&mut self, name: &'static str, key: [V; 2], dims: &[Dim], of: DType) -> V {
+        let dims: Vec<Dim> = dims.iter().map(Dim::plain).collect();
+        let range = if name == "uniform" {
+            (0.0, 1.0)
+        } else {
+            (-9.0, 9.0)
+        };
+        let clauses = vec![Clause::Shape(dims.clone()), Clause::Element("of", of)];
+        self.write(name, &key, clauses, Type::tensor(of, dims), range)
+    }
+    /// `bernoulli`
+    pub fn bernoulli(&mut self, p: V, [seed, offset]: [V; 2], dims: &[Dim]) -> V {
+        let dims: Vec<Dim> = dims.iter().map(Dim::plain).collect();
+        let clauses = vec![Clause::Shape(dims.clone())];
+        let ty = Type::tensor(DType::I1, dims);
+        self.write("bernoulli", &[p, seed, offset], clauses, ty, (0.0, 1.0))
+    }
     /// `size`
     pub fn count(&mut self, dims: &[Dim]) -> V {
         let dims: Vec<Dim> = dims.iter().map(Dim::plain).collect();

@@ -43,7 +43,9 @@ pub fn lines_of(def: &'static OpDef, dtype: DType) -> Vec<Line> {
         [] => vec![line(String::new(), dtype)],
         [clause] => match clause.kind {
             ClauseKind::Keyword(words) => {
-                let word = |word: &&str| line(format!(" {} {word}", clause.name), DType::I1);
+                let bits = def.name == fusion::PHILOX.name;
+                let to = if bits { DType::I32 } else { DType::I1 };
+                let word = |word: &&str| line(format!(" {} {word}", clause.name), to);
                 words.iter().map(word).collect()
             }
             ClauseKind::DType => {

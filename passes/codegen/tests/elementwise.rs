@@ -585,6 +585,30 @@ fn casts_and_bit_casts() {
     assert_eq!(flags, [0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
 }
 
+/// The known answers of Random123 for philox4x32-10, on scalars and vectors.
+#[test]
+fn random_bits_are_those_of_random123() {
+    let of = |low: u32, high: u32| (u64::from(high) << 32 | u64::from(low)) as i64;
+    let index = [0, -1, of(0x243f_6a88, 0x85a3_08d3), 0, -1, 1, 2, 3];
+    let seed = [0, -1, of(0xa409_3822, 0x299f_31d0), 0, -1, 0, 0, 0];
+    let offset = [0, -1, of(0x1319_8a2e, 0x0370_7344), 0, -1, 0, 0, 0];
+    let blocks = [
+        [0x6627_e8d5u32, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
+        [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
+        [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+    ];
+    let inputs = [index, seed, offset].map(|v| (DType::I64, bytes_of(&v)));
+    for (place, word) in fusion::WORDS.iter().enumerate() {
+        for lanes in [1, 8] {
+            let clause = |b: &mut fuser_ir::build::Builder<'_>| vec![b.word("word", word)];
+            let got = elementwise(&fusion::PHILOX, &clause, &inputs, DType::I32, lanes);
+            let got: Vec<i32> = values_of(&got);
+            let wanted = [0, 1, 2, 0, 1].map(|k: usize| blocks[k][place] as i32);
+            assert_eq!(got[..5], wanted, "{word} in {lanes} lanes");
+        }
+    }
+}
+
 /// A rule without a test here is a rule that nobody has run.
 #[test]
 fn every_rule_is_tested() {

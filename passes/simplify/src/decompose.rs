@@ -13,9 +13,11 @@
 //! ```
 //!
 //! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
+//! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
 //! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products.
 
 mod product;
+mod random;
 
 use fuser_analysis::cost::is_product;
 use fuser_analysis::executors;
@@ -25,9 +27,8 @@ use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::task::labels;
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
-use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value, layout};
+use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
-use smallvec::{SmallVec, smallvec};
 
 use product::Goal;
 
@@ -39,9 +40,9 @@ pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place. A product (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads \
-          permuted operands as they lie in memory; others become a `mul` of their broadcast operands and a `sum`. `--explain` tells who \
-          takes which and why. Results change within their bounds only.",
+          scheduling can place, and random numbers by arithmetic on random bits. A product (`fusion.matmul`, `fusion.linear`) that an \
+          executor takes stays whole, without its bias, and reads permuted operands as they lie in memory; others become a `mul` of their \
+          broadcast operands and a `sum`. `--explain` tells who takes which and why. Results of products change within their bounds only.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE, executors::OPTION],
     statistics: &[
@@ -58,22 +59,34 @@ pub static DECOMPOSE: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// The values that take the place of an op's results; none where it stays.
-type Apart = SmallVec<[Value; 2]>;
+/// The values that stand for the results of a composite op, made before it; none where it stays.
+type Parts = Result<Vec<Value>, OpError>;
+
+/// A function that makes the results of an op of others.
+type TakeApart = fn(&mut Ir, Op) -> Parts;
+
+/// The composite ops but products, and what makes their results of others.
+static COMPOSITES: &[(&OpDef, TakeApart)] = &[
+    (&fusion::VAR_MEAN, var_mean),
+    (&fusion::UNIFORM, random::uniform),
+    (&fusion::NORMAL, random::normal),
+    (&fusion::BERNOULLI, random::bernoulli),
+];
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let goal = Goal::of(ctx)?;
     let mut told = String::new();
     for op in ctx.ir.walk(ctx.op) {
-        if !ctx.ir.is_composite(op) {
+        let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
+        if composite.is_none() && !is_product(ctx.ir, op) {
             continue;
         }
         let before = ctx.ir.prev_op(op);
-        let apart = match is_product(ctx.ir, op) {
-            true => product::apart(ctx, op, &goal, &mut told),
-            false => var_mean(ctx.ir, op),
+        let parts = match composite {
+            Some((_, parts)) => parts(ctx.ir, op),
+            None => product::apart(ctx, op, &goal, &mut told),
         };
-        match apart {
+        match parts {
             Ok(values) if values.is_empty() => {}
             Ok(values) => {
                 labels::inherit(ctx.ir, before, op);
@@ -101,7 +114,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-fn var_mean(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
+fn var_mean(ir: &mut Ir, op: Op) -> Parts {
     let input = ir.operand(op, 0);
     let missing = || OpError::new("its operand is no tensor");
     let tensor = ir
@@ -136,7 +149,7 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
     let squares = b.mul(centered, centered)?;
     let squares = b.reduce(&fusion::SUM, squares, &dims)?;
     let var = variance(&mut b, squares, count, correction, compute)?;
-    let mut out: Apart = smallvec![var, mean];
+    let mut out = vec![var, mean];
     for (value, ty) in out.iter_mut().zip(results) {
         *value = b.cast(*value, tensor.dtype)?;
         if keeps {
@@ -149,18 +162,20 @@ fn var_mean(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
             *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
         }
     }
-    Ok(out)
+    Ok(out.to_vec())
 }
 
-/// The number of elements that are reduced, as a scalar of type `dtype`.
+/// The number of elements along these axes, as a scalar of type `dtype`.
 fn count(b: &mut Builder<'_>, reduced: &[Dim], dtype: DType) -> Result<Value, OpError> {
     let ty = b.ir.scalar(dtype);
     let fixed = reduced.iter().try_fold(1u64, |n, d| match d.extent {
         fuser_ir::Extent::Static(e) => n.checked_mul(e),
         _ => None,
     });
-    if let Some(n) = fixed {
-        return b.constant_float(n as f64, ty);
+    match fixed {
+        Some(n) if dtype.is_float() => return b.constant_float(n as f64, ty),
+        Some(n) => return b.constant_int(n as i64, ty),
+        None => {}
     }
     let shape = b.shape("shape", reduced);
     let n = b.value(&fusion::SIZE, &[], &[shape])?;
@@ -187,4 +202,21 @@ fn variance(
     // A NaN divisor makes a NaN quotient.
     let divisor = b.choose(positive, freedom, nan)?;
     b.div(squares, divisor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuser_ir::def::Computes;
+
+    #[test]
+    fn every_composite_op_is_taken_apart() {
+        for def in fusion::DIALECT.ops {
+            let composite = def.computes == Some(Computes::Composite);
+            let known = COMPOSITES
+                .iter()
+                .any(|(known, _)| std::ptr::eq(*known, *def));
+            assert_eq!(composite, known, "{}", def.name);
+        }
+    }
 }

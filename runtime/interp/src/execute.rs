@@ -51,6 +51,16 @@ pub(crate) fn execute(
         (Code::Linear, [x, weight, bias @ ..]) if bias.len() < 2 => {
             machine.linear(x, weight, bias.first(), site.result(0)?.0)
         }
+        (Code::Philox, [index, seed, offset]) => machine.philox(word(site)?, [index, seed, offset]),
+        (Code::Uniform, [seed, offset]) => {
+            machine.uniform(site.dtype("of")?, site.axes("shape")?, [seed, offset])
+        }
+        (Code::Normal, [seed, offset]) => {
+            machine.normal(site.dtype("of")?, site.axes("shape")?, [seed, offset])
+        }
+        (Code::Bernoulli, [p, seed, offset]) => {
+            machine.bernoulli(site.axes("shape")?, p, [seed, offset])
+        }
         (Code::VarMean, [x]) => return var_mean(machine, site, x),
         _ => Err(InterpError::invalid(
             "the op has another number of operands",
@@ -68,6 +78,13 @@ fn name(site: Site<'_>) -> &str {
 fn predicate(site: Site<'_>) -> Result<Predicate> {
     let word = site.word("predicate")?;
     Predicate::from_name(word).ok_or_else(|| InterpError::invalid("unknown predicate"))
+}
+
+/// The place of the word in a block.
+fn word(site: Site<'_>) -> Result<usize> {
+    let word = site.word("word")?;
+    let place = ["x", "y", "z", "w"].iter().position(|name| *name == word);
+    place.ok_or_else(|| InterpError::invalid("unknown word"))
 }
 
 fn constant(machine: &mut Machine<'_>, site: Site<'_>) -> Result<Tensor> {

@@ -4,5 +4,6 @@ mod common;
 mod control;
 mod maps;
 mod numpy;
+mod random;
 mod reference;
 mod shapes;

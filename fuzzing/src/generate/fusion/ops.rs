@@ -21,6 +21,8 @@ const MAX_NEW_AXES: u64 = 2;
 /// The chance of a domain guard before an op that is undefined for most arguments.
 const GUARDS: (u64, u64) = (3, 4);
 
+const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
+
 /// Puts an op of the table at the end of the program; nothing where it cannot be.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     match def.maps?.name {
@@ -414,6 +416,27 @@ fn create(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
             let shape = maker.plain_clause("shape", &axes);
             let fact = Some(shapes::elements(&axes));
             maker.emit(def, &[], &[shape], None, fact)
+        }
+        "fusion.uniform" | "fusion.normal" | "fusion.bernoulli" => {
+            let mut operands = Vec::new();
+            let mut clauses = vec![maker.plain_clause("shape", &axes)];
+            for operand in def.operands {
+                let dtype = match operand.ty.dtypes == DTypes::FLOAT {
+                    true => maker.source.one(&FLOATS),
+                    false => DType::I64,
+                };
+                let one = |s: &super::maker::Slot| s.axes.is_empty() && s.dtype == dtype;
+                operands.push(match maker.slot_where(one) {
+                    Some(slot) => slot,
+                    None => maker.input(Vec::new(), dtype, false),
+                });
+            }
+            let of = maker.source.one(&FLOATS);
+            if def.clauses.iter().any(|clause| clause.name == "of") {
+                clauses.push(maker.dtype_clause("of", of));
+            }
+            let fact = (def.name == "fusion.bernoulli").then_some(1);
+            maker.emit(def, &operands, &clauses, None, fact)
         }
         "fusion.iota" => {
             if axes.is_empty() {

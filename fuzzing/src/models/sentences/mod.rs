@@ -11,6 +11,7 @@ mod movement;
 mod norms;
 mod optimizers;
 mod products;
+mod random;
 mod softmax;
 mod statistics;
 mod values;
@@ -44,6 +45,7 @@ pub const SENTENCES: &[&[Sentence]] = &[
     movement::ALL,
     statistics::ALL,
     integers::ALL,
+    random::ALL,
     values::ALL,
     wholes::ALL,
 ];

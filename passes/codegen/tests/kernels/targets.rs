@@ -234,6 +234,7 @@ fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType, la
         Buffer(DType::F64),
         Buffer(dtype),
         Buffer(DType::I1),
+        Buffer(DType::I32),
     ];
     program.kernel("op", &params, |b, args| {
         let zero = b.constant_index(0)?;
@@ -255,6 +256,10 @@ fn one_op(program: &mut Program, def: &'static fuser_ir::OpDef, dtype: DType, la
             "fusion.bitcast" => {
                 let to = b.dtype("to", dtype);
                 (b.value(def, &operands, &[to])?, 3)
+            }
+            "fusion.philox" => {
+                let word = b.word("word", "z");
+                (b.value(def, &operands, &[word])?, 5)
             }
             "fusion.compare" => (b.compare("lt", operands[0], operands[1])?, 4),
             "fusion.isnan" | "fusion.isfinite" => (b.value(def, &operands, &[])?, 4),

@@ -205,7 +205,10 @@ impl SweepLowering<'_> {
         self.refuse(
             op,
             format!("'{name}' has no code generation"),
-            "use the interpreter",
+            match self.ir().is_composite(op) {
+                true => "run --decompose before --segment: it takes the op apart",
+                false => "use the interpreter",
+            },
         )
     }
     /// True if `op` is a constant of several distinct elements: it is read from a table, as an input is from its

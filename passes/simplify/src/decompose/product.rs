@@ -27,9 +27,8 @@ use fuser_ir::maps::{Index, IndexingMaps};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value};
 use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
-use smallvec::smallvec;
 
-use super::Apart;
+use super::Parts;
 
 /// The target, the extents and the executors that are decided for.
 pub struct Goal {
@@ -55,7 +54,7 @@ pub fn apart(
     op: Op,
     goal: &Goal,
     told: &mut String,
-) -> Result<Apart, OpError> {
+) -> Parts {
     let (target, bindings) = (&goal.target, &goal.bindings);
     let decision = Decision::of(ctx.ir, op, target, bindings, &goal.executors);
     let decision = decision.ok_or_else(|| OpError::new("it has no maps"))?;
@@ -75,7 +74,7 @@ pub fn apart(
         read_as_it_lies(ctx.ir, op, index);
     }
     match ctx.ir.operand_count(op) {
-        2 => Ok(Apart::new()),
+        2 => Ok(Vec::new()),
         _ => biased(ctx.ir, op),
     }
 }
@@ -119,14 +118,14 @@ fn element(ir: &Ir, op: Op) -> Result<DType, OpError> {
 }
 
 /// A product whose bias is added behind it.
-fn biased(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
+fn biased(ir: &mut Ir, op: Op) -> Parts {
     let def = ir.def(op).ok_or_else(|| OpError::new("is not known"))?;
     let (factors, to) = ([ir.operand(op, 0), ir.operand(op, 1)], element(ir, op)?);
     let mut b = Builder::before(ir, op);
     let wide = b.dtype("to", to.accumulate());
     let product = b.value(def, &factors, &[wide])?;
     let sum = with_bias(&mut b, op, product)?;
-    Ok(smallvec![b.cast(sum, to)?])
+    Ok(vec![b.cast(sum, to)?])
 }
 
 /// `sum`, in the type that accumulates, and the bias of `op` if it has one, at the last index of the result.
@@ -151,7 +150,7 @@ fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
 }
 
 /// The product as a sum along an axis of a space that both factors are broadcast to.
-fn summed(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
+fn summed(ir: &mut Ir, op: Op) -> Parts {
     let odd = || OpError::new("its axes stand in no common order");
     let maps = ir.maps(op).ok_or_else(odd)?;
     let space = Space::of(ir, op, &maps).ok_or_else(odd)?;
@@ -168,7 +167,7 @@ fn summed(ir: &mut Ir, op: Op) -> Result<Apart, OpError> {
     let product = b.mul(factors[0], factors[1])?;
     let sum = b.reduce(&fusion::SUM, product, &[space.summed])?;
     let sum = with_bias(&mut b, op, sum)?;
-    Ok(smallvec![b.cast(sum, to)?])
+    Ok(vec![b.cast(sum, to)?])
 }
 
 /// The iterators of a product in an order in which the axes of both factors ascend, and those of the result.

@@ -5,6 +5,7 @@
 //! | `code.rs` | names to ops |
 //! | `elementwise.rs` | one result element from one element of each operand |
 //! | `create.rs` | constants, `full`, `iota` |
+//! | `random.rs` | random bits and numbers |
 //! | `shape.rs` | shape and layout |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `gather.rs` | `take`, `take_along` |
@@ -17,6 +18,7 @@ pub(crate) mod create;
 pub(crate) mod elementwise;
 pub(crate) mod gather;
 pub(crate) mod product;
+pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod shape;

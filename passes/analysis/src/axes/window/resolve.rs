@@ -106,6 +106,7 @@ pub fn is_link(ir: &Ir, op: Op) -> bool {
         && ir.results(op).len() == 1
         && def.traits.contains(Traits::PURE)
         && !def.traits.contains(Traits::BARRIER)
+        && !ir.is_composite(op)
         && ir.get_attr(op, "fusion.hint").is_none()
         && def.operands.iter().all(|o| anywhere(o.placement))
         && def.results.iter().all(|r| anywhere(r.placement))

@@ -7,6 +7,7 @@ mod combine;
 mod constant;
 mod extremes;
 mod numeric;
+mod philox;
 
 use fuser_dialects::fusion;
 use fuser_ir::{DType, Ir, Op, OpDef};
@@ -65,6 +66,7 @@ pub enum Rule {
     Cast,
     Bitcast,
     Constant,
+    Philox,
 }
 
 /// The elementwise ops that kernels may contain.
@@ -162,6 +164,7 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::CAST, Rule::Cast),
     (&fusion::BITCAST, Rule::Bitcast),
     (&fusion::CONSTANT, Rule::Constant),
+    (&fusion::PHILOX, Rule::Philox),
 ];
 
 /// The rule of an op, if kernels may contain it.
@@ -202,6 +205,11 @@ pub fn emit<'e, 'ctx>(
             ir.str_of(op, "predicate").unwrap_or_default(),
         ),
         (Rule::Where, [condition, yes, no]) => condition.select(*yes, *no),
+        (Rule::Philox, [index, seed, offset]) => {
+            let word = ir.str_of(op, "word");
+            let place = fusion::WORDS.iter().position(|name| word == Some(name));
+            philox::block(*index, *seed, *offset)[place.ok_or_else(|| malformed(ir, op))?]
+        }
         (Rule::Clamp, [x, low, high]) => clamp(*x, *low, *high, dtype),
         (Rule::Cast, [x]) => convert(*x, format(dtype), format(result.dtype)),
         (Rule::Bitcast, [x]) => x.bits_as(register(result.dtype)),

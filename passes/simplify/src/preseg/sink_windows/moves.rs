@@ -6,7 +6,7 @@
 
 use fuser_analysis::axes::window::is_link;
 use fuser_dialects::fusion::maps;
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::maps::{Index, IteratorKind};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Traits, Value};
@@ -180,7 +180,7 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
         return slice_of_slice(ir, producer, own);
     }
     let passed = match def.class {
-        OpClass::Creation if ir.operand_count(producer) == 0 => None,
+        OpClass::Creation if ir.computes(producer) != Some(Computes::Full) => None,
         _ if def.shifts() => None,
         _ => copied(ir, producer, own),
     };
