@@ -16,8 +16,8 @@ const COMMUTATIVE_NAN: Traits = COMMUTATIVE.union(Traits::PROPAGATES_NAN);
 
 /// The ops of this table, in the order of the manual.
 pub const BINARY_OPS: &[&OpDef] = &[
-    &ADD, &SUB, &MUL, &DIV, &REM, &REMAINDER, &POW, &ATAN2, &MAXIMUM, &MINIMUM, &FMAX, &FMIN, &AND,
-    &OR, &XOR, &SHL, &SHR, &LSHR,
+    &ADD, &SUB, &MUL, &DIV, &REM, &REMAINDER, &POW, &ATAN2, &NEXTAFTER, &MAXIMUM, &MINIMUM, &FMAX,
+    &FMIN, &GCD, &AND, &OR, &XOR, &SHL, &SHR, &LSHR,
 ];
 
 /// `fusion.add`
@@ -124,13 +124,28 @@ pub static ATAN2: OpDef = OpDef {
     ..BINARY
 };
 
+/// `fusion.nextafter`
+pub static NEXTAFTER: OpDef = OpDef {
+    name: "fusion.nextafter",
+    summary: "the next float toward another",
+    doc: "The float of the element type that is next to `lhs` on the way to `rhs` (C's `nextafter`): `rhs` where the two are equal, so that \
+          `nextafter(-0, +0) = +0`; from a zero the least subnormal, of the sign of `rhs`; from the greatest finite number upwards \
+          `+inf`. NaN if either is NaN. f32 and f64 only.",
+    example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.nextafter %x, %y : tensor<4xf32>",
+    operands: WIDE_FLOAT_PAIR,
+    flops: 8,
+    traits: NAN,
+    ..BINARY
+};
+
 /// `fusion.maximum`
 pub static MAXIMUM: OpDef = OpDef {
     name: "fusion.maximum",
     computes: Some(Computes::Max),
     summary: "the greater, NaN if either is NaN",
-    doc: "The greater operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `maximum`.)",
+    doc: "The greater operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `maximum`.) On `i1`, `or`.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.maximum %x, %y : tensor<4xf32>",
+    operands: ANY_PAIR,
     traits: COMMUTATIVE_NAN,
     ..BINARY
 };
@@ -140,8 +155,9 @@ pub static MINIMUM: OpDef = OpDef {
     name: "fusion.minimum",
     computes: Some(Computes::Min),
     summary: "the smaller, NaN if either is NaN",
-    doc: "The smaller operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `minimum`.)",
+    doc: "The smaller operand. NaN if either is NaN; `-0 < +0`. (IEEE 754-2019 `minimum`.) On `i1`, `and`.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.minimum %x, %y : tensor<4xf32>",
+    operands: ANY_PAIR,
     traits: COMMUTATIVE_NAN,
     ..BINARY
 };
@@ -166,6 +182,19 @@ pub static FMIN: OpDef = OpDef {
     doc: "The smaller operand; where one is NaN, the other; NaN only if both are. `-0 < +0`. (IEEE 754-2019 `minimumNumber`.)",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.fmin %x, %y : tensor<4xf32>",
     operands: FLOAT_PAIR,
+    traits: COMMUTATIVE,
+    ..BINARY
+};
+
+/// `fusion.gcd`
+pub static GCD: OpDef = OpDef {
+    name: "fusion.gcd",
+    summary: "greatest common divisor",
+    doc: "The greatest integer that divides both, `gcd(x, 0) = |x|` and `gcd(0, 0) = 0`. Never negative, but where it is the magnitude of \
+          the least signed value, which wraps to that value. Integers only.",
+    example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.gcd %x, %y : tensor<4xi32>",
+    operands: COUNT_PAIR,
+    flops: 200,
     traits: COMMUTATIVE,
     ..BINARY
 };

@@ -9,7 +9,7 @@ use fuser_ir::types::DType;
 
 use super::{maps, shape};
 
-/// Integers that have bits to shift: all but `i1`.
+/// Integers that are numbers and have bits to shift: all but `i1`.
 pub const SHIFTABLE: DTypes =
     DTypes::of(&[DType::I64, DType::I32, DType::I8, DType::U8, DType::Index]);
 
@@ -39,15 +39,38 @@ pub const NUMERIC_PAIR: &[OperandDef] = &[
     operand("lhs", ew(DTypes::NUMERIC), "left operand"),
     operand("rhs", ew(DTypes::NUMERIC), "right operand"),
 ];
+/// Two operands that have an order.
+pub const ANY_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(DTypes::ANY), "left operand"),
+    operand("rhs", ew(DTypes::ANY), "right operand"),
+];
 /// Two float operands.
 pub const FLOAT_PAIR: &[OperandDef] = &[
     operand("lhs", ew(DTypes::FLOAT), "left operand"),
     operand("rhs", ew(DTypes::FLOAT), "right operand"),
 ];
+/// Two float operands that compute in their own type.
+pub const WIDE_FLOAT_PAIR: &[OperandDef] = &[
+    operand(
+        "lhs",
+        ew(DTypes::of(&[DType::F64, DType::F32])),
+        "left operand",
+    ),
+    operand(
+        "rhs",
+        ew(DTypes::of(&[DType::F64, DType::F32])),
+        "right operand",
+    ),
+];
 /// Two integer operands.
 pub const INTEGRAL_PAIR: &[OperandDef] = &[
     operand("lhs", ew(DTypes::INTEGRAL), "left operand"),
     operand("rhs", ew(DTypes::INTEGRAL), "right operand"),
+];
+/// Two integer operands that are numbers.
+pub const COUNT_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(SHIFTABLE), "left operand"),
+    operand("rhs", ew(SHIFTABLE), "right operand"),
 ];
 /// A value and a shift count.
 pub const SHIFT_PAIR: &[OperandDef] = &[

@@ -20,7 +20,7 @@ pub static SQUEEZE: MapsDef = family("squeeze", "some of extent 1 vanish", squee
 pub static PERMUTE: MapsDef = family("permute", "reordered", permute);
 /// The same elements in row-major order.
 pub static RESHAPE: MapsDef = family("reshape", "split and merged", reshape);
-/// Axes `dims` are combined.
+/// Axes `dims`, or the one axis `dim`, are combined.
 pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
 /// Axis `dim` is combined in order, and every step is kept.
 pub static SCAN: MapsDef = family("scan", "kept, one walked in order", scan);
@@ -178,7 +178,10 @@ fn reshape(ir: &Ir, op: Op) -> Option<IndexingMaps> {
 
 fn reduce(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let rank = ir.rank(ir.operands(op).next()?);
-    let gone = dims(ir, op, rank)?;
+    let gone = match ir.get_attr(op, "dim") {
+        Some(_) => smallvec![dim(ir, op, rank)?],
+        None => dims(ir, op, rank)?,
+    };
     let keeps = ir.get_attr(op, "keepdim").is_some();
     let result = (0..rank).filter_map(|axis| match gone.contains(&axis) {
         true => keeps.then_some(Index::Zero),

@@ -10,6 +10,7 @@
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `gather.rs` | `take`, `take_along` |
 //! | `reduction.rs` | `sum` to `var_mean` |
+//! | `arg.rs` | reductions to an index |
 //! | `scan.rs` | reductions that keep every step |
 //! | `product.rs` | `matmul`, `linear` |
 //!
@@ -17,6 +18,7 @@
 //!
 //! Inference lives beside the table that names it and is made of the pieces in `shape.rs`; the errors are in `codes.rs`.
 
+pub mod arg;
 pub mod binary;
 pub mod build;
 pub mod codes;
@@ -38,6 +40,7 @@ pub mod window;
 
 use fuser_ir::def::{DialectDef, OpDef};
 
+pub use arg::*;
 pub use binary::*;
 pub use creation::*;
 pub use gather::*;
@@ -65,6 +68,7 @@ const LISTS: Lists = Lists(&[
     WINDOW_OPS,
     GATHER_OPS,
     REDUCTION_OPS,
+    ARG_OPS,
     SCAN_OPS,
     PRODUCT_OPS,
 ]);

@@ -3,7 +3,7 @@
 use fuser_ir::Ir;
 use fuser_ir::def::{
     ClauseDef, ClauseKind, Computes, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef,
-    ResultTypes, Shape, Traits, TypeConstraint, clause, operand, optional, result,
+    ResultDef, ResultTypes, Shape, Traits, TypeConstraint, clause, operand, optional, result,
 };
 use fuser_ir::types::{DType, Dim};
 use smallvec::smallvec;
@@ -24,6 +24,10 @@ const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMER
 const FLOATS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FLOAT);
 const FLOAT_IN: &[OperandDef] = &[operand("input", FLOATS, "the tensor")];
 
+const ANY: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const ANY_IN: &[OperandDef] = &[operand("input", ANY, "the tensor")];
+const ANY_OUT: &[ResultDef] = &[result("output", ANY, "what remains")];
+
 const REDUCTION: OpDef = OpDef {
     class: OpClass::Reduction,
     maps: Some(&maps::REDUCE),
@@ -38,7 +42,9 @@ const REDUCTION: OpDef = OpDef {
 };
 
 /// The ops of this table, in the order of the manual.
-pub const REDUCTION_OPS: &[&OpDef] = &[&SUM, &PROD, &MAX, &MIN, &MAX_NUM, &MIN_NUM, &VAR_MEAN];
+pub const REDUCTION_OPS: &[&OpDef] = &[
+    &SUM, &PROD, &MAX, &MIN, &MAX_NUM, &MIN_NUM, &MEAN, &VAR_MEAN,
+];
 
 /// `fusion.sum`
 pub static SUM: OpDef = OpDef {
@@ -70,7 +76,9 @@ pub static MAX: OpDef = OpDef {
     computes: Some(Computes::Max),
     summary: "greatest element along axes",
     doc: "The greatest element along `dims`, NaN if there is a NaN; `-0 < +0`. An empty axis gives `-inf`, or the least value \
-          of an integer type. Exact, whatever the order.",
+          of an integer type. Exact, whatever the order. On `i1`, true where any element is.",
+    operands: ANY_IN,
+    results: ANY_OUT,
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.max %x dims [1] keepdim : tensor<4x1xf32>",
     ..REDUCTION
 };
@@ -81,7 +89,9 @@ pub static MIN: OpDef = OpDef {
     computes: Some(Computes::Min),
     summary: "smallest element along axes",
     doc: "The smallest element along `dims`, NaN if there is a NaN; `-0 < +0`. An empty axis gives `+inf`, or the greatest \
-          value of an integer type. Exact, whatever the order.",
+          value of an integer type. Exact, whatever the order. On `i1`, true where all elements are.",
+    operands: ANY_IN,
+    results: ANY_OUT,
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.min %x dims [0, 1] : tensor<f32>",
     ..REDUCTION
 };
@@ -111,6 +121,21 @@ pub static MIN_NUM: OpDef = OpDef {
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.min_num %x dims [1] : tensor<4xf32>",
     operands: FLOAT_IN,
     traits: Traits::PURE,
+    ..REDUCTION
+};
+
+/// `fusion.mean`
+pub static MEAN: OpDef = OpDef {
+    name: "fusion.mean",
+    computes: Some(Computes::Composite),
+    summary: "mean along axes",
+    doc: "`sum(x) / n` with n elements along `dims`, both computed in f32 (f64 for f64), and rounded to the element type once; `n = 0` \
+          gives NaN. Floats only. The order of the sum is not specified. `dims []` reduces nothing and gives the operand.",
+    example: "// %x: tensor<4x8xf32>\n%0 = fusion.mean %x dims [1] : tensor<4xf32>",
+    operands: FLOAT_IN,
+    results: &[result("output", FLOATS, "the mean")],
+    flops: 2,
+    traits: REDUCTION.traits.union(Traits::APPROXIMATE),
     ..REDUCTION
 };
 

@@ -49,26 +49,19 @@ const FLOAT_UNARY: &[&str] = &[
 /// Unary ops on numbers: a truth value.
 const NUMBER_UNARY: &[&str] = &["neg", "abs", "sign", "relu"];
 /// Binary ops on numbers: extents that disagree.
-const NUMBER_BINARY: &[&str] = &[
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "rem",
-    "remainder",
-    "maximum",
-    "minimum",
-];
+const NUMBER_BINARY: &[&str] = &["add", "sub", "mul", "div", "rem", "remainder"];
+/// Binary ops on all types: extents that disagree.
+const ANY_BINARY: &[&str] = &["maximum", "minimum"];
 /// Binary ops on floats: integers.
 const FLOAT_BINARY: &[&str] = &["pow", "atan2", "fmax", "fmin"];
 /// Binary ops on integers: floats.
-const INTEGER_BINARY: &[&str] = &["and", "or", "xor", "shl", "shr", "lshr"];
+const INTEGER_BINARY: &[&str] = &["gcd", "and", "or", "xor", "shl", "shr", "lshr"];
 /// Reductions: an axis out of range, an axis twice, no axes, a misspelt clause.
-const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min", "max_num", "min_num"];
+const REDUCTIONS: &[&str] = &["sum", "prod", "max", "min", "max_num", "min_num", "mean"];
 /// Scans: an axis out of range, no axes to walk, truth values, no clause.
 const SCANS: &[&str] = &["cumsum", "cumprod", "cummax", "cummin"];
 /// Reductions of floats: integers.
-const FLOAT_REDUCTIONS: &[&str] = &["max_num", "min_num"];
+const FLOAT_REDUCTIONS: &[&str] = &["max_num", "min_num", "mean"];
 
 const CASES: &[Case] = &[
     // fusion, elementwise
@@ -184,6 +177,16 @@ const CASES: &[Case] = &[
         "fusion.full",
         "FIR0307",
         "// %x: f32\n%0 = fusion.full %x shape [b4]",
+    ),
+    (
+        "fusion.nextafter",
+        "FIR0211",
+        "// %x: bf16\n%0 = fusion.nextafter %x, %x",
+    ),
+    (
+        "fusion.nextafter",
+        "FIR0302",
+        "// %x: f32, %y: f64\n%0 = fusion.nextafter %x, %y",
     ),
     (
         "fusion.philox",
@@ -409,6 +412,26 @@ const CASES: &[Case] = &[
         "fusion.sum",
         "FIR0211",
         "// %x: tensor<4xi1>\n%0 = fusion.sum %x dims [0]",
+    ),
+    (
+        "fusion.argmax",
+        "FIR0304",
+        "// %x: tensor<4xf32>\n%0 = fusion.argmax %x dim -1 of i64",
+    ),
+    (
+        "fusion.argmax",
+        "FIR0218",
+        "// %x: tensor<4xf32>\n%0 = fusion.argmax %x dim 0 of f32",
+    ),
+    (
+        "fusion.argmin",
+        "FIR0211",
+        "// %x: tensor<4xi1>\n%0 = fusion.argmin %x dim 0 of i64",
+    ),
+    (
+        "fusion.argmin",
+        "FIR0212",
+        "// %x: tensor<4xf32>\n%0 = fusion.argmin %x of i64",
     ),
     (
         "fusion.var_mean",
@@ -743,6 +766,11 @@ fn families() -> Vec<(String, &'static str, String)> {
         NUMBER_BINARY,
         "FIR0301",
         "// %x: tensor<4xf32>, %y: tensor<1xf32>\n%0 = fusion.OP %x, %y",
+    );
+    family(
+        ANY_BINARY,
+        "FIR0301",
+        "// %x: tensor<4xi1>, %y: tensor<1xi1>\n%0 = fusion.OP %x, %y",
     );
     family(NUMBER_BINARY, "FIR0211", "// %x: i1\n%0 = fusion.OP %x, %x");
     family(FLOAT_BINARY, "FIR0211", "// %x: i32\n%0 = fusion.OP %x, %x");

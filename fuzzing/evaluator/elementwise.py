@@ -4,6 +4,8 @@ Ops with one IEEE 754 result are done by NumPy in the type in which the program 
 rounding is monotone, so the ends stay ends.
 """
 
+import math
+
 import numpy as np
 
 import functions
@@ -116,6 +118,7 @@ EXTREMES = {
 
 def extreme(name, a, b):
     if not a.is_float:
+        # NumPy's maximum of truth values is `or`.
         return integers(np.maximum if name in ("maximum", "fmax") else np.minimum, a, b)
     native = EXTREMES[name]
     if name in ("maximum", "minimum"):
@@ -141,7 +144,15 @@ def atan2(a, b, same):
     return functions.angle(a, b)
 
 
+def nextafter(a, b, same):
+    def bounds(a, b):
+        return np.nextafter(a.lo, a.lo.dtype.type(-np.inf)), np.nextafter(a.hi, a.hi.dtype.type(np.inf))
+
+    return lifted(np.nextafter, bounds, a, b)
+
+
 FLOAT_BINARY = {
+    "nextafter": nextafter,
     "add": add, "sub": sub, "mul": mul, "div": div, "pow": pow_, "atan2": atan2,
     "rem": lambda a, b, same: rest(np.fmod, a, b),
     "remainder": lambda a, b, same: rest(floored, a, b),
@@ -190,7 +201,15 @@ def lshr(a, b):
     return np.where(b < 0, 0, shift(False)(plain, b).astype(a.dtype)).astype(a.dtype)
 
 
+def gcd(a, b):
+    """Of any width: the magnitude of the least value wraps."""
+    wide = np.frompyfunc(math.gcd, 2, 1)(a.astype(object), b.astype(object))
+    width = 8 * a.dtype.itemsize
+    return np.asarray(wide & ((1 << width) - 1), np.uint64).astype(f"u{a.dtype.itemsize}").view(a.dtype)
+
+
 INT_BINARY = {
+    "gcd": gcd,
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": int_div, "rem": int_rem,
     "remainder": int_remainder, "lshr": lshr,
     "shl": shift(True), "shr": shift(False), **BITWISE,

@@ -17,6 +17,7 @@ from values import Axis, Value, computes, either, literal
 UNARY = set(elementwise.INT_UNARY) | set(elementwise.FLOAT_UNARY) | set(elementwise.ROUNDINGS) | set(functions.FUNCTIONS)
 UNARY |= set(functions.WAVES) | {"isnan", "isfinite"}
 BINARY = set(elementwise.EXTREMES) | set(elementwise.INT_BINARY) | set(elementwise.FLOAT_BINARY)
+ARGS = {"argmax", "argmin"}
 REDUCTIONS = {"sum", "prod", "max", "min", "max_num", "min_num"}
 
 
@@ -85,6 +86,10 @@ class Program:
     def results(self, op, name, operands):
         if name == "var_mean":
             return reductions.var_mean(operands[0], op.clauses["dims"], op.clauses["correction"], op.clauses.get("keepdim"))
+        if name == "mean":
+            return [reductions.mean(operands[0], op.clauses["dims"], op.clauses.get("keepdim"))]
+        if name in ARGS:
+            return [reductions.arg(name, operands[0], op.clauses["dim"], op.clauses.get("keepdim"), op.clauses["of"])]
         if name in REDUCTIONS:
             return [reductions.apply(name, operands[0], op.clauses["dims"], op.clauses.get("keepdim"))]
         if name in products.PRODUCTS:

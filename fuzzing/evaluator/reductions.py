@@ -7,7 +7,7 @@ than the type has: all terms are multiples of one power of two, and their magnit
 
 import numpy as np
 
-from values import UNIT, WIDE, Axis, Value, interval
+from values import UNIT, WIDE, Axis, Value, computes, interval
 
 
 def gamma(k, target):
@@ -48,6 +48,8 @@ def integer(name, x, how):
     if name in ("sum", "prod"):
         reduce = np.add.reduce if name == "sum" else np.multiply.reduce
         return reduce(x.astype(np.int64), **how).astype(x.dtype)
+    if x.dtype == np.bool_:
+        return np.any(x, **how) if name == "max" else np.all(x, **how)
     limits = np.iinfo(x.dtype)
     if name == "max":
         return np.max(x, initial=limits.min, **how)
@@ -171,3 +173,27 @@ def var_mean(x, dims, correction, keepdim):
     return found
 
 
+def mean(x, dims, keepdim):
+    """The mean of `var_mean`; nothing is reduced over no axes."""
+    return var_mean(x, dims, 0, keepdim)[1] if dims else x.moved(lambda a: a, x.axes)
+
+
+def arg(name, x, dim, keepdim, of):
+    """The index of an extreme. Open where another element, not known to the bit, may be it."""
+    axes = [Axis(False, True) if d == dim else a for d, a in enumerate(x.axes) if keepdim or d != dim]
+    shape = lambda a: a if keepdim else np.squeeze(a, dim)
+    if x.lo.shape[dim] == 0:
+        none = np.full([1 if d == dim else n for d, n in enumerate(x.lo.shape)], np.iinfo(computes(of)).max)
+        return Value(of, shape(none).astype(computes(of)), axes=axes)
+    ends, other = (x.lo, x.hi) if name == "argmax" else (x.hi, x.lo)
+    at = (np.argmax if name == "argmax" else np.argmin)(ends, axis=dim, keepdims=True)
+    best = np.take_along_axis(ends, at, axis=dim)
+    open = None if x.open is None else shape(x.open.any(axis=dim, keepdims=True))
+    if not x.known:
+        exact = x.exact()
+        index = np.arange(x.lo.shape[dim]).reshape([-1 if d == dim else 1 for d in range(x.lo.ndim)])
+        reaches = other >= best if name == "argmax" else other <= best
+        sure = exact & np.take_along_axis(exact, at, axis=dim)
+        unsure = shape(((index != at) & (reaches | np.isnan(other)) & ~sure).any(axis=dim, keepdims=True))
+        open = unsure if open is None else open | unsure
+    return Value(of, shape(at).astype(computes(of)), open=open, axes=axes)

@@ -22,6 +22,7 @@ const ALL: &[&str] = &[
     "window",
     "gather",
     "reduction",
+    "arg",
     "scan",
     "product",
 ];

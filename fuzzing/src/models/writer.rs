@@ -515,6 +515,16 @@ impl<'s> Writer<'s> {
         let clauses = vec![Clause::Int("dim", dim as u64)];
         self.write(op, &[x], clauses, ty, range)
     }
+    /// `argmax` or `argmin`
+    pub fn arg(&mut self, name: &'static str, x: V, dim: usize, of: DType, keepdim: bool) -> V {
+        let n = self.ty(x).dims[dim].length as f64;
+        let dims = self.remains(x, &[dim], keepdim).dims;
+        let mut clauses = vec![Clause::Int("dim", dim as u64), Clause::Element("of", of)];
+        if keepdim {
+            clauses.push(Clause::Flag("keepdim"));
+        }
+        self.write(name, &[x], clauses, Type::tensor(of, dims), (0.0, n))
+    }
     /// Variance and mean.
     pub fn var_mean(&mut self, x: V, dims: &[usize], correction: u64, keepdim: bool) -> (V, V) {
         let ty = self.remains(x, dims, keepdim);

@@ -320,7 +320,7 @@ fn decode_integers(dtype: DType, bytes: &[u8]) -> Vec<i64> {
 #[test]
 fn integer_ops_of_two_operands() {
     type Case = (&'static OpDef, fn(i128, i128, u32) -> i128);
-    let cases: [Case; 14] = [
+    let cases: [Case; 15] = [
         (&fusion::ADD, |a, b, _| a + b),
         (&fusion::SUB, |a, b, _| a - b),
         (&fusion::MUL, |a, b, _| a * b),
@@ -330,6 +330,13 @@ fn integer_ops_of_two_operands() {
             0 => a,
             1.. => a.rem_euclid(b),
             _ => -(-a).rem_euclid(-b),
+        }),
+        (&fusion::GCD, |a, b, _| {
+            let (mut a, mut b) = (a.abs(), b.abs());
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
         }),
         (&fusion::MAXIMUM, |a, b, _| a.max(b)),
         (&fusion::MINIMUM, |a, b, _| a.min(b)),
@@ -583,6 +590,34 @@ fn casts_and_bit_casts() {
         8,
     ));
     assert_eq!(flags, [0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn the_next_float_is_next_in_either_direction() {
+    let (a, b) = pairs(&FLOATS.map(f64::from));
+    for dtype in [DType::F32, DType::F64] {
+        let inputs = [(dtype, encode(dtype, &a)), (dtype, encode(dtype, &b))];
+        for lanes in [1, 8] {
+            let got = elementwise(&fusion::NEXTAFTER, &|_| vec![], &inputs, dtype, lanes);
+            for ((&x, &y), &result) in a.iter().zip(&b).zip(&decode(dtype, &got)) {
+                let up = match dtype {
+                    DType::F32 => f64::from((x as f32).next_up()),
+                    _ => x.next_up(),
+                };
+                let down = match dtype {
+                    DType::F32 => f64::from((x as f32).next_down()),
+                    _ => x.next_down(),
+                };
+                let wanted = match x.partial_cmp(&y) {
+                    None => f64::NAN,
+                    Some(std::cmp::Ordering::Equal) => y,
+                    Some(std::cmp::Ordering::Less) => up,
+                    Some(std::cmp::Ordering::Greater) => down,
+                };
+                assert_same("fusion.nextafter", dtype, x, y, result, wanted);
+            }
+        }
+    }
 }
 
 /// The known answers of Random123 for philox4x32-10, on scalars and vectors.

@@ -16,6 +16,7 @@
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
 //! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products.
 
+mod arg;
 mod product;
 mod random;
 
@@ -40,9 +41,10 @@ pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place, and random numbers by arithmetic on random bits. A product (`fusion.matmul`, `fusion.linear`) that an \
-          executor takes stays whole, without its bias, and reads permuted operands as they lie in memory; others become a `mul` of their \
-          broadcast operands and a `sum`. `--explain` tells who takes which and why. Results of products change within their bounds only.",
+          scheduling can place; `mean`, `argmax` and `argmin` likewise, and random numbers by arithmetic on random bits. A product \
+          (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
+          lie in memory; others become a `mul` of their broadcast operands and a `sum`. `--explain` tells who takes which and why. \
+          Results of products change within their bounds only.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE, executors::OPTION],
     statistics: &[
@@ -68,6 +70,9 @@ type TakeApart = fn(&mut Ir, Op) -> Parts;
 /// The composite ops but products, and what makes their results of others.
 static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::VAR_MEAN, var_mean),
+    (&fusion::MEAN, mean),
+    (&fusion::ARGMAX, arg::argmax),
+    (&fusion::ARGMIN, arg::argmin),
     (&fusion::UNIFORM, random::uniform),
     (&fusion::NORMAL, random::normal),
     (&fusion::BERNOULLI, random::bernoulli),
@@ -163,6 +168,32 @@ fn var_mean(ir: &mut Ir, op: Op) -> Parts {
         }
     }
     Ok(out.to_vec())
+}
+
+fn mean(ir: &mut Ir, op: Op) -> Parts {
+    let input = ir.operand(op, 0);
+    let missing = || OpError::new("its operand is no tensor");
+    let tensor = ir
+        .value_kind(input)
+        .as_tensor()
+        .ok_or_else(missing)?
+        .clone();
+    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
+    let keeps = ir.get_attr(op, "keepdim").is_some();
+    let reduced = dims.iter().filter_map(|&a| tensor.dims.get(a as usize));
+    let reduced: Vec<Dim> = reduced.map(|d| Dim::new(d.extent)).collect();
+    let compute = tensor.dtype.compute();
+
+    let mut b = Builder::before(ir, op);
+    if dims.is_empty() {
+        return Ok(vec![b.value(&fusion::COPY, &[input], &[])?]);
+    }
+    let x = b.cast(input, compute)?;
+    let clauses = [b.ints("dims", &dims), b.flag("keepdim")];
+    let sum = b.value(&fusion::SUM, &[x], &clauses[..1 + usize::from(keeps)])?;
+    let count = count(&mut b, &reduced, compute)?;
+    let mean = b.div(sum, count)?;
+    Ok(vec![b.cast(mean, tensor.dtype)?])
 }
 
 /// The number of elements along these axes, as a scalar of type `dtype`.

@@ -61,6 +61,11 @@ pub(crate) fn execute(
         (Code::Bernoulli, [p, seed, offset]) => {
             machine.bernoulli(site.axes("shape")?, p, [seed, offset])
         }
+        (Code::Mean, [x]) => machine.mean(x, &axes(site, x)?, site.flag("keepdim")),
+        (Code::Arg(greatest), [x]) => {
+            let dim = crate::machine::extent(site.int("dim")?)?;
+            machine.arg(greatest, x, dim, site.flag("keepdim"), site.dtype("of")?)
+        }
         (Code::VarMean, [x]) => return var_mean(machine, site, x),
         _ => Err(InterpError::invalid(
             "the op has another number of operands",

@@ -113,7 +113,7 @@ pub struct OrderMatters;
 /// The fact of a reduction over `count` elements, or an error if the exact tier must not have it.
 pub fn reduction(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fact, OrderMatters> {
     let name = local(def.name);
-    if name == "var_mean" {
+    if matches!(name, "var_mean" | "mean") {
         return Err(OrderMatters);
     }
     if dtype.is_int() {

@@ -29,6 +29,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "pointwise" if def.traits.contains(Traits::ELEMENTWISE) => elementwise(maker, def),
         "pointwise" => identity(maker, def),
         "broadcast" => broadcast(maker),
+        "reduce" if def.clause("dim").is_some() => arg(maker, def),
         "reduce" => reduce(maker, def),
         "scan" => scan(maker, def),
         "permute" => permute(maker),
@@ -263,6 +264,27 @@ pub fn reduce_axes(
         }
     }
     maker.emit(def, &[slot], &clauses, Some(axes), fact)
+}
+
+/// The index of an extreme along some axis.
+fn arg(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
+    let slot = tensor(maker, def, false)?;
+    let mut axes = maker.slots[slot].axes.clone();
+    let at = (!axes.is_empty()).then(|| maker.source.index(axes.len()))?;
+    let of = maker.source.one(&[DType::I64, DType::I32]);
+    let fact = match axes[at].length {
+        0 => facts::full_range(of),
+        length => length,
+    };
+    let dim = ("dim", maker.ir.int_attr(at as i64));
+    let mut clauses = vec![dim, maker.dtype_clause("of", of)];
+    axes.remove(at);
+    if maker.source.chance(1, 4) {
+        let dim = Dim::fixed(1);
+        axes.insert(at, Axis { dim, length: 1 });
+        clauses.push(maker.flag_clause("keepdim"));
+    }
+    maker.emit(def, &[slot], &clauses, Some(axes), Some(fact))
 }
 
 /// A scan along some axis. A partial result is put together from no more elements than the last.

@@ -289,7 +289,7 @@ fn inverses(w: &mut Writer) -> Option<()> {
     let x = operand(w);
     let distance = w.un("abs", x);
     let beyond = w.with("add", distance, 1.5);
-    let y = match w.source.below(4) {
+    let y = match w.source.below(5) {
         0 => {
             let narrow = w.clamp(x, -0.9, 0.9);
             let name = w.source.one(&["asin", "acos", "atanh"]);
@@ -304,6 +304,7 @@ fn inverses(w: &mut Writer) -> Option<()> {
             let name = w.source.one(&["sinh", "cosh", "asinh", "atan", "erfc"]);
             w.un(name, small)
         }
+        3 if matches!(w.dtype_of(x), DType::F32 | DType::F64) => w.bin("nextafter", x, beyond),
         _ => w.bin("atan2", x, beyond),
     };
     done(w, y)

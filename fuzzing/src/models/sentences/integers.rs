@@ -206,6 +206,7 @@ fn arithmetic(w: &mut Writer) -> Option<()> {
             "div",
             "rem",
             "remainder",
+            "gcd",
             "maximum",
             "minimum",
             "and",

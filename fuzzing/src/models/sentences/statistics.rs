@@ -16,6 +16,8 @@ pub const ALL: &[Sentence] = &[
     row("counts", 3, counts),
     row("product", 2, product),
     row("first greatest", 2, first_greatest),
+    row("index of an extreme", 3, extreme_index),
+    row("mean", 3, mean),
     row("running sums", 2, running),
     row("scans", 3, scans),
     row("several reductions", 3, several),
@@ -124,8 +126,16 @@ fn counts(w: &mut Writer) -> Option<()> {
     let ones = w.cast(hit, of);
     let n = w.reduce("sum", ones, &dims, false);
     w.offer(n);
-    let any = w.reduce("max", ones, &dims, false);
-    let any = w.cast(any, DType::I1);
+    let any = match w.maybe(2) {
+        true => {
+            let any = w.reduce("max", ones, &dims, false);
+            w.cast(any, DType::I1)
+        }
+        false => {
+            let name = w.source.one(&["max", "min"]);
+            w.reduce(name, hit, &dims, false)
+        }
+    };
     w.offer(any);
     if !of.is_float() {
         let number = w.n_of(x, &dims, of);
@@ -174,6 +184,40 @@ fn first_greatest(w: &mut Writer) -> Option<()> {
     let again = w.spread(place, x, &[last]);
     let row = w.compare("eq", again, places);
     w.offer(row);
+    Some(())
+}
+
+/// As an op, of whole numbers, among which there are equal ones, or of any.
+fn extreme_index(w: &mut Writer) -> Option<()> {
+    let x = match w.maybe(2) {
+        true => w.pick(1),
+        false => {
+            let dims = w.shape(2);
+            let dtype = w.dtype;
+            w.input("x", dtype, dims, Data::Whole(-3, 3))
+        }
+    };
+    let name = w.source.one(&["argmax", "argmin"]);
+    let of = w.source.one(&[DType::I64, DType::I32]);
+    let (dim, keepdim) = (w.source.index(w.ty(x).rank()), w.maybe(2));
+    let place = w.arg(name, x, dim, of, keepdim);
+    w.offer(place);
+    if keepdim && w.maybe(2) {
+        let found = w.take_along(x, place, dim);
+        w.offer(found);
+    }
+    Some(())
+}
+
+fn mean(w: &mut Writer) -> Option<()> {
+    let x = w.pick_wide(1);
+    let dims = w.some_dims(x);
+    let keepdim = w.maybe(2);
+    let mean = w.reduce("mean", x, &dims, keepdim);
+    w.offer(mean);
+    let spread = w.spread(mean, x, &dims);
+    let centered = w.bin("sub", x, spread);
+    w.offer(centered);
     Some(())
 }
 

@@ -11,6 +11,7 @@
 pub mod arith;
 pub mod codes;
 mod func;
+mod gcd;
 pub mod legal;
 mod parallel;
 mod reduce;

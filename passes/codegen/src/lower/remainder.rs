@@ -14,8 +14,25 @@ use crate::math::exp::scale;
 
 /// `x - trunc(x / y) * y`, exactly, with the sign of `x`.
 pub fn remainder<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    by_lanes("fmod", x, y, body)
+}
+
+/// The code of a scalar function of two operands of one type, which is that of the result.
+type Body = for<'e, 'ctx> fn(
+    &'e Emit<'ctx>,
+    Val<'e, 'ctx>,
+    Val<'e, 'ctx>,
+) -> Result<Val<'e, 'ctx>, CodegenError>;
+
+/// A scalar function of each pair of lanes.
+pub fn by_lanes<'e, 'ctx>(
+    name: &str,
+    x: Val<'e, 'ctx>,
+    y: Val<'e, 'ctx>,
+    body: Body,
+) -> Val<'e, 'ctx> {
     let emit = x.emit();
-    match function(emit, x.elem()) {
+    match function(emit, name, x.elem(), body) {
         Ok(function) => x.zip_lanes(y, |a, b| {
             emit.call(function, &[a, b]).map_or(a, |raw| emit.val(raw))
         }),
@@ -27,8 +44,14 @@ pub fn remainder<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> 
 }
 
 /// The scalar function, emitted at its first use.
-fn function<'ctx>(emit: &Emit<'ctx>, elem: Elem) -> Result<FunctionValue<'ctx>, CodegenError> {
-    let name = format!("fuser.fmod.f{}", elem.bits());
+fn function<'ctx>(
+    emit: &Emit<'ctx>,
+    name: &str,
+    elem: Elem,
+    body: Body,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    let kind = if elem.is_float() { 'f' } else { 'i' };
+    let name = format!("fuser.{name}.{kind}{}", elem.bits());
     if let Some(function) = emit.module.get_function(&name) {
         return Ok(function);
     }

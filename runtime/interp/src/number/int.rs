@@ -45,6 +45,15 @@ pub fn remainder(a: i64, b: i64) -> i64 {
     }
 }
 
+/// The greatest common divisor of the magnitudes.
+pub fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a as i64
+}
+
 /// `a` shifted left; 0 where `count` is negative or reaches the width.
 pub fn shl(a: i64, count: i64, dtype: DType) -> i64 {
     if (0..i64::from(dtype.bits())).contains(&count) {

@@ -97,12 +97,19 @@ impl Number for f64 {
             Binary::Remainder => zip(a, b, math::remainder),
             Binary::Pow => zip(a, b, libm::pow),
             Binary::Atan2 => zip(a, b, libm::atan2),
+            Binary::Nextafter => zip(a, b, math::nextafter),
             Binary::Maximum => zip(a, b, math::maximum),
             Binary::Minimum => zip(a, b, math::minimum),
             Binary::Fmax => zip(a, b, math::fmax),
             Binary::Fmin => zip(a, b, math::fmin),
             // The verifier admits no floats here.
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::Lshr => {
+            Binary::Gcd
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::Lshr => {
                 map(a, |_| f64::NAN);
             }
         }
@@ -148,6 +155,7 @@ impl Number for f32 {
             Binary::Mul => zip(a, b, |a, b| a * b),
             Binary::Div => zip(a, b, |a, b| a / b),
             Binary::Rem => zip(a, b, |a, b| a % b),
+            Binary::Nextafter => zip(a, b, math::nextafter_f32),
             Binary::Remainder
             | Binary::Pow
             | Binary::Atan2
@@ -155,6 +163,7 @@ impl Number for f32 {
             | Binary::Minimum
             | Binary::Fmax
             | Binary::Fmin
+            | Binary::Gcd
             | Binary::And
             | Binary::Or
             | Binary::Xor
@@ -247,6 +256,7 @@ impl Number for Int {
             Binary::Remainder => int::remainder,
             Binary::Maximum | Binary::Fmax => i64::max,
             Binary::Minimum | Binary::Fmin => i64::min,
+            Binary::Gcd => int::gcd,
             Binary::And => |a, b| a & b,
             Binary::Or => |a, b| a | b,
             Binary::Xor => |a, b| a ^ b,
@@ -257,7 +267,7 @@ impl Number for Int {
                 return wrap_all(a, env);
             }
             // The verifier admits no integers here.
-            Binary::Pow | Binary::Atan2 => |a, _| a,
+            Binary::Pow | Binary::Atan2 | Binary::Nextafter => |a, _| a,
         };
         zip(a, b, |a, b| a.join(b, f(a.v, b.v)));
         wrap_all(a, env);
@@ -327,12 +337,19 @@ impl Number for Bounded {
             Binary::Remainder => zip(a, b, |a, b| bounded::remainder(a, b, rules)),
             Binary::Pow => zip(a, b, |a, b| bounded::pow(a, b, rules, env.ulps)),
             Binary::Atan2 => zip(a, b, |a, b| bounded::atan2(a, b, rules, env.ulps)),
+            Binary::Nextafter => zip(a, b, |a, b| next(a, b, env.dtype)),
             Binary::Maximum => zip(a, b, |a, b| maximum(a, b, 1.0)),
             Binary::Minimum => zip(a, b, |a, b| maximum(a, b, -1.0)),
             Binary::Fmax => zip(a, b, |a, b| fmax(a, b, 1.0)),
             Binary::Fmin => zip(a, b, |a, b| fmax(a, b, -1.0)),
             // The verifier admits no floats here.
-            Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr | Binary::Lshr => {
+            Binary::Gcd
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::Lshr => {
                 map(a, |_| Bounded::undecided(f64::NAN));
             }
         }
@@ -372,6 +389,25 @@ impl Number for Bounded {
     }
     fn to_bounded(self, from: DType, rules: &Rules) -> Bounded {
         rules.converted(self, from)
+    }
+}
+
+/// The next float of `dtype` from `a` toward `b`: within a step of `a`, whatever `b` is.
+fn next(a: Bounded, b: Bounded, dtype: DType) -> Bounded {
+    let after = |x: f64, y: f64| match dtype {
+        DType::F32 => math::nextafter_f32(x as f32, y as f32).into(),
+        _ => math::nextafter(x, y),
+    };
+    let v = after(a.v, b.v);
+    if a.e == 0.0 && b.e == 0.0 {
+        return Bounded::exact(v);
+    }
+    let most = a.v.abs() + a.e;
+    let step = after(most, f64::INFINITY) - most;
+    let open = a.is_undecided() || b.is_undecided() || !step.is_finite();
+    match open {
+        true => Bounded::undecided(v),
+        false => Bounded::new(v, a.e + 4.0 * step),
     }
 }
 

@@ -54,10 +54,12 @@ pub enum Binary {
     Remainder,
     Pow,
     Atan2,
+    Nextafter,
     Maximum,
     Minimum,
     Fmax,
     Fmin,
+    Gcd,
     And,
     Or,
     Xor,
@@ -188,6 +190,26 @@ pub fn remainder(a: f64, b: f64) -> f64 {
         rest
     }
 }
+
+/// The next float of a type toward another.
+macro_rules! nextafter {
+    ($name:ident, $float:ty) => {
+        #[allow(missing_docs)]
+        pub fn $name(a: $float, b: $float) -> $float {
+            if a.is_nan() || b.is_nan() {
+                <$float>::NAN
+            } else if a == b {
+                b
+            } else if a < b {
+                a.next_up()
+            } else {
+                a.next_down()
+            }
+        }
+    };
+}
+nextafter!(nextafter, f64);
+nextafter!(nextafter_f32, f32);
 
 /// The greater; NaN if either is; -0 < +0.
 pub fn maximum(a: f64, b: f64) -> f64 {

@@ -6,8 +6,9 @@ use super::code::Reduce;
 use super::with_lane;
 use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine, Portion};
+use crate::number::math::{Predicate, Test};
 use crate::number::reduce::Reducible;
-use crate::number::{Rules, round};
+use crate::number::{Int, Rules, round};
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
 
@@ -166,6 +167,52 @@ impl Machine<'_> {
         }))
     }
 
+    /// `sum / n`, rounded once.
+    pub(crate) fn mean(&mut self, x: &Tensor, dims: &[usize], keep: bool) -> Result<Tensor> {
+        if dims.is_empty() {
+            return Ok(x.clone());
+        }
+        let reduction = reduction(x, dims)?;
+        self.budget.burn(x.logical_len())?;
+        let draft = self.draft(x.dtype(), kept_axes(x, dims, keep))?;
+        let rules = Rules::of(x.dtype());
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            blocks::<L>(part, |begin, out, lanes| {
+                reduction.mean((begin, out), lanes, &rules);
+                out.iter_mut().for_each(|x| *x = x.stored(&rules));
+            });
+        }))
+    }
+
+    /// The first index along `dim` of a greatest element, or of a smallest; a NaN is either.
+    pub(crate) fn arg(
+        &mut self,
+        greatest: bool,
+        x: &Tensor,
+        dim: usize,
+        keep: bool,
+        of: DType,
+    ) -> Result<Tensor> {
+        if dim >= x.axes().len() {
+            return Err(InterpError::invalid("`dim` is no axis"));
+        }
+        let reduction = reduction(x, &[dim])?;
+        self.budget.burn(x.logical_len().saturating_mul(2))?;
+        let draft = self.draft(of, kept_axes(x, &[dim], keep))?;
+        let beyond = match greatest {
+            true => Predicate::Gt,
+            false => Predicate::Lt,
+        };
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            blocks::<Int>(part, |begin, out, _| {
+                let mut lanes = vec![L::default(); CHUNK];
+                reduction.arg(beyond, (begin, out), &mut lanes);
+                let none = round::int_range(of).1;
+                out.iter_mut().for_each(|i| i.v = if i.v < 0 { none } else { round::wrap(i.v, of) });
+            });
+        }))
+    }
+
     /// Variance and mean: two passes, both from the unrounded mean.
     pub(crate) fn var_mean(
         &mut self,
@@ -204,6 +251,38 @@ impl Machine<'_> {
 }
 
 impl Reduction<'_> {
+    /// The index of the first element that lies beyond all others, a NaN before all; -1 where there is none.
+    fn arg<L: Lane + Reducible>(
+        &self,
+        beyond: Predicate,
+        (begin, out): (usize, &mut [Int]),
+        lanes: &mut [L],
+    ) {
+        let mut best: Vec<Option<(i64, L)>> = vec![None; out.len()];
+        let mut at = vec![0; out.len()];
+        self.scan(begin, out.len(), lanes, |i, x| {
+            let is_nan = |x: L| L::test(Test::Nan, x).v != 0;
+            let wins =
+                |found: L| !is_nan(found) && (is_nan(x) || L::compare(beyond, x, found).v != 0);
+            if best[i].is_none_or(|(_, found)| wins(found)) {
+                best[i] = Some((at[i], x));
+            }
+            at[i] += 1;
+        });
+        for (o, found) in out.iter_mut().zip(&best) {
+            *o = Int::sure(found.map_or(-1, |(at, _)| at));
+        }
+        // An element that may lie beyond the best, or be its equal before it.
+        at.fill(0);
+        self.scan(begin, out.len(), lanes, |i, x| {
+            if let Some((own, found)) = best[i].filter(|(own, _)| *own != at[i]) {
+                let order = if own < at[i] { (x, found) } else { (found, x) };
+                out[i].unsure |= L::compare(beyond, order.0, order.1).unsure;
+                out[i].unsure |= L::test(Test::Nan, x).unsure | L::test(Test::Nan, found).unsure;
+            }
+            at[i] += 1;
+        });
+    }
     /// Means, unrounded.
     fn mean<L: Lane + Reducible>(
         &self,

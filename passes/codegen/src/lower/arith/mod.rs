@@ -145,6 +145,8 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     ),
     (&fusion::POW, Rule::Math("pow")),
     (&fusion::ATAN2, Rule::Math("atan2")),
+    (&fusion::NEXTAFTER, Rule::FloatPair(next_after)),
+    (&fusion::GCD, Rule::BitsPair(gcd_int)),
     (&fusion::MAXIMUM, Rule::NumericPair(maximum, max_int)),
     (&fusion::MINIMUM, Rule::NumericPair(minimum, min_int)),
     (&fusion::FMAX, Rule::FloatPair(maximum_number)),

@@ -3,6 +3,7 @@
 //! Every one is total: where LLVM's own instruction would be undefined or poison, the operands are changed first.
 
 use crate::expr::Val;
+use crate::lower::gcd::gcd;
 use crate::lower::remainder::remainder;
 
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
@@ -28,10 +29,16 @@ pub fn abs_int<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
 }
 
 pub fn max_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    if a.elem().bits() == 1 {
+        return a.or(b);
+    }
     a.intrinsic2(if signed { "llvm.smax" } else { "llvm.umax" }, b)
 }
 
 pub fn min_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    if a.elem().bits() == 1 {
+        return a.and(b);
+    }
     a.intrinsic2(if signed { "llvm.smin" } else { "llvm.umin" }, b)
 }
 
@@ -78,6 +85,21 @@ pub fn remainder_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool)
     }
     let apart = rest.ne(0).and(rest.lt(0).xor(b.lt(0)));
     rest.except(apart.and(b.ne(0)), rest + b)
+}
+
+/// The next float toward another: one more or one less in the bits, which count away from zero.
+pub fn next_after<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let bits = x.to_bits();
+    let inward = x.lt(y).xor(x.gt(0.0));
+    let moved = (bits + 1).except(inward, bits - 1).bits_as(x.elem());
+    let least = bits.int(1).bits_as(x.elem()).copysign(y);
+    let next = moved.except(x.eq(0.0), least).except(x.eq(y), y);
+    next.except(x.unordered(y), f64::NAN)
+}
+
+/// The greatest common divisor; the magnitude of the least value wraps.
+pub fn gcd_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
+    gcd(abs_int(a, signed), abs_int(b, signed))
 }
 
 /// A count within the width, and whether the given one was beyond it: a negative one is a great one without a sign.
