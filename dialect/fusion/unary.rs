@@ -63,6 +63,8 @@ pub const UNARY_OPS: &[&OpDef] = &[
     &ATANH,
     &ERF,
     &ERFC,
+    &ERFINV,
+    &ERFCINV,
     &SIGMOID,
     &SILU,
     &RELU,
@@ -395,6 +397,28 @@ pub static ERFC: OpDef = OpDef {
           gives a subnormal or `+0`, NaN gives NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.erfc %x : tensor<4xf32>",
     flops: 30,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.erfinv`
+pub static ERFINV: OpDef = OpDef {
+    name: "fusion.erfinv",
+    summary: "inverse error function",
+    doc: "The number whose `erf` is `x`. Zeros keep their sign, `erfinv(+-1)` is an infinity of its sign; beyond [-1, 1] and for NaN it \
+          is NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.erfinv %x : tensor<4xf32>",
+    flops: 90,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.erfcinv`
+pub static ERFCINV: OpDef = OpDef {
+    name: "fusion.erfcinv",
+    summary: "inverse complementary error function",
+    doc: "The number whose `erfc` is `x`. `erfcinv(1) = +0`, `erfcinv(+-0) = +inf`, `erfcinv(2) = -inf`; beyond [0, 2] and for NaN it is \
+          NaN.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.erfcinv %x : tensor<4xf32>",
+    flops: 90,
     ..UNARY_FUNCTION
 };
 

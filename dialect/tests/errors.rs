@@ -41,6 +41,8 @@ const FLOAT_UNARY: &[&str] = &[
     "atanh",
     "erf",
     "erfc",
+    "erfinv",
+    "erfcinv",
     "sigmoid",
     "silu",
     "isnan",

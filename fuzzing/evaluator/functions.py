@@ -25,6 +25,33 @@ def erfc(x):
     return np.asarray(flat, np.float64).reshape(np.shape(x)).astype(x.dtype)
 
 
+def inverse_erf(a, v):
+    """The number whose erf is `a` and whose erfc is `v`, `a + v = 1`: bisection, in float64, on the logarithm of erfc where that is small."""
+    a, v = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(v, np.float64))
+    low, high = np.zeros(a.shape), np.full(a.shape, 28.0)
+    small = v < 0.03
+    logarithm = np.log(np.where(v > 0, v, 1))
+    for _ in range(110):
+        z = (low + high) / 2
+        fraction = z + 0.5
+        for k in range(200, 0, -1):
+            fraction = z + k / 2 / fraction
+        tail = -np.log(np.sqrt(np.pi) * fraction) - z * z
+        below = np.where(small & (z > 1), tail > logarithm, np.where(a < 0.5, erf(z) < a, erfc(z) > v))
+        low, high = np.where(below, z, low), np.where(below, high, z)
+    tiny = a < 1e-9
+    z = np.where(tiny, a * np.sqrt(np.pi) / 2, (low + high) / 2)
+    return np.where(v > 0, z, np.where(v == 0, np.inf, np.nan))
+
+
+def erfinv(x):
+    return np.copysign(inverse_erf(np.abs(x), 1 - np.abs(x)), x).astype(x.dtype)
+
+
+def erfcinv(x):
+    return np.where(x > 1, -inverse_erf(x - 1, 2 - x), inverse_erf(1 - x, x)).astype(x.dtype)
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -74,6 +101,8 @@ FUNCTIONS = {
     "atanh": Function(2.5, np.arctanh, zero),
     "erf": Function(1.5, erf, zero, trusted=2.0**-52),
     "erfc": Function(4.0, erfc, zero, least=0, trusted=6 * 2.0**-52, falls=True),
+    "erfinv": Function(2.5, erfinv, zero, trusted=8 * 2.0**-52),
+    "erfcinv": Function(3.0, erfcinv, one, trusted=8 * 2.0**-52, falls=True),
 }
 WAVES = {"sin": Function(1.0, np.sin, zero), "cos": Function(1.0, np.cos, zero), "tan": Function(2.5, np.tan, zero)}
 

@@ -213,7 +213,7 @@ fn float_ops_of_one_operand() {
 #[test]
 fn math_functions_round_once_on_narrow_floats() {
     type Case = (&'static OpDef, fn(f64) -> f64);
-    let cases: [Case; 25] = [
+    let cases: [Case; 27] = [
         (&fusion::EXP, f64::exp),
         (&fusion::EXP2, f64::exp2),
         (&fusion::EXPM1, f64::exp_m1),
@@ -239,6 +239,8 @@ fn math_functions_round_once_on_narrow_floats() {
         (&fusion::SILU, |x| x / (1.0 + (-x).exp())),
         (&fusion::ERF, |x| reference("erf")(x, 0.0)),
         (&fusion::ERFC, |x| reference("erfc")(x, 0.0)),
+        (&fusion::ERFINV, |x| reference("erfinv")(x, 0.0)),
+        (&fusion::ERFCINV, |x| reference("erfcinv")(x, 0.0)),
     ];
     for (def, reference) in cases {
         for dtype in [DType::F16, DType::BF16] {

@@ -64,7 +64,7 @@ const BATCH: u32 = 1 << 14;
 fn symmetry(name: &str) -> Option<f32> {
     match name {
         "sin" | "tan" | "tanh" | "sinh" | "asin" | "atan" | "asinh" | "atanh" | "erf"
-        | "reciprocal" => Some(-1.0),
+        | "erfinv" | "reciprocal" => Some(-1.0),
         "cos" | "cosh" => Some(1.0),
         _ => None,
     }
@@ -157,7 +157,7 @@ macro_rules! exhaustive {
 
 exhaustive! {
     all_arguments: exp exp2 expm1 sigmoid tanh sinh cosh log log2 log10 log1p sin cos tan asin acos atan asinh acosh atanh
-        erf erfc sqrt rsqrt reciprocal;
+        erf erfc erfinv erfcinv sqrt rsqrt reciprocal;
     pairs: pow atan2;
 }
 

@@ -6,7 +6,7 @@ Each entry is a Chebyshev fit, whose error is within a small factor of the best 
 coefficients are rounded to the type that evaluates them, lowest power first.
 """
 import struct
-from mpmath import mp, mpf, chebyfit, exp, log, log1p, sin, cos, erf, erfc, sqrt, atan, asin, pi
+from mpmath import mp, mpf, chebyfit, exp, log, log1p, sin, cos, erf, erfc, erfinv, sqrt, atan, asin, pi
 
 mp.prec = 200
 LN2 = log(2)
@@ -55,6 +55,33 @@ def erfcx_map(t):
     return (1 + 2 * x) * exp(x * x) * erfc(x)
 
 
+def erfcinv(y):
+    """Halley's method from the asymptotic series on; near 1 from the inverse of erf."""
+    if y > mpf("0.05"):
+        return erfinv(1 - y)
+    x = sqrt(-log(y * sqrt(pi) * sqrt(-log(y))))
+    while True:
+        step = (erfc(x) - y) / (-2 / sqrt(pi) * exp(-x * x))
+        step = step / (1 + x * step)
+        x -= step
+        if abs(step) < x * mpf(2) ** -150:
+            return x
+
+
+def erfinv_head(w):
+    """erfinv(x) / x with w = -log(1 - x^2)."""
+    if w < mpf(2) ** -60:
+        return sqrt(pi) / 2
+    e = exp(-w)
+    y = e / (1 + sqrt(1 - e))
+    return erfcinv(y) / (1 - y)
+
+
+def erfinv_tail(t):
+    """erfinv(x) / x * t with t = 1 / sqrt(-log(1 - x^2))."""
+    return erfinv_head(1 / (t * t)) * t
+
+
 def erfc_log(x):
     return -log(erfc(x)) / x
 
@@ -75,6 +102,8 @@ FITS = [
     ("ERF_HEAD", "erf(x)/x - 1 in z = x^2, |x| <= 1", erf_head, (mpf(0), mpf(1)), 7, 13),
     ("ERFC_LOG", "-log(erfc(x)) / x for 1 <= x <= 4", erfc_log, (mpf("0.999"), mpf(4)), 8, None),
     ("ERFCX", "(1 + 2x) erfcx(x) in t = (x-4)/(x+4), 0 <= x <= 28", erfcx_map, (mpf(-1), mpf("0.75")), 12, 26),
+    ("ERFINV_HEAD", "erfinv(x)/x in w = -log(1 - x^2), 0 <= w <= 5", erfinv_head, (mpf(0), mpf(5)), None, 10),
+    ("ERFINV_TAIL", "t erfinv(x)/x in t = 1/sqrt(w), 5 <= w <= 745", erfinv_tail, (1 / sqrt(mpf(745)), 1 / sqrt(mpf(5))), None, 14),
     ("ATAN_TAIL", "(atan(r)/r - 1) / z, z = r^2, |r| <= tan(pi/8)", atan_tail, (mpf(0), mpf("0.1716")), 4, 10),
     ("ASIN_TAIL", "(asin(r)/r - 1) / z, z = r^2, |r| <= 1/2", asin_tail, (mpf(0), mpf("0.2501")), 5, 13),
 ]

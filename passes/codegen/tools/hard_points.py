@@ -15,7 +15,7 @@ import struct
 from mpmath import mp, mpf
 import mpmath as m
 
-from reference_f64 import FUNCTIONS, nearest
+from reference_f64 import FUNCTIONS, INVERSES, nearest
 
 mp.prec = 1400
 SEARCHED = """
@@ -154,6 +154,8 @@ def breaks(name, form):
         "atanh": small + ones + [mpf("0.5"), mpf(1) / 3, mpf("0.17157"), mpf("0.2"), mpf(1)],
         "erf": [mpf(1), mpf(4), mpf("3.83"), mpf("5.86"), mpf("0.5"), mpf("0.84375"), mpf(2)] + small,
         "erfc": [mpf("0.5"), mpf(1), mpf(4), mpf(28), mpf("9.19"), mpf("10.05"), mpf("26.54"), mpf("27.22"), mpf(2), mpf(20), mpf("-0.5"), mpf(-4), mpf("-5.86")] + small,
+        "erfinv": small + ones + [mpf("0.5"), mpf("0.75"), m.sqrt(1 - m.exp(-5)), mpf("0.9"), mpf("0.25")],
+        "erfcinv": small + [form.normal * 3, mpf("0.5"), mpf("0.25"), 1 - m.sqrt(1 - m.exp(-5)), mpf("1e-5"), mpf("1e-20"), mpf("1e-35")] + ones + [2 - v for v in ones] + [mpf("1.25"), mpf("1.75")],
         "rsqrt": powers + ends + [mpf(1), mpf(3), mpf(3) / 4],
         "sqrt": powers + ends + [mpf(1), mpf(3), mpf(3) / 4],
         "reciprocal": powers + ends + [mpf(1), mpf(3), mpf(3) / 4, 1 / form.normal, mpf(2) ** (form.top - 2)],
@@ -166,10 +168,11 @@ OUTSIDE = {
     "log": lambda x: x <= 0, "log2": lambda x: x <= 0, "log10": lambda x: x <= 0, "rsqrt": lambda x: x <= 0, "sqrt": lambda x: x <= 0,
     "log1p": lambda x: x <= -1, "asin": lambda x: abs(x) > 1, "acos": lambda x: abs(x) > 1, "acosh": lambda x: x < 1,
     "atanh": lambda x: abs(x) >= 1, "erf": lambda x: abs(x) > 40, "erfc": lambda x: abs(x) > 40, "reciprocal": lambda x: x == 0,
+    "erfinv": lambda x: abs(x) >= 1, "erfcinv": lambda x: not 0 < x < 2,
 }
 NEVER = lambda x: False
 LARGE = {"exp": 1200, "exp2": 1200, "expm1": 1200, "sigmoid": 1200, "tanh": 100, "sinh": 1200, "cosh": 1200}
-ALL = dict(FUNCTIONS, sqrt=(m.sqrt, None), reciprocal=(lambda x: 1 / x, None))
+ALL = dict(FUNCTIONS, sqrt=(m.sqrt, None), reciprocal=(lambda x: 1 / x, None), **INVERSES)
 BINARY = {"pow": lambda x, y: x**y, "atan2": m.atan2}
 
 

@@ -37,6 +37,30 @@ def nearest(v):
     return value, float(rest)
 
 
+def erfcinv(y):
+    """Halley's method: from the asymptotic series where that begins well."""
+    if y > 1:
+        return -erfcinv(2 - y)
+    if y > mpf("0.05"):
+        x = m.erfinv(float(1 - y)) if y != 1 else mpf(0)
+    else:
+        x = m.sqrt(-m.log(y * m.sqrt(m.pi) * m.sqrt(-m.log(y))))
+    for _ in range(12):
+        step = (m.erfc(x) - y) / (-2 / m.sqrt(m.pi) * m.exp(-x * x))
+        step = step / (1 + x * step)
+        x -= step
+        if abs(step) < abs(x) * mpf(2) ** -200:
+            break
+    return x
+
+
+def erfinv(x):
+    """Near zero the series, as 1 - x would lose what x is."""
+    if abs(x) < mpf(2) ** -100:
+        return x * m.sqrt(m.pi) / 2
+    return erfcinv(1 - x)
+
+
 FUNCTIONS = {
     "exp": (m.exp, (-750, 711)), "exp2": (lambda x: mpf(2) ** x, (-1080, 1026)), "expm1": (m.expm1, (-45, 711)),
     "sigmoid": (lambda x: 1 / (1 + m.exp(-x)), (-750, 50)), "tanh": (m.tanh, (-25, 25)),
@@ -47,9 +71,11 @@ FUNCTIONS = {
     "asinh": (m.asinh, (-10, 10)), "acosh": (m.acosh, (1, 10)), "atanh": (m.atanh, (-1, 1)),
     "erf": (m.erf, (-6, 6)), "erfc": (m.erfc, (-6, 28)), "rsqrt": (lambda x: 1 / m.sqrt(x), None),
 }
+# Behind the functions of two operands, so that those keep their points.
+INVERSES = {"erfinv": (erfinv, (-1, 1)), "erfcinv": (erfcinv, (0, 2))}
 DOMAIN = {
     "log": (0, None), "log2": (0, None), "log10": (0, None), "rsqrt": (0, None), "log1p": (-1, None), "asin": (-1, 1),
-    "acos": (-1, 1), "acosh": (1, None), "atanh": (-1, 1),
+    "acos": (-1, 1), "acosh": (1, None), "atanh": (-1, 1), "erfinv": (-1, 1), "erfcinv": (0, 2),
 }
 # Beyond these the result is plainly infinity, zero or one, and mpmath takes long.
 GREATEST = {"exp": 800, "exp2": 1200, "expm1": 800, "sigmoid": 800, "tanh": 100, "sinh": 800, "cosh": 800, "erf": 40, "erfc": 40}
@@ -70,8 +96,8 @@ def points(name, span):
         yield near
 
 
-def main():
-    for name, (function, span) in FUNCTIONS.items():
+def unary(functions):
+    for name, (function, span) in functions.items():
         low, high = DOMAIN.get(name, (None, None))
         for x in points(name, span):
             outside = (low is not None and x <= low) or (high is not None and x >= high) or abs(x) > GREATEST.get(name, 1e400)
@@ -79,6 +105,10 @@ def main():
                 continue
             value, rest = nearest(function(mpf(x)))
             print(f"{name} {bits(x):016x} 0 {bits(value):016x} {rest:.4f}")
+
+
+def main():
+    unary(FUNCTIONS)
     for _ in range(400):
         x = random.uniform(0, 5) if random.random() < 0.5 else from_bits(random.randrange(1, 2046) << 52 | random.getrandbits(52))
         bound = 745 / abs(float(m.log(x))) * 1.02
@@ -89,6 +119,7 @@ def main():
         y, x = (from_bits(random.getrandbits(1) << 63 | random.randrange(983, 1063) << 52 | random.getrandbits(52)) for _ in "yx")
         value, rest = nearest(m.atan2(mpf(y), mpf(x)))
         print(f"atan2 {bits(y):016x} {bits(x):016x} {bits(value):016x} {rest:.4f}")
+    unary(INVERSES)
 
 
 if __name__ == "__main__":

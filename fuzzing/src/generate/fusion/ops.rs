@@ -124,7 +124,7 @@ fn guarded(maker: &mut Maker<'_>, def: &'static OpDef, index: usize, slot: usize
         }
         ("fusion.exp" | "fusion.exp2" | "fusion.expm1", 0) if !maker.is_exact() => small,
         ("fusion.sinh" | "fusion.cosh" | "fusion.erfc", 0) => small,
-        ("fusion.asin" | "fusion.acos" | "fusion.atanh", 0) => small,
+        ("fusion.asin" | "fusion.acos" | "fusion.atanh" | "fusion.erfinv", 0) => small,
         _ => return slot,
     };
     guard(maker, slot).unwrap_or(slot)

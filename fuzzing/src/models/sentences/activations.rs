@@ -292,8 +292,12 @@ fn inverses(w: &mut Writer) -> Option<()> {
     let y = match w.source.below(5) {
         0 => {
             let narrow = w.clamp(x, -0.9, 0.9);
-            let name = w.source.one(&["asin", "acos", "atanh"]);
+            let name = w.source.one(&["asin", "acos", "atanh", "erfinv"]);
             w.un(name, narrow)
+        }
+        1 if w.maybe(2) => {
+            let inside = w.clamp(distance, 0.0625, 1.9);
+            w.un("erfcinv", inside)
         }
         1 => {
             let name = w.source.one(&["acosh", "log10"]);

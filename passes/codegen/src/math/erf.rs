@@ -11,18 +11,22 @@ use crate::expr::Val;
 /// Beyond this erfc is zero in either format.
 const FAR: f64 = 28.0;
 
-/// `erfc(a)` for `a >= 0`, with relative accuracy down into the subnormals.
-fn erfc_of_magnitude<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let a = a.except(a.gt(FAR), FAR);
+/// `e^(a^2) erfc(a)` for `0 <= a <= 28`.
+pub(super) fn erfcx<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let t = (a - 4.0).over(a + 4.0);
     let q = if a.is_f64() {
         t.poly(&c::ERFCX_F64)
     } else {
         t.poly(&c::ERFCX_F32)
     };
-    let erfcx = q.over(a.fma(2.0, 1.0));
+    q.over(a.fma(2.0, 1.0))
+}
+
+/// `erfc(a)` for `a >= 0`, with relative accuracy down into the subnormals.
+fn erfc_of_magnitude<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let a = a.except(a.gt(FAR), FAR);
     let square = a * a;
-    exp_of_sum(-square, -a.fma(a, -square), erfcx)
+    exp_of_sum(-square, -a.fma(a, -square), erfcx(a))
 }
 
 /// `erfc(a)` for `a >= 1`, as precise as one minus it needs.
@@ -32,7 +36,7 @@ fn erfc_to_f32_precision_of_one<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 }
 
 /// `erf(x)` for `|x| <= 1`.
-fn erf_near_zero<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+pub(super) fn erf_near_zero<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let z = x * x;
     let head = if x.is_f64() {
         z.poly(&c::ERF_HEAD_F64)

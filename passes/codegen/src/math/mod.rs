@@ -6,10 +6,11 @@
 //! into the subnormals; zero keeps its sign where the function is odd. [`FUNCTIONS`] states the error bound of each, in
 //! units in the last place of the result, which the tests hold it to.
 //!
-//! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `pow`, `inverse`).
+//! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `erfinv`, `pow`, `inverse`).
 
 pub mod coefficients;
 mod erf;
+mod erfinv;
 pub(crate) mod exp;
 mod inverse;
 mod log;
@@ -183,6 +184,13 @@ pub static FUNCTIONS: &[MathFunction] = &[
         "erfcx in (x-4)/(x+4), the square in two parts",
         erf::erfc,
     ),
+    unary(
+        "erfinv",
+        (2.5, 2.5),
+        "fits in log(1 - x^2), one step of Halley's method by erf and erfcx",
+        erfinv::erfinv,
+    ),
+    unary("erfcinv", (3.0, 2.5), "as erfinv", erfinv::erfcinv),
     binary(
         "pow",
         (1.0, 1.0),

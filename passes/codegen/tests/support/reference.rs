@@ -9,6 +9,39 @@ unsafe extern "C" {
     safe fn erfc(x: f64) -> f64;
 }
 
+/// The number whose erf is `a` and whose erfc is `v`: Winitzki's approximation, and four steps of Halley's method.
+fn inverse_erf(a: f64, v: f64) -> f64 {
+    if v.is_nan() || v <= 0.0 {
+        return if v == 0.0 { f64::INFINITY } else { f64::NAN };
+    }
+    let (k, w) = (0.147, -(v * (2.0 - v)).ln());
+    let b = 2.0 / (std::f64::consts::PI * k) - w / 2.0;
+    let mut z = ((b * b + w / k).sqrt() - b).sqrt();
+    if a < 1e-4 {
+        z = a;
+    }
+    for _ in 0..4 {
+        // Neither underflows, and so does not their product.
+        let growth = (z * z / 2.0).exp();
+        let off = match a < 0.5 {
+            true => (erf(z) - a) * growth * growth,
+            false if z < 5.0 => (v - erfc(z)) * growth * growth,
+            false => v * growth * growth - far_erfcx(z),
+        };
+        let off = off * std::f64::consts::PI.sqrt() / 2.0;
+        z -= off / (1.0 + z * off);
+    }
+    z
+}
+
+/// `e^(z^2) erfc(z)` from 5 on, by its continued fraction.
+fn far_erfcx(z: f64) -> f64 {
+    let fraction = (1..40)
+        .rev()
+        .fold(z, |rest, k| z + f64::from(k) / 2.0 / rest);
+    1.0 / (std::f64::consts::PI.sqrt() * fraction)
+}
+
 /// The function of this name; one of a single operand ignores the second.
 pub fn reference(name: &str) -> fn(f64, f64) -> f64 {
     match name {
@@ -41,6 +74,11 @@ pub fn reference(name: &str) -> fn(f64, f64) -> f64 {
         "atanh" => |x, _| atanh(x),
         "erf" => |x, _| erf(x),
         "erfc" => |x, _| erfc(x),
+        "erfinv" => |x, _| inverse_erf(x.abs(), 1.0 - x.abs()).copysign(x),
+        "erfcinv" => |x, _| match x > 1.0 {
+            true => -inverse_erf(x - 1.0, 2.0 - x),
+            false => inverse_erf(1.0 - x, x),
+        },
         "pow" => |x, y| x.powf(y),
         "sqrt" => |x, _| x.sqrt(),
         "rsqrt" => |x, _| 1.0 / x.sqrt(),

@@ -242,6 +242,8 @@ impl Number for Int {
             | Unary::Atanh
             | Unary::Erf
             | Unary::Erfc
+            | Unary::Erfinv
+            | Unary::Erfcinv
             | Unary::Sigmoid => {}
         }
         wrap_all(x, env);
@@ -464,6 +466,8 @@ fn unary(op: Unary, x: Bounded, env: &Env) -> Bounded {
         | Unary::Atanh
         | Unary::Erf
         | Unary::Erfc
+        | Unary::Erfinv
+        | Unary::Erfcinv
         | Unary::Sigmoid => bounded::monotone(x, rules, ulps.max(CORRECT), |x| op.of(x), None),
     }
 }

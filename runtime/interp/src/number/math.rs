@@ -1,7 +1,7 @@
 //! The elementwise functions by name, and their values on f64.
 //!
 //! Values come from the `libm` crate, so they are the same bits on every host, and within a unit in the last place of
-//! f64 for all functions here but the quotients, which are within two.
+//! f64 for all functions here but the quotients and the inverses of erf and erfc, which are within two.
 
 /// Functions of one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,8 @@ pub enum Unary {
     Atanh,
     Erf,
     Erfc,
+    Erfinv,
+    Erfcinv,
     Sigmoid,
 }
 
@@ -150,6 +152,9 @@ impl Unary {
             Self::Atanh => libm::atanh(x),
             Self::Erf => libm::erf(x),
             Self::Erfc => libm::erfc(x),
+            Self::Erfinv => inverse_erf(x.abs(), 1.0 - x.abs()).copysign(x),
+            Self::Erfcinv if x > 1.0 => -inverse_erf(x - 1.0, 2.0 - x),
+            Self::Erfcinv => inverse_erf(1.0 - x, x),
             Self::Sigmoid => sigmoid(x),
         }
     }
@@ -169,6 +174,54 @@ pub fn sign(x: f64) -> f64 {
 /// The inverse hyperbolic cosine; NaN below 1, where `libm` has infinities far off.
 fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
+/// Below this the inverse of erfc is found by the logarithm of erfc, which no underflow reaches.
+const TAIL: f64 = 0.03;
+
+/// The number whose erf is `a` and whose erfc is `v`, `a + v = 1`, by Newton's method from the side on which it does not overshoot.
+fn inverse_erf(a: f64, v: f64) -> f64 {
+    if v.is_nan() || v < 0.0 {
+        return f64::NAN;
+    }
+    if v == 0.0 {
+        return f64::INFINITY;
+    }
+    let half_root = std::f64::consts::PI.sqrt() / 2.0;
+    let step = |z: f64| {
+        if v < TAIL {
+            let tail = erfcx(z);
+            return (libm::log(v) - libm::log(tail) + z * z) * tail * half_root;
+        }
+        let off = if a < 0.5 {
+            libm::erf(z) - a
+        } else {
+            v - libm::erfc(z)
+        };
+        off * half_root * libm::exp(z * z)
+    };
+    let mut z = if v < TAIL {
+        (-libm::log(v)).sqrt()
+    } else {
+        a * half_root
+    };
+    // Convergence is quadratic: few steps do.
+    for _ in 0..40 {
+        let off = step(z);
+        z -= off;
+        if off.abs() <= f64::EPSILON / 4.0 * z {
+            break;
+        }
+    }
+    z
+}
+
+/// `e^(z^2) erfc(z)` for `z > 1.5`, by its continued fraction (Abramowitz and Stegun, 7.1.14).
+fn erfcx(z: f64) -> f64 {
+    let fraction = (1..200)
+        .rev()
+        .fold(z, |rest, k| z + f64::from(k) / 2.0 / rest);
+    1.0 / (std::f64::consts::PI.sqrt() * fraction)
 }
 
 /// `1 / (1 + e^-x)` by the side on which nothing overflows.

@@ -126,6 +126,8 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("div", Code::Binary(Binary::Div)),
     ("erf", Code::Unary(Unary::Erf)),
     ("erfc", Code::Unary(Unary::Erfc)),
+    ("erfcinv", Code::Unary(Unary::Erfcinv)),
+    ("erfinv", Code::Unary(Unary::Erfinv)),
     ("exp", Code::Unary(Unary::Exp)),
     ("exp2", Code::Unary(Unary::Exp2)),
     ("expand", Code::Shape(Shape::Expand)),

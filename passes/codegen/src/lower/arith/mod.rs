@@ -116,6 +116,8 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::ATANH, Rule::Math("atanh")),
     (&fusion::ERF, Rule::Math("erf")),
     (&fusion::ERFC, Rule::Math("erfc")),
+    (&fusion::ERFINV, Rule::Math("erfinv")),
+    (&fusion::ERFCINV, Rule::Math("erfcinv")),
     (&fusion::SIGMOID, Rule::Math("sigmoid")),
     (&fusion::SILU, Rule::TimesMath("sigmoid")),
     (
