@@ -48,6 +48,8 @@ pub trait KernelBuilder {
     fn load_vector(&mut self, memory: Value, index: Value, lanes: u64) -> Result<Value, OpError>;
     /// `kernel.store`
     fn store(&mut self, value: Value, memory: Value, index: Value) -> Result<Op, OpError>;
+    /// `kernel.prefetch`
+    fn prefetch(&mut self, memory: Value, index: Value) -> Result<Op, OpError>;
     /// `kernel.alloc` of a static number of elements.
     fn alloc(&mut self, elements: u64, dtype: DType, space: MemSpace) -> Result<Value, OpError>;
     /// `kernel.splat`
@@ -96,6 +98,9 @@ impl KernelBuilder for Builder<'_> {
     }
     fn store(&mut self, value: Value, memory: Value, index: Value) -> Result<Op, OpError> {
         self.op(&STORE, &[value, memory, index], &[])
+    }
+    fn prefetch(&mut self, memory: Value, index: Value) -> Result<Op, OpError> {
+        self.op(&PREFETCH, &[memory, index], &[])
     }
     fn alloc(&mut self, elements: u64, dtype: DType, space: MemSpace) -> Result<Value, OpError> {
         let dims = vec![Extent::Static(elements)];

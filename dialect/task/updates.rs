@@ -27,6 +27,20 @@ pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
     })
 }
 
+/// True if any result of the program around `op` does: a kernel may then have one buffer under two names.
+pub fn any_in_place(ir: &Ir, op: Op) -> bool {
+    let mut at = Some(op);
+    while let Some(program) = at.filter(|&op| !ir.is(op, &super::PROGRAM)) {
+        at = ir.parent_op(program);
+    }
+    let Some(program) = at else {
+        return false;
+    };
+    let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
+    let results = yields.map_or(0, |op| ir.operand_count(op));
+    (0..results).any(|result| is_in_place(ir, program, result))
+}
+
 fn entries(ir: &Ir, program: Op, result: usize) -> Option<&[(Sym, AttrId)]> {
     let AttrKind::Array(items) = ir.attr_of(program, "res_attrs")? else {
         return None;

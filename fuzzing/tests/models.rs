@@ -15,7 +15,7 @@ use fuser_fuzzing::models::sentences::SENTENCES;
 /// Programs that are compiled, on each level.
 const CASES: u64 = 160;
 /// Programs that are only drawn and read.
-const DRAWN: u64 = 2000;
+const DRAWN: u64 = 3000;
 /// Per cent of the elements that a comparison of close numbers may leave open.
 const OPEN: u64 = 5;
 

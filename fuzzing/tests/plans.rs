@@ -73,7 +73,10 @@ fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String>
         ..CompileOptions::default()
     };
     if let Err(told) = compile(&case.ir, case.module, &options) {
-        faults.push(format!("for a GPU: {told:?}"));
+        faults.push(format!(
+            "for a GPU: {told:?} {}",
+            fuser_ir::print::print(&case.ir, case.module, &Default::default())
+        ));
     }
     let told = |fault| format!("{op}, seed {seed}: {fault}");
     faults.into_iter().map(told).collect()
@@ -127,7 +130,7 @@ fn a_segment_without_a_schedule_is_cut_until_it_has_one() {
         if !enclose(&mut case) {
             continue;
         }
-        let options = with_passes(Some("decompose".into()));
+        let options = with_passes(Some("decompose{executors=none}".into()));
         match compiled::check(&case, &expected, "whole", options) {
             Outcome::Agrees { other_plans, .. } => cut += u64::from(!other_plans.is_empty()),
             Outcome::Refused(text) => faults.push(format!("seed {seed}: {text}")),

@@ -27,10 +27,13 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
-    pub fn counts(&self, moved: &Bytes) -> bool {
-        let exact = |bytes: &Bytes| (bytes.written, bytes.workspace, bytes.launches);
-        exact(self) == exact(moved) && (moved.read..=moved.lines).contains(&self.read)
+    /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly, but
+    /// for a workspace that may be less: a GPU's blocks are known when its tiles are.
+    pub fn counts(&self, moved: &Bytes, less: bool) -> bool {
+        let exact = |bytes: &Bytes| (bytes.written, bytes.launches);
+        let workspace =
+            self.workspace == moved.workspace || less && moved.workspace <= self.workspace;
+        exact(self) == exact(moved) && workspace && (moved.read..=moved.lines).contains(&self.read)
     }
     /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where a named extent
     /// is 0.
@@ -41,7 +44,7 @@ impl Bytes {
             launches: moved.launches,
             ..*self
         };
-        told.counts(moved)
+        told.counts(moved, false)
     }
 }
 
@@ -152,6 +155,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
             }
             Step::Fill { .. } => return Err("a fill".into()),
             Step::Product { tensors, .. } => {
+                bytes.launches += 1;
                 let size =
                     |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();
                 let number = |bytes: SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;

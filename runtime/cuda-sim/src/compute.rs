@@ -51,8 +51,8 @@ pub fn find(name: &str) -> Option<Row> {
         "b16" => logical_16(root),
         "b32" => bits_32(root).or_else(|| logical_32(root)),
         "b64" => logical_64(root),
-        "s16" => integer_s16(root),
-        "u16" => integer_u16(root),
+        "s16" => integer_s16(root).or_else(|| wide_s16(root)),
+        "u16" => integer_u16(root).or_else(|| wide_u16(root)),
         "s32" => integer_s32(root).or_else(|| wide_s32(root)),
         "u32" => integer_u32(root).or_else(|| wide_u32(root)),
         "s64" => integer_s64(root),
@@ -250,23 +250,27 @@ integer!(integer_u32 u32 u32);
 integer!(integer_s64 i64 u64);
 integer!(integer_u64 u64 u64);
 
-/// Products of 32-bit integers with all their bits.
+/// Products of 16- and 32-bit integers with all their bits.
 macro_rules! wide {
-    ($function:ident $type:ident $wide:ident) => {
+    ($function:ident $type:ident $wide:ident $bits:ident) => {
         fn $function(root: &str) -> Option<Row> {
             fn product(a: u64, b: u64) -> $wide {
                 $wide::from(a as $type) * $wide::from(b as $type)
             }
             match root {
-                "mul.wide" => two(|a, b, _| product(a, b) as u64),
-                "mad.wide" => three(|a, b, c| (product(a, b) as u64).wrapping_add(c)),
+                "mul.wide" => two(|a, b, _| product(a, b) as $bits as u64),
+                "mad.wide" => {
+                    three(|a, b, c| product(a, b).wrapping_add(c as $wide) as $bits as u64)
+                }
                 _ => None,
             }
         }
     };
 }
-wide!(wide_s32 i32 i64);
-wide!(wide_u32 u32 u64);
+wide!(wide_s16 i16 i32 u32);
+wide!(wide_u16 u16 u32 u32);
+wide!(wide_s32 i32 i64 u64);
+wide!(wide_u32 u32 u64 u64);
 
 /// The canonical NaN of `f32`.
 const NAN_32: u64 = 0x7FFF_FFFF;
@@ -581,6 +585,9 @@ mod tests {
             ("sub.s64", [0, 1, 0], u64::MAX),
             ("mul.wide.u32", [m32(-1), m32(-1), 0], 0xFFFF_FFFE_0000_0001),
             ("mul.wide.s32", [m32(-1), m32(-1), 0], 1),
+            ("mul.wide.u16", [0xFFFF, 0xFFFF, 0], 0xFFFE_0001),
+            ("mul.wide.s16", [0xFFFF, 2, 0], 0xFFFF_FFFE),
+            ("mad.wide.s16", [0xFFFF, 2, 3], 1),
             ("mul.hi.u64", [u64::MAX, u64::MAX, 0], u64::MAX - 1),
             ("mul.hi.s64", [u64::MAX, 1, 0], u64::MAX),
             ("mad.lo.s32", [m32(-2), 3, 7], 1),

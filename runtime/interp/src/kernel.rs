@@ -19,7 +19,7 @@ pub(crate) enum Action {
     Load,
     LoadWithin,
     Store,
-    /// What has no meaning when all runs in order.
+    /// An op without a meaning where all runs in order.
     Hint,
     Splat,
     Iota,

@@ -156,6 +156,16 @@ impl Scope<'_, '_> {
         self.keep(elements);
         Ok(())
     }
+    /// Asks for an element of a scratch buffer, or for one beside it.
+    pub fn prefetch(&mut self, block: Block) -> Built<()> {
+        let all = self.scratch.clone();
+        if let Some(buffer) = self.source.pick(&all).copied() {
+            let past = self.source.one(&[-1, 0, buffer.length as i64]);
+            let index = self.index(block, past)?;
+            self.at(block).prefetch(buffer.value, index)?;
+        }
+        Ok(())
+    }
     /// Into scratch memory, where one worker walks.
     pub fn store_scratch(&mut self, block: Block) -> Built<()> {
         let all = self.scratch.clone();

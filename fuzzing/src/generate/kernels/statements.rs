@@ -104,7 +104,7 @@ impl Scope<'_, '_> {
     }
     fn statement(&mut self, here: Here) -> Built<()> {
         let nests = here.depth < DEPTH;
-        match self.source.below(16) {
+        match self.source.below(17) {
             0 | 1 => self.load(here.block),
             2 => self.load_within(here.block),
             3 => self.vector(here.block),
@@ -117,6 +117,7 @@ impl Scope<'_, '_> {
             10 if nests && here.walk == Walk::Row => self.threads(here),
             11 if nests => self.branch(here),
             12 if here.walk == Walk::Row => self.at(here.block).barrier().map(|_| ()),
+            13 => self.prefetch(here.block),
             _ => self.arithmetic(here.block),
         }
     }

@@ -104,7 +104,7 @@ impl SweepLowering<'_> {
         ivs.remove(&inner);
         Ok(())
     }
-    /// What the rows share, and what each has of its own: values that vary along the rows or not, and sums over them or other effects.
+    /// A nest in two: the part that the rows share, of values that do not vary along them and sums over them, and the part of each row.
     fn split(&self, nest: &Nest, [outer, inner]: [usize; 2]) -> Result<(Nest, Nest), Unsupported> {
         let varies = |value: Value| self.varies(value).contains(&outer);
         let result = |op: &Op| self.ir().result(*op, 0);

@@ -11,6 +11,7 @@
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::kernel::rounds;
+use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
@@ -362,7 +363,8 @@ impl Job<'_> {
         };
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
-        if self.spec.groups > 1 && !rounds::own_tiles(ir, block, self.spec.threads) {
+        let shares = || !rounds::own_tiles(ir, block, self.spec.threads);
+        if self.spec.groups > 1 && (updates::any_in_place(ir, self.flat.op) || shares()) {
             return self.emit_ungrouped(ir, block, symbol, inputs, outputs, names);
         }
         self.check_scratch(ir, block)

@@ -56,7 +56,7 @@ pub static PLACE_BARRIERS: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) {
     let ops = ctx.ir.children(ctx.op);
     let mut programs = ops.iter().filter(|&&op| ctx.ir.is(op, &task::PROGRAM));
-    let overlap = programs.any(|&program| updates_in_place(ctx.ir, program));
+    let overlap = programs.any(|&program| updates::any_in_place(ctx.ir, program));
     let kernels = ops.iter().filter(|&&op| ctx.ir.is(op, &kernel::FUNC));
     for &func in kernels.collect::<Vec<_>>() {
         let waits = waits(ctx.ir, func, overlap);
@@ -70,13 +70,6 @@ fn run(ctx: &mut PassContext<'_>) {
             ctx.ir.insert_before(op, barrier);
         }
     }
-}
-
-/// True if a result of `program` is written straight into an argument: a kernel may then have one buffer under two names.
-fn updates_in_place(ir: &Ir, program: Op) -> bool {
-    let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
-    let results = yields.map_or(0, |op| ir.operand_count(op));
-    (0..results).any(|result| updates::is_in_place(ir, program, result))
 }
 
 /// Something that threads share.

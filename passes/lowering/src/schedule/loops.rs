@@ -315,9 +315,11 @@ impl Draft<'_> {
     }
     fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
+        // A GPU's tiles are as long as its blocks are few.
         let steps = grid.map(|l| {
             let extent = static_value(&l.extent)?;
-            Some(extent.div_ceil(l.tile.unsigned_abs().max(1)))
+            let tile = if target.is_gpu() { l.tile } else { 1 };
+            Some(extent.div_ceil(tile.unsigned_abs().max(1)))
         });
         let grid: Vec<Option<u64>> = steps.collect();
         let most = count(target.partials);

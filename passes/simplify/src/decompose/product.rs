@@ -49,12 +49,7 @@ impl Goal {
 }
 
 /// The values that take the place of a product's result; none where it stays whole. Tells the decision.
-pub fn apart(
-    ctx: &mut PassContext<'_>,
-    op: Op,
-    goal: &Goal,
-    told: &mut String,
-) -> Parts {
+pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) -> Parts {
     let (target, bindings) = (&goal.target, &goal.bindings);
     let decision = Decision::of(ctx.ir, op, target, bindings, &goal.executors);
     let decision = decision.ok_or_else(|| OpError::new("it has no maps"))?;
