@@ -167,7 +167,7 @@ fn var_mean(ir: &mut Ir, op: Op) -> Parts {
             *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
         }
     }
-    Ok(out.to_vec())
+    Ok(out)
 }
 
 fn mean(ir: &mut Ir, op: Op) -> Parts {

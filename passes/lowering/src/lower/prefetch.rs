@@ -33,8 +33,8 @@ impl SweepLowering<'_> {
         let mut inputs: Vec<Value> = inputs.filter(|v| !self.is_internal(*v)).collect();
         inputs.sort_unstable();
         inputs.retain(|&v| matches!(self.along(v, next), Some(Along::Stride(_))));
-        let bytes = inputs.iter().map(|&v| self.bytes_of_row(v, next));
-        let bytes = bytes.fold(Some(0), |sum: Option<u64>, row| sum?.checked_add(row?));
+        let mut bytes = inputs.iter().map(|&v| self.bytes_of_row(v, next));
+        let bytes = bytes.try_fold(0u64, |sum, row| sum.checked_add(row?));
         // A quarter: this row and the next, and as much again that streams past.
         if bytes.is_some_and(|bytes| bytes <= self.target.l2_bytes / 4) {
             self.ahead = inputs;
