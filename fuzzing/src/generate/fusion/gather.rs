@@ -31,8 +31,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
             beside(maker, &axes)
         }
         false => {
-            let rank = MAX_AXES.saturating_sub(axes.len() - 1);
-            let indices = indices(maker, slot, room, rank);
+            let indices = indices(maker, room, MAX_AXES.saturating_sub(axes.len() - 1));
             axes.splice(dim..=dim, maker.slots[indices].axes.clone());
             indices
         }
@@ -62,13 +61,9 @@ fn beside(maker: &mut Maker<'_>, axes: &[Axis]) -> usize {
     }
 }
 
-/// Indices of at most `most` elements and `rank` axes, which are not those of `into` itself: of two axes and more no kernel takes them.
-fn indices(maker: &mut Maker<'_>, into: usize, most: u64, rank: usize) -> usize {
-    let taken = maker.slots[into].value;
-    let fits = |s: &Slot| {
-        let small = shapes::elements(&s.axes) <= most && s.axes.len() <= rank;
-        is_index(s) && small && (s.value != taken || s.axes.len() < 2)
-    };
+/// Indices of at most `most` elements and `rank` axes.
+fn indices(maker: &mut Maker<'_>, most: u64, rank: usize) -> usize {
+    let fits = |s: &Slot| is_index(s) && shapes::elements(&s.axes) <= most && s.axes.len() <= rank;
     if maker.source.chance(1, 2)
         && let Some(slot) = maker.slot_where(fits)
     {
