@@ -1,7 +1,7 @@
 //! Scans inside nests: a loop that hands on the result so far.
 //!
-//! Where the loop along the scanned axis is the innermost of those along which the scan varies, its result so far is a carried value;
-//! elsewhere it is an element of tile memory for each index of the loops inside. From one step of an outer loop to the next it lies
+//! The result so far is a carried value, if the loop along the scanned axis is the innermost of those along which the scan varies;
+//! else it is an element of tile memory for each index of the loops inside. From one step of an outer loop to the next it lies
 //! in tile memory, too.
 //!
 //! ```text
