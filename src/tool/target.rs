@@ -1,7 +1,7 @@
 //! The target that a command line means: by name, from a file, or this machine.
 //!
 //! `--target=cpu` is this machine as far as it tells: cores, caches, memory. Facts that no file of the system states
-//! (bandwidth, rates, costs of launches, tuning) are those of `generic`. Only the facts read here depend on the
+//! (bandwidth, rates, costs of launches, most tuning) are those of `generic`. Only the facts read here depend on the
 //! machine.
 
 use std::path::Path;
@@ -10,6 +10,7 @@ use fuser_ir::diag::CodeDef;
 use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Place};
 use fuser_passes::targets::hint;
+use fuser_target::processors::NATIVE;
 use fuser_target::{Name, Target, text};
 
 use super::files::{self, Limit};
@@ -74,7 +75,7 @@ impl Wanted {
         default: impl FnOnce() -> Target,
         add: &mut dyn FnMut(&str, &str) -> u32,
     ) -> Result<Target, Vec<Diagnostic>> {
-        let target = match (&self.name, &self.file) {
+        let mut target = match (&self.name, &self.file) {
             (_, Some(path)) => from_file(path, add)?,
             (Some(name), None) => by_name(name)?,
             (None, None) if self.processor.is_some() => host(),
@@ -83,6 +84,9 @@ impl Wanted {
         let Some(processor) = self.processor else {
             return Ok(target);
         };
+        if target.name.as_str() == HOST && processor != NATIVE {
+            target.lanes_by_memory = Target::default().lanes_by_memory;
+        }
         target.for_processor(processor).ok_or_else(|| {
             let message = "--cpu does not go with a GPU target";
             vec![Diagnostic::error(&UNKNOWN_TARGET, Place::Unknown, message)]
@@ -150,11 +154,21 @@ pub fn host() -> Target {
         // The other half holds what streams past.
         target.tile_bytes = bytes / 2;
     }
+    target.lanes_by_memory = u64::from(rounds_to_bf16());
     match target.contradiction() {
         None => target,
         // The system reports facts that contradict each other.
         Some(_) => Target::default(),
     }
+}
+
+/// True if this processor rounds vectors of f32 to bf16 by an instruction: a store of a line of bf16 is then worth that two vectors of
+/// f32 go with each value.
+fn rounds_to_bf16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx512bf16");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
 }
 
 /// Bytes of memory, from `/proc/meminfo`.

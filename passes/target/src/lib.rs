@@ -143,6 +143,7 @@ figures! {
     "bandwidth" bytes_per_us Bandwidth None, 1, "what slow memory moves";
     "arithmetic" flops_per_us Rate None, 1, "simple operations";
     "launch" launch_ns Time None, 0, "what starting a kernel takes";
+    "jump" jump_ns Time None, 0, "what one worker waits where a walk goes on in memory elsewhere than where it ended";
     "tile-memory" tile_bytes Bytes None, 0, "fast memory that one worker may fill with a resident tile";
     "capability" capability Count CUDA, 80 ..= 199, "compute capability times ten";
     "ptx" ptx Count CUDA, 70 ..= 199, "version of PTX times ten that code for this capability has";

@@ -38,6 +38,7 @@ pub const GENERIC: Target = Target {
     bytes_per_us: 40_000,
     flops_per_us: 400_000,
     launch_ns: 5_000,
+    jump_ns: 30,
     // Half of the second-level cache: the other half holds what streams past.
     tile_bytes: MIB,
     capability: 0,
@@ -78,6 +79,7 @@ pub const A100: Target = Target {
     bytes_per_us: 2_039_000,
     flops_per_us: 19_500_000,
     launch_ns: 4_000,
+    jump_ns: 0,
     // Three KiB below what a block may have: reductions across threads take some.
     tile_bytes: 160 * KIB,
     capability: 80,
@@ -145,6 +147,8 @@ pub const TINY: Target = Target {
     bytes_per_us: 1_000,
     flops_per_us: 1_000,
     launch_ns: 1_000,
+    jump_ns: 30,
+    lanes_by_memory: 1,
     shared_rows: 2,
     row_distance: 0,
     partials: 4,
@@ -159,6 +163,7 @@ pub const TINY_GPU: Target = Target {
     bytes_per_us: 1_000,
     flops_per_us: 1_000,
     launch_ns: 1_000,
+    jump_ns: 0,
     ..A100
 };
 

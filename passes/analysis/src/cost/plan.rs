@@ -395,10 +395,13 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
         ..Cost::default()
     };
     // With fewer steps in the grid than workers, the others are idle.
-    let steps = Tiles::of(body, draft, target).steps(body, grid, draft.narrow);
+    let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
+    let steps = tiles.steps(body, grid);
     let busy = steps.clamp(1, target.workers.max(1));
     let time = target.time_ns(cost.bytes(), cost.flops);
-    let time = time.saturating_mul(target.workers.max(1)) / busy;
+    let time = time.saturating_mul(target.workers.max(1));
+    let jumps = tiles.jumps(body, draft).saturating_mul(target.jump_ns);
+    let time = time.saturating_add(jumps) / busy;
     cost.time_ns = time.saturating_add(cost.launches.saturating_mul(target.launch_ns));
     let unbilled = partials
         .saturating_add(draft.finished)

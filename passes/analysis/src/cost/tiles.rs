@@ -81,10 +81,13 @@ impl Tiles {
             _ => 1,
         }
     }
-    /// Steps of a grid over some axes, whose narrow tiles have `narrow` elements. Loops with long tiles are merged with those around
-    /// them: there an index is a step.
-    pub fn steps(mut self, body: &Body, grid: Mask, narrow: u64) -> u64 {
+    /// The same with narrow tiles of `narrow` elements.
+    pub fn with_narrow(mut self, narrow: u64) -> Self {
         self.narrow = narrow.max(1);
+        self
+    }
+    /// Steps of a grid over some axes. Loops with long tiles are merged with those around them: there an index is a step.
+    pub fn steps(&self, body: &Body, grid: Mask) -> u64 {
         let size = |axis| {
             if self.long != 0 {
                 1
@@ -103,6 +106,22 @@ impl Tiles {
     /// Indices of some axes inside of a step.
     pub fn elements(&self, body: &Body, axes: Mask) -> u64 {
         bits(axes).fold(1u64, |n, axis| n.saturating_mul(self.size(body, axis)))
+    }
+    /// Times that the sweep goes on elsewhere than where it ended in some memory: at the end of a tile along the axis along which
+    /// that is contiguous, where other axes of it are walked before the next tile.
+    pub fn jumps(&self, body: &Body, draft: &Draft) -> u64 {
+        let jumps = memory(body, draft).map(|m| {
+            let Some(&last) = m.order.last() else {
+                return 0;
+            };
+            let size = self.size(body, last);
+            let around = self.inner(body, m.stored & !(1 << last));
+            match around == 0 || size >= body.extents[last] {
+                true => 0,
+                false => m.bytes / m.element.saturating_mul(size).max(1),
+            }
+        });
+        jumps.fold(0, u64::saturating_add)
     }
     /// True if memory with these axes, outermost first, is staged.
     pub fn stages(&self, body: &Body, order: &[usize], element: u64) -> bool {

@@ -69,7 +69,18 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         if !emit.x86.is_some_and(|x86| x86.avx512bf16) || self.elem() != Elem::F32 {
             return None;
         }
-        let lanes = self.lanes().filter(|lanes| [4, 8, 16].contains(lanes))?;
+        let lanes = self.lanes()?;
+        if lanes > 16 && lanes.is_multiple_of(2) {
+            let half = lanes / 2;
+            let [low, high] = [0, half].map(|from| self.slice(from, half));
+            return Some(
+                low.subnormals_beside_bf16()?
+                    .concat(high.subnormals_beside_bf16()?),
+            );
+        }
+        if ![4, 8, 16].contains(&lanes) {
+            return None;
+        }
         let name = format!("llvm.x86.avx512.fpclass.ps.{}", lanes * 32);
         let class = emit.constant_int(32, None, SUBNORMAL);
         let result = emit.intrinsic(&name, &[], &[self, class])?;

@@ -311,7 +311,7 @@ impl Draft<'_> {
         } else {
             all.map(|d| d.compute().bytes()).max()
         };
-        (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 16)
+        (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
     }
     fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
