@@ -29,7 +29,7 @@
 //! element, each found by its number ([`Node::Numbered`]).
 //!
 //! Reading order: this file (what a window is, and questions about it), `form.rs` (indices), `resolve.rs` (from op to
-//! window), `region.rs` (what is touched of memory).
+//! window; `resolve/reshape.rs`: through a reshape), `region.rs` (what is touched of memory).
 //!
 //! Guarantees: pure; no recursion; at most [`MAX_NODES`] nodes and [`MAX_PIECES`] pieces to choose from, so the work per op is
 //! bounded. Never looks at an op's name.
