@@ -116,7 +116,7 @@ fn from_file(
     let read = files::read(path, Limit::default());
     let content =
         read.map_err(|message| vec![Diagnostic::error(&TARGET_FILE, Place::Unknown, message)])?;
-    text::read(&content).map_err(|faults| {
+    text::read_beside(&content, Some(&host())).map_err(|faults| {
         let file = add(path, &content);
         let error = |fault: &text::Fault| {
             let span = Span::new(fault.at.start as u32, fault.at.end as u32);

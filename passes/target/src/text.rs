@@ -188,6 +188,11 @@ struct Pair<'a> {
 
 /// Reads the text of a target, or says everything that is wrong with it.
 pub fn read(text: &str) -> Result<Target, Vec<Fault>> {
+    read_beside(text, None)
+}
+
+/// The same where `own` is a base like those of the table.
+pub fn read_beside(text: &str, own: Option<&Target>) -> Result<Target, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut found: Vec<Pair<'_>> = Vec::new();
     for (start, line) in lines(text) {
@@ -216,7 +221,7 @@ pub fn read(text: &str) -> Result<Target, Vec<Fault>> {
         faults,
         end: text.len(),
     };
-    let target = reader.target();
+    let target = reader.target(own);
     match target.filter(|_| reader.faults.is_empty()) {
         Some(target) => Ok(target),
         None => {
@@ -274,9 +279,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn target(&mut self) -> Option<Target> {
+    fn target(&mut self, own: Option<&Target>) -> Option<Target> {
         let base = self.word("base", "a target's name in quotes", |name| {
-            Target::by_name(name).ok().ok_or("target")
+            let own = own.filter(|own| own.name.as_str() == name);
+            let known = own.copied().or_else(|| Target::by_name(name).ok());
+            known.ok_or("target")
         });
         let based = self.found.iter().any(|p| p.key == "base");
         let named = self.word(
