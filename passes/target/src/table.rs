@@ -307,17 +307,19 @@ impl Target {
             .or_else(|| Target::of_capability(capability(name)?));
         found.ok_or_else(|| UnknownTarget { name: name.into() })
     }
-    /// The GPU of the table whose code runs on a device of this compute capability (times ten) and is newest.
+    /// The GPU of the table whose code runs on a device of this compute capability (times ten) and is newest; none from 20.0 on,
+    /// which in a name is a slip of the pen.
     pub fn of_capability(capability: u64) -> Option<Target> {
+        Target::for_device(capability).filter(|_| capability < 200)
+    }
+    /// The same for a device that is there, however new: the driver compiles PTX of older GPUs for it.
+    pub fn for_device(capability: u64) -> Option<Target> {
         let gpus = TARGETS
             .iter()
             .filter(|row| row.names.iter().any(|n| n.contains(":sm_")));
         let older = gpus.filter(|row| row.target.capability <= capability);
-        // Capabilities end below 20: a longer number is a slip of the pen.
-        older
-            .max_by_key(|row| row.target.capability)
-            .map(|row| row.target)
-            .filter(|_| capability < 200)
+        let newest = older.max_by_key(|row| row.target.capability);
+        newest.map(|row| row.target)
     }
 }
 
@@ -367,6 +369,18 @@ mod tests {
         ] {
             assert_eq!(of(name), Ok(capability), "{name}");
         }
+        let device = |capability| Target::for_device(capability).map(|t| t.capability);
+        let devices = [75, 80, 100, 103, 121, 200, 310].map(device);
+        let expected = [
+            None,
+            Some(80),
+            Some(100),
+            Some(100),
+            Some(120),
+            Some(120),
+            Some(120),
+        ];
+        assert_eq!(devices, expected);
         for name in [
             "cuda:sm_75",
             "cuda:sm_9",

@@ -2,7 +2,7 @@
 //! layer over this.
 //!
 //! A call is done when it returns, which is one of the orders that a stream allows. The error of a kernel comes as a driver gives it: the launch
-//! succeeds, every later call fails, until the process ends.
+//! succeeds, every later call fails, until the process ends. A stream that is recorded into a graph does nothing until the graph is launched.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,7 +33,14 @@ pub struct Options {
     pub order: Order,
     /// The seed of a random order.
     pub seed: u64,
+    /// The number of devices.
+    pub devices: u32,
+    /// Nothing runs on the device: calls are checked and counted.
+    pub count: bool,
 }
+
+/// Most devices of a process.
+const MOST_DEVICES: u32 = 16;
 
 impl Default for Options {
     fn default() -> Self {
@@ -41,6 +48,8 @@ impl Default for Options {
             target: fuser_target::A100,
             order: Order::default(),
             seed: 0,
+            devices: 1,
+            count: false,
         }
     }
 }
@@ -54,7 +63,7 @@ impl fmt::Display for UnknownOption {
         let orders = Order::ALL.map(Order::name).join("|");
         write!(
             f,
-            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N)",
+            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count)",
             self.0
         )
     }
@@ -67,6 +76,7 @@ impl Options {
         for word in text.split(',').filter(|word| !word.is_empty()) {
             let unknown = || UnknownOption(word.to_owned());
             match word.split_once('=') {
+                None if word == "count" => options.count = true,
                 None => {
                     let found = Target::by_name(&format!("cuda:{word}"));
                     let found = found.or_else(|_| Target::by_name(word)).ok();
@@ -76,6 +86,11 @@ impl Options {
                 Some(("order", name)) => {
                     let found = Order::ALL.into_iter().find(|order| order.name() == name);
                     options.order = found.ok_or_else(unknown)?;
+                }
+                Some(("devices", number)) => {
+                    let number = number.parse().ok();
+                    let number = number.filter(|n| (1..=MOST_DEVICES).contains(n));
+                    options.devices = number.ok_or_else(unknown)?;
                 }
                 Some(("seed", number)) => options.seed = number.parse().map_err(|_| unknown())?,
                 Some(_) => return Err(unknown()),
@@ -154,8 +169,35 @@ impl From<Code> for Failure {
 /// Result of everything here.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// A number that stands for a module, a function, a stream or an event.
+/// A number that stands for a module, a function, a stream, an event or a graph.
 pub type Handle = u64;
+
+/// The handles of the streams that every context has: the default one, and that of the thread.
+const DEFAULT_STREAMS: [Handle; 3] = [0, 1, 2];
+
+/// Work that a stream does in order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Runs a kernel.
+    Launch {
+        function: Handle,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u64,
+        /// The bytes of each parameter.
+        parameters: Vec<Vec<u8>>,
+    },
+    /// Copies on the device.
+    Copy { to: u64, from: u64, size: usize },
+    /// Repeats a pattern `width` times in each of `height` rows, which are `pitch` bytes apart.
+    Set {
+        to: u64,
+        pitch: usize,
+        pattern: Vec<u8>,
+        width: usize,
+        height: usize,
+    },
+}
 
 /// The device.
 #[derive(Default)]
@@ -166,6 +208,11 @@ pub struct Device {
     functions: BTreeMap<Handle, Function>,
     events: BTreeMap<Handle, Option<Instant>>,
     streams: Vec<Handle>,
+    /// Streams that are recorded, each with its work so far.
+    captures: BTreeMap<Handle, Vec<Work>>,
+    graphs: BTreeMap<Handle, Vec<Work>>,
+    /// Graphs that can be launched.
+    executables: BTreeMap<Handle, Vec<Work>>,
     handles: Handle,
     stamp: u64,
     counts: BTreeMap<String, Counts>,
@@ -177,13 +224,38 @@ pub struct Device {
 const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 const BLOCK: [u32; 3] = [1024, 1024, 64];
 
+/// Threads and blocks that a multiprocessor has at a time, at most, from this compute capability on (the table of technical
+/// specifications in NVIDIA's CUDA C++ Programming Guide).
+const RESIDENT: [(u64, u64, u64); 6] = [
+    (80, 2048, 32),
+    (86, 1536, 16),
+    (89, 1536, 24),
+    (90, 2048, 32),
+    (110, 1536, 24),
+    (120, 1536, 24),
+];
+
+/// Shared memory that the system takes for each block, and the unit in which a block gets its own.
+const RESERVED_SHARED: u64 = 1 << 10;
+const SHARED_UNIT: u64 = 128;
+
 impl Device {
     /// A device with these options.
     pub fn new(options: Options) -> Device {
+        Device::numbered(options, 0)
+    }
+    /// The device of that number; no two have a handle or an address in common.
+    pub fn numbered(options: Options, ordinal: u32) -> Device {
         Device {
             options,
+            memory: Global::of_device(ordinal),
+            handles: u64::from(ordinal) << 32,
             ..Device::default()
         }
+    }
+    /// True if calls are counted and nothing runs.
+    pub fn counts_only(&self) -> bool {
+        self.options.count
     }
     /// The name of the device.
     pub fn name(&self) -> String {
@@ -204,15 +276,25 @@ impl Device {
             10 => 32,
             16 => target.workers,
             38 => target.l2_bytes,
+            39 => self.resident().0,
             75 => target.capability / 10,
             76 => target.capability % 10,
             81 => target.shared_per_sm,
+            82 => target.registers,
             97 => target.shared_per_block_optin,
+            106 => self.resident().1,
+            111 => RESERVED_SHARED,
             // Memory pools.
             115 => 1,
             _ => return Err(Code::InvalidValue.into()),
         };
         i32::try_from(value).map_err(|_| Code::InvalidValue.into())
+    }
+    /// Threads and blocks that a multiprocessor has at a time, at most.
+    fn resident(&self) -> (u64, u64) {
+        let capability = self.options.target.capability;
+        let row = RESIDENT.iter().rev().find(|row| row.0 <= capability);
+        row.map_or((1024, 16), |row| (row.1, row.2))
     }
     /// Gives the error of a kernel that ran before.
     pub fn synchronize(&self) -> Result<()> {
@@ -236,14 +318,100 @@ impl Device {
         self.streams.remove(at.ok_or(Code::InvalidHandle)?);
         Ok(())
     }
-    /// Checks a stream; 0 is the default one.
+    fn known(&self, stream: Handle) -> Result<()> {
+        let known = DEFAULT_STREAMS.contains(&stream) || self.streams.contains(&stream);
+        known.then_some(()).ok_or(Code::InvalidHandle.into())
+    }
+    /// Checks a stream, for a call that no graph can hold.
     pub fn stream(&self, stream: Handle) -> Result<()> {
-        let known = stream == 0 || self.streams.contains(&stream);
-        if known {
-            self.synchronize()
-        } else {
-            Err(Code::InvalidHandle.into())
+        self.known(stream)?;
+        match self.captures.contains_key(&stream) {
+            true => Err(Code::CaptureUnsupported.into()),
+            false => self.synchronize(),
         }
+    }
+    /// Lets a stream do work, now or, where it is recorded, whenever its graph is launched.
+    pub fn submit(&mut self, stream: Handle, work: Work) -> Result<()> {
+        self.known(stream)?;
+        match self.captures.get_mut(&stream) {
+            Some(recorded) => {
+                recorded.push(work);
+                Ok(())
+            }
+            None => self.perform(&work),
+        }
+    }
+    fn perform(&mut self, work: &Work) -> Result<()> {
+        self.synchronize()?;
+        match work {
+            Work::Launch {
+                function,
+                grid,
+                block,
+                shared_bytes,
+                parameters,
+            } => self.launch(*function, *grid, *block, *shared_bytes, parameters),
+            _ if self.options.count => Ok(()),
+            Work::Copy { to, from, size } => {
+                let copied = self.bytes(*from, *size)?.to_vec();
+                self.bytes(*to, *size)?.copy_from_slice(&copied);
+                Ok(())
+            }
+            Work::Set {
+                to,
+                pitch,
+                pattern,
+                width,
+                height,
+            } => {
+                let row = pattern.repeat(*width);
+                for at in 0..*height as u64 {
+                    let start = to.wrapping_add(at.wrapping_mul(*pitch as u64));
+                    self.bytes(start, row.len())?.copy_from_slice(&row);
+                }
+                Ok(())
+            }
+        }
+    }
+    /// Begins to record a stream.
+    pub fn begin_capture(&mut self, stream: Handle) -> Result<()> {
+        self.stream(stream)?;
+        if DEFAULT_STREAMS.contains(&stream) {
+            return Err(Code::CaptureUnsupported.into());
+        }
+        self.captures.insert(stream, Vec::new());
+        Ok(())
+    }
+    /// Ends the record of a stream: a graph.
+    pub fn end_capture(&mut self, stream: Handle) -> Result<Handle> {
+        let work = self.captures.remove(&stream).ok_or(Code::IllegalState)?;
+        let graph = self.handle();
+        self.graphs.insert(graph, work);
+        Ok(graph)
+    }
+    /// A graph that can be launched.
+    pub fn instantiate(&mut self, graph: Handle) -> Result<Handle> {
+        let work = self.graphs.get(&graph).ok_or(Code::InvalidHandle)?.clone();
+        let executable = self.handle();
+        self.executables.insert(executable, work);
+        Ok(executable)
+    }
+    /// Lets a stream do the work of a graph.
+    pub fn launch_graph(&mut self, executable: Handle, stream: Handle) -> Result<()> {
+        self.stream(stream)?;
+        let work = self.executables.get(&executable);
+        let work = work.ok_or(Code::InvalidHandle)?.clone();
+        work.iter().try_for_each(|work| self.perform(work))
+    }
+    /// Ends a graph.
+    pub fn destroy_graph(&mut self, graph: Handle) -> Result<()> {
+        let graph = self.graphs.remove(&graph);
+        graph.map(|_| ()).ok_or(Code::InvalidHandle.into())
+    }
+    /// Ends a graph that can be launched.
+    pub fn destroy_executable(&mut self, executable: Handle) -> Result<()> {
+        let executable = self.executables.remove(&executable);
+        executable.map(|_| ()).ok_or(Code::InvalidHandle.into())
     }
     /// A new event.
     pub fn create_event(&mut self) -> Result<Handle> {
@@ -282,6 +450,9 @@ impl Device {
     /// Allocates memory.
     pub fn allocate(&mut self, bytes: usize) -> Result<u64> {
         self.synchronize()?;
+        if !self.captures.is_empty() {
+            return Err(Code::CaptureUnsupported.into());
+        }
         let fits = bytes as u64 <= self.free_bytes() && bytes > 0;
         let code = if bytes > 0 {
             Code::OutOfMemory
@@ -367,6 +538,30 @@ impl Device {
         function.dynamic = asked;
         Ok(())
     }
+    /// An attribute of a function by its number in `CUfunction_attribute`. Registers are those of the hardware, which PTX does not have: 0.
+    pub fn function_attribute(&self, function: Handle, number: i32) -> Result<i32> {
+        let function = self.functions.get(&function).ok_or(Code::InvalidHandle)?;
+        let value = match number {
+            0 => self.options.target.block_threads,
+            1 => function.kernel.shared_bytes,
+            3 | 4 => 0,
+            8 => function.dynamic,
+            _ => return Err(Code::InvalidValue.into()),
+        };
+        i32::try_from(value).map_err(|_| Code::InvalidValue.into())
+    }
+    /// Blocks of so many threads with so much shared memory, beside the function's own, that a multiprocessor has at a time; registers do not
+    /// bound them here.
+    pub fn occupancy(&self, function: Handle, block: i32, shared_bytes: usize) -> Result<i32> {
+        let function = self.functions.get(&function).ok_or(Code::InvalidHandle)?;
+        let block = u64::try_from(block).ok().filter(|block| *block > 0);
+        let warps = block.ok_or(Code::InvalidValue)?.div_ceil(32);
+        let shared = function.kernel.shared_bytes + shared_bytes as u64 + RESERVED_SHARED;
+        let (threads, blocks) = self.resident();
+        let by_shared = self.options.target.shared_per_sm / shared.next_multiple_of(SHARED_UNIT);
+        let found = blocks.min(threads / 32 / warps).min(by_shared);
+        i32::try_from(found).map_err(|_| Code::InvalidValue.into())
+    }
     /// The bytes of each parameter of a function.
     pub fn parameters(&self, function: Handle) -> Result<Vec<usize>> {
         let function = self.functions.get(&function).ok_or(Code::InvalidHandle)?;
@@ -390,6 +585,9 @@ impl Device {
             .clone();
         let kernel = &function.kernel;
         self.check_launch(&function, grid, block, shared_bytes)?;
+        if self.options.count {
+            return Ok(());
+        }
         let launch = Launch {
             kernel,
             constants: &function.module.constants,
@@ -485,7 +683,18 @@ mod tests {
         );
         assert_eq!(Options::read("").unwrap().target.capability, 80);
         assert_eq!(Options::read("b200").unwrap().target.capability, 100);
-        for text in ["sm_9", "cpu", "generic", "order=up", "seed=x", "sm_90,fast"] {
+        let options = Options::read("sm_90,devices=2,count").unwrap();
+        assert_eq!((options.devices, options.count), (2, true));
+        for text in [
+            "devices=0",
+            "devices=17",
+            "sm_9",
+            "cpu",
+            "generic",
+            "order=up",
+            "seed=x",
+            "sm_90,fast",
+        ] {
             let word = text.rsplit(',').next().unwrap().to_owned();
             assert_eq!(Options::read(text).unwrap_err(), UnknownOption(word));
         }

@@ -3,24 +3,29 @@
 //! Like CUDA's driver there is one for a process, which is why it has a global of its own: callers of a C interface have nothing else to share.
 //! Streams run in the order of calls. `cuGetErrorString` describes the last error, with the place in the kernel.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-use crate::device::{Device, Failure, MEMORY, Options};
+use crate::device::{Device, Failure, MEMORY, Options, Work};
 use crate::finding::Code;
 
-/// The handle of the one context.
+/// The handle of the context of the first device; the others follow.
 const CONTEXT: usize = 0x10;
+
+/// The beginning of the names of our own entry points, which are not counted.
+const OWN: &str = "fuser_";
 
 #[derive(Default)]
 struct State {
     options: Options,
-    /// None before `cuInit`.
-    device: Option<Device>,
-    /// Threads for which the context is current.
-    current: HashSet<ThreadId>,
+    /// Empty before `cuInit`.
+    devices: Vec<Device>,
+    /// The device whose context is current for a thread.
+    current: HashMap<ThreadId, usize>,
+    /// The number of calls of each entry point.
+    calls: BTreeMap<&'static str, u64>,
     /// The last error, and its description.
     last: Option<(Code, CString)>,
     report: CString,
@@ -39,10 +44,13 @@ impl Driver {
 
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Runs a call, and notes its error.
-fn call(run: impl FnOnce(&mut State) -> Result<()>) -> u32 {
+/// Runs a call, and notes it and its error.
+fn call(name: &'static str, run: impl FnOnce(&mut State) -> Result<()>) -> u32 {
     let mut driver = DRIVER.lock();
     let state = driver.get_or_insert_with(State::default);
+    if !name.starts_with(OWN) {
+        *state.calls.entry(name).or_default() += 1;
+    }
     match run(state) {
         Ok(()) => Code::Success as u32,
         Err(failure) => {
@@ -56,21 +64,25 @@ fn call(run: impl FnOnce(&mut State) -> Result<()>) -> u32 {
 }
 
 impl State {
-    fn device(&mut self) -> Result<&mut Device> {
-        self.device.as_mut().ok_or(Code::NotInitialized.into())
+    fn started(&self) -> Result<()> {
+        let started = !self.devices.is_empty();
+        started.then_some(()).ok_or(Code::NotInitialized.into())
+    }
+    /// The number of the device whose context is current for this thread.
+    fn current(&self) -> Option<usize> {
+        self.current.get(&std::thread::current().id()).copied()
     }
     /// The device, for calls that need a current context.
     fn context(&mut self) -> Result<&mut Device> {
-        if !self.current.contains(&std::thread::current().id()) {
-            return Err(Code::InvalidContext.into());
-        }
-        self.device()
+        self.started()?;
+        let device = self.current().and_then(|n| self.devices.get_mut(n));
+        device.ok_or(Code::InvalidContext.into())
     }
     fn ordinal(&mut self, ordinal: i32) -> Result<&mut Device> {
-        if ordinal != 0 {
-            return Err(Code::InvalidDevice.into());
-        }
-        self.device()
+        self.started()?;
+        let device = usize::try_from(ordinal).ok();
+        let device = device.and_then(|n| self.devices.get_mut(n));
+        device.ok_or(Code::InvalidDevice.into())
     }
 }
 
@@ -138,6 +150,17 @@ fn pointer(handle: u64) -> *mut c_void {
     std::ptr::without_provenance_mut(handle as usize)
 }
 
+/// A row of a pattern.
+fn fill(to: u64, pattern: &[u8], width: usize) -> Work {
+    Work::Set {
+        to,
+        pitch: 0,
+        pattern: pattern.to_vec(),
+        width,
+        height: 1,
+    }
+}
+
 /// Options of `cuModuleLoadDataEx` that are heeded: where the log goes, and its size.
 const ERROR_LOG: i32 = 5;
 const ERROR_LOG_BYTES: i32 = 6;
@@ -154,7 +177,7 @@ macro_rules! entry_points {
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, unused_unsafe)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            call(|$state| {
+            call(stringify!($name), |$state| {
                 // SAFETY: the caller keeps CUDA's contract of this function.
                 unsafe { $body }
             })
@@ -166,8 +189,16 @@ entry_points! {
     /// Starts the driver.
     fn cuInit(state, _flags: u32) {
         let options = state.options;
-        state.device.get_or_insert_with(|| Device::new(options));
+        if state.devices.is_empty() {
+            let devices = (0..options.devices).map(|n| Device::numbered(options, n));
+            state.devices = devices.collect();
+        }
         Ok(())
+    }
+    /// The number of devices.
+    fn cuDeviceGetCount(state, to: *mut i32) {
+        state.started()?;
+        put(to, state.devices.len() as i32)
     }
     /// The device of a number.
     fn cuDeviceGet(state, to: *mut i32, ordinal: i32) {
@@ -190,7 +221,7 @@ entry_points! {
     /// The context.
     fn cuDevicePrimaryCtxRetain(state, to: *mut *mut c_void, device: i32) {
         state.ordinal(device)?;
-        put(to, pointer(CONTEXT as u64))
+        put(to, pointer((CONTEXT + device as usize) as u64))
     }
     /// Gives the context back.
     fn cuDevicePrimaryCtxRelease_v2(state, device: i32) {
@@ -198,17 +229,18 @@ entry_points! {
     }
     /// The context that is current for this thread, or null.
     fn cuCtxGetCurrent(state, to: *mut *mut c_void) {
-        let is_current = state.context().is_ok();
-        put(to, if is_current { pointer(CONTEXT as u64) } else { std::ptr::null_mut() })
+        let context = state.current().map(|n| pointer((CONTEXT + n) as u64));
+        put(to, context.unwrap_or(std::ptr::null_mut()))
     }
     /// Makes a context current for this thread.
     fn cuCtxSetCurrent(state, context: *mut c_void) {
-        state.device()?;
+        state.started()?;
         let thread = std::thread::current().id();
-        match context.addr() {
-            CONTEXT => state.current.insert(thread),
-            0 => state.current.remove(&thread),
-            _ => return Err(Code::InvalidContext.into()),
+        let device = context.addr().checked_sub(CONTEXT).filter(|n| *n < state.devices.len());
+        match device {
+            Some(device) => state.current.insert(thread, device),
+            None if context.is_null() => state.current.remove(&thread),
+            None => return Err(Code::InvalidContext.into()),
         };
         Ok(())
     }
@@ -310,11 +342,52 @@ entry_points! {
     }
     /// Copies on the device.
     fn cuMemcpyDtoDAsync_v2(state, to: u64, from: u64, size: usize, stream: *mut c_void) {
-        let device = state.context()?;
-        device.stream(handle(stream))?;
-        let copied = device.bytes(from, size)?.to_vec();
-        device.bytes(to, size)?.copy_from_slice(&copied);
-        Ok(())
+        state.context()?.submit(handle(stream), Work::Copy { to, from, size })
+    }
+    /// Fills with a byte.
+    fn cuMemsetD8Async(state, to: u64, bits: u8, count: usize, stream: *mut c_void) {
+        state.context()?.submit(handle(stream), fill(to, &[bits], count))
+    }
+    /// Fills with two bytes.
+    fn cuMemsetD16Async(state, to: u64, bits: u16, count: usize, stream: *mut c_void) {
+        state.context()?.submit(handle(stream), fill(to, &bits.to_le_bytes(), count))
+    }
+    /// Fills with four bytes.
+    fn cuMemsetD32Async(state, to: u64, bits: u32, count: usize, stream: *mut c_void) {
+        state.context()?.submit(handle(stream), fill(to, &bits.to_le_bytes(), count))
+    }
+    /// Fills rows with four bytes.
+    fn cuMemsetD2D32Async(
+        state, to: u64, pitch: usize, bits: u32, width: usize, height: usize, stream: *mut c_void
+    ) {
+        let pattern = bits.to_le_bytes().to_vec();
+        state.context()?.submit(handle(stream), Work::Set { to, pitch, pattern, width, height })
+    }
+    /// Begins to record a stream.
+    fn cuStreamBeginCapture_v2(state, stream: *mut c_void, _mode: i32) {
+        state.context()?.begin_capture(handle(stream))
+    }
+    /// Ends the record of a stream.
+    fn cuStreamEndCapture(state, stream: *mut c_void, to: *mut *mut c_void) {
+        let graph = state.context()?.end_capture(handle(stream))?;
+        put(to, pointer(graph))
+    }
+    /// A graph that can be launched.
+    fn cuGraphInstantiateWithFlags(state, to: *mut *mut c_void, graph: *mut c_void, _flags: u64) {
+        let executable = state.context()?.instantiate(handle(graph))?;
+        put(to, pointer(executable))
+    }
+    /// Launches a graph.
+    fn cuGraphLaunch(state, executable: *mut c_void, stream: *mut c_void) {
+        state.context()?.launch_graph(handle(executable), handle(stream))
+    }
+    /// Ends a graph that can be launched.
+    fn cuGraphExecDestroy(state, executable: *mut c_void) {
+        state.context()?.destroy_executable(handle(executable))
+    }
+    /// Ends a graph.
+    fn cuGraphDestroy(state, graph: *mut c_void) {
+        state.context()?.destroy_graph(handle(graph))
     }
     /// Loads PTX.
     fn cuModuleLoadDataEx(
@@ -343,6 +416,18 @@ entry_points! {
     fn cuModuleUnload(state, module: *mut c_void) {
         state.context()?.unload(handle(module))
     }
+    /// An attribute of a kernel.
+    fn cuFuncGetAttribute(state, to: *mut i32, attribute: i32, function: *mut c_void) {
+        let value = state.context()?.function_attribute(handle(function), attribute)?;
+        put(to, value)
+    }
+    /// Blocks of a kernel that a multiprocessor has at a time.
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        state, to: *mut i32, function: *mut c_void, block: i32, shared_bytes: usize
+    ) {
+        let blocks = state.context()?.occupancy(handle(function), block, shared_bytes)?;
+        put(to, blocks)
+    }
     /// Sets an attribute of a kernel.
     fn cuFuncSetAttribute(state, function: *mut c_void, attribute: i32, value: i32) {
         match attribute {
@@ -362,8 +447,10 @@ entry_points! {
         _extra: *mut *mut c_void
     ) {
         let device = state.context()?;
-        device.stream(handle(stream))?;
-        let sizes = device.parameters(handle(function))?;
+        let sizes = match device.counts_only() {
+            true => Vec::new(),
+            false => device.parameters(handle(function))?,
+        };
         if parameters.is_null() && !sizes.is_empty() {
             return Err(Code::InvalidValue.into());
         }
@@ -371,25 +458,31 @@ entry_points! {
             let from: *const c_void = parameters.add(n).read();
             Ok(bytes(from, *size)?.to_vec())
         });
-        let values = values.collect::<Result<Vec<_>>>()?;
-        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        device.launch(handle(function), grid, block, shared_bytes.into(), &values)
+        device.submit(handle(stream), Work::Launch {
+            function: handle(function),
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes: shared_bytes.into(),
+            parameters: values.collect::<Result<_>>()?,
+        })
     }
     /// Sets the options of the device: `sm_90,order=random,seed=3`. `cuGetErrorString` says what is wrong with them. Once the device is in use
     /// they stay as they are.
     fn fuser_cuda_sim_configure(state, options: *const c_char) {
         let failed = |text: String| Failure { code: Code::InvalidValue, text };
         let options = Options::read(text(options)?).map_err(|error| failed(error.to_string()))?;
-        if state.device.is_some() && state.options != options {
+        if !state.devices.is_empty() && state.options != options {
             return Err(failed("the device is in use with other options".to_owned()));
         }
         state.options = options;
         Ok(())
     }
-    /// The counts of all kernels as JSON; good until the next call of this.
+    /// The counts of all calls, and of all kernels on the device whose context is current, or the first, as JSON; good until the next call of this.
     fn fuser_cuda_sim_report(state, to: *mut *const c_char) {
-        let report = state.device()?.report().to_string();
-        state.report = CString::new(report).unwrap_or_default();
+        let device = state.devices.get(state.current().unwrap_or(0));
+        let mut report = device.ok_or(Code::NotInitialized)?.report();
+        report["calls"] = serde_json::json!(state.calls);
+        state.report = CString::new(report.to_string()).unwrap_or_default();
         put(to, state.report.as_ptr())
     }
 }

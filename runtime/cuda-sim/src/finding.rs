@@ -204,6 +204,8 @@ pub enum Code {
     InvalidPtx = 218,
     /// There is no such module, function, stream or event.
     InvalidHandle = 400,
+    /// A stream that is, or is not, recorded into a graph.
+    IllegalState = 401,
     /// There is no function of that name.
     NotFound = 500,
     /// An access out of bounds.
@@ -214,11 +216,13 @@ pub enum Code {
     MisalignedAddress = 716,
     /// Another mistake of a kernel.
     LaunchFailed = 719,
+    /// A call that a graph cannot hold.
+    CaptureUnsupported = 900,
 }
 
 impl Code {
     /// All codes.
-    pub const ALL: [Code; 13] = [
+    pub const ALL: [Code; 15] = [
         Code::Success,
         Code::InvalidValue,
         Code::OutOfMemory,
@@ -227,11 +231,13 @@ impl Code {
         Code::InvalidContext,
         Code::InvalidPtx,
         Code::InvalidHandle,
+        Code::IllegalState,
         Code::NotFound,
         Code::IllegalAddress,
         Code::LaunchTimeout,
         Code::MisalignedAddress,
         Code::LaunchFailed,
+        Code::CaptureUnsupported,
     ];
     /// The name, as `cuGetErrorName` has it.
     pub const fn name(self) -> &'static std::ffi::CStr {
@@ -244,11 +250,13 @@ impl Code {
             Code::InvalidContext => c"CUDA_ERROR_INVALID_CONTEXT",
             Code::InvalidPtx => c"CUDA_ERROR_INVALID_PTX",
             Code::InvalidHandle => c"CUDA_ERROR_INVALID_HANDLE",
+            Code::IllegalState => c"CUDA_ERROR_ILLEGAL_STATE",
             Code::NotFound => c"CUDA_ERROR_NOT_FOUND",
             Code::IllegalAddress => c"CUDA_ERROR_ILLEGAL_ADDRESS",
             Code::LaunchTimeout => c"CUDA_ERROR_LAUNCH_TIMEOUT",
             Code::MisalignedAddress => c"CUDA_ERROR_MISALIGNED_ADDRESS",
             Code::LaunchFailed => c"CUDA_ERROR_LAUNCH_FAILED",
+            Code::CaptureUnsupported => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
         }
     }
 }

@@ -157,6 +157,13 @@ impl Default for Global {
 }
 
 impl Global {
+    /// The memory of the device of that number; no two devices have an address in common.
+    pub fn of_device(ordinal: u32) -> Global {
+        Global {
+            next: FIRST * (1 + u64::from(ordinal)),
+            ..Global::default()
+        }
+    }
     /// Allocates; none where the host has no memory for it.
     pub fn allocate(&mut self, size: usize) -> Option<u64> {
         let mut bytes = Vec::new();
