@@ -1,39 +1,11 @@
 //! A call of a program that a caller holds allocates nothing.
 #![cfg(feature = "codegen")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+mod counting;
 
 use fuser::compile::CompileOptions;
 use fuser::session::Session;
 use fuser_runtime::{HostTensor, RuntimeConfig};
-
-/// The system's allocator, and how often it was asked.
-struct Counting(AtomicU64);
-
-impl Counting {
-    const fn none() -> Self {
-        Counting(AtomicU64::new(0))
-    }
-}
-
-// SAFETY: everything is the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    // SAFETY: as the trait says.
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's word.
-        unsafe { System.alloc(layout) }
-    }
-    // SAFETY: as the trait says.
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's word.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static MEMORY: Counting = Counting::none();
 
 const PROGRAM: &str =
     "task.program @f(%x: tensor<[N]x33xf32>) -> (tensor<[N]xf32>, tensor<[N]x33xbf16>) {
@@ -64,11 +36,11 @@ fn a_call_allocates_nothing() {
     let memory = |bytes: &usize| session.runtime().heap().allocate(*bytes).unwrap();
     let mut outputs: Vec<_> = executable.output_bytes().iter().map(memory).collect();
     let mut places: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output[..]).collect();
-    let before = MEMORY.0.load(Ordering::Relaxed);
+    let before = counting::allocations();
     for _ in 0..100 {
         executable.run(&given, &mut places).unwrap();
     }
-    assert_eq!(MEMORY.0.load(Ordering::Relaxed), before);
+    assert_eq!(counting::allocations(), before);
     let expected = session
         .run_cpu(&loaded, &inputs, &CompileOptions::default(), 1)
         .unwrap();

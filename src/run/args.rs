@@ -85,6 +85,11 @@ pub struct Config {
     pub cache: Option<Arc<Disk>>,
     /// The options of the GPU's simulator, where `FUSER_CUDA` asks for it.
     pub simulator: Option<String>,
+    /// The number of the GPU.
+    pub ordinal: usize,
+    /// The GPU, once it is open.
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    pub gpu: Option<fuser_runtime::cuda::CudaDevice>,
 }
 
 impl Default for Config {
@@ -109,6 +114,9 @@ impl Default for Config {
             wanted_cache: cache::Wanted::default(),
             cache: None,
             simulator: None,
+            ordinal: 0,
+            #[cfg(all(feature = "codegen", feature = "cuda"))]
+            gpu: None,
         }
     }
 }
@@ -182,9 +190,12 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["device"],
-        value: Some("cpu|interp|cuda"),
-        doc: "where to run (cpu)",
-        set: |config, value| device(value).map(|d| config.device = d),
+        value: Some("cpu|interp|cuda|cuda:N"),
+        doc: "where to run (cpu); GPUs are counted from 0",
+        set: |config, value| {
+            (config.device, config.ordinal) = device(value)?;
+            Ok(())
+        },
     },
     Flag {
         names: &["cpu"],
@@ -318,9 +329,15 @@ fn switch(value: &str) -> Result<bool, String> {
     }
 }
 
-fn device(value: &str) -> Result<Device, String> {
+/// A device, and the number of the GPU.
+fn device(value: &str) -> Result<(Device, usize), String> {
+    if let Some(number) = value.strip_prefix("cuda:") {
+        let number = number.parse().ok();
+        let told = || format!("'{value}' is no GPU (expected cuda:0, cuda:1, ...)");
+        return Ok((Device::Cuda, number.ok_or_else(told)?));
+    }
     let found = Device::ALL.into_iter().find(|d| d.name() == value);
-    found.ok_or_else(|| {
+    found.map(|device| (device, 0)).ok_or_else(|| {
         let near = nearest(value, Device::ALL.iter().map(|d| d.name()));
         let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
         format!("unknown device '{value}' (expected cpu, interp or cuda){near}")
@@ -511,6 +528,8 @@ mod tests {
         );
         assert_eq!(c.shapes.len(), 2);
         assert_eq!(config("-").file, "-");
+        let c = config("x.fir --device=cuda:3");
+        assert_eq!((c.device, c.ordinal), (Device::Cuda, 3));
     }
 
     #[test]
@@ -536,6 +555,10 @@ mod tests {
         assert_eq!(
             errors("a --device=cpi"),
             "--device: unknown device 'cpi' (expected cpu, interp or cuda); did you mean 'cpu'?"
+        );
+        assert_eq!(
+            errors("a --device=cuda:x"),
+            "--device: 'cuda:x' is no GPU (expected cuda:0, cuda:1, ...)"
         );
         assert_eq!(
             errors("a --shape"),

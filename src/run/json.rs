@@ -1,5 +1,6 @@
 //! Findings of a run as JSON: docs/report-schema.md.
 
+use fuser_runtime::{LaunchReport, SegmentReport};
 use serde_json::{Map, Value, json};
 
 use super::Findings;
@@ -53,6 +54,8 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
         fields.insert("peak_bytes".into(), json!(run.peak_bytes));
         if let Some(gpu) = &run.gpu {
             fields.insert("gpu".into(), json!(gpu.name));
+            let launches: Vec<Value> = gpu.launches.iter().map(launch).collect();
+            fields.insert("launches".into(), Value::Array(launches));
             let counts = gpu.simulator.as_deref().map(serde_json::from_str::<Value>);
             if let Some(Ok(counts)) = counts {
                 fields.insert("simulator".into(), counts);
@@ -63,6 +66,20 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
             fields.insert("versions".into(), json!(versions));
         }
     }
+}
+
+fn launch(launch: &LaunchReport) -> Value {
+    json!({
+        "kernel": launch.kernel,
+        "segment": launch.segment,
+        "blocks": launch.blocks,
+        "threads": launch.block,
+        "shared_bytes": launch.shared_bytes,
+        "registers": launch.registers,
+        "blocks_per_multiprocessor": launch.blocks_per_multiprocessor,
+        "occupancy": number(launch.occupancy),
+        "time_ms": number(launch.time_ms),
+    })
 }
 
 /// Times beside the bytes of each segment.
@@ -86,7 +103,17 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
             .unwrap_or_default();
         let index = run.segments.iter().position(|s| s.name == name);
         let Some(index) = index else { continue };
-        segment.insert("time_ms".into(), number(run.segments[index].time_ms));
+        let SegmentReport {
+            read_bytes,
+            write_bytes,
+            time_ms,
+            ..
+        } = run.segments[index];
+        segment.insert("time_ms".into(), number(time_ms));
+        if run.gpu.is_some() && time_ms > 0.0 {
+            let rate = (read_bytes + write_bytes) as f64 / (time_ms * 1e6);
+            segment.insert("gb_per_s".into(), number(rate));
+        }
         if let Some(Some(copy)) = findings.segment_copies.get(index) {
             segment.insert("copy_ms".into(), number(copy.time_ms));
         }

@@ -229,6 +229,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     outputs::check_folder(config).map_err(Failure::File)?;
     let specs = config.specs(&loaded.signature);
     let inputs = session.resolve(loaded, &specs, &config.shapes)?;
+    let config = &with_gpu(config)?;
     let progress = Progress::start("fuser-run", "compiling and running");
     let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
     progress.step("checking with the interpreter");
@@ -249,7 +250,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
         Subject::Parts(parts) => parts.report(session, &inputs, options.as_ref())?,
     };
     progress.step("timing copies");
-    let (copy, segment_copies) = copies(session, &execution)?;
+    let (copy, segment_copies) = copies(session, config, &execution)?;
     drop(progress);
     let findings = Findings {
         config,
@@ -308,28 +309,29 @@ fn execute(
         #[cfg(feature = "codegen")]
         Device::Cpu => session.run_cpu(loaded, inputs, &config.compile_options(), config.repeat),
         #[cfg(all(feature = "codegen", feature = "cuda"))]
-        Device::Cuda => {
-            let device = gpu(config)?;
-            let options = config.compile_options();
-            session.run_cuda(&device, loaded, inputs, &options, config.repeat)
-        }
+        Device::Cuda => match &config.gpu {
+            Some(device) => {
+                let options = config.compile_options();
+                session.run_cuda(device, loaded, inputs, &options, config.repeat)
+            }
+            None => Err(unsupported(config.device)),
+        },
         #[allow(unreachable_patterns)]
         device => Err(unsupported(device)),
     }
 }
 
-/// The machine's GPU, or the simulated one.
-#[cfg(all(feature = "codegen", feature = "cuda"))]
-fn gpu(config: &Config) -> Result<fuser_runtime::cuda::CudaDevice, SessionError> {
-    use fuser_runtime::cuda::{CudaDevice, Simulator};
-    let Some(options) = &config.simulator else {
-        return Ok(CudaDevice::open(0)?);
-    };
-    let simulator = Simulator {
-        library: crate::tool::gpu::library(),
-        options: options.clone(),
-    };
-    Ok(CudaDevice::open_simulated(&simulator)?)
+/// The command line with the GPU opened, the machine's or a simulated one, and that as the target where no other is named.
+fn with_gpu(config: &Config) -> Result<Config, SessionError> {
+    #[allow(unused_mut)]
+    let mut config = config.clone();
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    if config.device == Device::Cuda {
+        let device = tool::gpu::open(config.simulator.clone(), config.ordinal)?;
+        config.target = crate::session::for_device(&config.target, device.sm())?;
+        config.gpu = Some(device);
+    }
+    Ok(config)
 }
 
 /// A device that this build does not have.
@@ -346,6 +348,7 @@ fn unsupported(device: Device) -> SessionError {
 /// Times of copying the bytes that the run moved: all of them, and those of each segment.
 fn copies(
     session: &Session,
+    config: &Config,
     execution: &Execution,
 ) -> Result<(Option<CopyTime>, Vec<Option<CopyTime>>), SessionError> {
     let Some(run) = &execution.run else {
@@ -356,7 +359,7 @@ fn copies(
         .iter()
         .map(|s| (s.read_bytes + s.write_bytes).max(0) as u64);
     let moved: Vec<u64> = moved.collect();
-    let copy = |bytes: u64| copy_bandwidth(session.runtime(), bytes).ok();
+    let copy = |bytes: u64| copy_time(session, config, bytes);
     let total = copy(moved.iter().sum());
     let each = moved
         .iter()
@@ -367,4 +370,14 @@ fn copies(
             _ => None,
         });
     Ok((total, each.collect()))
+}
+
+/// The time of copying so many bytes where the program runs; none where there is too little memory.
+fn copy_time(session: &Session, config: &Config, bytes: u64) -> Option<CopyTime> {
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    if let Some(device) = &config.gpu {
+        return device.copy_time(bytes).ok();
+    }
+    let _ = config;
+    copy_bandwidth(session.runtime(), bytes).ok()
 }

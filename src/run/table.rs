@@ -1,7 +1,7 @@
 //! Findings of a run as text for people.
 
 use fuser_interp::compare::Worst;
-use fuser_runtime::{CopyTime, RunReport, SegmentReport};
+use fuser_runtime::{CopyTime, GpuReport, LaunchReport, RunReport, SegmentReport};
 
 use super::Findings;
 use crate::session::{Check, OutputCheck};
@@ -15,6 +15,7 @@ pub fn render(findings: &Findings<'_>) -> String {
     }
     if let Some(run) = &findings.execution.run {
         text += &kernels(findings, run);
+        text += &run.gpu.as_ref().map_or(String::new(), launches);
     }
     match &findings.check {
         Some(check) => text += &checks(check, findings.whole.as_ref()),
@@ -128,6 +129,35 @@ fn kernels(findings: &Findings<'_>, run: &RunReport) -> String {
         format!("  {ratio:.2} times a copy of the same bytes\n")
     });
     columns(&rows) + &compared.unwrap_or_default()
+}
+
+/// The launches on a GPU.
+fn launches(gpu: &GpuReport) -> String {
+    let head = [
+        "launch",
+        "blocks",
+        "threads",
+        "shared",
+        "registers",
+        "occupancy",
+        "ms",
+    ];
+    let row = |launch: &LaunchReport| {
+        vec![
+            launch.kernel.clone(),
+            grouped(launch.blocks),
+            launch.block.to_string(),
+            grouped(i64::try_from(launch.shared_bytes).unwrap_or(i64::MAX)),
+            launch.registers.map_or("-".into(), |n| n.to_string()),
+            format!("{:.0}%", launch.occupancy * 100.0),
+            format!("{:.3}", launch.time_ms),
+        ]
+    };
+    let head = head.map(String::from).to_vec();
+    let rows: Vec<_> = std::iter::once(head)
+        .chain(gpu.launches.iter().map(row))
+        .collect();
+    columns(&rows)
 }
 
 fn kernel(segment: &SegmentReport, copy: Option<&CopyTime>) -> Vec<String> {

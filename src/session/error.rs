@@ -121,7 +121,7 @@ fn runtime(error: &RuntimeError) -> Diagnostic {
         RuntimeError::Npy(_) | RuntimeError::Spec { .. } | RuntimeError::UnknownInput { .. } => {
             &INPUT
         }
-        RuntimeError::Memory(_) => &MEMORY,
+        RuntimeError::Memory(_) | RuntimeError::DeviceMemory { .. } => &MEMORY,
         RuntimeError::Input {
             error: fuser_runtime::TensorError::Memory(_),
             ..

@@ -65,6 +65,8 @@ use fuser_ir::def::Registry;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_passes::report::{self, Report};
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+use fuser_runtime::cuda::{CudaDevice, CudaExecutable, CudaProgram};
 use fuser_runtime::{
     Explicit, HostTensor, InputSpec, Inputs, RunReport, Runtime, RuntimeConfig, RuntimeError,
 };
@@ -272,18 +274,38 @@ impl Session {
         extents: &Explicit,
         options: &CompileOptions,
     ) -> Result<fuser_runtime::Executable> {
-        let mut options = options.clone();
-        let lengths = extents.iter();
-        let lengths =
-            lengths.map(|(name, n)| (name.clone(), u64::try_from(*n).unwrap_or(0).max(1)));
-        options.shapes.extend(lengths);
+        let options = bound(options, extents);
         self.program(loaded, &options).bind(self, extents)
+    }
+    /// Compiles the program for a GPU and binds it to the extents, all of which are given: what comes back runs on device pointers and on a
+    /// stream of the caller's, one call of the driver for each kernel. `options.target` may name an older GPU than the device.
+    ///
+    /// `examples/gpu_call.rs` shows it whole.
+    ///
+    /// # Errors
+    /// A program that cannot be compiled for the device, as diagnostics; extents without a value; too little memory of the device.
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    pub fn prepare_cuda(
+        &self,
+        device: &CudaDevice,
+        loaded: &Loaded,
+        extents: &Explicit,
+        options: &CompileOptions,
+    ) -> Result<CudaExecutable> {
+        let options = CompileOptions {
+            target: for_device(&options.target, device.sm())?,
+            ..bound(options, extents)
+        };
+        let versions = compile::Versions::new(loaded.alone(), loaded.module, &options);
+        let artifact = versions.version(extents)?.compiled.artifact.clone();
+        let program = Arc::new(CudaProgram::load(artifact, device)?);
+        Ok(CudaExecutable::new(program, extents)?)
     }
     /// Compiles the program for a GPU and runs it there.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub fn run_cuda(
         &self,
-        device: &fuser_runtime::cuda::CudaDevice,
+        device: &CudaDevice,
         loaded: &Loaded,
         inputs: &Inputs,
         options: &CompileOptions,
@@ -298,7 +320,7 @@ impl Session {
         let extents: Explicit = names.zip(inputs.extents.iter().copied()).collect();
         let version = versions.version(&extents)?;
         let artifact = version.compiled.artifact.clone();
-        let program = fuser_runtime::cuda::CudaProgram::load(artifact, device)?;
+        let program = Arc::new(CudaProgram::load(artifact, device)?);
         let repeats = run_options(repeats);
         let mut done = program.run(&self.runtime, &inputs.tensors, &extents, &repeats)?;
         done.report.version = Some((version.number, versions.known()));
@@ -408,22 +430,31 @@ fn decided(loaded: &Loaded, inputs: &Inputs, options: &CompileOptions) -> Compil
     options
 }
 
-/// The target for a device of this compute capability: `target` where that is a GPU.
+/// The options with these extents, for which decisions are made.
+#[cfg(feature = "codegen")]
+fn bound(options: &CompileOptions, extents: &Explicit) -> CompileOptions {
+    let mut options = options.clone();
+    let lengths = extents.iter();
+    let lengths = lengths.map(|(name, n)| (name.clone(), u64::try_from(*n).unwrap_or(0).max(1)));
+    options.shapes.extend(lengths);
+    options
+}
+
+/// The target for a device of this compute capability: `target` where that is a GPU, else the newest that the device runs.
 #[cfg(all(feature = "codegen", feature = "cuda"))]
-fn for_device(target: &compile::Target, capability: u32) -> Result<compile::Target> {
+pub(crate) fn for_device(target: &compile::Target, capability: u32) -> Result<compile::Target> {
     if target.is_gpu() {
         return Ok(*target);
     }
-    let found = compile::Target::of_capability(capability.into());
+    let found = compile::Target::for_device(capability.into());
     found.ok_or_else(|| {
         let name = format!("cuda:sm_{capability}");
         let message = format!("no code is made for this GPU, '{name}'");
         let unknown = &compile::UNKNOWN_TARGET;
-        error::one(fuser_ir::Diagnostic::error(
-            unknown,
-            fuser_ir::Place::Unknown,
-            message,
-        ))
+        let error = fuser_ir::Diagnostic::error(unknown, fuser_ir::Place::Unknown, message);
+        error::one(
+            error.help("GPUs of compute capability 8.0 and newer are supported; use --device=cpu"),
+        )
     })
 }
 

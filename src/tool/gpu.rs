@@ -4,6 +4,11 @@
 
 use std::path::PathBuf;
 
+#[cfg(feature = "cuda")]
+use fuser_runtime::RuntimeError;
+#[cfg(feature = "cuda")]
+use fuser_runtime::cuda::{CudaDevice, Simulator};
+
 /// The variable.
 const VARIABLE: &str = "FUSER_CUDA";
 /// The library's file.
@@ -25,11 +30,23 @@ fn read(value: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// The library of the simulator: beside the tool, or where cargo puts it for tests, whichever is newer.
+/// The GPU of that number: a simulated one where `simulator` has its options, else one of the machine's.
+#[cfg(feature = "cuda")]
+pub fn open(simulator: Option<String>, ordinal: usize) -> Result<CudaDevice, RuntimeError> {
+    let Some(options) = simulator else {
+        return CudaDevice::open(ordinal);
+    };
+    let library = library();
+    CudaDevice::open_simulated(&Simulator { library, options }, ordinal)
+}
+
+/// The library of the simulator: beside the tool, or where cargo puts it for tests and examples, whichever is newer.
 pub fn library() -> PathBuf {
     let tool = std::env::current_exe().unwrap_or_default();
     let folder = tool.parent().unwrap_or(&tool);
-    let places = [folder.join("deps").join(LIBRARY), folder.join(LIBRARY)];
+    let above = folder.parent().unwrap_or(folder);
+    let folders = [folder.join("deps"), folder.into(), above.join("deps")];
+    let places = folders.map(|folder| folder.join(LIBRARY));
     let built = |place: &PathBuf| place.metadata().and_then(|file| file.modified()).ok();
     places.into_iter().max_by_key(built).unwrap_or_default()
 }

@@ -7,8 +7,8 @@ use crate::execute::parallel_copy;
 use crate::report::median;
 use crate::runtime::Runtime;
 
-const WARMUPS: usize = 2;
-const REPEATS: usize = 7;
+pub(crate) const WARMUPS: usize = 2;
+pub(crate) const REPEATS: usize = 7;
 
 /// The time of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,6 +5,7 @@ use std::fmt;
 use fuser_artifact::ArtifactError;
 
 use crate::bind::BindError;
+use crate::binding::CallError;
 use crate::checks::CheckError;
 use crate::load::LoadError;
 use crate::memory::MemoryError;
@@ -25,6 +26,7 @@ pub enum RuntimeError {
     Workers(WorkersError),
     Npy(NpyError),
     Check(CheckError),
+    Call(CallError),
     /// A description of an input, with the input's name.
     Spec {
         input: String,
@@ -59,11 +61,28 @@ pub enum RuntimeError {
         call: &'static str,
         message: String,
     },
+    /// A step of a run failed on a GPU.
+    Step {
+        step: StepName,
+        error: Box<RuntimeError>,
+    },
+    /// A GPU has too little memory.
+    DeviceMemory {
+        /// Bytes that were asked for.
+        requested: u64,
+        /// Bytes that are free, and those that there are.
+        free: u64,
+        total: u64,
+        /// Bytes that the program takes in all.
+        planned: u64,
+    },
     /// A block of a kernel asks for more shared memory than the device has for one.
     SharedMemory {
         kernel: String,
         bytes: u64,
         limit: u64,
+        /// The driver's words, where it is the driver that refuses.
+        message: Option<String>,
     },
     /// A kernel's grid is larger than the device takes.
     Grid {
@@ -71,6 +90,41 @@ pub enum RuntimeError {
         grid: i64,
         limit: i64,
     },
+}
+
+/// A step of a run, as messages name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepName {
+    /// The kernel; `None` for a copy or a fill.
+    pub kernel: Option<String>,
+    /// Its place among the steps, counted from 1, and how many there are.
+    pub number: usize,
+    pub steps: usize,
+    /// Blocks, threads of each, and bytes of shared memory that the launch gives each; all 0 where nothing is launched.
+    pub grid: i64,
+    pub block: u32,
+    pub shared_bytes: u32,
+}
+
+impl fmt::Display for StepName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StepName {
+            number,
+            steps,
+            grid,
+            block,
+            shared_bytes,
+            ..
+        } = self;
+        write!(f, "step {number} of {steps}, ")?;
+        match &self.kernel {
+            Some(kernel) => write!(
+                f,
+                "kernel `{kernel}` with {grid} blocks of {block} threads and {shared_bytes} bytes of shared memory"
+            ),
+            None => f.write_str("which moves bytes"),
+        }
+    }
 }
 
 impl fmt::Display for RuntimeError {
@@ -84,6 +138,17 @@ impl fmt::Display for RuntimeError {
             RuntimeError::Workers(error) => error.fmt(f),
             RuntimeError::Npy(error) => error.fmt(f),
             RuntimeError::Check(error) => error.fmt(f),
+            RuntimeError::Call(error) => error.fmt(f),
+            RuntimeError::Step { step, error } => write!(f, "{step}: {error}"),
+            RuntimeError::DeviceMemory {
+                requested,
+                free,
+                total,
+                planned,
+            } => write!(
+                f,
+                "too little memory on the GPU: asked for {requested} bytes, {free} of {total} are free; the program takes {planned} in all"
+            ),
             RuntimeError::Spec { input, error } => write!(f, "input `{input}`: {error}"),
             RuntimeError::Input { input, error } => write!(f, "input `{input}`: {error}"),
             RuntimeError::UnknownInput { name, known } if known.is_empty() => {
@@ -111,11 +176,16 @@ impl fmt::Display for RuntimeError {
                 kernel,
                 bytes,
                 limit,
+                message,
             } => {
                 write!(
                     f,
                     "a block of kernel `{kernel}` asks for {bytes} bytes of shared memory, the device has {limit} for one"
-                )
+                )?;
+                match message {
+                    Some(message) => write!(f, " (cuFuncSetAttribute failed: {message})"),
+                    None => Ok(()),
+                }
             }
             RuntimeError::Grid {
                 kernel,
@@ -151,7 +221,8 @@ from!(
     Load(LoadError),
     Workers(WorkersError),
     Npy(NpyError),
-    Check(CheckError)
+    Check(CheckError),
+    Call(CallError)
 );
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::executable::{CallError, Executable, Operand};
+use crate::binding::{CallError, Operand};
+use crate::executable::Executable;
 use crate::memory::Memory;
 
 fn bind(artifact: Artifact, rows: usize, threads: usize) -> (Runtime, Executable) {
@@ -87,9 +88,15 @@ fn calls_that_cannot_be_made_are_errors() {
         call(0..whole, 0..whole + 1),
         Err(bytes(Operand::Output(0), whole + 1))
     );
-    let skewed = |operand| Err(CallError::Alignment { operand });
-    assert_eq!(call(4..4 + whole, 0..whole), skewed(Operand::Input(0)));
-    assert_eq!(call(0..whole, 32..32 + whole), skewed(Operand::Output(0)));
+    let skewed = |call: Result<(), CallError>| call.unwrap_err().to_string();
+    assert_eq!(
+        skewed(call(4..4 + whole, 0..whole)),
+        "the memory of input 0 is not aligned to 64 bytes: it begins 4 bytes past such an address; give a copy"
+    );
+    assert_eq!(
+        skewed(call(0..whole, 32..32 + whole)),
+        "the memory of output 0 is not aligned to 64 bytes: it begins 32 bytes past such an address; give a copy"
+    );
     let count = CallError::Count {
         inputs: 1,
         outputs: 1,

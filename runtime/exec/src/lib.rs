@@ -13,6 +13,7 @@
 #![deny(unsafe_code)]
 
 pub mod bind;
+mod binding;
 pub mod checks;
 mod copy;
 pub mod cpu;
@@ -46,17 +47,18 @@ pub mod tensor;
 mod workers;
 
 pub use bind::{BindError, Explicit};
+pub use binding::{CallError, Operand};
 pub use checks::CheckError;
 pub use copy::{CopyTime, copy_bandwidth};
 pub use cpu::{CpuProgram, RunResult};
-pub use error::RuntimeError;
-pub use executable::{CallError, Executable};
+pub use error::{RuntimeError, StepName};
+pub use executable::Executable;
 pub use inputs::{Inputs, resolve};
 pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
 pub use memory::{Heap, MemoryError, Reservation};
 pub use npy::NpyError;
 pub use random::SplitMix;
-pub use report::{GpuReport, RunReport, SegmentReport, ValueReport};
+pub use report::{GpuReport, LaunchReport, RunReport, SegmentReport, ValueReport};
 pub use run_plan::{PlanError, RunPlan};
 pub use runtime::{RunOptions, Runtime, RuntimeConfig};
 pub use spec::{Generator, InputSpec, SpecError};

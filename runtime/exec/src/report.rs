@@ -24,12 +24,35 @@ pub struct RunReport {
 }
 
 /// A GPU on which a program ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GpuReport {
     /// The device's name.
     pub name: String,
     /// The counts of a simulator since the process began, as JSON.
     pub simulator: Option<String>,
+    /// The launches of a run, in order.
+    pub launches: Vec<LaunchReport>,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchReport {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The segment that it is part of.
+    pub segment: String,
+    /// Blocks of the grid, and threads of each.
+    pub blocks: i64,
+    pub block: u32,
+    /// Shared memory of a block, in bytes.
+    pub shared_bytes: u64,
+    /// Registers of a thread; `None` where the driver does not say.
+    pub registers: Option<u32>,
+    /// Blocks that a multiprocessor has at a time, and the share of its warps that these fill.
+    pub blocks_per_multiprocessor: u32,
+    pub occupancy: f64,
+    /// The time between the events around it; the median over the repetitions.
+    pub time_ms: f64,
 }
 
 /// A segment's part of it. Bytes are those of the model that made the plan, for these extents.

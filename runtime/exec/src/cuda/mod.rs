@@ -4,29 +4,37 @@
 //! says `unsupported: no device (...)`; it never panics: all symbols that are used later are looked up first, as a
 //! missing one would panic in the binding. PTX that the driver's compiler refuses is an error with its log.
 //!
-//! Steps run in order on one stream; times come from events on it. Buffers are allocated for each run.
+//! A [`CudaProgram`] is code on a device; a [`CudaExecutable`] is one with its extents and its memory, which runs on pointers and on a stream of the
+//! caller's. Runs on tensors of the host go through it as well: they allocate, copy, and take times by events.
+//!
+//! Reading order: this file (the device), `memory`, `module`, `steps`, `executable`, `graph`, `program`; `simulator` puts a simulated GPU in the driver's place.
 
-use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 
 use crate::error::RuntimeError;
-use crate::load::LoadError;
+use module::Modules;
 
+mod executable;
+mod graph;
+mod memory;
+mod module;
 mod program;
 mod simulator;
+mod steps;
 
+pub use executable::CudaExecutable;
+pub use graph::CudaGraph;
+pub use memory::DeviceMemory;
 pub use program::CudaProgram;
 pub use simulator::Simulator;
 
-/// Bytes that are kept of what the driver's compiler says.
-const LOG_BYTES: usize = 16 * 1024;
-
 /// Every driver function that this file, or what it calls, may come to.
-const SYMBOLS: [&str; 33] = [
+const SYMBOLS: [&str; 44] = [
     "cuInit",
     "cuDeviceGet",
+    "cuDeviceGetCount",
     "cuDeviceGetAttribute",
     "cuDeviceGetName",
     "cuDevicePrimaryCtxRetain",
@@ -40,23 +48,33 @@ const SYMBOLS: [&str; 33] = [
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
     "cuStreamWaitEvent",
+    "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+    "cuGraphExecDestroy",
+    "cuGraphDestroy",
     "cuEventCreate",
     "cuEventDestroy_v2",
     "cuEventRecord",
     "cuEventSynchronize",
     "cuEventElapsedTime",
     "cuMemGetInfo_v2",
-    "cuMemAllocAsync",
-    "cuMemFreeAsync",
     "cuMemAlloc_v2",
     "cuMemFree_v2",
     "cuMemcpyHtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyDtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuMemsetD16Async",
+    "cuMemsetD32Async",
+    "cuMemsetD2D32Async",
     "cuModuleLoadDataEx",
     "cuModuleGetFunction",
     "cuModuleUnload",
+    "cuFuncGetAttribute",
     "cuFuncSetAttribute",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessor",
     "cuLaunchKernel",
 ];
 
@@ -65,13 +83,27 @@ const SYMBOLS: [&str; 33] = [
 pub struct CudaDevice {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    /// The modules that it loaded last.
+    modules: Arc<Modules>,
     sm: u32,
-    /// Shared memory of a block that asks for it.
+    /// Shared memory of any block, and of one that asks for it.
     shared: u64,
+    shared_optin: u64,
+    threads_per_multiprocessor: u32,
+}
+
+impl PartialEq for CudaDevice {
+    /// True for the same device of the same driver.
+    fn eq(&self, other: &CudaDevice) -> bool {
+        self.context == other.context
+    }
 }
 
 impl CudaDevice {
-    /// Opens the GPU of that number.
+    /// Opens the GPU of that number, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` tells it which there are).
+    ///
+    /// # Errors
+    /// [`RuntimeError::NoDevice`] without a driver, with one that is too old, or without such a GPU.
     pub fn open(ordinal: usize) -> Result<CudaDevice, RuntimeError> {
         if simulator::is_simulated() {
             let reason = "the driver is a simulator that was not asked for".to_string();
@@ -85,20 +117,31 @@ impl CudaDevice {
         let no_device = |error: DriverError| RuntimeError::NoDevice {
             reason: describe(error),
         };
+        let count = CudaContext::device_count().map_err(no_device)?;
+        if !usize::try_from(count).is_ok_and(|count| ordinal < count) {
+            let reason =
+                format!("there is no GPU {ordinal}, the driver has {count}, counted from 0");
+            return Err(RuntimeError::NoDevice { reason });
+        }
         let context = CudaContext::new(ordinal).map_err(no_device)?;
         // SAFETY: everything here runs on one stream, so that no slice is used by two.
         unsafe { context.disable_event_tracking() };
         let (major, minor) = context.compute_capability().map_err(no_device)?;
-        let attribute =
-            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-        let shared = context.attribute(attribute).map_err(no_device)?;
+        use sys::CUdevice_attribute as Attribute;
+        let attribute = |attribute| context.attribute(attribute).map_err(no_device);
+        let shared = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?;
+        let optin = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let threads = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
         let stream = context.new_stream().map_err(no_device)?;
         let sm = u32::try_from(major * 10 + minor).unwrap_or(0);
         Ok(CudaDevice {
             context,
             stream,
+            modules: Arc::default(),
             sm,
             shared: u64::try_from(shared).unwrap_or(0),
+            shared_optin: u64::try_from(optin).unwrap_or(0),
+            threads_per_multiprocessor: u32::try_from(threads).unwrap_or(0),
         })
     }
 
@@ -110,6 +153,26 @@ impl CudaDevice {
     /// The device's name, for reports.
     pub fn name(&self) -> Result<String, RuntimeError> {
         self.context.name().map_err(failed("cuDeviceGetName"))
+    }
+
+    /// A stream of the device's own, as a `CUstream` in a number.
+    pub fn stream(&self) -> u64 {
+        self.stream.cu_stream().addr() as u64
+    }
+
+    /// Waits for all work of the device's own stream.
+    ///
+    /// # Errors
+    /// An error of the driver, which may be that of a kernel.
+    pub fn synchronize(&self) -> Result<(), RuntimeError> {
+        let done = self.stream.synchronize();
+        done.map_err(failed("cuStreamSynchronize"))
+    }
+
+    /// Makes the device's context current for this thread.
+    fn bind(&self) -> Result<(), RuntimeError> {
+        let bound = self.context.bind_to_thread();
+        bound.map_err(failed("cuCtxSetCurrent"))
     }
 }
 
@@ -157,60 +220,6 @@ fn failed(call: &'static str) -> impl Fn(DriverError) -> RuntimeError {
     move |error| RuntimeError::Device {
         call,
         message: describe(error),
-    }
-}
-
-/// A loaded module; its functions are good for as long as it lives.
-struct Module {
-    handle: sys::CUmodule,
-    context: Arc<CudaContext>,
-}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        if self.context.bind_to_thread().is_ok() {
-            // SAFETY: loaded by `load_module`, unloaded once. An error here has nobody to go to.
-            let _ = unsafe { result::module::unload(self.handle) };
-        }
-    }
-}
-
-/// Compiles PTX; the error has the compiler's log.
-fn load_module(device: &CudaDevice, kernel: &str, ptx: &str) -> Result<Module, RuntimeError> {
-    let refused = |log: String| LoadError::Refused {
-        kernel: Some(kernel.to_string()),
-        log,
-    };
-    let text = CString::new(ptx).map_err(|_| refused("the PTX holds a zero byte".to_string()))?;
-    device
-        .context
-        .bind_to_thread()
-        .map_err(failed("cuCtxSetCurrent"))?;
-    let mut log = vec![0u8; LOG_BYTES];
-    let mut options = [
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-    ];
-    let mut values = [
-        log.as_mut_ptr().cast::<c_void>(),
-        std::ptr::without_provenance_mut(LOG_BYTES),
-    ];
-    let mut handle = std::ptr::null_mut();
-    // SAFETY: the text ends in a zero byte, the options are two, and the log has the length that they say.
-    let loaded = unsafe {
-        let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
-        sys::cuModuleLoadDataEx(&mut handle, text.as_ptr().cast(), 2, options, values).result()
-    };
-    match loaded {
-        Ok(()) => Ok(Module {
-            handle,
-            context: device.context.clone(),
-        }),
-        Err(error) => {
-            let said = log.split(|byte| *byte == 0).next().unwrap_or_default();
-            let said = String::from_utf8_lossy(said);
-            Err(refused(format!("{}: {}", describe_code(error), said.trim())).into())
-        }
     }
 }
 

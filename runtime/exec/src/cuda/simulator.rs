@@ -29,8 +29,14 @@ type Configure = unsafe extern "C" fn(*const c_char) -> sys::CUresult;
 type Report = unsafe extern "C" fn(*mut *const c_char) -> sys::CUresult;
 
 impl CudaDevice {
-    /// Opens a simulated GPU. A process has one driver: after this it is the simulator, and every later call gives the same device.
-    pub fn open_simulated(simulator: &Simulator) -> Result<CudaDevice, RuntimeError> {
+    /// Opens the simulated GPU of that number. A process has one driver: after this it is the simulator, with these options.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NoDevice`] where the library cannot be loaded, refuses the options or is in use with others, or has no such GPU.
+    pub fn open_simulated(
+        simulator: &Simulator,
+        ordinal: usize,
+    ) -> Result<CudaDevice, RuntimeError> {
         let no_device = |reason: String| RuntimeError::NoDevice { reason };
         // SAFETY: the library runs no code when it is loaded.
         let library = unsafe { Library::new(&simulator.library) };
@@ -52,7 +58,14 @@ impl CudaDevice {
             .map_err(|error| no_device(describe(error)))?;
         // The driver stays in use to the end of the process.
         std::mem::forget(library);
-        CudaDevice::start(0)
+        CudaDevice::start(ordinal)
+    }
+}
+
+impl CudaDevice {
+    /// The counts of the simulator since the process began, as JSON (docs/gpu-simulator.md); `None` of a GPU.
+    pub fn simulated_counts(&self) -> Option<String> {
+        report()
     }
 }
 

@@ -1,0 +1,207 @@
+//! A binding is a program bound to extents: the version that runs, its plan, and for each buffer whose memory it is. What callers bring
+//! in each call are operands; devices put their addresses where the binding says.
+//!
+//! An output is written where the caller wants it. One that updates an input begins as a copy of that; one that is a view, or shares
+//! the memory of another output, is copied at the end.
+
+use std::fmt;
+
+use fuser_artifact::limits::BUFFER_ALIGN;
+use fuser_artifact::{Artifact, TensorSpec};
+
+use crate::bind::{self, Explicit};
+use crate::error::RuntimeError;
+use crate::run_plan::{Home, RunPlan};
+use crate::tensor::stored_bytes;
+
+/// A tensor of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// The input of that number.
+    Input(usize),
+    /// The output of that number.
+    Output(usize),
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Input(number) => write!(f, "input {number}"),
+            Operand::Output(number) => write!(f, "output {number}"),
+        }
+    }
+}
+
+/// A call that cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// Another number of inputs or outputs than the program has.
+    Count { inputs: usize, outputs: usize },
+    /// Memory of another length, in bytes, than the tensor has.
+    Bytes {
+        operand: Operand,
+        expected: usize,
+        found: usize,
+    },
+    /// Memory that does not begin at a multiple of [`BUFFER_ALIGN`].
+    Alignment { operand: Operand, address: u64 },
+    /// More bytes to copy than the memory on a device has.
+    Beyond { expected: usize, found: usize },
+    /// Address 0 for a tensor that has elements.
+    Null { operand: Operand },
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Count { inputs, outputs } => {
+                write!(f, "the program has {inputs} inputs and {outputs} outputs")
+            }
+            CallError::Bytes {
+                operand,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "{operand} has {expected} bytes, the memory for it {found}"
+                )
+            }
+            CallError::Alignment { operand, address } => {
+                let past = address % BUFFER_ALIGN as u64;
+                write!(
+                    f,
+                    "the memory of {operand} is not aligned to {BUFFER_ALIGN} bytes: it begins {past} bytes past such an address; give a copy"
+                )
+            }
+            CallError::Beyond { expected, found } => {
+                write!(
+                    f,
+                    "{found} bytes are to be copied, the memory has {expected}"
+                )
+            }
+            CallError::Null { operand } => {
+                write!(f, "{operand} has no memory: its address is 0")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// A program bound to extents.
+pub(crate) struct Binding {
+    /// The version that runs, counted from 0.
+    pub version: usize,
+    pub plan: RunPlan,
+    /// The bytes of the inputs and of the outputs.
+    pub bytes: [Vec<usize>; 2],
+    /// The buffers that are the caller's memory.
+    pub borrowed: Vec<(usize, Operand)>,
+    /// Buffers that are nobody's tensor and no temporary: they have memory of their own.
+    pub own: Vec<usize>,
+    /// Buffers that begin as a copy of an input.
+    pub copied_in: Vec<(usize, usize)>,
+    /// Buffers that are copied to an output at the end.
+    pub copied_out: Vec<(usize, usize)>,
+}
+
+impl Binding {
+    /// Binds an artifact, of all versions, to extents, all of which are given by name.
+    pub fn new(whole: &Artifact, extents: &Explicit) -> Result<Binding, RuntimeError> {
+        let nothing = whole.inputs.iter().map(|_| None).collect::<Vec<_>>();
+        let extents = bind::bind(&whole.extents, &whole.inputs, &nothing, extents)?;
+        let version = whole.version(&extents);
+        let artifact = whole.versions().nth(version).unwrap_or(whole);
+        let mut binding = Binding {
+            version,
+            plan: RunPlan::new(artifact, &extents)?,
+            bytes: [
+                sizes(artifact, &artifact.inputs, &extents)?,
+                sizes(artifact, &artifact.outputs, &extents)?,
+            ],
+            borrowed: Vec::new(),
+            own: Vec::new(),
+            copied_in: Vec::new(),
+            copied_out: Vec::new(),
+        };
+        binding.place(&artifact.outputs);
+        Ok(binding)
+    }
+
+    /// Finds out whose memory each buffer is.
+    fn place(&mut self, outputs: &[TensorSpec]) {
+        for (index, buffer) in self.plan.buffers.iter().enumerate() {
+            let is_whole = |output: &usize| self.bytes[1].get(*output) == Some(&buffer.bytes);
+            let mut here =
+                (0..outputs.len()).filter(|&output| outputs[output].buffer as usize == index);
+            match buffer.home {
+                Home::Arena(_) => {}
+                Home::Input(input) => self.borrowed.push((index, Operand::Input(input))),
+                Home::Own { update_of } => {
+                    match here.clone().next().filter(is_whole) {
+                        Some(output) => {
+                            here.next();
+                            self.borrowed.push((index, Operand::Output(output)));
+                        }
+                        None => self.own.push(index),
+                    }
+                    self.copied_in.extend(update_of.map(|input| (index, input)));
+                }
+            }
+            self.copied_out.extend(here.map(|output| (index, output)));
+        }
+    }
+
+    /// Checks the number of the operands of a call, and each: `operand` has the address and, where it is known, the length of one.
+    pub fn check(
+        &self,
+        [inputs, outputs]: [usize; 2],
+        operand: impl Fn(Operand) -> (u64, Option<usize>),
+    ) -> Result<(), CallError> {
+        let [expected_in, expected_out] = &self.bytes;
+        if inputs != expected_in.len() || outputs != expected_out.len() {
+            return Err(CallError::Count {
+                inputs: expected_in.len(),
+                outputs: expected_out.len(),
+            });
+        }
+        let expected_in = (0..).map(Operand::Input).zip(expected_in);
+        let expected_out = (0..).map(Operand::Output).zip(expected_out);
+        let mut all = expected_in.chain(expected_out);
+        all.try_for_each(|(name, &expected)| check_one(name, expected, operand(name)))
+    }
+}
+
+fn check_one(
+    operand: Operand,
+    expected: usize,
+    (address, found): (u64, Option<usize>),
+) -> Result<(), CallError> {
+    if let Some(found) = found.filter(|found| *found != expected) {
+        return Err(CallError::Bytes {
+            operand,
+            expected,
+            found,
+        });
+    }
+    match (expected, address) {
+        (0, _) => Ok(()),
+        (_, 0) => Err(CallError::Null { operand }),
+        _ if address.is_multiple_of(BUFFER_ALIGN as u64) => Ok(()),
+        _ => Err(CallError::Alignment { operand, address }),
+    }
+}
+
+/// The bytes of tensors as they are stored.
+fn sizes(
+    artifact: &Artifact,
+    tensors: &[TensorSpec],
+    extents: &[i64],
+) -> Result<Vec<usize>, RuntimeError> {
+    let size = |tensor: &TensorSpec| {
+        let axes = bind::axes(tensor, &artifact.extents, extents)?;
+        stored_bytes(tensor.dtype, &axes).map_err(|error| RuntimeError::Plan(error.into()))
+    };
+    tensors.iter().map(size).collect()
+}

@@ -1,0 +1,315 @@
+//! Programs that are bound to extents and run on device pointers of the caller's, on a stream of the caller's.
+//!
+//! All that extents decide is decided when a [`CudaExecutable`] is made: the version, every size, grids, the memory of temporaries, what
+//! a kernel's launch asks of the driver. A run checks the addresses that it is given, puts them into a table and calls the driver once for
+//! each step: a launch for each kernel, a copy for each output that is a view. It allocates nothing, takes no lock and waits for nothing;
+//! the work is done when the stream comes to it.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::driver::{result, sys};
+use fuser_artifact::Artifact;
+
+use super::memory::DeviceMemory;
+use super::program::CudaProgram;
+use super::steps::{Launch, Step, Work, copy, fill, steps};
+use super::{CudaDevice, failed};
+use crate::bind::Explicit;
+use crate::binding::{Binding, Operand};
+use crate::error::{RuntimeError, StepName};
+use crate::plan;
+use crate::run_plan::{Home, PlanError, RunPlan};
+
+/// A program on a GPU with its extents and its memory.
+///
+/// Runs of one executable use the same memory for temporaries: those on different streams have to be ordered by the caller, or each
+/// stream gets an executable of its own, which share the compiled code.
+pub struct CudaExecutable {
+    program: Arc<CudaProgram>,
+    binding: Binding,
+    steps: Vec<Step>,
+    /// The address of each buffer; those of the caller's are set by each run.
+    addresses: Vec<u64>,
+    /// Room for the addresses of one launch's parameters.
+    parameters: Vec<*mut c_void>,
+    /// Temporaries, and buffers that are no tensor of the caller's.
+    scratch: DeviceMemory,
+}
+
+// SAFETY: `parameters` is empty between runs, and everything else may be sent.
+unsafe impl Send for CudaExecutable {}
+
+impl CudaExecutable {
+    /// Binds a program to the extents, all of which are given by name.
+    ///
+    /// # Errors
+    /// Extents without a value; too little memory of the device for the temporaries; a kernel whose block asks for more shared memory,
+    /// or whose grid has more blocks, than the device takes.
+    pub fn new(
+        program: Arc<CudaProgram>,
+        extents: &Explicit,
+    ) -> Result<CudaExecutable, RuntimeError> {
+        let binding = Binding::new(program.artifact(), extents)?;
+        let version = program.version_number(binding.version);
+        let steps = steps(version, &binding.plan)?;
+        let (own, bytes) = own_places(&binding)?;
+        let scratch = version.device().allocate_part(bytes, bytes as u64)?;
+        let place = |home| match home {
+            Home::Arena(offset) => scratch.address() + offset as u64,
+            Home::Input(_) | Home::Own { .. } => scratch.address(),
+        };
+        let buffers = binding.plan.buffers.iter();
+        let mut addresses: Vec<u64> = buffers.map(|buffer| place(buffer.home)).collect();
+        for (&buffer, offset) in binding.own.iter().zip(own) {
+            addresses[buffer] = scratch.address() + offset as u64;
+        }
+        let most = steps.iter().map(|step| match &step.work {
+            Work::Launch(launch) => launch.buffers.len() + launch.extents.len(),
+            Work::Copy { .. } | Work::Fill { .. } => 0,
+        });
+        let most = most.max().unwrap_or(0);
+        Ok(CudaExecutable {
+            program,
+            steps,
+            addresses,
+            parameters: Vec::with_capacity(most),
+            scratch,
+            binding,
+        })
+    }
+
+    /// The artifact of the version that runs.
+    pub fn artifact(&self) -> &Artifact {
+        self.version().artifact()
+    }
+
+    fn version(&self) -> &CudaProgram {
+        self.program.version_number(self.binding.version)
+    }
+
+    pub(super) fn device(&self) -> &CudaDevice {
+        self.version().device()
+    }
+
+    pub(super) fn plan(&self) -> &RunPlan {
+        &self.binding.plan
+    }
+
+    /// The bytes of each input.
+    pub fn input_bytes(&self) -> &[usize] {
+        &self.binding.bytes[0]
+    }
+
+    /// The bytes of each output.
+    pub fn output_bytes(&self) -> &[usize] {
+        &self.binding.bytes[1]
+    }
+
+    /// Bytes of device memory that the executable holds.
+    pub fn scratch_bytes(&self) -> usize {
+        self.scratch.bytes()
+    }
+
+    /// The number of kernels that a run launches.
+    pub fn launches(&self) -> usize {
+        self.launched().count()
+    }
+
+    /// The launches of a run, each with the segment that it is part of and its place among the steps.
+    pub(super) fn launched(&self) -> impl Iterator<Item = (usize, usize, &Launch)> {
+        let steps = self.steps.iter().enumerate();
+        steps.filter_map(|(at, step)| match &step.work {
+            Work::Launch(launch) => Some((self.segment(at), at, launch)),
+            Work::Copy { .. } | Work::Fill { .. } => None,
+        })
+    }
+
+    /// The name of a launch's kernel.
+    pub(super) fn kernel_name(&self, launch: &Launch) -> String {
+        self.version().kernel_name(launch.kernel)
+    }
+
+    /// The segment of a step.
+    pub(super) fn segment(&self, step: usize) -> usize {
+        let step = self.steps.get(step);
+        let planned = step.and_then(|step| self.binding.plan.steps.get(step.index));
+        planned.map_or(0, |(segment, _)| *segment)
+    }
+
+    /// Starts a run on a stream. `inputs` and `outputs` are the addresses of tensors in device memory, stored as the artifact's inputs and
+    /// outputs say, of [`input_bytes`](Self::input_bytes) and [`output_bytes`](Self::output_bytes) bytes, at multiples of
+    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN); the address of a tensor without elements is not looked at. `stream` is a `CUstream` as a number (PyTorch's
+    /// `torch.cuda.current_stream().cuda_stream`, CuPy's `stream.ptr`), 0 for the default one.
+    ///
+    /// An output that updates an input may have that input's address: then nothing is copied before.
+    ///
+    /// # Errors
+    /// Another number of tensors, or an address that is 0 or not aligned, before anything is started. An error of the driver, with the step at
+    /// which it came; errors of kernels come later, from whatever call is made next, and stay for as long as the process:
+    /// [`run_blocking`](Self::run_blocking) tells of which step they are.
+    ///
+    /// # Safety
+    /// Until the stream has done the work: the tensors are memory of this device, of so many bytes; outputs overlap no other tensor, but for the
+    /// input that they update; and the executable is not dropped or run on another stream. The stream is one of the device's primary context.
+    pub unsafe fn run(
+        &mut self,
+        inputs: &[u64],
+        outputs: &[u64],
+        stream: u64,
+    ) -> Result<(), RuntimeError> {
+        // SAFETY: the caller's word.
+        unsafe { self.run_with(inputs, outputs, stream, &mut |_, _| Ok(())) }
+    }
+
+    /// Runs the program as [`run`](Self::run) does, and waits for the stream after each step, so that the error of a kernel is told with the
+    /// step that it came from. For finding mistakes.
+    ///
+    /// # Errors
+    /// Those of `run`, and those of the kernels.
+    ///
+    /// # Safety
+    /// As for `run`.
+    pub unsafe fn run_blocking(
+        &mut self,
+        inputs: &[u64],
+        outputs: &[u64],
+        stream: u64,
+    ) -> Result<(), RuntimeError> {
+        let wait = &mut |_, stream| {
+            // SAFETY: the caller's word that it is a stream.
+            let done = unsafe { result::stream::synchronize(stream) };
+            done.map_err(failed("cuStreamSynchronize"))
+        };
+        // SAFETY: the caller's word.
+        unsafe { self.run_with(inputs, outputs, stream, wait) }
+    }
+
+    /// Runs the program; `then` is called before the first step with 0, and with n behind the n-th.
+    ///
+    /// # Safety
+    /// As for `run`.
+    pub(super) unsafe fn run_with(
+        &mut self,
+        inputs: &[u64],
+        outputs: &[u64],
+        stream: u64,
+        then: &mut dyn FnMut(usize, sys::CUstream) -> Result<(), RuntimeError>,
+    ) -> Result<(), RuntimeError> {
+        let binding = &self.binding;
+        let given = |operand| match operand {
+            Operand::Input(input) => inputs[input],
+            Operand::Output(output) => outputs[output],
+        };
+        binding.check([inputs.len(), outputs.len()], |operand| {
+            (given(operand), None)
+        })?;
+        for &(buffer, operand) in &binding.borrowed {
+            self.addresses[buffer] = given(operand);
+        }
+        self.device().bind()?;
+        let stream: sys::CUstream = std::ptr::without_provenance_mut(stream as usize);
+        let binding = &self.binding;
+        for &(buffer, input) in &binding.copied_in {
+            let bytes = binding.plan.buffers[buffer]
+                .bytes
+                .min(binding.bytes[0][input]);
+            // SAFETY: the caller's word on the tensors, and the plan's that the buffer has so many bytes.
+            unsafe { copy(inputs[input], self.addresses[buffer], bytes, stream)? }
+        }
+        then(0, stream)?;
+        for at in 0..self.steps.len() {
+            // SAFETY: the caller's word on the tensors; the plan has compared all sizes with the buffers.
+            let done = unsafe { self.step(at, stream) };
+            done.and_then(|()| then(at + 1, stream))
+                .map_err(|error| self.named(at, error))?;
+        }
+        for &(buffer, output) in &self.binding.copied_out {
+            let bytes = self.binding.bytes[1][output];
+            // SAFETY: as above.
+            unsafe { copy(self.addresses[buffer], outputs[output], bytes, stream)? }
+        }
+        Ok(())
+    }
+
+    /// Starts a step.
+    ///
+    /// # Safety
+    /// The addresses are good for the step, and the stream is one.
+    unsafe fn step(&mut self, at: usize, stream: sys::CUstream) -> Result<(), RuntimeError> {
+        let (steps, addresses, parameters) =
+            (&self.steps, &mut self.addresses, &mut self.parameters);
+        match &steps[at].work {
+            Work::Launch(launch) => {
+                let table = addresses.as_mut_ptr();
+                let buffers = launch
+                    .buffers
+                    .iter()
+                    .map(|&buffer| table.wrapping_add(buffer));
+                let extents = launch.extents.as_ptr().cast_mut();
+                let extents = (0..launch.extents.len()).map(|extent| extents.wrapping_add(extent));
+                parameters.clear();
+                parameters.extend(buffers.map(|address| address.cast::<c_void>()));
+                parameters.extend(extents.map(|extent| extent.cast::<c_void>()));
+                // SAFETY: the artifact's word is that the kernel takes these parameters, pointers first; the driver copies them before it
+                // returns.
+                let launched = unsafe { launch.start(stream, parameters) };
+                parameters.clear();
+                launched.map_err(failed("cuLaunchKernel"))
+            }
+            // SAFETY: the caller's word.
+            Work::Copy { from, to, bytes } => unsafe {
+                copy(addresses[*from], addresses[*to], *bytes, stream)
+            },
+            Work::Fill {
+                buffer,
+                count,
+                pattern,
+            } => {
+                // SAFETY: the caller's word.
+                unsafe { fill(addresses[*buffer], *count, *pattern, stream) }
+            }
+        }
+    }
+
+    /// The error of a step with its name.
+    fn named(&self, at: usize, error: RuntimeError) -> RuntimeError {
+        let mut step = StepName {
+            kernel: None,
+            number: at + 1,
+            steps: self.steps.len(),
+            grid: 0,
+            block: 0,
+            shared_bytes: 0,
+        };
+        if let Some(Work::Launch(launch)) = self.steps.get(at).map(|step| &step.work) {
+            step.kernel = Some(self.kernel_name(launch));
+            step.grid = launch.blocks;
+            step.block = launch.block;
+            step.shared_bytes = launch.shared_bytes;
+        }
+        let error = Box::new(error);
+        RuntimeError::Step { step, error }
+    }
+}
+
+impl Drop for CudaExecutable {
+    fn drop(&mut self) {
+        // Nothing may use the memory that is freed now. An error here has nobody to go to.
+        let _ = self.device().context.synchronize();
+    }
+}
+
+/// The offsets of the buffers that have memory of their own, behind the arena, and the bytes of both.
+fn own_places(binding: &Binding) -> Result<(Vec<usize>, usize), PlanError> {
+    let plan = &binding.plan;
+    let padded = |bytes| plan::padded(bytes).ok_or(PlanError::TooLarge);
+    let mut end = padded(plan.arena_bytes)?;
+    let mut offsets = Vec::with_capacity(binding.own.len());
+    for &buffer in &binding.own {
+        offsets.push(end);
+        let next = end.checked_add(padded(plan.buffers[buffer].bytes)?);
+        end = next.ok_or(PlanError::TooLarge)?;
+    }
+    Ok((offsets, end))
+}

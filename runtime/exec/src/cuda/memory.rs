@@ -1,0 +1,172 @@
+//! Memory of a GPU, as a whole allocation that frees itself.
+
+use cudarc::driver::sys::CUevent_flags as EventFlags;
+use cudarc::driver::{CudaEvent, DriverError, result, sys};
+
+use super::steps::copy;
+use super::{CudaDevice, failed};
+use crate::binding::CallError;
+use crate::copy::{CopyTime, REPEATS, WARMUPS};
+use crate::error::RuntimeError;
+use crate::report::median;
+
+/// Memory of a device. Its address is a multiple of 256; its bytes are arbitrary until they are written.
+#[derive(Debug)]
+pub struct DeviceMemory {
+    device: CudaDevice,
+    address: u64,
+    bytes: usize,
+}
+
+impl CudaDevice {
+    /// Free bytes of the device's memory, and all.
+    pub fn memory(&self) -> Result<(u64, u64), RuntimeError> {
+        let info = self.context.mem_get_info();
+        let (free, total) = info.map_err(failed("cuMemGetInfo"))?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// Allocates `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`RuntimeError::DeviceMemory`] where the device has too few.
+    pub fn allocate(&self, bytes: usize) -> Result<DeviceMemory, RuntimeError> {
+        self.allocate_part(bytes, bytes as u64)
+    }
+
+    /// Allocates a part of what a program takes, which is `planned` bytes.
+    pub(super) fn allocate_part(
+        &self,
+        bytes: usize,
+        planned: u64,
+    ) -> Result<DeviceMemory, RuntimeError> {
+        self.bind()?;
+        // SAFETY: the context is current; the driver gives no memory for 0 bytes.
+        let allocated = unsafe { result::malloc_sync(bytes.max(1)) };
+        let address = match allocated {
+            Ok(address) => address,
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                return Err(self.too_little(bytes as u64, planned)?);
+            }
+            Err(error) => return Err(failed("cuMemAlloc")(error)),
+        };
+        Ok(DeviceMemory {
+            device: self.clone(),
+            address,
+            bytes,
+        })
+    }
+
+    /// Refuses `requested` bytes, of the `planned` that a program takes, that are more than the device has free.
+    pub(super) fn check_memory(&self, requested: u64, planned: u64) -> Result<(), RuntimeError> {
+        match self.memory()?.0 < requested {
+            true => Err(self.too_little(requested, planned)?),
+            false => Ok(()),
+        }
+    }
+
+    fn too_little(&self, requested: u64, planned: u64) -> Result<RuntimeError, RuntimeError> {
+        let (free, total) = self.memory()?;
+        Ok(RuntimeError::DeviceMemory {
+            requested,
+            free,
+            total,
+            planned,
+        })
+    }
+}
+
+impl CudaDevice {
+    /// Times a copy on the device that reads half of `bytes` and writes the other half.
+    ///
+    /// # Errors
+    /// [`RuntimeError::DeviceMemory`] where the device has less free than `bytes`.
+    pub fn copy_time(&self, bytes: u64) -> Result<CopyTime, RuntimeError> {
+        self.check_memory(bytes, bytes)?;
+        let half = usize::try_from(bytes / 2).unwrap_or(usize::MAX);
+        let [from, to] = [self.allocate(half)?, self.allocate(half)?];
+        let event = || {
+            let event = self.context.new_event(Some(EventFlags::CU_EVENT_DEFAULT));
+            event.map_err(failed("cuEventCreate"))
+        };
+        let ends = [event()?, event()?];
+        let record = |event: &CudaEvent| {
+            let recorded = event.record(&self.stream);
+            recorded.map_err(failed("cuEventRecord"))
+        };
+        let mut times = Vec::with_capacity(WARMUPS + REPEATS);
+        for _ in 0..WARMUPS + REPEATS {
+            record(&ends[0])?;
+            // SAFETY: both have so many bytes, and the copy is waited for.
+            unsafe { copy(from.address, to.address, half, self.stream.cu_stream())? }
+            record(&ends[1])?;
+            let time = ends[0].elapsed_ms(&ends[1]);
+            times.push(f64::from(time.map_err(failed("cuEventElapsedTime"))?));
+        }
+        Ok(CopyTime {
+            bytes: 2 * half as u64,
+            time_ms: median(times.split_off(WARMUPS)),
+        })
+    }
+}
+
+impl DeviceMemory {
+    /// The address of the first byte, as kernels and the driver's copies take it.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The number of bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Copies `bytes` to the beginning of the memory, behind all work of the device's own stream, and waits for it.
+    ///
+    /// # Errors
+    /// [`CallError::Beyond`] for more bytes than the memory has; an error of the driver.
+    pub fn upload(&mut self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        self.check(bytes.len())?;
+        self.device.bind()?;
+        if !bytes.is_empty() {
+            let stream = self.device.stream.cu_stream();
+            // SAFETY: the memory has these bytes, and the wait keeps them in place.
+            let copied = unsafe { result::memcpy_htod_async(self.address, bytes, stream) };
+            copied.map_err(failed("cuMemcpyHtoDAsync"))?;
+        }
+        self.device.synchronize()
+    }
+
+    /// Copies the first bytes of the memory to `bytes`, behind all work of the device's own stream, and waits for it.
+    ///
+    /// # Errors
+    /// [`CallError::Beyond`] for more bytes than the memory has; an error of the driver.
+    pub fn download(&self, bytes: &mut [u8]) -> Result<(), RuntimeError> {
+        self.check(bytes.len())?;
+        self.device.bind()?;
+        if !bytes.is_empty() {
+            let stream = self.device.stream.cu_stream();
+            // SAFETY: the memory has so many bytes, and the wait keeps theirs in place.
+            let copied = unsafe { result::memcpy_dtoh_async(bytes, self.address, stream) };
+            copied.map_err(failed("cuMemcpyDtoHAsync"))?;
+        }
+        self.device.synchronize()
+    }
+
+    fn check(&self, found: usize) -> Result<(), CallError> {
+        let expected = self.bytes;
+        let fits = found <= expected;
+        fits.then_some(())
+            .ok_or(CallError::Beyond { expected, found })
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        // The driver waits for work that may use the memory. An error here has nobody to go to.
+        if self.device.bind().is_ok() {
+            // SAFETY: allocated by `allocate_part`, freed once.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}

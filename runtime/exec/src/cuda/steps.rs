@@ -1,0 +1,296 @@
+//! The steps of a plan as calls of the driver: launches, copies and fills, with every number that the extents decide.
+
+use std::ffi::c_void;
+
+use cudarc::driver::{DriverError, result, sys};
+
+use super::module::Function;
+use super::program::CudaProgram;
+use super::{describe, failed};
+use crate::error::RuntimeError;
+use crate::run_plan::{PlannedStep, RunPlan};
+
+/// Most blocks of a grid along its first and its second axis.
+const MAX_GRID: [i64; 2] = [i32::MAX as i64, u16::MAX as i64];
+
+/// A step that there is something to do for.
+pub(super) struct Step {
+    /// Its place in the plan.
+    pub index: usize,
+    pub work: Work,
+}
+
+/// The work of a step, all of it numbers; buffers are positions in the table of addresses.
+pub(super) enum Work {
+    Launch(Launch),
+    Copy {
+        from: usize,
+        to: usize,
+        bytes: usize,
+    },
+    Fill {
+        buffer: usize,
+        count: usize,
+        pattern: Pattern,
+    },
+}
+
+/// A launch of a kernel.
+pub(super) struct Launch {
+    /// The kernel's place in the artifact.
+    pub kernel: usize,
+    function: Function,
+    /// Its parameters: buffers, by their places in the table of addresses, and extents.
+    pub buffers: Vec<usize>,
+    pub extents: Vec<i64>,
+    /// Blocks in all.
+    pub blocks: i64,
+    grid: [u32; 2],
+    pub block: u32,
+    /// Shared memory of a block that the launch gives, and that the code itself has.
+    pub shared_bytes: u32,
+    pub own_shared_bytes: u64,
+}
+
+/// The bits of an element that memory is filled with, by its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pattern {
+    One(u8),
+    Two(u16),
+    Four(u32),
+    /// The low and the high half.
+    Eight([u32; 2]),
+}
+
+impl Pattern {
+    fn new(size: usize, bits: u64) -> Pattern {
+        match size {
+            0 | 1 => Pattern::One(bits as u8),
+            2 => Pattern::Two(bits as u16),
+            4 => Pattern::Four(bits as u32),
+            _ => Pattern::Eight([bits as u32, (bits >> 32) as u32]),
+        }
+    }
+}
+
+impl Launch {
+    /// Registers of a thread, and blocks that a multiprocessor has at a time.
+    pub fn occupancy(&self) -> Result<(u32, u32), RuntimeError> {
+        let count = |call, found: Result<i32, DriverError>| {
+            let found = found.map_err(failed(call))?;
+            Ok::<_, RuntimeError>(u32::try_from(found).unwrap_or(0))
+        };
+        let (function, shared) = (&self.function, self.shared_bytes);
+        let blocks = function.blocks_per_multiprocessor(self.block, shared);
+        Ok((
+            count("cuFuncGetAttribute", function.registers())?,
+            count("cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks)?,
+        ))
+    }
+
+    /// Starts the kernel.
+    ///
+    /// # Safety
+    /// The parameters are addresses of what the kernel takes.
+    pub unsafe fn start(
+        &self,
+        stream: sys::CUstream,
+        parameters: &mut [*mut c_void],
+    ) -> Result<(), DriverError> {
+        let [columns, rows] = self.grid;
+        let (grid, block) = ((columns, rows, 1), (self.block, 1, 1));
+        // SAFETY: the caller's word.
+        unsafe {
+            result::launch_kernel(
+                self.function.handle,
+                grid,
+                block,
+                self.shared_bytes,
+                stream,
+                parameters,
+            )
+        }
+    }
+}
+
+/// Copies on the device, behind what the stream does before; nothing from a place to itself.
+///
+/// # Safety
+/// Both have so many bytes.
+pub(super) unsafe fn copy(
+    from: u64,
+    to: u64,
+    bytes: usize,
+    stream: sys::CUstream,
+) -> Result<(), RuntimeError> {
+    if bytes == 0 || from == to {
+        return Ok(());
+    }
+    // SAFETY: the caller's word.
+    let copied = unsafe { result::memcpy_dtod_async(to, from, bytes, stream) };
+    copied.map_err(failed("cuMemcpyDtoDAsync"))
+}
+
+/// Fills on the device. The driver fills with up to four bytes: those of eight are two columns, each with a distance of eight bytes between its rows.
+///
+/// # Safety
+/// There are so many elements.
+pub(super) unsafe fn fill(
+    to: u64,
+    count: usize,
+    pattern: Pattern,
+    stream: sys::CUstream,
+) -> Result<(), RuntimeError> {
+    // SAFETY: the caller's word.
+    let filled = unsafe {
+        match pattern {
+            Pattern::One(bits) => sys::cuMemsetD8Async(to, bits, count, stream).result(),
+            Pattern::Two(bits) => sys::cuMemsetD16Async(to, bits, count, stream).result(),
+            Pattern::Four(bits) => sys::cuMemsetD32Async(to, bits, count, stream).result(),
+            Pattern::Eight([low, high]) if low == high => {
+                sys::cuMemsetD32Async(to, low, count * 2, stream).result()
+            }
+            Pattern::Eight([low, high]) => {
+                let column = |to, bits| sys::cuMemsetD2D32Async(to, 8, bits, 1, count, stream);
+                column(to, low)
+                    .result()
+                    .and_then(|()| column(to + 4, high).result())
+            }
+        }
+    };
+    filled.map_err(failed("cuMemsetAsync"))
+}
+
+/// The steps of a plan that there is something to do for, checked against the limits of the device.
+pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, RuntimeError> {
+    let mut steps = Vec::with_capacity(plan.steps.len());
+    for (index, (_, step)) in plan.steps.iter().enumerate() {
+        let work = match step {
+            PlannedStep::Launch {
+                kernel,
+                buffers,
+                extents,
+                grid,
+                scratch_bytes,
+                block,
+            } => launch(program, *kernel, *grid, *scratch_bytes, *block)?.map(|launch| {
+                Work::Launch(Launch {
+                    buffers: buffers.clone(),
+                    extents: extents.clone(),
+                    ..launch
+                })
+            }),
+            PlannedStep::Copy { from, to, bytes } => (*bytes > 0).then_some(Work::Copy {
+                from: *from,
+                to: *to,
+                bytes: *bytes,
+            }),
+            PlannedStep::Fill {
+                buffer,
+                count,
+                size,
+                bits,
+            } => (*count > 0).then_some(Work::Fill {
+                buffer: *buffer,
+                count: *count,
+                pattern: Pattern::new(*size, *bits),
+            }),
+            // An artifact for a GPU that has one is not valid.
+            PlannedStep::Product { .. } => None,
+        };
+        steps.extend(work.map(|work| Step { index, work }));
+    }
+    Ok(steps)
+}
+
+/// A launch, without its parameters; none of an empty grid.
+fn launch(
+    program: &CudaProgram,
+    kernel: usize,
+    blocks: i64,
+    shared: usize,
+    block: u32,
+) -> Result<Option<Launch>, RuntimeError> {
+    let (function, code) = match (
+        program.functions().get(kernel),
+        program.artifact().kernels.get(kernel),
+    ) {
+        (Some(function), Some(code)) if blocks > 0 => (function, code),
+        _ => return Ok(None),
+    };
+    let name = || code.name.clone();
+    let grid = grid_of(blocks).ok_or_else(|| RuntimeError::Grid {
+        kernel: name(),
+        grid: blocks,
+        limit: MAX_GRID[0].saturating_mul(MAX_GRID[1]),
+    })?;
+    let device = program.device();
+    let bytes = (shared as u64).saturating_add(code.shared_bytes);
+    let too_much = |message: Option<String>| RuntimeError::SharedMemory {
+        kernel: name(),
+        bytes,
+        limit: device.shared_optin,
+        message,
+    };
+    if bytes > device.shared_optin {
+        return Err(too_much(None));
+    }
+    if bytes > device.shared {
+        let allowed = device.allow_shared(function, code.shared_bytes);
+        allowed.map_err(|error| too_much(Some(describe(error))))?;
+    }
+    Ok(Some(Launch {
+        kernel,
+        function: function.clone(),
+        buffers: Vec::new(),
+        extents: Vec::new(),
+        blocks,
+        grid,
+        block,
+        // It fits: the limit of a block is far below this.
+        shared_bytes: u32::try_from(shared).unwrap_or(u32::MAX),
+        own_shared_bytes: code.shared_bytes,
+    }))
+}
+
+/// A grid of at least so many blocks: the first axis as long as it may be, then the second.
+fn grid_of(blocks: i64) -> Option<[u32; 2]> {
+    let columns = blocks.clamp(1, MAX_GRID[0]);
+    let rows = (blocks - 1).max(0) / columns + 1;
+    let fits = rows <= MAX_GRID[1];
+    fits.then_some([columns as u32, rows as u32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_of_any_size_have_two_axes() {
+        let most = MAX_GRID[0];
+        for (blocks, grid) in [
+            (0, Some([1, 1])),
+            (1, Some([1, 1])),
+            (most, Some([most as u32, 1])),
+            (most + 1, Some([most as u32, 2])),
+            (most * MAX_GRID[1], Some([most as u32, MAX_GRID[1] as u32])),
+            (most * MAX_GRID[1] + 1, None),
+            (i64::MAX, None),
+        ] {
+            assert_eq!(grid_of(blocks), grid, "{blocks}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_the_low_bytes() {
+        let bits = 0x1122_3344_5566_7788;
+        let patterns = [1, 2, 4, 8].map(|size| Pattern::new(size, bits));
+        let expected = [
+            Pattern::One(0x88),
+            Pattern::Two(0x7788),
+            Pattern::Four(0x5566_7788),
+            Pattern::Eight([0x5566_7788, 0x1122_3344]),
+        ];
+        assert_eq!(patterns, expected);
+    }
+}
