@@ -134,6 +134,7 @@ fn programs_bound_on_a_gpu() {
     mistakes_of_callers_are_told(&device);
     memory_that_does_not_suffice_is_told_with_its_numbers(&device);
     fills_have_elements_of_every_size(&device);
+    memory_of_its_own_begins_as_zeros(&device);
     shared_memory_is_asked_for_where_it_is_needed(&device);
     devices_are_counted(&device);
 }
@@ -184,6 +185,15 @@ fn a_run_is_a_launch_for_each_kernel(device: &CudaDevice) {
         case.prepare(device, 7).unwrap();
     });
     assert_eq!(again.get("cuModuleLoadDataEx"), None);
+    // One program for all extents: its code serves them.
+    let (session, options) = (&case.session, CompileOptions::default());
+    let program = session.program_on(device, &case.loaded, &options).unwrap();
+    program.bind(&[("N".to_string(), 7)].into()).unwrap();
+    let again = calls(device, || {
+        program.bind(&[("N".to_string(), 8)].into()).unwrap();
+    });
+    assert_eq!(again.get("cuModuleLoadDataEx"), None);
+    assert_eq!(again.get("cuModuleGetFunction"), None);
     let tensors = Tensors::new(device, &executable, &case.inputs.tensors);
     let [inputs, outputs] = tensors.addresses();
     let launches = executable.launches() as u64;
@@ -355,6 +365,13 @@ fn fills_have_elements_of_every_size(device: &CudaDevice) {
         // The result is waited for, and the run.
         assert_eq!(found["cuStreamSynchronize"], 2, "{dtype}");
     }
+}
+
+/// A buffer that is more than the output in it belongs to the program, and begins as zeros.
+fn memory_of_its_own_begins_as_zeros(device: &CudaDevice) {
+    let mut artifact = one_step(DType::I32, Vec::new(), Vec::new());
+    artifact.buffers[0].elements = 9.into();
+    assert_eq!(run_one_step(device, artifact).unwrap(), [0; 20]);
 }
 
 /// A kernel with 40,000 bytes of shared memory of its own, which writes its parameter of 8 bytes.

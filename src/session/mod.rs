@@ -232,6 +232,23 @@ impl Session {
     pub fn program(&self, loaded: &Loaded, options: &CompileOptions) -> Program {
         Program::new(loaded, options)
     }
+    /// The program, compiled for a GPU where and when it runs; what was compiled for some extents is there for others.
+    ///
+    /// # Errors
+    /// A device for which no code is made, where `options.target` is no GPU.
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    pub fn program_on(
+        &self,
+        device: &CudaDevice,
+        loaded: &Loaded,
+        options: &CompileOptions,
+    ) -> Result<Program<CudaProgram>> {
+        let options = CompileOptions {
+            target: for_device(&options.target, device.sm())?,
+            ..options.clone()
+        };
+        Ok(Program::on(device, loaded, &options))
+    }
     /// Compiles the program for the CPU, for the extents of the inputs, and runs it `repeats` times, after one run that is not timed.
     #[cfg(feature = "codegen")]
     pub fn run_cpu(
@@ -292,14 +309,8 @@ impl Session {
         extents: &Explicit,
         options: &CompileOptions,
     ) -> Result<CudaExecutable> {
-        let options = CompileOptions {
-            target: for_device(&options.target, device.sm())?,
-            ..bound(options, extents)
-        };
-        let versions = compile::Versions::new(loaded.alone(), loaded.module, &options);
-        let artifact = versions.version(extents)?.compiled.artifact.clone();
-        let program = Arc::new(CudaProgram::load(artifact, device)?);
-        Ok(CudaExecutable::new(program, extents)?)
+        let options = bound(options, extents);
+        self.program_on(device, loaded, &options)?.bind(extents)
     }
     /// Compiles the program for a GPU and runs it there.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
@@ -311,20 +322,9 @@ impl Session {
         options: &CompileOptions,
         repeats: u32,
     ) -> Result<Execution> {
-        let options = CompileOptions {
-            target: for_device(&options.target, device.sm())?,
-            ..decided(loaded, inputs, options)
-        };
-        let versions = compile::Versions::new(loaded.alone(), loaded.module, &options);
-        let names = loaded.signature.extents.iter().cloned();
-        let extents: Explicit = names.zip(inputs.extents.iter().copied()).collect();
-        let version = versions.version(&extents)?;
-        let artifact = version.compiled.artifact.clone();
-        let program = Arc::new(CudaProgram::load(artifact, device)?);
-        let repeats = run_options(repeats);
-        let mut done = program.run(&self.runtime, &inputs.tensors, &extents, &repeats)?;
-        done.report.version = Some((version.number, versions.known()));
-        Ok(execution(done, version.compiled.compile_ms))
+        let options = decided(loaded, inputs, options);
+        let program = self.program_on(device, loaded, &options)?;
+        program.run(self, inputs, repeats)
     }
 
     /// The program as its segments, ready to be written to files; made from shapes alone. One that has no segments is

@@ -33,7 +33,7 @@ pub struct CudaExecutable {
     addresses: Vec<u64>,
     /// Room for the addresses of one launch's parameters.
     parameters: Vec<*mut c_void>,
-    /// Temporaries, and buffers that are no tensor of the caller's.
+    /// Temporaries, and behind them buffers that are no tensor of the caller's, which begin as zeros.
     scratch: DeviceMemory,
 }
 
@@ -55,6 +55,7 @@ impl CudaExecutable {
         let steps = steps(version, &binding.plan)?;
         let (own, bytes) = own_places(&binding)?;
         let scratch = version.device().allocate_part(bytes, bytes as u64)?;
+        scratch.zero(own.first().copied().unwrap_or(bytes))?;
         let place = |home| match home {
             Home::Arena(offset) => scratch.address() + offset as u64,
             Home::Input(_) | Home::Own { .. } => scratch.address(),

@@ -153,6 +153,19 @@ impl DeviceMemory {
         self.device.synchronize()
     }
 
+    /// Sets all bytes from that one on to 0, and waits for it.
+    pub(super) fn zero(&self, from: usize) -> Result<(), RuntimeError> {
+        let Some(count) = self.bytes.checked_sub(from).filter(|count| *count > 0) else {
+            return Ok(());
+        };
+        self.device.bind()?;
+        let (start, stream) = (self.address + from as u64, self.device.stream.cu_stream());
+        // SAFETY: the memory has these bytes.
+        let zeroed = unsafe { result::memset_d8_async(start, 0, count, stream) };
+        zeroed.map_err(failed("cuMemsetD8Async"))?;
+        self.device.synchronize()
+    }
+
     fn check(&self, found: usize) -> Result<(), CallError> {
         let expected = self.bytes;
         let fits = found <= expected;
