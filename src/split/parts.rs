@@ -382,7 +382,14 @@ impl Total {
         };
         self.live(table, run.peak_bytes);
         self.arena = self.arena.max(run.arena_bytes);
-        self.gpu = run.gpu.clone().or(self.gpu.take());
+        if let Some(mut gpu) = run.gpu.clone() {
+            for launch in &mut gpu.launches {
+                launch.segment = label(part, &launch.segment);
+            }
+            let before = self.gpu.take().map(|before| before.launches);
+            gpu.launches.splice(0..0, before.unwrap_or_default());
+            self.gpu = Some(gpu);
+        }
         let named = run.segments.iter().cloned().map(|mut segment| {
             segment.name = label(part, &segment.name);
             segment

@@ -142,6 +142,64 @@ fn the_report_follows_its_schema() {
     }
 }
 
+/// Runs with `--report` on simulated GPUs.
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+fn gpu_report(folder: &TempDir, args: &str) -> serde_json::Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fuser-run"));
+    command
+        .current_dir(folder.path())
+        .args(args.split_whitespace());
+    command.args(["--report=json:r.json", "--repeat=1", "--check"]);
+    let output = command.env("FUSER_CUDA", "sim:sm_90,devices=2").output();
+    let output = output.unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let text = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let report = serde_json::from_str(&text).unwrap();
+    assert_eq!(schema::check(&report), [] as [String; 0]);
+    report
+}
+
+/// A report of a GPU has its launches, of a program and of its parts.
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+#[test]
+fn the_report_of_a_gpu_has_its_launches() {
+    let folder = folder();
+    let whole = gpu_report(&folder, "x.fir --device=cuda:1 --shape B=5");
+    let mut split = Command::new(env!("CARGO_BIN_EXE_fuser-translate"));
+    split.current_dir(folder.path());
+    let split = split.args(["x.fir", "--split-segments", "parts"]).status();
+    assert!(split.unwrap().success());
+    let parts = gpu_report(&folder, "parts --device=cuda --shape B=5");
+    for report in [whole, parts] {
+        let launches = report["launches"].as_array().unwrap();
+        let segments = report["segments"].as_array().unwrap();
+        let counted = report["simulator"]["calls"]["cuLaunchKernel"].as_u64();
+        // To warm up, and for the report, which is made before the check runs it again.
+        assert_eq!(counted, Some(2 * launches.len() as u64));
+        assert!(!launches.is_empty());
+        for launch in launches {
+            let names = segments.iter().map(|segment| &segment["name"]);
+            assert!(
+                names.clone().any(|name| *name == launch["segment"]),
+                "{launch}"
+            );
+            assert!(launch["time_ms"].as_f64() > Some(0.0), "{launch}");
+            assert_eq!(launch["registers"], serde_json::Value::Null);
+            // A multiprocessor has 64 warps, and 32 blocks at most; no shared memory bounds these.
+            let warps = launch["threads"].as_u64().unwrap().div_ceil(32);
+            let blocks = (64 / warps).min(32);
+            assert_eq!(launch["blocks_per_multiprocessor"], blocks);
+            assert_eq!(launch["occupancy"], (blocks * warps) as f64 / 64.0);
+        }
+        assert!(
+            segments
+                .iter()
+                .all(|segment| segment["gb_per_s"].is_number())
+        );
+    }
+}
+
 #[test]
 fn the_seed_decides_what_is_made_up() {
     let folder = folder();

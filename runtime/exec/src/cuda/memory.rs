@@ -10,7 +10,7 @@ use crate::copy::{CopyTime, REPEATS, WARMUPS};
 use crate::error::RuntimeError;
 use crate::report::median;
 
-/// Memory of a device. Its address is a multiple of 256; its bytes are arbitrary until they are written.
+/// Memory of a device. Its address is a multiple of 256, 0 where there are no bytes; the bytes are arbitrary until they are written.
 #[derive(Debug)]
 pub struct DeviceMemory {
     device: CudaDevice,
@@ -41,8 +41,11 @@ impl CudaDevice {
         planned: u64,
     ) -> Result<DeviceMemory, RuntimeError> {
         self.bind()?;
-        // SAFETY: the context is current; the driver gives no memory for 0 bytes.
-        let allocated = unsafe { result::malloc_sync(bytes.max(1)) };
+        let allocated = match bytes {
+            0 => Ok(0),
+            // SAFETY: the context is current.
+            _ => unsafe { result::malloc_sync(bytes) },
+        };
         let address = match allocated {
             Ok(address) => address,
             Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
@@ -177,7 +180,7 @@ impl DeviceMemory {
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
         // The driver waits for work that may use the memory. An error here has nobody to go to.
-        if self.device.bind().is_ok() {
+        if self.bytes > 0 && self.device.bind().is_ok() {
             // SAFETY: allocated by `allocate_part`, freed once.
             let _ = unsafe { result::free_sync(self.address) };
         }
