@@ -1,7 +1,7 @@
 //! The indexing maps of `fusion` ops, from their clauses and types.
 //!
-//! Each family is a row that op tables name. All but reductions and products iterate over the axes of their result; reductions iterate
-//! over the axes of their operand, products over those of their result and one more. Clauses are read without trust: what the verifier would refuse gives no maps.
+//! Each family is a row that op tables name. All but reductions, products and scatters iterate over the axes of their result; reductions
+//! iterate over the axes of their operand, products and scatters over those of their result and one more. Clauses are read without trust: what the verifier would refuse gives no maps.
 
 use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, MapsDef, Reads};
 use fuser_ir::types::{Extent, ExtentExpr};
@@ -30,6 +30,10 @@ pub static CREATE: MapsDef = family("create", "new", create);
 pub static MATMUL: MapsDef = family("matmul", "two meet and end", matmul);
 /// The last axes of both operands meet and end.
 pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
+/// Parts of `updates` at the indices along `dim` that `indices` has for each of them.
+pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", index_put);
+/// Elements of `updates` at the indices along `dim` that `indices` has for each of them.
+pub static SCATTER: MapsDef = family("scatter", "one is written at data", scatter);
 /// From `starts`, by `strides`.
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
@@ -246,6 +250,27 @@ fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         operands.push(iterators([column].into_iter()));
     }
     (from == rank).then(|| product(rank, operands))
+}
+
+/// Any update may make any element of its line along `dim`: the line's iterator is that of the result, and one more walks the updates.
+fn put(ir: &Ir, op: Op, whole: bool) -> Option<IndexingMaps> {
+    let (from, rank) = ranks(ir, op)?;
+    let dim = dim(ir, op, rank)?;
+    let place = |axis: usize| if axis == dim { rank } else { axis };
+    let indices = if whole { dim..dim + 1 } else { 0..rank };
+    let own = |operand: usize| Some(ir.rank(ir.operands(op).nth(operand)?));
+    let fits = from == rank && own(1)? == indices.len() && own(2)? == rank;
+    let indices = iterators(indices.map(place));
+    let updates = iterators((0..rank).map(place));
+    fits.then(|| product(rank, smallvec![Map::identity(rank), indices, updates]))
+}
+
+fn index_put(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    put(ir, op, true)
+}
+
+fn scatter(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    put(ir, op, false)
 }
 
 fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {

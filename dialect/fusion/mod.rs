@@ -13,6 +13,7 @@
 //! | `arg.rs` | reductions to an index |
 //! | `scan.rs` | reductions that keep every step |
 //! | `product.rs` | `matmul`, `linear` |
+//! | `scatter.rs` | `index_put`, `scatter` |
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
@@ -33,6 +34,7 @@ pub mod random;
 pub mod reduction;
 pub mod reshape;
 pub mod scan;
+pub mod scatter;
 pub mod select;
 pub mod shape;
 pub mod unary;
@@ -50,6 +52,7 @@ pub use random::*;
 pub use reduction::*;
 pub use reshape::*;
 pub use scan::*;
+pub use scatter::*;
 pub use select::*;
 pub use unary::*;
 pub use window::*;
@@ -71,6 +74,7 @@ const LISTS: Lists = Lists(&[
     ARG_OPS,
     SCAN_OPS,
     PRODUCT_OPS,
+    SCATTER_OPS,
 ]);
 
 /// Lists of ops, one behind the other.

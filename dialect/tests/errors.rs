@@ -409,6 +409,57 @@ const CASES: &[Case] = &[
         "FIR0301",
         "// %x: tensor<4x5xf32>, %w: tensor<3x5xf32>, %c: tensor<5xf32>\n%0 = fusion.linear %x, %w, %c",
     ),
+    // fusion, scatters
+    (
+        "fusion.index_put",
+        "FIR0304",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xi64>, %u: tensor<5x3xf32>\n%0 = fusion.index_put %x, %i, %u dim 2 combine set",
+    ),
+    (
+        "fusion.index_put",
+        "FIR0305",
+        "// %x: tensor<5x4xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>\n%0 = fusion.index_put %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.index_put",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xi64>, %u: tensor<2x4xf32>\n%0 = fusion.index_put %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.index_put",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xi64>, %u: tensor<3x5xf32>\n%0 = fusion.index_put %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.index_put",
+        "FIR0302",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xbf16>\n%0 = fusion.index_put %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.index_put",
+        "FIR0303",
+        "// %x: tensor<5xf32>, %i: tensor<?xi64>, %u: tensor<?xf32>\n%0 = fusion.index_put %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.scatter",
+        "FIR0211",
+        "// %x: tensor<5xf32>, %i: tensor<3xf32>, %u: tensor<3xf32>\n%0 = fusion.scatter %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.scatter",
+        "FIR0302",
+        "// %x: tensor<5xi1>, %i: tensor<3xi64>, %u: tensor<3xi1>\n%0 = fusion.scatter %x, %i, %u dim 0 combine add",
+    ),
+    (
+        "fusion.scatter",
+        "FIR0305",
+        "// %x: tensor<5x4xf32>, %i: tensor<3xi64>, %u: tensor<3x4xf32>\n%0 = fusion.scatter %x, %i, %u dim 0 combine set",
+    ),
+    (
+        "fusion.scatter",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %i: tensor<3x2xi64>, %u: tensor<3x4xf32>\n%0 = fusion.scatter %x, %i, %u dim 0 combine set",
+    ),
     // fusion, reductions
     (
         "fusion.sum",

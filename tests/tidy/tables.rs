@@ -25,6 +25,7 @@ const ALL: &[&str] = &[
     "arg",
     "scan",
     "product",
+    "scatter",
 ];
 
 /// A table besides: which ops it has, where it stands, and what an op's entry looks like, with the op's name for `{}` and the name

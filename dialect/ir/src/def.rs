@@ -248,6 +248,8 @@ pub enum OpClass {
     Scan,
     /// Two operands are multiplied along an axis that they share, and summed along it.
     Contraction,
+    /// Elements are written at indices that are data.
+    Scatter,
     /// Only the shape or the layout changes: no arithmetic.
     Shape,
     /// Makes a tensor from nothing.

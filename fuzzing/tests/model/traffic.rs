@@ -166,6 +166,20 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.lines += read;
                 bytes.written += number(size(result));
             }
+            Step::Scatter { tensors, .. } => {
+                let size =
+                    |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();
+                let number = |bytes: SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;
+                let [operands @ .., result] = &**tensors;
+                let read: BTreeMap<u32, u64> = operands
+                    .iter()
+                    .map(|factor| (factor.tensor.buffer, number(size(factor))))
+                    .collect();
+                let read: u64 = read.values().sum();
+                bytes.read += read;
+                bytes.lines += read;
+                bytes.written += number(size(result));
+            }
         }
     }
     Ok(list)

@@ -3,55 +3,69 @@
 //! ```text
 //! %y = fusion.matmul %a, %b        gemm takes it:   a segment of kind "library", one call of a library
 //!                                  nobody does:     broadcast, mul and sum, which share kernels with what stands around them
+//! %z = fusion.scatter %c, %i, %u   scatter takes it: such a segment, a call of a routine that the runtime holds
 //! ```
 //!
-//! An executor is a row of a table: a name, and the products that it takes on a target. `decompose` asks here and takes apart what nobody takes;
-//! a product that is still whole afterwards is a call. Never looks at data, and never at an op's name.
+//! An executor is a row of a table: a name, and what it takes on a target. `decompose` asks here and takes apart what nobody takes;
+//! an op that is still whole afterwards is a call. Never looks at data, and never at an op's name.
 
 use fuser_ir::{Ir, Op};
 use fuser_pass::{OptionDef, OptionKind};
 use fuser_target::Target;
 
-use crate::axes::value_text;
-use crate::cost::{Bindings, Product};
+use crate::cost::{Bindings, Call, Product};
 
-/// A means besides kernels to run products as a whole.
+/// A means besides kernels to run ops as a whole.
 #[derive(Debug)]
 pub struct Executor {
     /// The name, as in `--executors=`.
     pub name: &'static str,
     /// A sentence for help.
     pub doc: &'static str,
-    takes: fn(&Target, &Product) -> Result<(), Refusal>,
+    /// `None` for an op of a kind that it knows nothing of.
+    takes: fn(&Target, &Call) -> Option<Result<(), Refusal>>,
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &SCATTER];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
     name: "gemm",
     doc: "products of matrices on the CPU, of any float type and any layout",
-    takes: |target, product| {
-        if target.is_gpu() {
-            return Err(Refusal::OtherTarget);
-        }
+    takes: |target, call| {
+        let Call::Product(product) = call else {
+            return None;
+        };
         let shortest = product.rows.min(product.columns).min(product.terms);
-        match shortest < LEAST {
-            true => Err(Refusal::TooThin {
-                shape: *product,
-                least: LEAST,
-            }),
-            false => Ok(()),
-        }
+        let thin = Refusal::TooThin {
+            shape: *product,
+            least: LEAST,
+        };
+        let fits = if shortest < LEAST { Err(thin) } else { Ok(()) };
+        Some(on_the_cpu(target).and(fits))
     },
 };
+
+/// The runtime's own walk over the updates.
+static SCATTER: Executor = Executor {
+    name: "scatter",
+    doc: "scatters on the CPU, of any type and any layout",
+    takes: |target, call| matches!(call, Call::Scatter { .. }).then(|| on_the_cpu(target)),
+};
+
+fn on_the_cpu(target: &Target) -> Result<(), Refusal> {
+    match target.is_gpu() {
+        true => Err(Refusal::OtherTarget),
+        false => Ok(()),
+    }
+}
 
 /// Rows, columns and terms from which on a product is worth a call. Below, each element that it reads is used fewer than so many times:
 /// memory bounds it, and a kernel that shares it with what stands around it moves fewer bytes.
 const LEAST: u64 = 8;
 
-/// A reason that an executor does not take a product.
+/// A reason that an executor does not take an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// `--executors=` does not name it.
@@ -81,11 +95,11 @@ impl Refusal {
     }
 }
 
-/// The choice of the executor that runs a product.
+/// The choice of the executor that runs an op as a whole.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// Its extents.
-    pub product: Product,
+    pub call: Call,
     /// The executor that takes it; `None` where it is taken apart.
     pub by: Option<&'static Executor>,
     /// The executors that were asked before and did not take it.
@@ -93,7 +107,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The decision about `op` on `target`, with the executors that `allowed` names; `None` where it is no product.
+    /// The decision about `op` on `target`, with the executors that `allowed` names; `None` where no executor is for such ops.
     pub fn of(
         ir: &Ir,
         op: Op,
@@ -101,17 +115,16 @@ impl Decision {
         bindings: &Bindings,
         allowed: &str,
     ) -> Option<Self> {
-        let product = Product::of(ir, op, bindings)?;
+        let call = Call::of(ir, op, bindings)?;
         let mut refused = Vec::new();
         for &executor in EXECUTORS {
-            let takes = match is_allowed(executor.name, allowed) {
-                true => (executor.takes)(target, &product),
-                false => Err(Refusal::Off),
+            let Some(takes) = (executor.takes)(target, &call) else {
+                continue;
             };
-            match takes {
+            match is_allowed(executor.name, allowed).and(takes) {
                 Ok(()) => {
                     return Some(Self {
-                        product,
+                        call,
                         by: Some(executor),
                         refused,
                     });
@@ -120,26 +133,19 @@ impl Decision {
             }
         }
         Some(Self {
-            product,
+            call,
             by: None,
             refused,
         })
     }
-    /// `product %y (64x32 of 16 terms, 1 time): a kernel; gemm: off`
+    /// `product %y (1 times 64x32 of 16 terms): a kernel; gemm: off`
     pub fn render(&self, ir: &Ir, op: Op) -> String {
-        let Product {
-            batch,
-            rows,
-            columns,
-            terms,
-        } = self.product;
-        let name = value_text(ir, ir.result(op, 0));
         let by = self.by.map_or("a kernel", |executor| executor.name);
         let refused = self.refused.iter();
         let refused: String = refused
             .map(|(name, refusal)| format!("; {name}: {}", refusal.render()))
             .collect();
-        format!("product {name} ({batch} times {rows}x{columns} of {terms} terms): {by}{refused}")
+        format!("{}: {by}{refused}", self.call.render(ir, op))
     }
 }
 
@@ -151,7 +157,7 @@ pub const OPTION: OptionDef = OptionDef {
         check,
     },
     default: "",
-    doc: "who may run a product as a whole: names of executors, none, or all; left out: --executors', or all",
+    doc: "who may run a product or a scatter as a whole: names of executors, none, or all; left out: --executors', or all",
 };
 
 /// The form of the option's values, for help.
@@ -175,6 +181,7 @@ pub fn check(value: &str) -> Result<(), String> {
     }
 }
 
-fn is_allowed(name: &str, allowed: &str) -> bool {
-    matches!(allowed, "" | "all") || allowed.split(',').any(|own| own == name)
+fn is_allowed(name: &str, allowed: &str) -> Result<(), Refusal> {
+    let named = matches!(allowed, "" | "all") || allowed.split(',').any(|own| own == name);
+    if named { Ok(()) } else { Err(Refusal::Off) }
 }

@@ -11,14 +11,15 @@
 //! the sizes that its entry block computes.
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Direction, Factor, SegmentInfo, SegmentKind, SegmentValue,
-    SizeExpr, Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, SegmentInfo, SegmentKind,
+    SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
+use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value, layout};
-use fuser_passes::cost::{is_product, keeps_memory};
+use fuser_passes::cost::{is_call, keeps_memory};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
@@ -342,8 +343,8 @@ impl Planner<'_> {
             self.buffer_of.insert(self.ir.result(op, 0), buffer);
             return Ok(());
         }
-        if is_product(self.ir, op) && self.ir.operand_count(op) == 2 {
-            return self.product(op);
+        if is_call(self.ir, op) {
+            return self.call(op);
         }
         let name = self.ir.name(op).to_string();
         self.error(
@@ -410,20 +411,16 @@ impl Planner<'_> {
         });
         Ok(())
     }
-    /// A product that stands as it is: a call.
-    fn product(&mut self, op: Op) -> Result<(), PlanError> {
+    /// An op that stands as it is: a call.
+    fn call(&mut self, op: Op) -> Result<(), PlanError> {
+        let apart = "run --decompose before --segment: it takes the op apart";
         if matches!(self.artifact.target, Target::Cuda { .. }) {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
-            return self.error(
-                op,
-                message,
-                "run --decompose before --segment: it takes the op apart",
-            );
+            return self.error(op, message, apart);
         }
         let here = self.artifact.steps.len() as u32;
-        let (left, right) = (self.ir.operand(op, 0), self.ir.operand(op, 1));
         let result = self.ir.result(op, 0);
-        let name = self.name_of(result, "product");
+        let name = self.name_of(result, "call");
         let kind = BufferKind::Temp {
             first: here,
             last: here,
@@ -432,30 +429,63 @@ impl Planner<'_> {
         let Some(maps) = self.ir.maps(op) else {
             return self.error(op, "the op has no maps", "state a shape that verifies");
         };
-        let factor = |value: Value, map: &Map| {
-            let name = self.name_of(value, "factor");
-            let tensor = self.tensor_spec(op, value, name, self.buffer(op, value)?)?;
-            let loops = map
-                .axes()
-                .unwrap_or(&[])
-                .iter()
-                .filter_map(|index| match index {
-                    Index::Iter(iter) => Some(*iter as u32),
-                    Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
-                });
-            let loops = loops.collect();
-            Ok(Factor { tensor, loops })
+        let values = self.ir.operands(op).chain([result]);
+        let maps = maps.operands.iter().chain(&maps.results);
+        let tensors = values
+            .zip(maps)
+            .map(|(value, map)| self.factor(op, value, map));
+        let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+        let segment = self.segment;
+        let class = self.ir.def(op).map(|d| d.class);
+        let step = match class {
+            Some(OpClass::Scatter) => {
+                self.combine(op)
+                    .zip(tensors.try_into().ok())
+                    .map(|(combine, tensors)| Step::Scatter {
+                        segment,
+                        combine,
+                        tensors: Box::new(tensors),
+                    })
+            }
+            _ => tensors.try_into().ok().map(|tensors| Step::Product {
+                segment,
+                tensors: Box::new(tensors),
+            }),
         };
-        let tensors = [
-            factor(left, &maps.operands[0])?,
-            factor(right, &maps.operands[1])?,
-            factor(result, &maps.results[0])?,
-        ];
-        self.artifact.steps.push(Step::Product {
-            segment: self.segment,
-            tensors: Box::new(tensors),
-        });
+        let Some(step) = step else {
+            let message = format!("no library runs '{}' as it is", self.ir.name(op));
+            return self.error(op, message, apart);
+        };
+        self.artifact.steps.push(step);
         Ok(())
+    }
+    /// A tensor of a call, and the loops that its axes are.
+    fn factor(&self, op: Op, value: Value, map: &Map) -> Result<Factor, PlanError> {
+        let name = self.name_of(value, "factor");
+        let tensor = self.tensor_spec(op, value, name, self.buffer(op, value)?)?;
+        let indices = map.axes().unwrap_or(&[]).iter();
+        let loops = indices.filter_map(|index| match index {
+            Index::Iter(iter) => Some(*iter as u32),
+            Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+        });
+        let loops = loops.collect();
+        Ok(Factor { tensor, loops })
+    }
+    /// How a scatter puts elements together. Floats of 16 bits accumulate in a wider type, which `decompose` makes them.
+    fn combine(&self, op: Op) -> Option<Combine> {
+        let narrow = |value: Value| {
+            let dtype = self.ir.value_kind(value).dtype();
+            dtype.is_none_or(|dtype| dtype.compute() != dtype)
+        };
+        let sums = !narrow(self.ir.result(op, 0));
+        match self.ir.str_of(op, "combine")? {
+            "set" => Some(Combine::Set),
+            "add" => sums.then_some(Combine::Add),
+            "mul" => sums.then_some(Combine::Mul),
+            "max" => Some(Combine::Max),
+            "min" => Some(Combine::Min),
+            _ => None,
+        }
     }
     fn launch_extents(&self, op: Op) -> Result<Vec<SizeExpr>, PlanError> {
         let dims = match self.ir.attr_of(op, "extents") {

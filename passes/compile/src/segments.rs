@@ -27,9 +27,8 @@ pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
 }
 
 fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo {
-    let walks = |op: &Op| {
-        ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH) || cost::is_product(ir, *op)
-    };
+    let walks =
+        |op: &Op| ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH) || cost::is_call(ir, *op);
     let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(walks).collect();
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,

@@ -14,13 +14,15 @@
 //!
 //! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/scatter.rs` scatters.
 
 mod arg;
+mod call;
 mod product;
 mod random;
+mod scatter;
 
-use fuser_analysis::cost::is_product;
+use fuser_analysis::cost::is_call;
 use fuser_analysis::executors;
 use fuser_analysis::targets::{SHAPE, TARGET};
 use fuser_dialects::fusion;
@@ -31,7 +33,7 @@ use fuser_ir::def::OpError;
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 
-use product::Goal;
+use call::Goal;
 
 /// The kind of file in which a pass tells what it decided before segments were drawn: it stands before the explanation of these.
 pub const EXPLAIN_EARLIER: &str = "explain-earlier";
@@ -43,7 +45,8 @@ pub static DECOMPOSE: PassDef = PassDef {
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
           scheduling can place; `mean`, `argmax` and `argmin` likewise, and random numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
-          lie in memory; others become a `mul` of their broadcast operands and a `sum`. `--explain` tells who takes which and why. \
+          lie in memory; others become a `mul` of their broadcast operands and a `sum`. So do scatters: one that no executor takes becomes a \
+          comparison of all indices with all places, and a reduction. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE, executors::OPTION],
@@ -54,7 +57,7 @@ pub static DECOMPOSE: PassDef = PassDef {
         },
         StatDef {
             name: "calls",
-            doc: "products that executors run as a whole",
+            doc: "ops that executors run as a whole",
         },
     ],
     run,
@@ -67,7 +70,7 @@ type Parts = Result<Vec<Value>, OpError>;
 /// A function that makes the results of an op of others.
 type TakeApart = fn(&mut Ir, Op) -> Parts;
 
-/// The composite ops but products, and what makes their results of others.
+/// The composite ops that are no calls, and what makes their results of others.
 static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::VAR_MEAN, var_mean),
     (&fusion::MEAN, mean),
@@ -83,13 +86,13 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let mut told = String::new();
     for op in ctx.ir.walk(ctx.op) {
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
-        if composite.is_none() && !is_product(ctx.ir, op) {
+        if composite.is_none() && !is_call(ctx.ir, op) {
             continue;
         }
         let before = ctx.ir.prev_op(op);
         let parts = match composite {
             Some((_, parts)) => parts(ctx.ir, op),
-            None => product::apart(ctx, op, &goal, &mut told),
+            None => call::apart(ctx, op, &goal, &mut told),
         };
         match parts {
             Ok(values) if values.is_empty() => {}
@@ -247,7 +250,7 @@ mod tests {
             let known = COMPOSITES
                 .iter()
                 .any(|(known, _)| std::ptr::eq(*known, *def))
-                || def.class == OpClass::Contraction;
+                || matches!(def.class, OpClass::Contraction | OpClass::Scatter);
             assert_eq!(composite, known, "{}", def.name);
         }
     }

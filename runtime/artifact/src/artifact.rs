@@ -8,8 +8,8 @@ use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products.
-pub const VERSION: u32 = 5;
+/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters.
+pub const VERSION: u32 = 6;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -268,13 +268,32 @@ pub enum Step {
         /// The two factors, and the result.
         tensors: Box<[Factor; 3]>,
     },
+    /// Makes a tensor of another with elements put into it at indices along an axis, in the order of the indices; those out of range put
+    /// nothing anywhere. On the CPU only.
+    Scatter {
+        segment: u32,
+        combine: Combine,
+        /// The other tensor, the indices, the elements, which have loop `rank` in place of that of the axis, and the result.
+        tensors: Box<[Factor; 4]>,
+    },
 }
 
-/// A tensor of a product.
+/// The way in which an element and what is put there become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Combine {
+    Set,
+    Add,
+    Mul,
+    Max,
+    Min,
+}
+
+/// A tensor of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     pub tensor: TensorSpec,
-    /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is summed.
+    /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is one that ends.
     pub loops: Vec<u32>,
 }
 
@@ -285,7 +304,8 @@ impl Step {
             Step::Launch { segment, .. }
             | Step::Copy { segment, .. }
             | Step::Fill { segment, .. }
-            | Step::Product { segment, .. } => *segment,
+            | Step::Product { segment, .. }
+            | Step::Scatter { segment, .. } => *segment,
         }
     }
 
@@ -296,6 +316,9 @@ impl Step {
             Step::Copy { from, to, .. } => vec![*from, *to],
             Step::Fill { buffer, .. } => vec![*buffer],
             Step::Product { tensors, .. } => {
+                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            }
+            Step::Scatter { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
         }

@@ -100,8 +100,8 @@ pub enum Problem {
     },
     /// The axes of a product's tensors are not those of its loops.
     Loops,
-    /// A product of a type that is none of floats, or on a GPU, or with a result that is a factor.
-    NoProduct,
+    /// A call with a type that it is not for, or on a GPU, or with a result that is an operand.
+    NoCall,
     /// A version that takes, gives or overwrites something else than the first one, or is for another target.
     OtherProgram,
     /// More versions than there may be.
@@ -192,8 +192,8 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
-            Problem::Loops => f.write_str("its axes are not the loops of a product"),
-            Problem::NoProduct => f.write_str("no library computes this product"),
+            Problem::Loops => f.write_str("its axes are not the loops of its call"),
+            Problem::NoCall => f.write_str("no call computes this"),
             Problem::OtherProgram => f.write_str("it is no version of this program"),
             Problem::TooManyVersions => write!(f, "at most {MAX_VERSIONS} versions are possible"),
             Problem::NoUpdate { buffer } => {

@@ -33,7 +33,7 @@ mod size;
 mod validate;
 
 pub use artifact::{
-    Artifact, Bound, BufferKind, BufferSpec, Code, DimSpec, Direction, Factor, KernelCode,
+    Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, KernelCode,
     SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
 };
 pub use dtype::{DType, UnknownDType};

@@ -2,7 +2,7 @@
 //!
 //! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
 //! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
-//! suits the target; that the axes of a product fit its loops; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
+//! suits the target; that the axes of a call fit its loops; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
 //!
 //! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
 //! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use crate::artifact::{
-    Artifact, BufferKind, BufferSpec, Code, Factor, KernelCode, SegmentInfo, Step, Target,
+    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, KernelCode, SegmentInfo, Step, Target,
     TensorSpec,
 };
 use crate::dtype::DType;
@@ -192,6 +192,9 @@ impl Artifact {
                 self.check_size(elements)
             }
             Step::Product { tensors, .. } => self.check_product(tensors),
+            Step::Scatter {
+                combine, tensors, ..
+            } => self.check_scatter(*combine, tensors),
         }
     }
 
@@ -210,7 +213,7 @@ impl Artifact {
         let here = matches!(self.target, Target::Cpu { .. });
         (typed && apart && here)
             .then_some(())
-            .ok_or(Problem::NoProduct)?;
+            .ok_or(Problem::NoCall)?;
         let rank = result.loops.len();
         let whole = |factor: &Factor| {
             let mut loops = factor.loops.clone();
@@ -225,6 +228,51 @@ impl Artifact {
             && result.loops.iter().copied().eq(0..rank as u32)
             && (0..rank as u32).all(either)
             && both(rank as u32);
+        fits.then_some(()).ok_or(Problem::Loops)
+    }
+
+    /// The tensors of a call are there, and the last one, the result, is written and no other.
+    fn check_call(&self, tensors: &[Factor]) -> Result<(), Problem> {
+        for factor in tensors {
+            self.check_tensor(&factor.tensor)?;
+        }
+        let Some((result, others)) = tensors.split_last() else {
+            return Err(Problem::NoCall);
+        };
+        self.check_written(result.tensor.buffer)?;
+        let apart = |f: &Factor| f.tensor.buffer != result.tensor.buffer;
+        let here = matches!(self.target, Target::Cpu { .. });
+        let own = result
+            .loops
+            .iter()
+            .copied()
+            .eq(0..result.loops.len() as u32);
+        let fits = |f: &Factor| f.loops.len() == f.tensor.dims.len();
+        match here && others.iter().all(apart) {
+            false => Err(Problem::NoCall),
+            true if own && tensors.iter().all(fits) => Ok(()),
+            true => Err(Problem::Loops),
+        }
+    }
+
+    fn check_scatter(&self, combine: Combine, tensors: &[Factor; 4]) -> Result<(), Problem> {
+        self.check_call(tensors)?;
+        let [dest, indices, updates, result] = tensors;
+        let dtype = result.tensor.dtype;
+        let indexed = matches!(indices.tensor.dtype, DType::I64 | DType::I32);
+        let same = dest.tensor.dtype == dtype && updates.tensor.dtype == dtype;
+        let combined = match combine {
+            Combine::Set | Combine::Max | Combine::Min => true,
+            Combine::Add | Combine::Mul => !matches!(dtype, DType::F16 | DType::Bf16 | DType::I1),
+        };
+        (indexed && same && combined)
+            .then_some(())
+            .ok_or(Problem::NoCall)?;
+        let rank = result.loops.len() as u32;
+        let one = indices.loops == [rank];
+        let fits = dest.loops == result.loops
+            && is_turned(&updates.loops, rank)
+            && (one || indices.loops == updates.loops);
         fits.then_some(()).ok_or(Problem::Loops)
     }
 
@@ -284,6 +332,14 @@ fn is_home(
     let home = lookup(tensors, list, tensor)?.buffer as usize;
     let same = home == buffer;
     same.then_some(()).ok_or(Problem::NotItsTensor { tensor })
+}
+
+/// True for the loops `0..rank`, but loop `rank` in place of one of them.
+fn is_turned(loops: &[u32], rank: u32) -> bool {
+    let own = |(at, l): (usize, &u32)| *l == at as u32;
+    let others = loops.iter().enumerate().filter(|&pair| !own(pair));
+    let others: Vec<u32> = others.map(|(_, l)| *l).collect();
+    loops.len() as u32 == rank && others == [rank]
 }
 
 /// True for a float type and itself, or the type in which it accumulates.
@@ -493,16 +549,69 @@ pub(crate) mod tests {
         assert_eq!(with_product(|_| {}), Ok(()));
         let refused =
             |change: &dyn Fn(&mut [Factor; 3])| with_product(change).unwrap_err().to_string();
-        let loops = "invalid artifact: steps[2]: its axes are not the loops of a product";
+        let loops = "invalid artifact: steps[2]: its axes are not the loops of its call";
         assert_eq!(refused(&|t| t[0].loops[0] = 1), loops);
         assert_eq!(refused(&|t| t[0].loops[1] = 0), loops);
         assert_eq!(refused(&|t| t[1].loops[0] = 3), loops);
         assert_eq!(refused(&|t| t[1].loops.truncate(1)), loops);
         assert_eq!(refused(&|t| t[2].loops.swap(0, 1)), loops);
-        let none = "invalid artifact: steps[2]: no library computes this product";
+        let none = "invalid artifact: steps[2]: no call computes this";
         assert_eq!(refused(&|t| t[0].tensor.buffer = 2), none);
         let input = refused(&|t| t[2].tensor.buffer = 0);
         assert!(input.contains("writes to buffers[0]"), "{input}");
+    }
+
+    /// The sample with a scatter in the place of its copy: rows of `[B, 4]` put into `[B, 4]`.
+    fn with_scatter(change: impl Fn(&mut Combine, &mut [Factor; 4])) -> String {
+        let mut artifact = sample();
+        artifact.buffers.push(BufferSpec {
+            dtype: DType::I64,
+            ..buffer("i", BufferKind::Temp { first: 0, last: 2 })
+        });
+        let (b, four) = (SizeExpr::extent(0), SizeExpr::constant(4));
+        let factor = |buffer: u32, loops: &[u32], extents: &[&SizeExpr]| Factor {
+            tensor: TensorSpec {
+                dtype: if buffer == 3 { DType::I64 } else { DType::F32 },
+                dims: extents
+                    .iter()
+                    .map(|&e| DimSpec::stored(e.clone()))
+                    .collect(),
+                ..tensor("t", buffer)
+            },
+            loops: loops.to_vec(),
+        };
+        let mut tensors = [
+            factor(0, &[0, 1], &[&b, &four]),
+            factor(3, &[2], &[&b]),
+            factor(1, &[2, 1], &[&b, &four]),
+            factor(2, &[0, 1], &[&b, &four]),
+        ];
+        let mut combine = Combine::Add;
+        change(&mut combine, &mut tensors);
+        artifact.steps[2] = Step::Scatter {
+            segment: 0,
+            combine,
+            tensors: Box::new(tensors),
+        };
+        artifact
+            .validate()
+            .err()
+            .map(|e| e.to_string())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn scatters_must_fit_their_loops() {
+        assert_eq!(with_scatter(|_, _| {}), "");
+        let loops = "invalid artifact: steps[2]: its axes are not the loops of its call";
+        assert_eq!(with_scatter(|_, t| t[2].loops[0] = 0), loops);
+        assert_eq!(with_scatter(|_, t| t[2].loops[1] = 2), loops);
+        assert_eq!(with_scatter(|_, t| t[0].loops.swap(0, 1)), loops);
+        assert_eq!(with_scatter(|_, t| t[1].loops[0] = 1), loops);
+        assert_eq!(with_scatter(|_, t| t[3].loops.truncate(1)), loops);
+        let none = "invalid artifact: steps[2]: no call computes this";
+        assert_eq!(with_scatter(|_, t| t[1] = t[2].clone()), none);
+        assert_eq!(with_scatter(|_, t| t[0].tensor.buffer = 2), none);
     }
 
     #[test]

@@ -241,9 +241,10 @@ impl Run<'_> {
                 let kernel = self.program.artifact.kernels.get(*kernel);
                 kernel.map(|kernel| kernel.name.as_str())
             }
-            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Product { .. } => {
-                None
-            }
+            PlannedStep::Copy { .. }
+            | PlannedStep::Fill { .. }
+            | PlannedStep::Product { .. }
+            | PlannedStep::Scatter { .. } => None,
         }
     }
 

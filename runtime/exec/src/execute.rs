@@ -107,6 +107,15 @@ impl Machine<'_> {
                     }
                 });
             }
+            PlannedStep::Scatter { scatter, calls } => {
+                let addresses = scatter.buffers.map(|buffer| self.address(buffer));
+                self.spread(*calls, &move |_: usize, begin, end| {
+                    for call in begin..end {
+                        // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result.
+                        unsafe { scatter.call(call, addresses) }
+                    }
+                });
+            }
         }
     }
 

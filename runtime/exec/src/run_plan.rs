@@ -7,13 +7,14 @@
 use std::fmt;
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, SegmentInfo, SizeError, SizeExpr, Step, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Factor, SegmentInfo, SizeError, SizeExpr, Step, TensorSpec,
 };
 
 use crate::bind;
 use crate::plan::{self, Lifetime};
 use crate::product::Product;
 use crate::report::{SegmentReport, ValueReport};
+use crate::scatter::Scatter;
 use crate::tensor::{Axis, TensorError, stored_bytes};
 
 /// A run that cannot be planned for these extents.
@@ -34,8 +35,8 @@ pub enum PlanError {
         needed: usize,
         bytes: usize,
     },
-    /// The tensors of a product disagree about the length of a loop.
-    Product {
+    /// The tensors of a call disagree about the length of a loop.
+    Call {
         step: usize,
     },
     /// An input that is smaller than the buffer that kernels take it for.
@@ -80,8 +81,8 @@ impl fmt::Display for PlanError {
                 f,
                 "{user} takes {needed} bytes of buffer `{buffer}`, which has {bytes}"
             ),
-            PlanError::Product { step } => {
-                write!(f, "step {step} multiplies tensors that do not fit together")
+            PlanError::Call { step } => {
+                write!(f, "step {step} calls with tensors that do not fit together")
             }
             PlanError::ShortInput {
                 input,
@@ -152,6 +153,8 @@ pub enum PlannedStep {
     },
     /// So many calls of a library.
     Product { product: Product, calls: i64 },
+    /// So many calls of our own.
+    Scatter { scatter: Scatter, calls: i64 },
 }
 
 /// Everything about a run that its extents decide.
@@ -220,7 +223,10 @@ impl RunPlan {
     pub(crate) fn most_buffers(&self) -> usize {
         let buffers = self.steps.iter().map(|(_, step)| match step {
             PlannedStep::Launch { buffers, .. } => buffers.len(),
-            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Product { .. } => 0,
+            PlannedStep::Copy { .. }
+            | PlannedStep::Fill { .. }
+            | PlannedStep::Product { .. }
+            | PlannedStep::Scatter { .. } => 0,
         });
         buffers.max().unwrap_or(0)
     }
@@ -241,7 +247,7 @@ impl PlannedStep {
         match self {
             PlannedStep::Launch { scratch_bytes, .. } => *scratch_bytes,
             PlannedStep::Product { product, .. } => product.scratch_bytes(),
-            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } => 0,
+            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Scatter { .. } => 0,
         }
     }
 }
@@ -414,18 +420,38 @@ impl Planner<'_> {
                 })
             }
             Step::Product { tensors, .. } => {
-                let [a, b, c] = tensors.each_ref().map(|factor| self.axes(&factor.tensor));
-                let axes = [a?, b?, c?];
-                for (factor, axes) in tensors.iter().zip(&axes) {
-                    let needed = stored_bytes(factor.tensor.dtype, axes)?;
-                    check_fits(buffers, factor.tensor.buffer, needed, user)?;
-                }
+                let axes = self.factors(index, &**tensors, buffers)?;
                 let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
-                let product = Product::new(pairs).ok_or(PlanError::Product { step: index })?;
+                let product = Product::new(pairs).ok_or(PlanError::Call { step: index })?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
             }
+            Step::Scatter {
+                combine, tensors, ..
+            } => {
+                let axes = self.factors(index, &**tensors, buffers)?;
+                let scatter = Scatter::new(*combine, &**tensors, &axes);
+                let scatter = scatter.ok_or(PlanError::Call { step: index })?;
+                let calls = scatter.calls().ok_or(PlanError::TooLarge)?;
+                Ok(PlannedStep::Scatter { scatter, calls })
+            }
         }
+    }
+
+    /// The axes of the tensors of a call, each of which fits its buffer.
+    fn factors(
+        &self,
+        step: usize,
+        tensors: &[Factor],
+        buffers: &[PlannedBuffer],
+    ) -> Result<Vec<Vec<Axis>>, PlanError> {
+        let axes = |factor: &Factor| {
+            let axes = self.axes(&factor.tensor)?;
+            let needed = stored_bytes(factor.tensor.dtype, &axes)?;
+            check_fits(buffers, factor.tensor.buffer, needed, || User::Step(step))?;
+            Ok(axes)
+        };
+        tensors.iter().map(axes).collect()
     }
 
     fn element_bytes(&self, buffer: u32) -> usize {

@@ -3,7 +3,7 @@
 use crate::error::{InterpError, Result};
 use crate::machine::Machine;
 use crate::number::math::Predicate;
-use crate::ops::code::{Code, Shape};
+use crate::ops::code::{Code, Reduce, Shape};
 use crate::ops::shape;
 use crate::site::Site;
 use crate::tensor::Tensor;
@@ -45,6 +45,10 @@ pub(crate) fn execute(
         (Code::TakeAlong, [x, indices]) => {
             machine.take_along(x, indices, crate::machine::extent(site.int("dim")?)?)
         }
+        (Code::Scatter(whole), [dest, indices, updates]) => {
+            let dim = crate::machine::extent(site.int("dim")?)?;
+            machine.scatter(combine(site)?, dim, whole, [dest, indices, updates])
+        }
         (Code::Reduce(op), [x]) => machine.reduce(op, x, &axes(site, x)?, site.flag("keepdim")),
         (Code::Scan(op), [x]) => machine.scan(op, x, crate::machine::extent(site.int("dim")?)?),
         (Code::Matmul, [a, b]) => machine.matmul(a, b, site.result(0)?.0),
@@ -83,6 +87,18 @@ fn name(site: Site<'_>) -> &str {
 fn predicate(site: Site<'_>) -> Result<Predicate> {
     let word = site.word("predicate")?;
     Predicate::from_name(word).ok_or_else(|| InterpError::invalid("unknown predicate"))
+}
+
+/// The reduction by which a scatter puts elements together; none where the last one stays.
+fn combine(site: Site<'_>) -> Result<Option<Reduce>> {
+    Ok(Some(match site.word("combine")? {
+        "set" => return Ok(None),
+        "add" => Reduce::Sum,
+        "mul" => Reduce::Prod,
+        "max" => Reduce::Max,
+        "min" => Reduce::Min,
+        _ => return Err(InterpError::invalid("unknown way to combine")),
+    }))
 }
 
 /// The place of the word in a block.

@@ -98,6 +98,16 @@ fn cases() -> Vec<Case<'static>> {
         ("matmul", vec![], &[&[3, 0], &[0, 5]]),
         ("linear", vec![], &[&[2, 3, 4], &[5, 4]]),
         ("linear", vec![], &[&[4], &[5, 4]]),
+        (
+            "index_put",
+            vec![C::Int("dim", 1), C::Word("combine", "add")],
+            &[&[2, 7, 3], &[4], &[2, 4, 3]],
+        ),
+        (
+            "scatter",
+            vec![C::Int("dim", 0), C::Word("combine", "add")],
+            &[&[7, 2], &[5, 2], &[5, 2]],
+        ),
     ]
 }
 
@@ -118,6 +128,11 @@ fn points(extents: &[usize]) -> Vec<Vec<usize>> {
     points
 }
 
+/// The row-major position of a point.
+fn points_before(extents: &[usize], point: &[usize]) -> usize {
+    point.iter().zip(extents).fold(0, |at, (i, n)| at * n + i)
+}
+
 /// The element of operand `operand` that its map leads to from `point`, if there is one.
 fn element(
     operands: &[Tensor],
@@ -129,8 +144,7 @@ fn element(
     let (tensor, map) = (&operands[operand], &maps.operands[operand]);
     let lengths: Vec<usize> = tensor.axes().iter().map(|a| a.extent).collect();
     let Map::Axes(indices) = map else {
-        let at = point.iter().zip(extents).fold(0, |at, (i, n)| at * n + i);
-        return Some(tensor.data().float(at));
+        return Some(tensor.data().float(points_before(extents, point)));
     };
     assert_eq!(indices.len(), lengths.len());
     let mut at = 0;
@@ -168,7 +182,7 @@ fn extents(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor) -> Vec<usi
 }
 
 /// The result that the maps give for `operands`, stored once along axes of the result that are.
-fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, product: bool) -> Vec<f64> {
+fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, class: OpClass) -> Vec<f64> {
     let extents = extents(maps, operands, result);
     let lengths: Vec<usize> = result.axes().iter().map(|a| a.extent).collect();
     let mut made = vec![0.0; lengths.iter().product()];
@@ -176,11 +190,24 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, product: b
         .axes()
         .expect("results are written at an index");
     for point in points(&extents) {
+        if class == OpClass::Scatter {
+            let at = |k: usize| element(operands, maps, k, &point, &extents).unwrap();
+            let walked = point.len() - 1;
+            let dim = (0..walked).find(|&iter| maps.operands[2].axis_of(iter).is_none());
+            let place = points_before(&lengths, &point[..walked]);
+            let put = if at(1) == point[dim.unwrap()] as f64 {
+                at(2)
+            } else {
+                0.0
+            };
+            made[place] += put + if point[walked] == 0 { at(0) } else { 0.0 };
+            continue;
+        }
         let read = (0..operands.len()).filter(|&k| !maps.indexes(k));
         let mut read = read.filter_map(|k| element(operands, maps, k, &point, &extents));
         let value = match maps.reads {
             Reads::First => read.next().expect("an operand has the element"),
-            Reads::All if product => read.product(),
+            Reads::All if class == OpClass::Contraction => read.product(),
             Reads::All => read.sum(),
         };
         let mut at = 0;
@@ -216,7 +243,7 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
         let inputs: Vec<Tensor> = (shapes.iter().zip(starts))
             .map(|(shape, first)| match (name, first) {
                 // Indices, some of them beyond the axis on either side.
-                ("take" | "take_along", 1000) => counting(shape, -2),
+                ("take" | "take_along" | "index_put" | "scatter", 1000) => counting(shape, -2),
                 ("matmul" | "linear", _) => {
                     let count = shape.iter().product::<usize>();
                     let whole = (0..count).map(|i| (i % 7) as f32 - 2.0);
@@ -234,8 +261,7 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
             .unwrap_or_else(|| panic!("{name} has no maps"));
         let def = program.ir.def(op).unwrap();
         seen.extend(def.maps.map(|family| family.name));
-        let product = def.class == OpClass::Contraction;
-        let mut expected = by_maps(&maps, &inputs, &results[0], product);
+        let mut expected = by_maps(&maps, &inputs, &results[0], def.class);
         if name == "neg" {
             expected.iter_mut().for_each(|v| *v = -*v);
         }

@@ -49,7 +49,7 @@ fn dtype(maker: &mut Maker<'_>) -> DType {
 }
 
 /// Indices with these axes: a value that is there, or a new input.
-fn beside(maker: &mut Maker<'_>, axes: &[Axis]) -> usize {
+pub fn beside(maker: &mut Maker<'_>, axes: &[Axis]) -> usize {
     let dims = shapes::dims(axes);
     let fits = |s: &Slot| is_index(s) && !s.scalar && shapes::dims(&s.axes) == dims;
     match maker.slot_where(fits) {

@@ -18,6 +18,7 @@ pub mod maker;
 pub mod operands;
 pub mod ops;
 mod products;
+mod scatter;
 pub mod shapes;
 pub mod templates;
 pub mod windows;

@@ -13,6 +13,7 @@ use super::gather;
 use super::maker::{Clause, Maker};
 use super::operands::plain;
 use super::products;
+use super::scatter;
 use super::shapes::{self, Axis};
 use super::windows;
 
@@ -39,6 +40,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "slice" | "flip" | "pad" | "cat" => windows::draw(maker, def),
         "take" | "take-along" => gather::draw(maker, def),
         "matmul" | "linear" => products::draw(maker, def),
+        "index-put" | "scatter" => scatter::draw(maker, def),
         "create" => create(maker, def),
         _ => None,
     }

@@ -13,7 +13,7 @@ use super::shapes::{self, Axis};
 /// The most axes of a left operand.
 const MAX_AXES: usize = 4;
 /// Multiplications of a product at most, for each element that a tensor may have.
-const WORK: u64 = 64;
+pub const WORK: u64 = 64;
 
 /// Puts an op of the table at the end of the program; nothing where it cannot be.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
@@ -77,7 +77,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
 }
 
 /// A tensor with these axes: a value that is there, or a new input.
-fn like(maker: &mut Maker<'_>, axes: &[Axis], dtype: DType) -> usize {
+pub fn like(maker: &mut Maker<'_>, axes: &[Axis], dtype: DType) -> usize {
     let dims = shapes::dims(axes);
     let fits = |s: &Slot| s.dtype == dtype && !s.scalar && shapes::dims(&s.axes) == dims;
     match maker.slot_where(fits) {

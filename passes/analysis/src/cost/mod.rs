@@ -13,11 +13,12 @@
 //! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
 //! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a
 //! choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
-//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once), `product.rs` (products that are calls).
+//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once), `call.rs` (what may be a call), `product.rs` (products).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
 mod body;
+mod call;
 mod epilogues;
 mod memory_view;
 mod pinned;
@@ -35,10 +36,11 @@ mod units;
 
 pub use crate::axes::Copies;
 pub use body::{boundary, made_of_nothing};
+pub use call::{Call, is_call};
 pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
-pub use product::{Product, is_product};
+pub use product::Product;
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};

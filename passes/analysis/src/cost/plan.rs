@@ -5,9 +5,9 @@ use fuser_ir::{Ir, Op, Traits, Value};
 use fuser_target::Target;
 
 use super::body::{Body, Mask, Source};
+use super::call::{Call, is_call};
 use super::epilogues;
 use super::memory_view::keeps_memory;
-use super::product::{Product, is_product};
 use super::refusal::Refusal;
 use super::roles::{self, Role};
 use super::sizes::Bindings;
@@ -193,9 +193,9 @@ pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<P
         return Ok(view(ir, ops, copies));
     }
     if let &[op] = ops
-        && let Some(product) = Product::of(ir, op, &model.bindings)
+        && let Some(call) = Call::of(ir, op, &model.bindings)
     {
-        return Ok(call(ir, op, &product, model, copies));
+        return Ok(call_alone(ir, op, &call, model, copies));
     }
     let axes = Axes::build_with(ir, ops, copies).map_err(Refusal::Axes)?;
     plan_with(ir, ops, &axes, model, copies)
@@ -222,7 +222,7 @@ pub fn plan_with(
     model: &Model,
     copies: &Copies,
 ) -> Result<Plan, Refusal> {
-    if let Some(&op) = ops.iter().find(|&&op| is_product(ir, op)) {
+    if let Some(&op) = ops.iter().find(|&&op| is_call(ir, op)) {
         return Err(Refusal::CallAlone { op });
     }
     let (target, limits) = (&model.target, &model.limits);
@@ -503,8 +503,8 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     }
 }
 
-/// A product as a call: it reads each operand and writes its result once.
-fn call(ir: &Ir, op: Op, product: &Product, model: &Model, copies: &Copies) -> Plan {
+/// An op as a call: it reads each operand and writes its result once.
+fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> Plan {
     let (inputs, outputs) = super::body::boundary_with(ir, &[op], copies);
     let bytes = |values: &[Value]| {
         let bytes = values.iter().map(|&v| model.bindings.bytes(ir, v));
@@ -513,7 +513,7 @@ fn call(ir: &Ir, op: Op, product: &Product, model: &Model, copies: &Copies) -> P
     let mut cost = Cost {
         read_bytes: bytes(&inputs),
         write_bytes: bytes(&outputs),
-        flops: product.flops(),
+        flops: call.flops(),
         launches: 1,
         ..Cost::default()
     };

@@ -1,6 +1,5 @@
 //! Products: the extents that their maps give, from which their cost follows.
 
-use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op};
 
 use super::sizes::Bindings;
@@ -19,9 +18,9 @@ pub struct Product {
 }
 
 impl Product {
-    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where it is no product.
+    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where a product has no such maps.
     pub fn of(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
-        let maps = ir.maps(op).filter(|_| is_product(ir, op))?;
+        let maps = ir.maps(op)?;
         let [left, right] = [maps.operands.first()?, maps.operands.get(1)?];
         let mut product = Self {
             batch: 1,
@@ -53,9 +52,4 @@ impl Product {
         let sizes = [self.batch, self.rows, self.columns, self.terms];
         sizes.into_iter().fold(2, u64::saturating_mul)
     }
-}
-
-/// True if the op is a product, which an executor may run as a whole.
-pub fn is_product(ir: &Ir, op: Op) -> bool {
-    ir.def(op).is_some_and(|d| d.class == OpClass::Contraction)
 }

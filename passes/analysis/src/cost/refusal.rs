@@ -76,9 +76,9 @@ pub enum Refusal {
         /// The op that demands it.
         op: Op,
     },
-    /// A product that is a call shares it with nothing.
+    /// An op that is a call shares it with nothing.
     CallAlone {
-        /// The product.
+        /// The op.
         op: Op,
     },
     /// The quotient graph would have a cycle.

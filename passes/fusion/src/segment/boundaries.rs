@@ -5,7 +5,7 @@
 //! *level*; a group is a connected set of ops of one level. Levels never fall along an edge, so groups are acyclic by
 //! construction.
 
-use fuser_analysis::cost::{is_product, keeps_memory};
+use fuser_analysis::cost::{is_call, keeps_memory};
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
 
@@ -82,9 +82,9 @@ pub(super) fn separated(ir: &Ir, producer: Op, user: Op) -> bool {
     after(ir, producer) || before(ir, user)
 }
 
-/// True if the op stays in a group of its own: by a hint, or as a product that is a call.
+/// True if the op stays in a group of its own: by a hint, or as a call.
 pub(super) fn is_alone(ir: &Ir, op: Op) -> bool {
-    matches!(Hint::of(ir, op), Some(Ok(Hint::Apart))) || is_product(ir, op)
+    matches!(Hint::of(ir, op), Some(Ok(Hint::Apart))) || is_call(ir, op)
 }
 
 fn boundaries(ir: &Ir, graph: &Graph) -> Vec<Boundary> {

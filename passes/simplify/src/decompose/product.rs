@@ -13,9 +13,7 @@
 //! operand that is a permutation becomes a view, and a bias is added behind it, by a kernel that others share. Operands of 16 bits are
 //! widened first, and the sum is rounded once, also where a bias follows.
 
-use fuser_analysis::cost::{Bindings, copies, moved};
-use fuser_analysis::executors::{self, Decision};
-use fuser_analysis::targets;
+use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
 use fuser_dialects::fusion::maps;
@@ -24,53 +22,18 @@ use fuser_ir::clone::Mapping;
 use fuser_ir::def::{OpClass, OpError};
 use fuser_ir::layout::{self, Order};
 use fuser_ir::maps::{Index, IndexingMaps};
-use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, Value};
-use fuser_pass::{PassContext, Remark, RemarkKind};
-use fuser_target::Target;
+use fuser_ir::{DType, Dim, Ir, Op, Value};
 
 use super::Parts;
 
-/// The target, the extents and the executors that are decided for.
-pub struct Goal {
-    target: Target,
-    bindings: Bindings,
-    executors: String,
-}
-
-impl Goal {
-    /// The goal that the options of the pass state.
-    pub fn of(ctx: &PassContext<'_>) -> Result<Self, Diagnostics> {
-        Ok(Self {
-            target: targets::of(ctx),
-            bindings: targets::bindings(ctx)?,
-            executors: ctx.options.text(executors::OPTION.name).to_owned(),
-        })
+/// A product that stays whole: operands are read as they lie, and a bias is added behind it.
+pub fn called(ir: &mut Ir, op: Op) -> Parts {
+    for index in 0..ir.operand_count(op) {
+        read_as_it_lies(ir, op, index);
     }
-}
-
-/// The values that take the place of a product's result; none where it stays whole. Tells the decision.
-pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) -> Parts {
-    let (target, bindings) = (&goal.target, &goal.bindings);
-    let decision = Decision::of(ctx.ir, op, target, bindings, &goal.executors);
-    let decision = decision.ok_or_else(|| OpError::new("it has no maps"))?;
-    let line = decision.render(ctx.ir, op);
-    *told += &format!("{line}\n");
-    let kind = match decision.by {
-        Some(_) => RemarkKind::Passed,
-        None => RemarkKind::Missed,
-    };
-    let remark = Remark::new(kind, "Executor", ctx.place(op), line);
-    ctx.remark(remark);
-    if decision.by.is_none() {
-        return summed(ctx.ir, op);
-    }
-    ctx.count("calls", 1);
-    for index in 0..ctx.ir.operand_count(op) {
-        read_as_it_lies(ctx.ir, op, index);
-    }
-    match ctx.ir.operand_count(op) {
+    match ir.operand_count(op) {
         2 => Ok(Vec::new()),
-        _ => biased(ctx.ir, op),
+        _ => biased(ir, op),
     }
 }
 
@@ -145,7 +108,7 @@ fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
 }
 
 /// The product as a sum along an axis of a space that both factors are broadcast to.
-fn summed(ir: &mut Ir, op: Op) -> Parts {
+pub fn summed(ir: &mut Ir, op: Op) -> Parts {
     let odd = || OpError::new("its axes stand in no common order");
     let maps = ir.maps(op).ok_or_else(odd)?;
     let space = Space::of(ir, op, &maps).ok_or_else(odd)?;

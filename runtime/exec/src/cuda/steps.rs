@@ -196,7 +196,7 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 pattern: Pattern::new(*size, *bits),
             }),
             // An artifact for a GPU that has one is not valid.
-            PlannedStep::Product { .. } => None,
+            PlannedStep::Product { .. } | PlannedStep::Scatter { .. } => None,
         };
         steps.extend(work.map(|work| Step { index, work }));
     }

@@ -26,6 +26,8 @@ pub(crate) enum Code {
     Cat,
     Take,
     TakeAlong,
+    /// Parts at indices with `true`, else elements.
+    Scatter(bool),
     Reduce(Reduce),
     /// A reduction by a function of two elements that keeps every step.
     Scan(Binary),
@@ -138,6 +140,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("fmin", Code::Binary(Binary::Fmin)),
     ("full", Code::Full),
     ("gcd", Code::Binary(Binary::Gcd)),
+    ("index_put", Code::Scatter(true)),
     ("iota", Code::Iota),
     ("isfinite", Code::Test(Test::Finite)),
     ("isnan", Code::Test(Test::Nan)),
@@ -173,6 +176,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("reshape", Code::Shape(Shape::Reshape)),
     ("round", Code::Unary(Unary::Round)),
     ("rsqrt", Code::Formula(RSQRT)),
+    ("scatter", Code::Scatter(false)),
     ("segment_set", Code::Shape(Shape::Identity)),
     ("shl", Code::Binary(Binary::Shl)),
     ("shr", Code::Binary(Binary::Shr)),

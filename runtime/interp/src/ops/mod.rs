@@ -9,6 +9,7 @@
 //! | `shape.rs` | shape and layout |
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `gather.rs` | `take`, `take_along` |
+//! | `scatter.rs` | `index_put`, `scatter` |
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 //! | `product.rs` | sums of products along an axis of two operands |
@@ -21,6 +22,7 @@ pub(crate) mod product;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod scan;
+pub(crate) mod scatter;
 pub(crate) mod shape;
 pub(crate) mod window;
 

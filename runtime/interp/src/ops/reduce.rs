@@ -118,7 +118,7 @@ impl Reduction<'_> {
 }
 
 /// The least and greatest value of a type: what an empty maximum and minimum are.
-fn limits<L: Reducible>(dtype: DType) -> (L, L) {
+pub(super) fn limits<L: Reducible>(dtype: DType) -> (L, L) {
     let (low, high) = round::int_range(dtype);
     let infinity = f64::INFINITY;
     (L::constant(-infinity, low), L::constant(infinity, high))

@@ -1,0 +1,75 @@
+//! Calls: the ops that no kernel computes as they are. One runs as a whole, or is taken apart.
+
+use fuser_ir::def::OpClass;
+use fuser_ir::{Ir, Op};
+
+use super::product::Product;
+use super::sizes::Bindings;
+use crate::axes::value_text;
+
+/// The extents of an op that may be a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// A product.
+    Product(Product),
+    /// A scatter.
+    Scatter {
+        /// Elements that are put somewhere.
+        updates: u64,
+        /// Elements of the result.
+        elements: u64,
+    },
+}
+
+impl Call {
+    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where it is no such op.
+    pub fn of(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
+        let elements = |value| {
+            let dims = &ir.value_kind(value).as_tensor()?.dims;
+            let lengths = dims.iter().map(|dim| bindings.extent(ir, dim.extent));
+            Some(lengths.fold(1, u64::saturating_mul))
+        };
+        match ir.def(op)?.class {
+            OpClass::Contraction => Product::of(ir, op, bindings).map(Self::Product),
+            OpClass::Scatter => Some(Self::Scatter {
+                updates: elements(ir.operands(op).nth(2)?)?,
+                elements: elements(*ir.results(op).first()?)?,
+            }),
+            OpClass::Elementwise
+            | OpClass::Reduction
+            | OpClass::Scan
+            | OpClass::Shape
+            | OpClass::Creation
+            | OpClass::Structure
+            | OpClass::Memory => None,
+        }
+    }
+    /// Its arithmetic.
+    pub fn flops(&self) -> u64 {
+        match self {
+            Self::Product(product) => product.flops(),
+            Self::Scatter { updates, .. } => *updates,
+        }
+    }
+    /// `product %y (1 times 64x32 of 16 terms)`
+    pub fn render(&self, ir: &Ir, op: Op) -> String {
+        let name = value_text(ir, ir.result(op, 0));
+        match self {
+            Self::Product(Product {
+                batch,
+                rows,
+                columns,
+                terms,
+            }) => format!("product {name} ({batch} times {rows}x{columns} of {terms} terms)"),
+            Self::Scatter { updates, elements } => {
+                format!("scatter {name} ({updates} elements into {elements})")
+            }
+        }
+    }
+}
+
+/// True if the op is one that may run as a whole, in a segment of its own.
+pub fn is_call(ir: &Ir, op: Op) -> bool {
+    let class = ir.def(op).map(|d| d.class);
+    matches!(class, Some(OpClass::Contraction | OpClass::Scatter))
+}

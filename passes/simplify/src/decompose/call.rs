@@ -1,0 +1,56 @@
+//! Ops that an executor may run as a whole: one that is taken stays, any other is taken apart.
+
+use fuser_analysis::cost::Bindings;
+use fuser_analysis::executors::{self, Decision};
+use fuser_analysis::targets;
+use fuser_ir::def::{OpClass, OpError};
+use fuser_ir::{Diagnostics, Op};
+use fuser_pass::{PassContext, Remark, RemarkKind};
+use fuser_target::Target;
+
+use super::{Parts, product, scatter};
+
+/// The target, the extents and the executors that are decided for.
+pub struct Goal {
+    target: Target,
+    bindings: Bindings,
+    executors: String,
+}
+
+impl Goal {
+    /// The goal that the options of the pass state.
+    pub fn of(ctx: &PassContext<'_>) -> Result<Self, Diagnostics> {
+        Ok(Self {
+            target: targets::of(ctx),
+            bindings: targets::bindings(ctx)?,
+            executors: ctx.options.text(executors::OPTION.name).to_owned(),
+        })
+    }
+}
+
+/// The values that take the place of the results; none where the op stays as it is. Tells the decision.
+pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) -> Parts {
+    let (target, bindings) = (&goal.target, &goal.bindings);
+    let decision = Decision::of(ctx.ir, op, target, bindings, &goal.executors);
+    let decision = decision.ok_or_else(|| OpError::new("it has no maps"))?;
+    let line = decision.render(ctx.ir, op);
+    *told += &format!("{line}\n");
+    let kind = match decision.by {
+        Some(_) => RemarkKind::Passed,
+        None => RemarkKind::Missed,
+    };
+    let remark = Remark::new(kind, "Executor", ctx.place(op), line);
+    ctx.remark(remark);
+    let called = decision.by.is_some();
+    ctx.count("calls", called.into());
+    let product = ctx
+        .ir
+        .def(op)
+        .is_some_and(|d| d.class == OpClass::Contraction);
+    match (product, called) {
+        (true, true) => product::called(ctx.ir, op),
+        (true, false) => product::summed(ctx.ir, op),
+        (false, true) => scatter::called(ctx.ir, op),
+        (false, false) => scatter::compared(ctx.ir, op),
+    }
+}

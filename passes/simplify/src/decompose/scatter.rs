@@ -1,0 +1,205 @@
+//! Scatters: one that an executor takes stays a call, any other compares every index with every place.
+//!
+//! ```text
+//! %y = fusion.index_put %x, %i, %u dim 0 combine add     // [V, D], [N], [N, D]
+//!   =>
+//! %p = fusion.broadcast %i dims [1] shape [V, N, D]
+//! %h = fusion.compare %p, iota eq
+//! %q = fusion.broadcast %u dims [1, 2] shape [V, N, D]
+//! %w = fusion.where %h, %q, 0
+//! %s = fusion.sum %w dims [1]
+//! %y = fusion.add %x, %s
+//! ```
+//!
+//! No element of that space is stored, but all are computed: a form for short axes. What is `set` is taken at the last index that meets.
+//! Elements of 16 bits are widened before they are added or multiplied, also before a call, and the result is rounded once.
+
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::{Built, FusionBuilder};
+use fuser_ir::build::Builder;
+use fuser_ir::def::{OpDef, OpError};
+use fuser_ir::{DType, Dim, Ir, Op, TensorType, Value};
+
+use super::Parts;
+
+/// A scatter that stays whole; what it accumulates is widened first.
+pub fn called(ir: &mut Ir, op: Op) -> Parts {
+    let put = Put::of(ir, op)?;
+    if put.dtype == put.wide {
+        return Ok(Vec::new());
+    }
+    let def = ir.def(op).ok_or_else(|| OpError::new("is not known"))?;
+    let mut b = Builder::before(ir, op);
+    let dest = b.cast(put.dest, put.wide)?;
+    let updates = b.cast(put.updates, put.wide)?;
+    let clauses = [b.int("dim", put.dim as i64), b.word("combine", put.combine)];
+    let sums = b.value(def, &[dest, put.indices, updates], &clauses)?;
+    Ok(vec![b.cast(sums, put.dtype)?])
+}
+
+/// A scatter as a reduction along an axis that all updates have and no place.
+pub fn compared(ir: &mut Ir, op: Op) -> Parts {
+    let put = Put::of(ir, op)?;
+    let mut b = Builder::before(ir, op);
+    let value = match reduction(put.combine) {
+        None => put.last(&mut b)?,
+        Some((reduce, join)) => put.reduced(&mut b, reduce, join)?,
+    };
+    Ok(vec![value])
+}
+
+/// The reduction of all updates of a place, and the op that joins `dest`; none for `set`.
+fn reduction(combine: &str) -> Option<(&'static OpDef, &'static OpDef)> {
+    Some(match combine {
+        "add" => (&fusion::SUM, &fusion::ADD),
+        "mul" => (&fusion::PROD, &fusion::MUL),
+        "max" => (&fusion::MAX, &fusion::MAXIMUM),
+        "min" => (&fusion::MIN, &fusion::MINIMUM),
+        _ => return None,
+    })
+}
+
+/// The parts of a scatter.
+struct Put {
+    dest: Value,
+    indices: Value,
+    updates: Value,
+    dim: usize,
+    combine: &'static str,
+    dtype: DType,
+    /// The type in which elements are put together.
+    wide: DType,
+    /// The axes of the result, with that of the updates behind the one that is indexed.
+    space: Vec<Dim>,
+    /// True if the indices have that axis alone.
+    whole: bool,
+}
+
+impl Put {
+    fn of(ir: &Ir, op: Op) -> Result<Self, OpError> {
+        let odd = || OpError::new("its operands are no tensors");
+        let tensor = |index: usize| -> Result<&TensorType, OpError> {
+            let value = ir.operands(op).nth(index).ok_or_else(odd)?;
+            ir.value_kind(value).as_tensor().ok_or_else(odd)
+        };
+        let dim = ir.int_of(op, "dim").and_then(|d| usize::try_from(d).ok());
+        let dim = dim.ok_or_else(odd)?;
+        let word = ir.str_of(op, "combine").unwrap_or_default();
+        let combine = fusion::COMBINES.iter().find(|known| **known == word);
+        let combine = *combine.ok_or_else(odd)?;
+        let (dest, updates) = (tensor(0)?, tensor(2)?);
+        let dims = |tensor: &TensorType| -> Vec<Dim> {
+            tensor.dims.iter().map(|d| Dim::new(d.extent)).collect()
+        };
+        let (mut space, walked) = (dims(dest), dims(updates));
+        space.insert(dim + 1, *walked.get(dim).ok_or_else(odd)?);
+        let sums = matches!(combine, "add" | "mul") && dest.dtype.is_float();
+        Ok(Self {
+            dest: ir.operand(op, 0),
+            indices: ir.operand(op, 1),
+            updates: ir.operand(op, 2),
+            dim,
+            combine,
+            dtype: dest.dtype,
+            wide: if sums {
+                dest.dtype.compute()
+            } else {
+                dest.dtype
+            },
+            space,
+            whole: ir.is(op, &fusion::INDEX_PUT),
+        })
+    }
+    /// The axes of `space` that the updates have.
+    fn places(&self) -> Vec<i64> {
+        let axes = (0..self.space.len()).filter(|&axis| axis != self.dim);
+        axes.map(|axis| axis as i64).collect()
+    }
+    /// True where an update is put at a place: along the axis of the places and that of the updates, and for `scatter` along all axes.
+    fn hits(&self, b: &mut Builder<'_>) -> Result<(Value, Vec<Dim>), OpError> {
+        let own = match self.whole {
+            true => self.space[self.dim..=self.dim + 1].to_vec(),
+            false => self.space.clone(),
+        };
+        let dim = if self.whole { 0 } else { self.dim as i64 };
+        let places = match self.whole {
+            true => vec![1],
+            false => self.places(),
+        };
+        let wide = b.cast(self.indices, DType::I64)?;
+        let indices = b.broadcast(wide, &places, &own)?;
+        let place = index_along(b, &own, dim)?;
+        Ok((b.compare("eq", indices, place)?, own))
+    }
+    /// `dest` and the updates of each place, reduced.
+    fn reduced(&self, b: &mut Builder<'_>, reduce: &'static OpDef, join: &'static OpDef) -> Built {
+        let (mut hits, own) = self.hits(b)?;
+        if own.len() != self.space.len() {
+            let dim = self.dim as i64;
+            hits = b.broadcast(hits, &[dim, dim + 1], &self.space)?;
+        }
+        let updates = b.cast(self.updates, self.wide)?;
+        let updates = b.broadcast(updates, &self.places(), &self.space)?;
+        let neutral = neutral(b, self.combine, self.wide)?;
+        let met = b.choose(hits, updates, neutral)?;
+        let all = b.reduce(reduce, met, &[self.dim as i64 + 1])?;
+        let dest = b.cast(self.dest, self.wide)?;
+        let joined = b.binary(join, dest, all)?;
+        b.cast(joined, self.dtype)
+    }
+    /// The last update of each place, else `dest`.
+    fn last(&self, b: &mut Builder<'_>) -> Built {
+        let (hits, own) = self.hits(b)?;
+        let behind = if self.whole { 1 } else { self.dim as i64 + 1 };
+        let walked = index_along(b, &own, behind)?;
+        let ty = b.ir.scalar(DType::I64);
+        let none = b.constant_int(-1, ty)?;
+        let met = b.choose(hits, walked, none)?;
+        let last = b.reduce(&fusion::MAX, met, &[behind])?;
+        let found = b.compare("gt", last, none)?;
+        let dim = b.int("dim", self.dim as i64);
+        let (taken, found) = match self.whole {
+            true => {
+                let mut shape = self.space.clone();
+                shape.remove(self.dim + 1);
+                let taken = b.value(&fusion::TAKE, &[self.updates, last], &[dim])?;
+                (taken, b.broadcast(found, &[self.dim as i64], &shape)?)
+            }
+            false => (
+                b.value(&fusion::TAKE_ALONG, &[self.updates, last], &[dim])?,
+                found,
+            ),
+        };
+        b.choose(found, taken, self.dest)
+    }
+}
+
+/// The index along axis `dim` of a space.
+fn index_along(b: &mut Builder<'_>, space: &[Dim], dim: i64) -> Built {
+    let length = b.shape("shape", &space[dim as usize..][..1]);
+    let clauses = [b.int("dim", 0), length, b.dtype("of", DType::I64)];
+    let index = b.value(&fusion::IOTA, &[], &clauses)?;
+    b.broadcast(index, &[dim], space)
+}
+
+/// The element that changes nothing.
+fn neutral(b: &mut Builder<'_>, combine: &str, dtype: DType) -> Built {
+    let ty = b.ir.scalar(dtype);
+    let (low, high) = match dtype.is_signed() {
+        true => (
+            i64::MIN >> (64 - dtype.bits()),
+            i64::MAX >> (64 - dtype.bits()),
+        ),
+        false => (0, (1 << dtype.bits()) - 1),
+    };
+    let (float, int) = match combine {
+        "mul" => (1.0, 1),
+        "max" => (f64::NEG_INFINITY, low),
+        "min" => (f64::INFINITY, high),
+        _ => (0.0, 0),
+    };
+    match dtype.is_float() {
+        true => b.constant_float(float, ty),
+        false => b.constant_int(int, ty),
+    }
+}

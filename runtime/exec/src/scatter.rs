@@ -1,0 +1,368 @@
+//! Scatters: their loops as numbers, and the walk over the updates.
+//!
+//! The result is cut by its extents alone into parts that each one worker makes: it copies its part of `dest`, then walks all updates in order
+//! and puts those that fall into its part. So each element meets its updates in order, however many threads run.
+//!
+//! Sound by the plan, which has compared every extent and every size with its buffer; indices are compared with the extent as they are read.
+
+use fuser_artifact::{Combine, DType, Factor};
+use half::{bf16, f16};
+
+use crate::execute::Address;
+use crate::tensor::{Axis, strides};
+
+/// Elements that are put at one index by one call at least, where there are as many.
+const CHUNK: usize = 64;
+/// Calls that a scatter is cut into, as far as its extents allow it.
+const SHARES: usize = 8;
+/// Indices of the axis that a call serves at least: each call reads all indices.
+const PART: usize = 256;
+
+/// The tensors, in the order of the step.
+const DEST: usize = 0;
+const INDICES: usize = 1;
+const UPDATES: usize = 2;
+const RESULT: usize = 3;
+
+/// One loop: its length, and how far each step moves in each tensor, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Loop {
+    extent: usize,
+    strides: [usize; 4],
+}
+
+const ONCE: Loop = Loop {
+    extent: 1,
+    strides: [0; 4],
+};
+
+/// A scatter with numbers for sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scatter {
+    /// The buffers of the tensors.
+    pub buffers: [usize; 4],
+    combine: Combine,
+    /// The element types of the tensor and of the indices.
+    dtypes: [DType; 2],
+    /// Loops around the calls.
+    batch: Vec<Loop>,
+    /// Neighbours in the result that a call walks.
+    inner: Loop,
+    /// The axis that is indexed.
+    line: Loop,
+    /// The updates of a line.
+    updates: Loop,
+}
+
+impl Scatter {
+    /// The loops of a scatter of tensors with these axes; `None` where they disagree about a loop.
+    pub fn new(combine: Combine, tensors: &[Factor], axes: &[Vec<Axis>]) -> Option<Scatter> {
+        let [_, indices, updates, result] = tensors else {
+            return None;
+        };
+        let rank = result.loops.len();
+        let mut loops: Vec<Option<Loop>> = vec![None; rank + 1];
+        for (which, (factor, axes)) in tensors.iter().zip(axes).enumerate() {
+            let order: Vec<usize> = factor.tensor.order.iter().map(|&a| a as usize).collect();
+            let steps = strides(axes, &order);
+            for ((&number, axis), step) in factor.loops.iter().zip(axes).zip(steps) {
+                let slot = loops.get_mut(number as usize)?;
+                let own = slot.get_or_insert(Loop {
+                    extent: axis.extent,
+                    strides: [0; 4],
+                });
+                if own.extent != axis.extent {
+                    return None;
+                }
+                own.strides[which] = if axis.broadcast { 0 } else { step };
+            }
+        }
+        let mut loops = loops.into_iter().collect::<Option<Vec<Loop>>>()?;
+        // Along a broadcast axis of the result there is one element.
+        for (own, axis) in loops.iter_mut().zip(axes.last()?) {
+            if axis.broadcast {
+                own.extent = own.extent.min(1);
+            }
+        }
+        let walked = loops.pop()?;
+        let dim = (0..rank).find(|&l| !updates.loops.contains(&(l as u32)))?;
+        let line = loops.remove(dim);
+        let mut batch = runs(loops);
+        let neighbours = batch.iter().position(|own| own.strides[RESULT] == 1);
+        let inner = neighbours.map_or(ONCE, |at| batch.remove(at));
+        let buffers: Vec<usize> = tensors.iter().map(|f| f.tensor.buffer as usize).collect();
+        Some(Scatter {
+            buffers: buffers.try_into().ok()?,
+            combine,
+            dtypes: [result.tensor.dtype, indices.tensor.dtype],
+            batch,
+            inner,
+            line,
+            updates: walked,
+        })
+    }
+
+    /// The number of calls; `None` where it does not fit.
+    pub fn calls(&self) -> Option<i64> {
+        let [chunk, part] = self.pieces();
+        let pieces = [
+            self.inner.extent.div_ceil(chunk),
+            self.line.extent.div_ceil(part),
+        ];
+        let count = self
+            .around()?
+            .checked_mul(pieces[0])?
+            .checked_mul(pieces[1])?;
+        i64::try_from(count).ok()
+    }
+
+    fn around(&self) -> Option<usize> {
+        let mut extents = self.batch.iter().map(|own| own.extent);
+        extents.try_fold(1usize, usize::checked_mul)
+    }
+
+    /// Neighbours of one call, and indices of the axis.
+    fn pieces(&self) -> [usize; 2] {
+        let around = self.around().unwrap_or(usize::MAX).max(1);
+        let shares = SHARES.div_ceil(around);
+        let chunk = self.inner.extent.div_ceil(shares).max(CHUNK);
+        let shares = shares.div_ceil(self.inner.extent.div_ceil(chunk).max(1));
+        [chunk, self.line.extent.div_ceil(shares).max(PART)]
+    }
+
+    /// Makes call number `call`.
+    ///
+    /// # Safety
+    /// The addresses are those of the buffers, which have the elements that the plan has checked.
+    pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 4]) {
+        let [chunk, part] = self.pieces();
+        let mut rest = usize::try_from(call).unwrap_or(0);
+        let mut digit = |extent: usize| {
+            let index = rest % extent.max(1);
+            rest /= extent.max(1);
+            index
+        };
+        let from = digit(self.inner.extent.div_ceil(chunk)) * chunk;
+        let low = digit(self.line.extent.div_ceil(part)) * part;
+        let mut at = self.inner.strides.map(|stride| from * stride);
+        for own in self.batch.iter().rev() {
+            let index = digit(own.extent);
+            let steps = at.iter_mut().zip(own.strides);
+            steps.for_each(|(at, stride)| *at += index * stride);
+        }
+        let sizes = [0, 1, 0, 0].map(|which: usize| self.dtypes[which].bytes());
+        let places = [0, 1, 2, 3].map(|which| addresses[which].at(at[which] * sizes[which]));
+        let bounds = Bounds {
+            count: chunk.min(self.inner.extent - from),
+            low,
+            high: self.line.extent.min(low + part),
+        };
+        // SAFETY: the caller's word; the element types are those of the buffers.
+        unsafe {
+            match self.dtypes[0] {
+                DType::F64 => self.of::<f64>(&places, bounds),
+                DType::F32 => self.of::<f32>(&places, bounds),
+                DType::F16 => self.of::<f16>(&places, bounds),
+                DType::Bf16 => self.of::<bf16>(&places, bounds),
+                DType::I64 | DType::Index => self.of::<i64>(&places, bounds),
+                DType::I32 => self.of::<i32>(&places, bounds),
+                DType::I8 => self.of::<i8>(&places, bounds),
+                DType::U8 | DType::I1 => self.of::<u8>(&places, bounds),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for `call`; `places` are the first elements of the call.
+    unsafe fn of<T: Element>(&self, places: &[*mut u8; 4], bounds: Bounds) {
+        // SAFETY: the caller's word.
+        unsafe {
+            match self.combine {
+                Combine::Set => self.put::<T>(places, bounds, |x| x, |_, update| update),
+                Combine::Add => self.put::<T>(places, bounds, T::plus_zero, T::add),
+                Combine::Mul => self.put::<T>(places, bounds, |x| x, T::mul),
+                Combine::Max => self.put::<T>(places, bounds, |x| x, T::max),
+                Combine::Min => self.put::<T>(places, bounds, |x| x, T::min),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for `of`.
+    unsafe fn put<T: Element>(
+        &self,
+        places: &[*mut u8; 4],
+        bounds: Bounds,
+        first: impl Fn(T) -> T,
+        join: impl Fn(T, T) -> T,
+    ) {
+        let Bounds { count, low, high } = bounds;
+        let dest: *const T = places[DEST].cast();
+        let updates: *const T = places[UPDATES].cast();
+        let result: *mut T = places[RESULT].cast();
+        let line = self.line.strides;
+        let inner = self.inner.strides;
+        let copied = [inner[RESULT], inner[DEST]];
+        for index in low..high {
+            let from = dest.wrapping_add(index * line[DEST]);
+            let to = result.wrapping_add(index * line[RESULT]);
+            // SAFETY: the plan has checked that the elements are there, and this call alone writes these.
+            unsafe { row(to, from, count, copied, |to, x| *to = first(x)) }
+        }
+        let joined = [inner[RESULT], inner[UPDATES]];
+        let one_for_all = inner[INDICES] == 0;
+        let (rows, length) = if one_for_all { (1, count) } else { (count, 1) };
+        for walked in 0..self.updates.extent {
+            let from = updates.wrapping_add(walked * self.updates.strides[UPDATES]);
+            let own = walked * self.updates.strides[INDICES];
+            for at in 0..rows {
+                // SAFETY: the plan has checked that the index is there.
+                let index = unsafe { self.index(places[INDICES], own + at * inner[INDICES]) };
+                let Some(index) = index.filter(|index| (low..high).contains(index)) else {
+                    continue;
+                };
+                let to = result.wrapping_add(index * line[RESULT] + at * inner[RESULT]);
+                let from = from.wrapping_add(at * inner[UPDATES]);
+                // SAFETY: as above; the index is below the extent.
+                unsafe { row(to, from, length, joined, |to, x| *to = join(*to, x)) }
+            }
+        }
+    }
+
+    /// # Safety
+    /// There is an index at `at`.
+    unsafe fn index(&self, indices: *const u8, at: usize) -> Option<usize> {
+        // SAFETY: the caller's word.
+        let index = unsafe {
+            match self.dtypes[1] {
+                DType::I32 => indices.cast::<i32>().wrapping_add(at).read().into(),
+                _ => indices.cast::<i64>().wrapping_add(at).read(),
+            }
+        };
+        usize::try_from(index).ok()
+    }
+}
+
+/// The part of a scatter that a call makes: so many neighbours, at indices of the axis from `low` to `high`.
+#[derive(Clone, Copy)]
+struct Bounds {
+    count: usize,
+    low: usize,
+    high: usize,
+}
+
+/// Does `f` to each of `count` elements and what belongs to it, so far apart.
+///
+/// # Safety
+/// The elements are there, those at `to` are initialized or `f` reads none of them, and nobody else uses them.
+unsafe fn row<T: Copy>(
+    to: *mut T,
+    from: *const T,
+    count: usize,
+    [step, stride]: [usize; 2],
+    f: impl Fn(&mut T, T),
+) {
+    if [step, stride] == [1, 1] {
+        // SAFETY: the caller's word: the elements are neighbours.
+        let (to, from) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(to, count),
+                std::slice::from_raw_parts(from, count),
+            )
+        };
+        to.iter_mut().zip(from).for_each(|(to, x)| f(to, *x));
+        return;
+    }
+    for i in 0..count {
+        let (to, from) = (to.wrapping_add(i * step), from.wrapping_add(i * stride));
+        // SAFETY: the caller's word.
+        unsafe { f(&mut *to, from.read()) }
+    }
+}
+
+/// Loops in which neighbours that are one run are one.
+fn runs(loops: Vec<Loop>) -> Vec<Loop> {
+    let mut runs: Vec<Loop> = Vec::new();
+    for own in loops.into_iter().filter(|own| own.extent != 1) {
+        match runs.last_mut() {
+            Some(outer) if outer.strides == own.strides.map(|stride| stride * own.extent) => {
+                let extent = outer.extent * own.extent;
+                *outer = Loop { extent, ..own };
+            }
+            _ => runs.push(own),
+        }
+    }
+    runs
+}
+
+/// An element that is put together with another. Floats of 16 bits and truth values are neither added nor multiplied: the artifact has no such
+/// scatter.
+trait Element: Copy {
+    /// `0 + x`: a zero that is summed is `+0`.
+    fn plus_zero(self) -> Self {
+        self
+    }
+    fn add(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    /// The greater; NaN if either is; `-0 < +0`.
+    fn max(self, other: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Element for $ty {
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            fn max(self, other: Self) -> Self {
+                Ord::max(self, other)
+            }
+            fn min(self, other: Self) -> Self {
+                Ord::min(self, other)
+            }
+        }
+    )*};
+}
+integers!(i64 i32 i8 u8);
+
+macro_rules! floats {
+    ($($ty:ty: $zero:expr;)*) => {$(
+        impl Element for $ty {
+            fn plus_zero(self) -> Self {
+                $zero + self
+            }
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+            fn mul(self, other: Self) -> Self {
+                self * other
+            }
+            fn max(self, other: Self) -> Self {
+                match self.is_nan() || (!other.is_nan() && self.total_cmp(&other).is_ge()) {
+                    true => self,
+                    false => other,
+                }
+            }
+            fn min(self, other: Self) -> Self {
+                match self.is_nan() || (!other.is_nan() && self.total_cmp(&other).is_le()) {
+                    true => self,
+                    false => other,
+                }
+            }
+        }
+    )*};
+}
+floats! {
+    f64: 0.0;
+    f32: 0.0;
+    f16: f16::ZERO;
+    bf16: bf16::ZERO;
+}
+
+#[cfg(test)]
+#[path = "scatter_tests.rs"]
+mod tests;

@@ -1,0 +1,155 @@
+//! Tests of scatters against plain loops: sizes around parts and pieces, every way to combine, orders of axes, many workers.
+
+use super::*;
+use crate::workers::Workers;
+use fuser_artifact::{DimSpec, TensorSpec};
+
+/// A tensor of a scatter: for each axis its loop and its length.
+fn factor(dtype: DType, axes: &[(u32, usize)], order: &[u32]) -> (Factor, Vec<Axis>) {
+    let dims = axes.iter().map(|&(_, n)| DimSpec::stored(n as i64));
+    let tensor = TensorSpec {
+        name: "t".to_string(),
+        dtype,
+        dims: dims.collect(),
+        order: order.to_vec(),
+        buffer: 0,
+    };
+    let loops = axes.iter().map(|axis| axis.0).collect();
+    let lengths = axes.iter().map(|&(_, n)| Axis::stored(n));
+    (Factor { tensor, loops }, lengths.collect())
+}
+
+fn count(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.extent).product()
+}
+
+/// `dest` of `[a, v, b]` and `n` updates along the middle axis, at indices from -2 on that meet and go beyond the axis.
+fn check([a, v, b, n]: [usize; 4], whole: bool, turned: bool, combine: Combine, workers: usize) {
+    let order: &[u32] = if turned { &[2, 1, 0] } else { &[] };
+    let own = [(0, a), (3, n), (2, b)];
+    let indices = match whole {
+        true => factor(DType::I64, &own[1..2], &[]),
+        false => factor(DType::I64, &own, &[]),
+    };
+    let tensors = [
+        factor(DType::I32, &[(0, a), (1, v), (2, b)], &[]),
+        indices,
+        factor(DType::I32, &own, order),
+        factor(DType::I32, &[(0, a), (1, v), (2, b)], order),
+    ];
+    let (factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = tensors.into_iter().unzip();
+    let scatter = Scatter::new(combine, &factors, &axes).unwrap();
+    let mut dest: Vec<i32> = (0..count(&axes[0])).map(|i| (i % 11) as i32 - 5).collect();
+    let held = |i: usize| (i * 7 % (v + 5)) as i64 - 2;
+    let mut indices: Vec<i64> = (0..count(&axes[1])).map(held).collect();
+    let mut updates: Vec<i32> = (0..count(&axes[2]))
+        .map(|i| (i * 5 % 13) as i32 - 4)
+        .collect();
+    let mut result = vec![77i32; count(&axes[3])];
+
+    let at = |which: usize, index: [usize; 4]| -> usize {
+        let order: Vec<usize> = factors[which]
+            .tensor
+            .order
+            .iter()
+            .map(|&i| i as usize)
+            .collect();
+        let steps = strides(&axes[which], &order).into_iter();
+        steps
+            .zip(&factors[which].loops)
+            .map(|(s, &l)| s * index[l as usize])
+            .sum()
+    };
+    let mut wanted = result.clone();
+    for i in 0..a {
+        for k in 0..b {
+            for j in 0..v {
+                wanted[at(3, [i, j, k, 0])] = dest[at(0, [i, j, k, 0])];
+            }
+            for j in 0..n {
+                let index = indices[at(1, [i, 0, k, j])];
+                if (0..v as i64).contains(&index) {
+                    let to = &mut wanted[at(3, [i, index as usize, k, 0])];
+                    let update = updates[at(2, [i, 0, k, j])];
+                    *to = match combine {
+                        Combine::Set => update,
+                        Combine::Add => *to + update,
+                        Combine::Mul => to.wrapping_mul(update),
+                        Combine::Max => Ord::max(*to, update),
+                        Combine::Min => Ord::min(*to, update),
+                    };
+                }
+            }
+        }
+    }
+    let places = [
+        Address::of(dest.as_mut_ptr().cast()),
+        Address::of(indices.as_mut_ptr().cast()),
+        Address::of(updates.as_mut_ptr().cast()),
+        Address::of(result.as_mut_ptr().cast()),
+    ];
+    let workers = Workers::new(workers).unwrap();
+    workers.for_each_chunk(scatter.calls().unwrap(), &|_, begin, end| {
+        for call in begin..end {
+            // SAFETY: the vectors have these sizes.
+            unsafe { scatter.call(call, places) };
+        }
+    });
+    let what = format!("{a} {v} {b}, {n} updates, {whole} {turned} {combine:?}");
+    assert!(result == wanted, "{what}");
+}
+
+#[test]
+fn every_update_is_put_where_its_index_says() {
+    for sizes in [
+        [1, 1, 1, 1],
+        [2, 7, 3, 5],
+        [1, 601, 1, 1009],
+        [1, 33, 131, 17],
+        [17, 5, 65, 3],
+        [3, 0, 4, 2],
+        [3, 4, 0, 2],
+        [2, 5, 3, 0],
+    ] {
+        for (whole, turned) in [(true, false), (true, true), (false, false), (false, true)] {
+            check(sizes, whole, turned, Combine::Add, 3);
+            check(sizes, whole, turned, Combine::Set, 1);
+        }
+        for combine in [Combine::Mul, Combine::Max, Combine::Min] {
+            check(sizes, true, false, combine, 2);
+        }
+    }
+}
+
+#[test]
+fn extremes_are_those_of_the_op() {
+    assert!(Element::max(f32::NAN, 1.0).is_nan() && Element::max(1.0, f32::NAN).is_nan());
+    assert!(Element::min(f32::NAN, 1.0).is_nan() && Element::min(1.0, f32::NAN).is_nan());
+    assert_eq!(Element::max(-0.0f64, 0.0).to_bits(), 0);
+    assert_eq!(Element::min(0.0f64, -0.0).to_bits(), (-0.0f64).to_bits());
+    assert_eq!(Element::max(f16::NEG_INFINITY, f16::ONE), f16::ONE);
+    assert_eq!((-0.0f32).plus_zero().to_bits(), 0);
+}
+
+#[test]
+fn a_large_scatter_is_many_calls() {
+    let axes = |n: usize| [Axis::stored(n), Axis::stored(768)].to_vec();
+    let (dest, _) = factor(DType::F32, &[(0, 5000), (1, 768)], &[]);
+    let (indices, own) = factor(DType::I64, &[(2, 100)], &[]);
+    let (updates, _) = factor(DType::F32, &[(2, 100), (1, 768)], &[]);
+    let factors = [dest.clone(), indices, updates, dest];
+    let axes = [axes(5000), own, axes(100), axes(5000)];
+    let scatter = Scatter::new(Combine::Add, &factors, &axes).unwrap();
+    assert_eq!(scatter.calls(), Some(8));
+    let single = |v: usize| {
+        let line = factor(DType::F32, &[(0, v)], &[]);
+        let own = [
+            factor(DType::I64, &[(1, 9)], &[]),
+            factor(DType::F32, &[(1, 9)], &[]),
+        ];
+        let tensors = [line.clone(), own[0].clone(), own[1].clone(), line];
+        let (factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = tensors.into_iter().unzip();
+        Scatter::new(Combine::Add, &factors, &axes).unwrap().calls()
+    };
+    assert_eq!([single(100), single(4096)], [Some(1), Some(8)]);
+}
