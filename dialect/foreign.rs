@@ -82,6 +82,8 @@ pub const NAMES: &[(&str, &str)] = &[
     ("index_put_accumulate", "fusion.index_put"),
     ("scatter_add", "fusion.scatter"),
     ("scatter_reduce", "fusion.scatter"),
+    ("top_k", "fusion.topk"),
+    ("msort", "fusion.sort"),
     ("dot", "fusion.matmul"),
     ("dot_general", "fusion.matmul"),
     ("mm", "fusion.matmul"),

@@ -1,7 +1,7 @@
 //! The indexing maps of `fusion` ops, from their clauses and types.
 //!
-//! Each family is a row that op tables name. All but reductions, products and scatters iterate over the axes of their result; reductions
-//! iterate over the axes of their operand, products and scatters over those of their result and one more. Clauses are read without trust: what the verifier would refuse gives no maps.
+//! Each family is a row that op tables name. All but reductions, products, scatters and sorts iterate over the axes of their result; reductions
+//! iterate over the axes of their operand, products, scatters and sorts over those of their result and one more. Clauses are read without trust: what the verifier would refuse gives no maps.
 
 use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, MapsDef, Reads};
 use fuser_ir::types::{Extent, ExtentExpr};
@@ -34,6 +34,8 @@ pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
 pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", index_put);
 /// Elements of `updates` at the indices along `dim` that `indices` has for each of them.
 pub static SCATTER: MapsDef = family("scatter", "one is written at data", scatter);
+/// Along `dim` any element of the operand may make any of the result.
+pub static SORT: MapsDef = family("sort", "kept, one in another order", sort);
 /// From `starts`, by `strides`.
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
@@ -271,6 +273,19 @@ fn index_put(ir: &Ir, op: Op) -> Option<IndexingMaps> {
 
 fn scatter(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     put(ir, op, false)
+}
+
+/// The line's iterator is that of the result, and one more walks the operand's elements.
+fn sort(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, rank) = ranks(ir, op)?;
+    let dim = dim(ir, op, rank)?;
+    let place = |axis: usize| if axis == dim { rank } else { axis };
+    let maps = product(rank, smallvec![iterators((0..rank).map(place))]);
+    let results = ir.results(op).iter().map(|_| Map::identity(rank));
+    (from == rank).then(|| IndexingMaps {
+        results: results.collect(),
+        ..maps
+    })
 }
 
 fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {

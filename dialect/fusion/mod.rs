@@ -14,6 +14,7 @@
 //! | `scan.rs` | reductions that keep every step |
 //! | `product.rs` | `matmul`, `linear` |
 //! | `scatter.rs` | `index_put`, `scatter` |
+//! | `sort.rs` | `sort`, `argsort`, `topk` |
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
@@ -37,6 +38,7 @@ pub mod scan;
 pub mod scatter;
 pub mod select;
 pub mod shape;
+pub mod sort;
 pub mod unary;
 pub mod window;
 
@@ -54,6 +56,7 @@ pub use reshape::*;
 pub use scan::*;
 pub use scatter::*;
 pub use select::*;
+pub use sort::*;
 pub use unary::*;
 pub use window::*;
 
@@ -75,6 +78,7 @@ const LISTS: Lists = Lists(&[
     SCAN_OPS,
     PRODUCT_OPS,
     SCATTER_OPS,
+    SORT_OPS,
 ]);
 
 /// Lists of ops, one behind the other.

@@ -460,6 +460,42 @@ const CASES: &[Case] = &[
         "FIR0301",
         "// %x: tensor<5x4xf32>, %i: tensor<3x2xi64>, %u: tensor<3x4xf32>\n%0 = fusion.scatter %x, %i, %u dim 0 combine set",
     ),
+    // fusion, sorts
+    (
+        "fusion.sort",
+        "FIR0304",
+        "// %x: tensor<5x4xf32>\n%0 = fusion.sort %x dim 2",
+    ),
+    (
+        "fusion.sort",
+        "FIR0309",
+        "// %x: tensor<[B]x4xf32>\n%0 = fusion.sort %x dim 0 first 3",
+    ),
+    (
+        "fusion.argsort",
+        "FIR0309",
+        "// %x: tensor<5x4xf32>\n%0 = fusion.argsort %x dim 0 of i64 first -1",
+    ),
+    (
+        "fusion.argsort",
+        "FIR0218",
+        "// %x: tensor<5x4xf32>\n%0 = fusion.argsort %x dim 0 of i8",
+    ),
+    (
+        "fusion.topk",
+        "FIR0309",
+        "// %x: tensor<5x4xf32>\n%0, %1 = fusion.topk %x dim 1 first 5 of i64",
+    ),
+    (
+        "fusion.topk",
+        "FIR0303",
+        "// %x: tensor<?xf32>\n%0, %1 = fusion.topk %x dim 0 first 0 of i32",
+    ),
+    (
+        "fusion.topk",
+        "FIR0212",
+        "// %x: tensor<5xf32>\n%0, %1 = fusion.topk %x dim 0 of i64",
+    ),
     // fusion, reductions
     (
         "fusion.sum",

@@ -13,6 +13,7 @@ import randoms
 import reductions
 import scans
 import scatters
+import sorts
 from values import Axis, Value, computes, either, literal
 
 UNARY = set(elementwise.INT_UNARY) | set(elementwise.FLOAT_UNARY) | set(elementwise.ROUNDINGS) | set(functions.FUNCTIONS)
@@ -98,6 +99,8 @@ class Program:
             return [products.PRODUCTS[name](first, second, op.clauses.get("to", first.dtype), *bias)]
         if name in scans.STEPS:
             return [scans.apply(name, operands[0], op.clauses["dim"])]
+        if name in sorts.SORTS:
+            return sorts.apply(name, operands[0], op.clauses)
         if name in scatters.SCATTERS:
             return [scatters.apply(name, *operands, op.clauses["dim"], op.clauses["combine"])]
         if name in MOVES:

@@ -101,7 +101,9 @@ fn run(artifact: &Artifact, extents: &[i64], machine: &str) -> Result<Vec<Vec<u8
                     .bytes(at(*buffer), bytes.len())?
                     .copy_from_slice(&bytes);
             }
-            Step::Product { .. } | Step::Scatter { .. } => panic!("no call runs on a GPU"),
+            Step::Product { .. } | Step::Scatter { .. } | Step::Sort { .. } => {
+                panic!("no call runs on a GPU")
+            }
         }
     }
     let outputs = artifact.outputs.iter().map(|tensor| {

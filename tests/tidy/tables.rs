@@ -26,6 +26,7 @@ const ALL: &[&str] = &[
     "scan",
     "product",
     "scatter",
+    "sort",
 ];
 
 /// A table besides: which ops it has, where it stands, and what an op's entry looks like, with the op's name for `{}` and the name

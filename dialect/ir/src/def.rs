@@ -250,6 +250,8 @@ pub enum OpClass {
     Contraction,
     /// Elements are written at indices that are data.
     Scatter,
+    /// Elements along an axis are put in order.
+    Sort,
     /// Only the shape or the layout changes: no arithmetic.
     Shape,
     /// Makes a tensor from nothing.

@@ -166,6 +166,15 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.lines += read;
                 bytes.written += number(size(result));
             }
+            Step::Sort { tensors, .. } => {
+                let [from, to] = tensors.each_ref().map(|factor| {
+                    let bytes = artifact.buffers[factor.tensor.buffer as usize].bytes();
+                    bytes.evaluate_size(extents).unwrap() as u64
+                });
+                bytes.read += from;
+                bytes.lines += from;
+                bytes.written += to;
+            }
             Step::Scatter { tensors, .. } => {
                 let size =
                     |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();

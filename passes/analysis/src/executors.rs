@@ -27,7 +27,7 @@ pub struct Executor {
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &SCATTER];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &SCATTER, &SORT];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
@@ -52,6 +52,13 @@ static SCATTER: Executor = Executor {
     name: "scatter",
     doc: "scatters on the CPU, of any type and any layout",
     takes: |target, call| matches!(call, Call::Scatter { .. }).then(|| on_the_cpu(target)),
+};
+
+/// The runtime's own sort of lines.
+static SORT: Executor = Executor {
+    name: "sort",
+    doc: "sorts on the CPU, of any type and any layout",
+    takes: |target, call| matches!(call, Call::Sort { .. }).then(|| on_the_cpu(target)),
 };
 
 fn on_the_cpu(target: &Target) -> Result<(), Refusal> {
@@ -157,7 +164,7 @@ pub const OPTION: OptionDef = OptionDef {
         check,
     },
     default: "",
-    doc: "who may run a product or a scatter as a whole: names of executors, none, or all; left out: --executors', or all",
+    doc: "who may run a product, a scatter or a sort as a whole: names of executors, none, or all; left out: --executors', or all",
 };
 
 /// The form of the option's values, for help.

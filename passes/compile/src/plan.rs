@@ -447,6 +447,12 @@ impl Planner<'_> {
                         tensors: Box::new(tensors),
                     })
             }
+            Some(OpClass::Sort) => tensors.try_into().ok().map(|tensors| Step::Sort {
+                segment,
+                descending: self.ir.get_attr(op, "descending").is_some(),
+                values: self.ir.get_attr(op, "of").is_none(),
+                tensors: Box::new(tensors),
+            }),
             _ => tensors.try_into().ok().map(|tensors| Step::Product {
                 segment,
                 tensors: Box::new(tensors),

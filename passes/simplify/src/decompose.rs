@@ -14,13 +14,14 @@
 //!
 //! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/scatter.rs` scatters.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts.
 
 mod arg;
 mod call;
 mod product;
 mod random;
 mod scatter;
+mod sort;
 
 use fuser_analysis::cost::is_call;
 use fuser_analysis::executors;
@@ -46,7 +47,7 @@ pub static DECOMPOSE: PassDef = PassDef {
           scheduling can place; `mean`, `argmax` and `argmin` likewise, and random numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. So do scatters: one that no executor takes becomes a \
-          comparison of all indices with all places, and a reduction. `--explain` tells who takes which and why. \
+          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE, executors::OPTION],
@@ -76,6 +77,7 @@ static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::MEAN, mean),
     (&fusion::ARGMAX, arg::argmax),
     (&fusion::ARGMIN, arg::argmin),
+    (&fusion::TOPK, sort::topk),
     (&fusion::UNIFORM, random::uniform),
     (&fusion::NORMAL, random::normal),
     (&fusion::BERNOULLI, random::bernoulli),
@@ -84,7 +86,9 @@ static COMPOSITES: &[(&OpDef, TakeApart)] = &[
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let goal = Goal::of(ctx)?;
     let mut told = String::new();
-    for op in ctx.ir.walk(ctx.op) {
+    let mut waiting = ctx.ir.walk(ctx.op);
+    waiting.reverse();
+    while let Some(op) = waiting.pop() {
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
         if composite.is_none() && !is_call(ctx.ir, op) {
             continue;
@@ -98,6 +102,12 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             Ok(values) if values.is_empty() => {}
             Ok(values) => {
                 labels::inherit(ctx.ir, before, op);
+                // What an op is made of may be a call.
+                let mut made = ctx.ir.prev_op(op);
+                while let Some(part) = made.filter(|_| composite.is_some() && made != before) {
+                    waiting.push(part);
+                    made = ctx.ir.prev_op(part);
+                }
                 for (index, value) in values.into_iter().enumerate() {
                     let result = ctx.ir.result(op, index);
                     let name = ctx.ir.value_name_sym(result);
@@ -250,7 +260,10 @@ mod tests {
             let known = COMPOSITES
                 .iter()
                 .any(|(known, _)| std::ptr::eq(*known, *def))
-                || matches!(def.class, OpClass::Contraction | OpClass::Scatter);
+                || matches!(
+                    def.class,
+                    OpClass::Contraction | OpClass::Scatter | OpClass::Sort
+                );
             assert_eq!(composite, known, "{}", def.name);
         }
     }

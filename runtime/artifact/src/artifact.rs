@@ -8,7 +8,7 @@ use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters.
+/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and sorts.
 pub const VERSION: u32 = 6;
 
 /// A compiled program.
@@ -276,6 +276,15 @@ pub enum Step {
         /// The other tensor, the indices, the elements, which have loop `rank` in place of that of the axis, and the result.
         tensors: Box<[Factor; 4]>,
     },
+    /// Sorts lines, stably, a NaN as the greatest. On the CPU only.
+    Sort {
+        segment: u32,
+        descending: bool,
+        /// True where the result has the elements, not their indices.
+        values: bool,
+        /// The operand, which has loop `rank` in place of that of the axis, and the result.
+        tensors: Box<[Factor; 2]>,
+    },
 }
 
 /// The way in which an element and what is put there become one.
@@ -305,7 +314,8 @@ impl Step {
             | Step::Copy { segment, .. }
             | Step::Fill { segment, .. }
             | Step::Product { segment, .. }
-            | Step::Scatter { segment, .. } => *segment,
+            | Step::Scatter { segment, .. }
+            | Step::Sort { segment, .. } => *segment,
         }
     }
 
@@ -319,6 +329,9 @@ impl Step {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
             Step::Scatter { tensors, .. } => {
+                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            }
+            Step::Sort { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
         }

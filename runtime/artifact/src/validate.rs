@@ -195,6 +195,9 @@ impl Artifact {
             Step::Scatter {
                 combine, tensors, ..
             } => self.check_scatter(*combine, tensors),
+            Step::Sort {
+                values, tensors, ..
+            } => self.check_sort(*values, tensors),
         }
     }
 
@@ -274,6 +277,18 @@ impl Artifact {
             && is_turned(&updates.loops, rank)
             && (one || indices.loops == updates.loops);
         fits.then_some(()).ok_or(Problem::Loops)
+    }
+
+    fn check_sort(&self, values: bool, tensors: &[Factor; 2]) -> Result<(), Problem> {
+        self.check_call(tensors)?;
+        let [from, to] = tensors;
+        let typed = match values {
+            true => from.tensor.dtype == to.tensor.dtype,
+            false => matches!(to.tensor.dtype, DType::I64 | DType::I32),
+        };
+        typed.then_some(()).ok_or(Problem::NoCall)?;
+        let turned = is_turned(&from.loops, to.loops.len() as u32);
+        turned.then_some(()).ok_or(Problem::Loops)
     }
 
     fn check_alive(&self, step: usize, index: u32) -> Result<(), Problem> {

@@ -244,7 +244,8 @@ impl Run<'_> {
             PlannedStep::Copy { .. }
             | PlannedStep::Fill { .. }
             | PlannedStep::Product { .. }
-            | PlannedStep::Scatter { .. } => None,
+            | PlannedStep::Scatter { .. }
+            | PlannedStep::Sort { .. } => None,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::plan::{self, Lifetime};
 use crate::product::Product;
 use crate::report::{SegmentReport, ValueReport};
 use crate::scatter::Scatter;
+use crate::sort::Sort;
 use crate::tensor::{Axis, TensorError, stored_bytes};
 
 /// A run that cannot be planned for these extents.
@@ -152,9 +153,19 @@ pub enum PlannedStep {
         bits: u64,
     },
     /// So many calls of a library.
-    Product { product: Product, calls: i64 },
+    Product {
+        product: Product,
+        calls: i64,
+    },
     /// So many calls of our own.
-    Scatter { scatter: Scatter, calls: i64 },
+    Scatter {
+        scatter: Scatter,
+        calls: i64,
+    },
+    Sort {
+        sort: Sort,
+        calls: i64,
+    },
 }
 
 /// Everything about a run that its extents decide.
@@ -226,7 +237,8 @@ impl RunPlan {
             PlannedStep::Copy { .. }
             | PlannedStep::Fill { .. }
             | PlannedStep::Product { .. }
-            | PlannedStep::Scatter { .. } => 0,
+            | PlannedStep::Scatter { .. }
+            | PlannedStep::Sort { .. } => 0,
         });
         buffers.max().unwrap_or(0)
     }
@@ -247,6 +259,7 @@ impl PlannedStep {
         match self {
             PlannedStep::Launch { scratch_bytes, .. } => *scratch_bytes,
             PlannedStep::Product { product, .. } => product.scratch_bytes(),
+            PlannedStep::Sort { sort, .. } => sort.scratch_bytes(),
             PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Scatter { .. } => 0,
         }
     }
@@ -434,6 +447,18 @@ impl Planner<'_> {
                 let scatter = scatter.ok_or(PlanError::Call { step: index })?;
                 let calls = scatter.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Scatter { scatter, calls })
+            }
+            Step::Sort {
+                descending,
+                values,
+                tensors,
+                ..
+            } => {
+                let axes = self.factors(index, &**tensors, buffers)?;
+                let sort = Sort::new(*descending, *values, tensors, &axes);
+                let sort = sort.ok_or(PlanError::Call { step: index })?;
+                let calls = sort.calls().ok_or(PlanError::TooLarge)?;
+                Ok(PlannedStep::Sort { sort, calls })
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::ops::code::{Code, Reduce, Shape};
 use crate::ops::shape;
 use crate::site::Site;
 use crate::tensor::Tensor;
+use fuser_ir::DType;
 
 /// The results of an op.
 pub(crate) fn execute(
@@ -70,12 +71,38 @@ pub(crate) fn execute(
             let dim = crate::machine::extent(site.int("dim")?)?;
             machine.arg(greatest, x, dim, site.flag("keepdim"), site.dtype("of")?)
         }
+        (Code::Sort, [x]) => {
+            let of = site.flag("of").then(|| site.dtype("of")).transpose()?;
+            sort(machine, site, x, of, site.flag("descending"))
+        }
+        (Code::TopK, [x]) => {
+            let descending = !site.flag("smallest");
+            let values = sort(machine, site, x, None, descending)?;
+            let indices = sort(machine, site, x, Some(site.dtype("of")?), descending)?;
+            return Ok(vec![values, indices]);
+        }
         (Code::VarMean, [x]) => return var_mean(machine, site, x),
         _ => Err(InterpError::invalid(
             "the op has another number of operands",
         )),
     };
     Ok(vec![result?])
+}
+
+/// The first elements of each line in order, or their indices.
+fn sort(
+    machine: &mut Machine<'_>,
+    site: Site<'_>,
+    x: &Tensor,
+    of: Option<DType>,
+    descending: bool,
+) -> Result<Tensor> {
+    let dim = crate::machine::extent(site.int("dim")?)?;
+    let first = match site.flag("first") {
+        true => Some(crate::machine::extent(site.int("first")?)?),
+        false => None,
+    };
+    machine.sort(x, dim, of, first, descending)
 }
 
 /// The op's name without its dialect.

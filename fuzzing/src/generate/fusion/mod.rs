@@ -20,6 +20,7 @@ pub mod ops;
 mod products;
 mod scatter;
 pub mod shapes;
+mod sort;
 pub mod templates;
 pub mod windows;
 

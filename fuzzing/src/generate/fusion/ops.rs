@@ -15,6 +15,7 @@ use super::operands::plain;
 use super::products;
 use super::scatter;
 use super::shapes::{self, Axis};
+use super::sort;
 use super::windows;
 
 /// Axes that a broadcast adds at most.
@@ -41,6 +42,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "take" | "take-along" => gather::draw(maker, def),
         "matmul" | "linear" => products::draw(maker, def),
         "index-put" | "scatter" => scatter::draw(maker, def),
+        "sort" => sort::draw(maker, def),
         "create" => create(maker, def),
         _ => None,
     }

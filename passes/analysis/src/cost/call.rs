@@ -19,6 +19,15 @@ pub enum Call {
         /// Elements of the result.
         elements: u64,
     },
+    /// A sort.
+    Sort {
+        /// Lines that are sorted.
+        lines: u64,
+        /// Elements of each.
+        length: u64,
+        /// Elements of each that are kept.
+        kept: u64,
+    },
 }
 
 impl Call {
@@ -35,6 +44,21 @@ impl Call {
                 updates: elements(ir.operands(op).nth(2)?)?,
                 elements: elements(*ir.results(op).first()?)?,
             }),
+            OpClass::Sort => {
+                let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+                let length = |value| {
+                    let tensor = ir.value_kind(value).as_tensor()?;
+                    Some(bindings.extent(ir, tensor.dims.get(dim)?.extent))
+                };
+                let (input, result) = (ir.operands(op).next()?, *ir.results(op).first()?);
+                let (length, kept) = (length(input)?, length(result)?);
+                let lines = elements(input)?.checked_div(length).unwrap_or(0);
+                Some(Self::Sort {
+                    lines,
+                    length,
+                    kept,
+                })
+            }
             OpClass::Elementwise
             | OpClass::Reduction
             | OpClass::Scan
@@ -49,6 +73,11 @@ impl Call {
         match self {
             Self::Product(product) => product.flops(),
             Self::Scatter { updates, .. } => *updates,
+            // Each step compares and moves.
+            Self::Sort { lines, length, .. } => {
+                let steps = 2 * u64::from(u64::BITS - length.leading_zeros());
+                lines.saturating_mul(*length).saturating_mul(steps)
+            }
         }
     }
     /// `product %y (1 times 64x32 of 16 terms)`
@@ -64,6 +93,11 @@ impl Call {
             Self::Scatter { updates, elements } => {
                 format!("scatter {name} ({updates} elements into {elements})")
             }
+            Self::Sort {
+                lines,
+                length,
+                kept,
+            } => format!("sort {name} ({lines} lines of {length}, {kept} kept)"),
         }
     }
 }
@@ -71,5 +105,8 @@ impl Call {
 /// True if the op is one that may run as a whole, in a segment of its own.
 pub fn is_call(ir: &Ir, op: Op) -> bool {
     let class = ir.def(op).map(|d| d.class);
-    matches!(class, Some(OpClass::Contraction | OpClass::Scatter))
+    matches!(
+        class,
+        Some(OpClass::Contraction | OpClass::Scatter | OpClass::Sort)
+    )
 }

@@ -8,7 +8,7 @@ use fuser_ir::{Diagnostics, Op};
 use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
 
-use super::{Parts, product, scatter};
+use super::{Parts, product, scatter, sort};
 
 /// The target, the extents and the executors that are decided for.
 pub struct Goal {
@@ -43,14 +43,13 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
     ctx.remark(remark);
     let called = decision.by.is_some();
     ctx.count("calls", called.into());
-    let product = ctx
-        .ir
-        .def(op)
-        .is_some_and(|d| d.class == OpClass::Contraction);
-    match (product, called) {
-        (true, true) => product::called(ctx.ir, op),
-        (true, false) => product::summed(ctx.ir, op),
-        (false, true) => scatter::called(ctx.ir, op),
-        (false, false) => scatter::compared(ctx.ir, op),
+    let class = ctx.ir.def(op).map(|d| d.class);
+    match (class, called) {
+        (Some(OpClass::Sort), true) => Ok(Vec::new()),
+        (Some(OpClass::Sort), false) => sort::counted(ctx.ir, op),
+        (Some(OpClass::Scatter), true) => scatter::called(ctx.ir, op),
+        (Some(OpClass::Scatter), false) => scatter::compared(ctx.ir, op),
+        (_, true) => product::called(ctx.ir, op),
+        (_, false) => product::summed(ctx.ir, op),
     }
 }

@@ -175,7 +175,7 @@ impl Put {
 }
 
 /// The index along axis `dim` of a space.
-fn index_along(b: &mut Builder<'_>, space: &[Dim], dim: i64) -> Built {
+pub fn index_along(b: &mut Builder<'_>, space: &[Dim], dim: i64) -> Built {
     let length = b.shape("shape", &space[dim as usize..][..1]);
     let clauses = [b.int("dim", 0), length, b.dtype("of", DType::I64)];
     let index = b.value(&fusion::IOTA, &[], &clauses)?;

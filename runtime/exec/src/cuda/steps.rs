@@ -196,7 +196,9 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 pattern: Pattern::new(*size, *bits),
             }),
             // An artifact for a GPU that has one is not valid.
-            PlannedStep::Product { .. } | PlannedStep::Scatter { .. } => None,
+            PlannedStep::Product { .. }
+            | PlannedStep::Scatter { .. }
+            | PlannedStep::Sort { .. } => None,
         };
         steps.extend(work.map(|work| Step { index, work }));
     }

@@ -31,6 +31,10 @@ pub trait Number: Copy + Default + Send + Sync {
     fn undecided(self) -> Self {
         self
     }
+    /// The same where it may be off by as much as `bound`, in reference mode.
+    fn loosened(self, _bound: f64) -> Self {
+        self
+    }
     /// `op` of each lane.
     fn unary(op: Unary, x: &mut [Self], env: &Env);
     /// `op` of each pair of lanes, left in `a`.
@@ -207,6 +211,9 @@ impl Number for Int {
         let unsure = true;
         Self { unsure, ..self }
     }
+    fn loosened(self, bound: f64) -> Self {
+        if bound > 0.0 { self.undecided() } else { self }
+    }
     fn unary(op: Unary, x: &mut [Self], env: &Env) {
         match op {
             Unary::Neg => map(x, |x| x.join(x, x.v.wrapping_neg())),
@@ -324,6 +331,12 @@ impl Number for Bounded {
     }
     fn undecided(self) -> Self {
         Bounded::undecided(self.v)
+    }
+    fn loosened(self, bound: f64) -> Self {
+        match self.v.is_finite() || bound.is_infinite() {
+            true => Bounded::new(self.v, self.e.max(bound)),
+            false => self,
+        }
     }
     fn unary(op: Unary, x: &mut [Self], env: &Env) {
         map(x, |x| unary(op, x, env));

@@ -28,6 +28,9 @@ pub(crate) enum Code {
     TakeAlong,
     /// Parts at indices with `true`, else elements.
     Scatter(bool),
+    /// The elements in order, or their indices.
+    Sort,
+    TopK,
     Reduce(Reduce),
     /// A reduction by a function of two elements that keeps every step.
     Scan(Binary),
@@ -104,6 +107,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("and", Code::Binary(Binary::And)),
     ("argmax", Code::Arg(true)),
     ("argmin", Code::Arg(false)),
+    ("argsort", Code::Sort),
     ("asin", Code::Unary(Unary::Asin)),
     ("asinh", Code::Unary(Unary::Asinh)),
     ("atan", Code::Unary(Unary::Atan)),
@@ -187,6 +191,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("sinh", Code::Unary(Unary::Sinh)),
     ("size", Code::Size),
     ("slice", Code::Slice),
+    ("sort", Code::Sort),
     ("sqrt", Code::Unary(Unary::Sqrt)),
     ("squeeze", Code::Shape(Shape::Squeeze)),
     ("sub", Code::Binary(Binary::Sub)),
@@ -195,6 +200,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("take_along", Code::TakeAlong),
     ("tan", Code::Unary(Unary::Tan)),
     ("tanh", Code::Unary(Unary::Tanh)),
+    ("topk", Code::TopK),
     ("trunc", Code::Unary(Unary::Trunc)),
     ("uniform", Code::Uniform),
     ("var_mean", Code::VarMean),

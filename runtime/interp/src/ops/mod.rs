@@ -10,6 +10,7 @@
 //! | `window.rs` | `slice`, `flip`, `pad`, `cat` |
 //! | `gather.rs` | `take`, `take_along` |
 //! | `scatter.rs` | `index_put`, `scatter` |
+//! | `sort.rs` | `sort`, `argsort`, `topk` |
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 //! | `product.rs` | sums of products along an axis of two operands |
@@ -24,6 +25,7 @@ pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod scatter;
 pub(crate) mod shape;
+pub(crate) mod sort;
 pub(crate) mod window;
 
 use fuser_ir::DType;
