@@ -14,7 +14,7 @@
 //! for any text, as a line of its own for any lines. A command that is not one of the binaries under test must be in [`NOT_RUN`] or
 //! be a script of the repository, which must then exist; those are too big to run here, and `scripts/test.sh` runs some of them.
 //!
-//! The commands of one file run in order in one folder of their own, which has the repository's `examples` and `lit-tests`.
+//! The commands of one file run in order in one folder of their own, which has the repository's `examples`, `lit-tests` and `tests`.
 
 use std::fs;
 use std::io::Write;
@@ -197,7 +197,7 @@ impl Folder {
             fs::remove_dir_all(&path)?;
         }
         fs::create_dir_all(&path)?;
-        for shared in ["examples", "lit-tests"] {
+        for shared in ["examples", "lit-tests", "tests"] {
             symlink(root.join(shared), path.join(shared))?;
         }
         let root = root.to_path_buf();

@@ -8,6 +8,8 @@ mod fuser_run;
 mod gpu_limits;
 #[path = "gpu_simulator/main.rs"]
 mod gpu_simulator;
+#[path = "importing/main.rs"]
+mod importing;
 mod preseg;
 #[path = "remat/main.rs"]
 mod remat;

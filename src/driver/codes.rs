@@ -73,6 +73,7 @@ pub fn all() -> Vec<&'static CodeDef> {
         .chain(core)
         .chain(fuser_dialects::codes())
         .chain(fuser_passes::codes())
+        .chain(fuser_frontends::codes::CODES)
         .chain(crate::compile::CODES)
         .chain(crate::session::error::CODES)
         .chain(crate::split::CODES)

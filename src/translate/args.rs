@@ -1,5 +1,6 @@
 //! The command line of `fuser-translate`. One table serves parsing, help and suggestions.
 
+use fuser_frontends::{FORMATS, Format};
 use fuser_ir::suggest::nearest;
 
 use crate::compile::Target;
@@ -11,6 +12,8 @@ use fuser_passes::executors;
 /// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Emit {
+    /// The program as it was read.
+    Program,
     /// The kernel dialect.
     Kernel,
     /// LLVM IR, optimized.
@@ -24,6 +27,7 @@ pub enum Emit {
 }
 
 const EMITS: &[(&str, Emit)] = &[
+    ("fir", Emit::Program),
     ("kernel", Emit::Kernel),
     ("llvm-ir", Emit::LlvmIr),
     ("asm", Emit::Asm),
@@ -38,6 +42,8 @@ pub struct Config {
     pub file: String,
     /// The file for the result, `-` for stdout.
     pub output: String,
+    /// The format of the text, where it is not `.fir`.
+    pub import: Option<Format>,
     /// The form of the output.
     pub emit: Emit,
     /// For which machine, as the command line says it.
@@ -67,8 +73,13 @@ pub enum Parsed {
 const FLAGS: &[(&str, &str, &str)] = &[
     (
         "emit",
-        "kernel|llvm-ir|asm|ptx|artifact",
-        "what to write (kernel)",
+        "fir|kernel|llvm-ir|asm|ptx|artifact",
+        "what to write (kernel; fir, which is the program itself, with --import)",
+    ),
+    (
+        "import",
+        "stablehlo|nvfuser-python",
+        "read a program of another system; see docs/importing.md",
     ),
     (
         "target",
@@ -204,7 +215,11 @@ fn config(
     let mut config = Config {
         file: files.first().cloned().unwrap_or_else(|| "-".into()),
         output: "-".into(),
-        emit: Emit::Kernel,
+        import: None,
+        emit: match values.iter().any(|(n, _)| *n == "import") {
+            true => Emit::Program,
+            false => Emit::Kernel,
+        },
         wanted: Wanted::default(),
         target: Target::default(),
         entry: None,
@@ -232,6 +247,14 @@ fn config(
                 None => {
                     let names: Vec<&str> = EMITS.iter().map(|e| e.0).collect();
                     errors.push(format!("'--emit={value}': there are {}", names.join(", ")));
+                }
+            },
+            "import" => match FORMATS.iter().find(|(n, _)| *n == value) {
+                Some((_, format)) => config.import = Some(*format),
+                None => {
+                    let names: Vec<&str> = FORMATS.iter().map(|f| f.0).collect();
+                    let names = names.join(" and ");
+                    errors.push(format!("'--import={value}': there are {names}"));
                 }
             },
             "target" => config.wanted.name = Some(value),

@@ -37,7 +37,7 @@ fn with_target(config: Config) -> Exit {
     let mut sources = SourceMap::default();
     let default = || match config.emit {
         Emit::Ptx => A100,
-        Emit::Kernel => Target::default(),
+        Emit::Program | Emit::Kernel => Target::default(),
         Emit::LlvmIr | Emit::Asm | Emit::Artifact => tool::target::host(),
     };
     let mut add = |name: &str, text: &str| sources.add(name, text);
@@ -98,8 +98,12 @@ fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Pat
 
 /// The module of the file; its warnings are told when it is compiled.
 fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
-    let reader = Reader::new(fuser_dialects::registry());
-    let (ir, module, _) = reader.load(id, display_name(&config.file), text)?;
+    let name = display_name(&config.file);
+    let registry = fuser_dialects::registry();
+    let (ir, module, _) = match config.import {
+        Some(format) => fuser_frontends::import(format, &registry, id, name, text)?,
+        None => Reader::new(registry).load(id, name, text)?,
+    };
     Ok((ir, module))
 }
 
@@ -127,12 +131,17 @@ fn emit(
     config: &Config,
     options: &CompileOptions,
 ) -> Result<(String, Diagnostics), Diagnostics> {
-    if config.emit == Emit::Artifact {
-        return artifact(ir, module, options);
+    match config.emit {
+        Emit::Artifact => return artifact(ir, module, options),
+        Emit::Program => {
+            let text = print::print(ir, module, &PrintOptions::default());
+            return Ok((text, Diagnostics::default()));
+        }
+        _ => {}
     }
     let lowered = lower_if_needed(ir, module, options)?;
     let text = match config.emit {
-        Emit::Kernel => print::print(ir, module, &PrintOptions::default()),
+        Emit::Program | Emit::Kernel => print::print(ir, module, &PrintOptions::default()),
         other => code(ir, module, other, &options.target)?,
     };
     Ok((text, lowered))

@@ -15,11 +15,12 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
     ("fuser-dialects", &["fuser-ir", "fuser-testing"]),
+    ("fuser-frontends", &["fuser-ir", "fuser-dialects"]),
     ("fuser-pass", &["fuser-ir"]),
     ("fuser-testing", &["fuser-ir", "fuser-dialects"]),
     (
@@ -90,6 +91,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "fuser-artifact",
             "fuser-runtime",
             "fuser-interp",
+            "fuser-frontends",
             "fuser-testing",
             "fuser-cuda-sim",
         ],
@@ -125,7 +127,7 @@ const PASSES: [&str; 6] = [
 ];
 
 /// Dependencies and the crates that own them.
-const OWNED: [(&str, &str); 10] = [
+const OWNED: [(&str, &str); 13] = [
     ("inkwell", "fuser-codegen"),
     ("llvm-sys", "fuser-codegen"),
     ("cudarc", "fuser-runtime"),
@@ -135,6 +137,9 @@ const OWNED: [(&str, &str); 10] = [
     ("logos", "fuser-ir"),
     ("lalrpop", "fuser-ir"),
     ("lalrpop-util", "fuser-ir"),
+    ("logos", "fuser-frontends"),
+    ("lalrpop", "fuser-frontends"),
+    ("lalrpop-util", "fuser-frontends"),
     ("libfuzzer-sys", "fuser-fuzz"),
 ];
 

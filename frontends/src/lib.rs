@@ -1,0 +1,51 @@
+//! Programs of other systems, read and written: StableHLO text, as JAX prints it, and the definitions that nvFuser prints.
+//!
+//! ```text
+//! text -> tokens -> syntax tree -> ops of the fusion dialect, by a table of each format
+//! ```
+//!
+//! A format has a lexer (logos) and a grammar (lalrpop) of its own. What a program holds that Fuser cannot compute is refused by
+//! name, at its place, and the rest is read on. The program that comes out is verified; names and places of the text are kept. Never
+//! panics, whatever the text; recurses to stated depths only. Knows no files and runs nothing.
+#![forbid(unsafe_code)]
+
+pub mod codes;
+pub mod nvfuser;
+mod program;
+pub mod stablehlo;
+
+use std::sync::Arc;
+
+use fuser_ir::def::Registry;
+use fuser_ir::{Diagnostics, Ir, Op};
+
+/// The formats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// StableHLO in MLIR's text form.
+    StableHlo,
+    /// The Python definition of a fusion.
+    NvFuser,
+}
+
+/// The formats by name.
+pub const FORMATS: &[(&str, Format)] = &[
+    ("stablehlo", Format::StableHlo),
+    ("nvfuser-python", Format::NvFuser),
+];
+
+/// The module that `text` describes, with warnings; or its mistakes. `file` is the number of the text in the caller's source map,
+/// `name` the name of its file.
+pub fn import(
+    format: Format,
+    registry: &Arc<Registry>,
+    file: u32,
+    name: &str,
+    text: &str,
+) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
+    let draft = program::Draft::new(registry.clone(), file, name, text)?;
+    match format {
+        Format::StableHlo => stablehlo::import(draft, text),
+        Format::NvFuser => nvfuser::import(draft, text),
+    }
+}

@@ -1,0 +1,426 @@
+//! A Python definition of nvFuser to a program. No Python is run: a statement is an assignment or a call, read by a table.
+//!
+//! | file | |
+//! |---|---|
+//! | `lex.rs`, `grammar.lalrpop`, `parse.rs` | text to statements |
+//! | `value.rs` | values, promotion of types |
+//! | `args.rs` | operands of a call: by position or name, brought to one type and shape |
+//! | `ops.rs` | the table of `fd.ops` |
+//!
+//! Extents that a definition leaves open (`-1`) get names. Where an op needs two extents equal they are one; what is found so is put into
+//! the types of the next pass over the text, until nothing new is found.
+
+mod args;
+mod lex;
+mod ops;
+mod parse;
+mod value;
+
+use std::collections::{BTreeMap, HashMap};
+
+use fuser_ir::layout::Order;
+use fuser_ir::span::Span;
+use fuser_ir::types::{DType, Dim, Extent, TypeKind};
+use fuser_ir::{AttrKind, Diagnostics, Ir, Op, Value};
+
+use crate::codes::{LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
+use crate::program::{Draft, Fault, Made};
+use args::Args;
+use parse::{Expr, Statement};
+use value::{Argument, Number, Val};
+
+/// Passes over a text. Each finds what equal extents made visible; programs need two or three.
+const MAX_PASSES: usize = 64;
+
+/// The program of the one definition in a text.
+pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
+    let definitions = match lex::definitions(source) {
+        Ok(definitions) => definitions,
+        Err(span) => {
+            let text = format!(
+                "more than {} brackets lie inside each other",
+                lex::MAX_NESTING
+            );
+            draft.tell("", span, Fault::new(&LIMIT, text));
+            return Err(draft.found);
+        }
+    };
+    let [definition] = definitions.as_slice() else {
+        let text = format!("{} fusion definitions, not one", definitions.len());
+        let help =
+            "a definition is a function: `def nvfuser_fusion_id0(fd : FusionDefinition) -> None :`";
+        let span = definitions.get(1).map_or(Span::default(), |d| d.name);
+        draft.tell("", span, Fault::new(&NO_PROGRAM, text).help(help));
+        return Err(draft.found);
+    };
+    let (statements, faults) = parse::parse(source, &definition.body);
+    let mut equal = BTreeMap::new();
+    for _ in 0..MAX_PASSES {
+        let mut reader = Reader {
+            draft: draft.fresh(),
+            source,
+            subject: text(source, definition.subject),
+            values: HashMap::new(),
+            arguments: Vec::new(),
+            outputs: Vec::new(),
+            known: equal.len(),
+            equal: std::mem::take(&mut equal),
+        };
+        for statement in &statements {
+            reader.statement(statement);
+        }
+        let again = reader.equal.len() > reader.known;
+        equal = std::mem::take(&mut reader.equal);
+        if !again {
+            for fault in faults {
+                reader.draft.tell("", Span::default(), fault);
+            }
+            return reader.finish(text(source, definition.name));
+        }
+    }
+    let fault = Fault::new(&LIMIT, "the extents are not settled after 64 passes");
+    draft.tell("", definition.name, fault);
+    Err(draft.found)
+}
+
+fn text(source: &str, span: Span) -> &str {
+    source
+        .get(span.start as usize..span.end as usize)
+        .unwrap_or("")
+}
+
+/// The meaning of an extent that was left open.
+#[derive(Clone, Debug)]
+enum Known {
+    /// A number.
+    Static(u64),
+    /// The extent called so.
+    Name(String),
+}
+
+/// Reads the statements of one definition.
+pub(crate) struct Reader<'s> {
+    /// The program.
+    pub draft: Draft,
+    source: &'s str,
+    subject: &'s str,
+    values: HashMap<&'s str, Val<'s>>,
+    arguments: Vec<Value>,
+    outputs: Vec<(Value, Option<i64>)>,
+    /// The meanings of extents, by name.
+    equal: BTreeMap<String, Known>,
+    /// The number of `equal` that the types have.
+    known: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn text(&self, span: Span) -> &'s str {
+        text(self.source, span)
+    }
+    fn finish(mut self, name: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
+        let mut results = Vec::new();
+        let mut aliases = Vec::new();
+        for (value, alias) in std::mem::take(&mut self.outputs) {
+            match self.draft.stored(value) {
+                Ok(value) => results.push(value),
+                Err(fault) => self.draft.tell("", Span::default(), fault),
+            }
+            aliases.push(alias);
+        }
+        self.draft.finish(name, &results, &aliases)
+    }
+    fn statement(&mut self, statement: &'s Statement) {
+        let made = match &statement.value {
+            Expr::Call(path, arguments) => self.call(path, arguments, &statement.targets),
+            other => {
+                let value = self.value(other);
+                value.map(|value| vec![value])
+            }
+        };
+        let (name, span) = self.callee(&statement.value);
+        let values = match made {
+            Ok(values) => values,
+            Err(fault) => {
+                self.draft.tell(name, span, fault);
+                Vec::new()
+            }
+        };
+        let mut values = values.into_iter();
+        for target in &statement.targets {
+            let value = values.next().unwrap_or(Val::Failed);
+            let name = self.text(*target);
+            if let Val::Tensor(value) = value {
+                self.draft.name(value, name);
+            }
+            self.values.insert(name, value);
+        }
+    }
+    /// The method that an expression calls, for messages, and the place of the expression.
+    fn callee(&self, value: &Expr) -> (&'s str, Span) {
+        match value {
+            Expr::Call(path, _) | Expr::Path(path) => match path.as_slice() {
+                [first, .., last] => {
+                    let span = first.to(*last);
+                    (self.text(span), span)
+                }
+                [one] => ("", *one),
+                [] => ("", Span::default()),
+            },
+            Expr::Literal(span) | Expr::List(span, _) => ("", *span),
+        }
+    }
+    /// The value of an expression that is no call of a method.
+    fn value(&mut self, value: &'s Expr) -> Made<Val<'s>> {
+        match value {
+            Expr::Path(path) => self.path(path),
+            Expr::Literal(span) => self.literal(*span),
+            Expr::List(_, items) => {
+                let items = items.iter().map(|item| self.value(item));
+                Ok(Val::List(items.collect::<Made<_>>()?))
+            }
+            Expr::Call(path, arguments) => {
+                if let ([name], [(None, Expr::Literal(text))]) =
+                    (path.as_slice(), arguments.as_slice())
+                    && self.text(*name) == "float"
+                {
+                    let text = self.text(*text).trim_matches(['"', '\'']);
+                    if let Ok(number) = text.parse() {
+                        return Ok(Val::Number(Number::Float(number), None));
+                    }
+                }
+                let mut made = self.call(path, arguments, &[])?.into_iter();
+                let (name, span) = self.callee(value);
+                let none = || Fault::form(format!("`{name}` gives no value")).at(span);
+                made.next().ok_or_else(none)
+            }
+        }
+    }
+    fn literal(&self, span: Span) -> Made<Val<'s>> {
+        let text = self.text(span);
+        if text.starts_with(['"', '\'']) {
+            return Ok(Val::Nothing);
+        }
+        let number = match text.parse() {
+            Ok(int) => Some(Number::Int(int)),
+            Err(_) => text.parse().ok().map(Number::Float),
+        };
+        let number = number.ok_or_else(|| Fault::form("is no number").at(span))?;
+        Ok(Val::Number(number, None))
+    }
+    fn path(&mut self, path: &[Span]) -> Made<Val<'s>> {
+        let names: Vec<&str> = path.iter().map(|span| self.text(*span)).collect();
+        let span = path
+            .first()
+            .map_or(Span::default(), |f| f.to(path[path.len() - 1]));
+        match names.as_slice() {
+            ["None"] | ["DataType", "Null"] => Ok(Val::Nothing),
+            ["True"] => Ok(Val::Number(Number::Bool(true), None)),
+            ["False"] => Ok(Val::Number(Number::Bool(false), None)),
+            ["inf" | "Infinity"] => Ok(Val::Number(Number::Float(f64::INFINITY), None)),
+            ["nan" | "NaN"] => Ok(Val::Number(Number::Float(f64::NAN), None)),
+            ["DataType", _] => {
+                let name = self.text(path[1]);
+                Ok(Val::Type(value::dtype(name).ok_or(name)))
+            }
+            [name] => match self.values.get(name) {
+                Some(value) => Ok(value.clone()),
+                None => {
+                    let fault =
+                        Fault::new(&crate::codes::UNDEFINED, format!("`{name}` is not defined"));
+                    Err(fault.at(span))
+                }
+            },
+            _ => Err(Fault::form(format!("`{}` is no value", self.text(span))).at(span)),
+        }
+    }
+    /// The values of a call.
+    fn call(
+        &mut self,
+        path: &'s [Span],
+        arguments: &'s [(Option<Span>, Expr)],
+        targets: &[Span],
+    ) -> Made<Vec<Val<'s>>> {
+        let names: Vec<&str> = path.iter().map(|span| self.text(*span)).collect();
+        let mut given = Vec::new();
+        for (name, value) in arguments {
+            let value = self.value(value)?;
+            let name = name.map(|name| self.text(name));
+            given.push(Argument { name, value });
+        }
+        let args = Args::new(given);
+        if args.failed() {
+            return Ok(targets.iter().map(|_| Val::Failed).collect());
+        }
+        let loc = path.first().copied().unwrap_or_default();
+        self.draft.loc = self.draft.place(loc);
+        match names.as_slice() {
+            [fd, "define_tensor"] if *fd == self.subject => {
+                let name = targets.first().map_or("x", |target| self.text(*target));
+                self.define_tensor(&args, name).map(|value| vec![value])
+            }
+            [fd, "define_scalar"] if *fd == self.subject => {
+                let name = targets.first().map_or("s", |target| self.text(*target));
+                self.define_scalar(&args, name).map(|value| vec![value])
+            }
+            [fd, "define_vector"] if *fd == self.subject => {
+                Ok(vec![args.value(0, &["args", "values"])?.clone()])
+            }
+            [fd, "add_output"] if *fd == self.subject => self.add_output(&args),
+            [fd, "ops", op] if *fd == self.subject => ops::read(self, op, &args),
+            _ => {
+                let fault = Fault::new(&UNSUPPORTED, "is no method of a fusion definition");
+                Err(fault.help("a definition calls `define_tensor`, `define_scalar`, `define_vector`, `ops` and `add_output`"))
+            }
+        }
+    }
+    /// `fd.define_tensor(shape, contiguity, dtype, is_cpu, stride_order)`, or with `sizes` and `strides`.
+    fn define_tensor(&mut self, args: &Args<'s>, name: &str) -> Made<Val<'s>> {
+        let dtype = args.dtype(usize::MAX, &["dtype"])?.unwrap_or(DType::F32);
+        let fixed = matches!(
+            args.get(usize::MAX, &["static_sizes"]),
+            Some(Val::Number(Number::Bool(true), _))
+        );
+        let sizes = args.get(usize::MAX, &["sizes"]).is_some();
+        let shape = args.ints(0, &["shape", "symbolic_sizes", "sizes"])?;
+        let strides = args
+            .get(usize::MAX, &["strides"])
+            .map(|_| args.ints(usize::MAX, &["strides"]));
+        let strides = strides.transpose()?;
+        let contiguity = match args.get(1, &["contiguity"]) {
+            Some(Val::List(items)) if strides.is_none() && items.len() == shape.len() => {
+                items.as_slice()
+            }
+            _ => &[],
+        };
+        let mut dims = Vec::with_capacity(shape.len());
+        for (axis, length) in shape.iter().enumerate() {
+            let open = *length == -1 || (sizes && !fixed && *length != 1);
+            let extent = match open {
+                true => self.open(&format!("{name}_{axis}")),
+                false => Extent::Static(
+                    u64::try_from(*length).map_err(|_| Fault::form("has a negative extent"))?,
+                ),
+            };
+            let once = matches!(contiguity.get(axis), Some(Val::Nothing))
+                || strides
+                    .as_ref()
+                    .is_some_and(|strides| strides.get(axis) == Some(&0));
+            let broadcast = once && extent != Extent::Static(1);
+            dims.push(Dim { extent, broadcast });
+        }
+        let order = match args.get(4, &["stride_order"]) {
+            Some(Val::List(items)) if !items.is_empty() => args.ints(4, &["stride_order"])?,
+            _ => Vec::new(),
+        };
+        let mut ty = self.draft.ir.tensor(dims.clone(), dtype);
+        if let Some(layout) = layout(&order, dims.len())? {
+            ty = self.laid_out(ty, &layout);
+        }
+        let value = self.draft.argument(ty, name);
+        self.arguments.push(value);
+        Ok(Val::Tensor(value))
+    }
+    /// The type with its axes in this order in memory.
+    fn laid_out(&mut self, ty: fuser_ir::TypeId, order: &Order) -> fuser_ir::TypeId {
+        let ir = &mut self.draft.ir;
+        let items = order.iter().map(|axis| ir.int_attr(*axis as i64)).collect();
+        let encoding = ir.attr(AttrKind::Array(items));
+        match ir.ty(ty).clone() {
+            TypeKind::Tensor(mut tensor) => {
+                tensor.encoding = Some(encoding);
+                ir.type_id(TypeKind::Tensor(tensor))
+            }
+            _ => ty,
+        }
+    }
+    /// `fd.define_scalar(value, dtype)`: without a value an input.
+    fn define_scalar(&mut self, args: &Args<'s>, name: &str) -> Made<Val<'s>> {
+        let (value, stated) = match args.get(0, &["value"]) {
+            Some(value @ Val::Type(_)) => (None, Some(value.clone())),
+            value => (value.cloned(), args.get(1, &["dtype"]).cloned()),
+        };
+        let stated = match stated {
+            Some(Val::Type(Err(name))) => return Err(unsupported(name)),
+            Some(Val::Type(Ok(dtype))) => Some(dtype),
+            _ => None,
+        };
+        match value {
+            Some(Val::Number(number, _)) => Ok(Val::Number(number, stated)),
+            None | Some(Val::Nothing) => {
+                let ty = self.draft.ir.scalar(stated.unwrap_or(DType::F64));
+                let value = self.draft.argument(ty, name);
+                self.arguments.push(value);
+                Ok(Val::Tensor(value))
+            }
+            _ => Err(Fault::form("has a value that is no number")),
+        }
+    }
+    /// `fd.add_output(output, alias_input)`
+    fn add_output(&mut self, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+        let output = match args.value(0, &["output", "arg"])? {
+            Val::Tensor(value) => *value,
+            _ => return Err(Fault::form("has an output that is not computed")),
+        };
+        let order = match args.get(1, &["stride_order"]) {
+            Some(Val::List(items)) if !items.is_empty() => args.ints(1, &["stride_order"])?,
+            _ => Vec::new(),
+        };
+        let output = match layout(&order, self.draft.dims(output).len())? {
+            Some(layout) => {
+                let ty = self.draft.ir.value_type(output);
+                let ty = self.laid_out(ty, &layout);
+                let mut b = self.draft.builder();
+                b.typed(&fuser_dialects::fusion::COPY, &[output], &[], ty)?
+            }
+            None => output,
+        };
+        let alias = match args.get(1, &["alias_input"]) {
+            Some(Val::Tensor(input)) => {
+                let at = self.arguments.iter().position(|argument| argument == input);
+                let at = at.ok_or_else(|| Fault::form("overwrites a tensor that is no input"))?;
+                Some(at as i64)
+            }
+            _ => None,
+        };
+        self.outputs.push((output, alias));
+        Ok(Vec::new())
+    }
+
+    /// The extent called `name`, or what it is equal to.
+    fn open(&mut self, name: &str) -> Extent {
+        let mut name = name;
+        // Only names that stand for themselves are put behind others, so that no way leads back.
+        loop {
+            match self.equal.get(name) {
+                Some(Known::Static(n)) => return Extent::Static(*n),
+                Some(Known::Name(other)) => name = other,
+                None => return self.draft.ir.named_extent(name),
+            }
+        }
+    }
+}
+
+/// The axes outermost first of a `stride_order`, which numbers them from the innermost; `None` for row-major.
+fn layout(order: &[i64], rank: usize) -> Made<Option<Order>> {
+    if order.is_empty() || order.is_sorted_by(|a, b| a > b) {
+        return Ok(None);
+    }
+    let mut axes: Vec<usize> = (0..order.len()).collect();
+    axes.sort_by_key(|axis| std::cmp::Reverse(order[*axis]));
+    let all = order.len() == rank && axes.windows(2).all(|w| order[w[0]] != order[w[1]]);
+    match all {
+        true => Ok(Some(axes.into_iter().collect())),
+        false => Err(Fault::form(
+            "has a stride order that does not number all axes",
+        )),
+    }
+}
+
+/// A type that nothing computes with.
+fn unsupported(name: &str) -> Fault {
+    let fault = Fault::new(
+        &TYPE,
+        format!("the type `DataType.{name}` is not supported"),
+    );
+    fault.help("types are Double, Float, Half, BFloat16, Int, Int32, Char, Byte and Bool")
+}

@@ -1,0 +1,189 @@
+//! Values of a definition, and the promotion of their element types.
+//!
+//! A scalar that is known is a number until an op needs it, then a constant of the type that the op computes in. Operands fall into three
+//! classes: tensors, tensors of rank 0, scalars. A class counts for the common type only where its kind (truth value, integer, float) is
+//! higher than that of the classes before it, as in ATen; arithmetic on 16-bit floats is done in f32, and the result stays f32.
+
+use fuser_ir::Value;
+use fuser_ir::types::{DType, Extent};
+
+/// A value.
+#[derive(Clone, Debug)]
+pub enum Val<'s> {
+    /// A tensor, or a scalar that is computed.
+    Tensor(Value),
+    /// A number, and the type that was stated for it.
+    Number(Number, Option<DType>),
+    /// The length of an axis.
+    Extent(Extent),
+    /// A list, or a vector.
+    List(Vec<Val<'s>>),
+    /// `None`, `DataType.Null`
+    Nothing,
+    /// `DataType.Float`: a type, or its name where nothing computes with it.
+    Type(Result<DType, &'s str>),
+    /// The value of a statement that failed.
+    Failed,
+}
+
+/// A known number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Number {
+    /// `True`
+    Bool(bool),
+    /// `3`
+    Int(i64),
+    /// `3.0`
+    Float(f64),
+}
+
+impl Number {
+    /// The number as a float.
+    pub fn float(self) -> f64 {
+        match self {
+            Number::Bool(value) => f64::from(u8::from(value)),
+            Number::Int(value) => value as f64,
+            Number::Float(value) => value,
+        }
+    }
+    /// The type of a number of Python.
+    pub fn dtype(self) -> DType {
+        match self {
+            Number::Bool(_) => DType::I1,
+            Number::Int(_) => DType::I64,
+            Number::Float(_) => DType::F64,
+        }
+    }
+}
+
+/// An argument of a call.
+pub struct Argument<'s> {
+    /// Its name, where it is given.
+    pub name: Option<&'s str>,
+    /// Its value.
+    pub value: Val<'s>,
+}
+
+/// `DataType.NAME`
+pub fn dtype(name: &str) -> Option<DType> {
+    const NAMES: [(&str, DType); 10] = [
+        ("Double", DType::F64),
+        ("Float", DType::F32),
+        ("Half", DType::F16),
+        ("BFloat16", DType::BF16),
+        ("Int", DType::I64),
+        ("Index", DType::I64),
+        ("Int32", DType::I32),
+        ("Char", DType::I8),
+        ("Byte", DType::U8),
+        ("Bool", DType::I1),
+    ];
+    NAMES
+        .iter()
+        .find(|(n, _)| *n == name)
+        .map(|(_, dtype)| *dtype)
+}
+
+/// The rule by which an op finds the type that it computes in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Config {
+    /// The common type; 16-bit floats as f32.
+    Default,
+    /// Likewise, and integers as f32.
+    Float,
+    /// The common type as it is.
+    Keep,
+}
+
+/// The class of an operand: 0 for tensors, 1 for tensors of rank 0, 2 for scalars.
+pub type Class = usize;
+
+/// The type in which operands of these classes and types are computed.
+pub fn common(operands: &[(Class, DType)], config: Config) -> DType {
+    let mut classes: [Option<DType>; 3] = [None; 3];
+    for (class, dtype) in operands {
+        let known = &mut classes[*class];
+        *known = Some(known.map_or(*dtype, |known| promoted(known, *dtype)));
+    }
+    // A float that is a scalar is no wider than f32 beside tensors.
+    let tensors = classes[0].is_some() || classes[1].is_some();
+    if let Some(scalar) = classes[2].filter(|dtype| tensors && dtype.is_float()) {
+        classes[2] = Some(if scalar == DType::F64 {
+            DType::F32
+        } else {
+            scalar
+        });
+    }
+    let of = classes.into_iter().flatten();
+    let joined = of.reduce(|higher, lower| match kind(lower) > kind(higher) {
+        true => promoted(higher, lower),
+        false => higher,
+    });
+    let joined = joined.unwrap_or(DType::F32);
+    match config {
+        Config::Keep => joined,
+        Config::Float if joined.is_int() => DType::F32,
+        Config::Default | Config::Float => joined.compute(),
+    }
+}
+
+/// Truth value, integer, float.
+fn kind(dtype: DType) -> u8 {
+    match dtype {
+        DType::I1 => 0,
+        dtype if dtype.is_int() => 1,
+        _ => 2,
+    }
+}
+
+/// The type that holds values of both.
+fn promoted(a: DType, b: DType) -> DType {
+    use DType::{BF16, F16, F32, I8, I32, U8};
+    match (a, b) {
+        (a, b) if a == b => a,
+        (a, b) if kind(a) != kind(b) => {
+            if kind(a) > kind(b) {
+                a
+            } else {
+                b
+            }
+        }
+        (F16, BF16) | (BF16, F16) => F32,
+        (I8, U8) | (U8, I8) => I32,
+        (a, b) => {
+            if a.bits() >= b.bits() {
+                a
+            } else {
+                b
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_promoted_as_nvfuser_does() {
+        use Config::{Default, Float, Keep};
+        use DType::{BF16, F16, F32, F64, I1, I32, I64};
+        for (operands, config, wanted) in [
+            (&[(0, BF16), (0, BF16)][..], Default, F32),
+            (&[(0, BF16), (2, F64)], Default, F32),
+            (&[(0, BF16), (2, F64)], Keep, BF16),
+            (&[(0, F32), (2, F64)], Default, F32),
+            (&[(0, F64), (2, F64)], Default, F64),
+            (&[(0, F32), (1, F64)], Default, F32),
+            (&[(0, I32), (2, I64)], Default, I32),
+            (&[(0, I32), (2, F64)], Default, F32),
+            (&[(0, I1), (2, I64)], Default, I64),
+            (&[(0, I32), (0, I64)], Default, I64),
+            (&[(0, I64)], Float, F32),
+            (&[(0, F16), (0, BF16)], Keep, F32),
+            (&[(2, F64), (2, I64)], Default, F64),
+        ] {
+            assert_eq!(common(operands, config), wanted, "{operands:?} {config:?}");
+        }
+    }
+}

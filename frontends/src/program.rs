@@ -1,0 +1,448 @@
+//! A program in the making: one function of tensors, its places in the text, and the mistakes found so far.
+
+use std::sync::Arc;
+
+use fuser_dialects::fusion::build::{float_attr, int_attr};
+use fuser_dialects::{builtin, fusion, task};
+use fuser_ir::build::Builder;
+use fuser_ir::def::{OpDef, OpError, Registry};
+use fuser_ir::diag::CodeDef;
+use fuser_ir::limits::MAX_SOURCE_BYTES;
+use fuser_ir::loc::LocKind;
+use fuser_ir::source::SourceMap;
+use fuser_ir::span::Span;
+use fuser_ir::types::{DType, Dim, Extent, TypeId};
+use fuser_ir::{
+    AttrKind, Block, Diagnostic, Diagnostics, Ir, LocId, NewOp, Op, Place, Region, Sym, Value,
+};
+
+use crate::codes::{FORM, LIMIT, UNDEFINED};
+
+/// Mistakes that are told of one text.
+pub const MAX_FAULTS: usize = 100;
+
+/// A mistake. Without a place it is about the op that is read.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// The code.
+    pub code: &'static CodeDef,
+    /// The message, without the op's name.
+    pub message: String,
+    /// Advice on the correction.
+    pub help: Option<String>,
+    /// The place.
+    pub span: Option<Span>,
+}
+
+/// The result of reading an op.
+pub type Made<T = Value> = Result<T, Fault>;
+
+impl Fault {
+    /// A mistake with this message.
+    pub fn new(code: &'static CodeDef, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            help: None,
+            span: None,
+        }
+    }
+    /// A form of an op that is not read.
+    pub fn form(message: impl Into<String>) -> Self {
+        Self::new(&FORM, message)
+    }
+    /// Sets the place.
+    pub fn at(self, span: Span) -> Self {
+        let span = Some(span);
+        Self { span, ..self }
+    }
+    /// Adds what to do.
+    pub fn help(self, help: impl Into<String>) -> Self {
+        let help = Some(help.into());
+        Self { help, ..self }
+    }
+}
+
+impl From<OpError> for Fault {
+    fn from(error: OpError) -> Self {
+        Self {
+            code: error.code.unwrap_or(&FORM),
+            message: error.message,
+            help: error.help,
+            span: None,
+        }
+    }
+}
+
+/// A program in the making.
+pub struct Draft {
+    /// The IR.
+    pub ir: Ir,
+    /// The location of the ops that come next.
+    pub loc: LocId,
+    /// The mistakes.
+    pub found: Diagnostics,
+    registry: Arc<Registry>,
+    file: u32,
+    name: Sym,
+    texts: SourceMap,
+    body: Region,
+    block: Block,
+}
+
+impl Draft {
+    /// An empty program for `text`, unless that is too large.
+    pub fn new(
+        registry: Arc<Registry>,
+        file: u32,
+        name: &str,
+        text: &str,
+    ) -> Result<Self, Diagnostics> {
+        let mut texts = SourceMap::default();
+        if text.len() > MAX_SOURCE_BYTES {
+            let span = Span::default();
+            let message = format!("the text has {} bytes, the limit is 256 MiB", text.len());
+            let items = vec![Diagnostic::error(
+                &LIMIT,
+                Place::Span { file, span },
+                message,
+            )];
+            return Err(Diagnostics { items });
+        }
+        texts.add(name, text);
+        let mut ir = Ir::new(registry.clone());
+        let body = ir.new_region();
+        let block = ir.append_block(body);
+        let (loc, name) = (ir.unknown_loc(), ir.sym(name));
+        Ok(Self {
+            ir,
+            loc,
+            found: Diagnostics::default(),
+            registry,
+            file,
+            name,
+            texts,
+            body,
+            block,
+        })
+    }
+    /// The same, with nothing made and nothing found.
+    pub fn fresh(&self) -> Self {
+        let mut ir = Ir::new(self.registry.clone());
+        let body = ir.new_region();
+        let block = ir.append_block(body);
+        let name = ir.sym(self.ir.str(self.name));
+        Self {
+            loc: ir.unknown_loc(),
+            ir,
+            found: Diagnostics::default(),
+            registry: self.registry.clone(),
+            file: self.file,
+            name,
+            texts: self.texts.clone(),
+            body,
+            block,
+        }
+    }
+    /// A builder at the end of the program.
+    pub fn builder(&mut self) -> Builder<'_> {
+        let (block, loc) = (self.block, self.loc);
+        Builder {
+            loc,
+            ..Builder::at_end(&mut self.ir, block)
+        }
+    }
+    /// The place of `span` in the text, as a location.
+    pub fn place(&mut self, span: Span) -> LocId {
+        let position = self
+            .texts
+            .get(0)
+            .map(|file| file.position(span.start as usize));
+        let (line, column) = position.unwrap_or((1, 1));
+        let file = self.name;
+        self.ir.loc(LocKind::File { file, line, column })
+    }
+    /// Notes a mistake of the op called `op` at `span`.
+    pub fn tell(&mut self, op: &str, span: Span, fault: Fault) {
+        if self.found.items.len() >= MAX_FAULTS {
+            return;
+        }
+        let place = Place::Span {
+            file: self.file,
+            span: fault.span.unwrap_or(span),
+        };
+        let message = match op {
+            "" => fault.message,
+            op => format!("`{op}`: {}", fault.message),
+        };
+        let mut told = Diagnostic::error(fault.code, place, message);
+        if !op.is_empty() {
+            told = told.with_op(op);
+        }
+        if let Some(help) = fault.help {
+            told = told.help(help);
+        }
+        // What is called twice is read twice.
+        if !self.found.items.contains(&told) {
+            self.found.push(told);
+        }
+    }
+    /// Notes that `name` is not defined.
+    pub fn undefined(&mut self, name: &str, span: Span) {
+        let text = format!("`{name}` is not defined");
+        self.tell("", span, Fault::new(&UNDEFINED, text));
+    }
+    /// Adds an argument.
+    pub fn argument(&mut self, ty: TypeId, name: &str) -> Value {
+        let name = self.ir.sym(name);
+        self.ir.append_arg(self.block, ty, Some(name))
+    }
+    /// Names a value that has no name yet; numbers are no names.
+    pub fn name(&mut self, value: Value, name: &str) {
+        let named = name.starts_with(|c: char| !c.is_ascii_digit());
+        if named && self.ir.value_name(value).is_none() {
+            let name = self.ir.sym(name);
+            self.ir.set_value_name(value, Some(name));
+        }
+    }
+    /// An op with one result.
+    pub fn make(&mut self, def: &'static OpDef, operands: &[Value]) -> Made {
+        Ok(self.builder().value(def, operands, &[])?)
+    }
+    /// The axes of a tensor.
+    pub fn dims(&self, value: Value) -> Vec<Dim> {
+        let tensor = self.ir.value_kind(value).as_tensor();
+        tensor.map(|t| t.dims.clone()).unwrap_or_default()
+    }
+    /// The element type of a tensor or scalar.
+    pub fn dtype(&self, value: Value) -> DType {
+        self.ir.value_kind(value).dtype().unwrap_or(DType::F32)
+    }
+    /// A constant of type `ty`, every element of which is `value`.
+    pub fn number(&mut self, value: f64, ty: TypeId) -> Made {
+        let attr = self.number_attr(value, ty);
+        let clause = [("value", attr)];
+        Ok(self.builder().typed(&fusion::CONSTANT, &[], &clause, ty)?)
+    }
+    /// A number as an attribute for elements of `ty`.
+    pub fn number_attr(&mut self, value: f64, ty: TypeId) -> fuser_ir::AttrId {
+        match self.ir.ty(ty).dtype() {
+            Some(DType::I1) => self.ir.attr(AttrKind::Bool(value != 0.0)),
+            Some(dtype) if dtype.is_int() => int_attr(&mut self.ir, value as i128, ty),
+            _ => float_attr(&mut self.ir, value, ty),
+        }
+    }
+    /// The one number that all elements of a constant are.
+    pub fn constant_of(&self, value: Value) -> Option<f64> {
+        let op = self.ir.def_op(value)?;
+        if !self.ir.is(op, &fusion::CONSTANT) {
+            return None;
+        }
+        match self.ir.attr_of(op, "value")? {
+            AttrKind::Float { bits, .. } => Some(f64::from_bits(*bits)),
+            AttrKind::Int { value, .. } => Some(*value as f64),
+            AttrKind::Bool(value) => Some(f64::from(u8::from(*value))),
+            _ => None,
+        }
+    }
+    /// The tensor with every element stored, as a caller of the program gets it.
+    pub fn stored(&mut self, value: Value) -> Made {
+        if !self.dims(value).iter().any(|dim| dim.broadcast) {
+            return Ok(value);
+        }
+        let name = self.ir.value_name_sym(value);
+        let mut b = self.builder();
+        let dense = b.flag("dense");
+        let copy = b.value(&fusion::COPY, &[value], &[dense])?;
+        self.ir.set_value_name(value, None);
+        self.ir.set_value_name(copy, name);
+        Ok(copy)
+    }
+    /// The tensor in another shape. Axes that are stored once stay so where the shape keeps them.
+    pub fn reshape(&mut self, value: Value, shape: &[Extent]) -> Made {
+        let dims = self.dims(value);
+        if dims.iter().map(|d| d.extent).eq(shape.iter().copied()) {
+            return Ok(value);
+        }
+        if let Some(kept) = kept_axes(&dims, shape) {
+            let mut b = self.builder();
+            let clause = [b.shape("shape", &kept)];
+            if let Ok(made) = b.value(&fusion::RESHAPE, &[value], &clause) {
+                return Ok(made);
+            }
+        }
+        let value = self.stored(value)?;
+        let plain: Vec<Dim> = shape.iter().map(|e| Dim::new(*e)).collect();
+        let mut b = self.builder();
+        let clause = [b.shape("shape", &plain)];
+        Ok(b.value(&fusion::RESHAPE, &[value], &clause)?)
+    }
+    /// The tensor with result axis `i` its axis `dims[i]`.
+    pub fn permute(&mut self, value: Value, dims: &[i64]) -> Made {
+        if dims.len() == self.dims(value).len() && dims.is_sorted() {
+            let every = dims.iter().enumerate().all(|(at, dim)| *dim == at as i64);
+            if every {
+                return Ok(value);
+            }
+        }
+        let mut b = self.builder();
+        let clause = [b.ints("dims", dims)];
+        Ok(b.value(&fusion::PERMUTE, &[value], &clause)?)
+    }
+    /// The tensor with its axis `k` at `dims[k]` of `shape`; axes of extent 1 stretch, missing ones are new.
+    pub fn broadcast(&mut self, value: Value, dims: &[i64], shape: &[Extent]) -> Made {
+        let own = self.dims(value);
+        if dims.len() != own.len() {
+            let text = format!(
+                "{} axes are placed, the operand has {}",
+                dims.len(),
+                own.len()
+            );
+            return Err(Fault::form(text));
+        }
+        let mut order: Vec<usize> = (0..dims.len()).collect();
+        order.sort_by_key(|at| dims[*at]);
+        let back: Vec<i64> = order.iter().map(|at| *at as i64).collect();
+        let mut value = self.permute(value, &back)?;
+        if own.len() == shape.len() {
+            return self.expand(value, shape);
+        }
+        let mut kept = Vec::new();
+        let mut single = Vec::new();
+        for (place, at) in order.into_iter().enumerate() {
+            let to = usize::try_from(dims[at]).ok().and_then(|d| shape.get(d));
+            let Some(to) = to else {
+                let text = format!(
+                    "axis {} is beyond the {} of the result",
+                    dims[at],
+                    shape.len()
+                );
+                return Err(Fault::form(text));
+            };
+            if own[at].extent == Extent::Static(1) && *to != Extent::Static(1) {
+                single.push(place as i64);
+            } else {
+                kept.push(dims[at]);
+            }
+        }
+        if !single.is_empty() {
+            let mut b = self.builder();
+            let clause = [b.ints("dims", &single)];
+            value = b.value(&fusion::SQUEEZE, &[value], &clause)?;
+        }
+        let shape: Vec<Dim> = shape.iter().map(|e| Dim::new(*e)).collect();
+        let mut b = self.builder();
+        let clauses = [b.ints("dims", &kept), b.shape("shape", &shape)];
+        Ok(b.value(&fusion::BROADCAST, &[value], &clauses)?)
+    }
+    /// The tensor with axes of extent 1 stretched to `shape`.
+    pub fn expand(&mut self, value: Value, shape: &[Extent]) -> Made {
+        if self.dims(value).iter().map(|dim| &dim.extent).eq(shape) {
+            return Ok(value);
+        }
+        let shape: Vec<Dim> = shape.iter().map(|extent| Dim::new(*extent)).collect();
+        let mut b = self.builder();
+        let clause = [b.shape("shape", &shape)];
+        Ok(b.value(&fusion::EXPAND, &[value], &clause)?)
+    }
+    /// The tensor with elements of another type.
+    pub fn cast(&mut self, value: Value, to: DType) -> Made {
+        use fuser_dialects::fusion::build::FusionBuilder;
+        Ok(self.builder().cast(value, to)?)
+    }
+    /// The module with the program, which gives `results`; or what was found on the way.
+    pub fn finish(
+        mut self,
+        symbol: &str,
+        results: &[Value],
+        aliases: &[Option<i64>],
+    ) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
+        if self.found.has_errors() {
+            return Err(self.found);
+        }
+        let returned = self.builder().op(&task::RETURN, results, &[]);
+        if let Err(error) = returned {
+            self.tell("", Span::default(), error.into());
+            return Err(self.found);
+        }
+        let ir = &mut self.ir;
+        let types = |ir: &Ir, values: &[Value]| values.iter().map(|v| ir.value_type(*v)).collect();
+        let args = ir.args(self.block).to_vec();
+        let (inputs, outputs) = (types(ir, &args), types(ir, results));
+        let function = ir.function_type(inputs, outputs);
+        let function = ir.attr(AttrKind::Type(function));
+        let symbol = ir.string_attr(symbol);
+        let mut attrs = vec![
+            (ir.sym("function_type"), function),
+            (ir.sym("sym_name"), symbol),
+        ];
+        if aliases.iter().any(Option::is_some) {
+            let attr = result_attrs(ir, aliases);
+            attrs.push((ir.sym("res_attrs"), attr));
+        }
+        let program = ir.create_op(
+            &task::PROGRAM,
+            NewOp {
+                attrs: attrs.into_iter().collect(),
+                regions: [self.body].into_iter().collect(),
+                ..NewOp::default()
+            },
+        );
+        let region = ir.new_region();
+        let top = ir.append_block(region);
+        ir.append_op(top, program);
+        let module = ir.create_op(
+            &builtin::MODULE,
+            NewOp {
+                regions: [region].into_iter().collect(),
+                ..NewOp::default()
+            },
+        );
+        self.found.items.extend(fuser_ir::verify(ir, module).items);
+        match self.found.has_errors() {
+            true => Err(self.found),
+            false => Ok((self.ir, module, self.found)),
+        }
+    }
+}
+
+/// The attributes of results, of which some overwrite an argument.
+fn result_attrs(ir: &mut Ir, aliases: &[Option<i64>]) -> fuser_ir::AttrId {
+    let mut lists = Vec::new();
+    for alias in aliases {
+        let entry = alias.map(|argument| (ir.sym("alias"), ir.int_attr(argument)));
+        lists.push(ir.attr(AttrKind::Dict(entry.into_iter().collect())));
+    }
+    ir.attr(AttrKind::Array(lists))
+}
+
+/// `shape` with the axes of `dims` that are stored once where they stand between the same elements.
+fn kept_axes(dims: &[Dim], shape: &[Extent]) -> Option<Vec<Dim>> {
+    let count = |extent: &Extent| match extent {
+        Extent::Static(n) => Some(*n),
+        _ => None,
+    };
+    let mut rest = shape.iter();
+    let mut kept = Vec::new();
+    let mut before = 1_u64;
+    for dim in dims {
+        let own = count(&dim.extent)?;
+        if !dim.broadcast {
+            before = before.checked_mul(own)?;
+            continue;
+        }
+        let mut have = 1_u64;
+        loop {
+            let next = rest.next()?;
+            if have == before && count(next)? == own {
+                kept.push(Dim::broadcast(*next));
+                break;
+            }
+            have = have.checked_mul(count(next)?)?;
+            kept.push(Dim::new(*next));
+        }
+        before = 1;
+    }
+    kept.extend(rest.map(|e| Dim::new(*e)));
+    Some(kept)
+}

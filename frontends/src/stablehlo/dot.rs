@@ -1,0 +1,243 @@
+//! `dot_general` as a product of matrices: batch axes first, then rows and terms of the left operand, terms and columns of the right one.
+//!
+//! ```text
+//! dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [3] x [2]
+//!   a: [B, S, H, K] -> permute, reshape -> [B, S*H, K]
+//!   b: [B, T, K]    -> permute          -> [B, K, T]       matmul -> [B, S*H, T] -> reshape -> [B, S, H, T]
+//! ```
+//!
+//! Products of integers, and those without terms, are a `mul` of broadcast operands and a `sum`, which a kernel shares.
+
+use fuser_dialects::fusion;
+use fuser_ir::types::{DType, TypeId};
+use fuser_ir::{Extent, Value};
+
+use super::Importer;
+use super::ast::{Attr, Item};
+use super::op::Reading;
+use super::ops::one;
+use crate::program::{Draft, Fault, Made};
+
+/// The axes of an operand.
+struct Axes {
+    batch: Vec<i64>,
+    terms: Vec<i64>,
+    free: Vec<i64>,
+    extents: Vec<Extent>,
+}
+
+impl Axes {
+    fn new(draft: &Draft, value: Value, batch: Vec<i64>, terms: Vec<i64>) -> Made<Self> {
+        let dims = draft.dims(value);
+        let extents: Vec<Extent> = dims.iter().map(|dim| dim.extent).collect();
+        let mut used = vec![false; extents.len()];
+        for axis in batch.iter().chain(&terms) {
+            let seen = usize::try_from(*axis)
+                .ok()
+                .and_then(|axis| used.get_mut(axis));
+            match seen {
+                Some(seen) if !*seen => *seen = true,
+                _ => {
+                    return Err(Fault::form(format!(
+                        "axis {axis} is beyond the operand, or is named twice"
+                    )));
+                }
+            }
+        }
+        let free = (0..extents.len()).filter(|axis| !used[*axis]);
+        let free = free.map(|axis| axis as i64).collect();
+        Ok(Self {
+            batch,
+            terms,
+            free,
+            extents,
+        })
+    }
+    fn of(&self, axes: &[i64]) -> Vec<Extent> {
+        axes.iter()
+            .map(|axis| self.extents[*axis as usize])
+            .collect()
+    }
+    /// The product of the extents of `axes`.
+    fn product(&self, axes: &[i64]) -> Extent {
+        let known = self.of(axes).into_iter().map(|extent| match extent {
+            Extent::Static(n) => n,
+            _ => 0,
+        });
+        Extent::Static(known.fold(1, u64::saturating_mul))
+    }
+}
+
+/// `stablehlo.dot`: the last axis of the left operand with the first of the right one.
+pub fn dot(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let last = im.draft.dims(r.operand(0)?).len() as i64 - 1;
+    product(im, r, [Vec::new(), Vec::new()], [vec![last], vec![0]])
+}
+
+/// `stablehlo.dot_general`
+pub fn dot_general(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    if r.attr(&["dot_dimension_numbers"]).is_some() {
+        let field = |name: &str| r.field(&["dot_dimension_numbers"], name);
+        let batch = [
+            field("lhs_batching_dimensions")?,
+            field("rhs_batching_dimensions")?,
+        ];
+        let terms = [
+            field("lhs_contracting_dimensions")?,
+            field("rhs_contracting_dimensions")?,
+        ];
+        return product(im, r, batch, terms);
+    }
+    let batch = pair(r, "batching_dims")?;
+    let terms = pair(r, "contracting_dims")?;
+    product(im, r, batch, terms)
+}
+
+/// `name = [0] x [1]`; nothing where it is left out.
+fn pair(r: &Reading<'_>, name: &str) -> Made<[Vec<i64>; 2]> {
+    let items = &r.op.items;
+    let is = |item: &Item| matches!(item, Item::Named(key, _) if r.text(*key) == name);
+    let Some(at) = items.iter().position(is) else {
+        return Ok([Vec::new(), Vec::new()]);
+    };
+    let list = |attr: Option<&Attr>| attr.and_then(|attr| r.numbers(attr));
+    let left = match &items[at] {
+        Item::Named(_, attr) => Some(attr),
+        _ => None,
+    };
+    let right = match items.get(at + 2) {
+        Some(Item::Attr(attr)) => Some(attr),
+        _ => None,
+    };
+    match (list(left), list(right)) {
+        (Some(left), Some(right)) => Ok([left, right]),
+        _ => Err(Fault::form(format!(
+            "`{name}` is not of the form `[0] x [1]`"
+        ))),
+    }
+}
+
+fn product(
+    im: &mut Importer<'_>,
+    r: &Reading<'_>,
+    batch: [Vec<i64>; 2],
+    terms: [Vec<i64>; 2],
+) -> Made<Vec<Value>> {
+    let output = r.output()?;
+    let draft = &mut im.draft;
+    let [left_batch, right_batch] = batch;
+    let [left_terms, right_terms] = terms;
+    let (mut a, mut b) = (r.operand(0)?, r.operand(1)?);
+    let left = Axes::new(draft, a, left_batch, left_terms)?;
+    let right = Axes::new(draft, b, right_batch, right_terms)?;
+    let equal = |x: &[i64], y: &[i64]| left.of(x) == right.of(y);
+    if !equal(&left.batch, &right.batch) || !equal(&left.terms, &right.terms) {
+        return Err(Fault::form("multiplies along axes of different extents"));
+    }
+    let to = dtype_of(draft, output)?;
+    let common = draft.dtype(a);
+    let fits = |dtype: DType| dtype == to || dtype.accumulate() == to;
+    if common != draft.dtype(b) || !fits(common) {
+        (a, b) = (draft.cast(a, to)?, draft.cast(b, to)?);
+    }
+    let made = if draft.dtype(a).is_float() && !left.terms.is_empty() {
+        matrices(draft, (a, &left), (b, &right), to)
+    } else {
+        elements(draft, (a, &left), (b, &right), to)
+    };
+    one(made)
+}
+
+fn dtype_of(draft: &Draft, ty: TypeId) -> Made<DType> {
+    let dtype = draft.ir.ty(ty).dtype();
+    dtype.ok_or_else(|| Fault::form("states no element type"))
+}
+
+fn matrices(
+    draft: &mut Draft,
+    (a, left): (Value, &Axes),
+    (b, right): (Value, &Axes),
+    to: DType,
+) -> Made {
+    // A right operand without batch takes part in every product, so rows of the left one stay apart.
+    let apart = left.batch.is_empty() && left.terms.len() == 1 && !left.free.is_empty();
+    let merged = |axes: &Axes, list: &[i64]| vec![axes.product(list)];
+    let batch = left.of(&left.batch);
+    let rows = match apart {
+        true => left.of(&left.free),
+        false => merged(left, &left.free),
+    };
+    let columns = merged(right, &right.free);
+    let terms = left.product(&left.terms);
+    let a = draft.permute(a, &[&left.batch[..], &left.free, &left.terms].concat())?;
+    let a = draft.reshape(a, &[&batch[..], &rows, &[terms]].concat())?;
+    let b = draft.permute(b, &[&right.batch[..], &right.terms, &right.free].concat())?;
+    let b = draft.reshape(b, &[&batch[..], &[terms], &columns].concat())?;
+    let own = draft.dtype(a);
+    let mut builder = draft.builder();
+    let clause = [builder.dtype("to", to)];
+    let clauses = if own == to { &[][..] } else { &clause };
+    let made = builder.value(&fusion::MATMUL, &[a, b], clauses)?;
+    let shape = [batch, left.of(&left.free), right.of(&right.free)].concat();
+    draft.reshape(made, &shape)
+}
+
+fn elements(
+    draft: &mut Draft,
+    (a, left): (Value, &Axes),
+    (b, right): (Value, &Axes),
+    to: DType,
+) -> Made {
+    let batch = left.of(&left.batch);
+    let shape = [
+        batch,
+        left.of(&left.free),
+        right.of(&right.free),
+        left.of(&left.terms),
+    ]
+    .concat();
+    let counts = [
+        left.batch.len(),
+        left.free.len(),
+        right.free.len(),
+        left.terms.len(),
+    ];
+    let mut next = 0;
+    let ranges = counts.map(|count| {
+        let range = next..next + count as i64;
+        next = range.end;
+        range
+    });
+    let [batch, rows, columns, terms] = ranges;
+    let place = |axes: &Axes, free: std::ops::Range<i64>| {
+        let mut dims = vec![0; axes.extents.len()];
+        let lists = [&axes.batch, &axes.free, &axes.terms];
+        for (list, range) in lists.into_iter().zip([batch.clone(), free, terms.clone()]) {
+            for (axis, to) in list.iter().zip(range) {
+                dims[*axis as usize] = to;
+            }
+        }
+        dims
+    };
+    let a = draft.broadcast(a, &place(left, rows), &shape)?;
+    let b = draft.broadcast(b, &place(right, columns.clone()), &shape)?;
+    let (a, b) = (draft.cast(a, to)?, draft.cast(b, to)?);
+    let def = if to == DType::I1 {
+        &fusion::AND
+    } else {
+        &fusion::MUL
+    };
+    let made = draft.make(def, &[a, b])?;
+    if terms.is_empty() {
+        return Ok(made);
+    }
+    let def = if to == DType::I1 {
+        &fusion::MAX
+    } else {
+        &fusion::SUM
+    };
+    let dims: Vec<i64> = terms.collect();
+    let mut builder = draft.builder();
+    let clause = [builder.ints("dims", &dims)];
+    Ok(builder.value(def, &[made], &clause)?)
+}

@@ -1,0 +1,248 @@
+//! Ops that read at indices that are data: gathers that are `take` or `take_along`, and slices that begin at run time.
+//!
+//! StableHLO brings an index that is out of range into it, as `fusion.take` does.
+
+use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_ir::Value;
+use fuser_ir::types::{DType, Dim};
+
+use super::Importer;
+use super::op::Reading;
+use super::ops::one;
+use super::shape::{extents, lengths};
+use crate::program::{Draft, Fault, Made};
+
+const HELP: &str = "gathers are read where they index one axis: `x[i]`, `jnp.take`, `jnp.take_along_axis`, embeddings";
+
+/// The dimension numbers of a gather.
+struct Numbers {
+    offsets: Vec<i64>,
+    collapsed: Vec<i64>,
+    operand_batch: Vec<i64>,
+    index_batch: Vec<i64>,
+    axis: i64,
+    vector: i64,
+}
+
+/// `stablehlo.gather`
+pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let field = |name: &str| r.field(&["dimension_numbers"], name);
+    let other = |text: &str| Fault::form(text).help(HELP);
+    let axes = field("start_index_map")?;
+    let [axis] = axes.as_slice() else {
+        return Err(other("indexes several axes at once"));
+    };
+    let vector = field("index_vector_dim")?;
+    let [vector] = vector.as_slice() else {
+        return Err(other("has no `index_vector_dim`"));
+    };
+    let numbers = Numbers {
+        offsets: field("offset_dims")?,
+        collapsed: field("collapsed_slice_dims")?,
+        operand_batch: field("operand_batching_dims")?,
+        index_batch: field("start_indices_batching_dims")?,
+        axis: *axis,
+        vector: *vector,
+    };
+    let sizes = r.ints(&["slice_sizes"])?;
+    let (x, indices) = (r.operand(0)?, r.operand(1)?);
+    let own = lengths(&im.draft, x);
+    let inside = |axis: &i64| (0..own.len() as i64).contains(axis);
+    let listed = [&numbers.collapsed, &numbers.operand_batch];
+    if sizes.len() != own.len() || !inside(axis) || !listed.into_iter().flatten().all(inside) {
+        return Err(other("names axes that its operand does not have"));
+    }
+    let single = |at: i64| numbers.collapsed.contains(&at) || numbers.operand_batch.contains(&at);
+    let whole = (0..own.len()).all(|at| match single(at as i64) {
+        true => sizes[at] == 1,
+        false => sizes[at] == own[at] && at as i64 != *axis,
+    });
+    if !whole {
+        return Err(other("takes parts of axes"));
+    }
+    let indices = scalars(&mut im.draft, indices, numbers.vector)?;
+    let indices = ranged(&mut im.draft, indices)?;
+    match numbers.operand_batch.is_empty() {
+        true if numbers.collapsed == [*axis] => one(take(&mut im.draft, x, indices, &numbers)),
+        true => Err(other("drops an axis that it does not index")),
+        false => one(along(&mut im.draft, x, indices, &numbers)),
+    }
+}
+
+/// The indices without the axis that holds the parts of each, of which there is one.
+fn scalars(draft: &mut Draft, indices: Value, vector: i64) -> Made {
+    let mut own = lengths(draft, indices);
+    let at = usize::try_from(vector).unwrap_or(usize::MAX);
+    if at == own.len() {
+        return Ok(indices);
+    }
+    if own.get(at) != Some(&1) {
+        return Err(Fault::form("has indices of several parts").help(HELP));
+    }
+    own.remove(at);
+    draft.reshape(indices, &extents(&own))
+}
+
+/// Indices of a type that `take` reads.
+fn ranged(draft: &mut Draft, indices: Value) -> Made {
+    match draft.dtype(indices) {
+        DType::I32 | DType::I64 => Ok(indices),
+        _ => draft.cast(indices, DType::I64),
+    }
+}
+
+/// `take`, whose axes of indices stand in place of the axis; moved to where the gather has them.
+fn take(draft: &mut Draft, x: Value, indices: Value, numbers: &Numbers) -> Made {
+    let count = draft.dims(indices).len();
+    let made = taken(draft, x, indices, numbers.axis)?;
+    let rank = draft.dims(made).len();
+    let axis = numbers.axis as usize;
+    // The axes of the operand that are left, in order, are those of `offset_dims`; the others are those of the indices.
+    let mut kept = (0..axis).chain(axis + count..rank);
+    let mut index = axis..axis + count;
+    let order = (0..rank as i64).map(|at| match numbers.offsets.contains(&at) {
+        true => kept.next(),
+        false => index.next(),
+    });
+    let order: Option<Vec<i64>> = order.map(|at| at.map(|at| at as i64)).collect();
+    let order = order.ok_or_else(|| {
+        Fault::form("has other `offset_dims` than its operand has axes").help(HELP)
+    })?;
+    draft.permute(made, &order)
+}
+
+/// `fusion.take`
+fn taken(draft: &mut Draft, x: Value, indices: Value, axis: i64) -> Made {
+    let mut b = draft.builder();
+    let clause = [b.int("dim", axis)];
+    Ok(b.value(&fusion::TAKE, &[x, indices], &clause)?)
+}
+
+/// `take_along`: every axis of the operand but the indexed one is an axis of the indices too.
+fn along(draft: &mut Draft, x: Value, indices: Value, numbers: &Numbers) -> Made {
+    let other =
+        || Fault::form("indexes with batches in a form that is no `take_along_axis`").help(HELP);
+    let own = lengths(draft, x);
+    let count = lengths(draft, indices).len();
+    let (batch, places) = (&numbers.operand_batch, &numbers.index_batch);
+    let single = numbers.offsets.is_empty() && numbers.collapsed == [numbers.axis];
+    if !single || batch.len() != places.len() || batch.len() + 1 != own.len() || count > own.len() {
+        return Err(other());
+    }
+    // Axes of the result are those of the indices; the one that is no batch runs along the indexed axis.
+    let free: Vec<i64> = (0..count as i64)
+        .filter(|at| !places.contains(at))
+        .collect();
+    if free.len() + places.len() != count {
+        return Err(other());
+    }
+    let mut order = Vec::with_capacity(own.len());
+    for at in 0..own.len() as i64 {
+        match batch.iter().position(|axis| *axis == at) {
+            Some(pair) => order.push(places[pair]),
+            None => order.extend(&free),
+        }
+    }
+    let mut indices = draft.permute(indices, &order)?;
+    let mut shape = lengths(draft, indices);
+    if free.is_empty() {
+        shape.insert(numbers.axis as usize, 1);
+        indices = draft.reshape(indices, &extents(&shape))?;
+    }
+    let mut b = draft.builder();
+    let clause = [b.int("dim", numbers.axis)];
+    let mut made = b.value(&fusion::TAKE_ALONG, &[x, indices], &clause)?;
+    if free.is_empty() {
+        shape.remove(numbers.axis as usize);
+        made = draft.reshape(made, &extents(&shape))?;
+    }
+    let mut back = vec![0; order.len()];
+    for (from, to) in order.iter().enumerate() {
+        back[*to as usize] = from as i64;
+    }
+    draft.permute(made, &back)
+}
+
+/// A start of a slice of `size` of `length` elements, brought into the range where the slice lies inside.
+fn start(draft: &mut Draft, start: Value, length: i64, size: i64) -> Made {
+    let start = draft.cast(start, DType::I64)?;
+    let scalar = draft.ir.tensor(Vec::new(), DType::I64);
+    let low = draft.number(0.0, scalar)?;
+    let high = draft.builder().constant_int(length - size, scalar)?;
+    draft.make(&fusion::CLAMP, &[start, low, high])
+}
+
+/// 0, 1, ... `length - 1`.
+fn count(draft: &mut Draft, length: i64) -> Made {
+    let mut b = draft.builder();
+    let clauses = [
+        b.int("dim", 0),
+        b.shape("shape", &[Dim::fixed(length as u64)]),
+        b.dtype("of", DType::I64),
+    ];
+    Ok(b.value(&fusion::IOTA, &[], &clauses)?)
+}
+
+/// `stablehlo.dynamic_slice`: along each axis of which not all is taken, `take` at the start and what follows.
+pub fn dynamic_slice(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let sizes = r.ints(&["sizes", "slice_sizes"])?;
+    let mut x = r.operand(0)?;
+    let draft = &mut im.draft;
+    let own = lengths(draft, x);
+    let fits = |(size, length): (&i64, &i64)| (0..=*length).contains(size);
+    if sizes.len() != own.len() || !sizes.iter().zip(&own).all(fits) {
+        return Err(Fault::form("has sizes that its operand does not have"));
+    }
+    for (axis, (size, length)) in sizes.iter().zip(&own).enumerate() {
+        if size == length {
+            continue;
+        }
+        let first = start(draft, r.operand(1 + axis)?, *length, *size)?;
+        let steps = count(draft, *size)?;
+        let indices = draft.make(&fusion::ADD, &[steps, first])?;
+        x = taken(draft, x, indices, axis as i64)?;
+    }
+    Ok(vec![x])
+}
+
+/// `stablehlo.dynamic_update_slice`: `take` of the update at each place, chosen where the place lies inside of it.
+pub fn dynamic_update_slice(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (x, mut update) = (r.operand(0)?, r.operand(1)?);
+    let draft = &mut im.draft;
+    let (own, sizes) = (lengths(draft, x), lengths(draft, update));
+    let fits = |(size, length): (&i64, &i64)| size <= length;
+    if sizes.len() != own.len() || !sizes.iter().zip(&own).all(fits) {
+        return Err(Fault::form("has an update that is larger than its operand"));
+    }
+    if sizes.contains(&0) {
+        return Ok(vec![x]);
+    }
+    let mut inside: Option<Value> = None;
+    for (axis, (size, length)) in sizes.iter().zip(&own).enumerate() {
+        if size == length {
+            continue;
+        }
+        let first = start(draft, r.operand(2 + axis)?, *length, *size)?;
+        let places = count(draft, *length)?;
+        let places = draft.make(&fusion::SUB, &[places, first])?;
+        update = taken(draft, update, places, axis as i64)?;
+        let scalar = draft.ir.scalar(DType::I64);
+        let low = draft.number(0.0, scalar)?;
+        let high = draft.builder().constant_int(*size, scalar)?;
+        let mut b = draft.builder();
+        let (above, below) = (
+            b.compare("ge", places, low)?,
+            b.compare("lt", places, high)?,
+        );
+        let here = draft.make(&fusion::AND, &[above, below])?;
+        let here = draft.broadcast(here, &[axis as i64], &extents(&own))?;
+        inside = Some(match inside {
+            Some(inside) => draft.make(&fusion::AND, &[inside, here])?,
+            None => here,
+        });
+    }
+    match inside {
+        Some(inside) => one(draft.make(&fusion::WHERE, &[inside, update, x])),
+        None => Ok(vec![update]),
+    }
+}

@@ -1,0 +1,473 @@
+//! StableHLO text to a program: the public function, with what it calls in its place.
+//!
+//! | file | |
+//! |---|---|
+//! | `lex.rs`, `grammar.lalrpop`, `ast.rs`, `parse.rs` | text to syntax tree |
+//! | `op.rs` | an op of the tree: operands, attributes, stated types |
+//! | `ops.rs` | the table of all ops |
+//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs` | ops that are more than a row |
+//!
+//! An op that fails is told once; what depends on it is passed over.
+
+mod ast;
+mod dot;
+mod index;
+mod lex;
+mod op;
+mod ops;
+mod parse;
+mod reduce;
+mod shape;
+
+use std::collections::HashMap;
+
+use fuser_ir::loc::{Fused, LocKind};
+use fuser_ir::span::Span;
+use fuser_ir::types::{TypeId, TypeKind};
+use fuser_ir::{Diagnostics, Extent, Ir, LocId, Op, Value, describe, parse as ir_parse};
+
+use crate::codes::{LIMIT, NO_PROGRAM, STATED, TYPE, UNSUPPORTED};
+use crate::program::{Draft, Fault, Made};
+use ast::{Block, File, Item, Loc, Param};
+use op::Reading;
+
+/// Calls inside each other.
+const MAX_CALLS: usize = 64;
+/// Operations that are read, each call of a function for itself: a chain of calls may double them at each step.
+const MAX_OPS: usize = 1 << 20;
+
+/// The program of a StableHLO module.
+pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
+    let (file, faults) = parse::parse(source);
+    let whole = faults.is_empty();
+    for fault in faults {
+        draft.tell("", Span::default(), fault);
+    }
+    let mut importer = Importer::new(draft, source, &file, whole);
+    let Some(main) = importer.main() else {
+        let draft = &mut importer.draft;
+        if !draft.found.has_errors() {
+            let fault = Fault::new(&NO_PROGRAM, "no function is `main`, none alone is public")
+                .help("`jax.jit(f).lower(...).as_text()` prints a module with a function `main`");
+            draft.tell("", Span::default(), fault);
+        }
+        return Err(importer.draft.found);
+    };
+    let results = importer.program(main);
+    let symbol = importer.symbol(main);
+    importer.draft.finish(&symbol, &results, &[])
+}
+
+/// Reads one file.
+pub(crate) struct Importer<'s> {
+    /// The program.
+    pub draft: Draft,
+    source: &'s str,
+    /// False where ops are missing, as the grammar refused them.
+    whole: bool,
+    module: Option<&'s str>,
+    functions: HashMap<&'s str, &'s ast::Op>,
+    order: Vec<&'s str>,
+    types: HashMap<&'s str, Option<TypeId>>,
+    aliases: HashMap<&'s str, &'s Loc>,
+    read: usize,
+}
+
+/// The values of a function, by name; `None` for those whose op failed.
+#[derive(Default)]
+struct Frame<'s> {
+    values: HashMap<&'s str, Vec<Option<Value>>>,
+    call: Option<LocId>,
+    depth: usize,
+}
+
+impl<'s> Importer<'s> {
+    fn new(draft: Draft, source: &'s str, file: &'s File, whole: bool) -> Self {
+        let mut importer = Self {
+            whole,
+            draft,
+            source,
+            module: None,
+            functions: HashMap::new(),
+            order: Vec::new(),
+            types: HashMap::new(),
+            aliases: HashMap::new(),
+            read: 0,
+        };
+        for (name, loc) in &file.aliases {
+            importer.aliases.insert(importer.text(*name), loc);
+        }
+        let mut tops: Vec<&'s ast::Op> = file.ops.iter().collect();
+        if let [module] = file.ops.as_slice()
+            && matches!(importer.op_name(module), "module" | "builtin.module")
+        {
+            importer.module = importer.symbol_of(module);
+            tops = op::blocks(module).flat_map(|block| &block.ops).collect();
+        }
+        for top in tops {
+            let name = importer.op_name(top);
+            match importer.symbol_of(top) {
+                Some(symbol) if matches!(name, "func.func" | "func") => {
+                    importer.functions.insert(symbol, top);
+                    importer.order.push(symbol);
+                }
+                _ => {
+                    let fault = Fault::new(&UNSUPPORTED, "is no function");
+                    importer.draft.tell(name, top.name, fault);
+                }
+            }
+        }
+        importer
+    }
+    /// The text of a range.
+    pub fn text(&self, span: Span) -> &'s str {
+        self.source
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or("")
+    }
+    fn op_name(&self, op: &ast::Op) -> &'s str {
+        self.text(op.name).trim_matches('"')
+    }
+    fn symbol_of(&self, op: &ast::Op) -> Option<&'s str> {
+        op.items.iter().find_map(|item| match item {
+            Item::Symbol(symbol) => Some(self.text(*symbol)),
+            _ => None,
+        })
+    }
+    /// The function `main`, or the only one.
+    fn main(&self) -> Option<&'s str> {
+        let private = |symbol: &&&str| {
+            let words = self.functions[**symbol].items.iter();
+            let mut words = words.filter_map(|item| match item {
+                Item::Word(word) => Some(self.text(*word)),
+                _ => None,
+            });
+            words.any(|word| word == "private")
+        };
+        if self.functions.contains_key("@main") {
+            return Some("@main");
+        }
+        let mut public = self.order.iter().filter(|symbol| !private(symbol));
+        let first = public.next();
+        first.filter(|_| public.next().is_none()).copied()
+    }
+    /// The name of the program: that of the module where the function is called `main`.
+    fn symbol(&self, main: &str) -> String {
+        let symbol = match main {
+            "@main" => self.module.unwrap_or(main),
+            main => main,
+        };
+        symbol.trim_start_matches('@').trim_matches('"').to_owned()
+    }
+
+    /// Reads the public function; its results.
+    fn program(&mut self, symbol: &'s str) -> Vec<Value> {
+        let function = self.functions[symbol];
+        let mut frame = Frame::default();
+        for (name, ty, loc) in parameters(function) {
+            let value = match self.tensor(ty) {
+                Ok(ty) => {
+                    let called = loc.and_then(|loc| self.name_of(loc));
+                    let called = called.unwrap_or(self.text(name).trim_start_matches('%'));
+                    Some(self.draft.argument(ty, called))
+                }
+                Err(fault) => {
+                    self.draft.tell(self.text(name), ty, fault);
+                    None
+                }
+            };
+            frame.values.insert(self.text(name), vec![value]);
+        }
+        let mut results = Vec::new();
+        for value in self.run(function, &mut frame).into_iter().flatten() {
+            match self.draft.stored(value) {
+                Ok(value) => results.push(value),
+                Err(fault) => self.draft.tell("return", function.name, fault),
+            }
+        }
+        results
+    }
+    /// The results of a function, of which `frame` has the arguments.
+    fn run(&mut self, function: &'s ast::Op, frame: &mut Frame<'s>) -> Vec<Option<Value>> {
+        let Some(block) = op::blocks(function).next() else {
+            let fault = Fault::new(&NO_PROGRAM, "the function has no body");
+            self.draft.tell("", function.name, fault);
+            return Vec::new();
+        };
+        self.block(block, frame)
+    }
+    /// Reads the ops of a block; the values that its terminator gives.
+    fn block(&mut self, block: &'s Block, frame: &mut Frame<'s>) -> Vec<Option<Value>> {
+        for op in &block.ops {
+            let name = self.op_name(op);
+            self.read += 1;
+            if self.read > MAX_OPS {
+                let fault = Fault::new(&LIMIT, "the calls make more than 1048576 operations");
+                self.draft.tell("", op.name, fault);
+                return Vec::new();
+            }
+            if matches!(name, "return" | "func.return" | "stablehlo.return") {
+                return self.operands(op, frame);
+            }
+            self.operation(op, name, frame);
+        }
+        Vec::new()
+    }
+    /// The operands of an op, `None` where their ops failed.
+    fn operands(&mut self, op: &ast::Op, frame: &Frame<'s>) -> Vec<Option<Value>> {
+        let spans = op::operands(op);
+        let mut values = Vec::with_capacity(spans.len());
+        for span in spans {
+            let name = self.text(span);
+            let (base, index) = name.split_once('#').unwrap_or((name, "0"));
+            let found = frame.values.get(base);
+            if found.is_none() && self.whole {
+                self.draft.undefined(name, span);
+            }
+            let index: usize = index.parse().unwrap_or(usize::MAX);
+            values.push(found.and_then(|list| *list.get(index)?));
+        }
+        values
+    }
+    fn operation(&mut self, op: &'s ast::Op, name: &'s str, frame: &mut Frame<'s>) {
+        let loc = self.location(op, frame.call);
+        let made = self.results(op, name, loc, frame);
+        let mut made = made.into_iter();
+        for (result, count) in &op.results {
+            let name = self.text(*result);
+            let count = count.and_then(|count| self.text(count).parse().ok());
+            let values: Vec<_> = made.by_ref().take(count.unwrap_or(1)).collect();
+            for value in values.iter().flatten() {
+                self.draft.name(*value, name.trim_start_matches('%'));
+            }
+            frame.values.insert(name, values);
+        }
+    }
+    /// The results of an op; nothing where it failed.
+    fn results(
+        &mut self,
+        op: &'s ast::Op,
+        name: &'s str,
+        loc: LocId,
+        frame: &mut Frame<'s>,
+    ) -> Vec<Option<Value>> {
+        let operands = self.operands(op, frame);
+        if let Some(called) = self.called(op, name) {
+            return self.call(op, called, operands, loc, frame.depth);
+        }
+        self.draft.loc = loc;
+        let meaning = match ops::meaning(name) {
+            Ok(meaning) => meaning,
+            Err(fault) => {
+                let fault = match (fault.code == &UNSUPPORTED, self.symbol_of(op)) {
+                    (true, Some(symbol)) => Fault {
+                        message: format!("{} (`{symbol}`)", fault.message),
+                        ..fault
+                    },
+                    _ => fault,
+                };
+                self.draft.tell(name, op.name, fault);
+                return Vec::new();
+            }
+        };
+        let Some(operands) = operands.into_iter().collect::<Option<Vec<Value>>>() else {
+            return Vec::new();
+        };
+        let made = self.outputs(op).and_then(|outputs| {
+            let reading = Reading {
+                op,
+                operands,
+                outputs,
+                source: self.source,
+            };
+            let made = ops::make(self, meaning, &reading)?;
+            self.stated(&reading.outputs, &made)?;
+            Ok(made)
+        });
+        match made {
+            Ok(made) => made.into_iter().map(Some).collect(),
+            Err(fault) => {
+                self.draft.tell(name, op.name, fault);
+                Vec::new()
+            }
+        }
+    }
+    /// The symbol of the function that an op calls.
+    fn called(&self, op: &'s ast::Op, name: &str) -> Option<Span> {
+        let symbol = |item: &Item| match item {
+            Item::Symbol(symbol) => Some(*symbol),
+            _ => None,
+        };
+        match name {
+            "call" | "func.call" => op.items.iter().find_map(symbol),
+            "stablehlo.composite" => op::attr(self.source, op, "decomposition").and_then(op::atom),
+            _ => None,
+        }
+    }
+    /// Reads a function where it is called.
+    fn call(
+        &mut self,
+        op: &'s ast::Op,
+        called: Span,
+        operands: Vec<Option<Value>>,
+        loc: LocId,
+        depth: usize,
+    ) -> Vec<Option<Value>> {
+        let symbol = self.text(called);
+        let Some(function) = self.functions.get(symbol).copied() else {
+            self.draft.undefined(symbol, called);
+            return Vec::new();
+        };
+        if depth >= MAX_CALLS {
+            let text = format!("more than {MAX_CALLS} calls lie inside each other");
+            self.draft.tell("call", op.name, Fault::new(&LIMIT, text));
+            return Vec::new();
+        }
+        let names: Vec<Span> = parameters(function).map(|(name, ..)| name).collect();
+        if names.len() != operands.len() {
+            let text = format!("{symbol} takes {} operands", names.len());
+            self.draft.tell("call", op.name, Fault::form(text));
+            return Vec::new();
+        }
+        let mut frame = Frame {
+            values: HashMap::new(),
+            call: Some(loc),
+            depth: depth + 1,
+        };
+        for (name, value) in names.into_iter().zip(operands) {
+            frame.values.insert(self.text(name), vec![value]);
+        }
+        self.run(function, &mut frame)
+    }
+
+    /// The stated types of an op's results.
+    fn outputs(&mut self, op: &ast::Op) -> Made<Vec<TypeId>> {
+        let Some(types) = &op.types else {
+            return Ok(Vec::new());
+        };
+        let count = op.results.len();
+        let stated = match &types.outputs {
+            Some(outputs) => outputs.as_slice(),
+            // One for all operands and the result, or the result's behind the operands'.
+            None if count == 1 => types.inputs.split_at(types.inputs.len() - 1).1,
+            None => &types.inputs,
+        };
+        stated.iter().map(|span| self.tensor(*span)).collect()
+    }
+    /// Checks what was made against what is stated; which axes are stored once is not.
+    fn stated(&mut self, stated: &[TypeId], made: &[Value]) -> Made<()> {
+        for (stated, made) in stated.iter().zip(made) {
+            let own = self.draft.ir.value_type(*made);
+            let extents = |ir: &Ir, ty: TypeId| -> Option<Vec<Extent>> {
+                let tensor = ir.ty(ty).as_tensor()?;
+                Some(tensor.dims.iter().map(|dim| dim.extent).collect())
+            };
+            let ir = &self.draft.ir;
+            let same_shape = extents(ir, *stated) == extents(ir, own);
+            if !same_shape || ir.ty(*stated).dtype() != ir.ty(own).dtype() {
+                let (stated, own) = (describe::ty(ir, *stated), describe::ty(ir, own));
+                let text = format!("gives {own}, the text says {stated}");
+                return Err(Fault::new(&STATED, text));
+            }
+        }
+        Ok(())
+    }
+    /// The tensor type at `span`: known extents, elements that ops compute with.
+    pub fn tensor(&mut self, span: Span) -> Made<TypeId> {
+        let text = self.text(span);
+        let ir = &mut self.draft.ir;
+        let ty = *self.types.entry(text).or_insert_with(|| {
+            let ty = ir_parse::parse_type(ir, text).ok()?;
+            let plain =
+                |dim: &fuser_ir::Dim| matches!(dim.extent, Extent::Static(_)) && !dim.broadcast;
+            let TypeKind::Tensor(tensor) = ir.ty(ty) else {
+                return None;
+            };
+            (tensor.encoding.is_none() && tensor.dims.iter().all(plain)).then_some(ty)
+        });
+        ty.ok_or_else(|| {
+            let text: String = text.chars().take(80).collect();
+            let fault = Fault::new(&TYPE, format!("the type `{text}` is not supported")).at(span);
+            fault.help(
+                "tensors have known extents and elements f64, f32, f16, bf16, i64, i32, i8, ui8 or i1: lower the program for \
+                 fixed shapes, and cast other types before",
+            )
+        })
+    }
+
+    /// The location of an op: that of the text, unless it has one of its own.
+    fn location(&mut self, op: &'s ast::Op, call: Option<LocId>) -> LocId {
+        let stated = op.loc.as_ref().and_then(|loc| self.loc(loc, 0));
+        let own = stated.unwrap_or_else(|| self.draft.place(op.name));
+        match call {
+            Some(caller) => {
+                let callee = own;
+                self.draft.ir.loc(LocKind::CallSite { callee, caller })
+            }
+            None => own,
+        }
+    }
+    /// A stated location; `None` for one that is unknown or that lies too deep.
+    fn loc(&mut self, loc: &'s Loc, depth: usize) -> Option<LocId> {
+        if depth > lex::MAX_NESTING {
+            return None;
+        }
+        let kind = match loc {
+            Loc::Unknown => return None,
+            Loc::Alias(name) => {
+                let known = self.aliases.get(self.text(*name)).copied()?;
+                return self.loc(known, depth + 1);
+            }
+            Loc::Name(name, child) => {
+                let child = child.as_ref().and_then(|child| self.loc(child, depth + 1));
+                let name = self.draft.ir.sym(self.text(*name).trim_matches('"'));
+                LocKind::Name { name, child }
+            }
+            Loc::File(file, line, column) => LocKind::File {
+                line: self.text(*line).parse().ok()?,
+                column: self.text(*column).parse().ok()?,
+                file: self.draft.ir.sym(self.text(*file).trim_matches('"')),
+            },
+            Loc::CallSite(callee, caller) => LocKind::CallSite {
+                callee: self.loc(callee, depth + 1)?,
+                caller: self.loc(caller, depth + 1)?,
+            },
+            Loc::Fused(parts) => {
+                let parts = parts.iter().filter_map(|part| self.loc(part, depth + 1));
+                let parts = parts.collect();
+                LocKind::Fused(Box::new(Fused { parts }))
+            }
+        };
+        Some(self.draft.ir.loc(kind))
+    }
+    /// The name that a location gives a parameter: `loc("x")` of JAX.
+    fn name_of(&self, loc: &Loc) -> Option<&'s str> {
+        let mut loc = loc;
+        for _ in 0..lex::MAX_NESTING {
+            match loc {
+                Loc::Alias(name) => loc = self.aliases.get(self.text(*name))?,
+                Loc::Name(name, _) => {
+                    let name = self.text(*name).trim_matches('"');
+                    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+                    return (starts && name.chars().all(word)).then_some(name);
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+/// The parameters of a function: name, type, location.
+fn parameters(function: &ast::Op) -> impl Iterator<Item = (Span, Span, Option<&Loc>)> {
+    let lists = function.items.iter().filter_map(|item| match item {
+        Item::Parens(list) => Some(list),
+        _ => None,
+    });
+    let params = lists.take(1).flatten();
+    params.filter_map(|param| match param {
+        Param::Typed(name, ty, loc) => Some((*name, *ty, loc.as_ref())),
+        _ => None,
+    })
+}

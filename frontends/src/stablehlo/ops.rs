@@ -1,0 +1,412 @@
+//! The table of StableHLO's ops, and of those of CHLO that JAX leaves as they are: what each is in the fusion dialect.
+
+use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_ir::def::OpDef;
+use fuser_ir::types::{DType, TypeKind};
+use fuser_ir::{AttrKind, Value, float, parse};
+
+use super::ast::{Attr, Item};
+use super::op::Reading;
+use super::{Importer, dot, index, reduce, shape};
+use crate::codes::UNSUPPORTED;
+use crate::program::{Fault, Made};
+
+/// Reads an op: its results.
+pub type Read = for<'s> fn(&mut Importer<'s>, &Reading<'s>) -> Made<Vec<Value>>;
+
+/// The meaning of an op.
+pub enum Meaning {
+    /// An elementwise op with the same operands.
+    Same(&'static OpDef),
+    /// Likewise; on truth values another.
+    Logical(&'static OpDef, &'static OpDef),
+    /// Several ops, or operands that stand elsewhere.
+    Read(Read),
+    /// None: the advice.
+    Refused(&'static str),
+}
+
+use Meaning::{Logical, Read as By, Refused, Same};
+
+const LOOPS: &str =
+    "programs have no control flow: unroll the loop, or compile its body and loop outside";
+const OUTSIDE: &str = "compute it outside of the program, and give it as an input";
+const COMPOSE: &str = "write it with the ops that docs/importing.md lists";
+
+/// The ops, by name without dialect.
+pub static OPS: &[(&str, Meaning)] = &[
+    ("abs", Same(&fusion::ABS)),
+    ("acos", Same(&fusion::ACOS)),
+    ("acosh", Same(&fusion::ACOSH)),
+    ("add", Logical(&fusion::ADD, &fusion::OR)),
+    ("after_all", Refused(OUTSIDE)),
+    ("all_gather", Refused("a program runs on one device")),
+    ("all_reduce", Refused("a program runs on one device")),
+    ("all_to_all", Refused("a program runs on one device")),
+    ("and", Same(&fusion::AND)),
+    ("asin", Same(&fusion::ASIN)),
+    ("asinh", Same(&fusion::ASINH)),
+    ("atan", Same(&fusion::ATAN)),
+    ("atan2", Same(&fusion::ATAN2)),
+    ("atanh", Same(&fusion::ATANH)),
+    ("bessel_i1e", Refused(OUTSIDE)),
+    ("bitcast_convert", By(bitcast)),
+    ("broadcast_in_dim", By(shape::broadcast_in_dim)),
+    (
+        "case",
+        Refused("compute both sides and choose with `select`"),
+    ),
+    ("cbrt", Refused("`sign(x) * power(abs(x), 1/3)`")),
+    ("ceil", Same(&fusion::CEIL)),
+    ("cholesky", Refused(OUTSIDE)),
+    ("clamp", By(clamp)),
+    (
+        "collective_permute",
+        Refused("a program runs on one device"),
+    ),
+    ("compare", By(compare)),
+    ("complex", Refused("compute with real and imaginary parts")),
+    ("concatenate", By(shape::concatenate)),
+    ("conj", Refused("compute with real and imaginary parts")),
+    ("constant", By(constant)),
+    ("convert", By(convert)),
+    (
+        "convolution",
+        Refused("write it as `slice`, `multiply` and `reduce`; large ones stay with a library"),
+    ),
+    ("cosh", Same(&fusion::COSH)),
+    ("cosine", Same(&fusion::COS)),
+    ("count_leading_zeros", Refused(COMPOSE)),
+    ("custom_call", Refused(OUTSIDE)),
+    ("digamma", Refused(OUTSIDE)),
+    ("divide", Same(&fusion::DIV)),
+    ("dot", By(dot::dot)),
+    ("dot_general", By(dot::dot_general)),
+    (
+        "dynamic_broadcast_in_dim",
+        Refused("lower the program for fixed shapes"),
+    ),
+    (
+        "dynamic_iota",
+        Refused("lower the program for fixed shapes"),
+    ),
+    (
+        "dynamic_reshape",
+        Refused("lower the program for fixed shapes"),
+    ),
+    ("dynamic_slice", By(index::dynamic_slice)),
+    ("dynamic_update_slice", By(index::dynamic_update_slice)),
+    ("erf", Same(&fusion::ERF)),
+    ("erf_inv", Same(&fusion::ERFINV)),
+    ("erfc", Same(&fusion::ERFC)),
+    ("exponential", Same(&fusion::EXP)),
+    ("exponential_minus_one", Same(&fusion::EXPM1)),
+    ("fft", Refused(OUTSIDE)),
+    ("floor", Same(&fusion::FLOOR)),
+    ("gather", By(index::gather)),
+    (
+        "get_dimension_size",
+        Refused("lower the program for fixed shapes"),
+    ),
+    (
+        "get_tuple_element",
+        Refused("lower the program without tuples"),
+    ),
+    ("if", Refused("compute both sides and choose with `select`")),
+    ("imag", Refused("compute with real and imaginary parts")),
+    ("infeed", Refused(OUTSIDE)),
+    ("iota", By(shape::iota)),
+    ("is_finite", Same(&fusion::ISFINITE)),
+    ("is_inf", By(is_inf)),
+    ("lgamma", Refused(OUTSIDE)),
+    ("log", Same(&fusion::LOG)),
+    ("log_plus_one", Same(&fusion::LOG1P)),
+    ("logistic", Same(&fusion::SIGMOID)),
+    ("map", Refused("apply its body to whole tensors")),
+    ("maximum", Logical(&fusion::MAXIMUM, &fusion::OR)),
+    ("minimum", Logical(&fusion::MINIMUM, &fusion::AND)),
+    ("multiply", Logical(&fusion::MUL, &fusion::AND)),
+    ("negate", Same(&fusion::NEG)),
+    ("next_after", Same(&fusion::NEXTAFTER)),
+    ("not", Same(&fusion::NOT)),
+    ("optimization_barrier", By(identity)),
+    ("or", Same(&fusion::OR)),
+    ("outfeed", Refused(OUTSIDE)),
+    ("pad", By(shape::pad)),
+    ("partition_id", Refused("a program runs on one device")),
+    ("polygamma", Refused(OUTSIDE)),
+    ("popcnt", Refused(COMPOSE)),
+    ("power", Same(&fusion::POW)),
+    ("real", Refused("compute with real and imaginary parts")),
+    ("reduce", By(reduce::reduce)),
+    (
+        "reduce_precision",
+        Refused("`convert` to a narrower type and back"),
+    ),
+    ("reduce_scatter", Refused("a program runs on one device")),
+    ("reduce_window", By(reduce::reduce_window)),
+    ("remainder", Same(&fusion::REM)),
+    ("replica_id", Refused("a program runs on one device")),
+    ("reshape", By(shape::reshape)),
+    ("reverse", By(shape::reverse)),
+    (
+        "rng",
+        Refused(
+            "give random numbers as an input; in `.fir` they are `fusion.uniform` and `fusion.normal`",
+        ),
+    ),
+    (
+        "rng_bit_generator",
+        Refused(
+            "give random numbers as an input; in `.fir` they are `fusion.uniform` and `fusion.normal`",
+        ),
+    ),
+    ("round_nearest_afz", By(round_away)),
+    ("round_nearest_even", Same(&fusion::ROUND)),
+    ("rsqrt", Same(&fusion::RSQRT)),
+    (
+        "scatter",
+        Refused("`select` over `compare` with an `iota`, where the axis is short"),
+    ),
+    ("select", By(select)),
+    ("select_and_scatter", Refused(OUTSIDE)),
+    ("send", Refused(OUTSIDE)),
+    ("shift_left", Same(&fusion::SHL)),
+    ("shift_right_arithmetic", Same(&fusion::SHR)),
+    ("shift_right_logical", Same(&fusion::LSHR)),
+    ("sign", Same(&fusion::SIGN)),
+    ("sine", Same(&fusion::SIN)),
+    ("sinh", Same(&fusion::SINH)),
+    ("slice", By(shape::slice)),
+    ("sort", Refused(OUTSIDE)),
+    ("sqrt", Same(&fusion::SQRT)),
+    ("square", By(square)),
+    ("subtract", Same(&fusion::SUB)),
+    ("tan", Same(&fusion::TAN)),
+    ("tanh", Same(&fusion::TANH)),
+    ("top_k", Refused(OUTSIDE)),
+    ("transpose", By(shape::transpose)),
+    ("triangular_solve", Refused(OUTSIDE)),
+    ("tuple", Refused("lower the program without tuples")),
+    ("while", Refused(LOOPS)),
+    ("xor", Same(&fusion::XOR)),
+    ("zeta", Refused(OUTSIDE)),
+];
+
+/// The meaning of the op called `name`, with its dialect.
+pub fn meaning(name: &str) -> Made<&'static Meaning> {
+    let unknown = |text: &str| Fault::new(&UNSUPPORTED, text);
+    let known = name.split_once('.');
+    let known = known.filter(|(dialect, _)| matches!(*dialect, "stablehlo" | "chlo" | "mhlo"));
+    let Some((_, short)) = known else {
+        let fault = unknown("is no operation of StableHLO");
+        return Err(fault.help("programs are functions of `stablehlo` and `chlo` operations"));
+    };
+    let Some((_, meaning)) = OPS.iter().find(|(known, _)| *known == short) else {
+        let names = OPS.iter().map(|(known, _)| *known);
+        let fault = unknown("is not known");
+        return Err(match fuser_ir::suggest::nearest(short, names) {
+            Some(near) => fault.help(format!("did you mean `stablehlo.{near}`?")),
+            None => fault.help(COMPOSE),
+        });
+    };
+    match meaning {
+        Refused(help) => Err(unknown("has no counterpart in Fuser").help(*help)),
+        meaning => Ok(meaning),
+    }
+}
+
+/// The results of an op of this meaning.
+pub fn make<'s>(im: &mut Importer<'s>, meaning: &Meaning, r: &Reading<'s>) -> Made<Vec<Value>> {
+    let logical = |im: &Importer<'_>| {
+        let first = r.operands.first();
+        first.is_some_and(|value| im.draft.dtype(*value) == DType::I1)
+    };
+    match meaning {
+        Logical(_, def) if logical(im) => one(im.draft.make(def, &r.operands)),
+        Same(def) | Logical(def, _) => one(im.draft.make(def, &r.operands)),
+        By(read) => read(im, r),
+        Refused(help) => Err(Fault::new(&UNSUPPORTED, "has no counterpart in Fuser").help(*help)),
+    }
+}
+
+/// One result.
+pub fn one(made: Made) -> Made<Vec<Value>> {
+    made.map(|value| vec![value])
+}
+
+fn identity(_: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    Ok(r.operands.clone())
+}
+
+fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let ty = r.output()?;
+    let dense = r.op.items.iter().find_map(|item| match item {
+        Item::Attr(Attr::Atom(span)) => Some(*span),
+        _ => None,
+    });
+    let generic = || r.attr(&["value"]).and_then(super::op::atom);
+    let dense = dense.or_else(generic);
+    let dense = dense.ok_or_else(|| Fault::form("has no value"))?;
+    let stated = r.op.types.as_ref().and_then(|types| {
+        let outputs = types.outputs.as_ref().unwrap_or(&types.inputs);
+        outputs.first().copied()
+    });
+    let text = format!(
+        "{} : {}",
+        r.text(dense),
+        stated.map_or("", |span| r.text(span))
+    );
+    let ir = &mut im.draft.ir;
+    let attr = parse::parse_attr(ir, &text).map_err(|found| {
+        let told = found.items.into_iter().next();
+        let told = told.map_or_else(|| "is no constant".to_owned(), |told| told.message);
+        Fault::form(told).at(dense)
+    })?;
+    let attr = match ir.attr_kind(attr) {
+        AttrKind::Dense {
+            splat: true,
+            dtype,
+            bytes,
+            ..
+        } => {
+            let mut word = [0; 8];
+            for (to, from) in word.iter_mut().zip(bytes) {
+                *to = *from;
+            }
+            let (bits, dtype) = (u64::from_le_bytes(word), *dtype);
+            let shift = 64 - dtype.bits().max(8);
+            let int = match dtype.is_signed() {
+                true => (bits << shift) as i64 >> shift,
+                false => bits as i64,
+            };
+            let scalar = ir.scalar(dtype);
+            let kind = match dtype {
+                DType::I1 => AttrKind::Bool(bits & 1 != 0),
+                dtype if dtype.is_int() => AttrKind::Int {
+                    value: int.into(),
+                    ty: scalar,
+                },
+                dtype => AttrKind::Float {
+                    bits: float::widen(dtype, bits),
+                    ty: scalar,
+                },
+            };
+            ir.attr(kind)
+        }
+        _ => attr,
+    };
+    let value = [("value", attr)];
+    let made = im.draft.builder().typed(&fusion::CONSTANT, &[], &value, ty);
+    Ok(vec![made?])
+}
+
+/// The element type of the stated result.
+fn output_dtype(im: &Importer<'_>, r: &Reading<'_>) -> Made<DType> {
+    let ty = r.output()?;
+    let dtype = im.draft.ir.ty(ty).dtype();
+    dtype.ok_or_else(|| Fault::form("states no element type"))
+}
+
+fn convert(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let to = output_dtype(im, r)?;
+    one(im.draft.cast(r.operand(0)?, to))
+}
+
+fn bitcast(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let to = output_dtype(im, r)?;
+    let mut b = im.draft.builder();
+    let clause = [b.dtype("to", to)];
+    Ok(vec![b.value(
+        &fusion::BITCAST,
+        &[r.operand(0)?],
+        &clause,
+    )?])
+}
+
+/// The operand, repeated over `like` where it is of rank 0 and `like` is not.
+fn spread(im: &mut Importer<'_>, value: Value, like: Value) -> Made {
+    let shape = im.draft.dims(like);
+    match im.draft.dims(value).is_empty() {
+        true if !shape.is_empty() => {
+            let shape: Vec<_> = shape.iter().map(|dim| dim.extent).collect();
+            im.draft.broadcast(value, &[], &shape)
+        }
+        _ => Ok(value),
+    }
+}
+
+fn clamp(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (low, x, high) = (r.operand(0)?, r.operand(1)?, r.operand(2)?);
+    one(im.draft.make(&fusion::CLAMP, &[x, low, high]))
+}
+
+fn select(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let condition = spread(im, r.operand(0)?, r.operand(1)?)?;
+    one(im
+        .draft
+        .make(&fusion::WHERE, &[condition, r.operand(1)?, r.operand(2)?]))
+}
+
+fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    const DIRECTIONS: [&str; 6] = ["EQ", "NE", "LT", "LE", "GT", "GE"];
+    let known = |word: &str| DIRECTIONS.into_iter().find(|d| *d == word);
+    let generic = || {
+        let text = r.text(
+            r.attr(&["comparison_direction"])
+                .and_then(super::op::atom)?,
+        );
+        known(text.trim_end_matches('>').split(' ').next_back()?)
+    };
+    if r.words().any(|word| word == "TOTALORDER") {
+        return Err(Fault::form("orders NaN too (`TOTALORDER`)")
+            .help("compare the bits of `bitcast_convert`"));
+    }
+    let direction = r.words().find_map(known).or_else(generic);
+    let direction = direction.ok_or_else(|| Fault::form("has no direction"))?;
+    let (x, y) = (r.operand(0)?, r.operand(1)?);
+    let predicate = direction.to_ascii_lowercase();
+    Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
+}
+
+fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let x = r.operand(0)?;
+    one(im.draft.make(&fusion::MUL, &[x, x]))
+}
+
+fn is_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let size = im.draft.make(&fusion::ABS, &[r.operand(0)?])?;
+    let scalar = im.draft.dtype(size);
+    let scalar = im.draft.ir.scalar(scalar);
+    let infinity = im.draft.number(f64::INFINITY, scalar)?;
+    Ok(vec![im.draft.builder().compare("eq", size, infinity)?])
+}
+
+/// Rounds halves away from zero: `t = trunc(x)`, and a step further where `abs(x - t) >= 0.5`; all of it is exact.
+fn round_away(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let x = r.operand(0)?;
+    let draft = &mut im.draft;
+    let TypeKind::Tensor(tensor) = draft.ir.value_kind(x) else {
+        return Err(Fault::form("its operand is no tensor"));
+    };
+    let scalar = tensor.dtype;
+    let scalar = draft.ir.scalar(scalar);
+    let whole = draft.make(&fusion::TRUNC, &[x])?;
+    let rest = draft.make(&fusion::SUB, &[x, whole])?;
+    let rest = draft.make(&fusion::ABS, &[rest])?;
+    let half = draft.number(0.5, scalar)?;
+    let up = draft.builder().compare("ge", rest, half)?;
+    let sign = draft.make(&fusion::SIGN, &[x])?;
+    let next = draft.make(&fusion::ADD, &[whole, sign])?;
+    one(draft.make(&fusion::WHERE, &[up, next, whole]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_ascend() {
+        assert!(OPS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}

@@ -1,0 +1,320 @@
+//! Reductions: those whose body is one op, the two-operand form of argmax and argmin, and windows that are scans.
+//!
+//! A body is compared as an expression of its arguments, so that names and the order of its ops do not matter.
+
+use std::collections::HashMap;
+
+use fuser_dialects::fusion;
+use fuser_ir::Value;
+use fuser_ir::def::OpDef;
+use fuser_ir::types::DType;
+
+use super::Importer;
+use super::ast::{Block, Item, Param};
+use super::op::{self, Reading};
+use super::ops::one;
+use super::shape::lengths;
+use crate::program::{Draft, Fault, Made};
+
+/// A reduction: the name of its body's op, the reduction and the op that combines two; the value that changes nothing.
+struct Row {
+    body: &'static str,
+    reduction: &'static OpDef,
+    combine: &'static OpDef,
+    scan: Option<&'static OpDef>,
+    neutral: fn(DType) -> f64,
+}
+
+const HELP: &str = "bodies are `add`, `multiply`, `maximum`, `minimum`, `and` and `or`, and those of argmax and argmin";
+
+/// Reductions of numbers.
+const NUMBERS: [Row; 4] = [
+    Row {
+        body: "add",
+        reduction: &fusion::SUM,
+        combine: &fusion::ADD,
+        scan: Some(&fusion::CUMSUM),
+        neutral: |_| 0.0,
+    },
+    Row {
+        body: "multiply",
+        reduction: &fusion::PROD,
+        combine: &fusion::MUL,
+        scan: Some(&fusion::CUMPROD),
+        neutral: |_| 1.0,
+    },
+    Row {
+        body: "maximum",
+        reduction: &fusion::MAX,
+        combine: &fusion::MAXIMUM,
+        scan: Some(&fusion::CUMMAX),
+        neutral: least,
+    },
+    Row {
+        body: "minimum",
+        reduction: &fusion::MIN,
+        combine: &fusion::MINIMUM,
+        scan: Some(&fusion::CUMMIN),
+        neutral: greatest,
+    },
+];
+/// Reductions of truth values.
+const TRUTHS: [Row; 2] = [
+    Row {
+        body: "or",
+        reduction: &fusion::MAX,
+        combine: &fusion::OR,
+        scan: None,
+        neutral: |_| 0.0,
+    },
+    Row {
+        body: "and",
+        reduction: &fusion::MIN,
+        combine: &fusion::AND,
+        scan: None,
+        neutral: |_| 1.0,
+    },
+];
+
+fn least(dtype: DType) -> f64 {
+    match dtype {
+        dtype if dtype.is_float() => f64::NEG_INFINITY,
+        DType::U8 | DType::I1 => 0.0,
+        dtype => -(2_f64.powi(dtype.bits() as i32 - 1)),
+    }
+}
+
+fn greatest(dtype: DType) -> f64 {
+    match dtype {
+        dtype if dtype.is_float() => f64::INFINITY,
+        DType::I1 => 1.0,
+        DType::U8 => 255.0,
+        dtype => 2_f64.powi(dtype.bits() as i32 - 1) - 1.0,
+    }
+}
+
+/// Ops of a body, and bytes of an expression: a body of doubling expressions is no reduction.
+const MAX_BODY: usize = 32;
+const MAX_EXPRESSION: usize = 1024;
+
+/// `stablehlo.reduce`
+pub fn reduce(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let dims = r.ints(&["dimensions"])?;
+    let bodies = body(r)?;
+    let count = r.operands.len() / 2;
+    let (inputs, inits) = r.operands.split_at(count);
+    if bodies.len() != count || inits.len() != count {
+        return Err(Fault::form(
+            "has not one operand, one init and one result each",
+        ));
+    }
+    if let ([a, b], [x, index]) = (bodies.as_slice(), inputs)
+        && let Some(def) = argument(a, b)
+    {
+        return indices(&mut im.draft, def, (*x, *index), &dims);
+    }
+    let mut results = Vec::new();
+    for ((x, init), body) in inputs.iter().zip(inits).zip(bodies) {
+        let row = row(&im.draft, *x, &body, results.len())?;
+        let mut sorted = dims.clone();
+        sorted.sort_unstable();
+        let mut b = im.draft.builder();
+        let clause = [b.ints("dims", &sorted)];
+        let reduced = b.value(row.reduction, &[*x], &clause)?;
+        results.push(started(&mut im.draft, row, reduced, *init)?);
+    }
+    Ok(results)
+}
+
+/// The row of a body over elements of the type of `x`; arguments of operand `at` are `a<at>` and `b<at>`.
+fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row> {
+    let rows = match draft.dtype(x) {
+        DType::I1 => &TRUTHS[..],
+        _ => &NUMBERS[..],
+    };
+    // On truth values `maximum` is `or`, and `minimum` is `and`.
+    let same = |row: &&Row| {
+        let (a, b) = (format!("a{at}"), format!("b{at}"));
+        let names = match row.body {
+            "or" => ["or", "maximum"],
+            "and" => ["and", "minimum"],
+            body => [body; 2],
+        };
+        names
+            .iter()
+            .any(|n| body == format!("{n}({a},{b})") || body == format!("{n}({b},{a})"))
+    };
+    rows.iter().find(same).ok_or_else(|| {
+        let shown: String = body.chars().take(60).collect();
+        Fault::form(format!("reduces by `{shown}`")).help(HELP)
+    })
+}
+
+/// The reduced tensor, combined with what the reduction starts from unless that changes nothing.
+fn started(draft: &mut Draft, row: &Row, reduced: Value, init: Value) -> Made {
+    let neutral = (row.neutral)(draft.dtype(reduced));
+    match draft.constant_of(init) {
+        Some(known) if known == neutral => Ok(reduced),
+        _ => draft.make(row.combine, &[reduced, init]),
+    }
+}
+
+/// The expressions that the body of a reduction gives.
+fn body(r: &Reading<'_>) -> Made<Vec<String>> {
+    let applied = r.words().find(|word| word.contains('.'));
+    if let Some((_, name)) = applied.and_then(|word| word.split_once('.')) {
+        return Ok(vec![format!("{name}(a0,b0)")]);
+    }
+    let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    let count = r.operands.len() / 2;
+    let mut names = HashMap::new();
+    // In custom form `(a0, b0) (a1, b1)`, in generic form `(a0, a1, b0, b1)`.
+    let listed: Vec<_> =
+        r.op.tail
+            .iter()
+            .filter_map(|item| match item {
+                Item::Parens(list) => Some(list),
+                _ => None,
+            })
+            .collect();
+    for (at, list) in listed.iter().enumerate() {
+        for (param, letter) in list.iter().zip(["a", "b"]) {
+            if let Param::Typed(name, ..) = param {
+                names.insert(r.text(*name), format!("{letter}{at}"));
+            }
+        }
+    }
+    for (at, (name, _)) in block.args.iter().enumerate() {
+        let letter = if at < count { "a" } else { "b" };
+        names.insert(r.text(*name), format!("{letter}{}", at % count.max(1)));
+    }
+    expressions(r, block, names)
+}
+
+fn expressions<'s>(
+    r: &Reading<'s>,
+    block: &'s Block,
+    mut names: HashMap<&'s str, String>,
+) -> Made<Vec<String>> {
+    let large = || Fault::form("has a body of many ops").help(HELP);
+    if block.ops.len() > MAX_BODY {
+        return Err(large());
+    }
+    for inner in &block.ops {
+        let name = r.text(inner.name).trim_matches('"');
+        let name = name.split_once('.').map_or(name, |(_, short)| short);
+        let operands = op::operands(inner);
+        let operands: Option<Vec<&str>> = operands
+            .into_iter()
+            .map(|operand| names.get(r.text(operand)).map(String::as_str))
+            .collect();
+        let operands =
+            operands.ok_or_else(|| Fault::form("has a body that uses other values").help(HELP))?;
+        if name == "return" {
+            return Ok(operands.into_iter().map(str::to_owned).collect());
+        }
+        let word = inner.items.iter().find_map(|item| match item {
+            Item::Word(word) => Some(format!(".{}", r.text(*word))),
+            _ => None,
+        });
+        let text = format!("{name}{}({})", word.unwrap_or_default(), operands.join(","));
+        if text.len() > MAX_EXPRESSION {
+            return Err(large());
+        }
+        if let [(result, None)] = inner.results.as_slice() {
+            names.insert(r.text(*result), text);
+        }
+    }
+    Err(Fault::form("has a body without an end"))
+}
+
+/// The op of a body of two results, a value and its index, as `jnp.argmax` and `jnp.argmin` write it: the first of equal elements wins, and a
+/// NaN before all.
+fn argument(value: &str, index: &str) -> Option<&'static OpDef> {
+    let ops: [(&str, &'static OpDef); 2] = [("GT", &fusion::ARGMAX), ("LT", &fusion::ARGMIN)];
+    let found = ops.into_iter().find(|(word, _)| {
+        let wins = format!("or(compare.{word}(a0,b0),compare.NE(a0,a0))");
+        let first = "and(compare.EQ(a0,b0),compare.LT(a1,b1))";
+        value == format!("select({wins},a0,b0)")
+            && index == format!("select(or({wins},{first}),a1,b1)")
+    });
+    found.map(|(_, def)| def)
+}
+
+/// The greatest or smallest elements of `x` and their indices, where `index` counts along the axis.
+fn indices(
+    draft: &mut Draft,
+    def: &'static OpDef,
+    (x, index): (Value, Value),
+    dims: &[i64],
+) -> Made<Vec<Value>> {
+    let help = "the second operand is an `iota` along the axis, as `jnp.argmax` writes it";
+    let counts = draft.ir.def_op(index).filter(|op| {
+        draft.ir.is(*op, &fusion::IOTA) && draft.ir.int_of(*op, "dim") == dims.first().copied()
+    });
+    let ([dim], Some(_)) = (dims, counts) else {
+        return Err(Fault::form("picks elements by an index that does not count").help(help));
+    };
+    let of = draft.dtype(index);
+    let mut b = draft.builder();
+    let clauses = [b.int("dim", *dim), b.dtype("of", of)];
+    let found = b.value(def, &[x], &clauses)?;
+    let extreme = if std::ptr::eq(def, &fusion::ARGMAX) {
+        &fusion::MAX
+    } else {
+        &fusion::MIN
+    };
+    let mut b = draft.builder();
+    let clause = [b.ints("dims", dims)];
+    let value = b.value(extreme, &[x], &clause)?;
+    Ok(vec![value, found])
+}
+
+/// `stablehlo.reduce_window`, where it is a scan: one axis whose window is the whole axis and whose border before it is all but one of it.
+pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let help = "windows are read where they are a cumulative op (`jnp.cumsum`); pooling is `slice` and `maximum` or `add`";
+    let other = || Fault::form("has windows that are no scan").help(help);
+    let (x, init) = (r.operand(0)?, r.operand(1)?);
+    let bodies = body(r)?;
+    let [body] = bodies.as_slice() else {
+        return Err(other());
+    };
+    let row = row(&im.draft, x, body, 0)?;
+    let def = row.scan.ok_or_else(other)?;
+    let own = lengths(&im.draft, x);
+    let window = r.ints(&["window_dimensions"])?;
+    let axis = window.iter().position(|n| *n != 1).unwrap_or(0);
+    let alone = window
+        .iter()
+        .enumerate()
+        .all(|(at, n)| at == axis || *n == 1);
+    for unit in ["window_strides", "base_dilations", "window_dilations"] {
+        if r.attr(&[unit]).is_some() && r.ints(&[unit])?.iter().any(|n| *n != 1) {
+            return Err(other());
+        }
+    }
+    let padding = r
+        .attr(&["padding"])
+        .and_then(|attr| dense_pairs(r, attr))
+        .unwrap_or_default();
+    let before = |at: usize| i64::from(at == axis) * (own[axis] - 1);
+    let borders = (0..own.len()).flat_map(|at| [before(at), 0]);
+    let length = own.get(axis).copied();
+    if !alone || length != window.get(axis).copied() || !padding.iter().copied().eq(borders) {
+        return Err(other());
+    }
+    let mut b = im.draft.builder();
+    let clause = [b.int("dim", axis as i64)];
+    let scanned = b.value(def, &[x], &clause)?;
+    one(started(&mut im.draft, row, scanned, init))
+}
+
+/// The numbers of `dense<[[1, 0], [0, 0]]>`.
+fn dense_pairs(r: &Reading<'_>, attr: &super::ast::Attr) -> Option<Vec<i64>> {
+    let text = r.text(op::atom(attr)?);
+    let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '-');
+    numbers
+        .filter(|n| !n.is_empty())
+        .map(|n| n.parse().ok())
+        .collect()
+}

@@ -1,0 +1,223 @@
+//! Ops that move elements and compute nothing.
+
+use fuser_dialects::fusion;
+use fuser_ir::Value;
+use fuser_ir::types::{Dim, Extent};
+
+use super::Importer;
+use super::ast::{Attr, Item};
+use super::op::Reading;
+use super::ops::one;
+use crate::program::{Draft, Fault, Made};
+
+/// The extents of the stated result.
+pub fn output_shape(im: &Importer<'_>, r: &Reading<'_>) -> Made<Vec<Extent>> {
+    let ty = r.output()?;
+    let tensor = im.draft.ir.ty(ty).as_tensor();
+    let tensor = tensor.ok_or_else(|| Fault::form("states no tensor"))?;
+    Ok(tensor.dims.iter().map(|dim| dim.extent).collect())
+}
+
+/// The extents of a tensor, all of which are known.
+pub fn lengths(draft: &Draft, value: Value) -> Vec<i64> {
+    let length = |dim: Dim| match dim.extent {
+        Extent::Static(n) => i64::try_from(n).unwrap_or(i64::MAX),
+        _ => 0,
+    };
+    draft.dims(value).into_iter().map(length).collect()
+}
+
+/// Extents of known lengths.
+pub fn extents(lengths: &[i64]) -> Vec<Extent> {
+    let known = lengths.iter().map(|n| Extent::Static((*n).max(0) as u64));
+    known.collect()
+}
+
+/// `stablehlo.broadcast_in_dim`
+pub fn broadcast_in_dim(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let dims = r.ints(&["dims", "broadcast_dimensions"])?;
+    let shape = output_shape(im, r)?;
+    one(im.draft.broadcast(r.operand(0)?, &dims, &shape))
+}
+
+/// `stablehlo.reshape`
+pub fn reshape(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let shape = output_shape(im, r)?;
+    one(im.draft.reshape(r.operand(0)?, &shape))
+}
+
+/// `stablehlo.transpose`
+pub fn transpose(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let dims = r.ints(&["dims", "permutation"])?;
+    one(im.draft.permute(r.operand(0)?, &dims))
+}
+
+/// `stablehlo.concatenate`
+pub fn concatenate(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let dim = r.int(&["dim", "dimension"])?;
+    let mut b = im.draft.builder();
+    let clause = [b.int("dim", dim)];
+    Ok(vec![b.value(&fusion::CAT, &r.operands, &clause)?])
+}
+
+/// `stablehlo.reverse`
+pub fn reverse(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let mut dims = r.ints(&["dims", "dimensions"])?;
+    dims.sort_unstable();
+    let mut b = im.draft.builder();
+    let clause = [b.ints("dims", &dims)];
+    Ok(vec![b.value(&fusion::FLIP, &[r.operand(0)?], &clause)?])
+}
+
+/// `stablehlo.iota`
+pub fn iota(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (dim, ty) = (r.int(&["dim", "iota_dimension"])?, r.output()?);
+    let tensor = im.draft.ir.ty(ty).as_tensor().cloned();
+    let tensor = tensor.ok_or_else(|| Fault::form("states no tensor"))?;
+    let mut b = im.draft.builder();
+    let clauses = [
+        b.int("dim", dim),
+        b.shape("shape", &tensor.dims),
+        b.dtype("of", tensor.dtype),
+    ];
+    Ok(vec![b.value(&fusion::IOTA, &[], &clauses)?])
+}
+
+/// The part of `value` from `starts` to `limits`.
+pub fn part(
+    draft: &mut Draft,
+    value: Value,
+    starts: &[i64],
+    limits: &[i64],
+    strides: &[i64],
+) -> Made {
+    let rank = draft.dims(value).len();
+    if [starts.len(), limits.len(), strides.len()] != [rank; 3] {
+        let text = format!("has {} ranges, its operand {rank} axes", starts.len());
+        return Err(Fault::form(text));
+    }
+    let mut shape = Vec::with_capacity(rank);
+    for ((start, limit), stride) in starts.iter().zip(limits).zip(strides) {
+        let length = limit.checked_sub(*start).filter(|n| *n >= 0 && *stride > 0);
+        let length = length.ok_or_else(|| Fault::form("has a range without a direction"))?;
+        // Rounded up without overflow.
+        let steps = length / stride + i64::from(length % stride != 0);
+        shape.push(steps);
+    }
+    let dims: Vec<Dim> = draft
+        .dims(value)
+        .iter()
+        .zip(&shape)
+        .map(|(own, length)| Dim {
+            extent: Extent::Static(*length as u64),
+            ..*own
+        })
+        .collect();
+    let mut b = draft.builder();
+    let mut clauses = vec![b.ints("starts", starts), b.shape("shape", &dims)];
+    if strides.iter().any(|stride| *stride != 1) {
+        clauses.push(b.ints("strides", strides));
+    }
+    Ok(b.value(&fusion::SLICE, &[value], &clauses)?)
+}
+
+/// `stablehlo.slice`
+pub fn slice(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let list = r.op.items.iter().find_map(|item| match item {
+        Item::Attr(Attr::List(ranges)) => Some(ranges),
+        _ => None,
+    });
+    let mut lists = [Vec::new(), Vec::new(), Vec::new()];
+    match list {
+        Some(ranges) => {
+            for range in ranges {
+                let Attr::Range(parts) = range else {
+                    return Err(Fault::form("has a range without `:`"));
+                };
+                for (at, list) in lists.iter_mut().enumerate() {
+                    let number = match parts.get(at) {
+                        Some(part) => r.text(*part).parse().ok(),
+                        None => Some(1),
+                    };
+                    list.push(number.ok_or_else(|| Fault::form("has a number that is too large"))?);
+                }
+            }
+        }
+        None => {
+            let names = ["start_indices", "limit_indices", "strides"];
+            for (list, name) in lists.iter_mut().zip(names) {
+                *list = r.ints(&[name])?;
+            }
+        }
+    }
+    let [starts, limits, strides] = lists;
+    one(part(
+        &mut im.draft,
+        r.operand(0)?,
+        &starts,
+        &limits,
+        &strides,
+    ))
+}
+
+/// `stablehlo.pad`: elements between come first, then what is cut off, then the borders.
+pub fn pad(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let low = r.ints(&["low", "edge_padding_low"])?;
+    let high = r.ints(&["high", "edge_padding_high"])?;
+    let interior = r.ints(&["interior", "interior_padding"])?;
+    let (mut x, value) = (r.operand(0)?, r.operand(1)?);
+    let draft = &mut im.draft;
+    let rank = draft.dims(x).len();
+    if [low.len(), high.len(), interior.len()] != [rank; 3] {
+        return Err(Fault::form(format!("needs {rank} amounts of each kind")));
+    }
+    for (axis, between) in interior.iter().enumerate() {
+        if *between != 0 {
+            x = spread(draft, x, value, axis, *between)?;
+        }
+    }
+    let own = lengths(draft, x);
+    if low.iter().chain(&high).any(|n| *n < 0) {
+        let cut = |n: &i64| n.checked_neg().unwrap_or(i64::MAX).max(0);
+        let starts: Vec<i64> = low.iter().map(cut).collect();
+        let limits = own.iter().zip(&high).map(|(n, high)| n - cut(high));
+        let limits: Vec<i64> = limits.collect();
+        x = part(draft, x, &starts, &limits, &vec![1; rank])?;
+    }
+    let grow = |list: &[i64]| -> Vec<i64> { list.iter().map(|n| (*n).max(0)).collect() };
+    let (low, high) = (grow(&low), grow(&high));
+    if low.iter().chain(&high).all(|n| *n == 0) {
+        return Ok(vec![x]);
+    }
+    one(border(draft, x, value, &low, &high))
+}
+
+fn border(draft: &mut Draft, x: Value, value: Value, low: &[i64], high: &[i64]) -> Made {
+    let mut b = draft.builder();
+    let clauses = [b.ints("low", low), b.ints("high", high)];
+    Ok(b.value(&fusion::PAD, &[x, value], &clauses)?)
+}
+
+/// `between` elements after each along `axis`, but for the last: an axis of its own, padded, and put together again.
+fn spread(draft: &mut Draft, x: Value, value: Value, axis: usize, between: i64) -> Made {
+    let own = lengths(draft, x);
+    let step = between.checked_add(1).filter(|step| *step > 1);
+    let whole = step.and_then(|step| own[axis].checked_mul(step));
+    let (Some(step), Some(whole)) = (step, whole) else {
+        return Err(Fault::form(
+            "has an amount between elements that is negative or too large",
+        ));
+    };
+    let mut apart = own.clone();
+    apart.insert(axis + 1, 1);
+    let x = draft.reshape(x, &extents(&apart))?;
+    let mut high = vec![0; apart.len()];
+    high[axis + 1] = step - 1;
+    let x = border(draft, x, value, &vec![0; apart.len()], &high)?;
+    let mut shape = own.clone();
+    shape[axis] = whole;
+    let x = draft.reshape(x, &extents(&shape))?;
+    let mut limits = shape;
+    limits[axis] = (whole - between).max(0);
+    part(draft, x, &vec![0; own.len()], &limits, &vec![1; own.len()])
+}

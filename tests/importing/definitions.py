@@ -1,0 +1,344 @@
+"""Definitions in the form that nvFuser prints, with inputs and the results that PyTorch computes: the texts of `nvfuser/`.
+
+    python definitions.py FOLDER
+
+A definition is run with a fusion definition of our own, whose ops are PyTorch's, operands brought to types as nvFuser documents it. Needs
+PyTorch; the tests need the texts only.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import torch
+
+HEAD = "def nvfuser_fusion_id{n}(fd : FusionDefinition) -> None :\n"
+TEXTS = {
+    "softmax": (
+        [(3, 5)],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False, stride_order=[1, 0])
+T1 = fd.ops.max(T0, dims=[1], keepdim=False, dtype=DataType.Null)
+T2 = fd.ops.broadcast(T1, is_broadcast_dim=[False, True])
+S3 = fd.ops.size(T0, dim=0)
+S4 = fd.ops.size(T0, dim=1)
+T5 = fd.ops.broadcast_in_dim(T2, shape=[S3, S4], broadcast_dims=[0, 1])
+T6 = fd.ops.sub(T0, T5)
+T7 = fd.ops.exp(T6)
+T8 = fd.ops.sum(T7, dims=[-1], keepdim=True, dtype=DataType.Null)
+T9 = fd.ops.div(T7, T8)
+fd.add_output(T9)
+""",
+    ),
+    "layer_norm_half": (
+        [((4, 6), "half"), ((6,), "half")],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Half, is_cpu=False)
+T1 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Half, is_cpu=False)
+T2 = fd.ops.cast(T0, dtype=DataType.Float)
+T3, T4 = fd.ops.var_mean(T2, dims=[1], correction=0, keepdim=True)
+S5 = fd.define_scalar(1.00000e-05, dtype=DataType.Double)
+T6 = fd.ops.add(T3, S5)
+T7 = fd.ops.rsqrt(T6)
+T8 = fd.ops.sub(T0, T4)
+T9 = fd.ops.mul(T8, T7)
+T10 = fd.ops.broadcast_in_dim(T1, shape=T0.shape(), broadcast_dims=[1])
+T11 = fd.ops.mul(T9, T10)
+T12 = fd.ops.cast(T11, dtype=DataType.Half)
+fd.add_output(T12)
+fd.add_output(T8)
+""",
+    ),
+    "promotion": (
+        [((2, 3), "bfloat16"), ((2, 3), "int32"), ((2, 3), "bool"), ((), "float32")],
+        """
+tv0 = fd.define_tensor(shape=[2, 3], contiguity=[True, True], dtype=DataType.BFloat16)
+tv1 = fd.define_tensor(shape=[2, 3], contiguity=[True, True], dtype=DataType.Int32)
+tv2 = fd.define_tensor(shape=[2, 3], contiguity=[True, True], dtype=DataType.Bool)
+tv3 = fd.define_tensor(shape=[], contiguity=[], dtype=DataType.Float)
+tv4 = fd.ops.add(tv0, tv1)
+tv5 = fd.ops.mul(tv1, 2)
+tv6 = fd.ops.mul(tv1, 0.5)
+tv7 = fd.ops.where(tv2, tv0, 0.0)
+tv8 = fd.ops.add(tv2, 1)
+tv9 = fd.ops.exp(tv1)
+tv10 = fd.ops.relu(tv0)
+tv11 = fd.ops.mul(tv0, tv3)
+tv12 = fd.ops.truediv(tv1, 4)
+tv13 = fd.ops.sum(tv1, dims=[0])
+tv14 = fd.ops.neg(tv0)
+tv15 = fd.ops.gt(tv0, tv1)
+fd.add_output(tv4)
+fd.add_output(tv5)
+fd.add_output(tv6)
+fd.add_output(tv7)
+fd.add_output(tv8)
+fd.add_output(tv9)
+fd.add_output(tv10)
+fd.add_output(tv11)
+fd.add_output(tv12)
+fd.add_output(tv13)
+fd.add_output(tv14)
+fd.add_output(tv15)
+""",
+    ),
+    "shapes": (
+        [(4, 6)],
+        """
+T0 = fd.define_tensor(shape=[4, 6], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.ops.reshape(T0, new_shape=[2, 2, -1])
+T2 = fd.ops.permute(T1, dims=[2, 0, 1])
+T3 = fd.ops.slice(T0, start_indices=[0, 2], end_indices=[3, 9223372036854775807], strides=[1, 1])
+T4 = fd.ops.slice(T0, start_indices=[1, 0], end_indices=[4, 4])
+T5 = fd.ops.cat([T3, T4], dim=-1)
+S6 = fd.define_scalar(2.50000, dtype=DataType.Double)
+T7 = fd.ops.pad(T3, [1, 0, 0, 2], S6)
+T8 = fd.ops.squeeze(fd.ops.sum(T0, dims=[1], keepdim=True), dims=[1])
+T9 = fd.ops.expand(fd.ops.broadcast(T8, is_broadcast_dim=[False, True]), shape=[-1, 3])
+T10 = fd.ops.triu(T0, diagonal=1)
+fd.add_output(T2)
+fd.add_output(T5)
+fd.add_output(T7)
+fd.add_output(T9)
+fd.add_output(T10)
+""",
+    ),
+    "indexing": (
+        [(5, 3), ((2,), "int64"), ((2, 3), "int64")],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Int)
+T2 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Int)
+T3 = fd.ops.index_select(T0, T1, dim=0)
+T4 = fd.ops.take_along_axis(T0, T2, dim=0)
+S5 = fd.define_scalar(1, dtype=DataType.Int)
+T6 = fd.ops.select(T0, S5, dim=1)
+T7 = fd.ops.embedding_fwd(T1, T0)
+T8 = fd.ops.iota(4, 3, 2, DataType.Int)
+T9 = fd.ops.full(shape=[2, 2], fill_value=7, dtype=DataType.Float)
+T10 = fd.ops.cumsum(T0, dim=0)
+fd.add_output(T3)
+fd.add_output(T4)
+fd.add_output(T6)
+fd.add_output(T7)
+fd.add_output(T8)
+fd.add_output(T9)
+fd.add_output(T10)
+""",
+    ),
+    "elementwise": (
+        [(2, 5), (2, 5)],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T2 = fd.ops.lerp(T0, T1, 0.25)
+T3 = fd.ops.addcmul(T0, T1, T1, value=0.5)
+T4 = fd.ops.clamp(T0, -1.0, 1.0)
+T5 = fd.ops.threshold(T0, 0.5, 3.0)
+T6 = fd.ops.frac(T0)
+T7 = fd.ops.silu(T0)
+T8 = fd.ops.sigmoid(T0)
+T9 = fd.ops.erf(T0)
+T10 = fd.ops.remainder(T0, 0.75)
+T11 = fd.ops.fmod(T0, 0.75)
+T12 = fd.ops.isinf(T0)
+T13 = fd.ops.logical_and(T0, T1)
+T14 = fd.ops.atan2(T0, T1)
+T15 = fd.ops.maximum(T0, T1)
+T16 = fd.ops.round(T0)
+T17 = fd.ops.sign(T0)
+T18 = fd.ops.pow(T0, 3)
+T19 = fd.ops.var(T0, dims=[1], correction=1, keepdim=False)
+fd.add_output(T2)
+fd.add_output(T3)
+fd.add_output(T4)
+fd.add_output(T5)
+fd.add_output(T6)
+fd.add_output(T7)
+fd.add_output(T8)
+fd.add_output(T9)
+fd.add_output(T10)
+fd.add_output(T11)
+fd.add_output(T12)
+fd.add_output(T13)
+fd.add_output(T14)
+fd.add_output(T15)
+fd.add_output(T16)
+fd.add_output(T17)
+fd.add_output(T18)
+fd.add_output(T19)
+""",
+    ),
+    "integers": (
+        [((6,), "int64"), ((6,), "int64")],
+        """
+T0 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Int)
+T1 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Int)
+T2 = fd.ops.bitwise_and(T0, T1)
+T3 = fd.ops.bitwise_left_shift(T0, 2)
+T4 = fd.ops.gcd(T0, T1)
+T5 = fd.ops.div(T0, T1)
+T6 = fd.ops.remainder(T0, T1)
+T7 = fd.ops.bitwise_not(T0)
+T8 = fd.ops.eq(T0, T1)
+T9 = fd.ops.prod(T8, dims=[0])
+fd.add_output(T2)
+fd.add_output(T3)
+fd.add_output(T4)
+fd.add_output(T5)
+fd.add_output(T6)
+fd.add_output(T7)
+fd.add_output(T9)
+""",
+    ),
+    "linear_gelu": (
+        [(3, 4), (5, 4), (5,)],
+        """
+tv0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+tv1 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+tv2 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Float, is_cpu=False)
+tv3 = fd.ops.linear(tv0, tv1, tv2)
+c4 = fd.define_scalar(0.70710678, dtype=DataType.Double)
+tv5 = fd.ops.mul(tv3, c4)
+tv6 = fd.ops.erf(tv5)
+tv7 = fd.ops.add(1.0, tv6)
+tv8 = fd.ops.mul(tv3, 0.5)
+tv9 = fd.ops.mul(tv8, tv7)
+tv10 = fd.ops.permute(tv1, dims=[1, 0])
+tv11 = fd.ops.matmul(tv0, tv10)
+fd.add_output(tv9)
+fd.add_output(tv11)
+""",
+    ),
+    "update": (
+        [(3,), (3,), (1,)],
+        """
+T0 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[1], contiguity=[None], dtype=DataType.Float)
+T3 = fd.ops.mul(T1, T2)
+T4 = fd.ops.sub(T0, T3)
+T5 = fd.ops.set(T4)
+fd.add_output(T5, alias_input=T0)
+""",
+    ),
+}
+
+
+class DataType:
+    Double, Float, Half, BFloat16, Int, Int32, Bool, Null = (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.bool, None,
+    )
+
+
+def wide(x):
+    return x.float() if torch.is_tensor(x) and x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+class Ops:
+    """PyTorch's ops under nvFuser's names; 16-bit floats are computed in f32 and stay so, but for ops that keep types."""
+
+    KEEP = {"relu", "silu", "round", "where", "cat", "permute", "slice", "reshape", "set"}
+
+    def __getattr__(self, name):
+        f = getattr(self, "_" + name) if "_" + name in vars(Ops) else getattr(torch, name)
+        return f if name in self.KEEP else lambda *a, **k: f(*(wide(x) for x in a), **k)
+
+    def _reduce(self, f, x, dims=None, keepdim=False, dtype=None):
+        dims = list(range(x.ndim)) if dims is None else dims
+        for d in sorted((d % x.ndim for d in dims), reverse=True):
+            x = f(x, d)
+            x = x.unsqueeze(d) if keepdim else x
+        return x
+
+    def _sum(self, x, **k): return self._reduce(lambda x, d: x.sum(d), x, **k)
+    def _prod(self, x, **k): return self._reduce(lambda x, d: x.prod(d), x, **k)
+    def _max(self, x, **k): return self._reduce(lambda x, d: x.amax(d), x, **k)
+    def _cast(self, x, dtype): return x.to(dtype)
+    def _set(self, x): return x.clone()
+    def _sub(self, a, b): return a - b
+    def _add(self, a, b): return a + b
+    def _mul(self, a, b): return a * b
+    def _div(self, a, b): return torch.div(a, b, rounding_mode=None if a.is_floating_point() else "trunc")
+    def _truediv(self, a, b): return a / b
+    def _size(self, x, dim): return x.shape[dim]
+    def _relu(self, x): return x.clamp(min=0)
+    def _silu(self, x): return torch.nn.functional.silu(x)
+    def _var_mean(self, x, dims, correction=1, keepdim=False): return torch.var_mean(x, dims, correction=correction, keepdim=keepdim)
+    def _var(self, x, dims, correction=1, keepdim=False): return torch.var(x, dims, correction=correction, keepdim=keepdim)
+    def _broadcast(self, x, is_broadcast_dim):
+        for d, new in enumerate(is_broadcast_dim):
+            x = x.unsqueeze(d) if new else x
+        return x
+    def _broadcast_in_dim(self, x, shape, broadcast_dims):
+        for d in range(len(shape)):
+            x = x if d in broadcast_dims else x.unsqueeze(d)
+        return x.expand(shape)
+    def _reshape(self, x, new_shape): return x.reshape(new_shape)
+    def _permute(self, x, dims): return x.permute(dims)
+    def _slice(self, x, start_indices, end_indices, strides=None): return x[tuple(slice(a, b) for a, b in zip(start_indices, end_indices))]
+    def _pad(self, x, widths, value=0): return torch.nn.functional.pad(x, widths, value=value)
+    def _squeeze(self, x, dims): return x.squeeze(tuple(dims))
+    def _expand(self, x, shape): return x.expand(shape)
+    def _index_select(self, x, i, dim): return x.index_select(dim, i)
+    def _take_along_axis(self, x, i, dim): return x.gather(dim, i)
+    def _select(self, x, i, dim): return x.select(dim, i)
+    def _embedding_fwd(self, i, w): return w[i]
+    def _iota(self, n, start, step, dtype): return torch.arange(n, dtype=dtype) * step + start
+    def _full(self, shape, fill_value, dtype): return torch.full(shape, fill_value, dtype=dtype)
+    def _threshold(self, x, t, v): return torch.where(x <= t, v, x)
+    def _where(self, c, x, y): return torch.where(c, x, y)
+    def _linear(self, x, w, b): return torch.nn.functional.linear(x, w, b)
+    def _addcmul(self, x, a, b, value): return x + value * a * b
+
+
+class Fusion:
+    def __init__(self, inputs):
+        self.inputs, self.outputs, self.ops = iter(inputs), [], Ops()
+
+    def define_tensor(self, **k):
+        x = next(self.inputs)
+        return x
+
+    def define_scalar(self, value, dtype=None):
+        return value
+
+    def add_output(self, x, alias_input=None):
+        self.outputs.append(x)
+
+
+def inputs(shapes, seed):
+    draw = torch.Generator().manual_seed(seed)
+    for shape in shapes:
+        shape, dtype = shape if len(shape) == 2 and isinstance(shape[1], str) else (shape, "float32")
+        dtype = getattr(torch, dtype)
+        if dtype == torch.bool:
+            yield torch.randint(0, 2, shape, generator=draw).bool()
+        elif dtype.is_floating_point:
+            yield (torch.randint(-8, 9, shape, generator=draw) / 4 + 0.125).to(dtype)
+        else:
+            yield torch.randint(1, 3, shape, generator=draw).to(dtype)
+
+
+def elements(x):
+    x = x.float() if x.is_floating_point() else x.long()
+    return " ".join(str(n) for n in x.reshape(-1).numpy())
+
+
+def main(folder):
+    for n, (name, (shapes, body)) in enumerate(TEXTS.items()):
+        body = body.strip().replace("T0.shape()", "fd.ops.shape(T0)")
+        text = HEAD.format(n=n) + "".join(f"    {line}\n" for line in body.splitlines())
+        args = list(inputs(shapes, n))
+        fd = Fusion(args)
+        code = re.sub(r" -> None| : FusionDefinition", "", text).replace("fd.ops.shape(T0)", "T0.shape")
+        scope = {"DataType": DataType}
+        exec(code, scope)
+        scope[f"nvfuser_fusion_id{n}"](fd)
+        lines = [f"# sizes: {' '.join(map(str, a.shape))}".rstrip() for a in args]
+        lines += [f"# in: {elements(a)}" for a in args] + [f"# out: {elements(r)}" for r in fd.outputs]
+        Path(folder, f"{name}.py").write_text(text + "\n" + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,317 @@
+//! Programs of other systems, imported and run.
+//!
+//! `stablehlo/` holds what JAX lowers, `nvfuser/` definitions as nvFuser prints them; behind each text stand inputs and results, computed by
+//! JAX (`texts.py`) and by PyTorch (`definitions.py`). The interpreter's results and the CPU's are held to those, within the bound that the
+//! interpreter derives.
+
+mod mutations;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fuser::compile::CompileOptions;
+use fuser::session::{Loaded, Session};
+use fuser_frontends::{Format, import};
+use fuser_ir::Diagnostics;
+use fuser_ir::render::{RenderOptions, render};
+use fuser_ir::source::SourceMap;
+use fuser_runtime::{HostTensor, Inputs, RuntimeConfig};
+
+pub fn session() -> Session {
+    let config = RuntimeConfig {
+        threads: Some(2),
+        memory_limit: Some(1 << 30),
+    };
+    Session::new(config).unwrap_or_else(|_| panic!("no session"))
+}
+
+/// The texts of a folder: names and contents, sorted.
+pub fn texts(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let text = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(path).unwrap())
+    };
+    files.iter().map(text).collect()
+}
+
+/// The import of a text, or its rendered mistakes.
+pub fn load(session: &Session, format: Format, name: &str, text: &str) -> Result<Loaded, String> {
+    let registry = fuser_dialects::registry();
+    match import(format, &registry, 0, name, text) {
+        Ok((ir, module, _)) => Ok(session.load(ir, module, None).unwrap()),
+        Err(found) => Err(rendered(name, text, &found)),
+    }
+}
+
+fn rendered(name: &str, text: &str, found: &Diagnostics) -> String {
+    let mut sources = SourceMap::default();
+    sources.add(name, text);
+    render(found, &sources, RenderOptions::default())
+}
+
+/// The numbers behind `mark`, a list for each line.
+fn numbers(text: &str, mark: &str) -> Vec<Vec<f64>> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(mark));
+    let list = |line: &str| {
+        line.split_whitespace()
+            .map(|n| n.parse().unwrap())
+            .collect()
+    };
+    lines.map(list).collect()
+}
+
+/// Tensors of the types and shapes of `like`.
+fn tensors(session: &Session, like: &[HostTensor], values: &[Vec<f64>]) -> Vec<HostTensor> {
+    assert_eq!(like.len(), values.len());
+    let heap = session.runtime().heap();
+    let tensor = |(like, values): (&HostTensor, &Vec<f64>)| {
+        HostTensor::from_f64(heap, like.dtype(), like.axes(), values).unwrap()
+    };
+    like.iter().zip(values).map(tensor).collect()
+}
+
+/// Runs a program on the inputs of its text, and holds it to the results there: the number of elements that were compared, and what
+/// is beyond its bound.
+fn agrees(
+    session: &Session,
+    name: &str,
+    loaded: &Loaded,
+    text: &str,
+    comment: &str,
+) -> (usize, String) {
+    let sizes = numbers(text, &format!("{comment} sizes:"));
+    let extents = extents(loaded, &sizes);
+    let made_up = session
+        .resolve(loaded, &Default::default(), &extents)
+        .unwrap();
+    let inputs = Inputs {
+        tensors: tensors(
+            session,
+            &made_up.tensors,
+            &numbers(text, &format!("{comment} in:")),
+        ),
+        extents: made_up.extents,
+    };
+    let interpreted = session.interpret(loaded, &inputs).unwrap();
+    let wanted = numbers(text, &format!("{comment} out:"));
+    let wanted = tensors(session, &interpreted.outputs, &wanted);
+    let run = session.run_cpu(loaded, &inputs, &CompileOptions::default(), 1);
+    let (mut compared, mut wrong) = (0, String::new());
+    for (whose, outputs) in [
+        ("the text's", &wanted),
+        ("the CPU's", &run.unwrap().outputs),
+    ] {
+        for output in session.check(loaded, &inputs, outputs).unwrap().outputs {
+            let report = output.report;
+            compared += report.compared - report.undecided;
+            if !report.ok {
+                wrong += &format!(
+                    "{name}: {whose} {}: {} of {}, {:?}\n",
+                    output.name, report.failures, report.compared, report.worst
+                );
+            }
+        }
+    }
+    (compared, wrong)
+}
+
+/// The named extents of a program whose inputs have `sizes`.
+fn extents(loaded: &Loaded, sizes: &[Vec<f64>]) -> BTreeMap<String, i64> {
+    let ir = &loaded.ir;
+    let arguments = ir.args(ir.body(loaded.program, 0).unwrap());
+    let mut extents = BTreeMap::new();
+    for (argument, sizes) in arguments.iter().zip(sizes) {
+        let dims = ir
+            .value_kind(*argument)
+            .as_tensor()
+            .map(|t| t.dims.as_slice());
+        for (dim, size) in dims.unwrap_or_default().iter().zip(sizes) {
+            let name = ir.extent_as_expr(dim.extent).unwrap().as_name();
+            extents.extend(name.map(|name| (ir.str(name).to_owned(), *size as i64)));
+        }
+    }
+    extents
+}
+
+#[test]
+fn stablehlo_of_jax_gives_the_results_of_jax() {
+    let session = session();
+    let (mut programs, mut elements, mut wrong) = (0, 0, String::new());
+    for (name, text) in texts("tests/importing/stablehlo") {
+        if name.starts_with("refused") {
+            continue;
+        }
+        let loaded = load(&session, Format::StableHlo, &name, &text);
+        let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+        let (compared, beyond) = agrees(&session, &name, &loaded, &text, "//");
+        elements += compared;
+        wrong += &beyond;
+        programs += 1;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(
+        programs >= 30 && elements > 3_000,
+        "{programs} programs, {elements} elements"
+    );
+    println!("count: {programs} StableHLO programs");
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name_at_its_place() {
+    let session = session();
+    for (name, place, op, help) in [
+        (
+            "refused_branch",
+            ":6:10:",
+            "`stablehlo.case`",
+            "choose with `select`",
+        ),
+        (
+            "refused_complex",
+            ":9:10:",
+            "`stablehlo.fft`",
+            "outside of the program",
+        ),
+        (
+            "refused_convolution",
+            ":3:10:",
+            "`stablehlo.convolution`",
+            "`reduce`",
+        ),
+        (
+            "refused_loop",
+            ":4:12:",
+            "`stablehlo.while`",
+            "unroll the loop",
+        ),
+        (
+            "refused_random",
+            ":6:50:",
+            "`tensor<ui32>`",
+            "cast other types before",
+        ),
+        (
+            "refused_scatter",
+            ":13:10:",
+            "`stablehlo.scatter`",
+            "`iota`",
+        ),
+        (
+            "refused_sort",
+            ":7:10:",
+            "`stablehlo.sort`",
+            "outside of the program",
+        ),
+        (
+            "refused_top_k",
+            ":3:25:",
+            "`chlo.top_k`",
+            "outside of the program",
+        ),
+    ] {
+        let file = format!("{name}.mlir");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/importing/stablehlo");
+        let text = std::fs::read_to_string(folder.join(&file)).unwrap();
+        let told = load(&session, Format::StableHlo, &file, &text)
+            .err()
+            .unwrap();
+        let here = told
+            .lines()
+            .find(|line| line.starts_with(&format!("{file}{place} error: [FIR1")));
+        assert!(here.is_some_and(|line| line.contains(op)), "{told}");
+        assert!(
+            told.contains(help) && !told.contains("not defined"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn names_and_places_of_the_text_are_kept() {
+    let session = session();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/importing/stablehlo");
+    let text = std::fs::read_to_string(folder.join("llama_block.mlir")).unwrap();
+    let loaded = load(&session, Format::StableHlo, "llama_block.mlir", &text).unwrap();
+    let names: Vec<&str> = loaded
+        .signature
+        .inputs
+        .iter()
+        .map(|i| i.name.as_str())
+        .collect();
+    // The function takes `*args`, which JAX calls `args[0]`: no name of a value.
+    assert_eq!(names[..2], ["arg0", "arg1"]);
+    let options = fuser_ir::print::PrintOptions {
+        debuginfo: true,
+        ..Default::default()
+    };
+    let printed = fuser_ir::print::print(&loaded.ir, loaded.module, &options);
+    assert!(
+        printed.contains("task.program @jit_llama_block"),
+        "{printed}"
+    );
+    assert!(printed.contains("\"texts.py\":"), "{printed}");
+    assert!(printed.contains("dot_general"), "{printed}");
+}
+
+/// `text` with the sizes of the program of issue 2473 made small.
+fn small(text: &str, rows: &str, columns: &str) -> String {
+    let text = text
+        .replace("1024", columns)
+        .replace("56x", &format!("{rows}x"));
+    text.replace("[56,", &format!("[{rows},"))
+        .replace("(56,", &format!("({rows},"))
+}
+
+#[test]
+fn the_script_of_issue_2473_gives_the_results_of_the_example() {
+    let session = session();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
+    for (rows, columns) in [("3", "8"), ("7", "17"), ("1", "33")] {
+        let script = small(
+            &read("tests/importing/nvfuser/issue_2473.py"),
+            rows,
+            columns,
+        );
+        let example = small(&read("examples/issue_2473.fir"), rows, columns);
+        let imported = load(&session, Format::NvFuser, "issue_2473.py", &script);
+        let imported = imported.unwrap_or_else(|told| panic!("{told}"));
+        let (ir, module, _) = session.parse(0, "issue_2473.fir", &example).unwrap();
+        let written = session.load(ir, module, None).unwrap();
+        let inputs = session
+            .resolve(&written, &Default::default(), &Default::default())
+            .unwrap();
+        let a = session.interpret(&written, &inputs).unwrap().outputs;
+        let b = session.interpret(&imported, &inputs).unwrap().outputs;
+        let c = session.run_cpu(&imported, &inputs, &CompileOptions::default(), 1);
+        let c = c.unwrap().outputs;
+        assert_eq!(a.len(), 5);
+        for ((a, b), c) in a.iter().zip(&b).zip(&c) {
+            assert_eq!((a.axes(), a.bytes()), (b.axes(), b.bytes()));
+            assert_eq!(a.axes(), c.axes());
+        }
+        assert!(session.check(&written, &inputs, &c).unwrap().ok);
+    }
+}
+
+#[test]
+fn definitions_of_nvfuser_give_the_results_of_pytorch() {
+    let session = session();
+    let (mut programs, mut wrong) = (0, String::new());
+    for (name, text) in texts("tests/importing/nvfuser") {
+        if numbers(&text, "# out:").is_empty() {
+            continue;
+        }
+        let loaded = load(&session, Format::NvFuser, &name, &text);
+        let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+        wrong += &agrees(&session, &name, &loaded, &text, "#").1;
+        programs += 1;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(programs >= 8, "{programs}");
+    println!("count: {programs} definitions of nvFuser");
+}

@@ -1,0 +1,373 @@
+"""Programs as JAX lowers them, with inputs and the results that JAX computes: the texts of `stablehlo/`.
+
+    python texts.py FOLDER
+
+Each file is a module as `jax.jit(f).lower(...).as_text()` prints it and, in comments behind it, the elements of inputs and results.
+Needs JAX (made with 0.10.2, on a CPU); the tests need the texts only.
+"""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+PROGRAMS = {}
+
+
+def program(*shapes, debug=False):
+    """Notes a function with its inputs: a shape for f32, or a pair of a shape and a type."""
+
+    def note(f):
+        PROGRAMS[f.__name__] = (f, shapes, debug)
+        return f
+
+    return note
+
+
+i32, i8, bf16, f16, u8, boolean = jnp.int32, jnp.int8, jnp.bfloat16, jnp.float16, jnp.uint8, jnp.bool_
+
+
+@program((3, 5))
+def softmax(x):
+    return jax.nn.softmax(x)
+
+
+# Rows of a power of two: XLA multiplies by the reciprocal of a constant, which is then exact.
+@program((4, 8), (8,), (8,))
+def layer_norm(x, w, b):
+    mean = x.mean(-1, keepdims=True)
+    var = x.var(-1, keepdims=True)
+    return (x - mean) * (1 / jnp.sqrt(var + 1e-5)) * w + b
+
+
+@program((4, 8), (8,), (8,), (4, 8))
+def layer_norm_backward(x, w, b, g):
+    return jax.vjp(layer_norm, x, w, b)[1](g)
+
+
+def rms_norm(x, w):
+    scale = lax.rsqrt(jnp.mean(x.astype(jnp.float32) ** 2, -1, keepdims=True) + 1e-6)
+    return (x.astype(jnp.float32) * scale).astype(x.dtype) * w
+
+
+@program(((3, 8), bf16), ((8,), bf16))
+def rms_norm_bf16(x, w):
+    return rms_norm(x, w)
+
+
+@program((2, 7))
+def activations(x):
+    tanh, erf = jax.nn.gelu(x, approximate=True), jax.nn.gelu(x, approximate=False)
+    return tanh, erf, jax.nn.silu(x), jax.nn.relu(x), jax.nn.softplus(x), jax.nn.leaky_relu(x), jax.nn.elu(x)
+
+
+def attention(q, k, v):
+    s = q.shape[1]
+    scores = jnp.einsum("bshd,bthd->bhst", q, k) / np.sqrt(q.shape[-1]).astype(np.float32)
+    mask = jnp.tril(jnp.ones((s, s), bool))
+    scores = jnp.where(mask, scores, -1e9)
+    return jnp.einsum("bhst,bthd->bshd", jax.nn.softmax(scores, -1), v)
+
+
+@program((2, 3, 2, 4), (2, 3, 2, 4), (2, 3, 2, 4))
+def causal_attention(q, k, v):
+    return attention(q, k, v)
+
+
+def rotary(x, base=10000.0):
+    half = x.shape[-1] // 2
+    freq = base ** (-jnp.arange(half, dtype=jnp.float32) / half)
+    angle = jnp.arange(x.shape[1], dtype=jnp.float32)[:, None] * freq[None]
+    cos, sin = jnp.cos(angle)[None, :, None], jnp.sin(angle)[None, :, None]
+    a, b = x[..., :half], x[..., half:]
+    return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+def llama(x, n1, wq, wk, wv, wo, n2, wg, wu, wd):
+    b, s, h = x.shape
+    heads, groups = 2, 1
+    y = rms_norm(x, n1)
+    q = rotary((y @ wq).reshape(b, s, heads, -1))
+    k = rotary((y @ wk).reshape(b, s, groups, -1))
+    v = (y @ wv).reshape(b, s, groups, -1)
+    k, v = (jnp.repeat(t, heads // groups, axis=2) for t in (k, v))
+    x = x + attention(q, k, v).reshape(b, s, -1) @ wo
+    y = rms_norm(x, n2)
+    return x + (jax.nn.silu(y @ wg) * (y @ wu)) @ wd
+
+
+LLAMA = [(1, 3, 4), (4,), (4, 4), (4, 2), (4, 2), (4, 4), (4,), (4, 6), (4, 6), (6, 4)]
+
+
+@program(*LLAMA, debug=True)
+def llama_block(*args):
+    return llama(*args)
+
+
+@program(*LLAMA, (1, 3, 4))
+def llama_block_backward(*args):
+    return jax.vjp(llama, *args[:-1])[1](args[-1])
+
+
+def gpt2(x, g1, b1, wqkv, bqkv, wo, bo, g2, b2, w1, c1, w2, c2, keep1, keep2):
+    b, s, h = x.shape
+    y = layer_norm(x, g1, b1)
+    q, k, v = jnp.split(y @ wqkv + bqkv, 3, axis=-1)
+    q, k, v = (t.reshape(b, s, 2, -1) for t in (q, k, v))
+    a = attention(q, k, v).reshape(b, s, h) @ wo + bo
+    x = x + jnp.where(keep1 > 0, a / 0.9, 0.0)
+    y = jax.nn.gelu(layer_norm(x, g2, b2) @ w1 + c1, approximate=True) @ w2 + c2
+    return x + jnp.where(keep2 > 0, y / 0.9, 0.0)
+
+
+GPT2 = [(1, 3, 4), (4,), (4,), (4, 12), (12,), (4, 4), (4,), (4,), (4,), (4, 8), (8,), (8, 4), (4,), (1, 3, 4), (1, 3, 4)]
+
+
+@program(*GPT2)
+def gpt2_block(*args):
+    return gpt2(*args)
+
+
+@program(*GPT2, (1, 3, 4))
+def gpt2_block_backward(*args):
+    weights, keep, g = args[:-3], args[-3:-1], args[-1]
+    return jax.vjp(lambda *w: gpt2(*w, *keep), *weights)[1](g)
+
+
+@program((4, 7), ((4,), i32))
+def cross_entropy(x, labels):
+    logits = jax.nn.log_softmax(x)
+    return -jnp.take_along_axis(logits, labels[:, None], axis=1)[:, 0].mean()
+
+
+@program((4, 7), ((4,), i32))
+def cross_entropy_backward(x, labels):
+    loss = lambda x: -(jax.nn.log_softmax(x) * jax.nn.one_hot(labels, 7)).sum(1).mean()
+    return jax.value_and_grad(loss)(x)
+
+
+@program((3,), (2, 3), (3,), (2, 3), (3,), (2, 3), (3,), (2, 3))
+def adam(p0, p1, g0, g1, m0, m1, v0, v1):
+    out = []
+    for p, g, m, v in ((p0, g0, m0, v0), (p1, g1, m1, v1)):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v * v + 0.001 * g * g
+        out += [p - 1e-2 * (m / (1 - 0.9**3)) / (jnp.sqrt(v / (1 - 0.999**3)) + 1e-8), m, v]
+    return out
+
+
+def batch_norm(x, w, b):
+    mean, var = x.mean((0, 2, 3)), x.var((0, 2, 3))
+    n = (x - mean[None, :, None, None]) / jnp.sqrt(var + 1e-5)[None, :, None, None]
+    return n * w[None, :, None, None] + b[None, :, None, None]
+
+
+@program((2, 3, 2, 3), (3,), (3,), (2, 3, 2, 3))
+def batch_norm_backward(x, w, b, g):
+    y, pull = jax.vjp(batch_norm, x, w, b)
+    return (y, *pull(g))
+
+
+def group_norm(x, w, b, groups=2):
+    n, c, h, d = x.shape
+    y = x.reshape(n, groups, -1)
+    y = (y - y.mean(-1, keepdims=True)) * lax.rsqrt(y.var(-1, keepdims=True) + 1e-5)
+    return y.reshape(x.shape) * w[None, :, None, None] + b[None, :, None, None]
+
+
+@program((2, 4, 4, 2), (4,), (4,), (2, 4, 4, 2))
+def group_norm_backward(x, w, b, g):
+    y, pull = jax.vjp(group_norm, x, w, b)
+    return (y, *pull(g))
+
+
+@program((2, 3, 5), (2, 3, 5))
+def instance_norm_backward(x, g):
+    f = lambda x: (x - x.mean(2, keepdims=True)) * lax.rsqrt(x.var(2, keepdims=True) + 1e-5)
+    y, pull = jax.vjp(f, x)
+    return y, pull(g)[0]
+
+
+@program(((2, 3), i32), (5, 4), (3, 4))
+def embedding(tokens, table, positions):
+    return table[tokens] + positions[None]
+
+
+@program((6, 3), (4, 3))
+def k_means_step(x, centers):
+    distance = ((x[:, None] - centers[None]) ** 2).sum(-1)
+    nearest = jnp.argmin(distance, axis=1)
+    member = jax.nn.one_hot(nearest, 4)
+    return nearest, member.T @ x * (1 / jnp.maximum(member.sum(0), 1))[:, None]
+
+
+@program((3, 8))
+def quantize(x):
+    scale = jnp.abs(x).max(-1, keepdims=True) / 127
+    q = jnp.clip(jnp.round(x / scale), -127, 127).astype(jnp.int8)
+    return q, scale, q.astype(jnp.float32) * scale
+
+
+@program((5, 4), (4, 3))
+def router(x, w):
+    p = jax.nn.softmax(x @ w)
+    expert = jnp.argmax(p, axis=-1)
+    gate = p.max(-1)
+    load = jax.nn.one_hot(expert, 3).mean(0)
+    return expert, gate, (load * p.mean(0)).sum() * 3
+
+
+@program((3, 6), ((4,), i32))
+def scans(x, n):
+    return jnp.cumsum(x, 1), jnp.cumprod(x, 0), lax.cummax(x, 1), jnp.cumsum(n)
+
+
+@program((7, 3))
+def slices(x):
+    f = lambda x: (x[1::2] * 2).sum() + (x[::3, 1:] ** 2).sum()
+    return jax.grad(f)(x), x[::-1], jnp.roll(x, 2, 0), jnp.pad(x, ((1, 2), (0, 1)), constant_values=3.0), x[2:6:3]
+
+
+@program((5, 4), ((), i32), (2, 4))
+def dynamic(x, i, u):
+    at = lax.dynamic_slice(x, (i, 1), (2, 3))
+    return at, lax.dynamic_update_slice(x, u, (i, 0)), x[i], lax.dynamic_index_in_dim(x, i, 1)
+
+
+@program(((6,), i32), ((6,), i32))
+def integers(a, b):
+    return a // b, a % b, lax.rem(a, b), a & b, a | b, a ^ b, ~a, a << 2, a >> 1, jnp.abs(a), jnp.sign(a), jnp.clip(a, -2, 3), a * b
+
+
+@program((2, 5))
+def roundings(x):
+    return jnp.round(x), jnp.floor(x), jnp.ceil(x), jnp.trunc(x), lax.round(x), jnp.sign(x), jnp.isfinite(x), jnp.isinf(x), jnp.isnan(x)
+
+
+@program((2, 5))
+def functions(x):
+    y = jnp.abs(x) + 0.5
+    return (
+        jnp.exp(x), jnp.log(y), jnp.log1p(y), jnp.expm1(x), jnp.sqrt(y), jnp.sin(x), jnp.cos(x), jnp.tan(x), jnp.tanh(x), jnp.arctan2(x, y),
+        jnp.power(y, x), lax.erf(x), jax.nn.sigmoid(x), jnp.sinh(x), jnp.cosh(x), jnp.arcsinh(x), jnp.arctan(x), lax.erfc(x), 1 / y, x / y,
+    )
+
+
+@program((3, 4), ((3, 4), boolean))
+def reductions(x, m):
+    return (
+        x.sum(0), x.max(1), x.min(), x.prod(1), m.any(1), m.all(0), jnp.argmax(x, 1), jnp.argmin(x, 0), jax.nn.logsumexp(x, 1),
+        jnp.where(m, x, 0).sum(), x.std(1), m.sum(1), jnp.sum(x, 1, initial=3.0), jnp.max(x, 1, initial=1.0),
+    )
+
+
+@program((2, 3, 4), (2, 4, 5), (3, 4), ((3, 2), i32), ((2, 3), i32))
+def products(a, b, c, m, n):
+    return a @ b, jnp.einsum("bij,ij->b", a, c), jnp.einsum("bij,kj->bik", a, c), jnp.einsum("ij,kl->ikjl", c, c), m @ n, jnp.einsum("bij,bjk->kib", a, b), a @ c.T, c @ c[0], c[0] @ c[1]
+
+
+@program(((3, 5), bf16), ((5, 2), bf16))
+def half_precision(x, w):
+    y = jnp.dot(x, w, preferred_element_type=jnp.float32)
+    return y, (x @ w), jax.nn.softmax(x), x.sum(1), (x.astype(f16) * 3).astype(f16)
+
+
+@program((0, 3), (1, 1), ())
+def small(x, y, z):
+    return x.sum(0), x + 1, y * z, jnp.broadcast_to(y, (3, 2)), jnp.concatenate([y, y + z], 0), z.reshape(1, 1), y[0]
+
+
+@program((2, 3), ((2, 3), u8), debug=True)
+def calls(x, bits):
+    f = jax.jit(lambda t: jnp.where(t > 0, t, -t))
+    g = jax.checkpoint(lambda t: f(t) * f(t + 1))
+    return g(x), jnp.take(x, jnp.array([2, 0, -1]), axis=1), bits >> 1, lax.bitcast_convert_type(x, i32), lax.nextafter(x, jnp.ones_like(x))
+
+
+@program((3, 4))
+def constants(x):
+    table = jnp.asarray(np.arange(12, dtype=np.float32).reshape(3, 4) / 7)
+    return x * table + np.float32(np.inf), jnp.arange(4), jnp.linspace(0, 1, 5), jnp.eye(3), jnp.triu(x), jnp.full((2, 2), 7), jnp.zeros((0, 2)), x * jnp.pi
+
+
+@program((8,))
+def refused_sort(x):
+    return jnp.sort(x)
+
+
+@program((8,))
+def refused_loop(x):
+    return lax.while_loop(lambda c: c[1] < 3, lambda c: (c[0] * 2, c[1] + 1), (x, 0))[0]
+
+
+@program((8,), ((), i32))
+def refused_branch(x, i):
+    return lax.switch(i, [lambda x: x, lambda x: -x], x)
+
+
+@program((8,))
+def refused_random(x):
+    return x + jax.random.uniform(jax.random.key(0), (8,))
+
+
+@program((8, 2), ((3,), i32))
+def refused_scatter(x, i):
+    return x.at[i].add(1.0)
+
+
+@program((8,))
+def refused_top_k(x):
+    return lax.top_k(x, 3)
+
+
+@program((4, 4))
+def refused_complex(x):
+    return jnp.fft.fft(x).real
+
+
+@program((1, 5, 5, 2), (3, 3, 2, 4))
+def refused_convolution(x, w):
+    return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def inputs(shapes, draw):
+    for shape in shapes:
+        shape, dtype = shape if len(shape) == 2 and not isinstance(shape[1], int) else (shape, jnp.float32)
+        if dtype == boolean:
+            yield jnp.asarray(draw.integers(0, 2, shape), bool)
+        elif jnp.issubdtype(dtype, jnp.integer):
+            low = 0 if dtype == u8 else 1
+            yield jnp.asarray(draw.integers(low, 4, shape), dtype)
+        else:
+            yield jnp.asarray(draw.integers(-8, 9, shape) / 4 + 0.125, dtype)
+
+
+def elements(array):
+    array = np.asarray(array)
+    if array.dtype == bool:
+        array = array.astype(np.int32)
+    if array.dtype.kind not in "iu":
+        array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64)
+    return " ".join(str(x) for x in array.reshape(-1))
+
+
+def main(folder):
+    for name, (f, shapes, debug) in PROGRAMS.items():
+        args = list(inputs(shapes, np.random.default_rng(len(name))))
+        lowered = jax.jit(f, keep_unused=True).lower(*args)
+        text = lowered.as_text(debug_info=debug).replace(str(Path(__file__).resolve()), "texts.py").replace(__file__, "texts.py")
+        lines = [text.rstrip(), ""]
+        lines += [f"// in: {elements(a)}".rstrip() for a in args]
+        if not name.startswith("refused"):
+            # Op by op: compiled as a whole, a product and a sum would be rounded once.
+            with jax.disable_jit():
+                results = jax.tree.leaves(f(*args))
+            lines += [f"// out: {elements(r)}".rstrip() for r in results]
+        Path(folder, f"{name}.mlir").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
