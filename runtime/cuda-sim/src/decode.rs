@@ -183,6 +183,18 @@ pub enum Action {
         /// The lanes that take part.
         members: Register,
     },
+    /// Counts up to a limit and back to 0, at once: what the block did before its last barrier is released, and what other blocks released
+    /// at this address is acquired.
+    Count {
+        /// The count before.
+        to: Register,
+        /// The address.
+        base: Register,
+        /// Bytes that are added to it.
+        offset: i64,
+        /// The greatest count.
+        limit: Register,
+    },
     /// Goes on elsewhere.
     Branch(u32),
     /// Waits for all threads of the block.
@@ -598,6 +610,18 @@ impl<'a> Decoder<'a, '_> {
                 self.store(frame, this, rest, from, (base, *offset))
             }
             (["shfl", "sync", mode, "b32"], operands) => self.shuffle(frame, this, mode, operands),
+            (
+                ["atom", "acq_rel", "gpu", "global", "inc", "u32"],
+                [to, Operand::Address(base, offset), limit],
+            ) => {
+                let action = Action::Count {
+                    to: self.target(frame, to, this.line)?.0,
+                    base: self.value(frame, &Operand::Name(base), this.line)?,
+                    offset: *offset,
+                    limit: self.value(frame, limit, this.line)?,
+                };
+                self.step(this.guard, action, this.line, Some(Class::Global))
+            }
             (["cvta", "to", "global", "u64"], [to, from]) => {
                 let (to, from) = (
                     self.target(frame, to, this.line)?.0,

@@ -4,10 +4,12 @@
 //! a barrier waits for those of its warp that have not come there yet; where they cannot come any more, that is a finding. After a
 //! finding the launch is over.
 
+use std::collections::BTreeMap;
+
 use crate::count::Counts;
 use crate::decode::{Action, Class, Given, Kernel, Register, Shuffle, Space, Step};
 use crate::finding::{Finding, FindingKind};
-use crate::memory::{Clash, Epoch, Global, Uses};
+use crate::memory::{Clash, Epoch, Global, Released, Uses};
 use crate::order::{Order, Sequence};
 
 /// Lanes of a warp.
@@ -73,6 +75,11 @@ struct Machine<'a> {
     uses: Uses,
     /// Stamps for global memory.
     epoch: Epoch,
+    /// What blocks released by counting, by the address of the count.
+    released: BTreeMap<u64, Released>,
+    /// The addresses whose releases come before what the block does, and those whose will after its next barrier.
+    acquired: Vec<u64>,
+    acquiring: Vec<u64>,
     block: [u32; 3],
     steps: u64,
 }
@@ -108,6 +115,9 @@ pub fn run(
             block: *stamp,
             now: *stamp,
         },
+        released: BTreeMap::new(),
+        acquired: Vec::new(),
+        acquiring: Vec::new(),
         block: [0; 3],
         steps: 0,
     };
@@ -286,6 +296,8 @@ impl Machine<'_> {
     fn block(&mut self, warps: &mut [Warp], random: &mut u64) -> Result<(), Finding> {
         self.epoch.now += 1;
         self.epoch.block = self.epoch.now;
+        self.acquired.clear();
+        self.acquiring.clear();
         self.shared.fill(0xFF);
         warps
             .iter_mut()
@@ -316,6 +328,7 @@ impl Machine<'_> {
             }
             self.counts.barriers += 1;
             self.epoch.now += 1;
+            self.acquired.append(&mut self.acquiring);
         }
     }
 
@@ -384,6 +397,7 @@ impl Machine<'_> {
             }
             Action::Load { .. } => self.load(warp, step, active)?,
             Action::Store { .. } => self.store(warp, step, active)?,
+            Action::Count { .. } => self.count_up(warp, step, active)?,
             Action::Shuffle { members, .. } => {
                 let first = group.lanes.trailing_zeros() as usize;
                 let members = warp.registers[*members as usize][first] as u32;
@@ -477,6 +491,11 @@ impl Machine<'_> {
             size: size as u64,
         };
         let epoch = self.epoch;
+        let (acquired, released) = (&self.acquired, &self.released);
+        let ordered = |stamp: u64| {
+            let all = acquired.iter().filter_map(|address| released.get(address));
+            all.into_iter().any(|released| released.holds(stamp))
+        };
         let clash = match space {
             Space::Constant => None,
             Space::Shared => {
@@ -488,7 +507,8 @@ impl Machine<'_> {
                     launch: epoch.block,
                     ..epoch
                 };
-                let clash = self.uses.note(start, size, writes, true, thread, &own);
+                let uses = &mut self.uses;
+                let clash = uses.note(start, size, writes, true, thread, &own, &|_| false);
                 clash.map(|(at, clash)| (at as u64, clash))
             }
             Space::Global => {
@@ -497,7 +517,7 @@ impl Machine<'_> {
                 };
                 let clash = allocation
                     .uses
-                    .note(offset, size, writes, false, thread, &epoch);
+                    .note(offset, size, writes, false, thread, &epoch, &ordered);
                 clash.map(|(at, clash)| (allocation.start + at as u64, clash))
             }
         };
@@ -614,6 +634,43 @@ impl Machine<'_> {
         }
         if active != 0 {
             self.counts.access(*space, true, &touched, whole as u64);
+        }
+        Ok(())
+    }
+
+    /// Counts, lane after lane. What the block acquired elsewhere before is released with what it did.
+    fn count_up(&mut self, warp: &mut Warp, step: &Step, active: u32) -> Result<(), Finding> {
+        let Action::Count {
+            to,
+            base,
+            offset,
+            limit,
+        } = &step.action
+        else {
+            return Ok(());
+        };
+        warp.uses(&[*base, *limit]);
+        let addresses = self.addresses(warp, step, (Space::Global, *base, *offset, 4), active)?;
+        for lane in lanes(active) {
+            let address = addresses[lane];
+            let kind = FindingKind::OutOfBounds {
+                space: Space::Global,
+                address,
+                size: 4,
+            };
+            let outside = self.finding(step.line, warp.first + lane as u32, kind);
+            let count = self.memory.slice(address, 4).ok_or(outside)?;
+            let before = little_endian(count) as u32;
+            let most = warp.registers[*limit as usize][lane] as u32;
+            let next = if before >= most { 0 } else { before + 1 };
+            count.copy_from_slice(&next.to_le_bytes());
+            warp.registers[*to as usize][lane] = before.into();
+            let mut released = self.released.remove(&address).unwrap_or_default();
+            let others = self.acquired.iter().filter_map(|a| self.released.get(a));
+            others.for_each(|other| released.extend(other));
+            released.release(&self.epoch);
+            self.released.insert(address, released);
+            self.acquiring.push(address);
         }
         Ok(())
     }

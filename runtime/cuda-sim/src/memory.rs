@@ -1,11 +1,13 @@
 //! Memory of the simulated device: allocations at addresses of their own, and for each byte who used it last.
 //!
 //! A race is two uses of a byte by different threads, one of them a write, with nothing that orders them: within a block the barriers do,
-//! between the blocks of a launch nothing does. Each byte remembers its last write and its last reads, by thread and by *stamp*: a
+//! between the blocks of a launch a counter that both count at ([`Released`]), and nothing else. Each byte remembers its last write and its last reads, by thread and by *stamp*: a
 //! counter that moves on with each block and with each barrier. Blocks run one after the other, so that a stamp says which block it was.
 //!
 //! Memory that nobody wrote is all ones, which is NaN in every type of floats. So are the bytes behind an allocation up to the next multiple of
 //! [`WIDEST`]: LLVM widens aligned loads over them, which no hardware minds, and uses nothing of what it reads there.
+
+use std::collections::BTreeMap;
 
 use crate::finding::Other;
 
@@ -18,6 +20,32 @@ pub struct Epoch {
     pub block: u64,
     /// Since the last barrier.
     pub now: u64,
+}
+
+/// The stamps of uses that counting at an address has ordered before whatever counts there next: of each block those before its last
+/// barrier.
+#[derive(Clone, Debug, Default)]
+pub struct Released {
+    /// Ranges that do not meet, each its first stamp with its last.
+    ranges: BTreeMap<u64, u64>,
+}
+
+impl Released {
+    /// Adds what a block did before its last barrier.
+    pub fn release(&mut self, epoch: &Epoch) {
+        if epoch.now > epoch.block {
+            self.ranges.insert(epoch.block, epoch.now - 1);
+        }
+    }
+    /// Adds what was released elsewhere.
+    pub fn extend(&mut self, other: &Released) {
+        self.ranges.extend(&other.ranges);
+    }
+    /// True if uses with that stamp were released.
+    pub fn holds(&self, stamp: u64) -> bool {
+        let range = self.ranges.range(..=stamp).next_back();
+        range.is_some_and(|(_, last)| stamp <= *last)
+    }
 }
 
 /// The bits below the stamp of a [`Use`].
@@ -44,10 +72,16 @@ pub enum Clash {
 }
 
 /// The other thread of a use that is not ordered before the present one.
-fn other(stamped: u64, thread: u32, epoch: &Epoch, wrote: bool) -> Option<Other> {
+fn other(
+    stamped: u64,
+    thread: u32,
+    epoch: &Epoch,
+    wrote: bool,
+    ordered: &dyn Fn(u64) -> bool,
+) -> Option<Other> {
     let stamp = stamped >> STAMP;
-    let is_other_block =
-        stamp >= epoch.launch && (stamp < epoch.block || stamped & ALSO_OTHER != 0);
+    let elsewhere = stamp < epoch.block && !ordered(stamp);
+    let is_other_block = stamp >= epoch.launch && (elsewhere || stamped & ALSO_OTHER != 0);
     let who = stamped & THREAD;
     let races = is_other_block || (stamp == epoch.now && who != u64::from(thread));
     races.then_some(Other {
@@ -58,19 +92,25 @@ fn other(stamped: u64, thread: u32, epoch: &Epoch, wrote: bool) -> Option<Other>
 }
 
 impl Use {
-    fn read(&mut self, thread: u32, epoch: &Epoch) -> Option<Other> {
+    fn read(&mut self, thread: u32, epoch: &Epoch, ordered: &dyn Fn(u64) -> bool) -> Option<Other> {
         let (stamp, who) = (self.read >> STAMP, self.read & THREAD);
-        let also = stamp >= epoch.launch && (stamp < epoch.block || self.read & ALSO_OTHER != 0);
+        let elsewhere = stamp < epoch.block && !ordered(stamp);
+        let also = stamp >= epoch.launch && (elsewhere || self.read & ALSO_OTHER != 0);
         let who = match stamp == epoch.now && who != u64::from(thread) {
             true => THREAD,
             false => u64::from(thread),
         };
         self.read = epoch.now << STAMP | if also { ALSO_OTHER } else { 0 } | who;
-        other(self.write, thread, epoch, true)
+        other(self.write, thread, epoch, true, ordered)
     }
-    fn write(&mut self, thread: u32, epoch: &Epoch) -> Option<Other> {
-        let found = other(self.write, thread, epoch, true);
-        let found = found.or_else(|| other(self.read, thread, epoch, false));
+    fn write(
+        &mut self,
+        thread: u32,
+        epoch: &Epoch,
+        ordered: &dyn Fn(u64) -> bool,
+    ) -> Option<Other> {
+        let found = other(self.write, thread, epoch, true, ordered);
+        let found = found.or_else(|| other(self.read, thread, epoch, false, ordered));
         self.write = epoch.now << STAMP | u64::from(thread);
         found
     }
@@ -87,7 +127,8 @@ pub struct Uses {
 
 impl Uses {
     /// Notes an access of `size` bytes at `start`; the first byte that clashes, with the reason. `own` memory is the block's: there a byte
-    /// must be written before it is read.
+    /// must be written before it is read. `ordered` tells of a stamp of another block whether its uses come before.
+    #[allow(clippy::too_many_arguments)]
     pub fn note(
         &mut self,
         start: usize,
@@ -96,6 +137,7 @@ impl Uses {
         own: bool,
         thread: u32,
         epoch: &Epoch,
+        ordered: &dyn Fn(u64) -> bool,
     ) -> Option<(usize, Clash)> {
         let mut found = None;
         for at in start..start + size {
@@ -106,9 +148,9 @@ impl Uses {
             let uses = self.pages[page].get_or_insert_with(|| vec![Use::default(); PAGE].into());
             let used = &mut uses[at % PAGE];
             let clash = match writes {
-                true => used.write(thread, epoch).map(Clash::Race),
+                true => used.write(thread, epoch, ordered).map(Clash::Race),
                 false if own && used.write >> STAMP < epoch.block => Some(Clash::Unwritten),
-                false => used.read(thread, epoch).map(Clash::Race),
+                false => used.read(thread, epoch, ordered).map(Clash::Race),
             };
             found = found.or(clash.map(|clash| (at, clash)));
         }
@@ -240,7 +282,7 @@ mod tests {
                 block: *block,
                 now: *now,
             };
-            last = uses.note(5, 1, *writes, false, *thread, &epoch);
+            last = uses.note(5, 1, *writes, false, *thread, &epoch, &|_| false);
         }
         last.is_some()
     }

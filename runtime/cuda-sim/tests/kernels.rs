@@ -162,6 +162,36 @@ fn blocks_are_not_ordered() {
     );
 }
 
+/// Three blocks of 64 store a word for each thread, count, and the last one adds the words of all.
+const LAST: &str = "mov.u32 %r2, %ctaid.x;\nshl.b32 %r3, %r2, 6;\nadd.s32 %r4, %r3, %r1;\nmul.wide.u32 %rd4, %r4, 4;\n\
+    add.s64 %rd5, %rd1, %rd4;\nst.global.b32 [%rd5+256], %r1;\n{1}\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $L1;\n\
+    atom.acq_rel.gpu.global.inc.u32 %r5, [%rd1], 2;\nst.shared.b32 [s], %r5;\n$L1:\n{2}\nld.shared.b32 %r6, [s];\n\
+    setp.ne.u32 %p2, %r6, 2;\n@%p2 bra $L2;\nxor.b32 %r7, %r1, 33;\nmul.wide.u32 %rd6, %r7, 4;\nadd.s64 %rd7, %rd1, %rd6;\n\
+    ld.global.b32 %r8, [%rd7+256];\nld.global.b32 %r9, [%rd7+512];\nld.global.b32 %r10, [%rd7+768];\nadd.s32 %r11, %r8, %r9;\n\
+    add.s32 %r12, %r11, %r10;\nst.global.b32 [%rd3+1024], %r12;\n$L2:";
+
+#[test]
+fn counting_orders_blocks() {
+    let ptx = |barriers: [&str; 2]| {
+        let body = LAST.replace("{1}", barriers[0]).replace("{2}", barriers[1]);
+        kernel(".shared .align 4 .b8 s[4];", &body)
+    };
+    for order in ["order=forward", "order=reverse", "order=random,seed=5"] {
+        let all = ptx(["bar.sync 0;"; 2]);
+        let (words, _) = run(order, &all, &[0; 320], 3, 64).unwrap();
+        let sums: Vec<u32> = (0..64).map(|thread| 3 * (thread ^ 33)).collect();
+        assert_eq!((words[0], &words[256..]), (0, &sums[..]), "{order}");
+        // What a block did since its last barrier is not released; nor do other threads acquire before the next one.
+        let early = run(order, &ptx(["", "bar.sync 0;"]), &[0; 320], 3, 64).unwrap_err();
+        assert!(
+            early.text.contains("which another block wrote"),
+            "{early:?}"
+        );
+        let late = run(order, &ptx(["bar.sync 0;", ""]), &[0; 320], 3, 64).unwrap_err();
+        assert_eq!(late.code, Code::LaunchFailed, "{late:?}");
+    }
+}
+
 #[test]
 fn accesses_stay_in_bounds() {
     let found = error("", "st.global.b32 [%rd3+964], %r1;", 32);
