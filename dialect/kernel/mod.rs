@@ -7,14 +7,21 @@ pub mod verify;
 
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
+use fuser_ir::{Ir, Op};
 
 pub use ops::{
-    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAUNCH, LOAD, LOAD_WITHIN, PREFETCH, REDUCE,
-    RETURN, SCAN, SPLAT, STORE, TABLE, YIELD,
+    ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAST, LAUNCH, LOAD, LOAD_WITHIN, PREFETCH,
+    REDUCE, RETURN, SCAN, SPLAT, STORE, TABLE, YIELD,
 };
 
 /// Threads that run in lockstep.
 pub const WARP: i64 = 32;
+
+/// The ops of a kernel that count its blocks, in program order: their counts lie one behind the other.
+pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
+    let ops = ir.walk(func).into_iter();
+    ops.filter(|&op| ir.is(op, &LAST)).collect()
+}
 
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
@@ -26,7 +33,7 @@ pub static DIALECT: DialectDef = DialectDef {
           through `combine`.\n\n\
           **Threads.** On a GPU the threads of a block run at the same time, and wait for each other only at `kernel.barrier`, and \
           where a thread loop combines over more than one warp, between writing partial results to memory of its own and reading \
-          them. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
+          them, and at `kernel.last`. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
           that lacks one has a race, which the simulated GPU finds.\n\n\
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
           The compiler makes no such kernel.",
@@ -35,6 +42,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &LAUNCH,
         &FOR,
         &IF,
+        &LAST,
         &ALLOC,
         &TABLE,
         &LOAD,

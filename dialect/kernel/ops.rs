@@ -165,6 +165,29 @@ pub static IF: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
+/// `kernel.last`
+pub static LAST: OpDef = OpDef {
+    name: "kernel.last",
+    summary: "what the last of several workers does",
+    doc: "Counts the iterations of the grid loop that come here, those with the same `at`, from 0 to `places - 1`, together. The one that \
+          makes a count `count` runs the body, and the count begins anew at 0. Every place gets a multiple of `count` iterations in a \
+          launch, and `places` is known where the function begins.\n\n\
+          The body may read what all counted iterations stored. On a GPU the threads of a block wait for each other between count and \
+          body, which all of them run; which block comes last is not known, so that the body computes the same whichever it is. It stands \
+          in no other loop than that of the grid. The counts lie in memory that the launch brings along. On a CPU, where an iteration does not know whether others have ended, \
+          there is none (FIR0811).",
+    example: "// %a: index, %n: index, %c: index\nkernel.last %a, %n, %c {\n  kernel.yield\n}",
+    operands: &[
+        operand("at", INDEX, "which count"),
+        operand("places", INDEX, "how many counts there are"),
+        operand("count", INDEX, "the iterations that are counted together"),
+    ],
+    regions: &[region("body", "what the last one does")],
+    syntax: YIELDS,
+    traits: Traits::SINGLE_BLOCK,
+    ..MEMORY
+};
+
 /// `kernel.alloc`
 pub static ALLOC: OpDef = OpDef {
     name: "kernel.alloc",
@@ -390,11 +413,11 @@ pub static RETURN: OpDef = OpDef {
 pub static YIELD: OpDef = OpDef {
     name: "kernel.yield",
     summary: "gives the next values of a loop or the results of a branch",
-    doc: "Ends the body of `kernel.for` or a region of `kernel.if`. Without operands it may be left out in text.",
+    doc: "Ends the body of `kernel.for` or `kernel.last`, or a region of `kernel.if`. Without operands it may be left out in text.",
     example: "// %c: i1\nkernel.if %c {\n  kernel.yield\n}",
     operands: &[operands("values", DATA, "next values, or results")],
     traits: Traits::TERMINATOR,
-    parents: &["kernel.for", "kernel.if"],
+    parents: &["kernel.for", "kernel.if", "kernel.last"],
     ..OpDef::EMPTY
 };
 

@@ -113,10 +113,14 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
 
 /// The threads of a block of `threads` that share the loop `op`: those of a group where it stands in a group loop.
 pub fn sharers(ir: &Ir, op: Op, threads: i64) -> i64 {
-    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
-    let group = outer.find(|&op| ir.str_of(op, "map") == Some("group"));
-    let groups = group.and_then(|group| ir.int_of(group, "groups"));
+    let groups = group(ir, op).and_then(|group| ir.int_of(group, "groups"));
     threads / groups.unwrap_or(1).max(1)
+}
+
+/// The group loop around an op.
+fn group(ir: &Ir, op: Op) -> Option<Op> {
+    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    outer.find(|&op| ir.str_of(op, "map") == Some("group"))
 }
 
 /// True if a thread loop is around an op.
@@ -131,9 +135,15 @@ fn around(ir: &Ir, op: Op) -> Option<Op> {
     outer.find(|&op| ir.is(op, &FOR))
 }
 
-/// True if all tiles of the kernel with this entry block fit into the registers of the threads that alone touch them.
+/// True if all tiles that groups of threads touch in the kernel with this entry block fit into the registers of the threads that alone
+/// touch them.
 pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
-    let mut allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
+    let grouped = |op: Op| {
+        ir.users(ir.result(op, 0))
+            .any(|user| group(ir, user).is_some())
+    };
+    let allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
+    let mut allocs = allocs.filter(|&op| grouped(op));
     let left = allocs.try_fold(MOST_BYTES, |left, alloc| {
         left.checked_sub(own_memory(ir, alloc, threads)?.1)
     });

@@ -659,6 +659,11 @@ const CASES: &[Case] = &[
         "FIR0503",
         "// %c: i1, %x: f32, %y: f64\n%r = kernel.if %c {\n  kernel.yield %x\n} else {\n  kernel.yield %y\n}",
     ),
+    (
+        "kernel.last",
+        "FIR0211",
+        "// %i: index, %x: f32\nkernel.last %i, %i, %x {\n  kernel.yield\n}",
+    ),
     ("kernel.alloc", "FIR0219", "%m = kernel.alloc"),
     (
         "kernel.alloc",

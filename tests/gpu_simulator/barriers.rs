@@ -5,7 +5,7 @@
 
 use fuser::compile::{CompileOptions, compile};
 use fuser::session::Session;
-use fuser_artifact::{Artifact, Code, Step};
+use fuser_artifact::{Artifact, BufferKind, Code, Step};
 use fuser_cuda_sim::device::{Device, Failure, Options};
 use fuser_target::Target;
 
@@ -44,6 +44,11 @@ fn run(artifact: &Artifact, extents: &[i64], machine: &str) -> Result<Vec<Vec<u8
     let mut addresses = Vec::new();
     for number in 0..artifact.buffers.len() as u32 {
         addresses.push(device.allocate(size(number).max(1))?);
+        if artifact.buffers[number as usize].kind == BufferKind::Counts {
+            device
+                .bytes(addresses[number as usize], size(number))?
+                .fill(0);
+        }
     }
     let at = |buffer: u32| addresses[buffer as usize];
     for tensor in &artifact.inputs {

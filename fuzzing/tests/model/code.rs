@@ -127,7 +127,13 @@ impl Decoder<'_> {
     pub fn block(&mut self, block: Block) -> Result<Vec<Code>, String> {
         let mut codes = Vec::new();
         for op in self.ir.block_ops(block) {
-            codes.extend(self.op(op)?);
+            if self.ir.is(op, &kernel::LAST) {
+                // Some iteration runs it.
+                let body = self.ir.body(op, 0).ok_or("a count has no body")?;
+                codes.extend(self.block(body)?);
+            } else {
+                codes.extend(self.op(op)?);
+            }
         }
         Ok(codes)
     }

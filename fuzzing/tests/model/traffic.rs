@@ -114,13 +114,16 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.resident = bytes.resident.max(scratch);
                 let launch = launches.next().ok_or("a step has no launch")?;
                 let own: Vec<i64> = own.iter().map(|e| e.evaluate(extents).unwrap()).collect();
+                // A word for each place is no traffic.
+                let counts = |b: &&u32| artifact.buffers[**b as usize].kind == BufferKind::Counts;
+                let buffers: Vec<u32> = buffers.iter().filter(|b| !counts(b)).copied().collect();
                 let length = |&b: &u32| elements(artifact, b, extents);
                 let lengths: Vec<u64> = buffers.iter().map(length).collect();
                 let func = lowered.kernels[*kernel as usize];
                 let touched = touched(ir, func, &lengths, &own)
                     .map_err(|told| format!("{}: {told}", ir.symbol_name(func).unwrap_or("?")))?;
                 let inputs = ir.operand_count(launch);
-                for (number, &buffer) in buffers.iter().enumerate() {
+                for (number, buffer) in buffers.into_iter().enumerate() {
                     let value = match number.checked_sub(inputs) {
                         None => ir.operand(launch, number),
                         Some(result) => ir.result(launch, result),

@@ -399,6 +399,18 @@ impl Planner<'_> {
                 "compute both in the entry block",
             );
         };
+        if let Some(elements) = sizes.counts {
+            let number = self.artifact.buffers.len() as u32;
+            let name = self.unique_name(&format!("{callee}.counts"), number);
+            self.buffer_names.insert(name.clone());
+            self.artifact.buffers.push(BufferSpec {
+                name,
+                dtype: fuser_artifact::DType::I32,
+                elements,
+                kind: BufferKind::Counts,
+            });
+            buffers.push(number);
+        }
         let block = self.ir.int_of(func, "threads").unwrap_or(1).clamp(1, 1024) as u32;
         self.artifact.steps.push(Step::Launch {
             kernel: position as u32,

@@ -68,6 +68,8 @@ pub struct KernelSizes {
     pub grid: SizeExpr,
     /// Scratch bytes per worker: every allocation rounded up to [`SCRATCH_ALIGN`].
     pub scratch: SizeExpr,
+    /// Counts of blocks; `None` where the kernel counts none.
+    pub counts: Option<SizeExpr>,
 }
 
 /// Reads the sizes of `func`; `extents` are the expressions of its `index` parameters, in order.
@@ -91,9 +93,19 @@ pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSiz
             known.insert(ir.result(op, 0), expr);
         }
     }
+    let places = kernel::counting(ir, func).into_iter();
+    let places = places.map(|op| {
+        let places = ir.operand(op, 1);
+        let constant = ir.made_as(places, Computes::Constant);
+        let constant = constant.and_then(|by| ir.int_of(by, "value"));
+        let constant = constant.map(SizeExpr::constant);
+        known.get(&places).cloned().or(constant)
+    });
+    let places: Vec<SizeExpr> = places.collect::<Option<_>>()?;
     Some(KernelSizes {
         grid,
         scratch: SizeExpr::sum(scratch),
+        counts: (!places.is_empty()).then(|| SizeExpr::sum(places)),
     })
 }
 

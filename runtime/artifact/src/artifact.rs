@@ -8,7 +8,8 @@ use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and sorts.
+/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
+/// sorts, counts of blocks.
 pub const VERSION: u32 = 6;
 
 /// A compiled program.
@@ -197,6 +198,8 @@ pub enum BufferKind {
     /// Memory that is live from the step `first` to the step `last`, both included; its contents before and after are
     /// nobody's, and other temporaries may share it then.
     Temp { first: u32, last: u32 },
+    /// Counts of a launch on a GPU: 0 before the first run, and left as 0 by each launch. No two launches use them at the same time.
+    Counts,
 }
 
 /// A compiled kernel.

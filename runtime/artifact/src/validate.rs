@@ -107,6 +107,9 @@ impl Artifact {
             BufferKind::Temp { .. } => Err(Problem::TempOutput {
                 buffer: tensor.buffer,
             }),
+            BufferKind::Counts => Err(Problem::NotItsBuffer {
+                buffer: tensor.buffer,
+            }),
             BufferKind::Input(_) | BufferKind::Output(_) => Ok(()),
         }
     }
@@ -141,6 +144,10 @@ impl Artifact {
                     .then_some(())
                     .ok_or(Problem::Lifetime { first, last, steps })
             }
+            BufferKind::Counts => match self.target {
+                Target::Cuda { .. } => Ok(()),
+                Target::Cpu { .. } => Err(Problem::CodeForOtherTarget),
+            },
         }
     }
 

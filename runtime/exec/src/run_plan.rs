@@ -297,7 +297,7 @@ impl Planner<'_> {
                     }
                 }
                 BufferKind::Input(input) => Home::Input(input as usize),
-                BufferKind::Output(_) => Home::Own { update_of: None },
+                BufferKind::Output(_) | BufferKind::Counts => Home::Own { update_of: None },
                 BufferKind::Temp { .. } => Home::Arena(0),
             };
             Ok(PlannedBuffer {
@@ -325,7 +325,7 @@ impl Planner<'_> {
                 first,
                 last,
             }),
-            BufferKind::Input(_) | BufferKind::Output(_) => None,
+            BufferKind::Input(_) | BufferKind::Output(_) | BufferKind::Counts => None,
         };
         let pairs = self.artifact.buffers.iter().zip(&buffers);
         let lifetimes: Vec<Lifetime> = pairs.filter_map(lifetime).collect();

@@ -3,6 +3,8 @@
 //! Regions are frames on an explicit stack, so nesting of any depth costs no stack. Outside loops a value goes as soon as
 //! its last use has run, which keeps large programs within memory.
 
+use std::collections::BTreeMap;
+
 use fuser_ir::entity::{Entity, SecondaryMap};
 use fuser_ir::types::TypeKind;
 use fuser_ir::{Block, Ir, Op, Value};
@@ -74,8 +76,10 @@ pub(crate) struct Engine<'a> {
     pub machine: Machine<'a>,
     pub extents: Extents,
     /// Extents as the caller gives them.
-    given: &'a std::collections::BTreeMap<String, i64>,
+    given: &'a BTreeMap<String, i64>,
     pub memory: Memory,
+    /// The iterations that came to each `kernel.last`, by the number of the count.
+    pub counts: BTreeMap<(Op, i64), i64>,
     values: Vec<Option<Slot>>,
     uses: SecondaryMap<Value, usize>,
     names: SecondaryMap<fuser_ir::ir::OpName, Option<Action>>,
@@ -93,6 +97,7 @@ impl<'a> Engine<'a> {
             extents: Extents::default(),
             given: &options.extents,
             memory: Memory::default(),
+            counts: BTreeMap::default(),
             values: vec![None; ir.value_slots()],
             uses: SecondaryMap::default(),
             names: SecondaryMap::default(),

@@ -14,6 +14,7 @@ pub(crate) enum Action {
     Launch,
     For,
     If,
+    Last,
     Alloc,
     Table,
     Load,
@@ -34,6 +35,7 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "launch" => Action::Launch,
         "for" => Action::For,
         "if" => Action::If,
+        "last" => Action::Last,
         "alloc" => Action::Alloc,
         "table" => Action::Table,
         "load" => Action::Load,
@@ -70,6 +72,7 @@ impl Engine<'_> {
             Action::Launch => self.launch(op),
             Action::For => self.start_loop(op),
             Action::If => self.branch(op),
+            Action::Last => self.last(op),
             Action::Alloc => self.alloc(op),
             Action::Table => self.table(op),
             Action::Load => self.load(op),
@@ -112,6 +115,7 @@ impl Engine<'_> {
             return Err(InterpError::invalid("a kernel launches a kernel"));
         }
         let body = self.body(self.callee(op)?, 0)?;
+        self.counts.clear();
         let first = self.memory.next();
         for index in 0..ir.operand_count(op) {
             let mut input = self.operand(op, index)?;
@@ -244,6 +248,24 @@ impl Engine<'_> {
             return self.bind_results(op, Vec::new());
         }
         let body = self.body(op, region)?;
+        self.enter(Some(op), body, None);
+        Ok(())
+    }
+
+    /// Counts, and enters the body of the last one.
+    fn last(&mut self, op: Op) -> Result<()> {
+        let [at, places, count] = [0, 1, 2].map(|index| self.index_operand(op, index));
+        let (at, places, count) = (at?, places?, count?);
+        if !(0..places).contains(&at) {
+            return Err(InterpError::invalid("there is no such count"));
+        }
+        let counted = self.counts.entry((op, at)).or_default();
+        *counted += 1;
+        if *counted < count {
+            return Ok(());
+        }
+        *counted = 0;
+        let body = self.body(op, 0)?;
         self.enter(Some(op), body, None);
         Ok(())
     }

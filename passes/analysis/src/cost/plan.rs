@@ -391,7 +391,7 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
         write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
         workspace_bytes: between.saturating_add(partials),
         flops: sum(&mut ops.map(|n| body.flops(n))),
-        launches: 1 + shared + behind,
+        launches: 1 + behind + if target.is_gpu() { 0 } else { shared },
         ..Cost::default()
     };
     // With fewer steps in the grid than workers, the others are idle.

@@ -157,6 +157,8 @@ impl Checker<'_> {
             self.store(op);
         } else if ir.is(op, &kernel::BARRIER) {
             self.barrier(op);
+        } else if ir.is(op, &kernel::LAST) {
+            self.last(op);
         } else if !is_kernel_op(ir, op) && arith::rule(ir, op).is_none() {
             let help = "lower whole-tensor ops to loops over elements before code generation";
             self.report(
@@ -398,6 +400,29 @@ impl Checker<'_> {
                 help,
             );
         }
+    }
+
+    /// A count of blocks, which is a barrier too.
+    fn last(&mut self, op: Op) {
+        if !self.gpu {
+            let help = "store partial results by grid index and combine them in a second launch";
+            let text = "counts iterations that a CPU runs in any order";
+            return self.report(op, &codes::UNSUPPORTED_OP, At::Op, text, help);
+        }
+        let places = self.ir.operand(op, 1);
+        let inner = |by| self.ir.parent_op(by) != Some(self.func);
+        let constant = self.ir.made_as(places, Computes::Constant).is_some();
+        if !constant && self.ir.def_op(places).is_some_and(inner) {
+            let help = "compute it before the grid loop";
+            let text = "has a number of places that is not known where the function begins";
+            self.report(op, &codes::BAD_NEST, At::Operand(1), text, help);
+        }
+        if !self.inside(op, Map::Grid) || self.inside(op, Map::Seq) {
+            let help = "let it stand in the grid loop alone, whose iterations it counts";
+            let text = "counts no iterations, or a place several times in one";
+            self.report(op, &codes::BAD_NEST, At::Op, text, help);
+        }
+        self.barrier(op);
     }
 
     fn barrier(&mut self, op: Op) {

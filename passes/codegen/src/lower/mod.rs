@@ -342,16 +342,12 @@ fn gpu_function<'ctx>(
     let pointer: BasicMetadataTypeEnum<'ctx> =
         context.ptr_type(AddressSpace::from(GLOBAL_SPACE)).into();
     let is_buffer = |&arg: &fuser_ir::Value| types::shape(ir, arg).is_none();
-    let params: Vec<_> = args
-        .iter()
-        .map(|arg| {
-            if is_buffer(arg) {
-                pointer
-            } else {
-                emit.scalar_type(Elem::Int(64)).into()
-            }
-        })
-        .collect();
+    let counts = !kernel::counting(ir, func).is_empty();
+    let buffers = args.iter().filter(|arg| is_buffer(arg)).count();
+    let extents = args.len() - buffers;
+    let mut params = vec![pointer; buffers + usize::from(counts)];
+    let extent: BasicMetadataTypeEnum<'ctx> = emit.scalar_type(Elem::Int(64)).into();
+    params.extend(std::iter::repeat_n(extent, extents));
     let function =
         emit.module
             .add_function(symbol, context.void_type().fn_type(&params, false), None);
@@ -362,10 +358,14 @@ fn gpu_function<'ctx>(
             place,
             sized(emit, "align", fuser_artifact::limits::BUFFER_ALIGN as u64),
         );
-        if options.noalias {
+        let stored = ir.users(arg).any(|user| ir.is(user, &kernel::STORE));
+        let loaded = ir.users(arg).any(|user| !ir.is(user, &kernel::STORE));
+        // What blocks hand on to the last one changes while it runs.
+        let handed_on = counts && stored && loaded;
+        if options.noalias && !handed_on {
             function.add_attribute(place, flag(emit, "noalias"));
         }
-        if !ir.users(arg).any(|user| ir.is(user, &kernel::STORE)) {
+        if !stored {
             function.add_attribute(place, flag(emit, "readonly"));
         }
     }

@@ -45,7 +45,9 @@ impl SweepLowering<'_> {
         for axis in self.in_value_order(result) {
             let spec = &self.spec.loops[axis];
             let position = order.iter().position(|&o| o == axis);
-            let whole = position.is_none() || cross_grid || position.is_some_and(|p| p > start);
+            let own = self.target.is_gpu() && position.is_some_and(|p| p < self.grid_count());
+            let behind = position.is_none_or(|p| p > start);
+            let whole = if cross_grid { !own } else { behind };
             if whole {
                 dims.push(AccDim {
                     axis,
@@ -164,22 +166,23 @@ impl SweepLowering<'_> {
             .collect();
         let dtype = self.result_dtype(acc.op);
         let acc = acc.clone();
+        let to = (memory, Idx::ZERO, dtype);
         self.guarded(result, &guards, |s| {
-            s.flush_dims(&acc, memory, dtype, &mut FxHashMap::default(), 0)
+            s.flush_dims(&acc, to, &mut FxHashMap::default(), 0)
         })
     }
-    /// Writes out dims `depth..` of an accumulator, one loop each; `depth` is bounded by the rank.
+    /// Writes out dims `depth..` of an accumulator, one loop each, to memory from an element on and as a type; `depth` is bounded by the
+    /// rank.
     pub(super) fn flush_dims(
         &mut self,
         acc: &Accumulator,
-        memory: Value,
-        dtype: DType,
+        to: (Value, Idx, DType),
         ivs: &mut FxHashMap<usize, Idx>,
         depth: usize,
     ) -> Result<(), Unsupported> {
         let result = self.ir().result(acc.op, 0);
         let Some(dim) = acc.dims.get(depth).copied() else {
-            return self.flush_element(acc, memory, dtype, ivs, None);
+            return self.flush_element(acc, to, ivs, None);
         };
         let count = if dim.whole {
             dim.size
@@ -198,9 +201,9 @@ impl SweepLowering<'_> {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(dim.axis, iv);
                 if last {
-                    s.flush_element(acc, memory, dtype, ivs, part.lanes)
+                    s.flush_element(acc, to, ivs, part.lanes)
                 } else {
-                    s.flush_dims(acc, memory, dtype, ivs, depth + 1)
+                    s.flush_dims(acc, to, ivs, depth + 1)
                 }
             })?;
         }
@@ -210,8 +213,7 @@ impl SweepLowering<'_> {
     pub(super) fn flush_element(
         &mut self,
         acc: &Accumulator,
-        memory: Value,
-        dtype: DType,
+        (memory, first, dtype): (Value, Idx, DType),
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
     ) -> Result<(), Unsupported> {
@@ -220,6 +222,7 @@ impl SweepLowering<'_> {
         let value = self.k.cast(value, dtype);
         let result = self.ir().result(acc.op, 0);
         let to = self.offset(result, ivs)?;
+        let to = self.k.add(first, to);
         self.k.store(value, memory, to);
         Ok(())
     }

@@ -376,15 +376,25 @@ impl KernelBuilder<'_> {
     }
     /// Closes it: the body runs where `condition` (an `i1`) holds.
     pub fn close_if(&mut self, open: OpenIf, condition: Value) {
+        self.close_body(&kernel::IF, open, SmallVec::from_slice(&[condition]));
+    }
+    /// Closes a body that runs in the last of `count` grid iterations that come here with the same `at`, which is one of `places`.
+    pub fn close_last(&mut self, open: OpenIf, [at, places, count]: [Idx; 3]) {
+        let outer = std::mem::replace(&mut self.block, open.outer);
+        let operands = [at, places, count].map(|idx| self.index(idx));
+        self.block = outer;
+        self.close_body(&kernel::LAST, open, SmallVec::from_slice(&operands));
+    }
+    fn close_body(&mut self, def: &'static OpDef, open: OpenIf, operands: SmallVec<[Value; 4]>) {
         self.op(&kernel::YIELD, &[], &[], &[]);
         self.block = open.outer;
         let new = NewOp {
-            operands: smallvec![condition],
+            operands,
             regions: smallvec![open.region],
             loc: Some(self.loc),
             ..NewOp::default()
         };
-        let op = self.ir.create_op(&kernel::IF, new);
+        let op = self.ir.create_op(def, new);
         self.ir.append_op(self.block, op);
     }
     /// `a == b` on indices; `None` where it is known to hold.

@@ -6,8 +6,9 @@
 //! %s = kernel.launch callee @f_0 %x extents [[B]]          // and @f_0 holds the loops
 //! ```
 //!
-//! If the sweep accumulates over grid axes, the kernel yields one partial result per worker and a second kernel puts them
-//! together, in the order of the workers: the result is the same however many threads run.
+//! If the sweep accumulates over grid axes, the kernel yields one partial result per worker. On a CPU a second kernel puts them
+//! together, in the order of the workers: the result is the same however many threads run. On a GPU the last block does (`last_block`):
+//! partial results are results of the launch that nobody reads.
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::kernel::rounds;
@@ -23,6 +24,7 @@ use smallvec::smallvec;
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::Outside;
+use super::last_block::GridLoops;
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
@@ -60,8 +62,6 @@ pub const SCRATCH_ALIGN: u64 = 64;
 
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
-/// Threads of a GPU's block that does.
-const COMBINE_THREADS: i64 = 256;
 
 /// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. Returns how many.
 pub fn lower_sweep(
@@ -186,13 +186,19 @@ impl Job<'_> {
             .iter()
             .zip(&partial)
             .map(|(&v, &p)| {
-                if p {
+                if p && !self.target.is_gpu() {
                     self.partial_type(ir, v)
                 } else {
                     Ok(ir.value_type(v))
                 }
             })
             .collect::<Result<_, _>>()?;
+        let mut outputs = outputs;
+        if self.target.is_gpu() {
+            for output in self.shared_outputs(ir) {
+                outputs.push(self.partial_type(ir, output)?);
+            }
+        }
         let symbol = self.name.clone();
         self.emit_kernel(ir, &symbol, &inputs, &outputs, &names)?;
         let launch = self.emit_launch(ir, &symbol, &inputs, &outputs, &names);
@@ -200,7 +206,7 @@ impl Job<'_> {
         let results: Vec<Value> = ir.results(launch).to_vec();
         for (i, (&output, &result)) in self.flat.outputs.iter().zip(&results).enumerate() {
             let mut replacement = result;
-            if partial[i] {
+            if partial[i] && !self.target.is_gpu() {
                 replacement =
                     self.emit_combine(ir, &format!("{symbol}_combine{i}"), output, result, &names)?;
                 count += 1;
@@ -272,6 +278,11 @@ impl Job<'_> {
             .iter()
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|a| reduced.contains(a)))
     }
+    /// The outputs of which a GPU's blocks have partial results.
+    fn shared_outputs(&self, ir: &Ir) -> Vec<Value> {
+        let all = self.flat.outputs.iter().copied();
+        all.filter(|&v| self.is_partial(ir, v)).collect()
+    }
     fn kept_loops(&self, output: Value) -> Vec<usize> {
         let mut list = Vec::new();
         for axis in self.axes.stored(output) {
@@ -283,7 +294,10 @@ impl Job<'_> {
     }
     /// `tensor<partials x kept... x acc>`
     fn partial_type(&self, ir: &mut Ir, output: Value) -> Result<TypeId, Unsupported> {
-        let mut dims = vec![Dim::fixed(self.spec.partials.max(1) as u64)];
+        let mut dims = vec![match self.target.is_gpu() {
+            true => self.rows(ir, output)?,
+            false => Dim::fixed(self.spec.partials.max(1) as u64),
+        }];
         for index in self.kept_loops(output) {
             let Some(extent) = ir.extent(self.spec.loops[index].extent.clone()) else {
                 continue;
@@ -292,6 +306,26 @@ impl Job<'_> {
         }
         let dtype = self.accumulator_dtype(ir, output);
         Ok(ir.tensor(dims, dtype))
+    }
+    /// The partial results of each element of an output on a GPU.
+    fn rows(&self, ir: &mut Ir, output: Value) -> Result<Dim, Unsupported> {
+        let grid: Vec<usize> = self
+            .spec
+            .outer()
+            .into_iter()
+            .take(self.spec.grid_count())
+            .collect();
+        let varies = |v: Value| self.spec.varies(self.axes, v);
+        let all: Vec<Vec<usize>> = self.shared_outputs(ir).into_iter().map(varies).collect();
+        let rows = GridLoops::new(&grid, &all).rows(self.spec, &varies(output));
+        let extent = rows.and_then(|rows| ir.extent(rows));
+        extent.map(Dim::new).ok_or_else(|| Unsupported {
+            op: self.flat.op,
+            reason:
+                "its partial results along a grid axis of a named extent, in tiles, are not counted"
+                    .into(),
+            help: "give that axis a tile of 1".into(),
+        })
     }
     fn accumulator_dtype(&self, ir: &Ir, output: Value) -> DType {
         let dtype = ir.value_kind(output).dtype().unwrap_or(DType::F32);
@@ -311,6 +345,8 @@ impl Job<'_> {
             .iter()
             .chain(&self.flat.outputs)
             .map(|&v| ir.value_name_sym(v))
+            .chain(std::iter::repeat(None))
+            .take(inputs.len() + outputs.len())
             .collect();
         let types: Vec<TypeId> = input_types.iter().chain(outputs).copied().collect();
         let func = OpenFunc::new(
@@ -323,7 +359,12 @@ impl Job<'_> {
             self.spec.threads,
         );
         let values = inputs.iter().chain(&self.flat.outputs).copied();
-        let global: FxHashMap<Value, Value> = values.zip(func.memory.iter().copied()).collect();
+        let values: Vec<Value> = values.collect();
+        let (memory, behind) = func.memory.split_at(values.len());
+        let partials = self.shared_outputs(ir).into_iter();
+        let partials = partials.zip(behind.iter().copied()).collect();
+        let global: FxHashMap<Value, Value> =
+            values.into_iter().zip(memory.iter().copied()).collect();
         let loc = ir.op_loc(self.flat.op);
         let block = func.block;
         let extents = func.extents.clone();
@@ -340,6 +381,7 @@ impl Job<'_> {
             flat: self.flat,
             target: self.target,
             global,
+            partials,
             tables: FxHashMap::default(),
             partial: Idx::ZERO,
             outer: Vec::new(),
@@ -465,10 +507,7 @@ impl Job<'_> {
             &types,
             &[None, ir.value_name_sym(output)],
             names,
-            match self.target.is_gpu() {
-                true => COMBINE_THREADS,
-                false => self.spec.threads,
-            },
+            self.spec.threads,
         );
         let loc = ir.op_loc(self.flat.op);
         let mut k = KernelBuilder {
@@ -493,11 +532,6 @@ impl Job<'_> {
             from: func.memory[0],
             to: func.memory[1],
             lanes: Some(self.spec.vector).filter(|&v| v > 1),
-            map: if self.target.is_gpu() {
-                Map::Thread
-            } else {
-                Map::Seq
-            },
         };
         plan.emit(&mut k);
         k.op(&kernel::RETURN, &[], &[], &[]);
@@ -598,93 +632,21 @@ struct Combining {
     from: Value,
     to: Value,
     lanes: Option<u64>,
-    map: Map,
 }
 
 impl Combining {
     fn emit(&self, k: &mut KernelBuilder) {
-        if self.map == Map::Thread {
-            return self.emit_groups(k);
-        }
         let blocks = k.ceil_div(self.total, Idx::Const(COMBINE_BLOCK));
         let grid = k.open_loop([Idx::ZERO, blocks, Idx::Const(1)], &[]);
         let start = k.mul(Idx::Value(grid.iv), Idx::Const(COMBINE_BLOCK));
         let end = k.add(start, Idx::Const(COMBINE_BLOCK));
         let end = k.min(end, self.total);
-        for part in k.intervals(start, end, self.lanes, self.map) {
+        for part in k.intervals(start, end, self.lanes, Map::Seq) {
             let open = k.open_loop(part.bounds(), &[]);
             self.element(k, Idx::Value(open.iv), part.lanes);
-            k.close_loop(open, &[], self.map, &[]);
+            k.close_loop(open, &[], Map::Seq, &[]);
         }
         k.close_loop(grid, &[], Map::Grid, &[]);
-    }
-    /// On a GPU: groups of threads add up a share of the partial results of each element, and one group what these are.
-    fn emit_groups(&self, k: &mut KernelBuilder) {
-        let width = match self.total {
-            Idx::Const(total) => {
-                total.clamp(1, 32).unsigned_abs().next_power_of_two().max(8) as i64
-            }
-            Idx::Value(_) => 32,
-        };
-        let groups = COMBINE_THREADS / width;
-        let acc = self.combine.accumulator(self.dtype);
-        let tile = k.alloc(&[Idx::Const(COMBINE_THREADS)], acc);
-        let blocks = k.ceil_div(self.total, Idx::Const(width));
-        let grid = k.open_loop([Idx::ZERO, blocks, Idx::Const(1)], &[]);
-        let start = k.mul(Idx::Value(grid.iv), Idx::Const(width));
-        let share = k.ceil_div(self.partials, Idx::Const(groups));
-
-        let open = k.open_loop([Idx::ZERO, Idx::Const(COMBINE_THREADS), Idx::Const(1)], &[]);
-        let thread = Idx::Value(open.iv);
-        let column = k.rem(thread, Idx::Const(width));
-        let at = k.add(start, column);
-        let inside = self.inside(k, at);
-        let branch = k.open_if();
-        let group = k.div(thread, Idx::Const(width));
-        let from = k.mul(group, share);
-        let to = k.add(from, share);
-        let to = k.min(to, self.partials);
-        let sum = self.sum(k, [from, to], |k, partial| {
-            let row = k.mul(partial, self.total);
-            let index = k.add(row, at);
-            k.load(self.from, index, None)
-        });
-        k.store(sum, tile, thread);
-        k.close_if(branch, inside);
-        k.close_loop(open, &[], Map::Thread, &[]);
-
-        let open = k.open_loop([Idx::ZERO, Idx::Const(width), Idx::Const(1)], &[]);
-        let column = Idx::Value(open.iv);
-        let at = k.add(start, column);
-        let inside = self.inside(k, at);
-        let branch = k.open_if();
-        let sum = self.sum(k, [Idx::ZERO, Idx::Const(groups)], |k, group| {
-            let row = k.mul(group, Idx::Const(width));
-            let index = k.add(row, column);
-            k.load(tile, index, None)
-        });
-        let value = k.cast(sum, self.dtype);
-        k.store(value, self.to, at);
-        k.close_if(branch, inside);
-        k.close_loop(open, &[], Map::Thread, &[]);
-        k.close_loop(grid, &[], Map::Grid, &[]);
-    }
-    fn inside(&self, k: &mut KernelBuilder, at: Idx) -> Value {
-        let (at, total) = (k.index(at), k.index(self.total));
-        k.compare("lt", at, total)
-    }
-    /// The results of `load` for the indices of a range, put together in order.
-    fn sum(
-        &self,
-        k: &mut KernelBuilder,
-        [from, to]: [Idx; 2],
-        load: impl FnOnce(&mut KernelBuilder, Idx) -> Value,
-    ) -> Value {
-        let init = self.combine.identity(k, self.dtype);
-        let open = k.open_loop([from, to, Idx::Const(1)], &[init]);
-        let value = load(k, Idx::Value(open.iv));
-        let next = self.combine.apply(k, open.args[0], value);
-        k.close_loop(open, &[next], Map::Seq, &[])[0]
     }
     fn element(&self, k: &mut KernelBuilder, at: Idx, lanes: Option<u64>) {
         let identity = self.combine.identity(k, self.dtype);

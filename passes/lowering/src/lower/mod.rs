@@ -4,7 +4,7 @@
 //! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
 //!
 //! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
-//! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
+//! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `last_block.rs` (sums over the blocks of a GPU), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
 //! loops), `spread.rs` (several of them as one, for threads), `index_set.rs` (loops without guards), `jam.rs` (several rows at
 //! once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `prefetch.rs` (what the next row will read), `stage.rs`
 //! (transposition through tile memory), `scan.rs` (what is handed on along an axis), `launch.rs` (one
@@ -20,6 +20,7 @@ mod effects;
 mod hoisted;
 mod index_set;
 mod jam;
+mod last_block;
 pub mod launch;
 pub mod lower_to_kernel;
 pub mod nest;

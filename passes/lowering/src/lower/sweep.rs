@@ -6,7 +6,8 @@
 //!   worker loop                  the share of grid indices of this worker
 //!     stream loops               accumulators over a stream axis begin before its loop and are written after it
 //!       phase 0, phase 1, ...    nests of tile loops (see `nest`)
-//!   partial results of this worker are written     (a second kernel puts them together, see `launch`)
+//!   partial results of this worker are written     (a CPU's second kernel puts them together, see `launch`; a GPU's last block, see
+//!                                                  `last_block`)
 //! ```
 //!
 //! Guarantees: each sweep output is written exactly once per element; partial sums belong to a worker, which is a function of
@@ -101,6 +102,8 @@ pub struct SweepLowering<'a> {
     pub target: &'a Target,
     /// Global memory of inputs and outputs.
     pub global: FxHashMap<Value, Value>,
+    /// Global memory of the partial results of a GPU's blocks.
+    pub partials: FxHashMap<Value, Value>,
     /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
     pub tables: FxHashMap<Value, Value>,
     /// Element offset of the partial results of the current worker, per accumulator op.
@@ -324,7 +327,11 @@ impl<'a> SweepLowering<'a> {
             steps.push(count);
             total = self.k.mul(total, count);
         }
-        if self.accumulators.iter().any(|a| a.cross_grid) {
+        let shared = self.accumulators.iter().any(|a| a.cross_grid);
+        if shared && self.target.is_gpu() {
+            return self.emit_shares(&grid);
+        }
+        if shared {
             return self.emit_partials(&grid, &steps, total);
         }
         if !grid.is_empty() {

@@ -15,7 +15,7 @@
 //! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
 //! a vector loop and of the loop over its rest do not meet (`place`). Accesses inside one thread loop need no barrier, because
 //! its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
-//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. It is a forward
+//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own. It is a forward
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow.
 
 mod place;
@@ -257,6 +257,12 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
                 Pending::Event(Event::Else),
                 first(op, 0),
             ]);
+        } else if ir.is(op, &kernel::LAST) {
+            // What other blocks are to read is stored by all threads before the block counts; a barrier is before the body.
+            events.push(Event::Access(op, handed_on(ir, op, overlap)));
+            events.extend([Event::Barrier, Event::IfBegin]);
+            let skip = [Pending::Event(Event::IfEnd), Pending::Event(Event::Else)];
+            pending.extend(skip.into_iter().chain([first(op, 0)]));
         } else if ir.is(op, &kernel::FOR) && (map == "grid" || map == "group") {
             // A block runs one iteration, and a group.
             pending.push(first(op, 0));
@@ -306,6 +312,33 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
     } else if !state.is_empty() {
         events.push(Event::Access(op, state));
     }
+}
+
+/// What the last block reads, as if the op that counts did.
+fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
+    let inner = ir
+        .walk(last)
+        .into_iter()
+        .filter(|&op| ir.is(op, &kernel::LOAD));
+    let read = inner.map(|op| ir.operand(op, 0));
+    let global = read.filter(|&v| {
+        matches!(
+            ir.value_kind(v),
+            TypeKind::MemRef {
+                space: MemSpace::Global,
+                ..
+            }
+        )
+    });
+    let access = |memory| Access {
+        memory,
+        writes: false,
+        by: By::Any,
+    };
+    global
+        .filter_map(|v| shared(ir, v, overlap))
+        .map(access)
+        .collect()
 }
 
 /// The memory that an access names, if threads share it.

@@ -8,7 +8,8 @@
 //! - nothing computed from the argument without a reduction between is needed in a later phase than the one that stores,
 //!   for it might be read again there.
 //!
-//! A result that is put together from partial sums is written by a second kernel, which does not see the argument.
+//! A result that is put together from partial sums is written when all have read the argument: by a second kernel, or by the last block of
+//! a GPU that ends. Where that is the last of one place only, other blocks may still read.
 //!
 //! Works on a copy of the program, made once, in which phases are dissolved as lowering does it.
 
@@ -71,12 +72,14 @@ fn same(
     let producer = ir.def_op(result)?;
     let &(_, phase) = ops.iter().find(|(op, _)| *op == producer)?;
     let reduced = axes.reduced(producer);
-    let grid = spec.loops.iter().filter(|l| l.role == Role::Grid);
-    if grid.flat_map(|l| &l.axes).any(|a| reduced.contains(a)) {
-        return Some(true);
-    }
     let operands = list.iter().flat_map(|&op| ir.operands(op));
     let forms: FxHashSet<Value> = operands.filter(|&v| old(v)).collect();
+    let grid = spec.loops.iter().filter(|l| l.role == Role::Grid);
+    let grid: Vec<_> = grid.flat_map(|l| &l.axes).copied().collect();
+    if grid.iter().any(|a| reduced.contains(a)) {
+        let places = spec.threads > 1 && axes.stored(result).any(|a| grid.contains(&a));
+        return Some(!places || forms.is_empty());
+    }
     // A window reads other elements than that of the point.
     let windows = list.iter().filter_map(|&op| axes.window(op));
     if windows.flat_map(|w| w.loads()).any(|v| forms.contains(&v)) {

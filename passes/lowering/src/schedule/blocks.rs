@@ -17,6 +17,10 @@ const VECTORS: u64 = 4;
 /// Threads below which a block has a thread for each vector.
 const FEW_THREADS: u64 = 128;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
+/// Warps of a block that share the rows of a sum of columns.
+const WARPS: u64 = 8;
+/// Rows that each of them has at least.
+const ROWS: u64 = 8;
 
 impl Draft<'_> {
     /// Changes roles and tiles, the lanes' loop last among them, for the blocks of a GPU.
@@ -31,8 +35,25 @@ impl Draft<'_> {
                 one_step.role = Role::Tile;
             }
         }
-        let resident = loops.iter().any(|l| l.role == Role::Tile);
-        if !target.is_gpu() || resident || !self.sums_leave() {
+        if !target.is_gpu() || !self.sums_leave() {
+            return;
+        }
+        let columns = self.columns(loops, vector);
+        let cut = |l: &LoopAxis| l.role == Role::Tile || l.tile == count(target.tile);
+        if let Some((last, tile)) = loops.last_mut().filter(|l| cut(l)).zip(columns) {
+            (last.role, last.tile) = (Role::Grid, tile);
+            // With a warp of a block for each of so many tiles, or few rows, none needs a share of these.
+            let tiles = self.blocks(loops);
+            let all: Vec<LoopAxis> = loops.iter().cloned().map(in_grid).collect();
+            let rows = self.blocks(&all) / tiles.max(1);
+            let most = 2 * target.workers * WARPS;
+            if tiles < most && (tiles < target.workers || rows >= 2 * ROWS) {
+                let streams = loops.iter_mut().filter(|l| l.role == Role::Stream);
+                streams.for_each(|l| l.role = Role::Grid);
+            }
+            return;
+        }
+        if loops.iter().any(|l| l.role == Role::Tile) {
             return;
         }
         if self.blocks(loops) < target.workers && self.keeps_little(loops) {
@@ -99,6 +120,27 @@ impl Draft<'_> {
         vector: u64,
         target: &Target,
     ) -> (i64, i64) {
+        let columns = loops
+            .last()
+            .filter(|_| target.is_gpu() && self.sums_leave());
+        let columns = columns.filter(|l| self.columns(loops, vector) == Some(l.tile));
+        if let Some(columns) = columns {
+            let size = columns
+                .tile
+                .unsigned_abs()
+                .div_ceil(vector)
+                .next_power_of_two();
+            // Warps with few rows have more to put together than to add.
+            let least = 2 * target.workers * ROWS;
+            let all: Vec<LoopAxis> = loops.iter().cloned().map(in_grid).collect();
+            let enough = |warps: &u64| self.blocks(&all) * size >= least * warps * WARP;
+            let halves = std::iter::successors(Some(WARPS), |warps| Some(warps / 2));
+            let warps = halves
+                .take_while(|&warps| warps > 1)
+                .find(enough)
+                .unwrap_or(1);
+            return (count(warps * WARP / size), count(warps * WARP));
+        }
         let row = loops.split_last().filter(|(last, rows)| {
             let plain = |l: &LoopAxis| {
                 l.role == Role::Grid && l.tile == 1 && !l.axes.iter().any(|&a| self.is_reduced(a))
@@ -118,6 +160,56 @@ impl Draft<'_> {
             0 | 1 => (1, threads),
             groups => (count(groups), count(all)),
         }
+    }
+    /// The tile of the last loop where sums keep it and go along others, of no tiles, in any order: as many whole vectors as the threads of a
+    /// warp have one of, most of them. A warp then has its sums in registers.
+    fn columns(&self, loops: &[LoopAxis], vector: u64) -> Option<i64> {
+        let (last, rows) = loops.split_last()?;
+        let summed = |l: &LoopAxis| l.axes.iter().any(|&a| self.is_reduced(a));
+        let walked = |l: &LoopAxis| l.role != Role::Tile && l.tile == 1;
+        let along = |op: &fuser_ir::Op| {
+            let reduced = self.axes.reduced(*op);
+            let mut streams = loops.iter().filter(|l| l.role == Role::Stream);
+            reduced.is_empty() || streams.all(|l| l.axes.iter().all(|a| reduced.contains(a)))
+        };
+        let ordered = |op: &fuser_ir::Op| self.axes.scanned(*op).is_some();
+        let elsewhere = |op: &fuser_ir::Op| self.axes.window(*op).is_some();
+        let fits = last.role != Role::Stream
+            && !summed(last)
+            && !self.ops.iter().any(elsewhere)
+            && rows.iter().all(walked)
+            && rows.iter().any(summed)
+            && self.ops.iter().all(along)
+            && !self.ops.iter().any(ordered);
+        let vectors = static_value(&last.extent).filter(|n| fits && n % vector == 0)? / vector;
+        let least = vectors.clamp(1, WARP / 2);
+        let threads = (least..=vectors.min(WARP))
+            .rev()
+            .find(|n| vectors % n == 0)?;
+        Some(count(threads * vector))
+    }
+    /// Shares of the grid loops along which no sum varies: as many as there are blocks for each index of the others, but none without a
+    /// step.
+    pub(super) fn shares(&self, loops: &[LoopAxis], groups: u64, target: &Target) -> i64 {
+        let grid = |l: &&LoopAxis| l.role == Role::Grid;
+        let crosses = |op: &fuser_ir::Op| {
+            let reduced = self.axes.reduced(*op);
+            let mut loops = loops.iter().filter(grid);
+            loops.any(|l| l.axes.iter().any(|a| reduced.contains(a)))
+        };
+        let sums: Vec<fuser_ir::Op> = self.ops.iter().copied().filter(crosses).collect();
+        let varies = |l: &&LoopAxis| {
+            let results = sums.iter().flat_map(|&op| self.ir.results(op));
+            let mut axes = results.flat_map(|&v| self.axes.stored(v));
+            axes.any(|a| l.axes.contains(&a))
+        };
+        let grid = loops.iter().filter(grid).cloned();
+        let (own, shared): (Vec<LoopAxis>, Vec<LoopAxis>) = grid.partition(|l| varies(&l));
+        let workers = target.partials.saturating_mul(groups);
+        let most = (workers / self.blocks(&own).max(1)).max(1);
+        let known = shared.iter().all(|l| static_value(&l.extent).is_some());
+        let steps = if known { self.blocks(&shared) } else { most };
+        count(steps.clamp(1, most).next_multiple_of(groups))
     }
     /// Steps of the grid.
     fn blocks(&self, loops: &[LoopAxis]) -> u64 {
@@ -161,4 +253,12 @@ impl Draft<'_> {
         };
         !scanned && sums.all(few) && self.ops.iter().any(|&op| !self.axes.reduced(op).is_empty())
     }
+}
+
+/// A streamed loop as one of the grid.
+fn in_grid(mut walked: LoopAxis) -> LoopAxis {
+    if walked.role == Role::Stream {
+        walked.role = Role::Grid;
+    }
+    walked
 }

@@ -86,7 +86,7 @@ impl Draft<'_> {
         Some(Loops {
             vector,
             partials: if accumulates {
-                self.partials(&loops, target)
+                self.partials(&loops, groups.unsigned_abs(), target)
             } else {
                 0
             },
@@ -313,15 +313,12 @@ impl Draft<'_> {
         };
         (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
     }
-    fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
+    fn partials(&self, loops: &[LoopAxis], groups: u64, target: &Target) -> i64 {
+        if target.is_gpu() {
+            return self.shares(loops, groups, target);
+        }
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
-        // A GPU's tiles are as long as its blocks are few.
-        let steps = grid.map(|l| {
-            let extent = static_value(&l.extent)?;
-            let tile = if target.is_gpu() { l.tile } else { 1 };
-            Some(extent.div_ceil(tile.unsigned_abs().max(1)))
-        });
-        let grid: Vec<Option<u64>> = steps.collect();
+        let grid: Vec<Option<u64>> = grid.map(|l| static_value(&l.extent)).collect();
         let most = count(target.partials);
         if grid.contains(&Some(0)) {
             return 1;

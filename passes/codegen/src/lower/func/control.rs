@@ -93,6 +93,18 @@ pub(super) struct OpenIf<'ctx> {
     from: Option<BasicBlock<'ctx>>,
 }
 
+impl<'ctx> OpenIf<'ctx> {
+    pub(super) fn new(op: Op, other: BasicBlock<'ctx>, merge: BasicBlock<'ctx>) -> Self {
+        OpenIf {
+            op,
+            other,
+            merge,
+            yielded: Vec::new(),
+            from: None,
+        }
+    }
+}
+
 /// The state of a counted loop that is kept until its end.
 struct OpenParts {
     stride: i64,
@@ -442,16 +454,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .ir
             .body(op, 0)
             .ok_or_else(|| malformed("a branch has no body"))?;
-        self.enter(
-            block,
-            FrameKind::Then(OpenIf {
-                op,
-                other,
-                merge,
-                yielded: Vec::new(),
-                from: None,
-            }),
-        );
+        self.enter(block, FrameKind::Then(OpenIf::new(op, other, merge)));
         Ok(())
     }
 

@@ -9,10 +9,12 @@
 
 mod access;
 mod control;
+mod last;
 mod running;
 mod whole_lines;
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::counting;
 use fuser_dialects::kernel::rounds::Rounds;
 use fuser_ir::def::Computes;
 use fuser_ir::{Block, Ir, Op, Value};
@@ -52,6 +54,8 @@ struct Launch<'ctx> {
     begin: Option<BasicValueEnum<'ctx>>,
     end: Option<BasicValueEnum<'ctx>>,
     scratch: Option<PointerValue<'ctx>>,
+    /// The counts of a GPU's blocks.
+    counts: Option<PointerValue<'ctx>>,
     scratch_used: Option<BasicValueEnum<'ctx>>,
 }
 
@@ -101,6 +105,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             begin: None,
             end: None,
             scratch: None,
+            counts: None,
             scratch_used: None,
         };
         let (values, frames) = (FxHashMap::default(), Vec::new());
@@ -228,10 +233,19 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
+    /// The buffers, then the counts where the kernel has some, then the extents.
     fn gpu_parameters(&mut self, body: Block) -> Result<(), CodegenError> {
-        for (index, &arg) in self.ir.args(body).iter().enumerate() {
-            let value = self.parameter(index)?;
+        let args = self.ir.args(body).to_vec();
+        let buffers = args.iter().filter(|&&arg| shape(self.ir, arg).is_none());
+        let buffers = buffers.count();
+        let counts = usize::from(!counting(self.ir, self.func).is_empty());
+        for (index, arg) in args.into_iter().enumerate() {
+            let before = if index < buffers { 0 } else { counts };
+            let value = self.parameter(index + before)?;
             self.values.insert(arg, value);
+        }
+        if counts > 0 {
+            self.launch.counts = Some(self.parameter(buffers)?.into_pointer_value());
         }
         Ok(())
     }
@@ -312,6 +326,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.open_loop(op)
         } else if ir.is(op, &kernel::IF) {
             self.open_if(op)
+        } else if ir.is(op, &kernel::LAST) {
+            self.open_last(op)
         } else if ir.is(op, &kernel::YIELD) || ir.is(op, &kernel::RETURN) {
             let values: Vec<Value> = ir.operands(op).collect();
             self.leave(&values)

@@ -1,0 +1,425 @@
+//! Sums over the blocks of a GPU: each block keeps those of its share, and the last one that ends puts all shares together.
+//!
+//! ```text
+//! grid loop                          for each place in the kept grid loops, a block for each share of the others
+//!   accumulators = identity
+//!   the share's steps                add to them
+//!   partial results -> memory
+//!   kernel.last at the place         results = those of all shares in their order, whichever block is the last
+//! ```
+//!
+//! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. Of any other loop a
+//! block has one index. A sum is complete for a place in the loops that it varies along when all blocks of that place have ended; sums
+//! that vary along the same loops are put together at once.
+//!
+//! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
+
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{DType, Value};
+use rustc_hash::FxHashMap;
+
+use super::build::{Idx, KernelBuilder, Map};
+use super::sweep::{Accumulator, SweepLowering, Unsupported};
+use crate::spec::SweepSpec;
+
+/// Threads that put partial results together, at most.
+const MOST_THREADS: i64 = 256;
+
+/// The grid loops of a sweep with sums over the grid: those that none varies along, and the others.
+pub(super) struct GridLoops {
+    shared: Vec<usize>,
+    own: Vec<usize>,
+    /// Those of the others that some sum does not vary along.
+    mixed: Vec<usize>,
+}
+
+impl GridLoops {
+    /// The loops of `grid`, for sums that vary along these loops each.
+    pub(super) fn new(grid: &[usize], sums: &[Vec<usize>]) -> Self {
+        let (own, shared): (Vec<usize>, Vec<usize>) = grid
+            .iter()
+            .partition(|l| sums.iter().any(|varies| varies.contains(l)));
+        let mixed = |l: &usize| sums.iter().any(|varies| !varies.contains(l));
+        Self {
+            mixed: own.iter().copied().filter(mixed).collect(),
+            shared,
+            own,
+        }
+    }
+    /// Those of which a block has one index, in two: the ones that a sum varies along, and the ones that it does not.
+    fn split(&self, varies: &[usize]) -> (Vec<usize>, Vec<usize>) {
+        self.own.iter().partition(|l| varies.contains(l))
+    }
+    /// The partial results of each element of a sum, at least: one for each share and each index of the loops that others vary along.
+    /// `None` where their number is no polynomial of extents.
+    pub(super) fn rows(&self, spec: &SweepSpec, varies: &[usize]) -> Option<ExtentExpr> {
+        let shares = ExtentExpr::constant(number_of_shares(spec));
+        let (_, along) = self.split(varies);
+        let mut loops = along.into_iter().map(|l| &spec.loops[l]);
+        loops.try_fold(shares, |rows, l| match (l.tile, l.extent.as_constant()) {
+            (tile, Some(extent)) => {
+                let steps = (extent + tile - 1) / tile;
+                rows.mul(&ExtentExpr::constant(steps.max(1)))
+            }
+            // A loop that may be empty has a step.
+            (1, None) => rows.mul(&l.extent.add(&ExtentExpr::constant(1))?),
+            (_, None) => None,
+        })
+    }
+}
+
+/// Shares of the shared loops: as many in each block as it has groups.
+fn number_of_shares(spec: &SweepSpec) -> i64 {
+    let groups = spec.groups.max(1);
+    (spec.partials.max(1) + groups - 1) / groups * groups
+}
+
+/// Sums that vary along the same grid loops.
+struct Together {
+    kept: Vec<usize>,
+    /// Loops of which blocks have one index, along which the sums do not vary.
+    along: Vec<usize>,
+    /// The places, and the blocks of each.
+    places: Idx,
+    count: Idx,
+    sums: Vec<Accumulator>,
+}
+
+/// What the blocks of a kernel have in common.
+struct Shares {
+    loops: GridLoops,
+    /// The steps of each grid loop.
+    steps: FxHashMap<usize, Idx>,
+    /// Steps of the shared loops, all and of a share; true if a share is always one.
+    total: Idx,
+    share: Idx,
+    one_step: bool,
+}
+
+impl Shares {
+    fn product(&self, k: &mut KernelBuilder, loops: &[usize]) -> Idx {
+        let steps = loops.iter().map(|l| self.steps[l]);
+        steps.fold(Idx::Const(1), |all, steps| k.mul(all, steps))
+    }
+}
+
+impl SweepLowering<'_> {
+    /// The grid loop of a sweep with sums over the grid.
+    pub(super) fn emit_shares(&mut self, grid: &[usize]) -> Result<(), Unsupported> {
+        let stored = |a: &&Accumulator| self.partials.contains_key(&self.ir().result(a.op, 0));
+        let crossing = self.accumulators.iter().filter(|a| a.cross_grid);
+        let crossing: Vec<Accumulator> = crossing.filter(stored).cloned().collect();
+        let groups = self.spec.groups;
+        let blocks = number_of_shares(self.spec) / groups;
+        let shares = self.shares(grid, &crossing);
+        let together = self.together(&shares, crossing, blocks);
+        let places = shares.product(&mut self.k, &shares.loops.own);
+        let all = self.k.mul(places, Idx::Const(blocks));
+        self.for_loop([Idx::ZERO, all, Idx::Const(1)], Map::Grid, |s, block| {
+            let place = s.k.div(block, Idx::Const(blocks));
+            let number = s.k.rem(block, Idx::Const(blocks));
+            s.decode_loops(&shares, &shares.loops.own, place);
+            if groups > 1 {
+                let from = s.k.mul(number, Idx::Const(groups));
+                let to = s.k.add(from, Idx::Const(groups));
+                let bounds = [from, to, Idx::Const(1)];
+                s.for_loop(bounds, Map::Group(groups), |s, number| {
+                    s.emit_share(&shares, number)
+                })?;
+            } else {
+                s.emit_share(&shares, number)?;
+            }
+            together.iter().try_for_each(|sums| {
+                s.unless_empty(&shares.loops, &sums.kept, |s| s.emit_last(&shares, sums))
+            })
+        })
+    }
+    fn shares(&mut self, grid: &[usize], sums: &[Accumulator]) -> Shares {
+        let number = Idx::Const(number_of_shares(self.spec));
+        let results = sums.iter().map(|sum| self.ir().result(sum.op, 0));
+        let varies: Vec<Vec<usize>> = results.map(|v| self.varies(v)).collect();
+        let mut shares = Shares {
+            loops: GridLoops::new(grid, &varies),
+            steps: FxHashMap::default(),
+            total: Idx::Const(1),
+            share: Idx::ZERO,
+            one_step: false,
+        };
+        for &axis in grid {
+            let tile = Idx::Const(self.spec.loops[axis].tile);
+            let mut steps = self.k.ceil_div(self.extent[axis], tile);
+            if shares.loops.mixed.contains(&axis) {
+                // Sums that do not vary along an empty loop are to be computed: it has a step, in which there is nothing.
+                let some = self.k.min(self.extent[axis], Idx::Const(1));
+                shares.total = self.k.mul(shares.total, some);
+                steps = self.k.max(steps, Idx::Const(1));
+            }
+            shares.steps.insert(axis, steps);
+        }
+        let steps = shares.product(&mut self.k, &shares.loops.shared);
+        shares.total = self.k.mul(shares.total, steps);
+        shares.share = self.k.ceil_div(shares.total, number);
+        shares.one_step = shares.share.is(1) && shares.total == number;
+        shares
+    }
+    fn decode_loops(&mut self, shares: &Shares, loops: &[usize], flat: Idx) {
+        let steps: Vec<Idx> = loops.iter().map(|l| shares.steps[l]).collect();
+        self.decode(loops, &steps, flat);
+    }
+    /// The index of the present step in loops that are walked as one.
+    fn place(&mut self, shares: &Shares, loops: &[usize]) -> Idx {
+        loops.iter().fold(Idx::ZERO, |place, axis| {
+            let place = self.k.mul(place, shares.steps[axis]);
+            self.k.add(place, self.outer[*axis])
+        })
+    }
+    fn together(&mut self, shares: &Shares, sums: Vec<Accumulator>, blocks: i64) -> Vec<Together> {
+        let mut list: Vec<Together> = Vec::new();
+        for sum in sums {
+            let varies = self.varies(self.ir().result(sum.op, 0));
+            let (kept, along) = shares.loops.split(&varies);
+            if let Some(known) = list.iter_mut().find(|t| t.kept == kept) {
+                known.sums.push(sum);
+                continue;
+            }
+            let places = shares.product(&mut self.k, &kept);
+            let steps = shares.product(&mut self.k, &along);
+            list.push(Together {
+                kept,
+                along,
+                places,
+                count: self.k.mul(steps, Idx::Const(blocks)),
+                sums: vec![sum],
+            });
+        }
+        list
+    }
+    /// Runs `body` where none of some loops is empty that others have a step of nevertheless.
+    fn unless_empty(
+        &mut self,
+        loops: &GridLoops,
+        some: &[usize],
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        let mixed = loops.mixed.iter().filter(|l| some.contains(l));
+        let lengths = mixed.map(|&axis| self.extent[axis]);
+        let lengths: Vec<Idx> = lengths.filter(|l| !matches!(l, Idx::Const(1..))).collect();
+        let least = lengths.into_iter().reduce(|a, b| self.k.min(a, b));
+        match least {
+            Some(least) => self.where_less(Idx::ZERO, least, body),
+            None => body(self),
+        }
+    }
+    /// A share of the steps of the shared loops, and its partial results.
+    fn emit_share(&mut self, shares: &Shares, number: Idx) -> Result<(), Unsupported> {
+        self.partial = number;
+        self.init_accumulators(|a| a.cross_grid)?;
+        self.emit_hoisted(0)?;
+        let loops = &shares.loops;
+        let inside = loops.shared.len() + loops.own.len();
+        if shares.one_step {
+            self.decode_loops(shares, &loops.shared, number);
+            self.emit_outer(inside)?;
+        } else {
+            let from = self.k.mul(number, shares.share);
+            let to = self.k.add(from, shares.share);
+            let to = self.k.min(to, shares.total);
+            self.for_loop([from, to, Idx::Const(1)], Map::Seq, |s, step| {
+                s.decode_loops(shares, &loops.shared, step);
+                s.emit_outer(inside)
+            })?;
+        }
+        for sum in self.accumulators.clone() {
+            let result = self.ir().result(sum.op, 0);
+            let Some(&memory) = self.partials.get(&result).filter(|_| sum.cross_grid) else {
+                continue;
+            };
+            let (kept, along) = loops.split(&self.varies(result));
+            let row = self.place(shares, &along);
+            let row = self.k.mul(row, Idx::Const(number_of_shares(self.spec)));
+            let row = self.k.add(row, number);
+            let elements = self.elements(result);
+            let first = self.k.mul(row, elements);
+            let dtype = sum.combine.accumulator(self.result_dtype(sum.op));
+            self.unless_empty(loops, &kept, |s| {
+                s.flush_dims(&sum, (memory, first, dtype), &mut FxHashMap::default(), 0)
+            })?;
+        }
+        Ok(())
+    }
+    /// The number of stored elements of a sum.
+    fn elements(&mut self, result: Value) -> Idx {
+        let loops = self.in_value_order(result).into_iter();
+        loops.fold(Idx::Const(1), |all, axis| {
+            self.k.mul(all, self.extent[axis])
+        })
+    }
+    /// The work of the last block of a place.
+    fn emit_last(&mut self, shares: &Shares, together: &Together) -> Result<(), Unsupported> {
+        let at = self.place(shares, &together.kept);
+        let open = self.k.open_if();
+        let mut tiles: Vec<(DType, Value)> = Vec::new();
+        let steps = shares.product(&mut self.k, &together.along);
+        let rows = self.k.mul(steps, Idx::Const(number_of_shares(self.spec)));
+        for sum in &together.sums {
+            let result = self.ir().result(sum.op, 0);
+            let memory = self.global.get(&result).zip(self.partials.get(&result));
+            let Some((&to, &from)) = memory else { continue };
+            self.combine(sum, rows, [from, to], &mut tiles)?;
+        }
+        self.k
+            .close_last(open, [at, together.places, together.count]);
+        Ok(())
+    }
+    /// The threads that put partial results together, a power of two.
+    fn combining_threads(&self) -> i64 {
+        let threads = self.spec.threads.clamp(1, MOST_THREADS);
+        1 << threads.ilog2()
+    }
+    /// Puts the partial results of the present place together: groups of threads add up a share of the rows of each element, and one group what
+    /// these are. Where the elements are enough for all threads, one thread adds up all rows.
+    fn combine(
+        &mut self,
+        sum: &Accumulator,
+        rows: Idx,
+        [from, to]: [Value; 2],
+        tiles: &mut Vec<(DType, Value)>,
+    ) -> Result<(), Unsupported> {
+        let result = self.ir().result(sum.op, 0);
+        let stride = self.elements(result);
+        let mut sizes = Vec::new();
+        for dim in &sum.dims {
+            if dim.whole {
+                self.base[dim.axis] = Idx::ZERO;
+            }
+            let size = if dim.whole {
+                dim.size
+            } else {
+                self.inner_count(dim.axis)
+            };
+            sizes.push((dim.axis, size));
+        }
+        let count = sizes.iter();
+        let count = count.fold(Idx::Const(1), |all, (_, size)| self.k.mul(all, *size));
+        let threads = self.combining_threads();
+        let width = match count {
+            Idx::Const(count) => count.clamp(1, threads).unsigned_abs().next_power_of_two() as i64,
+            Idx::Value(_) => threads.min(32),
+        };
+        let groups = threads / width;
+        let share = self.k.ceil_div(rows, Idx::Const(groups));
+        let (dtype, acc) = (
+            self.result_dtype(sum.op),
+            sum.combine.accumulator(self.result_dtype(sum.op)),
+        );
+        let partial = |s: &mut Self, range: [Idx; 2], offset: Idx| {
+            s.sum_rows(sum, range, |s, row| {
+                let place = s.k.mul(row, stride);
+                let place = s.k.add(place, offset);
+                s.k.load(from, place, None)
+            })
+        };
+        if groups == 1 {
+            let bounds = [Idx::ZERO, count, Idx::Const(1)];
+            return self.for_loop(bounds, Map::Thread, |s, at| {
+                let offset = s.element_at(result, &sizes, at)?;
+                let value = partial(s, [Idx::ZERO, rows], offset)?;
+                let value = s.k.cast(value, dtype);
+                s.k.store(value, to, offset);
+                Ok(())
+            });
+        }
+        let tile = match tiles.iter().find(|(known, _)| *known == acc) {
+            Some((_, tile)) => *tile,
+            None => self.k.alloc(&[Idx::Const(threads)], acc),
+        };
+        tiles.push((acc, tile));
+        self.for_loop(
+            [Idx::ZERO, count, Idx::Const(width)],
+            Map::Seq,
+            |s, start| {
+                let bounds = [Idx::ZERO, Idx::Const(threads), Idx::Const(1)];
+                s.for_loop(bounds, Map::Thread, |s, thread| {
+                    let column = s.k.rem(thread, Idx::Const(width));
+                    let at = s.k.add(start, column);
+                    s.where_less(at, count, |s| {
+                        let offset = s.element_at(result, &sizes, at)?;
+                        let group = s.k.div(thread, Idx::Const(width));
+                        let first = s.k.mul(group, share);
+                        let last = s.k.add(first, share);
+                        let last = s.k.min(last, rows);
+                        let value = partial(s, [first, last], offset)?;
+                        s.k.store(value, tile, thread);
+                        Ok(())
+                    })
+                })?;
+                let bounds = [Idx::ZERO, Idx::Const(width), Idx::Const(1)];
+                s.for_loop(bounds, Map::Thread, |s, column| {
+                    let at = s.k.add(start, column);
+                    s.where_less(at, count, |s| {
+                        let offset = s.element_at(result, &sizes, at)?;
+                        let value =
+                            s.sum_rows(sum, [Idx::ZERO, Idx::Const(groups)], |s, group| {
+                                let place = s.k.mul(group, Idx::Const(width));
+                                let place = s.k.add(place, column);
+                                s.k.load(tile, place, None)
+                            })?;
+                        let value = s.k.cast(value, dtype);
+                        s.k.store(value, to, offset);
+                        Ok(())
+                    })
+                })
+            },
+        )
+    }
+    /// Runs `body` where `at` is below `end`.
+    fn where_less(
+        &mut self,
+        at: Idx,
+        end: Idx,
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        let [at, end] = [at, end].map(|idx| self.k.index(idx));
+        let condition = self.k.compare("lt", at, end);
+        let open = self.k.open_if();
+        body(self)?;
+        self.k.close_if(open, condition);
+        Ok(())
+    }
+    /// The offset of element `at` of the present place of a result, whose loops have these sizes, outermost first.
+    fn element_at(
+        &mut self,
+        result: Value,
+        sizes: &[(usize, Idx)],
+        at: Idx,
+    ) -> Result<Idx, Unsupported> {
+        let (mut ivs, mut rest) = (FxHashMap::default(), at);
+        for (n, &(axis, size)) in sizes.iter().enumerate().rev() {
+            let index = if n == 0 { rest } else { self.k.rem(rest, size) };
+            ivs.insert(axis, index);
+            if n > 0 {
+                rest = self.k.div(rest, size);
+            }
+        }
+        self.offset(result, &ivs)
+    }
+    /// The results of `load` for the indices of a range, put together in order.
+    fn sum_rows(
+        &mut self,
+        sum: &Accumulator,
+        [from, to]: [Idx; 2],
+        load: impl FnOnce(&mut Self, Idx) -> Value,
+    ) -> Result<Value, Unsupported> {
+        let init = self.identity(sum.combine, sum.op);
+        let bounds = [from, to, Idx::Const(1)];
+        let sums = self.carried_loop(bounds, &[init], Map::Seq, &[], |s, row, args| {
+            let value = load(s, row);
+            Ok(vec![sum.combine.apply(&mut s.k, args[0], value)])
+        })?;
+        sums.first().copied().ok_or_else(|| Unsupported {
+            op: sum.op,
+            reason: "its partial results have no sum".into(),
+            help: "report this program".into(),
+        })
+    }
+}
