@@ -153,26 +153,31 @@ impl Binding {
         }
     }
 
-    /// Checks the number of the operands of a call, and each: `operand` has the address and, where it is known, the length of one.
+    /// Checks the operands of a call: of each the address and, where it is known, the length.
+    #[inline]
     pub fn check(
         &self,
-        [inputs, outputs]: [usize; 2],
-        operand: impl Fn(Operand) -> (u64, Option<usize>),
+        inputs: impl ExactSizeIterator<Item = (u64, Option<usize>)>,
+        outputs: impl ExactSizeIterator<Item = (u64, Option<usize>)>,
     ) -> Result<(), CallError> {
         let [expected_in, expected_out] = &self.bytes;
-        if inputs != expected_in.len() || outputs != expected_out.len() {
+        if inputs.len() != expected_in.len() || outputs.len() != expected_out.len() {
             return Err(CallError::Count {
                 inputs: expected_in.len(),
                 outputs: expected_out.len(),
             });
         }
-        let expected_in = (0..).map(Operand::Input).zip(expected_in);
-        let expected_out = (0..).map(Operand::Output).zip(expected_out);
-        let mut all = expected_in.chain(expected_out);
-        all.try_for_each(|(name, &expected)| check_one(name, expected, operand(name)))
+        for (number, (memory, expected)) in inputs.zip(expected_in).enumerate() {
+            check_one(Operand::Input(number), *expected, memory)?;
+        }
+        for (number, (memory, expected)) in outputs.zip(expected_out).enumerate() {
+            check_one(Operand::Output(number), *expected, memory)?;
+        }
+        Ok(())
     }
 }
 
+#[inline]
 fn check_one(
     operand: Operand,
     expected: usize,

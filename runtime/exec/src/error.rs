@@ -168,7 +168,7 @@ impl fmt::Display for RuntimeError {
             RuntimeError::Capability { needed, found } => {
                 write!(
                     f,
-                    "the artifact is for sm_{needed}, this device is sm_{found}"
+                    "the artifact is for sm_{needed}, this device is sm_{found}: compile for an older GPU, --target=cuda:sm_{found}"
                 )
             }
             RuntimeError::Device { call, message } => write!(f, "{call} failed: {message}"),
@@ -259,8 +259,18 @@ mod tests {
             needed: 90,
             found: 80,
         };
-        let text = "the artifact is for sm_90, this device is sm_80";
+        let text = "the artifact is for sm_90, this device is sm_80: compile for an older GPU, --target=cuda:sm_80";
         assert_eq!(error.to_string(), text);
+        let error = RuntimeError::SharedMemory {
+            kernel: "k".to_string(),
+            bytes: 9,
+            limit: 8,
+            message: Some("CUDA_ERROR_INVALID_VALUE".to_string()),
+        };
+        assert_eq!(
+            error.to_string(),
+            "a block of kernel `k` asks for 9 bytes of shared memory, the device has 8 for one (cuFuncSetAttribute failed: CUDA_ERROR_INVALID_VALUE)"
+        );
         let reason = "CUDA_ERROR_NO_DEVICE".to_string();
         let error = RuntimeError::NoDevice { reason };
         let text = "unsupported: no device (CUDA_ERROR_NO_DEVICE)";

@@ -89,13 +89,9 @@ impl Executable {
     /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN).
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CallError> {
         let binding = &self.binding;
-        binding.check([inputs.len(), outputs.len()], |operand| {
-            let memory: &[u8] = match operand {
-                Operand::Input(input) => inputs[input],
-                Operand::Output(output) => &*outputs[output],
-            };
-            (memory.as_ptr().addr() as u64, Some(memory.len()))
-        })?;
+        let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
+        let given = (inputs.iter(), outputs.iter());
+        binding.check(given.0.map(|x| place(x)), given.1.map(|y| place(y)))?;
         for &(buffer, operand) in &binding.borrowed {
             let (address, bytes) = match operand {
                 Operand::Input(input) => (inputs[input].as_ptr().cast_mut(), inputs[input].len()),

@@ -198,13 +198,12 @@ impl CudaExecutable {
         then: &mut dyn FnMut(usize, sys::CUstream) -> Result<(), RuntimeError>,
     ) -> Result<(), RuntimeError> {
         let binding = &self.binding;
+        let unknown = |address: &u64| (*address, None);
+        binding.check(inputs.iter().map(unknown), outputs.iter().map(unknown))?;
         let given = |operand| match operand {
             Operand::Input(input) => inputs[input],
             Operand::Output(output) => outputs[output],
         };
-        binding.check([inputs.len(), outputs.len()], |operand| {
-            (given(operand), None)
-        })?;
         for &(buffer, operand) in &binding.borrowed {
             self.addresses[buffer] = given(operand);
         }

@@ -242,6 +242,18 @@ mod tests {
         assert!(error.starts_with("unsupported: no device ("), "{error}");
     }
 
+    /// Threads may share programs, and hand executables and graphs on.
+    #[test]
+    fn threads_may_have_what_is_theirs() {
+        fn sent<T: Send>() {}
+        fn shared<T: Send + Sync>() {}
+        shared::<CudaDevice>();
+        shared::<CudaProgram>();
+        shared::<DeviceMemory>();
+        sent::<CudaExecutable>();
+        sent::<CudaGraph>();
+    }
+
     #[test]
     fn symbols_are_listed_once() {
         let unique: std::collections::BTreeSet<&str> = SYMBOLS.into_iter().collect();
