@@ -68,6 +68,7 @@ esac
 # --- correctness --------------------------------------------------------------------------------------------------------------------------
 
 step "examples" test_of fuser gpu_simulator::examples_agree
+step "a bound program" cargo run $profile --locked -q --example gpu_call
 step "random programs" test_of fuser-fuzzing gpu::random_programs_agree
 if [ -z "$quick" ]; then
   step "lit programs" test_of fuser lit_programs_agree --ignored

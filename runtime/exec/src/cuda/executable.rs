@@ -131,6 +131,11 @@ impl CudaExecutable {
         self.version().kernel_name(launch.kernel)
     }
 
+    /// The number of steps of a run: launches, copies and fills.
+    pub(super) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
     /// The segment of a step.
     pub(super) fn segment(&self, step: usize) -> usize {
         let step = self.steps.get(step);

@@ -217,13 +217,13 @@ impl Run {
     fn time(&mut self) -> Result<Vec<f64>, RuntimeError> {
         let [inputs, outputs] = self.addresses();
         let device = self.executable.device().clone();
-        let (events, stream) = (&mut self.events, device.stream());
-        let record = &mut |step, stream| {
-            if events.len() <= step {
-                let timing = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
-                let event = device.context.new_event(timing);
-                events.push(event.map_err(failed("cuEventCreate"))?);
-            }
+        while self.events.len() <= self.executable.steps() {
+            let timing = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+            let event = device.context.new_event(timing);
+            self.events.push(event.map_err(failed("cuEventCreate"))?);
+        }
+        let (events, stream) = (&self.events, device.stream());
+        let record = &mut |step: usize, stream| {
             // SAFETY: the event is alive, and so is the device's stream.
             let recorded = unsafe { result::event::record(events[step].cu_event(), stream) };
             recorded.map_err(failed("cuEventRecord"))
