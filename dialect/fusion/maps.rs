@@ -36,6 +36,10 @@ pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", in
 pub static SCATTER: MapsDef = family("scatter", "one is written at data", scatter);
 /// Along `dim` any element of the operand may make any of the result.
 pub static SORT: MapsDef = family("sort", "kept, one in another order", sort);
+/// Along `dim` the operand's elements, moved around its ends.
+pub static ROLL: MapsDef = family("roll", "kept, one in another order", sort);
+/// The indices that are compared with that along the new axis `dim`.
+pub static ONE_HOT: MapsDef = family("one-hot", "kept, one is new", one_hot);
 /// From `starts`, by `strides`.
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
@@ -286,6 +290,13 @@ fn sort(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         results: results.collect(),
         ..maps
     })
+}
+
+fn one_hot(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, rank) = ranks(ir, op)?;
+    let dim = dim(ir, op, rank)?;
+    let own = iterators((0..rank).filter(|&axis| axis != dim));
+    (from + 1 == rank).then(|| parallel(rank, smallvec![own]))
 }
 
 fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {

@@ -15,6 +15,7 @@
 //! | `product.rs` | `matmul`, `linear` |
 //! | `scatter.rs` | `index_put`, `scatter` |
 //! | `sort.rs` | `sort`, `argsort`, `topk` |
+//! | `composite.rs` | `roll`, `one_hot` |
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
@@ -24,6 +25,7 @@ pub mod arg;
 pub mod binary;
 pub mod build;
 pub mod codes;
+pub mod composite;
 pub mod creation;
 pub mod elementwise;
 pub mod fold;
@@ -46,6 +48,7 @@ use fuser_ir::def::{DialectDef, OpDef};
 
 pub use arg::*;
 pub use binary::*;
+pub use composite::*;
 pub use creation::*;
 pub use gather::*;
 pub use philox::*;
@@ -79,6 +82,7 @@ const LISTS: Lists = Lists(&[
     PRODUCT_OPS,
     SCATTER_OPS,
     SORT_OPS,
+    COMPOSITE_OPS,
 ]);
 
 /// Lists of ops, one behind the other.

@@ -460,6 +460,32 @@ const CASES: &[Case] = &[
         "FIR0301",
         "// %x: tensor<5x4xf32>, %i: tensor<3x2xi64>, %u: tensor<3x4xf32>\n%0 = fusion.scatter %x, %i, %u dim 0 combine set",
     ),
+    // fusion, composites
+    (
+        "fusion.roll",
+        "FIR0304",
+        "// %x: tensor<5x4xf32>\n%0 = fusion.roll %x dim 2 shift 1",
+    ),
+    (
+        "fusion.roll",
+        "FIR0303",
+        "// %x: tensor<?xf32>\n%0 = fusion.roll %x dim 0 shift 1",
+    ),
+    (
+        "fusion.one_hot",
+        "FIR0305",
+        "// %i: tensor<5xi64>\n%0 = fusion.one_hot %i dim 1 shape [2, 3] of f32",
+    ),
+    (
+        "fusion.one_hot",
+        "FIR0307",
+        "// %i: tensor<5xi64>\n%0 = fusion.one_hot %i dim 1 shape [b4] of f32",
+    ),
+    (
+        "fusion.one_hot",
+        "FIR0211",
+        "// %i: tensor<5xf32>\n%0 = fusion.one_hot %i dim 1 shape [3] of f32",
+    ),
     // fusion, sorts
     (
         "fusion.sort",

@@ -244,6 +244,20 @@ def flip(clauses, x):
     return x.moved(lambda a: np.flip(a, clauses["dims"]), x.axes)
 
 
+def roll(clauses, x):
+    return x.moved(lambda a: np.roll(a, clauses["shift"], clauses["dim"]), x.axes)
+
+
+def one_hot(clauses, indices):
+    dim, (own,) = clauses["dim"], clauses["shape"]
+    place = np.arange(own.length).reshape([-1 if d == dim else 1 for d in range(indices.lo.ndim + 1)])
+    here = np.expand_dims(indices.lo.astype(np.int64), dim) == place
+    unsure = ~indices.exact() if indices.open is None else ~indices.exact() | indices.open
+    open = np.broadcast_to(np.expand_dims(unsure, dim), here.shape)
+    axes = indices.axes[:dim] + [Axis(False, own.static)] + indices.axes[dim:]
+    return Value(clauses["of"], here.astype(computes(clauses["of"])), open=open, axes=axes)
+
+
 def pad(clauses, x, value):
     low, high = clauses["low"], clauses["high"]
     amounts = list(zip(low, high))
@@ -311,5 +325,5 @@ def take_along(clauses, x, indices):
 MOVES = {
     "broadcast": broadcast, "expand": expand, "squeeze": squeeze, "permute": permute, "reshape": reshape, "copy": copy,
     "segment_set": copy, "slice": slice_, "flip": flip, "pad": pad, "cat": cat,
-    "take": take, "take_along": take_along,
+    "take": take, "take_along": take_along, "roll": roll, "one_hot": one_hot,
 }

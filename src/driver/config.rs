@@ -268,7 +268,7 @@ pub struct Config {
     pub target: Option<Target>,
     /// `--shape`: lengths of named extents that passes decide for.
     pub shapes: BTreeMap<String, u64>,
-    /// `--executors`: who may run products as a whole; empty for all.
+    /// `--executors`: who may run ops as a whole; empty for all.
     pub executors: String,
     /// `--segments-from`: the file of a grouping.
     pub segments_from: Option<String>,

@@ -230,7 +230,7 @@ static FLAGS: &[Flag] = &[
     Flag {
         names: &["executors"],
         value: Some(executors::PLACEHOLDER),
-        doc: "who may run products as a whole (all); see docs/products.md",
+        doc: "who may run products, scatters and sorts as a whole (all)",
         set: |config, value| {
             executors::check(value)?;
             config.executors = value.into();

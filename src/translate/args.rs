@@ -99,7 +99,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
     (
         "executors",
         executors::PLACEHOLDER,
-        "who may run products as a whole (all); see docs/products.md",
+        "who may run products, scatters and sorts as a whole (all)",
     ),
     (
         "output",

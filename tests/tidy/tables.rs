@@ -27,6 +27,7 @@ const ALL: &[&str] = &[
     "product",
     "scatter",
     "sort",
+    "composite",
 ];
 
 /// A table besides: which ops it has, where it stands, and what an op's entry looks like, with the op's name for `{}` and the name

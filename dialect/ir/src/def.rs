@@ -252,6 +252,8 @@ pub enum OpClass {
     Scatter,
     /// Elements along an axis are put in order.
     Sort,
+    /// Several steps, which are of no other class together.
+    Composite,
     /// Only the shape or the layout changes: no arithmetic.
     Shape,
     /// Makes a tensor from nothing.

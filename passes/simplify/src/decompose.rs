@@ -20,6 +20,7 @@ mod arg;
 mod call;
 mod product;
 mod random;
+mod roll;
 mod scatter;
 mod sort;
 
@@ -44,7 +45,8 @@ pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place; `mean`, `argmax` and `argmin` likewise, and random numbers by arithmetic on random bits. A product \
+          scheduling can place; `mean`, `argmax` and `argmin` likewise, `roll` by slices, `one_hot` by a comparison, and random \
+          numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. So do scatters: one that no executor takes becomes a \
           comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. `--explain` tells who takes which and why. \
@@ -78,6 +80,8 @@ static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::ARGMAX, arg::argmax),
     (&fusion::ARGMIN, arg::argmin),
     (&fusion::TOPK, sort::topk),
+    (&fusion::ROLL, roll::roll),
+    (&fusion::ONE_HOT, roll::one_hot),
     (&fusion::UNIFORM, random::uniform),
     (&fusion::NORMAL, random::normal),
     (&fusion::BERNOULLI, random::bernoulli),

@@ -71,6 +71,11 @@ pub(crate) fn execute(
             let dim = crate::machine::extent(site.int("dim")?)?;
             machine.arg(greatest, x, dim, site.flag("keepdim"), site.dtype("of")?)
         }
+        (Code::Roll, [x]) => {
+            let dim = crate::machine::extent(site.int("dim")?)?;
+            machine.roll(x, dim, site.int("shift")?)
+        }
+        (Code::OneHot, [x]) => one_hot(machine, site, x),
         (Code::Sort, [x]) => {
             let of = site.flag("of").then(|| site.dtype("of")).transpose()?;
             sort(machine, site, x, of, site.flag("descending"))
@@ -103,6 +108,14 @@ fn sort(
         false => None,
     };
     machine.sort(x, dim, of, first, descending)
+}
+
+fn one_hot(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Tensor> {
+    let dim = crate::machine::extent(site.int("dim")?)?;
+    match site.axes("shape")?[..] {
+        [own] => machine.one_hot(x, dim, own, site.dtype("of")?),
+        _ => Err(InterpError::invalid("`shape` is not one extent")),
+    }
 }
 
 /// The op's name without its dialect.

@@ -103,7 +103,7 @@ pub static FLAGS: &[Flag] = &[
         &[],
         Value(executors::PLACEHOLDER),
         G::Passes,
-        "who may run products as a whole (all); see docs/products.md",
+        "who may run products, scatters and sorts as a whole (all)",
         |c, v| {
             executors::check(v.unwrap_or_default())?;
             c.executors = text(v);

@@ -8,6 +8,7 @@ use fuser_ir::def::{ClauseKind, DTypes, OpDef, Traits};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType};
 
+use super::composites;
 use super::facts;
 use super::gather;
 use super::maker::{Clause, Maker};
@@ -43,6 +44,8 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "matmul" | "linear" => products::draw(maker, def),
         "index-put" | "scatter" => scatter::draw(maker, def),
         "sort" => sort::draw(maker, def),
+        "roll" => composites::roll(maker, def),
+        "one-hot" => composites::one_hot(maker),
         "create" => create(maker, def),
         _ => None,
     }

@@ -62,6 +62,7 @@ impl Call {
             OpClass::Elementwise
             | OpClass::Reduction
             | OpClass::Scan
+            | OpClass::Composite
             | OpClass::Shape
             | OpClass::Creation
             | OpClass::Structure

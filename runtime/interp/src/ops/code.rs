@@ -31,6 +31,8 @@ pub(crate) enum Code {
     /// The elements in order, or their indices.
     Sort,
     TopK,
+    Roll,
+    OneHot,
     Reduce(Reduce),
     /// A reduction by a function of two elements that keeps every step.
     Scan(Binary),
@@ -167,6 +169,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("nextafter", Code::Binary(Binary::Nextafter)),
     ("normal", Code::Normal),
     ("not", Code::Unary(Unary::Not)),
+    ("one_hot", Code::OneHot),
     ("or", Code::Binary(Binary::Or)),
     ("pad", Code::Pad),
     ("permute", Code::Shape(Shape::Permute)),
@@ -178,6 +181,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("rem", Code::Binary(Binary::Rem)),
     ("remainder", Code::Binary(Binary::Remainder)),
     ("reshape", Code::Shape(Shape::Reshape)),
+    ("roll", Code::Roll),
     ("round", Code::Unary(Unary::Round)),
     ("rsqrt", Code::Formula(RSQRT)),
     ("scatter", Code::Scatter(false)),

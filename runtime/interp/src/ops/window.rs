@@ -4,8 +4,10 @@ use super::elementwise::{chunks, join};
 use super::with_lane;
 use crate::error::{InterpError, Result};
 use crate::machine::Machine;
+use crate::number::Number;
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
+use fuser_ir::DType;
 
 /// The placement of one operand of `cat` or `pad` in the result.
 struct Piece<'a> {
@@ -83,6 +85,63 @@ impl Machine<'_> {
                     }
                     let from = index.iter().zip(&strides).map(|(i, s)| i * s).sum();
                     L::load(x, from, 1, std::slice::from_mut(lane));
+                }
+            });
+        }))
+    }
+
+    /// Element `i` along `dim` is the operand's element `i - shift`, around the ends of the axis.
+    pub(crate) fn roll(&mut self, x: &Tensor, dim: usize, shift: i64) -> Result<Tensor> {
+        let axes = x.axes().to_vec();
+        let Some(length) = axes.get(dim).map(|axis| axis.stored()) else {
+            return Err(InterpError::invalid("`dim` is no axis"));
+        };
+        let strides = x.strides();
+        let draft = self.draft(x.dtype(), axes.clone())?;
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            let mut index = vec![0; axes.len()];
+            chunks::<L>(part, |at, row| {
+                for (i, lane) in row.iter_mut().enumerate() {
+                    unravel(&axes, at + i, &mut index);
+                    let moved = index[dim] as i128 - i128::from(shift);
+                    index[dim] = moved.rem_euclid(length as i128) as usize;
+                    let from = index.iter().zip(&strides).map(|(i, s)| i * s).sum();
+                    L::load(x, from, 1, std::slice::from_mut(lane));
+                }
+            });
+        }))
+    }
+
+    /// 1 where the index along the new axis `dim` is that of `indices`, else 0.
+    pub(crate) fn one_hot(
+        &mut self,
+        indices: &Tensor,
+        dim: usize,
+        own: Axis,
+        of: DType,
+    ) -> Result<Tensor> {
+        let mut axes = indices.axes().to_vec();
+        if dim > axes.len() {
+            return Err(InterpError::invalid("`dim` is no axis"));
+        }
+        axes.insert(dim, own);
+        let strides = indices.strides();
+        let draft = self.draft(of, axes.clone())?;
+        with_lane!(self.kind(of), L => self.fill(draft, |part| {
+            let mut index = vec![0; axes.len()];
+            chunks::<L>(part, |at, row| {
+                for (i, lane) in row.iter_mut().enumerate() {
+                    unravel(&axes, at + i, &mut index);
+                    let others = (0..index.len()).filter(|&axis| axis != dim);
+                    let from = others.zip(&strides).map(|(axis, s)| index[axis] * s).sum();
+                    let Some(held) = indices.int(from) else {
+                        continue;
+                    };
+                    let here = usize::try_from(held.v) == Ok(index[dim]);
+                    *lane = <L as Number>::constant(f64::from(u8::from(here)), here.into());
+                    if held.unsure {
+                        *lane = <L as Number>::undecided(*lane);
+                    }
                 }
             });
         }))
