@@ -1,9 +1,11 @@
 """Programs as JAX lowers them, with inputs and the results that JAX computes: the texts of `stablehlo/`.
 
     python texts.py FOLDER
+    python texts.py --models FOLDER
 
 Each file is a module as `jax.jit(f).lower(...).as_text()` prints it and, in comments behind it, the elements of inputs and results.
-Needs JAX (made with 0.10.2, on a CPU); the tests need the texts only.
+Needs JAX (made with 0.10.2, on a CPU); the tests need the texts only. `--models` writes some of them at other sizes, without
+elements: `fuser-translate --import=stablehlo` makes `examples/models` of those.
 """
 
 import sys
@@ -89,7 +91,8 @@ def rotary(x, base=10000.0):
 
 def llama(x, n1, wq, wk, wv, wo, n2, wg, wu, wd):
     b, s, h = x.shape
-    heads, groups = 2, 1
+    heads = max(h // 16, 2)
+    groups = heads // 2
     y = rms_norm(x, n1)
     q = rotary((y @ wq).reshape(b, s, heads, -1))
     k = rotary((y @ wk).reshape(b, s, groups, -1))
@@ -117,7 +120,7 @@ def gpt2(x, g1, b1, wqkv, bqkv, wo, bo, g2, b2, w1, c1, w2, c2, keep1, keep2):
     b, s, h = x.shape
     y = layer_norm(x, g1, b1)
     q, k, v = jnp.split(y @ wqkv + bqkv, 3, axis=-1)
-    q, k, v = (t.reshape(b, s, 2, -1) for t in (q, k, v))
+    q, k, v = (t.reshape(b, s, max(h // 16, 2), -1) for t in (q, k, v))
     a = attention(q, k, v).reshape(b, s, h) @ wo + bo
     x = x + jnp.where(keep1 > 0, a / 0.9, 0.0)
     y = jax.nn.gelu(layer_norm(x, g2, b2) @ w1 + c1, approximate=True) @ w2 + c2
@@ -216,7 +219,7 @@ def router(x, w):
     p = jax.nn.softmax(x @ w)
     expert = jnp.argmax(p, axis=-1)
     gate = p.max(-1)
-    load = jax.nn.one_hot(expert, 3).mean(0)
+    load = jax.nn.one_hot(expert, w.shape[1]).mean(0)
     return expert, gate, (load * p.mean(0)).sum() * 3
 
 
@@ -333,6 +336,42 @@ def refused_convolution(x, w):
     return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
 
+# Names of programs, and of their parameters with shapes: batch 2, 32 places, 64 channels in 4 heads.
+X, H, W = (2, 32, 64), (64,), (64, 64)
+LLAMA_NAMES = "x norm1 wq wk wv wo norm2 w_gate w_up w_down".split()
+LLAMA_SHAPES = [X, H, W, (64, 32), (64, 32), W, H, (64, 176), (64, 176), (176, 64)]
+GPT2_NAMES = "x scale1 shift1 wqkv bqkv wo bo scale2 shift2 w1 b1 w2 b2 keep1 keep2".split()
+GPT2_SHAPES = [X, H, H, (64, 192), (192,), W, H, H, H, (64, 256), (256,), (256, 64), H, X, X]
+IMAGE = (4, 8, 6, 6)
+MODELS = {
+    "llama_block": (LLAMA_NAMES, LLAMA_SHAPES),
+    "llama_block_backward": ([*LLAMA_NAMES, "dy"], [*LLAMA_SHAPES, X]),
+    "gpt2_block": (GPT2_NAMES, GPT2_SHAPES),
+    "gpt2_block_backward": ([*GPT2_NAMES, "dy"], [*GPT2_SHAPES, X]),
+    "router": (["x", "w"], [(64, 64), (64, 8)]),
+    "cross_entropy": (["logits", "labels"], [(64, 250), ((64,), i32)]),
+    "cross_entropy_backward": (["logits", "labels"], [(64, 7), ((64,), i32)]),
+    "adam": ("p0 p1 g0 g1 m0 m1 v0 v1".split(), [H, W] * 4),
+    "batch_norm_backward": (["x", "scale", "shift", "dy"], [IMAGE, (8,), (8,), IMAGE]),
+    "group_norm_backward": (["x", "scale", "shift", "dy"], [IMAGE, (8,), (8,), IMAGE]),
+    "instance_norm_backward": (["x", "dy"], [(4, 8, 36), (4, 8, 36)]),
+    "embedding": (["tokens", "table", "positions"], [((4, 32), i32), (100, 64), (32, 64)]),
+    "k_means_step": (["points", "centers"], [(200, 16), (4, 16)]),
+    "quantize": (["x"], [(64, 64)]),
+}
+
+
+def models(folder):
+    for name, (names, shapes) in MODELS.items():
+        f = PROGRAMS[name][0]
+        source = f"lambda {', '.join(names)}: f({', '.join(names)})"
+        named = eval(source, {"f": f})
+        named.__name__ = name
+        args = list(inputs(shapes, np.random.default_rng(0)))
+        text = jax.jit(named, keep_unused=True).lower(*args).as_text(debug_info=True)
+        Path(folder, f"{name}.mlir").write_text(text)
+
+
 def inputs(shapes, draw):
     for shape in shapes:
         shape, dtype = shape if len(shape) == 2 and not isinstance(shape[1], int) else (shape, jnp.float32)
@@ -370,4 +409,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    models(sys.argv[2]) if sys.argv[1] == "--models" else main(sys.argv[1])
