@@ -145,13 +145,21 @@ pub static PHASE: OpDef = OpDef {
     doc: "Its ops are done in one walk over the tile of the enclosing sweep. What it yields stays resident for later phases, or \
           is an output of the sweep. With `before` it runs once before the loops along these axes, which are the last of the outer \
           ones (all of the grid or none of it, then stream), and what it yields stays resident through them: its values must not \
-          vary along them. The clause is a decision of the scheduler and has no effect on values.",
+          vary along them. With `after` it runs once when these loops of the grid have ended, where sums along them are complete: the last block \
+          of a GPU does it. The clauses are decisions of the scheduler and have no effect on values.",
     example: "task.program @f(%x: tensor<4x8xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 {\n    %y = task.sweep {\n      %y = task.phase {\n        %y = fusion.sum %x dims [1]\n        task.yield %y\n      }\n      task.yield %y\n    }\n    task.yield %y\n  }\n  task.return %y\n}",
-    clauses: &[optional(
-        "before",
-        ClauseKind::StringArray,
-        "outer loops of the sweep that do not change its values: it runs once before them",
-    )],
+    clauses: &[
+        optional(
+            "before",
+            ClauseKind::StringArray,
+            "outer loops of the sweep that do not change its values: it runs once before them",
+        ),
+        optional(
+            "after",
+            ClauseKind::StringArray,
+            "loops of the grid along which the sums go that it reads: it runs once after them",
+        ),
+    ],
     parents: &["task.sweep"],
     ..BOUNDARY
 };

@@ -172,6 +172,34 @@ fn threads_share_an_axis_that_a_reduction_keeps() {
     }
 }
 
+/// Sums over three sets of axes, and what is computed from them, are one launch that has a block for each multiprocessor.
+#[test]
+fn sums_over_other_axes_share_a_launch() {
+    let text = "task.program @f(%x: tensor<6x96x128xbf16>) -> (tensor<6x128xbf16>, tensor<128xbf16>, tensor<6x96x128xbf16>) {
+  %w = fusion.cast %x to f32
+  %a = fusion.sum %w dims [1]
+  %b = fusion.cast %a to bf16
+  %q = fusion.mul %w, %w
+  %c = fusion.sum %q dims [0, 1]
+  %d = fusion.sqrt %c
+  %e = fusion.cast %d to bf16
+  %r = fusion.sum %q dims [2]
+  %s = fusion.broadcast %r dims [0, 1] shape [6, 96, 128]
+  %y = fusion.add %s, %w
+  %z = fusion.cast %y to bf16
+  task.return %b, %e, %z
+}";
+    let program = Program::new("sums", text, "f");
+    let kernels = kernels(&program);
+    assert!(
+        matches!(kernels[..], [(1, 132.., _)]),
+        "launches, blocks, barriers: {kernels:?}"
+    );
+    for machine in MACHINES {
+        assert_eq!(failure(&program, machine), None);
+    }
+}
+
 /// Rows of fewer vectors than a warp has threads share a block, and need no barrier; the last block may have fewer rows than others.
 #[test]
 fn short_rows_share_a_block() {

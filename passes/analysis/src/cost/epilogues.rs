@@ -11,6 +11,8 @@
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
+use fuser_target::Target;
+
 use super::body::{Body, Mask, Source};
 use super::units::Draft;
 
@@ -63,6 +65,41 @@ pub(super) fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
         ops
     });
     sorted.collect()
+}
+
+/// The walks behind a sweep, the first ones, that the last block of a GPU does where it puts the sums over the blocks together: elementwise
+/// ops at the elements of sums that vary along the same axes.
+pub(super) fn in_last_block(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> usize {
+    let sum = |i: u32| {
+        let node = &body.nodes[i as usize];
+        draft.accumulators.contains(&i) && node.reduced & grid != 0
+    };
+    let mut known: Vec<u32> = Vec::new();
+    let mut folds = |walk: &Vec<u32>| {
+        let stored = walk.iter().map(|&i| body.nodes[i as usize].stored);
+        let stored = stored.fold(0, |all, own| all | own);
+        known.extend(walk);
+        let alike = |i: u32| matches!(body.nodes[i as usize].stored, own if own == stored);
+        let plain = |&i: &u32| {
+            let node = &body.nodes[i as usize];
+            let simple = node.reduced == 0 && node.scanned == 0 && node.touches.is_none();
+            let here = |p| known.contains(&p) || sum(p) && alike(p);
+            simple
+                && (node.stored == 0 || alike(i))
+                && node.elsewhere.is_empty()
+                && node.crossed.is_empty()
+                && producers(body, i).all(here)
+        };
+        let reads = |&i: &u32| producers(body, i).any(sum);
+        walk.iter().all(plain) && walk.iter().any(reads)
+    };
+    match target.is_gpu() {
+        true => walks(body, draft)
+            .iter()
+            .take_while(|walk| folds(walk))
+            .count(),
+        false => 0,
+    }
 }
 
 fn producers(body: &Body, index: u32) -> impl Iterator<Item = u32> + '_ {

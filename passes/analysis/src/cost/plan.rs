@@ -143,6 +143,8 @@ pub struct Sweep {
     pub accumulators: Vec<Op>,
     /// Ops on accumulated results, by the walk over their own space that computes them, after the results of all workers are combined.
     pub epilogues: Vec<Vec<Op>>,
+    /// Those of them, the first ones, that a GPU's last block computes where it puts the results of all together.
+    pub in_last_block: usize,
     /// Inputs of the segment that it loads.
     pub loads: Vec<Value>,
     /// Results of earlier sweeps that it loads.
@@ -369,7 +371,9 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let (_, grid) = roles::assign(body, draft, target);
     let partials = roles::partial_bytes(body, draft, grid, target);
     let shared = roles::shared(body, draft, grid).count() as u64;
-    let behind = epilogues::walks(body, draft).len() as u64;
+    let folded = epilogues::in_last_block(body, draft, grid, target);
+    let late_walks = epilogues::walks(body, draft).split_off(folded);
+    let behind = late_walks.len() as u64;
     // What has no step reads nothing.
     let is_empty = body.elements(draft.space) == 0;
     let own: &[u32] = if is_empty { &[] } else { &draft.loads };
@@ -380,8 +384,16 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let twice = loaded_bytes(body, &draft.epilogue, &twice);
     let loaded = loaded_bytes(body, &draft.body, own).saturating_add(late);
     let own: &[u32] = if is_empty { &[] } else { &draft.fetches };
-    let fetched =
-        |outputs| bytes(own, outputs).saturating_add(bytes(&draft.epilogue_fetches, outputs));
+    // The last block has its sums at hand.
+    let sources = late_walks.iter().flatten();
+    let sources = sources.flat_map(|&i| body.nodes[i as usize].sources.iter());
+    let read: FxHashSet<u32> = sources.filter_map(Source::node).collect();
+    let at_hand = |i: &u32| draft.accumulators.contains(i) && !read.contains(i);
+    let late_fetches = draft.epilogue_fetches.iter().copied();
+    let late_fetches: Vec<u32> = late_fetches
+        .filter(|i| folded == 0 || !at_hand(i))
+        .collect();
+    let fetched = |outputs| bytes(own, outputs).saturating_add(bytes(&late_fetches, outputs));
     let between = fetched(false).saturating_add(bytes(&draft.keeps, false));
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
@@ -444,7 +456,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         let ops = ops(list).into_iter();
         ops.flat_map(|op| ir.results(op).iter().copied()).collect()
     };
-    let (axes, _) = roles::assign(body, draft, target);
+    let (axes, grid) = roles::assign(body, draft, target);
     let count = draft.phases.iter().max().map_or(0, |m| m + 1);
     let mut first: FxHashMap<Op, u32> = FxHashMap::default();
     for (&i, &phase) in draft.body.iter().zip(&draft.phases) {
@@ -492,6 +504,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         phases,
         accumulators: ops(&draft.accumulators),
         epilogues: walks.map(|walk| ops(&walk)).collect(),
+        in_last_block: epilogues::in_last_block(body, draft, grid, target),
         loads: inputs(&draft.loads),
         epilogue_loads,
         fetches: values(&draft.fetches),

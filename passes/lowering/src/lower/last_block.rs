@@ -19,6 +19,7 @@ use fuser_ir::{DType, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, KernelBuilder, Map};
+use super::effects::Effect;
 use super::sweep::{Accumulator, SweepLowering, Unsupported};
 use crate::spec::SweepSpec;
 
@@ -82,7 +83,8 @@ struct Together {
     /// The places, and the blocks of each.
     places: Idx,
     count: Idx,
-    sums: Vec<Accumulator>,
+    /// The sums, those together whose elements lie alike.
+    sums: Vec<Vec<Accumulator>>,
 }
 
 /// What the blocks of a kernel have in common.
@@ -179,7 +181,12 @@ impl SweepLowering<'_> {
             let varies = self.varies(self.ir().result(sum.op, 0));
             let (kept, along) = shares.loops.split(&varies);
             if let Some(known) = list.iter_mut().find(|t| t.kept == kept) {
-                known.sums.push(sum);
+                let axes = |sum: &Accumulator| sum.dims.iter().map(|d| d.axis).collect::<Vec<_>>();
+                let alike = |list: &&mut Vec<Accumulator>| axes(&list[0]) == axes(&sum);
+                match known.sums.iter_mut().find(alike) {
+                    Some(list) => list.push(sum),
+                    None => known.sums.push(vec![sum]),
+                }
                 continue;
             }
             let places = shares.product(&mut self.k, &kept);
@@ -189,7 +196,7 @@ impl SweepLowering<'_> {
                 along,
                 places,
                 count: self.k.mul(steps, Idx::Const(blocks)),
-                sums: vec![sum],
+                sums: vec![vec![sum]],
             });
         }
         list
@@ -258,18 +265,56 @@ impl SweepLowering<'_> {
     fn emit_last(&mut self, shares: &Shares, together: &Together) -> Result<(), Unsupported> {
         let at = self.place(shares, &together.kept);
         let open = self.k.open_if();
-        let mut tiles: Vec<(DType, Value)> = Vec::new();
         let steps = shares.product(&mut self.k, &together.along);
         let rows = self.k.mul(steps, Idx::Const(number_of_shares(self.spec)));
-        for sum in &together.sums {
-            let result = self.ir().result(sum.op, 0);
-            let memory = self.global.get(&result).zip(self.partials.get(&result));
-            let Some((&to, &from)) = memory else { continue };
-            self.combine(sum, rows, [from, to], &mut tiles)?;
+        // Of steps that are over nothing is known here.
+        self.scalars.clear();
+        self.resident.clear();
+        let mut tiles = Vec::new();
+        for sums in &together.sums {
+            self.combine(sums, rows, &mut tiles)?;
         }
         self.k
             .close_last(open, [at, together.places, together.count]);
         Ok(())
+    }
+    /// True if a phase runs when the loops of the grid have ended.
+    pub(super) fn is_after(&self, phase: usize) -> bool {
+        self.flat.after.get(phase).copied().unwrap_or(false)
+    }
+    /// The phases that run when some sums are complete. Each that needs one of them must need no other.
+    fn behind(&self, sums: &[Accumulator]) -> Result<Vec<usize>, Unsupported> {
+        let (mut phases, all) = (Vec::new(), 0..self.flat.after.len());
+        for phase in all.filter(|&p| self.is_after(p)) {
+            let (mut own, mut other) = (false, None);
+            let mut stack = self.phase_ops(phase);
+            while let Some(op) = stack.pop() {
+                for value in self.computed_operands(op) {
+                    let Some(by) = self.ir().def_op(value) else {
+                        continue;
+                    };
+                    if self.accumulators.iter().any(|a| a.op == by) {
+                        let mine = sums.iter().any(|sum| sum.op == by);
+                        own |= mine;
+                        other = other.or((!mine).then_some(op));
+                    } else if self.order.contains_key(&by) && by != op {
+                        stack.push(by);
+                    }
+                }
+            }
+            match other.filter(|_| own) {
+                Some(op) => {
+                    return self.refuse(
+                        op,
+                        "its phase runs after sums that are complete at different places",
+                        "put it into a sweep of its own",
+                    );
+                }
+                None if own => phases.push(phase),
+                None => {}
+            }
+        }
+        Ok(phases)
     }
     /// The threads that put partial results together, a power of two.
     fn combining_threads(&self) -> i64 {
@@ -280,15 +325,13 @@ impl SweepLowering<'_> {
     /// these are. Where the elements are enough for all threads, one thread adds up all rows.
     fn combine(
         &mut self,
-        sum: &Accumulator,
+        sums: &[Accumulator],
         rows: Idx,
-        [from, to]: [Value; 2],
         tiles: &mut Vec<(DType, Value)>,
     ) -> Result<(), Unsupported> {
-        let result = self.ir().result(sum.op, 0);
-        let stride = self.elements(result);
+        let behind = self.behind(sums)?;
         let mut sizes = Vec::new();
-        for dim in &sum.dims {
+        for dim in sums.first().into_iter().flat_map(|sum| &sum.dims) {
             if dim.whole {
                 self.base[dim.axis] = Idx::ZERO;
             }
@@ -308,32 +351,18 @@ impl SweepLowering<'_> {
         };
         let groups = threads / width;
         let share = self.k.ceil_div(rows, Idx::Const(groups));
-        let (dtype, acc) = (
-            self.result_dtype(sum.op),
-            sum.combine.accumulator(self.result_dtype(sum.op)),
-        );
-        let partial = |s: &mut Self, range: [Idx; 2], offset: Idx| {
-            s.sum_rows(sum, range, |s, row| {
-                let place = s.k.mul(row, stride);
-                let place = s.k.add(place, offset);
-                s.k.load(from, place, None)
-            })
-        };
         if groups == 1 {
             let bounds = [Idx::ZERO, count, Idx::Const(1)];
             return self.for_loop(bounds, Map::Thread, |s, at| {
-                let offset = s.element_at(result, &sizes, at)?;
-                let value = partial(s, [Idx::ZERO, rows], offset)?;
-                let value = s.k.cast(value, dtype);
-                s.k.store(value, to, offset);
-                Ok(())
+                let ivs = s.indices_of(&sizes, at);
+                let mut values = Vec::new();
+                for sum in sums {
+                    values.push(s.sum_partials(sum, [Idx::ZERO, rows], &ivs)?);
+                }
+                s.finish(sums, values, &behind, &ivs)
             });
         }
-        let tile = match tiles.iter().find(|(known, _)| *known == acc) {
-            Some((_, tile)) => *tile,
-            None => self.k.alloc(&[Idx::Const(threads)], acc),
-        };
-        tiles.push((acc, tile));
+        let tiles = self.combining_tiles(sums, tiles, threads);
         self.for_loop(
             [Idx::ZERO, count, Idx::Const(width)],
             Map::Seq,
@@ -343,13 +372,15 @@ impl SweepLowering<'_> {
                     let column = s.k.rem(thread, Idx::Const(width));
                     let at = s.k.add(start, column);
                     s.where_less(at, count, |s| {
-                        let offset = s.element_at(result, &sizes, at)?;
+                        let ivs = s.indices_of(&sizes, at);
                         let group = s.k.div(thread, Idx::Const(width));
                         let first = s.k.mul(group, share);
                         let last = s.k.add(first, share);
                         let last = s.k.min(last, rows);
-                        let value = partial(s, [first, last], offset)?;
-                        s.k.store(value, tile, thread);
+                        for (sum, &tile) in sums.iter().zip(&tiles) {
+                            let value = s.sum_partials(sum, [first, last], &ivs)?;
+                            s.k.store(value, tile, thread);
+                        }
                         Ok(())
                     })
                 })?;
@@ -357,20 +388,105 @@ impl SweepLowering<'_> {
                 s.for_loop(bounds, Map::Thread, |s, column| {
                     let at = s.k.add(start, column);
                     s.where_less(at, count, |s| {
-                        let offset = s.element_at(result, &sizes, at)?;
-                        let value =
-                            s.sum_rows(sum, [Idx::ZERO, Idx::Const(groups)], |s, group| {
+                        let ivs = s.indices_of(&sizes, at);
+                        let mut values = Vec::new();
+                        for (sum, &tile) in sums.iter().zip(&tiles) {
+                            let range = [Idx::ZERO, Idx::Const(groups)];
+                            values.push(s.sum_rows(sum, range, |s, group| {
                                 let place = s.k.mul(group, Idx::Const(width));
                                 let place = s.k.add(place, column);
                                 s.k.load(tile, place, None)
-                            })?;
-                        let value = s.k.cast(value, dtype);
-                        s.k.store(value, to, offset);
-                        Ok(())
+                            })?);
+                        }
+                        s.finish(sums, values, &behind, &ivs)
                     })
                 })
             },
         )
+    }
+    /// A tile for each sum, with an element for each thread; those of other sums are taken again.
+    fn combining_tiles(
+        &mut self,
+        sums: &[Accumulator],
+        tiles: &mut Vec<(DType, Value)>,
+        threads: i64,
+    ) -> Vec<Value> {
+        let mut own: Vec<Value> = Vec::new();
+        for sum in sums {
+            let dtype = sum.combine.accumulator(self.result_dtype(sum.op));
+            let mut free = tiles
+                .iter()
+                .filter(|(d, tile)| *d == dtype && !own.contains(tile));
+            let tile = match free.next() {
+                Some((_, tile)) => *tile,
+                None => self.k.alloc(&[Idx::Const(threads)], dtype),
+            };
+            tiles.push((dtype, tile));
+            own.push(tile);
+        }
+        own
+    }
+    /// The partial results of a range of rows at an element, put together.
+    fn sum_partials(
+        &mut self,
+        sum: &Accumulator,
+        range: [Idx; 2],
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Result<Value, Unsupported> {
+        let result = self.ir().result(sum.op, 0);
+        let Some(&from) = self.partials.get(&result) else {
+            return self.refuse_sweep("a sum over the grid has no partial results");
+        };
+        let stride = self.elements(result);
+        let offset = self.offset(result, ivs)?;
+        self.sum_rows(sum, range, |s, row| {
+            let place = s.k.mul(row, stride);
+            let place = s.k.add(place, offset);
+            s.k.load(from, place, None)
+        })
+    }
+    /// Stores complete sums at an element, and what phases behind them compute there.
+    fn finish(
+        &mut self,
+        sums: &[Accumulator],
+        values: Vec<Value>,
+        behind: &[usize],
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Result<(), Unsupported> {
+        for (sum, value) in sums.iter().zip(values) {
+            let result = self.ir().result(sum.op, 0);
+            let value = self.k.cast(value, self.result_dtype(sum.op));
+            self.scalars.insert(result, value);
+            if self.flat.outputs.contains(&result) {
+                self.store_at(result, value, ivs)?;
+            }
+        }
+        let ops = behind.iter().flat_map(|&phase| self.phase_ops(phase));
+        let results = ops.flat_map(|op| self.ir().results(op).to_vec());
+        let outputs: Vec<Value> = results.filter(|v| self.flat.outputs.contains(v)).collect();
+        let effects = outputs.iter().map(|&v| Effect::Store(v)).collect();
+        let nest = self.plan_nest(Vec::new(), effects)?;
+        let mut scopes = vec![FxHashMap::default()];
+        self.emit_pure(&nest, 0, &mut scopes, ivs, None)?;
+        for output in outputs {
+            let value = self.get(output, &scopes, ivs, None)?;
+            self.store_at(output, value, ivs)?;
+        }
+        self.scalars.clear();
+        Ok(())
+    }
+    fn store_at(
+        &mut self,
+        output: Value,
+        value: Value,
+        ivs: &FxHashMap<usize, Idx>,
+    ) -> Result<(), Unsupported> {
+        let Some(&memory) = self.global.get(&output) else {
+            return self.refuse_sweep("an output of the sweep has no memory");
+        };
+        let at = self.offset(output, ivs)?;
+        self.k.store(value, memory, at);
+        Ok(())
     }
     /// Runs `body` where `at` is below `end`.
     fn where_less(
@@ -386,13 +502,8 @@ impl SweepLowering<'_> {
         self.k.close_if(open, condition);
         Ok(())
     }
-    /// The offset of element `at` of the present place of a result, whose loops have these sizes, outermost first.
-    fn element_at(
-        &mut self,
-        result: Value,
-        sizes: &[(usize, Idx)],
-        at: Idx,
-    ) -> Result<Idx, Unsupported> {
+    /// The tile indices of element `at` of the present place, in loops of these sizes, outermost first.
+    fn indices_of(&mut self, sizes: &[(usize, Idx)], at: Idx) -> FxHashMap<usize, Idx> {
         let (mut ivs, mut rest) = (FxHashMap::default(), at);
         for (n, &(axis, size)) in sizes.iter().enumerate().rev() {
             let index = if n == 0 { rest } else { self.k.rem(rest, size) };
@@ -401,7 +512,7 @@ impl SweepLowering<'_> {
                 rest = self.k.div(rest, size);
             }
         }
-        self.offset(result, &ivs)
+        ivs
     }
     /// The results of `load` for the indices of a range, put together in order.
     fn sum_rows(

@@ -113,12 +113,13 @@ fn drop_names(ir: &mut Ir, sweep: Op) {
 /// Dissolves the phases of a sweep; its ops stay inside, in order.
 fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
     let mut ops = Vec::new();
-    let mut before = Vec::new();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
     let body: Vec<Op> = ir.children(sweep);
     let mut phase = 0;
     for op in body {
         if ir.is(op, &task::PHASE) {
             before.push(strings(ir, op, "before"));
+            after.push(!strings(ir, op, "after").is_empty());
             ops.extend(
                 dissolve_phase(ir, op)
                     .into_iter()
@@ -140,6 +141,7 @@ fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
         ops,
         outputs,
         before,
+        after,
     })
 }
 
@@ -195,7 +197,7 @@ impl Job<'_> {
             .collect::<Result<_, _>>()?;
         let mut outputs = outputs;
         if self.target.is_gpu() {
-            for output in self.shared_outputs(ir) {
+            for output in self.shared_sums(ir) {
                 outputs.push(self.partial_type(ir, output)?);
             }
         }
@@ -278,9 +280,9 @@ impl Job<'_> {
             .iter()
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|a| reduced.contains(a)))
     }
-    /// The outputs of which a GPU's blocks have partial results.
-    fn shared_outputs(&self, ir: &Ir) -> Vec<Value> {
-        let all = self.flat.outputs.iter().copied();
+    /// The sums of which a GPU's blocks have partial results.
+    fn shared_sums(&self, ir: &Ir) -> Vec<Value> {
+        let all = self.flat.ops.iter().map(|(op, _)| ir.result(*op, 0));
         all.filter(|&v| self.is_partial(ir, v)).collect()
     }
     fn kept_loops(&self, output: Value) -> Vec<usize> {
@@ -316,7 +318,7 @@ impl Job<'_> {
             .take(self.spec.grid_count())
             .collect();
         let varies = |v: Value| self.spec.varies(self.axes, v);
-        let all: Vec<Vec<usize>> = self.shared_outputs(ir).into_iter().map(varies).collect();
+        let all: Vec<Vec<usize>> = self.shared_sums(ir).into_iter().map(varies).collect();
         let rows = GridLoops::new(&grid, &all).rows(self.spec, &varies(output));
         let extent = rows.and_then(|rows| ir.extent(rows));
         extent.map(Dim::new).ok_or_else(|| Unsupported {
@@ -361,7 +363,7 @@ impl Job<'_> {
         let values = inputs.iter().chain(&self.flat.outputs).copied();
         let values: Vec<Value> = values.collect();
         let (memory, behind) = func.memory.split_at(values.len());
-        let partials = self.shared_outputs(ir).into_iter();
+        let partials = self.shared_sums(ir).into_iter();
         let partials = partials.zip(behind.iter().copied()).collect();
         let global: FxHashMap<Value, Value> =
             values.into_iter().zip(memory.iter().copied()).collect();

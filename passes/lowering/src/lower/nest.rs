@@ -19,7 +19,8 @@ impl SweepLowering<'_> {
     pub fn emit_phases(&mut self) -> Result<(), Unsupported> {
         self.begin_step();
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
-        let inside: Vec<usize> = (0..phases).filter(|&p| !self.is_hoisted(p)).collect();
+        let inside = (0..phases).filter(|&p| !self.is_hoisted(p) && !self.is_after(p));
+        let inside: Vec<usize> = inside.collect();
         let idle = inside.iter().skip(1).find(|&&p| self.stores_nothing(p));
         let idle = idle.copied();
         for phase in inside {

@@ -47,6 +47,8 @@ pub struct FlatSweep {
     pub outputs: Vec<Value>,
     /// The `before` clause of each phase; empty for a phase inside all loops.
     pub before: Vec<Vec<String>>,
+    /// True for each phase that runs after loops of the grid.
+    pub after: Vec<bool>,
 }
 
 /// Memory that holds a value for the rest of the step.
@@ -330,6 +332,10 @@ impl<'a> SweepLowering<'a> {
         let shared = self.accumulators.iter().any(|a| a.cross_grid);
         if shared && self.target.is_gpu() {
             return self.emit_shares(&grid);
+        }
+        if self.flat.after.contains(&true) {
+            return self
+                .refuse_sweep("a phase runs after the grid, and no last block of a GPU does");
         }
         if shared {
             return self.emit_partials(&grid, &steps, total);

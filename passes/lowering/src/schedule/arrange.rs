@@ -21,6 +21,8 @@ struct Walk {
     tile_bytes: u64,
     /// Elements of its narrow tiles, at most.
     narrow: u64,
+    /// Phases of its steps; those behind them are what the last block of a GPU computes of its sums.
+    inside: usize,
     /// True if it comes after the loops of a sweep.
     epilogue: bool,
     /// The ops whose results it writes: others that compute them on the way have copies.
@@ -53,15 +55,18 @@ pub fn arrange(
     for walk in walks {
         let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, model)?;
         let phases = bring_forward(ir, &walk, &hoisted);
-        if !hoisted.is_empty() {
+        let last = walk.phases[walk.inside..].to_vec();
+        let summed = summed(&local, &walk, &loops);
+        if !hoisted.is_empty() || !last.is_empty() {
             let early = hoisted.iter().map(|h| &h.ops);
-            let ops: Vec<Op> = early.chain(&phases).flatten().copied().collect();
+            let ops = early.chain(&phases).chain(&last);
+            let ops: Vec<Op> = ops.flatten().copied().collect();
             renumber(ir, &local, &ops, &mut loops)?;
         }
-        chosen.push((loops, hoisted, phases));
+        chosen.push((loops, hoisted, phases, last, summed));
     }
     let mut arranged = Arranged::default();
-    for (loops, hoisted, phases) in chosen {
+    for (loops, hoisted, phases, last, summed) in chosen {
         let mut members = Vec::new();
         for phase in hoisted {
             let member = enclose(ir, &phase.ops, &task::PHASE)?;
@@ -78,6 +83,12 @@ pub fn arrange(
         for phase in phases {
             members.push(enclose(ir, &phase, &task::PHASE)?);
         }
+        let after: Vec<String> = summed.iter().map(|&l| loops.loops[l].name()).collect();
+        for phase in last {
+            let member = enclose(ir, &phase, &task::PHASE)?;
+            write_strings(ir, member, "after", &after);
+            members.push(member);
+        }
         let sweep = enclose(ir, &members, &task::SWEEP)?;
         write_clauses(ir, sweep, &loops);
         arranged.sweeps += 1;
@@ -85,10 +96,20 @@ pub fn arrange(
     Ok(arranged)
 }
 
+/// The loops of the grid along which sums of a walk go.
+fn summed(axes: &Axes, walk: &Walk, loops: &Loops) -> Vec<usize> {
+    let ops = walk.phases[..walk.inside].iter().flatten();
+    let reduced: FxHashSet<AxisId> = ops.flat_map(|&op| axes.reduced(op)).copied().collect();
+    let loops = loops.loops.iter().enumerate();
+    let summed =
+        loops.filter(|(_, l)| l.role == Role::Grid && l.axes.iter().any(|a| reduced.contains(a)));
+    summed.map(|(n, _)| n).collect()
+}
+
 /// Moves hoisted ops before the others of their walk, whose phases are returned: what is left of them.
 fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
     let early: FxHashSet<Op> = hoisted.iter().flat_map(|h| h.ops.iter().copied()).collect();
-    let mut phases = walk.phases.clone();
+    let mut phases = walk.phases[..walk.inside].to_vec();
     phases
         .iter_mut()
         .for_each(|p| p.retain(|op| !early.contains(op)));
@@ -106,16 +127,17 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
         let written = sweep.stores.iter().chain(&sweep.keeps);
+        let (last, behind) = sweep.epilogues.split_at(sweep.in_last_block);
         walks.push(Walk {
-            phases: sweep.phases.clone(),
+            phases: [&sweep.phases, last].concat(),
             roles: sweep.axes.clone(),
             tile_bytes: sweep.tile_bytes,
             narrow: sweep.narrow,
+            inside: sweep.phases.len(),
             epilogue: false,
             writes: written.filter_map(|&v| ir.def_op(v)).collect(),
         });
-        let behind = sweep.epilogues.iter();
-        walks.extend(behind.map(|ops| epilogue(ir, ops, axes)));
+        walks.extend(behind.iter().map(|ops| epilogue(ir, ops, axes)));
     }
     walks
 }
@@ -132,6 +154,7 @@ fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
         roles: walked.into_iter().map(|a| (a, Role::Grid)).collect(),
         writes: own.into_iter().collect(),
         phases: vec![ops.to_vec()],
+        inside: 1,
         tile_bytes: 0,
         narrow: u64::MAX,
         epilogue: true,
@@ -246,7 +269,8 @@ fn choose(
     whole: &Axes,
     model: &Model,
 ) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
-    let ops: Vec<Op> = walk.phases.iter().flatten().copied().collect();
+    let inside = walk.phases[..walk.inside].iter();
+    let ops: Vec<Op> = inside.flatten().copied().collect();
     let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
     let (inputs, outputs) = cost::boundary(ir, &ops);
     let unknown = || {

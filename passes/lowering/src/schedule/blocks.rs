@@ -43,11 +43,8 @@ impl Draft<'_> {
         if let Some((last, tile)) = loops.last_mut().filter(|l| cut(l)).zip(columns) {
             (last.role, last.tile) = (Role::Grid, tile);
             // With a warp of a block for each of so many tiles, or few rows, none needs a share of these.
-            let tiles = self.blocks(loops);
-            let all: Vec<LoopAxis> = loops.iter().cloned().map(in_grid).collect();
-            let rows = self.blocks(&all) / tiles.max(1);
             let most = 2 * target.workers * WARPS;
-            if tiles < most && (tiles < target.workers || rows >= 2 * ROWS) {
+            if self.blocks(loops) < most && self.rows(loops) >= 2 * ROWS {
                 let streams = loops.iter_mut().filter(|l| l.role == Role::Stream);
                 streams.for_each(|l| l.role = Role::Grid);
             }
@@ -174,23 +171,41 @@ impl Draft<'_> {
         };
         let ordered = |op: &fuser_ir::Op| self.axes.scanned(*op).is_some();
         let elsewhere = |op: &fuser_ir::Op| self.axes.window(*op).is_some();
+        let kept = |op: &fuser_ir::Op| {
+            let stored: Vec<_> = self.axes.stored(self.ir.result(*op, 0)).collect();
+            self.axes.reduced(*op).is_empty() || last.axes.iter().all(|a| stored.contains(a))
+        };
         let fits = last.role != Role::Stream
             && !summed(last)
             && !self.ops.iter().any(elsewhere)
+            && self.ops.iter().all(kept)
             && rows.iter().all(walked)
             && rows.iter().any(summed)
             && self.ops.iter().all(along)
             && !self.ops.iter().any(ordered);
         let vectors = static_value(&last.extent).filter(|n| fits && n % vector == 0)? / vector;
         let least = vectors.clamp(1, WARP / 2);
-        let threads = (least..=vectors.min(WARP))
-            .rev()
-            .find(|n| vectors % n == 0)?;
-        Some(count(threads * vector))
+        let mut divisors = (least..=vectors.min(WARP)).rev();
+        let threads = divisors.find(|n| vectors % n == 0)?;
+        let groups = WARP / threads.next_power_of_two();
+        (self.rows(rows) >= ROWS * groups).then_some(count(threads * vector))
+    }
+    /// Steps along the loops that are summed.
+    fn rows(&self, loops: &[LoopAxis]) -> u64 {
+        let summed = |l: &&LoopAxis| l.axes.iter().any(|&a| self.is_reduced(a));
+        let rows = loops.iter().filter(summed);
+        let rows = rows.map(|l| self.bindings.eval(&l.extent));
+        rows.fold(1, u64::saturating_mul)
     }
     /// Shares of the grid loops along which no sum varies: as many as there are blocks for each index of the others, but none without a
     /// step.
-    pub(super) fn shares(&self, loops: &[LoopAxis], groups: u64, target: &Target) -> i64 {
+    pub(super) fn shares(
+        &self,
+        loops: &[LoopAxis],
+        groups: u64,
+        vector: u64,
+        target: &Target,
+    ) -> i64 {
         let grid = |l: &&LoopAxis| l.role == Role::Grid;
         let crosses = |op: &fuser_ir::Op| {
             let reduced = self.axes.reduced(*op);
@@ -208,7 +223,11 @@ impl Draft<'_> {
         let workers = target.partials.saturating_mul(groups);
         let most = (workers / self.blocks(&own).max(1)).max(1);
         let known = shared.iter().all(|l| static_value(&l.extent).is_some());
-        let steps = if known { self.blocks(&shared) } else { most };
+        let steps = match known {
+            true if self.columns(loops, vector).is_some() => self.blocks(&shared) / ROWS,
+            true => self.blocks(&shared),
+            false => most,
+        };
         count(steps.clamp(1, most).next_multiple_of(groups))
     }
     /// Steps of the grid.

@@ -86,7 +86,7 @@ impl Draft<'_> {
         Some(Loops {
             vector,
             partials: if accumulates {
-                self.partials(&loops, groups.unsigned_abs(), target)
+                self.partials(&loops, groups.unsigned_abs(), vector, target)
             } else {
                 0
             },
@@ -313,9 +313,9 @@ impl Draft<'_> {
         };
         (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
     }
-    fn partials(&self, loops: &[LoopAxis], groups: u64, target: &Target) -> i64 {
+    fn partials(&self, loops: &[LoopAxis], groups: u64, vector: u64, target: &Target) -> i64 {
         if target.is_gpu() {
-            return self.shares(loops, groups, target);
+            return self.shares(loops, groups, vector, target);
         }
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
         let grid: Vec<Option<u64>> = grid.map(|l| static_value(&l.extent)).collect();
