@@ -9,8 +9,8 @@
 //! %b = fusion.sin %z        // %z: tensor<[B]x64xf32>    %b: [2, 3]  =>  [0, 1]
 //! ```
 //!
-//! Never joins axes of one island, nor of ops of which one needs the other; sets of ops with windows stay as they are, as indices
-//! are made of axes.
+//! Never joins axes of one island, nor of ops of which one needs the other. What windows read is part of their island; memory that they
+//! read at indices of their own has no axes, and may be read by several.
 
 use fuser_ir::def::OpClass;
 use fuser_ir::entity::Entity;
@@ -25,11 +25,11 @@ use super::{Axes, AxisId};
 type Shape = Vec<(ExtentExpr, [bool; 3])>;
 
 impl Axes {
-    /// Makes the axes of islands of equal shape the same.
-    pub(super) fn unite_islands(&mut self, ir: &Ir, ops: &[Op]) {
+    /// For each axis the one that it becomes where islands of equal shape share theirs; `None` where all stay.
+    pub(super) fn shared_by_islands(&self, ir: &Ir, ops: &[Op]) -> Option<Vec<AxisId>> {
         let islands = self.islands(ir, ops);
         if islands.len() < 2 {
-            return;
+            return None;
         }
         let reduced: FxHashSet<AxisId> = self.reduced.values().flatten().copied().collect();
         let scanned: FxHashSet<AxisId> = self.scanned.values().copied().collect();
@@ -52,7 +52,7 @@ impl Axes {
                 same[a.index()] = to;
             }
         }
-        self.rename(&same);
+        self.ids().any(|a| same[a.index()] != a).then_some(same)
     }
 
     /// The axes of each island, ascending.
@@ -98,8 +98,8 @@ impl Axes {
         islands
     }
 
-    /// Makes each axis the one that `same` says, and numbers what is left.
-    fn rename(&mut self, same: &[AxisId]) {
+    /// Makes each axis the one that `same` says, and numbers what is left. Windows are made of axes: they are the caller's to find anew.
+    pub(super) fn rename(&mut self, same: &[AxisId]) {
         let kept: Vec<AxisId> = self.ids().filter(|a| same[a.index()] == *a).collect();
         let place = |a: &AxisId| AxisId::from_index(kept.partition_point(|k| k < &same[a.index()]));
         let dims = self.values.values_mut().flatten();

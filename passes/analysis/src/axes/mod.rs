@@ -220,7 +220,9 @@ impl Axes {
         let inside: FxHashSet<Op> = match windows.is_empty() {
             true => {
                 let mut axes = Self::freeze(&union)?;
-                axes.unite_islands(ir, ops);
+                if let Some(same) = axes.shared_by_islands(ir, ops) {
+                    axes.rename(&same);
+                }
                 return Ok(axes);
             }
             false => ops.iter().copied().collect(),
@@ -241,7 +243,14 @@ impl Axes {
             axes.unwalked.clone_from(&unwalked);
             let needs = axes.resolve_windows(ir, &windows, &inside, &unjoined)?;
             if needs.is_empty() {
-                return Ok(axes);
+                let Some(same) = axes.shared_by_islands(ir, ops) else {
+                    return Ok(axes);
+                };
+                let mut united = axes.clone();
+                united.rename(&same);
+                let settled = united.resolve_windows(ir, &windows, &inside, &unjoined);
+                let settled = settled.is_ok_and(|needs| needs.is_empty());
+                return Ok(if settled { united } else { axes });
             }
             before = union.mark();
             joined.clear();

@@ -5,8 +5,8 @@
 //! s1: %b = fusion.sin %z   =>        %b = fusion.sin %z     // %x and %z have one shape
 //! ```
 //!
-//! Kernels are compared by the shape of the largest value that they move; of one shape, neighbours in run order are tried, then
-//! what came of them, so a thousand kernels cost ten looks at each. A pair is merged where no path leads from one to the other,
+//! Kernels are compared by the shape of the largest value that they walk, which is none that only slices, pads, cats and gathers read;
+//! of one shape, neighbours in run order are tried, then what came of them, so a thousand kernels cost ten looks at each. A pair is merged where no path leads from one to the other,
 //! where the cost model needs no more walks for both than for one of them, and where no byte and no time is lost: what is gained is a
 //! launch. A walk has as many streams through memory as hardware follows, no more.
 
@@ -20,6 +20,7 @@ use super::bottom_up::BottomUp;
 use super::graph::{Edge, Graph, Index};
 use super::order::GroupId;
 use super::record::Action;
+use fuser_analysis::axes::window::is_window;
 use fuser_analysis::cost::{Kind, Refusal};
 
 /// Values that one walk reads and writes, where nothing but a launch is gained by them.
@@ -53,7 +54,7 @@ impl BottomUp<'_> {
         }
     }
 
-    /// The dimensions of the largest value that a kernel moves; `None` for what is none, or stays alone.
+    /// The dimensions of the largest value that a kernel walks; `None` for what is none, or stays alone.
     fn shape(&self, group: GroupId, copied: &FxHashSet<Index>) -> Option<Vec<Extent>> {
         let state = &self.states[group as usize];
         let own = &state.group;
@@ -61,7 +62,17 @@ impl BottomUp<'_> {
         let mergeable =
             kernel && own.copies.is_empty() && !own.members.iter().any(|m| copied.contains(m));
         let edges = streams(self.graph, &own.members).into_iter();
-        let edges = edges.filter(|_| mergeable);
+        let inside: FxHashSet<Index> = own.members.iter().copied().collect();
+        let walked = |edge: &&Edge| {
+            let mut users = edge
+                .users
+                .iter()
+                .filter(|user| inside.contains(user))
+                .peekable();
+            let read = users.peek().is_some();
+            !read || !users.all(|&user| is_window(self.ir, self.graph.ops[user as usize]))
+        };
+        let edges = edges.filter(|edge| mergeable && walked(edge));
         let largest = edges.reduce(|a, b| if b.bytes > a.bytes { b } else { a })?;
         let tensor = self.ir.value_kind(largest.value).as_tensor()?;
         Some(tensor.dims.iter().map(|d| d.extent).collect())
