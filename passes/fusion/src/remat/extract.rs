@@ -37,7 +37,7 @@ type Key = (u32, Vec<(Sym, AttrId)>, Vec<u32>, Vec<TypeId>);
 /// Prices, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Prices {
-    /// Of a kernel.
+    /// Of a launch.
     pub launch: u64,
     /// Of arithmetic, per cent of what the target's figures say.
     pub arithmetic: u64,
@@ -63,12 +63,13 @@ impl Extract {
         Some(extract)
     }
 
-    /// Says which segments are views: they move nothing, and stay what they are.
-    pub fn set_views(&mut self, ir: &Ir, views: Vec<bool>) {
+    /// Says which segments are views, which move nothing and stay what they are, and how many launches each of the others is.
+    pub fn set_kinds(&mut self, ir: &Ir, views: Vec<bool>, launches: Vec<u64>) {
         for (closed, view) in self.problem.closed.iter_mut().zip(&views) {
             *closed |= *view;
         }
         self.problem.views = views;
+        self.problem.launches = launches;
         self.cost = self.cost_now(ir);
     }
 

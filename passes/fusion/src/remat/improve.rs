@@ -23,7 +23,7 @@ const MAX_CLOSING: usize = 4;
 /// Prices and bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Config {
-    /// Price of a kernel in bytes; `None`: by the target's figures.
+    /// Price of a launch in bytes; `None`: by the target's figures.
     pub launch_bytes: Option<u64>,
     /// Price of arithmetic, per cent of the target's.
     pub arithmetic: u64,
@@ -94,7 +94,10 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
         view && ir.children(s).len() > 1
     });
     let views = views.collect();
-    extract.set_views(ir, views);
+    let launches = current
+        .iter()
+        .map(|plan| plan.as_ref().map_or(1, |p| p.cost.launches.max(1)));
+    extract.set_kinds(ir, views, launches.collect());
     let before: Vec<Option<Cost>> = current.iter().map(|p| p.as_ref().map(|p| p.cost)).collect();
     outcome.cost = sum(&before);
     let budget = Budget::remat(config.work, extract.problem.ops.len());
@@ -258,7 +261,7 @@ fn prices(model: &Model, config: &Config) -> Prices {
     }
 }
 
-/// The kernels that have no plan any more, or one with more sweeps' worth of bytes than the whole change saves.
+/// The kernels that have no plan any more; or, where the whole change moves more bytes or as many in more launches, those that do.
 fn refused(before: &[Option<Cost>], after: &[Option<Option<Cost>>]) -> Vec<usize> {
     let lost = |(kernel, after): (usize, &Option<Option<Cost>>)| {
         (before[kernel].is_some() && *after == Some(None)).then_some(kernel)
@@ -267,19 +270,19 @@ fn refused(before: &[Option<Cost>], after: &[Option<Option<Cost>>]) -> Vec<usize
     if !refused.is_empty() {
         return refused;
     }
-    let bytes = |costs: &mut dyn Iterator<Item = Cost>| {
-        costs.fold(0, |sum: u64, c| sum.saturating_add(c.bytes()))
+    let price = |c: &Cost| (c.bytes(), c.launches);
+    let total = |costs: &mut dyn Iterator<Item = &Cost>| {
+        price(&costs.fold(Cost::default(), |sum, c| sum.plus(c)))
     };
-    let total_before = bytes(&mut before.iter().flatten().copied());
-    let total_after = bytes(&mut after.iter().flatten().flatten().copied());
-    if total_after <= total_before {
+    let total_before = total(&mut before.iter().flatten());
+    if total(&mut after.iter().flatten().flatten()) <= total_before {
         return Vec::new();
     }
     let grew = |(kernel, after): (usize, &Option<Option<Cost>>)| {
         let (Some(before), Some(Some(after))) = (before[kernel], after) else {
             return None;
         };
-        (after.bytes() > before.bytes()).then_some(kernel)
+        (price(after) > price(&before)).then_some(kernel)
     };
     after.iter().enumerate().filter_map(grew).collect()
 }

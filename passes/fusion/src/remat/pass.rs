@@ -28,7 +28,7 @@ pub static REMAT: PassDef = PassDef {
                 max: i64::MAX,
             },
             default: "-1",
-            doc: "price of a kernel in bytes; -1: by the target's figures",
+            doc: "price of a launch in bytes; -1: by the target's figures",
         },
         OptionDef {
             name: "arithmetic",

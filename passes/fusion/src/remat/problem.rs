@@ -46,8 +46,10 @@ pub struct Problem {
     pub ops: Vec<OpInfo>,
     /// Number of kernels.
     pub kernels: u32,
-    /// Price of a kernel, in bytes.
+    /// Price of a launch, in bytes.
     pub launch: u64,
+    /// Launches of each kernel as it is; one where there is no number.
+    pub launches: Vec<u64>,
     /// Kernels that may not compute foreign ops.
     pub closed: Vec<bool>,
     /// Foreign ops that a kernel may not compute, though it is open to others.
@@ -123,12 +125,13 @@ impl Problem {
     pub fn is_view(&self, kernel: u32) -> bool {
         self.views.get(kernel as usize).copied().unwrap_or(false)
     }
-    /// The price of a kernel beyond what it loads, computes and writes. A view costs the host a fraction of a launch: it is
-    /// better gone where no more bytes move without it.
+    /// The price of a kernel beyond what it loads, computes and writes: that of its launches. A view costs the host a fraction of one:
+    /// it is better gone where no more bytes move without it.
     pub fn launch_of(&self, kernel: u32) -> u64 {
+        let launches = self.launches.get(kernel as usize).copied().unwrap_or(1);
         match self.is_view(kernel) {
             true => self.launch / 32 + 1,
-            false => self.launch,
+            false => self.launch.saturating_mul(launches),
         }
     }
     /// The price of loading `value` in `kernel`: all of it, or where its own ops there read parts alone, no more than these.

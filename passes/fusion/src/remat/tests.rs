@@ -246,6 +246,7 @@ fn random(seed: u64) -> (Problem, Vec<bool>) {
         });
     }
     problem.launch = below(3);
+    problem.launches = (0..problem.kernels).map(|_| 1 + below(3)).collect();
     problem.link();
     let now = status_quo(&problem);
     (problem, now)
@@ -262,7 +263,8 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
             solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0))).expect("feasible");
         let best = optimum(&problem);
         let alive = now.iter().any(|w| *w);
-        let before = price_now(&problem, &now) + u64::from(problem.kernels) * problem.launch;
+        let launches: u64 = (0..problem.kernels).map(|k| problem.launch_of(k)).sum();
+        let before = price_now(&problem, &now) + launches;
         assert!(found.cost >= best, "seed {seed}: below the optimum");
         assert!(
             !alive || found.cost <= before,
@@ -274,6 +276,20 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     }
     println!("{gaps} of {PROGRAMS} above the optimum, the worst by {worst:.3}");
     assert!(gaps * 100 <= PROGRAMS as u32, "{gaps} gaps, worst {worst}");
+}
+
+/// `y` takes more to compute again than two of its launches cost, and less than three.
+#[test]
+fn a_kernel_is_worth_its_launches() {
+    for (launches, vanishes) in [(1, false), (2, false), (3, true)] {
+        let (mut problem, now) = problem(&[], "y = x | z = y", &["z"]);
+        (problem.launch, problem.launches) = (50, vec![launches, 1]);
+        problem.ops[0].price = 2 * N + 125;
+        problem.link();
+        let found = solve(&problem, &now, &mut Search::new(Budget::remat(1000, 0)));
+        let found = found.expect("feasible");
+        assert_eq!(found.kernels[0].is_none(), vanishes, "{launches} launches");
+    }
 }
 
 /// `x` is sliced in kernel 0, sliced and read as a whole in kernel 1, and not read by an op of kernel 2 or 3.
