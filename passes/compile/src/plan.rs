@@ -489,7 +489,7 @@ impl Planner<'_> {
         let loops = loops.collect();
         Ok(Factor { tensor, loops })
     }
-    /// How a scatter puts elements together. Floats of 16 bits accumulate in a wider type, which `decompose` makes them.
+    /// The way in which a scatter puts elements together. Floats of 16 bits accumulate in a wider type, which `decompose` makes them.
     fn combine(&self, op: Op) -> Option<Combine> {
         let narrow = |value: Value| {
             let dtype = self.ir.value_kind(value).dtype();

@@ -136,6 +136,18 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
+/// A reduction, and the op that joins another element.
+type Combining = (&'static OpDef, &'static OpDef);
+
+/// The words by which scatters put elements together, and what computes that; nothing where the last one stays.
+static COMBINES: &[(&str, Option<Combining>)] = &[
+    ("set", None),
+    ("add", Some((&fusion::SUM, &fusion::ADD))),
+    ("mul", Some((&fusion::PROD, &fusion::MUL))),
+    ("max", Some((&fusion::MAX, &fusion::MAXIMUM))),
+    ("min", Some((&fusion::MIN, &fusion::MINIMUM))),
+];
+
 fn var_mean(ir: &mut Ir, op: Op) -> Parts {
     let input = ir.operand(op, 0);
     let missing = || OpError::new("its operand is no tensor");

@@ -1,8 +1,8 @@
 //! Sorts: their loops as numbers, and the sort of a line.
 //!
 //! An element becomes a key whose order as a number is that of the op, and with its index below it a number of its own: so lines are sorted as
-//! numbers, in place, in a worker's scratch memory, and equal elements keep their order. Where only the first are wanted the others are
-//! set apart first.
+//! numbers, in place, in a worker's scratch memory, and equal elements keep their order. Where only the first are wanted, those that cannot be among
+//! them are passed over.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -92,7 +92,7 @@ impl Sort {
         } else {
             size_of::<u128>()
         };
-        self.line[0].saturating_mul(word)
+        room(self.line[0], self.kept[0]).saturating_mul(word)
     }
 
     /// True where a key and an index are 64 bits.
@@ -181,26 +181,27 @@ impl Sort {
         };
         if self.is_short() {
             // SAFETY: the caller's word: there is room for a word for each element, aligned as all scratch memory is.
-            let words = unsafe { words::<u64>(scratch, length) };
-            for (index, word) in words.iter_mut().enumerate() {
-                *word = (key(index) >> 32 << 32) | index as u64;
-            }
-            let found = first(words, kept).iter();
+            let room = unsafe { words::<u64>(scratch, room(length, kept)) };
+            let word = |index: usize| (key(index) >> 32 << 32) | index as u64;
+            let found = first(room, kept, (0..length).map(word)).iter();
             found
                 .enumerate()
                 .for_each(|(place, word)| put(place, *word as u32 as usize));
         } else {
             // SAFETY: as above.
-            let words = unsafe { words::<u128>(scratch, length) };
-            for (index, word) in words.iter_mut().enumerate() {
-                *word = (u128::from(key(index)) << 64) | index as u128;
-            }
-            let found = first(words, kept).iter();
+            let room = unsafe { words::<u128>(scratch, room(length, kept)) };
+            let word = |index: usize| (u128::from(key(index)) << 64) | index as u128;
+            let found = first(room, kept, (0..length).map(word)).iter();
             found
                 .enumerate()
                 .for_each(|(place, word)| put(place, *word as u64 as usize));
         }
     }
+}
+
+/// Words at a time of a line of which some are kept: all, or a few times as many as are kept.
+fn room(length: usize, kept: usize) -> usize {
+    length.min(kept.saturating_mul(2).max(256))
 }
 
 /// Scratch memory as zeros.
@@ -217,15 +218,32 @@ unsafe fn words<'a, T: Default>(scratch: Address, length: usize) -> &'a mut [T] 
     unsafe { std::slice::from_raw_parts_mut(start, length) }
 }
 
-/// The `kept` least of the words, ascending.
-fn first<T: Ord>(words: &mut [T], kept: usize) -> &[T] {
+/// The `kept` least of these words, ascending. The room is for all of them, or for more than are kept: then those beyond the least so far are
+/// passed over.
+fn first<T: Ord + Copy>(room: &mut [T], kept: usize, words: impl Iterator<Item = T>) -> &[T] {
     if kept == 0 {
         return &[];
     }
-    if kept < words.len() {
-        words.select_nth_unstable(kept - 1);
+    let (mut filled, mut bound) = (0, None);
+    for word in words {
+        if bound.is_some_and(|bound| word > bound) {
+            continue;
+        }
+        if filled == room.len() {
+            room.select_nth_unstable(kept - 1);
+            (filled, bound) = (kept, Some(room[kept - 1]));
+            if word > room[kept - 1] {
+                continue;
+            }
+        }
+        room[filled] = word;
+        filled += 1;
     }
-    let found = &mut words[..kept];
+    let found = &mut room[..filled];
+    if kept < filled {
+        found.select_nth_unstable(kept - 1);
+    }
+    let found = &mut room[..kept.min(filled)];
     found.sort_unstable();
     found
 }
@@ -310,10 +328,17 @@ mod tests {
 
     #[test]
     fn the_first_are_the_least_in_order() {
-        let list: Vec<u64> = (0..101).map(|i| i * 37 % 101).collect();
-        for kept in [0, 1, 2, 50, 100, 101] {
-            let wanted: Vec<u64> = (0..kept).collect();
-            assert_eq!(first(&mut list.clone(), kept as usize), wanted);
+        for (length, step) in [(101, 37), (1009, 1), (1009, 1008), (10007, 3571)] {
+            let list = (0..length).map(|i| i * step % length);
+            for kept in [0, 1, 2, 50, 100, 101] {
+                let mut words = vec![0u64; room(length as usize, kept)];
+                let wanted: Vec<u64> = (0..kept as u64).collect();
+                assert_eq!(
+                    first(&mut words, kept, list.clone()),
+                    wanted,
+                    "{length} {kept}"
+                );
+            }
         }
     }
 }

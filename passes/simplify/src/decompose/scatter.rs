@@ -20,7 +20,7 @@ use fuser_ir::build::Builder;
 use fuser_ir::def::{OpDef, OpError};
 use fuser_ir::{DType, Dim, Ir, Op, TensorType, Value};
 
-use super::Parts;
+use super::{COMBINES, Combining, Parts};
 
 /// A scatter that stays whole; what it accumulates is widened first.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
@@ -41,22 +41,11 @@ pub fn called(ir: &mut Ir, op: Op) -> Parts {
 pub fn compared(ir: &mut Ir, op: Op) -> Parts {
     let put = Put::of(ir, op)?;
     let mut b = Builder::before(ir, op);
-    let value = match reduction(put.combine) {
+    let value = match put.reduction {
         None => put.last(&mut b)?,
         Some((reduce, join)) => put.reduced(&mut b, reduce, join)?,
     };
     Ok(vec![value])
-}
-
-/// The reduction of all updates of a place, and the op that joins `dest`; none for `set`.
-fn reduction(combine: &str) -> Option<(&'static OpDef, &'static OpDef)> {
-    Some(match combine {
-        "add" => (&fusion::SUM, &fusion::ADD),
-        "mul" => (&fusion::PROD, &fusion::MUL),
-        "max" => (&fusion::MAX, &fusion::MAXIMUM),
-        "min" => (&fusion::MIN, &fusion::MINIMUM),
-        _ => return None,
-    })
 }
 
 /// The parts of a scatter.
@@ -66,6 +55,8 @@ struct Put {
     updates: Value,
     dim: usize,
     combine: &'static str,
+    /// The reduction of all updates of a place, and the op that joins `dest`; none where the last one stays.
+    reduction: Option<Combining>,
     dtype: DType,
     /// The type in which elements are put together.
     wide: DType,
@@ -85,8 +76,8 @@ impl Put {
         let dim = ir.int_of(op, "dim").and_then(|d| usize::try_from(d).ok());
         let dim = dim.ok_or_else(odd)?;
         let word = ir.str_of(op, "combine").unwrap_or_default();
-        let combine = fusion::COMBINES.iter().find(|known| **known == word);
-        let combine = *combine.ok_or_else(odd)?;
+        let combine = COMBINES.iter().find(|(known, _)| *known == word);
+        let (combine, reduction) = *combine.ok_or_else(odd)?;
         let (dest, updates) = (tensor(0)?, tensor(2)?);
         let dims = |tensor: &TensorType| -> Vec<Dim> {
             tensor.dims.iter().map(|d| Dim::new(d.extent)).collect()
@@ -100,6 +91,7 @@ impl Put {
             updates: ir.operand(op, 2),
             dim,
             combine,
+            reduction,
             dtype: dest.dtype,
             wide: if sums {
                 dest.dtype.compute()
@@ -107,7 +99,7 @@ impl Put {
                 dest.dtype
             },
             space,
-            whole: ir.is(op, &fusion::INDEX_PUT),
+            whole: ir.rank(ir.operand(op, 1)) != ir.rank(ir.operand(op, 0)),
         })
     }
     /// The axes of `space` that the updates have.

@@ -15,7 +15,7 @@ use crate::tensor::{Axis, Lane, Tensor, product};
 
 /// The updates of all places: for each line of indices and index the numbers of the updates that are put there, ascending.
 struct Places {
-    /// Where the line begins among the stored indices, the index, the number.
+    /// The beginning of the line among the stored indices, the index, the number.
     sorted: Vec<(usize, usize, usize)>,
     /// The lines that hold an index that may be another.
     unsure: BTreeSet<usize>,
