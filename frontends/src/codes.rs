@@ -72,4 +72,11 @@ fuser_ir::codes! {
          T1 = fd.define_tensor(shape=[5], contiguity=[True], dtype=DataType.Float)\n    \
          T2 = fd.ops.add(T0, T1)\n    \
          fd.add_output(T2)";
+    /// A program that the format cannot say.
+    EXPORT = "FIR1110", "a program that the format cannot say",
+        "`--export` writes programs of `fusion` ops that the format has. The message names the op or the type.",
+        "$ fuser-translate --export=stablehlo x.fir\n\
+         task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {\n  \
+         task.return %x\n\
+         }";
 }

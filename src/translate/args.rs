@@ -14,6 +14,8 @@ use fuser_passes::executors;
 pub enum Emit {
     /// The program as it was read.
     Program,
+    /// The program as StableHLO text.
+    StableHlo,
     /// The kernel dialect.
     Kernel,
     /// LLVM IR, optimized.
@@ -80,6 +82,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "import",
         "stablehlo|nvfuser-python",
         "read a program of another system; see docs/importing.md",
+    ),
+    (
+        "export",
+        "stablehlo",
+        "write the program for another system instead of what --emit says",
     ),
     (
         "target",
@@ -234,7 +241,13 @@ fn config(
             files[0], files[1]
         ));
     }
-    let other = values.iter().find(|(n, _)| matches!(*n, "emit" | "output"));
+    let both = |name: &str| values.iter().any(|(n, _)| *n == name);
+    if both("emit") && both("export") {
+        errors.push("'--export' writes text of its own; '--emit' does not go with it".into());
+    }
+    let other = values
+        .iter()
+        .find(|(n, _)| matches!(*n, "emit" | "export" | "output"));
     if let Some((other, _)) = other.filter(|_| values.iter().any(|(n, _)| *n == "split-segments")) {
         errors.push(format!(
             "'--split-segments' writes programs into its folder; '--{other}' does not go with it"
@@ -257,6 +270,8 @@ fn config(
                     errors.push(format!("'--import={value}': there are {names}"));
                 }
             },
+            "export" if value == "stablehlo" => config.emit = Emit::StableHlo,
+            "export" => errors.push(format!("'--export={value}': there is stablehlo")),
             "target" => config.wanted.name = Some(value),
             "target-file" => config.wanted.file = Some(value),
             "cpu" => {

@@ -316,3 +316,94 @@ fn definitions_of_nvfuser_give_the_results_of_pytorch() {
     assert!(programs >= 8, "{programs}");
     println!("count: {programs} definitions of nvFuser");
 }
+
+#[test]
+fn ops_that_are_several_in_stablehlo_are_exported() {
+    let session = session();
+    let text = "task.program @f(%x: tensor<3x5xf32>, %w: tensor<2x5xbf16>, %c: tensor<2xbf16>, %i: tensor<2xi64>)
+        -> (tensor<3x5xf32>, tensor<3x2xbf16>, tensor<2x2x5xf32>, tensor<3x5xi1>, tensor<3x1xbf16>, tensor<3x5xf32>) {
+      %t = fusion.trunc %x
+      %r = fusion.relu %t
+      %q = fusion.reciprocal %r
+      %s = fusion.silu %x
+      %n = fusion.isnan %q
+      %h = fusion.cast %x to bf16
+      %l = fusion.linear %h, %w, %c
+      %m = fusion.sum %h dims [1] keepdim
+      %g = fusion.take %x, %i dim 0
+      %b = fusion.broadcast %g dims [1, 2] shape [2, 2, 5]
+      %d = fusion.copy %b dense
+      task.return %t, %l, %d, %n, %m, %s
+    }";
+    let (ir, module, _) = session.parse(0, "f.fir", text).unwrap();
+    let loaded = session.load(ir, module, None).unwrap();
+    let exported = fuser_frontends::stablehlo::export(&loaded.ir, loaded.module).unwrap();
+    assert!(
+        exported.contains("%x: tensor<3x5xf32>") && exported.contains("%l = "),
+        "{exported}"
+    );
+    let again = load(&session, Format::StableHlo, "f.mlir", &exported);
+    let again = again.unwrap_or_else(|told| panic!("{exported}\n{told}"));
+    let inputs = session
+        .resolve(&loaded, &Default::default(), &Default::default())
+        .unwrap();
+    let outputs = session.interpret(&again, &inputs).unwrap().outputs;
+    assert!(
+        session.check(&loaded, &inputs, &outputs).unwrap().ok,
+        "{exported}"
+    );
+    // Named extents are no StableHLO.
+    let text = "task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {\n  %y = fusion.exp %x\n  task.return %y\n}";
+    let (ir, module, _) = session.parse(0, "f.fir", text).unwrap();
+    let found = fuser_frontends::stablehlo::export(&ir, module).unwrap_err();
+    assert_eq!(found.items[0].code, "FIR1110");
+}
+
+#[test]
+fn what_is_exported_and_imported_again_gives_the_same_results() {
+    let session = session();
+    let (mut programs, mut refused) = (0, Vec::new());
+    for (name, text) in texts("tests/importing/stablehlo") {
+        if name.starts_with("refused") {
+            continue;
+        }
+        let loaded = load(&session, Format::StableHlo, &name, &text).unwrap();
+        let exported = match fuser_frontends::stablehlo::export(&loaded.ir, loaded.module) {
+            Ok(exported) => exported,
+            Err(found) => {
+                let told = found
+                    .items
+                    .iter()
+                    .map(|told| told.op.clone().unwrap_or_default());
+                refused.extend(told);
+                continue;
+            }
+        };
+        let again = load(&session, Format::StableHlo, &name, &exported);
+        let again = again.unwrap_or_else(|told| panic!("{exported}\n{told}"));
+        let inputs = session
+            .resolve(&loaded, &Default::default(), &Default::default())
+            .unwrap();
+        let outputs = session.interpret(&again, &inputs).unwrap().outputs;
+        let check = session.check(&loaded, &inputs, &outputs).unwrap();
+        assert!(check.ok, "{name}: {check:?}\n{exported}");
+        programs += 1;
+    }
+    refused.sort();
+    refused.dedup();
+    // What StableHLO says by a region, a window or batches of a gather is not written.
+    let known = [
+        "fusion.argmax",
+        "fusion.argmin",
+        "fusion.cummax",
+        "fusion.cumprod",
+        "fusion.cumsum",
+        "fusion.take_along",
+    ];
+    assert!(
+        refused.iter().all(|op| known.contains(&op.as_str())),
+        "{refused:?}"
+    );
+    assert!(programs >= 20, "{programs}");
+    println!("count: {programs} programs exported and imported again");
+}

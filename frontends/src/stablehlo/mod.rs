@@ -6,11 +6,13 @@
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs` | ops that are more than a row |
+//! | `export.rs` | a program to text |
 //!
 //! An op that fails is told once; what depends on it is passed over.
 
 mod ast;
 mod dot;
+mod export;
 mod index;
 mod lex;
 mod op;
@@ -25,6 +27,8 @@ use fuser_ir::loc::{Fused, LocKind};
 use fuser_ir::span::Span;
 use fuser_ir::types::{TypeId, TypeKind};
 use fuser_ir::{Diagnostics, Extent, Ir, LocId, Op, Value, describe, parse as ir_parse};
+
+pub use export::export;
 
 use crate::codes::{LIMIT, NO_PROGRAM, STATED, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};

@@ -76,7 +76,8 @@ const TRUTHS: [Row; 2] = [
     },
 ];
 
-fn least(dtype: DType) -> f64 {
+/// The least value of a type.
+pub fn least(dtype: DType) -> f64 {
     match dtype {
         dtype if dtype.is_float() => f64::NEG_INFINITY,
         DType::U8 | DType::I1 => 0.0,
@@ -84,7 +85,8 @@ fn least(dtype: DType) -> f64 {
     }
 }
 
-fn greatest(dtype: DType) -> f64 {
+/// The greatest value of a type.
+pub fn greatest(dtype: DType) -> f64 {
     match dtype {
         dtype if dtype.is_float() => f64::INFINITY,
         DType::I1 => 1.0,
