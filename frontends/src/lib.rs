@@ -49,3 +49,11 @@ pub fn import(
         Format::NvFuser => nvfuser::import(draft, text),
     }
 }
+
+/// The text of the one program of `module` in a format; or what that cannot say.
+pub fn export(format: Format, ir: &Ir, module: Op) -> Result<String, Diagnostics> {
+    match format {
+        Format::StableHlo => stablehlo::export(ir, module),
+        Format::NvFuser => nvfuser::export(ir, module),
+    }
+}

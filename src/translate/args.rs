@@ -14,8 +14,8 @@ use fuser_passes::executors;
 pub enum Emit {
     /// The program as it was read.
     Program,
-    /// The program as StableHLO text.
-    StableHlo,
+    /// The program as text of another system.
+    Export(Format),
     /// The kernel dialect.
     Kernel,
     /// LLVM IR, optimized.
@@ -85,7 +85,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
     ),
     (
         "export",
-        "stablehlo",
+        "stablehlo|nvfuser-python",
         "write the program for another system instead of what --emit says",
     ),
     (
@@ -262,16 +262,15 @@ fn config(
                     errors.push(format!("'--emit={value}': there are {}", names.join(", ")));
                 }
             },
-            "import" => match FORMATS.iter().find(|(n, _)| *n == value) {
-                Some((_, format)) => config.import = Some(*format),
+            "import" | "export" => match FORMATS.iter().find(|(n, _)| *n == value) {
+                Some((_, format)) if name == "import" => config.import = Some(*format),
+                Some((_, format)) => config.emit = Emit::Export(*format),
                 None => {
                     let names: Vec<&str> = FORMATS.iter().map(|f| f.0).collect();
                     let names = names.join(" and ");
-                    errors.push(format!("'--import={value}': there are {names}"));
+                    errors.push(format!("'--{name}={value}': there are {names}"));
                 }
             },
-            "export" if value == "stablehlo" => config.emit = Emit::StableHlo,
-            "export" => errors.push(format!("'--export={value}': there is stablehlo")),
             "target" => config.wanted.name = Some(value),
             "target-file" => config.wanted.file = Some(value),
             "cpu" => {

@@ -37,7 +37,7 @@ fn with_target(config: Config) -> Exit {
     let mut sources = SourceMap::default();
     let default = || match config.emit {
         Emit::Ptx => A100,
-        Emit::Program | Emit::StableHlo | Emit::Kernel => Target::default(),
+        Emit::Program | Emit::Export(_) | Emit::Kernel => Target::default(),
         Emit::LlvmIr | Emit::Asm | Emit::Artifact => tool::target::host(),
     };
     let mut add = |name: &str, text: &str| sources.add(name, text);
@@ -137,8 +137,8 @@ fn emit(
             let text = print::print(ir, module, &PrintOptions::default());
             return Ok((text, Diagnostics::default()));
         }
-        Emit::StableHlo => {
-            let text = fuser_frontends::stablehlo::export(ir, module)?;
+        Emit::Export(format) => {
+            let text = fuser_frontends::export(format, ir, module)?;
             return Ok((text, Diagnostics::default()));
         }
         _ => {}

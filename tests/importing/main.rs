@@ -407,3 +407,37 @@ fn what_is_exported_and_imported_again_gives_the_same_results() {
     assert!(programs >= 20, "{programs}");
     println!("count: {programs} programs exported and imported again");
 }
+
+#[test]
+fn definitions_are_exported_and_imported_again() {
+    let session = session();
+    let (mut programs, mut refused, mut wrong) = (0, 0, String::new());
+    let folders = [
+        (Format::StableHlo, "tests/importing/stablehlo", "//"),
+        (Format::NvFuser, "tests/importing/nvfuser", "#"),
+    ];
+    for (format, folder, comment) in folders {
+        for (name, text) in texts(folder) {
+            if name.starts_with("refused") || numbers(&text, &format!("{comment} out:")).is_empty()
+            {
+                continue;
+            }
+            let loaded = load(&session, format, &name, &text).unwrap();
+            let Ok(exported) = fuser_frontends::nvfuser::export(&loaded.ir, loaded.module) else {
+                refused += 1;
+                continue;
+            };
+            // With the elements and sizes that stand behind the original.
+            let behind = text.lines().filter_map(|line| line.strip_prefix(comment));
+            let behind: Vec<String> = behind.map(|line| format!("#{line}")).collect();
+            let exported = format!("{exported}\n{}\n", behind.join("\n"));
+            let again = load(&session, Format::NvFuser, &name, &exported);
+            let again = again.unwrap_or_else(|told| panic!("{exported}\n{told}"));
+            wrong += &agrees(&session, &name, &again, &exported, "#").1;
+            programs += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(programs >= 20, "{programs} exported, {refused} refused");
+    println!("count: {programs} programs exported as definitions and imported again");
+}

@@ -6,11 +6,13 @@
 //! | `value.rs` | values, promotion of types |
 //! | `args.rs` | operands of a call: by position or name, brought to one type and shape |
 //! | `ops.rs` | the table of `fd.ops` |
+//! | `export.rs` | a program to text |
 //!
 //! Extents that a definition leaves open (`-1`) get names. Where an op needs two extents equal they are one; what is found so is put into
 //! the types of the next pass over the text, until nothing new is found.
 
 mod args;
+mod export;
 mod lex;
 mod ops;
 mod parse;
@@ -22,6 +24,8 @@ use fuser_ir::layout::Order;
 use fuser_ir::span::Span;
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{AttrKind, Diagnostics, Ir, Op, Value};
+
+pub use export::export;
 
 use crate::codes::{LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};

@@ -12,10 +12,10 @@ use crate::codes::UNSUPPORTED;
 use crate::program::{Fault, Made};
 
 /// Reads an op: its values.
-type Read = for<'s> fn(&mut Reader<'s>, &Args<'s>) -> Made<Vec<Val<'s>>>;
+pub type Read = for<'s> fn(&mut Reader<'s>, &Args<'s>) -> Made<Vec<Val<'s>>>;
 
 /// The meaning of an op.
-enum Meaning {
+pub enum Meaning {
     /// An elementwise op of the arguments, in the type that the rule finds.
     Ew(&'static OpDef, Config),
     /// Likewise, of truth values.
@@ -39,7 +39,7 @@ const OUTSIDE: &str = "compute it outside of the program, and give it as an inpu
 const RANDOM: &str = "other generators give other numbers: give them as an input, or use `fusion.uniform` and `fusion.normal` in `.fir`";
 
 /// The ops, by name.
-static OPS: &[(&str, Meaning)] = &[
+pub static OPS: &[(&str, Meaning)] = &[
     ("abs", Ew(&fusion::ABS, Default)),
     ("acos", Ew(&fusion::ACOS, Float)),
     ("acosh", Ew(&fusion::ACOSH, Float)),

@@ -64,24 +64,24 @@ pub struct Argument<'s> {
     pub value: Val<'s>,
 }
 
+/// The names of types, the usual one of each first.
+pub const NAMES: [(&str, DType); 10] = [
+    ("Double", DType::F64),
+    ("Float", DType::F32),
+    ("Half", DType::F16),
+    ("BFloat16", DType::BF16),
+    ("Int", DType::I64),
+    ("Index", DType::I64),
+    ("Int32", DType::I32),
+    ("Char", DType::I8),
+    ("Byte", DType::U8),
+    ("Bool", DType::I1),
+];
+
 /// `DataType.NAME`
 pub fn dtype(name: &str) -> Option<DType> {
-    const NAMES: [(&str, DType); 10] = [
-        ("Double", DType::F64),
-        ("Float", DType::F32),
-        ("Half", DType::F16),
-        ("BFloat16", DType::BF16),
-        ("Int", DType::I64),
-        ("Index", DType::I64),
-        ("Int32", DType::I32),
-        ("Char", DType::I8),
-        ("Byte", DType::U8),
-        ("Bool", DType::I1),
-    ];
-    NAMES
-        .iter()
-        .find(|(n, _)| *n == name)
-        .map(|(_, dtype)| *dtype)
+    let known = NAMES.iter().find(|(known, _)| *known == name);
+    known.map(|(_, dtype)| *dtype)
 }
 
 /// The rule by which an op finds the type that it computes in.
