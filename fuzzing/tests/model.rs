@@ -241,8 +241,14 @@ fn random_programs_are_as_planned() {
     for target in TARGETS {
         let tally = random_programs(target, 150);
         assert!(tally.segments > 200);
-        // Seed 107 reads, where nothing is written: counted and told as nothing.
-        hold(target, "150 random programs", &tally, 2);
+        // Seed 107 reads, where nothing is written: counted and told as nothing. On a GPU, the blocks of seed 30 share an axis that the
+        // model leaves to one of them: its workspace is larger.
+        hold(
+            target,
+            "150 random programs",
+            &tally,
+            2 + usize::from(target.is_gpu()),
+        );
     }
 }
 

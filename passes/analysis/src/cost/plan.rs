@@ -372,27 +372,18 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let partials = roles::partial_bytes(body, draft, grid, target);
     let shared = roles::shared(body, draft, grid).count() as u64;
     let folded = epilogues::in_last_block(body, draft, grid, target);
-    let late_walks = epilogues::walks(body, draft).split_off(folded);
-    let behind = late_walks.len() as u64;
+    let behind = (epilogues::walks(body, draft).len() - folded) as u64;
     // What has no step reads nothing.
     let is_empty = body.elements(draft.space) == 0;
     let own: &[u32] = if is_empty { &[] } else { &draft.loads };
-    let late = loaded_bytes(body, &draft.epilogue, &draft.epilogue_loads);
+    let (late_loads, late_fetches) = late(body, draft, folded);
+    let late = loaded_bytes(body, &draft.epilogue, &late_loads);
     let both: FxHashSet<u32> = draft.loads.iter().copied().collect();
-    let twice = draft.epilogue_loads.iter().copied();
+    let twice = late_loads.iter().copied();
     let twice: Vec<u32> = twice.filter(|load| both.contains(load)).collect();
     let twice = loaded_bytes(body, &draft.epilogue, &twice);
     let loaded = loaded_bytes(body, &draft.body, own).saturating_add(late);
     let own: &[u32] = if is_empty { &[] } else { &draft.fetches };
-    // The last block has its sums at hand.
-    let sources = late_walks.iter().flatten();
-    let sources = sources.flat_map(|&i| body.nodes[i as usize].sources.iter());
-    let read: FxHashSet<u32> = sources.filter_map(Source::node).collect();
-    let at_hand = |i: &u32| draft.accumulators.contains(i) && !read.contains(i);
-    let late_fetches = draft.epilogue_fetches.iter().copied();
-    let late_fetches: Vec<u32> = late_fetches
-        .filter(|i| folded == 0 || !at_hand(i))
-        .collect();
     let fetched = |outputs| bytes(own, outputs).saturating_add(bytes(&late_fetches, outputs));
     let between = fetched(false).saturating_add(bytes(&draft.keeps, false));
     let again = draft.residents.again.iter().map(|(_, op)| op);
@@ -419,6 +410,26 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
         .saturating_add(draft.finished)
         .saturating_add(twice);
     (cost, unbilled)
+}
+
+/// What walks behind a sweep load, where a last block does the first `folded` of them: inputs, unless its sweep loads them too, and results of
+/// earlier sweeps and accumulators, but its sums, which it has at hand.
+fn late(body: &Body, draft: &Draft, folded: usize) -> (Vec<u32>, Vec<u32>) {
+    let walks = epilogues::walks(body, draft).into_iter().skip(folded);
+    let sources = walks.flatten();
+    let sources = sources.flat_map(|i| body.nodes[i as usize].sources.to_vec());
+    let read: FxHashSet<Source> = sources.collect();
+    let again =
+        |&l: &u32| folded > 0 && draft.loads.contains(&l) && !read.contains(&Source::Input(l));
+    let at_hand = |&i: &u32| {
+        folded > 0 && draft.accumulators.contains(&i) && !read.contains(&Source::Node(i))
+    };
+    let loads = draft.epilogue_loads.iter().copied();
+    let fetches = draft.epilogue_fetches.iter().copied();
+    (
+        loads.filter(|l| !again(l)).collect(),
+        fetches.filter(|i| !at_hand(i)).collect(),
+    )
 }
 
 /// Bytes of the inputs `loads` that a walk of `ops` loads: all of each, or where only windows read it, no more than they touch.
@@ -493,8 +504,10 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         let inputs = list.iter().map(|&l| body.inputs[l as usize].value);
         inputs.collect()
     };
-    let mut epilogue_loads = inputs(&draft.epilogue_loads);
-    epilogue_loads.extend(values(&draft.epilogue_fetches));
+    let folded = epilogues::in_last_block(body, draft, grid, target);
+    let (late_loads, late_fetches) = late(body, draft, folded);
+    let mut epilogue_loads = inputs(&late_loads);
+    epilogue_loads.extend(values(&late_fetches));
     Sweep {
         level: draft.level,
         axes: axes
@@ -504,7 +517,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         phases,
         accumulators: ops(&draft.accumulators),
         epilogues: walks.map(|walk| ops(&walk)).collect(),
-        in_last_block: epilogues::in_last_block(body, draft, grid, target),
+        in_last_block: folded,
         loads: inputs(&draft.loads),
         epilogue_loads,
         fetches: values(&draft.fetches),
