@@ -412,8 +412,8 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     (cost, unbilled)
 }
 
-/// What walks behind a sweep load, where a last block does the first `folded` of them: inputs, unless its sweep loads them too, and results of
-/// earlier sweeps and accumulators, but its sums, which it has at hand.
+/// The inputs and results that walks behind a sweep load, where a last block does the first `folded` of them: inputs unless its sweep
+/// loads them too, and results of earlier sweeps and accumulators, but its sums, which it has at hand.
 fn late(body: &Body, draft: &Draft, folded: usize) -> (Vec<u32>, Vec<u32>) {
     let walks = epilogues::walks(body, draft).into_iter().skip(folded);
     let sources = walks.flatten();

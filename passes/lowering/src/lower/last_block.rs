@@ -87,7 +87,7 @@ struct Together {
     sums: Vec<Vec<Accumulator>>,
 }
 
-/// What the blocks of a kernel have in common.
+/// The steps of the grid loops and the shares of them.
 struct Shares {
     loops: GridLoops,
     /// The steps of each grid loop.

@@ -186,7 +186,7 @@ impl Draft<'_> {
         let vectors = static_value(&last.extent).filter(|n| fits && n % vector == 0)? / vector;
         let least = vectors.clamp(1, WARP / 2);
         let mut divisors = (least..=vectors.min(WARP)).rev();
-        let threads = divisors.find(|n| vectors % n == 0)?;
+        let threads = divisors.find(|n| vectors.is_multiple_of(*n))?;
         let groups = WARP / threads.next_power_of_two();
         (self.rows(rows) >= ROWS * groups).then_some(count(threads * vector))
     }
