@@ -220,6 +220,39 @@ fn static_extents_fit() {
     assert_eq!(told, "");
 }
 
+/// Rows of a known length share a block or lie in registers, columns of a known number are kept by each block; sums go over what is named.
+#[test]
+fn one_named_extent_of_any_length_fits() {
+    let mut told = String::new();
+    let mut launches = 0;
+    for (name, text) in PROGRAMS {
+        for known in [7, 64, 1024, 12_289] {
+            let rows = text.replace("Rx", "[R]x").replace("[R,", "[[R],");
+            let rows = rows.replace('C', &known.to_string());
+            let columns = text.replace("Cx", "[C]x").replace(", C]", ", [C]]");
+            let columns = columns.replace("Rx", &format!("{known}x"));
+            let columns = columns.replace("[R,", &format!("[{known},"));
+            for text in [rows, columns] {
+                for target in ["cuda:sm_86", "h100"] {
+                    let artifact = compiled(&text, target).unwrap();
+                    assert_eq!(artifact.extents.len(), 1, "{text}");
+                    let target = Target::by_name(target).unwrap();
+                    for extent in EXTENTS {
+                        let (count, faults) = refused(&artifact, &target, &[extent as i64]);
+                        launches += count;
+                        if !faults.is_empty() {
+                            let target = target.name;
+                            told += &format!("{name} on {target}, {known}, {extent}: {faults}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(told, "");
+    println!("count: {launches} launches held against limits");
+}
+
 #[test]
 fn examples_fit() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

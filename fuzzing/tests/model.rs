@@ -7,11 +7,11 @@
 //!   over an argument, which no segment asked for, counts in the report of a run.
 //! - *Workspace*: the same for buffers that only the kernels of one segment know, partial results among them.
 //! - *Launches*: those of the kernels of one segment.
-//! - *Resident*: the sum of the allocations of a kernel, less what aligning and staggering them takes, is what the plan allocates for the
-//!   most demanding of its sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
+//! - *Resident*: the bytes of all elements that a kernel keeps, in registers or shared, are what the plan keeps in the most demanding of its
+//!   sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
 //!
 //! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
-//! All examples and cards agree. Of random programs a few do not; their number stands here, and may only become less.
+//! All examples, cards and random programs agree, but for what stands in `KNOWN` with its cause.
 
 mod code;
 mod touched;
@@ -30,20 +30,19 @@ use fuser_passes::cost::Model;
 use fuser_target::{A100, GENERIC, H100, Target};
 use traffic::{Compared, Row};
 
-/// Bytes that an allocation may take beyond its elements.
-const PADDING: u64 = 64 + 192;
-
 /// The targets.
 const TARGETS: [Target; 3] = [GENERIC, A100, H100];
 
 /// The length of an extent that a program names and nobody gives.
 const NAMED: u64 = 96;
 
-/// Bytes of fast memory that combining partial results takes: 256 threads with 8 bytes each.
-const COMBINING: u64 = 2048;
+/// Figures that are not as planned: the report of a run says that nothing is read beside an axis of length 0, though a value that does not
+/// vary along it is.
+const KNOWN: [&str; 2] = ["seed 1750 @f @s0: told", "seed 1990 @f @s0: told"];
 
-/// Figures of segments of 2000 random programs that are not as planned, on each target.
-const KNOWN: usize = 3;
+/// Figures of examples and cards, of 150 and of 2000 random programs that are not as planned on a GPU: which blocks share a sum, and how long
+/// their tiles are, the schedule decides (`schedule/blocks.rs`), and the model does not know.
+const ON_GPUS: [usize; 3] = [0, 0, 0];
 
 /// Programs whose kernels are too long to be counted.
 const TOO_LONG: usize = 4;
@@ -86,37 +85,30 @@ impl Tally {
             let name = format!("{name} @{symbol}");
             match traffic::compare(&ir, module, program, &model) {
                 Compared::Not(why) => self.not.push(format!("{name}: {why}")),
-                Compared::Segments(rows) => rows
-                    .iter()
-                    .for_each(|row| self.add(&name, row, target.is_gpu())),
+                Compared::Segments(rows) => rows.iter().for_each(|row| self.add(&name, row)),
             }
         }
     }
-    fn add(&mut self, name: &str, row: &Row, gpu: bool) {
+    fn add(&mut self, name: &str, row: &Row) {
         self.segments += 1;
         let name = format!("{name} @{}", row.name);
         if !row.told.tells(&row.moved) {
             let text = format!("{name}: told {:?}, moved {:?}", row.told, row.moved);
             self.run.push(text);
         }
-        if row.given_up {
-            self.given_up.push(name);
+        if let Some(why) = &row.given_up {
+            self.given_up.push(format!("{name}: {why}"));
             return;
         }
         let Some(planned) = row.planned else { return };
-        if !planned.counts(&row.moved, gpu) {
+        if !planned.counts(&row.moved) {
             let text = format!("{name}: counted {planned:?}, moved {:?}", row.moved);
             self.plan.push(text);
         }
-        let (bytes, padding) = (row.moved.resident, PADDING * row.allocations);
-        // A GPU has what one thread alone uses in registers, and an element for each thread that combines partial results.
-        let (least, more) = match gpu {
-            true => (0, COMBINING),
-            false => (planned.resident, 0),
-        };
-        if !(least..=planned.resident + row.hoisted + padding + more).contains(&bytes) {
-            let planned = planned.resident;
-            let text = format!("{name}: {planned} bytes planned, {bytes} allocated");
+        if planned.resident + row.hoisted != row.moved.resident {
+            let (planned, hoisted, kept) = (planned.resident, row.hoisted, row.moved.resident);
+            let text =
+                format!("{name}: {planned} bytes planned, {hoisted} through loops, {kept} kept");
             self.resident.push(text);
         }
     }
@@ -217,47 +209,50 @@ fn random_programs(target: Target, count: u64) -> Tally {
     tally
 }
 
-/// Fails where more is not as planned than what is known.
-fn hold(target: Target, what: &str, tally: &Tally, known: usize) {
+/// The figures that are not as planned, but for those that are known, and on a GPU for as many as `least` says.
+fn wrong(target: Target, what: &str, tally: &Tally, least: usize) -> Vec<String> {
     tally.print(&format!("{} {what}", target.name));
     let lists = [&tally.plan, &tally.resident, &tally.run];
-    let wrong: Vec<&String> = lists.into_iter().flatten().collect();
-    assert!(wrong.len() <= known, "{} {what}: {wrong:#?}", target.name);
+    let wrong = lists.into_iter().flatten();
+    let wrong: Vec<String> = wrong
+        .filter(|text| !KNOWN.iter().any(|known| text.starts_with(known)))
+        .map(|text| format!("{}: {text}", target.name))
+        .collect();
+    match target.is_gpu() && wrong.len() <= least {
+        true => Vec::new(),
+        false => wrong,
+    }
 }
 
 #[test]
 fn examples_and_cards_are_as_planned() {
+    let mut all = Vec::new();
     for target in TARGETS {
         let tally = written_programs(target);
         assert!(tally.segments > 150 && tally.not.len() <= TOO_LONG);
-        // On an H100 the sweep of a scan behind a softmax has more fast memory than was planned, within what there is.
-        let known = usize::from(target.name.as_str() == "h100");
-        hold(target, "examples and cards", &tally, known);
+        all.extend(wrong(target, "examples and cards", &tally, ON_GPUS[0]));
     }
+    assert_eq!(all, Vec::<String>::new());
+}
+
+fn random_programs_are_planned(count: u64, segments: usize, on_gpus: usize) {
+    let mut all = Vec::new();
+    for target in TARGETS {
+        let tally = random_programs(target, count);
+        assert!(tally.segments > segments);
+        let what = format!("{count} random programs");
+        all.extend(wrong(target, &what, &tally, on_gpus));
+    }
+    assert_eq!(all, Vec::<String>::new());
 }
 
 #[test]
 fn random_programs_are_as_planned() {
-    for target in TARGETS {
-        let tally = random_programs(target, 150);
-        assert!(tally.segments > 200);
-        // Seed 107 reads, where nothing is written: counted and told as nothing. On a GPU, the blocks of seed 30 share an axis that the
-        // model leaves to one of them: its workspace is larger.
-        hold(
-            target,
-            "150 random programs",
-            &tally,
-            2 + usize::from(target.is_gpu()),
-        );
-    }
+    random_programs_are_planned(150, 200, ON_GPUS[1]);
 }
 
 #[test]
 #[ignore = "three minutes"]
 fn two_thousand_random_programs_are_as_planned() {
-    for target in TARGETS {
-        let tally = random_programs(target, 2000);
-        assert!(tally.segments > 3000);
-        hold(target, "2000 random programs", &tally, KNOWN);
-    }
+    random_programs_are_planned(2000, 3000, ON_GPUS[2]);
 }

@@ -106,10 +106,11 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
         decoder.register(extent);
     }
     let code = decoder.block(body)?;
-    let mut touched = once(&decoder, &code, lengths, extents, false)?;
-    if decoder.gathers > 0 {
-        // Where one way to make up indices takes several places to one element, the other does not.
-        let other = once(&decoder, &code, lengths, extents, true)?;
+    let mut touched = once(&decoder, &code, lengths, extents, Way::Around)?;
+    let others = [Way::Turning, Way::FromTheEnd];
+    for way in others.into_iter().filter(|_| decoder.gathers > 0) {
+        // Where one way to make up indices takes several places to one element, or to other memory, another does not.
+        let other = once(&decoder, &code, lengths, extents, way)?;
         let more = |own: &mut Elements, other: Elements| {
             if other.count() > own.count() {
                 *own = other;
@@ -123,14 +124,24 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
     Ok(touched)
 }
 
-/// The elements that one run touches. An index that is data is its place modulo the length of the axis; where it `turns`, one further
-/// for each time that the place has gone around the axis.
+/// The way in which indices that are data are made up of their places.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// The place modulo the length of the axis.
+    Around,
+    /// The same, one further for each time that the place has gone around the axis.
+    Turning,
+    /// The place modulo the length, from the end of the axis.
+    FromTheEnd,
+}
+
+/// The elements that one run touches.
 fn once(
     decoder: &Decoder<'_>,
     code: &[Code],
     lengths: &[u64],
     extents: &[i64],
-    turns: bool,
+    way: Way,
 ) -> Result<Touched, String> {
     let buffers: Vec<Elements> = lengths.iter().map(|&n| Elements::of(n)).collect();
     let mut run = Run {
@@ -141,7 +152,7 @@ fn once(
             gathered: vec![(0, Elements::default()); decoder.gathers],
         },
         left: BUDGET,
-        turns,
+        way,
     };
     for (number, &extent) in extents.iter().enumerate() {
         run.lines[number] = Line {
@@ -182,7 +193,7 @@ struct Run {
     lines: Vec<Line>,
     touched: Touched,
     left: u64,
-    turns: bool,
+    way: Way,
 }
 
 impl Run {
@@ -210,8 +221,12 @@ impl Run {
                         true => {
                             let turn = divided(Binary::Div, a, length, count)?;
                             let turned = binary(Binary::Add, a, turn, count);
-                            let place = turned.filter(|_| self.turns).unwrap_or(a);
-                            divided(Binary::Rem, place, length, count)?
+                            let turns = self.way == Way::Turning;
+                            let place = turned.filter(|_| turns).unwrap_or(a);
+                            let index = divided(Binary::Rem, place, length, count)?;
+                            let mirrored = binary(Binary::Sub, last, index, count);
+                            let from_the_end = self.way == Way::FromTheEnd;
+                            mirrored.filter(|_| from_the_end).unwrap_or(index)
                         }
                         false => last,
                     };

@@ -1,17 +1,22 @@
 //! The bytes that each segment of a lowered program moves, as its launches and copies execute, beside those that the model counts,
 //! and its launches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fuser::compile::{self, CompileOptions, Lowered};
 use fuser_artifact::{Artifact, BufferKind, Factor, SizeExpr, Step};
 use fuser_dialects::{kernel, task};
-use fuser_ir::{Ir, Op};
+use fuser_ir::def::Computes;
+use fuser_ir::types::Extent;
+use fuser_ir::{Ir, Op, TypeKind, Value};
 use fuser_pass::{Remark, RemarkValue};
 use fuser_passes::cost::{Bindings, Copies, Model, plan_ops};
 use fuser_passes::report;
 
 use super::touched::touched;
+
+/// Bytes that lowering adds to an allocation that is a multiple of a page.
+const STAGGER: u64 = 192;
 
 /// Bytes and launches of one segment.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -21,19 +26,16 @@ pub struct Bytes {
     pub lines: u64,
     pub written: u64,
     pub workspace: u64,
-    /// The allocation of the most demanding sweep, or kernel.
+    /// Elements that stay in fast memory, as bytes: those of the most demanding sweep, or kernel.
     pub resident: u64,
     pub launches: u64,
 }
 
 impl Bytes {
-    /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly, but
-    /// for a workspace that may be less: a GPU's blocks are known when its tiles are.
-    pub fn counts(&self, moved: &Bytes, less: bool) -> bool {
-        let exact = |bytes: &Bytes| (bytes.written, bytes.launches);
-        let workspace =
-            self.workspace == moved.workspace || less && moved.workspace <= self.workspace;
-        exact(self) == exact(moved) && workspace && (moved.read..=moved.lines).contains(&self.read)
+    /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
+    pub fn counts(&self, moved: &Bytes) -> bool {
+        let exact = |bytes: &Bytes| (bytes.written, bytes.workspace, bytes.launches);
+        exact(self) == exact(moved) && (moved.read..=moved.lines).contains(&self.read)
     }
     /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where a named extent
     /// is 0.
@@ -44,7 +46,7 @@ impl Bytes {
             launches: moved.launches,
             ..*self
         };
-        told.counts(moved, false)
+        told.counts(moved)
     }
 }
 
@@ -106,12 +108,9 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 kernel,
                 buffers,
                 extents: own,
-                scratch_bytes,
                 ..
             } => {
                 bytes.launches += 1;
-                let scratch = scratch_bytes.evaluate_size(extents).unwrap() as u64;
-                bytes.resident = bytes.resident.max(scratch);
                 let launch = launches.next().ok_or("a step has no launch")?;
                 let own: Vec<i64> = own.iter().map(|e| e.evaluate(extents).unwrap()).collect();
                 // A word for each place is no traffic.
@@ -120,6 +119,8 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 let length = |&b: &u32| elements(artifact, b, extents);
                 let lengths: Vec<u64> = buffers.iter().map(length).collect();
                 let func = lowered.kernels[*kernel as usize];
+                let tiles = tiles(ir, func, &own).ok_or("an allocation of unknown size")?;
+                bytes.resident = bytes.resident.max(tiles);
                 let touched = touched(ir, func, &lengths, &own)
                     .map_err(|told| format!("{}: {told}", ir.symbol_name(func).unwrap_or("?")))?;
                 let inputs = ir.operand_count(launch);
@@ -234,12 +235,10 @@ pub struct Row {
     pub planned: Option<Bytes>,
     pub told: Bytes,
     pub moved: Bytes,
-    /// Allocations of all its kernels.
-    pub allocations: u64,
-    /// Bytes that are kept through loops, in all segments of the program.
+    /// Bytes that its sweeps keep through loops besides.
     pub hoisted: u64,
-    /// True if it was scheduled by another plan.
-    pub given_up: bool,
+    /// The reason that it was scheduled by another plan.
+    pub given_up: Option<String>,
 }
 
 /// The comparison of a program, segment by segment.
@@ -265,12 +264,7 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
         return Compared::Not("no segments".into());
     }
     let planned = counted(&drawn, program, model);
-    let hoisted = run("schedule")
-        .1
-        .remarks
-        .iter()
-        .map(kept_through_loops)
-        .sum();
+    let remarks = run("schedule").1.remarks;
     let mut back = ir.clone();
     let Ok(lowered) = compile::lower(&mut back, module, &options) else {
         return Compared::Not("no kernels".into());
@@ -290,44 +284,84 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
     names.dedup();
     let of = |list: &Segments, name: &String| list.get(name).copied().unwrap_or_default();
     let other = |name: &String| {
-        let mut told = lowered.other_plans.iter().map(|r| &r.message);
-        told.any(|text| {
-            text.split([' ', ','])
-                .any(|word| word == format!("@{name}"))
-        })
+        let own = |r: &&Remark| {
+            let mut words = r.message.split([' ', ',']);
+            words.any(|word| word == format!("@{name}"))
+        };
+        let told = lowered.other_plans.iter().find(own);
+        told.map(|r| format!("{}: {}", r.message, r.reason.as_deref().unwrap_or_default()))
     };
     let row = |name: &String| Row {
         name: name.clone(),
         planned: planned.get(name).copied(),
         told: of(&told, name),
         moved: of(&moved, name),
-        allocations: allocations(&back, &lowered.kernels, program, name),
-        hoisted,
+        hoisted: kept_through_loops(&remarks, name),
         given_up: other(name),
     };
     Compared::Segments(names.into_iter().map(row).collect())
 }
 
-/// The bytes that a remark says are kept through loops.
-fn kept_through_loops(remark: &Remark) -> u64 {
-    let bytes = remark.args.iter().map(|(key, value)| match (*key, value) {
-        ("TileBytes", RemarkValue::Int(bytes)) => *bytes as u64,
-        _ => 0,
+/// The bytes that remarks say are kept through loops of a segment.
+fn kept_through_loops(remarks: &[Remark], segment: &str) -> u64 {
+    let arg = |remark: &Remark, name: &str| {
+        let mut args = remark.args.iter();
+        args.find(|(key, _)| *key == name).map(|a| a.1.clone())
+    };
+    let bytes = remarks.iter().map(|remark| {
+        let own = arg(remark, "Segment") == Some(RemarkValue::Text(segment.into()));
+        match arg(remark, "TileBytes").filter(|_| own) {
+            Some(RemarkValue::Int(bytes)) => bytes as u64,
+            _ => 0,
+        }
     });
     bytes.sum()
 }
 
-/// The allocations of the kernels of a segment.
-fn allocations(ir: &Ir, kernels: &[Op], program: Op, segment: &str) -> u64 {
-    let program = ir.symbol_name(program).unwrap_or_default();
-    let prefix = format!("{program}_{segment}_");
-    let own = |&&func: &&Op| ir.symbol_name(func).is_some_and(|n| n.starts_with(&prefix));
-    let bodies = kernels
-        .iter()
-        .filter(own)
-        .filter_map(|&func| ir.body(func, 0));
-    let ops = bodies.flat_map(|body| ir.block_ops(body));
-    ops.filter(|&op| ir.is(op, &kernel::ALLOC)).count() as u64
+/// The bytes of all elements that a kernel keeps, wherever, in a launch with these extents: what it asks for, less what staggers it.
+fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
+    let body = ir.body(func, 0)?;
+    let scalar = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::Scalar(_));
+    let parameters = ir.args(body).iter().filter(scalar).copied();
+    let mut known: HashMap<Value, i64> = parameters.zip(extents.iter().copied()).collect();
+    let mut sum = 0;
+    for op in ir.block_ops(body) {
+        if ir.is(op, &kernel::ALLOC) {
+            let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(op, 0)) else {
+                return None;
+            };
+            let elements = match dims[..] {
+                [Extent::Static(n)] => n,
+                _ => known.get(&ir.operand(op, 0)).copied()?.max(0) as u64,
+            };
+            let bytes = elements * dtype.bytes();
+            let staggered = bytes > STAGGER && (bytes - STAGGER) % 4096 == 0;
+            sum += bytes - if staggered { STAGGER } else { 0 };
+        } else if let Some(value) = index(ir, op, &known) {
+            known.insert(ir.result(op, 0), value);
+        }
+    }
+    Some(sum)
+}
+
+/// The index that an op of an entry block computes.
+fn index(ir: &Ir, op: Op, known: &HashMap<Value, i64>) -> Option<i64> {
+    let computes = ir.computes(op)?;
+    if computes == Computes::Constant {
+        return ir.int_of(op, "value");
+    }
+    let of: Option<Vec<i64>> = ir.operands(op).map(|v| known.get(&v).copied()).collect();
+    let [a, b] = of?[..] else { return None };
+    match computes {
+        Computes::Add => a.checked_add(b),
+        Computes::Sub => a.checked_sub(b),
+        Computes::Mul => a.checked_mul(b),
+        Computes::Div => a.checked_div(b),
+        Computes::Rem => a.checked_rem(b),
+        Computes::Min => Some(a.min(b)),
+        Computes::Max => Some(a.max(b)),
+        _ => None,
+    }
 }
 
 /// The lengths that the named extents of a program get.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use fuser_artifact::{DimSpec, SizeExpr};
 use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
-use fuser_ir::types::ExtentExpr;
+use fuser_ir::types::{ExtentExpr, MemSpace};
 use fuser_ir::{Dim, Ir, Op, Sym, Value};
 use fuser_passes::lower::launch::SCRATCH_ALIGN;
 use rustc_hash::FxHashMap;
@@ -84,10 +84,11 @@ pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSiz
     known.extend(params.copied().zip(extents.iter().cloned()));
     let mut grid = SizeExpr::constant(1);
     let mut scratch = Vec::new();
+    let threads = ir.int_of(func, "threads").unwrap_or(1);
     for op in ir.block_ops(body) {
         if ir.is(op, &kernel::FOR) && ir.str_of(op, "map") == Some("grid") {
             grid = grid_size(ir, op, &known)?;
-        } else if ir.is(op, &kernel::ALLOC) && !in_registers(ir, op) {
+        } else if ir.is(op, &kernel::ALLOC) && !is_of_thread(ir, op, threads) {
             scratch.push(allocation(ir, op, &known)?);
         } else if let Some(expr) = index_expr(ir, op, &known) {
             known.insert(ir.result(op, 0), expr);
@@ -116,16 +117,16 @@ fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Size
     zero.then(|| upper.clone())
 }
 
-/// True for an allocation that takes no scratch memory.
-fn in_registers(ir: &Ir, alloc: Op) -> bool {
-    let kind = ir.value_kind(ir.result(alloc, 0));
-    matches!(
-        kind,
-        fuser_ir::TypeKind::MemRef {
-            space: fuser_ir::types::MemSpace::Register,
-            ..
-        }
-    )
+/// True for an allocation that takes no scratch memory: a thread of a GPU has it for itself.
+fn is_of_thread(ir: &Ir, alloc: Op, threads: i64) -> bool {
+    match ir.value_kind(ir.result(alloc, 0)) {
+        fuser_ir::TypeKind::MemRef { space, .. } => match space {
+            MemSpace::Register => true,
+            MemSpace::Local => threads > 1,
+            MemSpace::Global | MemSpace::Tile => false,
+        },
+        _ => false,
+    }
 }
 
 fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {

@@ -4,7 +4,7 @@ use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};
 use fuser_target::Target;
 
-use super::body::{Body, Mask, Source};
+use super::body::{Body, Mask, Node, Source};
 use super::call::{Call, is_call};
 use super::epilogues;
 use super::memory_view::keeps_memory;
@@ -373,18 +373,15 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let shared = roles::shared(body, draft, grid).count() as u64;
     let folded = epilogues::in_last_block(body, draft, grid, target);
     let behind = (epilogues::walks(body, draft).len() - folded) as u64;
-    // What has no step reads nothing.
-    let is_empty = body.elements(draft.space) == 0;
-    let own: &[u32] = if is_empty { &[] } else { &draft.loads };
+    let (own, fetches) = reads(body, draft);
     let (late_loads, late_fetches) = late(body, draft, folded);
     let late = loaded_bytes(body, &draft.epilogue, &late_loads);
     let both: FxHashSet<u32> = draft.loads.iter().copied().collect();
     let twice = late_loads.iter().copied();
     let twice: Vec<u32> = twice.filter(|load| both.contains(load)).collect();
     let twice = loaded_bytes(body, &draft.epilogue, &twice);
-    let loaded = loaded_bytes(body, &draft.body, own).saturating_add(late);
-    let own: &[u32] = if is_empty { &[] } else { &draft.fetches };
-    let fetched = |outputs| bytes(own, outputs).saturating_add(bytes(&late_fetches, outputs));
+    let loaded = loaded_bytes(body, &draft.body, &own).saturating_add(late);
+    let fetched = |outputs| bytes(&fetches, outputs).saturating_add(bytes(&late_fetches, outputs));
     let between = fetched(false).saturating_add(bytes(&draft.keeps, false));
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
@@ -432,6 +429,34 @@ fn late(body: &Body, draft: &Draft, folded: usize) -> (Vec<u32>, Vec<u32>) {
     )
 }
 
+/// The inputs and the results of earlier sweeps that the body of a sweep loads: none where it has no step or all that it writes is known
+/// to be empty, and beside an axis without an index only what ops read that do not walk it.
+fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
+    let node = |&n: &u32| &body.nodes[n as usize];
+    if body.elements(draft.outer) == 0 || writes_nothing(body, draft) {
+        return (Vec::new(), Vec::new());
+    }
+    let whole = body.elements(draft.space) > 0;
+    let is_read = |source: Source| {
+        let mut users = draft.body.iter().map(node);
+        whole || users.any(|n| n.sources.contains(&source) && body.elements(n.space) > 0)
+    };
+    let loads = draft.loads.iter().copied();
+    let fetches = draft.fetches.iter().copied();
+    (
+        loads.filter(|&i| is_read(Source::Input(i))).collect(),
+        fetches.filter(|&n| is_read(Source::Node(n))).collect(),
+    )
+}
+
+/// True if all that a sweep writes is known to be empty.
+fn writes_nothing(body: &Body, draft: &Draft) -> bool {
+    let lists = [&draft.stores, &draft.keeps, &draft.accumulators];
+    let mut written = lists.into_iter().flatten();
+    let known = |n: &Node| body.elements(n.stored & !body.named);
+    written.all(|&n| known(&body.nodes[n as usize]) == 0)
+}
+
 /// Bytes of the inputs `loads` that a walk of `ops` loads: all of each, or where only windows read it, no more than they touch.
 fn loaded_bytes(body: &Body, ops: &[u32], loads: &[u32]) -> u64 {
     let nodes = ops.iter().map(|&i| &body.nodes[i as usize]);
@@ -468,6 +493,10 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         ops.flat_map(|op| ir.results(op).iter().copied()).collect()
     };
     let (axes, grid) = roles::assign(body, draft, target);
+    let own = match writes_nothing(body, draft) {
+        true => 0,
+        false => draft.residents.allocated.saturating_add(draft.accumulating),
+    };
     let count = draft.phases.iter().max().map_or(0, |m| m + 1);
     let mut first: FxHashMap<Op, u32> = FxHashMap::default();
     for (&i, &phase) in draft.body.iter().zip(&draft.phases) {
@@ -506,6 +535,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     };
     let folded = epilogues::in_last_block(body, draft, grid, target);
     let (late_loads, late_fetches) = late(body, draft, folded);
+    let (own_loads, fetches) = reads(body, draft);
     let mut epilogue_loads = inputs(&late_loads);
     epilogue_loads.extend(values(&late_fetches));
     Sweep {
@@ -518,13 +548,13 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         accumulators: ops(&draft.accumulators),
         epilogues: walks.map(|walk| ops(&walk)).collect(),
         in_last_block: folded,
-        loads: inputs(&draft.loads),
+        loads: inputs(&own_loads),
         epilogue_loads,
-        fetches: values(&draft.fetches),
+        fetches: values(&fetches),
         keeps: values(&draft.keeps),
         stores: stores.filter(|v| outputs.contains(v)).collect(),
         tile_bytes: roles::resident_bytes(draft),
-        allocated: draft.residents.allocated.saturating_add(draft.accumulating),
+        allocated: own,
         narrow: draft.narrow,
     }
 }

@@ -14,12 +14,14 @@
 //! Decides nothing about axes, sweeps or phases, and does not choose between the two: `units.rs` takes the wide form where it fits.
 
 use fuser_ir::def::OpClass;
+use fuser_target::Target;
 use petgraph::algo::ford_fulkerson;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::body::{Body, Mask, Source};
+use super::body::{Body, Mask, Node, Source};
+use super::roles;
 use super::tiles::Tiles;
 use super::units::Draft;
 
@@ -29,6 +31,9 @@ const CHEAP_LOADS: usize = 2;
 
 /// No value has so many bytes.
 const MOST: u64 = 1 << 56;
+
+/// The shape of memory in a step: the lengths of its axes there, with their names, and the bytes of an element.
+type Shape = (Vec<(u64, Option<usize>)>, u64);
 
 /// The rule by which values are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +67,8 @@ pub(super) struct Step<'a> {
     body: &'a Body,
     draft: &'a Draft,
     tiles: Tiles,
+    /// The axes as their loops nest.
+    order: Vec<usize>,
     /// The phase of each op.
     phases: FxHashMap<u32, u32>,
     /// The ops whose results are read at another index: nothing computes them there.
@@ -70,13 +77,16 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    pub fn new(body: &'a Body, draft: &'a Draft, tiles: Tiles) -> Self {
+    pub fn new(body: &'a Body, draft: &'a Draft, tiles: Tiles, target: &Target) -> Self {
+        let (mut order, _) = roles::assign(body, draft, target);
+        order.sort_by_key(|(axis, _)| tiles.runs_along(*axis));
         let phases = draft.body.iter().copied().zip(draft.phases.iter().copied());
         let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
         Self {
             body,
             draft,
             tiles,
+            order: order.into_iter().map(|(axis, _)| axis).collect(),
             phases: phases.collect(),
             held: nodes.flat_map(|n| &n.elsewhere).map(|e| e.0).collect(),
             last: draft.phases.iter().copied().max().unwrap_or(0),
@@ -253,16 +263,46 @@ impl<'a> Step<'a> {
         }
         boundaries.into_iter().max().unwrap_or(0)
     }
+    /// Bytes of an element of the result of a reduction that finishes in the step: one that accumulates in memory, because a loop that it
+    /// keeps lies inside of one that it reduces, is as wide as it accumulates.
+    fn reduced_element(&self, node: &Node) -> u64 {
+        let inner = self.tiles.inner(self.body, node.space);
+        let loops = self.order.iter().filter(|&&axis| inner >> axis & 1 == 1);
+        let reduced = loops.map(|&axis| node.reduced >> axis & 1 == 1);
+        match reduced.is_sorted() {
+            true => node.element,
+            false => node.accumulating,
+        }
+    }
     /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one.
     fn allocated(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
-        let mut asked: Vec<(u32, u32, Mask, u64)> = Vec::new();
+        let mut asked: Vec<(u32, u32, Shape)> = Vec::new();
+        let padding = self.tiles.padding(self.body);
+        let mut ask = |first: u32, end: u32, stored: Mask, element: u64, staged: bool| {
+            let mut sizes = self.sizes(stored);
+            if let Some(row) = sizes.last_mut().filter(|_| staged) {
+                row.0 += padding;
+            }
+            asked.push((first, end, (sizes, element)));
+        };
         for (&node, &phase) in self.draft.body.iter().zip(&self.draft.phases) {
             let (inner, op) = (self.inner(node), &self.body.nodes[node as usize]);
             let span = spans.get(&Source::Node(node));
             let reduces = op.reduced != 0 && !self.draft.accumulators.contains(&node);
             let staged = self.tiles.stages_window(self.body, node);
             if inner != 0 && (reduces || span.is_some() || staged) {
-                asked.push((phase, span.map_or(phase, |s| s.1), op.stored, op.element));
+                let element = if reduces {
+                    self.reduced_element(op)
+                } else {
+                    op.element
+                };
+                ask(
+                    phase,
+                    span.map_or(phase, |s| s.1),
+                    op.stored,
+                    element,
+                    staged,
+                );
             }
         }
         for (&source, &(first, end)) in spans {
@@ -278,22 +318,33 @@ impl<'a> Step<'a> {
                 Source::Node(_) => continue,
             };
             if self.tiles.stages(self.body, order, element) {
-                asked.push((first, end, stored, element));
+                ask(first, end, stored, element, true);
             }
         }
         asked.sort_unstable();
-        let mut slots: Vec<((Mask, u64), u32)> = Vec::new();
-        for (phase, end, stored, element) in asked {
-            let key = (self.tiles.inner(self.body, stored), element);
-            match slots.iter_mut().find(|s| s.0 == key && s.1 < phase) {
+        let mut slots: Vec<(Shape, u32)> = Vec::new();
+        for (phase, end, shape) in asked {
+            match slots.iter_mut().find(|s| s.0 == shape && s.1 < phase) {
                 Some(slot) => slot.1 = end,
-                None => slots.push((key, end)),
+                None => slots.push((shape, end)),
             }
         }
-        let bytes = |((inner, element), _): &((Mask, u64), u32)| {
-            element.saturating_mul(self.tiles.elements(self.body, *inner))
+        let bytes = |((sizes, element), _): &(Shape, u32)| {
+            let sizes = sizes.iter().map(|size| size.0);
+            sizes.fold(*element, u64::saturating_mul)
         };
         slots.iter().map(bytes).fold(0, u64::saturating_add)
+    }
+    /// The loops inside of the step of a value with these axes, as they nest: of each its length, and the axis where that has a name.
+    fn sizes(&self, stored: Mask) -> Vec<(u64, Option<usize>)> {
+        let inner = self.tiles.inner(self.body, stored);
+        let loops = self.order.iter().filter(|&&axis| inner >> axis & 1 == 1);
+        let named = self.body.named & !self.draft.outer;
+        let size = |&axis: &usize| {
+            let name = Some(axis).filter(|_| named >> axis & 1 == 1);
+            (self.tiles.size(self.body, axis), name)
+        };
+        loops.map(size).collect()
     }
 
     // --- the narrowest form ------------------------------------------------------------------------------------------

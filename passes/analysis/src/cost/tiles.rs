@@ -31,6 +31,8 @@ pub(super) struct Tiles {
     long: u64,
     /// Elements along the lanes and along crossed axes beside them.
     pub narrow: u64,
+    /// True if rows of what is staged are of odd length: a GPU's threads write them across.
+    padded: bool,
 }
 
 impl Tiles {
@@ -41,6 +43,7 @@ impl Tiles {
             outer: draft.outer,
             long: target.tile,
             narrow: target.narrow_tile,
+            padded: target.is_gpu(),
         };
         tiles.crossed = tiles.lanes.map_or(0, |lanes| crossed(body, draft, lanes));
         if tiles.crossed != 0 || draft.space & !draft.outer != 0 {
@@ -66,6 +69,11 @@ impl Tiles {
     /// True if memory is read or written across the lanes, so that some of it may be staged.
     pub fn crosses(&self) -> bool {
         self.crossed != 0
+    }
+    /// Elements that are added to each row of what is staged.
+    pub fn padding(&self, body: &Body) -> u64 {
+        let row = self.lanes.map_or(1, |lanes| self.size(body, lanes));
+        u64::from(self.padded && row % 2 == 0)
     }
     /// True if the lanes run along `axis`.
     pub fn runs_along(&self, axis: usize) -> bool {

@@ -48,7 +48,7 @@ pub(super) struct Draft {
     pub residents: Residents,
     /// Bytes of its accumulators in fast memory.
     pub accumulating: u64,
-    /// Elements of a tile along axes that step.
+    /// Elements of a tile along axes that step beside others.
     pub narrow: u64,
     /// Bytes that its epilogue reads of its accumulators, and that these write for nobody else.
     pub finished: u64,
@@ -348,7 +348,14 @@ impl<'a> Units<'a> {
             let own = roles::accumulator_bytes(self.body, draft, tiles, self.target);
             own.saturating_add(carried(tiles, &mut draft.body.iter().copied()))
         };
-        if draft.phases.iter().all(|&phase| phase == 0) && !widest.crosses() {
+        // What a step completes of several elements is in memory.
+        let completes = |&index: &u32| {
+            let node = &self.body.nodes[index as usize];
+            let inner = widest.inner(self.body, node.stored);
+            node.reduced != 0 && node.reduced & !self.tile == 0 && inner != 0
+        };
+        let one_phase = draft.phases.iter().all(|&phase| phase == 0);
+        if one_phase && !widest.crosses() && !draft.body.iter().any(completes) {
             draft.accumulating = bytes(&widest);
             draft.residents = Residents::default();
             return;
@@ -358,7 +365,7 @@ impl<'a> Units<'a> {
         'forms: for form in [Form::Wide, Form::Narrow] {
             let mut next = Some(widest);
             while let Some(tiles) = next {
-                let residents = Step::new(self.body, draft, tiles).residents(form);
+                let residents = Step::new(self.body, draft, tiles, self.target).residents(form);
                 let again = carried(&tiles, &mut residents.again.iter().map(|a| a.1));
                 let accumulating = bytes(&tiles).saturating_add(again);
                 let all = residents.bytes().saturating_add(accumulating);
@@ -370,7 +377,7 @@ impl<'a> Units<'a> {
                 }
                 next = tiles.shorter();
             }
-            if Step::new(self.body, draft, widest).least() > limit {
+            if Step::new(self.body, draft, widest, self.target).least() > limit {
                 break;
             }
         }

@@ -20,7 +20,7 @@ mod quantity;
 mod segment_report;
 
 use fuser_analysis::axes::{Axes, value_text};
-use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, plan_ops};
+use fuser_analysis::cost::{Bindings, Kind, Model, Role, Sweep, boundary, plan_ops};
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::types::ExtentExpr;
@@ -245,13 +245,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         let counts = |v: &&Value| outputs.contains(*v) || plan.inputs.contains(*v);
         let walked = sweep.loads.iter().chain(&sweep.fetches).filter(counts);
         let late = sweep.epilogue_loads.iter().filter(counts);
-        let extents = sweep
-            .axes
-            .iter()
-            .map(|(axis, _)| axes.as_ref()?.extent(*axis));
-        let is_empty = extents.flatten().any(|e| bindings.eval(e) == 0);
-        let own = walked.filter(|_| !is_empty);
-        let own = own.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
+        let own = walked.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
         let behind = sweep.epilogues.concat();
         let late = late.map(|&v| read(ir, &behind, axes.as_ref(), v, bindings));
         own.chain(late).collect()
@@ -279,18 +273,43 @@ fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     ops
 }
 
-/// The reads of a drawn sweep from outside of its segment; none where an axis that it walks is empty.
+/// The reads of a drawn sweep from outside of its segment: none where it has no step or all that it makes is empty, and beside an axis
+/// without an index only what ops read that do not walk it.
 fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read> {
+    let roles = match ir.attr_of(sweep, "roles") {
+        Some(AttrKind::Array(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let roles = roles.iter().map(|&role| ir.attr_kind(role).as_string());
+    let steps = roles.map(|role| role.map(|role| ir.str(role)) != Some(Role::Tile.name()));
     let walked = match ir.attr_of(sweep, "extents") {
         Some(AttrKind::Extents(dims)) => dims.as_slice(),
         _ => &[],
     };
-    if walked.iter().any(|d| bindings.extent(ir, d.extent) == 0) {
+    let mut stepped = walked.iter().zip(steps).filter(|(_, steps)| *steps);
+    let is_empty = |v: &Value| {
+        let tensor = ir.value_kind(*v).as_tensor().is_some();
+        tensor && bindings.bytes(ir, *v) == 0
+    };
+    if stepped.any(|(d, _)| bindings.extent(ir, d.extent) == 0)
+        || ir.results(sweep).iter().all(is_empty)
+    {
         return Vec::new();
     }
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok();
+    let length = |axis| axes.as_ref()?.extent(axis).map(|e| bindings.eval(e));
+    let runs = |op: &&Op| {
+        let mut reduced = axes.iter().flat_map(|a| a.reduced(**op));
+        !ir.results(**op).iter().any(is_empty) && !reduced.any(|&axis| length(axis) == Some(0))
+    };
+    let read_inside: Vec<Value> = ops
+        .iter()
+        .filter(runs)
+        .flat_map(|&op| ir.operands(op))
+        .collect();
     let values = outside_reads(ir, sweep, segment).into_iter();
+    let values = values.filter(|v| read_inside.contains(v));
     let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
     reads.collect()
 }

@@ -16,7 +16,7 @@
 
 use fuser_analysis::axes::Axes;
 use fuser_analysis::axes::window::Guard;
-use fuser_ir::types::ExtentExpr;
+use fuser_ir::types::{Extent, ExtentExpr};
 use fuser_ir::{DType, Ir, Op, Value};
 use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -149,8 +149,18 @@ pub struct SweepLowering<'a> {
 }
 
 impl<'a> SweepLowering<'a> {
-    /// Emits the whole body.
+    /// Emits the whole body: none where all that it writes is known to be empty.
     pub fn emit(&mut self) -> Result<(), Unsupported> {
+        let is_empty = |value: &Value| {
+            let tensor = self.ir().value_kind(*value).as_tensor();
+            let mut stored = tensor
+                .into_iter()
+                .flat_map(|t| t.dims.iter().filter(|d| !d.broadcast));
+            stored.any(|d| d.extent == Extent::Static(0))
+        };
+        if self.flat.outputs.iter().all(is_empty) {
+            return Ok(());
+        }
         self.extent = self.extents()?;
         self.outer = vec![Idx::ZERO; self.spec.loops.len()];
         self.base = vec![Idx::ZERO; self.spec.loops.len()];

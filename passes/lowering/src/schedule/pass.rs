@@ -276,6 +276,7 @@ fn tell(ctx: &mut PassContext<'_>, segment: Op, arranged: &Arranged) {
         );
         let remark = Remark::new(RemarkKind::Passed, "Hoist", place, text).reason(reason);
         let bytes = i64::try_from(kept.bytes).unwrap_or(i64::MAX);
-        ctx.remark(remark.int("Work", kept.work.into()).int("TileBytes", bytes));
+        let remark = remark.int("Work", kept.work.into()).int("TileBytes", bytes);
+        ctx.remark(remark.text("Segment", symbol(ctx.ir, segment)));
     }
 }
