@@ -1,7 +1,7 @@
 //! A block of ops as dense indices: the producer, the users and the bytes of each value.
 
 use fuser_analysis::axes::{Axes, window};
-use fuser_analysis::cost::{Bindings, Copies, Refusal, made_of_nothing};
+use fuser_analysis::cost::{Bindings, Copies, Refusal, is_call, made_of_nothing};
 use fuser_dialects::fusion::maps;
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Block, Ir, Op, Traits, Value};
@@ -197,6 +197,7 @@ impl Graph {
             None => e.bytes <= MAX_ELEMENT,
         };
         let single = !matches!(def.class, OpClass::Reduction | OpClass::Scan)
+            && !is_call(ir, op)
             && ir.get_attr(op, "fusion.hint").is_none()
             && self.writes[position]
                 .iter()
