@@ -33,7 +33,8 @@ ELEMENTS = {"f64", "f32", "f16", "bf16", "i64", "i32", "i8", "ui8", "u8", "i1", 
 INTS, SHAPE, INT, WORD, NUMBER, FLAG = range(6)
 CLAUSES = {
     "dims": INTS, "starts": INTS, "strides": INTS, "low": INTS, "high": INTS,
-    "shape": SHAPE, "dim": INT, "correction": INT, "to": WORD, "of": WORD, "predicate": WORD, "word": WORD, "combine": WORD, "first": INT, "shift": INT,
+    "shape": SHAPE, "dim": INT, "correction": INT, "to": WORD, "of": WORD, "predicate": WORD, "word": WORD,
+    "combine": WORD, "first": INT, "shift": INT, "descending": FLAG, "smallest": FLAG,
     "value": NUMBER, "keepdim": FLAG, "dense": FLAG,
 }
 
