@@ -75,7 +75,7 @@ struct Machine<'a> {
     uses: Uses,
     /// Stamps for global memory.
     epoch: Epoch,
-    /// What blocks released by counting, by the address of the count.
+    /// The uses that blocks released by counting, by the address of the count.
     released: BTreeMap<u64, Released>,
     /// The addresses whose releases come before what the block does, and those whose will after its next barrier.
     acquired: Vec<u64>,

@@ -314,7 +314,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
     }
 }
 
-/// What the last block reads, as if the op that counts did.
+/// The accesses of the last block that reads what others stored, as if the op that counts made them.
 fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
     let inner = ir
         .walk(last)
