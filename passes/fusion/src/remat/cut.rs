@@ -1,341 +1,473 @@
-//! The decision between loading and computing some values in a kernel, by a minimum cut over their neighbourhood.
+//! The cheapest work of one kernel, given what is in memory: what it loads and what it computes, by a minimum cut.
 //!
-//! From a value that could be loaded or computed the neighbourhood extends back over ops that may be computed here, up
-//! to values that the kernel has in any case, by the least price of the ops on a path; beyond the price of all loads at
-//! stake nothing is to be gained. Choices that share something on the way make one cluster. Every value is an edge
-//! `in -> out` with the bytes of a load as capacity (unbounded if it is not in memory), every op a node between its operands
-//! and its results; the source feeds each op with the price of computing it here (nothing for the kernel's own ops),
-//! and values that are needed lead to the sink. The severed edges are paid: loads, and foreign ops. Of equal cuts the
-//! one nearest the sink counts: less is recomputed.
+//! The outputs are followed back. A value that is not in memory is computed, whatever that costs, and needs the operands of its op;
+//! a value that no op may make here is loaded. A value that could be either is a *choice*. From the choices a network extends
+//! back over ops that may be computed here, up to values that the kernel has in any case, by the least price of the ops on a
+//! path; beyond the price of all loads at stake, those of choices that meet, nothing is to be gained.
 //!
+//! Every value is an edge `in -> out` with the bytes of a load as capacity (unbounded if it is not in memory), every op a node
+//! between its operands and its results; the source feeds each op with the price of computing it here (nothing for the
+//! kernel's own ops), and choices lead to the sink. The severed edges are paid: loads, and foreign ops. Of equal cuts the one
+//! nearest the sink counts: less is recomputed.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use petgraph::unionfind::UnionFind;
+use rustc_hash::FxHashSet;
 
 use super::flow::Flow;
-use super::local::{Given, Local, MAX_FOREIGN, State};
+use super::problem::{Kernel, Problem};
 
 /// Capacity that no cut pays. Finite capacities are clamped far below, so that sums do not reach it.
 const UNBOUNDED: u64 = 1 << 60;
-/// Foreign ops that a cluster may consider for each choice in it, besides the first [`MAX_FOREIGN`].
+/// Foreign ops that a kernel may have to compute: more than a few never pay.
+const MAX_FOREIGN: usize = 96;
+/// Foreign ops that a kernel may consider for each choice, besides the first [`MAX_FOREIGN`].
 const FOREIGN_PER_CHOICE: usize = 8;
 /// Values in memory that one goes back through, the choice itself included: each saves no more than its load.
 const MAX_DEPTH: u32 = 3;
 
-/// Choices that share something, settled.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Cluster {
-    /// The choices.
-    pub terminals: Vec<u32>,
-    /// All values that were looked at, the choices among them: what is written of them concerns the cluster.
-    pub region: Vec<u32>,
-    /// Values that the kernel has in any case and that ops of the cluster read.
-    pub relies: Vec<u32>,
-    /// Values that are loaded.
-    pub loads: Vec<u32>,
-    /// Ops that are computed.
-    pub computes: Vec<u32>,
-    /// Bytes of the loads and the price of foreign ops.
-    pub cost: u128,
+/// A kernel and the contents of memory.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub problem: &'a Problem,
+    pub written: &'a [bool],
+    pub kernel: u32,
 }
 
-impl Cluster {
-    /// The cluster of the choices `starts`, with the numbers of other clusters that it reaches. The choices of those before `fresh`
-    /// become its own; where it reaches another, it goes no further and is not settled.
-    pub fn around(
-        given: Given<'_>,
-        local: &Local,
-        starts: &[u32],
-        fresh: u32,
-        scratch: &mut Scratch,
-        work: &mut u64,
-    ) -> (Self, BTreeSet<u32>) {
-        let mut search = Neighbourhood::new(given, local, fresh, scratch);
-        for &start in starts {
-            search.meet(start, 0, 0);
-        }
-        search.explore();
-        let met = std::mem::take(&mut search.met);
-        let lists = &mut *search.lists;
-        *work += (lists.found.len() + lists.ops.len()) as u64;
-        lists.had.sort_unstable();
-        lists.had.dedup();
-        let mut cluster = Cluster {
-            region: lists.found.clone(),
-            relies: lists.had.clone(),
-            ..Cluster::default()
-        };
-        let found = lists.found.iter().zip(&lists.terminal);
-        cluster.terminals = found.filter(|(_, t)| **t).map(|(&v, _)| v).collect();
-        if met.last().is_none_or(|&last| last < fresh) {
-            let mut ops = std::mem::take(&mut lists.ops);
-            ops.sort_unstable();
-            match ops.is_empty() {
-                true => cluster.load_all(given),
-                false => *work += 2 * ops.len() as u64 * search.cut(&ops, &mut cluster),
-            }
-            search.lists.ops = ops;
-        }
-        search.lists.clear();
-        (cluster, met)
+impl Given<'_> {
+    fn may_load(&self, value: u32) -> bool {
+        self.problem.may_load(value, self.kernel, self.written)
     }
-    fn load_all(&mut self, given: Given<'_>) {
-        self.loads.clone_from(&self.terminals);
-        let prices = self.loads.iter().map(|&v| u128::from(given.load_price(v)));
-        self.cost = prices.sum();
+    fn load_price(&self, value: u32) -> u64 {
+        self.problem.load_bytes(value, self.kernel)
+    }
+    /// The op that may make `value` here.
+    fn producer(&self, value: u32) -> Option<u32> {
+        let producer = self.problem.values[value as usize].producer;
+        producer.filter(|&op| self.problem.may_compute(op, self.kernel))
+    }
+    fn is_native(&self, op: u32) -> bool {
+        self.problem.is_native(op, self.kernel)
+    }
+    /// The price of computing `op` here.
+    fn price(&self, op: u32) -> u64 {
+        match self.is_native(op) {
+            true => 0,
+            false => self.problem.ops[op as usize].price,
+        }
     }
 }
 
-/// Lists that are kept from one cluster to the next.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    /// Values in order of discovery.
-    found: Vec<u32>,
-    /// Of each of these whether it is a choice,
-    terminal: Vec<bool>,
-    /// whether its op was followed,
-    done: Vec<bool>,
-    /// the values in memory on the way to it,
-    depth: Vec<u32>,
-    /// and its place in the network, once it has one: where it is made or loaded, and where it is had.
-    nodes: Vec<Option<(u32, u32)>>,
-    /// The place in these lists of every value of the problem; [`NOWHERE`]: not found.
-    place: Vec<u32>,
-    /// Values read that the kernel has in any case.
-    had: Vec<u32>,
-    /// Ops that may be computed.
+/// The ops of a kernel that are its own and computed in any case, and what follows from them alone. It stays the same while the kernel
+/// writes the same, and what it could load of its own results too.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Core {
+    /// Ascending.
     ops: Vec<u32>,
-    /// Membership of each op of the problem.
-    seen: Vec<bool>,
+    /// The values that these ops make and are needed, and the inputs of the program that they read, ascending.
+    values: Vec<u32>,
+    /// These inputs.
+    inputs: Vec<u32>,
+    /// The other values that they read.
+    reads: Vec<u32>,
+    /// Bytes of the loads of these inputs.
+    cost: u64,
+    /// True if the kernel writes anything.
+    is_alive: bool,
+}
+
+impl Core {
+    /// The core of a kernel that writes more than one whose core is `base`.
+    fn new(given: Given<'_>, base: &Self) -> Self {
+        let mut open = given.problem.wanted(given.kernel, given.written);
+        let mut core = base.clone();
+        core.is_alive = !open.is_empty();
+        let (mut seen, mut ops) = (FxHashSet::default(), FxHashSet::default());
+        while let Some(value) = open.pop() {
+            if base.values.binary_search(&value).is_ok() || !seen.insert(value) {
+                continue;
+            }
+            let producer = given.problem.values[value as usize].producer;
+            let own = producer.filter(|&op| given.is_native(op) && !given.may_load(value));
+            match own {
+                Some(op) => {
+                    core.values.push(value);
+                    if base.ops.binary_search(&op).is_err() && ops.insert(op) {
+                        open.extend(&given.problem.ops[op as usize].reads);
+                    }
+                }
+                None if producer.is_none() => {
+                    core.inputs.push(value);
+                    core.values.push(value);
+                    core.cost = core.cost.saturating_add(given.load_price(value));
+                }
+                None => core.reads.push(value),
+            }
+        }
+        core.ops.extend(ops);
+        core.values.sort_unstable();
+        core.ops.sort_unstable();
+        core.reads.sort_unstable();
+        core.reads.dedup();
+        core
+    }
+}
+
+/// The work of a kernel, and what it was chosen from.
+#[derive(Clone, Debug)]
+pub(super) struct Solved {
+    core: Rc<Core>,
+    /// Values that it loads besides inputs of its core, ascending.
+    pub loads: Vec<u32>,
+    /// Ops that it computes besides its core, ascending.
+    computes: Vec<u32>,
+    /// Bytes of the loads and the price of foreign ops.
+    pub cost: u64,
+    /// All values that were looked at: whether one of them is written concerns the kernel.
+    pub region: Vec<u32>,
+}
+
+impl Solved {
+    /// True if the kernel writes anything.
+    pub fn is_alive(&self) -> bool {
+        self.core.is_alive
+    }
+    /// True if the kernel computes `op`.
+    pub fn has(&self, op: u32) -> bool {
+        let own = || self.core.ops.binary_search(&op).is_ok();
+        self.computes.binary_search(&op).is_ok() || own()
+    }
+    /// The core, if it is the same or more after `value` is `written`, or is written no more.
+    pub fn core(
+        &self,
+        problem: &Problem,
+        value: u32,
+        kernel: u32,
+        written: bool,
+    ) -> Option<&Rc<Core>> {
+        let info = &problem.values[value as usize];
+        let same = match info.writer == kernel {
+            true => written,
+            false => !info
+                .producer
+                .is_some_and(|op| problem.is_native(op, kernel)),
+        };
+        same.then_some(&self.core)
+    }
+    /// All of it.
+    pub fn kernel(&self) -> Kernel {
+        let all = |a: &[u32], b: &[u32]| {
+            let mut all = [a, b].concat();
+            all.sort_unstable();
+            all
+        };
+        Kernel {
+            loads: all(&self.core.inputs, &self.loads),
+            computes: all(&self.core.ops, &self.computes),
+            cost: self.cost,
+        }
+    }
+}
+
+/// The part of a value in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// None: the kernel has it in any case.
+    Had,
+    /// An end: it is needed.
+    Choice,
+    /// Others may be computed from it.
+    Passed,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    value: u32,
+    role: Role,
+    /// The choice that it was first found from.
+    choice: usize,
+    /// Values in memory on the way to it, itself included.
+    depth: u32,
+    /// True if its op was followed.
+    done: bool,
+    /// Its place in the network: where it is made or loaded, and where it is had.
+    nodes: (u32, u32),
+}
+
+/// A value or an op that was not found.
+const NOWHERE: u32 = u32::MAX;
+
+/// Solves one kernel after the other; its lists are kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Cutter {
+    /// Values in order of discovery.
+    found: Vec<Found>,
+    /// The place of every value of the problem in that list; [`NOWHERE`]: not found.
+    place: Vec<u32>,
+    /// Ops in order of discovery: first those that are computed in any case, then those that may be.
+    ops: Vec<u32>,
+    /// The place of every op of the problem in that list.
+    op_place: Vec<u32>,
+    /// Ops that are computed in any case.
+    forced: usize,
     /// Values by the least price of the foreign ops on a path to them, their own included, then in order of discovery.
     heap: BinaryHeap<Reverse<(u128, usize)>>,
     flow: Flow,
+    /// Values, ops and nodes of networks looked at.
+    pub work: u64,
 }
 
-/// A value that was not found.
-const NOWHERE: u32 = u32::MAX;
-
-impl Scratch {
+impl Cutter {
+    /// The cheapest work of a kernel, whose core may be `known`; `None` where it cannot have all that it needs.
+    pub fn solve(&mut self, given: Given<'_>, known: Option<&Rc<Core>>) -> Option<Solved> {
+        self.place.resize(given.problem.values.len(), NOWHERE);
+        self.op_place.resize(given.problem.ops.len(), NOWHERE);
+        let none = Rc::default();
+        let base = known.unwrap_or(&none);
+        let core = Rc::new(Core::new(given, base));
+        self.work += (core.values.len() + core.ops.len()) as u64;
+        self.work -= (base.values.len() + base.ops.len()) as u64;
+        let solved = self.force(given, &core).then(|| {
+            self.explore(given, &core);
+            let mut solved = self.cut(given, Rc::clone(&core));
+            if core.values.len() > base.values.len() {
+                solved.region.extend(&core.values);
+            }
+            solved
+        });
+        self.work += 1 + (core.reads.len() + self.found.len() + self.ops.len()) as u64;
+        self.clear();
+        solved
+    }
     /// Forgets what was found, in time that takes no longer than finding it did.
     fn clear(&mut self) {
-        for &value in &self.found {
-            self.place[value as usize] = NOWHERE;
+        for found in self.found.drain(..) {
+            self.place[found.value as usize] = NOWHERE;
         }
-        for &op in &self.ops {
-            self.seen[op as usize] = false;
+        for op in self.ops.drain(..) {
+            self.op_place[op as usize] = NOWHERE;
         }
-        self.found.clear();
-        self.terminal.clear();
-        self.done.clear();
-        self.depth.clear();
-        self.nodes.clear();
-        self.had.clear();
-        self.ops.clear();
         self.heap.clear();
     }
     fn place(&self, value: u32) -> Option<usize> {
         let place = self.place[value as usize];
         (place != NOWHERE).then_some(place as usize)
     }
-}
-
-/// The neighbourhood of a choice, as it is explored.
-struct Neighbourhood<'a> {
-    given: Given<'a>,
-    local: &'a Local,
-    lists: &'a mut Scratch,
-    /// Clusters before this one are taken in.
-    fresh: u32,
-    /// Clusters that were reached.
-    met: BTreeSet<u32>,
-    foreign: usize,
-    choices: usize,
-    /// Bytes of all loads at stake.
-    bound: u128,
-}
-
-impl<'a> Neighbourhood<'a> {
-    fn new(given: Given<'a>, local: &'a Local, fresh: u32, lists: &'a mut Scratch) -> Self {
-        let problem = given.problem;
-        lists.place.resize(problem.values.len(), NOWHERE);
-        lists.seen.resize(problem.ops.len(), false);
-        Self {
-            given,
-            local,
-            lists,
-            fresh,
-            met: BTreeSet::new(),
-            foreign: 0,
-            choices: 0,
-            bound: 0,
-        }
+    fn enter(&mut self, value: u32, role: Role, choice: usize, depth: u32) -> usize {
+        let at = self.found.len();
+        self.place[value as usize] = at as u32;
+        self.found.push(Found {
+            value,
+            role,
+            choice,
+            depth,
+            done: false,
+            nodes: (NOWHERE, NOWHERE),
+        });
+        at
+    }
+    fn enter_op(&mut self, op: u32) {
+        self.op_place[op as usize] = self.ops.len() as u32;
+        self.ops.push(op);
+    }
+    /// True if an op is computed in any case.
+    fn is_forced(&self, core: &Core, op: u32) -> bool {
+        (self.op_place[op as usize] as usize) < self.forced || core.ops.binary_search(&op).is_ok()
     }
 
-    /// Comes to a value by a path of this price, through so many values in memory.
-    fn meet(&mut self, value: u32, price: u128, depth: u32) {
-        if self.local.has(self.given, value) {
-            self.lists.had.push(value);
-            return;
-        }
-        if let Some(at) = self.lists.place(value) {
-            self.reach(at, price);
-            return;
-        }
-        if let Some((number, cluster)) = self.local.cluster_with(value) {
-            let new = self.met.insert(number);
-            if number >= self.fresh {
-                return;
-            }
-            for &choice in cluster.terminals.iter().filter(|_| new) {
-                self.enter(choice, 0, 0);
-            }
-        }
-        self.enter(value, price, depth);
-    }
-    fn enter(&mut self, value: u32, price: u128, depth: u32) {
-        let lists = &mut *self.lists;
-        if lists.place(value).is_some() {
-            return;
-        }
-        let at = lists.found.len();
-        lists.place[value as usize] = at as u32;
-        let terminal = self.local.state(value) == State::Choice;
-        lists.found.push(value);
-        lists.terminal.push(terminal);
-        lists.done.push(false);
-        let depth = if terminal { 0 } else { depth };
-        let stored = u32::from(self.given.may_load(value));
-        lists.depth.push(depth + stored);
-        if terminal {
-            self.choices += 1;
-            self.bound += u128::from(self.given.load_price(value));
-        }
-        self.reach(at, if terminal { 0 } else { price });
-    }
-    /// Puts the op of a value on the list, with the price of the path that it ends.
-    fn reach(&mut self, at: usize, price: u128) {
-        if self.lists.done[at] {
-            return;
-        }
-        if let Some(op) = self.given.producer(self.lists.found[at]) {
-            let price = price + u128::from(self.given.price(op));
-            self.lists.heap.push(Reverse((price, at)));
-        }
-    }
-
-    fn explore(&mut self) {
-        while let Some(Reverse((price, at))) = self.lists.heap.pop() {
-            if price >= self.bound {
-                return;
-            }
-            if std::mem::replace(&mut self.lists.done[at], true) {
+    /// Finds what is computed and loaded in any case, and the choices; false where something is missing.
+    fn force(&mut self, given: Given<'_>, core: &Core) -> bool {
+        let mut foreign = 0;
+        let mut open = core.reads.clone();
+        while let Some(value) = open.pop() {
+            if self.place(value).is_some() || core.values.binary_search(&value).is_ok() {
                 continue;
             }
-            let Some(op) = self.given.producer(self.lists.found[at]) else {
+            let producer = given.producer(value);
+            let role = match (given.may_load(value), producer) {
+                (true, Some(_)) => Role::Choice,
+                (false, None) => return false,
+                _ => Role::Had,
+            };
+            self.enter(value, role, 0, 1);
+            let Some(op) = producer.filter(|_| role == Role::Had) else {
                 continue;
             };
-            if self.lists.seen[op as usize] {
+            if self.op_place[op as usize] == NOWHERE && core.ops.binary_search(&op).is_err() {
+                self.enter_op(op);
+                foreign += usize::from(!given.is_native(op));
+                if foreign > MAX_FOREIGN {
+                    return false;
+                }
+                open.extend(&given.problem.ops[op as usize].reads);
+            }
+        }
+        self.forced = self.ops.len();
+        for at in 0..self.found.len() {
+            let Found { value, role, .. } = self.found[at];
+            let made = given
+                .producer(value)
+                .is_some_and(|op| self.is_forced(core, op));
+            if role == Role::Choice && made {
+                self.found[at].role = Role::Had;
+            }
+        }
+        true
+    }
+
+    /// Extends the network back from the choices.
+    fn explore(&mut self, given: Given<'_>, core: &Core) {
+        let choices = (0..self.found.len()).filter(|&at| self.found[at].role == Role::Choice);
+        let choices: Vec<usize> = choices.collect();
+        let mut at_stake = Vec::with_capacity(choices.len());
+        for (&at, number) in choices.iter().zip(0..) {
+            self.found[at].choice = number;
+            at_stake.push(u128::from(given.load_price(self.found[at].value)));
+            self.reach(given, at, 0);
+        }
+        let mut clusters = UnionFind::<usize>::new(choices.len());
+        let mut foreign = MAX_FOREIGN + FOREIGN_PER_CHOICE * choices.len();
+        let mut late = Vec::new();
+        while let Some(Reverse((price, at))) = self.heap.pop() {
+            let Found {
+                value,
+                choice,
+                depth,
+                ..
+            } = self.found[at];
+            if price >= at_stake[clusters.find(choice)] {
+                late.push(Reverse((price, at)));
                 continue;
             }
-            let depth = self.lists.depth[at];
-            let native = self.given.is_native(op);
-            if depth > MAX_DEPTH {
-                continue;
-            }
-            let most = MAX_FOREIGN as usize + FOREIGN_PER_CHOICE * self.choices;
-            if !native && self.foreign >= most {
-                continue;
-            }
-            self.foreign += usize::from(!native);
-            self.lists.seen[op as usize] = true;
-            self.lists.ops.push(op);
-            let info = &self.given.problem.ops[op as usize];
-            for &read in &info.reads {
-                self.meet(read, price, depth);
-            }
-            for &other in &info.writes {
-                if self.local.state(other) == State::Choice {
-                    self.meet(other, 0, 0);
+            let done = std::mem::replace(&mut self.found[at].done, true);
+            let op = given.producer(value).filter(|&op| {
+                let known = self.op_place[op as usize] != NOWHERE;
+                !done && !known && depth <= MAX_DEPTH && (given.is_native(op) || foreign > 0)
+            });
+            let Some(op) = op else { continue };
+            foreign -= usize::from(!given.is_native(op));
+            self.enter_op(op);
+            let info = &given.problem.ops[op as usize];
+            for &value in info.reads.iter().chain(&info.writes) {
+                let Some(other) =
+                    self.meet(given, core, value, &info.reads, (choice, depth, price))
+                else {
+                    continue;
+                };
+                let (a, b) = (
+                    clusters.find(choice),
+                    clusters.find(self.found[other].choice),
+                );
+                if clusters.union(a, b) {
+                    at_stake[clusters.find(a)] = at_stake[a] + at_stake[b];
+                    self.heap.extend(late.drain(..));
                 }
             }
+        }
+    }
+    /// Comes to a value that an op reads or makes; gives its place, unless the kernel has it in any case.
+    fn meet(
+        &mut self,
+        given: Given<'_>,
+        core: &Core,
+        value: u32,
+        reads: &[u32],
+        (choice, depth, price): (usize, u32, u128),
+    ) -> Option<usize> {
+        let made = given.problem.values[value as usize].producer;
+        let at = match self.place(value) {
+            Some(at) => at,
+            None if !reads.contains(&value) || core.values.binary_search(&value).is_ok() => {
+                return None;
+            }
+            None if made.is_some_and(|op| self.is_forced(core, op)) => return None,
+            None => {
+                let depth = depth + u32::from(given.may_load(value));
+                self.enter(value, Role::Passed, choice, depth)
+            }
+        };
+        if self.found[at].role == Role::Passed {
+            self.reach(given, at, price);
+        }
+        (self.found[at].role != Role::Had).then_some(at)
+    }
+    /// Puts the op of a value on the list, with the price of the path that it ends.
+    fn reach(&mut self, given: Given<'_>, at: usize, price: u128) {
+        let found = &self.found[at];
+        if let Some(op) = given.producer(found.value).filter(|_| !found.done) {
+            let price = price + u128::from(given.price(op));
+            self.heap.push(Reverse((price, at)));
         }
     }
 
-    /// Fills in what `cluster` loads and computes where it may compute `ops`; gives how often the network was gone through.
-    fn cut(&mut self, ops: &[u32], cluster: &mut Cluster) -> u64 {
-        let given = self.given;
-        let flow = &mut self.lists.flow;
-        flow.clear();
-        let (source, sink) = (flow.node(), flow.node());
-        self.lists.nodes.resize(self.lists.found.len(), None);
-        let mut made = vec![false; self.lists.found.len()];
-        for at in 0..self.lists.found.len() {
-            if self.lists.terminal[at] {
-                let (_, outer) = self.node(at);
-                self.lists.flow.arc(outer, sink, UNBOUNDED);
+    /// The work of the kernel, by the cut through the network.
+    fn cut(&mut self, given: Given<'_>, core: Rc<Core>) -> Solved {
+        self.flow.clear();
+        let (source, sink) = (self.flow.node(), self.flow.node());
+        for found in self.found.iter_mut().filter(|f| f.role != Role::Had) {
+            let (inner, outer) = (self.flow.node(), self.flow.node());
+            let capacity = match given.may_load(found.value) {
+                true => clamp(given.load_price(found.value)),
+                false => UNBOUNDED,
+            };
+            self.flow.arc(inner, outer, capacity);
+            if found.role == Role::Choice {
+                self.flow.arc(outer, sink, UNBOUNDED);
             }
+            let made = given.problem.values[found.value as usize].producer;
+            if made.is_none_or(|op| self.op_place[op as usize] == NOWHERE) {
+                self.flow.arc(source, inner, UNBOUNDED);
+            }
+            found.nodes = (inner, outer);
         }
-        let mut op_nodes = Vec::with_capacity(ops.len());
-        for &op in ops {
-            let node = self.lists.flow.node();
-            op_nodes.push(node);
-            let price = given.price(op);
-            if price > 0 {
-                self.lists.flow.arc(source, node, clamp(price));
-            }
+        let optional = self.ops[self.forced..].to_vec();
+        let nodes: Vec<u32> = optional.iter().map(|_| self.flow.node()).collect();
+        for (&op, &node) in optional.iter().zip(&nodes) {
             let info = &given.problem.ops[op as usize];
-            for &read in &info.reads {
-                if let Some(at) = self.lists.place(read) {
-                    let (_, outer) = self.node(at);
-                    self.lists.flow.arc(outer, node, UNBOUNDED);
-                }
+            if given.price(op) > 0 {
+                self.flow.arc(source, node, clamp(given.price(op)));
             }
-            for &write in &info.writes {
-                if let Some(at) = self.lists.place(write) {
-                    let (inner, _) = self.node(at);
-                    self.lists.flow.arc(node, inner, UNBOUNDED);
-                    made[at] = true;
-                }
+            let place = |value: &u32| {
+                let at = self.place(*value)?;
+                let found = &self.found[at];
+                (found.role != Role::Had).then_some(found.nodes)
+            };
+            let (reads, writes) = (info.reads.iter(), info.writes.iter());
+            let reads: Vec<(u32, u32)> = reads.filter_map(place).collect();
+            let writes: Vec<(u32, u32)> = writes.filter_map(place).collect();
+            for (_, outer) in reads {
+                self.flow.arc(outer, node, UNBOUNDED);
             }
-        }
-        let lists = &mut *self.lists;
-        for (nodes, made) in lists.nodes.iter().zip(made) {
-            if let (Some((inner, _)), false) = (nodes, made) {
-                lists.flow.arc(source, *inner, UNBOUNDED);
+            for (inner, _) in writes {
+                self.flow.arc(node, inner, UNBOUNDED);
             }
         }
-        lists.flow.maximize(source, sink);
-        let late = lists.flow.reaches(sink);
-        for (&value, nodes) in lists.found.iter().zip(&lists.nodes) {
-            let loaded = |(inner, outer): (u32, u32)| !late[inner as usize] && late[outer as usize];
-            if nodes.is_some_and(loaded) {
-                cluster.loads.push(value);
-                cluster.cost += u128::from(given.load_price(value));
-            }
+        self.flow.maximize(source, sink);
+        self.work += 2 * optional.len() as u64 * self.flow.phases;
+        let late = self.flow.reaches(sink);
+        let loads = self.found.iter().filter(|found| match found.role {
+            Role::Had => given.producer(found.value).is_none(),
+            _ => !late[found.nodes.0 as usize] && late[found.nodes.1 as usize],
+        });
+        let mut loads: Vec<u32> = loads.map(|found| found.value).collect();
+        let forced = self.ops[..self.forced].iter().copied();
+        let chosen = optional.into_iter().zip(nodes);
+        let chosen = chosen.filter(|(_, node)| late[*node as usize]);
+        let mut computes: Vec<u32> = forced.chain(chosen.map(|(op, _)| op)).collect();
+        loads.sort_unstable();
+        computes.sort_unstable();
+        let prices = loads.iter().map(|&value| given.load_price(value));
+        let prices = prices.chain(computes.iter().map(|&op| given.price(op)));
+        Solved {
+            cost: prices.fold(core.cost, u64::saturating_add),
+            core,
+            loads,
+            computes,
+            region: self.found.iter().map(|found| found.value).collect(),
         }
-        for (&op, &node) in ops.iter().zip(&op_nodes) {
-            if late[node as usize] {
-                cluster.computes.push(op);
-                cluster.cost += u128::from(given.price(op));
-            }
-        }
-        lists.flow.phases
-    }
-    /// The place of a value in the network.
-    fn node(&mut self, at: usize) -> (u32, u32) {
-        let lists = &mut *self.lists;
-        if let Some(nodes) = lists.nodes[at] {
-            return nodes;
-        }
-        let value = lists.found[at];
-        let (inner, outer) = (lists.flow.node(), lists.flow.node());
-        let capacity = match self.given.may_load(value) {
-            true => clamp(self.given.load_price(value)),
-            false => UNBOUNDED,
-        };
-        lists.flow.arc(inner, outer, capacity);
-        lists.nodes[at] = Some((inner, outer));
-        (inner, outer)
     }
 }
 

@@ -17,8 +17,8 @@
 //! strictly, so the pass ends, and running it again changes nothing. The cost model must accept every kernel as it
 //! becomes; a kernel that it refuses stays as it was.
 //!
-//! Reading order: `problem.rs` (the choice as plain data, and its price), `local.rs` (what one kernel needs), `cut.rs` (what it
-//! had better load: a minimum cut), `flow.rs` (that cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR),
+//! Reading order: `problem.rs` (the choice as plain data, and its price), `cut.rs` (what one kernel had better
+//! load: a minimum cut), `flow.rs` (that cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR),
 //! `cost_cache.rs` (what kernels cost), `improve.rs` (all of it), `pass.rs`.
 
 mod apply;
@@ -27,7 +27,6 @@ mod cut;
 mod extract;
 mod flow;
 mod improve;
-mod local;
 mod pass;
 mod problem;
 mod search;

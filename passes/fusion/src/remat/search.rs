@@ -1,9 +1,8 @@
 //! The search for the values to be written to memory: descent from two starts, by removing or adding one value at a time.
 //!
 //! Starts are the values written now, and those that cannot be recomputed. A step is taken only if the whole price falls.
-//! The solution of each kernel is kept up to date (`local.rs`), so a step costs what it touches: in the kernel that writes
-//! the value, and in those that load it or compute what makes or reads it, the values whose state changes. All values are
-//! tried until that finds nothing, a few times at most. All work is counted, and a budget bounds it.
+//! A step solves anew (`cut.rs`) the kernel that writes the value and those that load it or looked at it. All values are tried until
+//! that finds nothing, a few times at most. All work is counted, and a budget bounds it.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -11,8 +10,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::local::{Change, Dirty, Given, Local};
-use super::problem::{Kernel, Problem, Solution};
+use super::cut::{Cutter, Given, Solved};
+use super::problem::{Problem, Solution};
 use crate::budget::Budget;
 
 /// Foreign ops that a kernel computes when everything that may be recomputed is; what is further away is written.
@@ -49,7 +48,7 @@ pub fn solve(problem: &Problem, now: &[bool], search: &mut Search) -> Option<Sol
     }
     // Of equal ones the first.
     let best = walks.iter().min_by_key(|w| w.cost);
-    best.map(|w| w.solution(problem))
+    best.map(|w| w.solution())
 }
 
 /// The price of writing `written`; `None` where some kernel cannot get what it needs.
@@ -60,7 +59,7 @@ pub(super) fn evaluate(
     search: &mut Search,
 ) -> Option<Solution> {
     let walk = Walk::new(problem, written.to_vec(), search);
-    walk.map(|w| w.solution(problem))
+    walk.map(|w| w.solution())
 }
 
 /// The values that have to be written if everything that may be recomputed is: outputs, and results that kernels need
@@ -95,98 +94,79 @@ fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
     written
 }
 
-/// Kernels that may know a value; some may have forgotten it since.
-#[derive(Clone, Debug, Default)]
-struct Near {
-    kernels: SmallVec<[u32; 2]>,
-    limit: usize,
-}
-
-impl Near {
-    fn push(&mut self, kernel: u32) {
-        if self.kernels.last() == Some(&kernel) {
-            return;
-        }
-        self.kernels.push(kernel);
-        if self.kernels.len() > self.limit {
-            self.kernels.sort_unstable();
-            self.kernels.dedup();
-            self.limit = 2 * self.kernels.len().max(8);
-        }
-    }
-}
-
 /// A choice under way.
 #[derive(Debug)]
 struct Walk {
     written: Vec<bool>,
-    kernels: Vec<Local>,
+    kernels: Vec<Solved>,
     /// The price of all of it.
     cost: u128,
-    near: Vec<Near>,
-    dirty: Dirty,
+    /// Of each value the kernels that looked at it once; some may not have the last time.
+    near: Vec<SmallVec<[u32; 2]>>,
+    /// The step that last changed what a kernel does or could do, and that which last tried a value.
+    changed: Vec<u64>,
+    tried: Vec<u64>,
+    cutter: Cutter,
 }
 
 impl Walk {
     /// `None` where some kernel cannot have what it needs.
     fn new(problem: &Problem, written: Vec<bool>, search: &mut Search) -> Option<Self> {
         let mut walk = Self {
-            near: vec![Near::default(); problem.values.len()],
+            near: vec![SmallVec::new(); problem.values.len()],
+            changed: vec![search.steps + 1; problem.kernels as usize],
+            tried: vec![0; problem.values.len()],
             kernels: Vec::with_capacity(problem.kernels as usize),
             cost: 0,
-            dirty: Dirty::default(),
+            cutter: Cutter::default(),
             written,
         };
         let all = walk.written.iter().zip(0u32..).filter(|(w, _)| **w);
         walk.cost = all.map(|(_, v)| u128::from(problem.write_price(v))).sum();
         for kernel in 0..problem.kernels {
-            let mut dirty = std::mem::take(&mut walk.dirty);
-            let local = Local::new(walk.given(problem, kernel), &mut dirty);
-            let possible = local.is_possible();
-            walk.kernels.push(local);
-            walk.note(problem, kernel, &mut dirty, search);
-            walk.dirty = dirty;
-            walk.cost += walk.price(problem, kernel);
-            if !possible {
-                return None;
-            }
+            let solved = walk.solve(problem, kernel, None, search)?;
+            walk.cost += price(problem, kernel, &solved);
+            walk.note(kernel, &solved);
+            walk.kernels.push(solved);
         }
         Some(walk)
     }
-    fn given<'a>(&'a self, problem: &'a Problem, kernel: u32) -> Given<'a> {
-        Given {
+    /// Solves a kernel, after a step on `value`.
+    fn solve(
+        &mut self,
+        problem: &Problem,
+        kernel: u32,
+        value: Option<u32>,
+        search: &mut Search,
+    ) -> Option<Solved> {
+        let known = value.and_then(|v| {
+            self.kernels[kernel as usize].core(problem, v, kernel, self.written[v as usize])
+        });
+        let given = Given {
             problem,
             written: &self.written,
             kernel,
-        }
+        };
+        let solved = self.cutter.solve(given, known);
+        search.budget.spend(std::mem::take(&mut self.cutter.work));
+        solved
     }
-    /// The price of a kernel but for its writes; 0 for one that writes nothing.
-    fn price(&self, problem: &Problem, kernel: u32) -> u128 {
-        let local = &self.kernels[kernel as usize];
-        match local.is_alive() {
-            true => local.cost() + u128::from(problem.launch_of(kernel)),
-            false => 0,
+    /// Enters a kernel in the lists of the values that it looked at.
+    fn note(&mut self, kernel: u32, solved: &Solved) {
+        for &value in &solved.region {
+            let near = &mut self.near[value as usize];
+            if let Err(at) = near.binary_search(&kernel) {
+                near.insert(at, kernel);
+            }
         }
-    }
-    /// Enters a kernel in the lists of the values that it knows now, and ends a change.
-    fn note(&mut self, problem: &Problem, kernel: u32, dirty: &mut Dirty, search: &mut Search) {
-        for &value in dirty.entered.iter().filter(|&&v| may_flip(problem, v)) {
-            self.near[value as usize].push(kernel);
-        }
-        search.budget.spend(std::mem::take(&mut dirty.work));
-        dirty.clear();
     }
 
-    fn solution(&self, problem: &Problem) -> Solution {
-        let kernels = self.kernels.iter().map(|local| {
-            let alive = local.is_alive();
-            alive.then(|| Rc::new(local.kernel()))
-        });
-        let kernels: Vec<Option<Rc<Kernel>>> = kernels.collect();
-        debug_assert_eq!(kernels.len(), problem.kernels as usize);
+    fn solution(&self) -> Solution {
+        let kernels = self.kernels.iter();
+        let kernels = kernels.map(|k| k.is_alive().then(|| Rc::new(k.kernel())));
         Solution {
             written: self.written.clone(),
-            kernels,
+            kernels: kernels.collect(),
             cost: u64::try_from(self.cost).unwrap_or(u64::MAX),
         }
     }
@@ -214,25 +194,17 @@ impl Walk {
     }
     /// True if a value may be written or not, and some kernel could know it.
     fn may_step(&self, problem: &Problem, value: u32) -> bool {
-        let known = !self.near[value as usize].kernels.is_empty();
-        (self.written[value as usize] || known) && may_flip(problem, value)
+        let info = &problem.values[value as usize];
+        let known = self.written[value as usize] || !self.near[value as usize].is_empty();
+        known && info.producer.is_some() && !info.is_output
     }
     /// True if some kernel that is not its home computes `value`.
-    fn is_repeated(&mut self, problem: &Problem, value: u32) -> bool {
+    fn is_repeated(&self, problem: &Problem, value: u32) -> bool {
         let Some(op) = problem.values[value as usize].producer else {
             return false;
         };
-        let mut near = self.kernels_near(value).into_iter();
-        near.any(|k| !problem.is_native(op, k) && self.kernels[k as usize].computes(value, op))
-    }
-    /// The kernels that know a value, ascending.
-    fn kernels_near(&mut self, value: u32) -> SmallVec<[u32; 8]> {
-        let kernels = &self.kernels;
-        let near = &mut self.near[value as usize];
-        near.kernels.sort_unstable();
-        near.kernels.dedup();
-        near.kernels.retain(|k| kernels[*k as usize].knows(value));
-        near.kernels.iter().copied().collect()
+        let mut near = self.near[value as usize].iter();
+        near.any(|&k| !problem.is_native(op, k) && self.kernels[k as usize].has(op))
     }
 
     /// Writes a value, or writes it no more, and keeps it so where the price falls.
@@ -240,30 +212,40 @@ impl Walk {
         if search.budget.is_spent() {
             return false;
         }
-        search.steps += 1;
         let kernels = self.concerned(problem, value);
-        let prices = kernels.iter().map(|&k| self.price(problem, k));
+        let changed = kernels.iter().map(|&k| self.changed[k as usize]).max();
+        if changed.is_some_and(|changed| changed < self.tried[value as usize]) {
+            return false;
+        }
+        search.steps += 1;
+        self.tried[value as usize] = search.steps + 1;
+        let prices = kernels
+            .iter()
+            .map(|&k| price(problem, k, &self.kernels[k as usize]));
         let before = prices.sum::<u128>() + self.write_price(problem, value);
         self.written[value as usize] ^= true;
         let mut after = self.write_price(problem, value);
-        let mut done = SmallVec::<[(u32, Option<Change>); 4]>::new();
+        let mut solved = SmallVec::<[(u32, Solved); 4]>::new();
         // Users first: it is most often there that a step turns out to be too dear.
         for &kernel in kernels.iter().rev() {
-            let change = self.change(problem, kernel, search, |local, given, dirty| {
-                local.update(given, value, dirty)
+            let new = self.solve(problem, kernel, Some(value), search);
+            let new = new.filter(|new| {
+                after += price(problem, kernel, new);
+                after < before
             });
-            let possible = change.is_some();
-            done.push((kernel, change));
-            after += self.price(problem, kernel);
-            if !possible || after >= before {
+            let Some(new) = new else {
                 self.written[value as usize] ^= true;
-                for (kernel, change) in done.into_iter().rev() {
-                    self.change(problem, kernel, search, |local, given, dirty| {
-                        local.undo(given, value, change, dirty);
-                    });
-                }
                 return false;
-            }
+            };
+            solved.push((kernel, new));
+        }
+        for &kernel in &self.near[value as usize] {
+            self.changed[kernel as usize] = search.steps + 1;
+        }
+        for (kernel, new) in solved {
+            self.changed[kernel as usize] = search.steps + 1;
+            self.note(kernel, &new);
+            self.kernels[kernel as usize] = new;
         }
         self.cost -= before - after;
         true
@@ -275,40 +257,29 @@ impl Walk {
             false => 0,
         }
     }
-    /// The kernels for which a step could change what they do, ascending. Those before the writer never see it; those that do
-    /// not take what is written no more do as before.
-    fn concerned(&mut self, problem: &Problem, value: u32) -> SmallVec<[u32; 8]> {
-        let writer = problem.values[value as usize].writer;
-        let mut all = self.kernels_near(value);
+    /// The kernels for which a step could change what they do, ascending: the one that writes the value, and of those behind it
+    /// those that load what is written no more, or compute what is written now.
+    fn concerned(&self, problem: &Problem, value: u32) -> SmallVec<[u32; 8]> {
+        let info = &problem.values[value as usize];
         let written = self.written[value as usize];
-        let takes = |k: u32| !written || self.kernels[k as usize].takes(value);
-        all.retain(|k| *k > writer && takes(*k));
-        all.insert(0, writer);
-        all
-    }
-    /// Changes the state of a kernel.
-    fn change<T>(
-        &mut self,
-        problem: &Problem,
-        kernel: u32,
-        search: &mut Search,
-        make: impl FnOnce(&mut Local, Given<'_>, &mut Dirty) -> T,
-    ) -> T {
-        let mut dirty = std::mem::take(&mut self.dirty);
-        let given = Given {
-            problem,
-            written: &self.written,
-            kernel,
+        let near = self.near[value as usize].iter().copied();
+        let concerned = |&k: &u32| {
+            let kernel = &self.kernels[k as usize];
+            k > info.writer
+                && match written {
+                    true => kernel.loads.binary_search(&value).is_ok(),
+                    false => info.producer.is_some_and(|op| kernel.has(op)),
+                }
         };
-        let made = make(&mut self.kernels[kernel as usize], given, &mut dirty);
-        self.note(problem, kernel, &mut dirty, search);
-        self.dirty = dirty;
-        made
+        let others = near.filter(concerned);
+        std::iter::once(info.writer).chain(others).collect()
     }
 }
 
-/// True if a value may be written or not: an op makes it, and it is no output.
-fn may_flip(problem: &Problem, value: u32) -> bool {
-    let info = &problem.values[value as usize];
-    info.producer.is_some() && !info.is_output
+/// The price of a kernel but for its writes; 0 for one that writes nothing.
+fn price(problem: &Problem, kernel: u32, solved: &Solved) -> u128 {
+    match solved.is_alive() {
+        true => u128::from(solved.cost) + u128::from(problem.launch_of(kernel)),
+        false => 0,
+    }
 }
