@@ -1,7 +1,8 @@
 //! A budget is what a search may still look at. All bounds on the work of segmentation and rematerialization stand here.
 //!
-//! Steps that share a budget spend from it one after the other: what comes first is served first. Work is counted and never
-//! timed, so the same program gets the same result on every machine.
+//! A program has one pot of questions to the cost model, which its planner keeps. Whoever asks spends from it, so what comes first is
+//! served first; restarts and rounds end when their share is spent, so that something is left for what comes behind them. Work is
+//! counted and never timed, so the same program gets the same result on every machine.
 
 /// The work that may still be done, and the work that was done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,37 +16,34 @@ impl Budget {
     pub const fn new(left: u64) -> Self {
         Self { left, spent: 0 }
     }
-    const fn of(base: u64, per_op: u64, ops: usize) -> Self {
-        Self::new(base.saturating_add(per_op.saturating_mul(ops as u64)))
-    }
+    /// A budget without end.
+    pub(crate) const UNBOUNDED: Self = Self::new(u64::MAX);
 
-    /// Questions to the cost model for merging `ops` ops or groups: `each` per op and doubling of their number.
-    pub(crate) fn merging(each: u64, ops: usize) -> Self {
+    /// The pot: questions about a program of `ops` ops, `each` per op and doubling of their number, and some more.
+    pub(crate) fn questions(each: u64, ops: usize) -> Self {
         let doublings = u64::from(ops.max(2).ilog2());
-        Self::of(0, each.saturating_mul(doublings), ops)
+        let all = each.saturating_mul(doublings).saturating_mul(ops as u64);
+        Self::new(all.saturating_add(2 * Self::ROUNDS))
+    }
+    /// The share of other orders of equal gains in a program of `ops` ops, and that of windows each time that they slide over it.
+    pub(crate) const fn restarts(ops: usize) -> u64 {
+        (1 << 13) + ops as u64
     }
     /// Ops in the groups that refinement asks about.
     pub(crate) const fn refining(each: u64, ops: usize) -> Self {
-        Self::of(0, each, ops)
+        Self::new(each.saturating_mul(ops as u64))
     }
-    /// Questions beyond those of merging, for a program of `ops` ops: for other orders of equal gains, and for optima over few
-    /// parts. The former leave [`Budget::FOR_WINDOWS`] to the windows that come later.
-    pub(crate) const fn beyond_merging(ops: usize) -> Self {
-        Self::of(2 * Self::FOR_WINDOWS, 2, ops)
-    }
-    /// Questions that orders of equal gains leave.
-    pub(crate) const FOR_WINDOWS: u64 = 8_192;
-    /// Questions of one search for an optimum.
-    pub(crate) const OPTIMUM: u64 = 4_096;
+    /// The share of one search for an optimum.
+    pub(crate) const OPTIMUM: u64 = 1 << 12;
     /// Pairs of sets that such a search looks at.
     pub(crate) const PAIRS: u64 = 1 << 20;
+    /// The share of all rounds with rematerialization.
+    pub(crate) const ROUNDS: u64 = 1 << 16;
+    /// Values, ops and nodes of networks that take as long as a question.
+    pub(crate) const PER_QUESTION: u64 = 64;
     /// Values, ops and nodes of networks in one rematerialization of `ops` ops.
     pub(crate) const fn remat(per_op: u64, ops: usize) -> Self {
-        Self::of(1 << 18, per_op, ops)
-    }
-    /// The same, and ops that are grouped anew, in all rounds of segmentation and rematerialization.
-    pub(crate) const fn rounds() -> Self {
-        Self::new(1 << 22)
+        Self::new((per_op.saturating_mul(ops as u64)).saturating_add(1 << 18))
     }
 
     /// Takes `work` from what is left.

@@ -12,6 +12,8 @@ use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, TypeId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::budget::Budget;
+
 /// A cost result: what an accepted group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CostResult {
@@ -40,6 +42,8 @@ type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>);
 pub struct Planner {
     /// The model.
     pub model: Model,
+    /// Questions that may still be asked.
+    pub budget: Budget,
     /// Questions asked, remembered ones included.
     pub questions: u64,
     /// Ops in the groups asked about: each is looked at, to know whether an equal group was.
@@ -62,10 +66,11 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// A planner that has seen nothing.
+    /// A planner that has seen nothing, and may be asked without end.
     pub fn new(model: Model) -> Self {
         Self {
             model,
+            budget: Budget::UNBOUNDED,
             questions: 0,
             asked_ops: 0,
             plans: 0,

@@ -19,7 +19,6 @@ use super::graph::{Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
 use super::search::{Group, Search};
-use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
 /// The least ratio of the ops of two groups at which the axes of the two are asked about alone.
@@ -95,23 +94,36 @@ impl<'a> BottomUp<'a> {
         self
     }
 
-    /// Merges until nothing gains or `budget` questions were asked; gives the groups in run order.
-    pub fn run(mut self, mut budget: Budget) -> Vec<Group> {
+    /// Merges until nothing gains or no question may be asked; gives the groups in run order.
+    pub fn run(mut self) -> Vec<Group> {
         for group in 0..self.states.len() as GroupId {
             self.push_neighbours(group, true);
         }
+        self.drain();
+        self.finish()
+    }
+    /// The same of kernels that have nothing in common.
+    pub fn run_unrelated(mut self) -> Vec<Group> {
+        self.push_unrelated();
+        while self.drain() {
+            self.push_unrelated();
+        }
+        self.finish()
+    }
+    /// Takes candidates while there are any; says whether groups merged.
+    fn drain(&mut self) -> bool {
+        let mut merged = false;
         while let Some(candidate) = self.queue.pop() {
             if self.is_stale(&candidate) {
                 continue;
             }
             if candidate.cost_result.is_some() {
-                self.merge(candidate);
-            } else if !budget.is_spent() {
-                budget.spend(1);
+                merged |= self.merge(candidate);
+            } else if !self.planner.budget.is_spent() {
                 self.judge(candidate);
             }
         }
-        self.finish()
+        merged
     }
 
     /// Merges the groups of two ops whatever it costs, as a hint or a file demands.
@@ -167,54 +179,26 @@ impl<'a> BottomUp<'a> {
                 Ok(_) => self.evaluate(a, b),
             },
         };
+        let cost_result = match candidate.action {
+            Action::Horizontal => cost_result.and_then(|answer| self.in_one_walk(a, b, answer)),
+            _ => cost_result,
+        };
+        let objective = self.planner.model.objective;
         match cost_result {
-            Err(refusal) => self.refuse(Action::Merge, a, b, refusal, before, None),
+            Err(refusal) => self.refuse(&candidate, refusal, None),
             Ok(cost_result) => {
-                candidate.gain = gain(&before, &cost_result.cost, self.planner.model.objective);
+                let after = cost_result.cost;
+                candidate.gain = gain(&before, &after, objective);
                 if candidate.gain > [0; 4] {
                     candidate.cost_result = Some(Box::new(cost_result));
                     self.queue.push(candidate);
                 } else {
-                    let refusal = self.no_gain(&before, &cost_result.cost);
-                    let after = Some(cost_result.cost);
-                    self.refuse(Action::Merge, a, b, refusal, before, after);
+                    let (before, key) = (before.key(objective).0, after.key(objective).0);
+                    let refusal = Refusal::NoGain { before, after: key };
+                    self.refuse(&candidate, refusal, Some(after));
                 }
             }
         }
-    }
-    fn no_gain(&self, before: &Cost, after: &Cost) -> Refusal {
-        let key = |cost: &Cost| cost.key(self.planner.model.objective).0;
-        let (before, after) = (key(before), key(after));
-        Refusal::NoGain { before, after }
-    }
-
-    /// Merges two groups where that lowers the cost and takes no more time; says whether it did.
-    pub fn decide(
-        &mut self,
-        action: Action,
-        a: GroupId,
-        b: GroupId,
-        cost_result: Result<CostResult, Refusal>,
-    ) -> bool {
-        let before = self.cost(a).plus(&self.cost(b));
-        let gains = |after: &Cost| {
-            let objective = self.planner.model.objective;
-            gain(&before, after, objective) > [0; 4] && after.time_ns <= before.time_ns
-        };
-        let (refusal, after) = match (cost_result, self.between(a, b)) {
-            (Ok(cost_result), Ok(between)) if gains(&cost_result.cost) => {
-                self.accept(action, a, b, &between, Some(cost_result));
-                return true;
-            }
-            (Ok(cost_result), Ok(_)) => (
-                self.no_gain(&before, &cost_result.cost),
-                Some(cost_result.cost),
-            ),
-            (_, Err(conflict)) => (self.conflict(conflict), None),
-            (Err(refusal), _) => (refusal, None),
-        };
-        self.refuse(action, a, b, refusal, before, after);
-        false
     }
 
     /// The reason that no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of
@@ -239,7 +223,7 @@ impl<'a> BottomUp<'a> {
     /// The cost result of one kernel for both. If one is much smaller than the other, the question of an iteration space
     /// for both comes first: that costs in proportion to the smaller, a plan and even the look-up of a known one in
     /// proportion to both.
-    pub fn evaluate(&mut self, a: GroupId, b: GroupId) -> Result<CostResult, Refusal> {
+    fn evaluate(&mut self, a: GroupId, b: GroupId) -> Result<CostResult, Refusal> {
         let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
         if ops > limit {
             return Err(Refusal::TooManyOps { ops, limit });
@@ -269,42 +253,32 @@ impl<'a> BottomUp<'a> {
         self.planner.evaluate(self.ir, self.graph, &members)
     }
 
-    fn merge(&mut self, candidate: Candidate) {
+    /// Makes the groups of a candidate one, and records it, unless a third group has come between.
+    fn merge(&mut self, candidate: Candidate) -> bool {
         let (a, b) = candidate.pair;
-        match self.between(a, b) {
+        let between = match self.between(a, b) {
+            Ok(between) => between,
             Err(conflict) => {
-                let before = self.cost(a).plus(&self.cost(b));
                 let refusal = self.conflict(conflict);
-                self.refuse(Action::Merge, a, b, refusal, before, None);
+                self.refuse(&candidate, refusal, None);
+                return false;
             }
-            Ok(between) => {
-                let cost_result = candidate.cost_result.map(|v| *v);
-                let merged = self.accept(Action::Merge, a, b, &between, cost_result);
-                self.push_neighbours(merged, false);
-            }
-        }
-    }
-
-    /// Makes two groups one, and records it.
-    fn accept(
-        &mut self,
-        action: Action,
-        a: GroupId,
-        b: GroupId,
-        between: &FxHashSet<GroupId>,
-        cost_result: Option<CostResult>,
-    ) -> GroupId {
+        };
+        let cost_result = candidate.cost_result.map(|v| *v);
         self.records.push(Record {
-            action,
+            action: candidate.action,
             parts: self.names(&[a, b]),
             ops: self.size(a) + self.size(b),
             refusal: None,
             before: Some(self.cost(a).plus(&self.cost(b))),
             after: cost_result.as_ref().map(|v| v.cost),
         });
-        let merged = self.join(a, b, between);
+        let merged = self.join(a, b, &between);
         self.states[merged as usize].group.cost_result = cost_result;
-        merged
+        if candidate.action == Action::Merge {
+            self.push_neighbours(merged, false);
+        }
+        true
     }
 
     /// Moves the ops of the smaller group into the larger and gives that.
@@ -335,26 +309,18 @@ impl<'a> BottomUp<'a> {
         into
     }
 
-    fn refuse(
-        &mut self,
-        action: Action,
-        a: GroupId,
-        b: GroupId,
-        why: Refusal,
-        before: Cost,
-        after: Option<Cost>,
-    ) {
+    fn refuse(&mut self, candidate: &Candidate, why: Refusal, after: Option<Cost>) {
         if why == Refusal::TooFar {
             // A bound of the search, not a reason.
             return;
         }
-        let parts = self.names(&[a, b]);
+        let (a, b) = candidate.pair;
         self.records.push(Record {
-            action,
-            parts,
+            action: candidate.action,
+            parts: self.names(&[a, b]),
             ops: self.size(a) + self.size(b),
             refusal: Some(why),
-            before: Some(before),
+            before: Some(self.cost(a).plus(&self.cost(b))),
             after,
         });
     }
@@ -362,11 +328,11 @@ impl<'a> BottomUp<'a> {
     // --- small things ------------------------------------------------------------------------------------------------
 
     /// The groups in run order.
-    pub fn in_order(&self) -> Vec<GroupId> {
+    pub(super) fn in_order(&self) -> Vec<GroupId> {
         let alive = |g: &GroupId| self.states[*g as usize].alive;
         self.order.groups().filter(alive).collect()
     }
-    pub fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
+    pub(super) fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
         let mut successors = |group: GroupId| -> Vec<GroupId> {
             let members = self.states[group as usize].group.members.iter();
             let users = members.flat_map(|&m| self.graph.users(m));

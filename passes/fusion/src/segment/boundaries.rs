@@ -5,9 +5,12 @@
 //! *level*; a group is a connected set of ops of one level. Levels never fall along an edge, so groups are acyclic by
 //! construction.
 
+use std::collections::BTreeMap;
+
 use fuser_analysis::cost::{is_call, keeps_memory};
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
+use petgraph::unionfind::UnionFind;
 
 use super::graph::{Edge, Graph, Index};
 
@@ -52,29 +55,39 @@ struct Boundary {
 
 /// The groups of the top-down phase, each ascending, in order of their first op.
 pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
-    let mut boundaries = boundaries(ir, graph);
+    let mut renames = vec![false; graph.len()];
+    for position in (0..graph.len()).rev() {
+        renames[position] = only_renames(ir, graph, position as Index, &renames);
+    }
+    let mut boundaries = boundaries(ir, graph, &renames);
     let mut levels = levels(graph, &boundaries);
-    if add_crossing_names(ir, graph, &mut boundaries, &levels) {
+    if add_crossing_names(graph, &renames, &mut boundaries, &levels) {
         levels = self::levels(graph, &boundaries);
     }
     delay(graph, &boundaries, &mut levels);
-    let mut sets = Sets::new(graph.len());
+    let mut sets = UnionFind::<usize>::new(graph.len());
     let class = |op: Index| (levels[op as usize], boundaries[op as usize].view);
     for edge in &graph.edges {
         let producer = edge.producer.filter(|&m| !graph.free[m as usize]);
         // Reading the same value without bytes (a scalar, an empty tensor) is no reason to share a kernel. Where an op makes it,
         // producer and users join all the same: a group that left one of them out could come both before and after it.
-        let mut last = std::collections::BTreeMap::new();
+        let mut last = BTreeMap::new();
         let shared = edge.bytes > 0 || producer.is_some();
         let users = edge.users.iter().filter(|_| shared);
         for op in producer.into_iter().chain(users.copied()) {
             let joins = !boundaries[op as usize].alone;
             if let Some(other) = joins.then(|| last.insert(class(op), op)).flatten() {
-                sets.join(other, op);
+                sets.union(other as usize, op as usize);
             }
         }
     }
-    sets.lists(graph)
+    let mut lists = BTreeMap::<usize, Vec<Index>>::new();
+    for op in (0..graph.len()).filter(|&op| !graph.free[op]) {
+        lists.entry(sets.find(op)).or_default().push(op as Index);
+    }
+    let mut lists: Vec<Vec<Index>> = lists.into_values().collect();
+    lists.sort_unstable();
+    lists
 }
 
 /// True if a boundary lies between the producer of a value and a user.
@@ -87,8 +100,8 @@ pub(super) fn is_alone(ir: &Ir, op: Op) -> bool {
     matches!(Hint::of(ir, op), Some(Ok(Hint::Apart))) || is_call(ir, op)
 }
 
-fn boundaries(ir: &Ir, graph: &Graph) -> Vec<Boundary> {
-    let views = final_views(ir, graph);
+fn boundaries(ir: &Ir, graph: &Graph, renames: &[bool]) -> Vec<Boundary> {
+    let views = final_views(ir, graph, renames);
     let boundary = |(&op, view)| Boundary {
         alone: is_alone(ir, op),
         before: before(ir, op),
@@ -113,12 +126,8 @@ fn after(ir: &Ir, op: Op) -> bool {
 
 /// The ops that only rename the memory of a value that lies there anyway, and whose own users are the program's results or
 /// stand behind a boundary.
-fn final_views(ir: &Ir, graph: &Graph) -> Vec<bool> {
-    let mut renames = vec![false; graph.len()];
-    for position in (0..graph.len()).rev() {
-        renames[position] = only_renames(ir, graph, position as Index, &renames);
-    }
-    let mut views = renames.clone();
+fn final_views(ir: &Ir, graph: &Graph, renames: &[bool]) -> Vec<bool> {
+    let mut views = renames.to_vec();
     for position in 0..graph.len() {
         let source = graph.reads[position]
             .first()
@@ -140,11 +149,12 @@ fn final_views(ir: &Ir, graph: &Graph) -> Vec<bool> {
 }
 
 /// Makes views of the ops that rename a value which somebody behind a boundary reads as well. Says whether there were any.
-fn add_crossing_names(ir: &Ir, graph: &Graph, boundaries: &mut [Boundary], levels: &[u32]) -> bool {
-    let mut renames = vec![false; graph.len()];
-    for position in (0..graph.len()).rev() {
-        renames[position] = only_renames(ir, graph, position as Index, &renames);
-    }
+fn add_crossing_names(
+    graph: &Graph,
+    renames: &[bool],
+    boundaries: &mut [Boundary],
+    levels: &[u32],
+) -> bool {
     let mut found = false;
     for position in 0..graph.len() {
         let source = graph.reads[position]
@@ -214,41 +224,5 @@ fn delay(graph: &Graph, boundaries: &[Boundary], levels: &mut [u32]) {
         if !escapes && bytes(reads) <= bytes(writes) {
             levels[position] = levels[position].max(latest);
         }
-    }
-}
-
-/// Disjoint sets of ops.
-struct Sets {
-    parent: Vec<Index>,
-}
-
-impl Sets {
-    fn new(len: usize) -> Self {
-        Self {
-            parent: (0..len as Index).collect(),
-        }
-    }
-    fn find(&mut self, mut op: Index) -> Index {
-        while self.parent[op as usize] != op {
-            let up = self.parent[self.parent[op as usize] as usize];
-            self.parent[op as usize] = up;
-            op = up;
-        }
-        op
-    }
-    /// The smaller index is the root, so a set is named by its first op.
-    fn join(&mut self, a: Index, b: Index) {
-        let (a, b) = (self.find(a), self.find(b));
-        let (low, high) = (a.min(b), a.max(b));
-        self.parent[high as usize] = low;
-    }
-    fn lists(mut self, graph: &Graph) -> Vec<Vec<Index>> {
-        let mut lists = std::collections::BTreeMap::<Index, Vec<Index>>::new();
-        for op in 0..graph.len() as Index {
-            if !graph.free[op as usize] {
-                lists.entry(self.find(op)).or_default().push(op);
-            }
-        }
-        lists.into_values().collect()
     }
 }

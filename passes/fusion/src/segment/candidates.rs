@@ -10,6 +10,7 @@ use super::bottom_up::BottomUp;
 use super::boundaries::separated;
 use super::graph::{Edge, Index};
 use super::order::GroupId;
+use super::record::Action;
 use crate::planner::CostResult;
 
 /// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
@@ -21,6 +22,8 @@ pub(super) type Gain = [i128; 4];
 /// A pair in the queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Candidate {
+    /// A merge, or one of unrelated kernels.
+    pub action: Action,
     pub gain: Gain,
     /// The rank between equal gains: by [`Ties`].
     pub rank: [i64; 3],
@@ -94,18 +97,21 @@ impl BottomUp<'_> {
                 continue;
             }
             let (a, b) = (group.min(other), group.max(other));
-            let versions = (
-                self.states[a as usize].version,
-                self.states[b as usize].version,
-            );
-            self.queue.push(Candidate {
-                gain: self.optimistic((a, b), saved, objective),
-                rank: self.ties.rank(self.size(a) + self.size(b), a, b),
-                pair: (a, b),
-                versions,
-                cost_result: None,
-            });
+            let gain = self.optimistic((a, b), saved, objective);
+            self.push(Action::Merge, (a, b), gain);
         }
+    }
+    /// Queues a pair under the gain that it could have.
+    pub fn push(&mut self, action: Action, (a, b): (GroupId, GroupId), gain: Gain) {
+        let version = |group: GroupId| self.states[group as usize].version;
+        self.queue.push(Candidate {
+            action,
+            gain,
+            rank: self.ties.rank(self.size(a) + self.size(b), a, b),
+            pair: (a, b),
+            versions: (version(a), version(b)),
+            cost_result: None,
+        });
     }
 
     /// The groups that share a value with `group`, with the bytes that a merge could save at most.

@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Graph, Index};
+use super::order::run_order;
 
 /// Parts of intervals that a kernel can hold together, in run order.
 pub(super) type Chunk = Vec<Vec<Index>>;
@@ -154,28 +155,18 @@ impl Quotient {
         for node in self.nodes.iter_mut().flatten() {
             node.parts.sort_unstable();
         }
-        let mut waits: Vec<usize> = vec![0; self.nodes.len()];
-        let mut ready = BTreeSet::new();
-        for (node, name) in self.nodes.iter().zip(0..) {
-            if let Some(node) = node {
-                waits[name] = node.producers.len();
-                if node.producers.is_empty() {
-                    ready.insert((node.parts.first().copied(), name));
-                }
-            }
-        }
-        let mut order = Vec::new();
-        while let Some((_, name)) = ready.pop_first() {
-            let node = self.nodes[name].take().unwrap_or_default();
-            for user in node.users {
-                waits[user] -= 1;
-                if let Some(next) = self.nodes[user].as_ref().filter(|_| waits[user] == 0) {
-                    ready.insert((next.parts.first().copied(), user));
-                }
-            }
-            order.push(node.parts);
-        }
-        order
+        let needs = self.nodes.iter().map(|node| {
+            let producers = node.iter().flat_map(|node| &node.producers);
+            producers.copied().collect()
+        });
+        let first = |name: usize| {
+            self.nodes[name]
+                .as_ref()
+                .and_then(|n| n.parts.first().copied())
+        };
+        let order = run_order(&needs.collect::<Vec<_>>(), first);
+        let parts = order.into_iter().filter_map(|name| self.nodes[name].take());
+        parts.map(|node| node.parts).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The optimum over all ways to put few parts together, by dynamic programming over sets of parts that are done.
 //!
-//! Parts are single ops, or groups that stay whole. A grouping that can run is a chain of sets, each closed under what
+//! Parts are single ops, or sets of ops that stay together. A grouping that can run is a chain of sets, each closed under what
 //! its parts read; the next group is what the next set adds. Only sets that such a chain can add are evaluated, each
 //! once, and only those that values hold together: ops that share nothing stay apart, here as everywhere.
 //!

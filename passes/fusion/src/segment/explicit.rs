@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value as Json;
 
 use super::graph::{Graph, Index};
+use super::order::{needs, run_order};
 
 /// The reason that a grouping is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -217,45 +218,23 @@ fn check_complete(graph: &Graph, segments: &[ExplicitSegment]) -> Result<(), Gro
     }
 }
 
-/// Repeatedly takes the first segment whose inputs are there.
 fn in_run_order(
     graph: &Graph,
     segments: Vec<ExplicitSegment>,
 ) -> Result<Vec<ExplicitSegment>, GroupingError> {
-    let needs = dependencies(graph, &segments);
-    let mut done = vec![false; segments.len()];
-    let mut order = Vec::with_capacity(segments.len());
-    while order.len() < segments.len() {
-        let ready = |&s: &usize| !done[s] && needs[s].iter().all(|&n| done[n]);
-        let Some(next) = (0..segments.len()).find(ready) else {
-            return Err(cycle(graph, &segments, &needs, &done));
-        };
-        done[next] = true;
-        order.push(next);
+    let lists: Vec<&[Index]> = segments.iter().map(|s| s.members.as_slice()).collect();
+    let needs = needs(graph, &lists);
+    let order = run_order(&needs, |number| number);
+    if order.len() < segments.len() {
+        return Err(cycle(
+            graph,
+            &segments,
+            &needs,
+            &order.into_iter().collect(),
+        ));
     }
     let mut slots: Vec<Option<ExplicitSegment>> = segments.into_iter().map(Some).collect();
     Ok(order.into_iter().filter_map(|n| slots[n].take()).collect())
-}
-
-/// For each segment, those whose results it reads.
-fn dependencies(graph: &Graph, segments: &[ExplicitSegment]) -> Vec<Vec<usize>> {
-    let mut home = FxHashMap::<Index, usize>::default();
-    for (number, segment) in segments.iter().enumerate() {
-        for &op in &segment.members {
-            home.entry(op).or_insert(number);
-        }
-    }
-    let needs = |(number, segment): (usize, &ExplicitSegment)| {
-        let inside: FxHashSet<Index> = segment.members.iter().copied().collect();
-        let producers = segment.members.iter().flat_map(|&m| graph.producers(m));
-        let outside = producers.filter(|(producer, _)| !inside.contains(producer));
-        let mut list: Vec<usize> = outside.filter_map(|(m, _)| home.get(&m).copied()).collect();
-        list.sort_unstable();
-        list.dedup();
-        list.retain(|&n| n != number);
-        list
-    };
-    segments.iter().enumerate().map(needs).collect()
 }
 
 /// Follows what waits for what until it comes back.
@@ -263,13 +242,13 @@ fn cycle(
     graph: &Graph,
     segments: &[ExplicitSegment],
     needs: &[Vec<usize>],
-    done: &[bool],
+    done: &FxHashSet<usize>,
 ) -> GroupingError {
     let mut path: Vec<usize> = Vec::new();
-    let mut at = (0..segments.len()).find(|&s| !done[s]);
+    let mut at = (0..segments.len()).find(|s| !done.contains(s));
     while let Some(segment) = at.filter(|s| !path.contains(s)) {
         path.push(segment);
-        at = needs[segment].iter().copied().find(|&n| !done[n]);
+        at = needs[segment].iter().copied().find(|n| !done.contains(n));
     }
     let from = at
         .and_then(|a| path.iter().position(|&p| p == a))

@@ -283,6 +283,7 @@ impl Planner {
         copies: &Copies,
     ) -> Answer {
         self.questions += 1;
+        self.budget.spend(1);
         let limit = self.model.limits.ops;
         let fits = |ops: usize| match ops > limit {
             true => Err(Refusal::TooManyOps { ops, limit }),

@@ -20,6 +20,7 @@ use super::bottom_up::BottomUp;
 use super::graph::{Edge, Graph, Index};
 use super::order::GroupId;
 use super::record::Action;
+use crate::planner::{Answer, CostResult};
 use fuser_analysis::axes::window::is_window;
 use fuser_analysis::cost::{Kind, Refusal};
 
@@ -27,29 +28,21 @@ use fuser_analysis::cost::{Kind, Refusal};
 const MAX_STREAMS: usize = 64;
 
 impl BottomUp<'_> {
-    /// Merges unrelated kernels of equal shape.
-    pub fn merge_unrelated(&mut self) {
+    /// Queues the neighbours in run order among the kernels of each shape, where they are unrelated.
+    pub fn push_unrelated(&mut self) {
         // What is computed in several kernels is for rematerialization to place.
         let copies = self.states.iter().flat_map(|s| s.group.copies.iter());
         let copied: FxHashSet<Index> = copies.copied().collect();
-        loop {
-            let mut shapes = BTreeMap::<Vec<Extent>, Vec<GroupId>>::new();
-            for group in self.in_order() {
-                if let Some(shape) = self.shape(group, &copied) {
-                    shapes.entry(shape).or_default().push(group);
-                }
+        let mut shapes = BTreeMap::<Vec<Extent>, Vec<GroupId>>::new();
+        for group in self.in_order() {
+            if let Some(shape) = self.shape(group, &copied) {
+                shapes.entry(shape).or_default().push(group);
             }
-            let mut merged = false;
-            for list in shapes.values() {
-                let mut left = list.as_slice();
-                while let [a, b, ..] = *left {
-                    let done = self.merge_unrelated_pair(a, b);
-                    merged |= done;
-                    left = &left[1 + usize::from(done)..];
-                }
-            }
-            if !merged {
-                return;
+        }
+        for pair in shapes.values().flat_map(|list| list.windows(2)) {
+            let (a, b) = (pair[0], pair[1]);
+            if self.is_unrelated(a, b) {
+                self.push(Action::Horizontal, (a, b), [1; 4]);
             }
         }
     }
@@ -78,33 +71,33 @@ impl BottomUp<'_> {
         Some(tensor.dims.iter().map(|d| d.extent).collect())
     }
 
-    fn merge_unrelated_pair(&mut self, a: GroupId, b: GroupId) -> bool {
-        let streams = |group| {
+    /// True if two kernels have nothing in common and move no more values than one walk may.
+    fn is_unrelated(&self, a: GroupId, b: GroupId) -> bool {
+        let streams = |group: GroupId| {
             let members = &self.states[group as usize].group.members;
             streams(self.graph, members).into_iter().map(|e| e.value)
         };
         let own: FxHashSet<Value> = streams(a).collect();
         let other: Vec<Value> = streams(b).collect();
         let related = other.iter().any(|v| own.contains(v));
-        if related || own.len() + other.len() > MAX_STREAMS || self.between(a, b).is_err() {
-            return false;
-        }
-        let sweeps = |g: GroupId| {
-            self.states[g as usize]
-                .group
-                .cost_result
-                .as_ref()
-                .map(|v| v.sweeps)
+        !related && own.len() + other.len() <= MAX_STREAMS && self.between(a, b).is_ok()
+    }
+    /// The answer about both, if that takes no more walks than one of them and no more time than both.
+    pub fn in_one_walk(&self, a: GroupId, b: GroupId, answer: CostResult) -> Answer {
+        let sweeps = |group: GroupId| {
+            let own = self.states[group as usize].group.cost_result.as_ref();
+            own.map_or(0, |v| v.sweeps)
         };
-        let limit = sweeps(a).max(sweeps(b)).unwrap_or(0);
-        let cost_result = self.evaluate(a, b).and_then(|cost_result| {
-            let sweeps = cost_result.sweeps;
-            match sweeps <= limit {
-                true => Ok(cost_result),
-                false => Err(Refusal::TooManySweeps { sweeps, limit }),
-            }
-        });
-        self.decide(Action::Horizontal, a, b, cost_result)
+        let (sweeps, limit) = (answer.sweeps, sweeps(a).max(sweeps(b)));
+        let (before, after) = (
+            self.cost(a).plus(&self.cost(b)).time_ns,
+            answer.cost.time_ns,
+        );
+        match sweeps <= limit {
+            false => Err(Refusal::TooManySweeps { sweeps, limit }),
+            true if after > before => Err(Refusal::NoGain { before, after }),
+            true => Ok(answer),
+        }
     }
 }
 

@@ -3,15 +3,14 @@
 //! A component that is not best as one kernel is grown a second time, from the patterns in place of single ops:
 //! outermost first, one that has a kernel which moves nothing twice is a group; of one that has not, those inside of it
 //! are asked about, and in the end its ops are groups of their own, as without labels. The result is taken if it costs
-//! less than the groups found without labels, or as much and those part a pattern that has a kernel.
+//! no more than the groups found without labels, here and once more when the whole program is drawn.
 //!
 //! ```text
 //! @attention { @softmax { ... } ... }    @attention has no kernel; @softmax has: one group; the other ops: one each
 //! ```
 //!
 //! A pattern that other passes moved ops in or out of counts as the ops left in it. Patterns that need each other's
-//! results in a cycle are taken apart. Never costs more than what was found without labels, and a program without
-//! labels is not looked at. Never splits a component, and never joins two: boundaries and hints come first.
+//! results in a cycle are taken apart. A program without labels is not looked at. Never splits a component, and never joins two: boundaries and hints come first.
 
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_dialects::task::labels;
@@ -83,7 +82,8 @@ pub(super) fn proposals(
     parts
 }
 
-/// The groups of a component that begin with the `parts` of patterns, where they cost no more than those `found` without.
+/// The groups of a component that begin with the `parts` of patterns, where they are others than those `found` without and cost no
+/// more.
 pub(super) fn grow(
     search: &mut Search<'_>,
     component: &[Index],
@@ -99,14 +99,15 @@ pub(super) fn grow(
     if asked.is_empty() {
         return None;
     }
-    let groups = starts(search, component, asked.clone());
-    let (groups, merges) = search.apart(|search| search.merge(groups, component.len()));
-    let tie = search.total(&groups) == search.total(found);
-    if same(&groups, found) || (tie && keeps(found, &asked)) {
+    let groups = starts(search, component, asked);
+    let (groups, merges) = search.apart(|search| search.merge(groups));
+    if same(&groups, found) {
         return None;
     }
-    let (mut record, kept) = decide(search, found, &groups);
+    let (before, after) = (search.total(found), search.total(&groups));
+    let mut record = decision(search.planner, component.len(), before, after);
     record.parts = search.name_of(component.last());
+    let kept = record.refusal.is_none();
     if kept {
         search.records.extend(merges);
     }
@@ -114,30 +115,20 @@ pub(super) fn grow(
     kept.then_some(groups)
 }
 
-/// The record of the choice between `labelled`, the groups that labels led to, and those `found` without; and true if
-/// the former stand.
-pub(super) fn decide(search: &Search<'_>, found: &[Group], labelled: &[Group]) -> (Record, bool) {
-    let ops = labelled.iter().map(|g| g.members.len()).sum();
-    let (before, after) = (search.total(found), search.total(labelled));
-    decision(search.planner, ops, before, after)
-}
-
-/// The same, of what both cost.
-pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost) -> (Record, bool) {
-    let objective = planner.model.objective;
-    let kept = after.key(objective) <= before.key(objective);
-    let record = Record {
+/// The choice between groups that labels led to, which cost `after`, and those found without, which cost `before`.
+pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost) -> Record {
+    let key = |cost: &Cost| cost.key(planner.model.objective);
+    Record {
         action: Action::Labels,
         parts: Vec::new(),
         ops,
-        refusal: (!kept).then(|| Refusal::NoGain {
-            before: before.key(objective).0,
-            after: after.key(objective).0,
+        refusal: (key(&after) > key(&before)).then(|| Refusal::NoGain {
+            before: key(&before).0,
+            after: key(&after).0,
         }),
         before: Some(before),
         after: Some(after),
-    };
-    (record, kept)
+    }
 }
 
 /// The parts that are kernels, outermost first, with what the model says of them.
@@ -214,19 +205,6 @@ fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Ve
         let done = inside(&sorted);
         whole.retain(|g| g.members.iter().all(|op| done.contains(op)));
     }
-}
-
-/// True if each of `asked` lies in one of `groups`.
-fn keeps(groups: &[Group], asked: &[Group]) -> bool {
-    let mut home: FxHashMap<Index, usize> = FxHashMap::default();
-    for (number, group) in groups.iter().enumerate() {
-        home.extend(group.members.iter().map(|&op| (op, number)));
-    }
-    asked.iter().all(|part| {
-        let mut homes = part.members.iter().map(|op| home.get(op));
-        let first = homes.next();
-        homes.all(|home| Some(home) == first)
-    })
 }
 
 /// True if both are the same groups, in whatever order.

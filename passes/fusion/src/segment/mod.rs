@@ -2,16 +2,18 @@
 //!
 //! The search has six steps, each of which lowers the price of what the one before it left:
 //!
-//! 1. *Components*: everything that shares values and is not separated by a boundary (a user's `segment_set`, a hint, a placement
-//!    that an op's table demands). The cost model is asked whether a component runs as one kernel; where that moves no byte
-//!    twice, it is one group.
-//! 2. *Merging*: any other component is taken apart into single ops (into intervals that a kernel can hold, where it is longer
-//!    than that), and groups merge, the best merge first, under an order of groups that stays acyclic. A small component is
-//!    merged under several orders of equal gains. In the end groups merge across components too.
-//! 3. *Regrouping*: a window slides over the groups in run order, and what few parts are inside is put together in the best way.
+//! 1. *Seeds*: everything that shares values and is not separated by a boundary (a user's `segment_set`, a hint, a placement
+//!    that an op's table demands) is a component. The cost model is asked whether a component runs as one kernel; where that
+//!    moves no byte twice, it is one group. Any other is taken apart: into single ops, or into intervals that a kernel can
+//!    hold, where it is longer than that.
+//! 2. *Merging*: groups merge, the best merge first, under an order of groups that stays acyclic; a small component is merged
+//!    under several orders of equal gains. In the end groups merge across components too.
+//! 3. *Windows*: a window of few ops slides over the groups in run order, and what is inside is put together in the best way.
 //! 4. *Refinement*: single ops move, or are copied, across the cuts that are left.
 //! 5. *Horizontal merging*: kernels of equal shape that have nothing in common become one launch.
-//! 6. *Rounds*: what crosses is rematerialized and what that leaves merges, while the total falls.
+//! 6. *Rounds*: what crosses is rematerialized, and steps 2 to 5 go on from what that leaves, while the total falls.
+//!
+//! All steps ask one planner, which knows the price of what was asked before and spends from one pot of questions.
 //!
 //! If a frontend labelled ops as one thing, merging begins a second time from those groups, and its result is taken if
 //! it costs no more. The worth of each step is measured by `examples/ablate_segment.rs`.
@@ -23,13 +25,12 @@
 //!                                             %y = task.segment @s1 kind "kernel" { %y = fusion.neg %s ... }
 //! ```
 //!
-//! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components: the top-down groups),
-//! `order.rs` (the quotient graph's topological order), `chunks.rs` (components longer than a kernel), `bottom_up.rs` (merges),
-//! `candidates.rs` (the pairs to merge), `labels.rs` (groups that a frontend proposes), `lower_bound.rs` (what no grouping can do without),
-//! `exact.rs` (the optimum over few parts), `regroup.rs` (a window in which it is taken), `refine.rs` (moves and copies),
-//! `horizontal.rs` (unrelated kernels), `search.rs` (all of it together),
-//! `rounds.rs` (rounds with rematerialization), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a file),
-//! `apply.rs` (drawing the boundaries), `pass.rs`.
+//! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components), `order.rs` (the quotient
+//! graph's topological order), `chunks.rs` (components longer than a kernel), `labels.rs` (groups that a frontend proposes),
+//! `bottom_up.rs` (merges), `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated ones), `lower_bound.rs` (what no
+//! grouping can do without), `exact.rs` (the optimum over few ops), `regroup.rs` (a window in which it is taken), `refine.rs` (moves
+//! and copies), `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a
+//! file), `apply.rs` (drawing the boundaries), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
 //! is an action; the same program gives the same groups. Never rewrites an op; creation ops, and what is

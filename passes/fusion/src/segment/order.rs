@@ -4,7 +4,11 @@
 //! one looks only at groups that stand between the two in the order, and what it visits is then reordered: those that
 //! depend on the earlier one move behind the merged group. Work is bounded: a pair that stands too far apart is refused.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::graph::{Graph, Index};
 
 /// A group, by number.
 pub(super) type GroupId = u32;
@@ -113,4 +117,46 @@ fn path(
     path.push(first);
     path.reverse();
     path
+}
+
+/// For each list of ops the lists whose results it reads, ascending. An op that several list is read from the first.
+pub(super) fn needs(graph: &Graph, lists: &[&[Index]]) -> Vec<Vec<usize>> {
+    let mut home = FxHashMap::<Index, usize>::default();
+    for (list, number) in lists.iter().zip(0..) {
+        for &op in *list {
+            home.entry(op).or_insert(number);
+        }
+    }
+    let needs = |(list, number): (&&[Index], usize)| {
+        let inside: FxHashSet<Index> = list.iter().copied().collect();
+        let producers = list.iter().flat_map(|&op| graph.producers(op));
+        let outside = producers.filter(|(producer, _)| !inside.contains(producer));
+        let homes = outside.filter_map(|(producer, _)| home.get(&producer).copied());
+        let homes: BTreeSet<usize> = homes.filter(|&home| home != number).collect();
+        homes.into_iter().collect()
+    };
+    lists.iter().zip(0..).map(needs).collect()
+}
+
+/// An order in which everything comes behind what it needs, of what is ready the least by `rank` first. What needs itself by way
+/// of others is left out, and so is what needs that.
+pub(super) fn run_order<K: Ord>(needs: &[Vec<usize>], rank: impl Fn(usize) -> K) -> Vec<usize> {
+    let mut users = vec![Vec::new(); needs.len()];
+    for (own, number) in needs.iter().zip(0..) {
+        own.iter().for_each(|&need| users[need].push(number));
+    }
+    let mut waits: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let ready = (0..needs.len()).filter(|&number| waits[number] == 0);
+    let mut ready: BTreeSet<(K, usize)> = ready.map(|number| (rank(number), number)).collect();
+    let mut order = Vec::with_capacity(needs.len());
+    while let Some((_, number)) = ready.pop_first() {
+        order.push(number);
+        for &user in &users[number] {
+            waits[user] -= 1;
+            if waits[user] == 0 {
+                ready.insert((rank(user), user));
+            }
+        }
+    }
+    order
 }

@@ -1,6 +1,6 @@
 //! The `segment` pass.
 
-use fuser_analysis::cost::{Kind, Limits, Model, Objective};
+use fuser_analysis::cost::{Cost, Kind, Limits, Model, Objective};
 use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::task;
 use fuser_dialects::task::positions;
@@ -16,7 +16,7 @@ use super::graph::Graph;
 use super::labels;
 use super::record::{Action, Record};
 use super::rounds::{prices, rounds};
-use super::search::{Group, Options, Segmentation, segment};
+use super::search::{Options, Segmentation, segment};
 use crate::planner::Planner;
 
 /// The codes of segmentation.
@@ -78,9 +78,9 @@ pub static SEGMENT: PassDef = PassDef {
     name: "segment",
     summary: "decides which ops share a kernel",
     doc: "Groups ops so that as few bytes as possible cross slow memory: first everything that no boundary separates, as one \
-          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first, and \
-          components of few ops in the best way there is; then cheap ops move, or are copied, across the cuts that are left where the total falls; then, in turns, what crosses \
-          is rematerialized and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
+          kernel; where that has no schedule or moves bytes twice, bottom-up from single ops, the best merge first, under \
+          several orders of equal gains; what few ops neighbouring kernels have is put together in the best way there is; then, in turns, what crosses is rematerialized \
+          and what that leaves is merged, while the total falls. Each group becomes a `task.segment`; ops are moved, never rewritten, and ops that make values from nothing are copied \
           into each segment that uses them. What the program has as `task.pattern` becomes labels (`label-patterns`); each is asked \
           about as one kernel, and groups that begin with those that are one are taken where they cost no more than without. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
           (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
@@ -112,7 +112,7 @@ pub static SEGMENT: PassDef = PassDef {
             kind: OptionKind::Bool,
             default: "true",
             doc: "put the ops of neighbouring groups together in the best way where they are up to 14 parts: ops, or sets of ops that \
-                  nothing better parts; grow components of up to 64 ops under several orders of equal gains, and take the optimum over \
+                  nothing better parts; grow components of up to 128 ops under several orders of equal gains, and take the optimum over \
                   what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
         },
         OptionDef {
@@ -262,67 +262,76 @@ fn search(
         horizontal: ctx.options.bool("horizontal"),
         labels: ctx.options.text("labels") == "first",
     };
-    let (graph, result) = segment(ctx.ir, block, &mut planner, &options);
-    tell(ctx, &result, &planner);
-    if let Some(errors) = broken(ctx, &graph, &result) {
+    let (program, most) = (ctx.op, ctx.options.count("rounds"));
+    let (graph, mut found) = segment(ctx.ir, block, &mut planner, &options);
+    // Before anything is drawn: later some of what they name may be gone.
+    tell(ctx, &found.records);
+    let mut told = found.records.len();
+    if let Some(errors) = broken(ctx, &found) {
         return Err(errors);
     }
-    positions::note(ctx.ir, ctx.op);
-    let (program, most) = (ctx.op, ctx.options.count("rounds"));
-    let drawn = |ir: &mut Ir, planner: &mut Planner, groups: &[Group]| {
-        draw(ir, block, &Draw::all(&graph, groups), &graph.free_ops());
-        rounds(ir, program, planner, &options, most)
-    };
-    let unlabelled = result.unlabelled.as_ref().map(|groups| {
-        let mut ir = ctx.ir.clone();
-        let records = drawn(&mut ir, &mut planner, groups);
-        (ir, records)
-    });
-    let mut later = drawn(ctx.ir, &mut planner, &result.groups);
-    if let Some((ir, records)) = unlabelled {
-        // What labels led to must cost no more in the end either: as it is drawn, and once it is rematerialized.
-        let ops = graph.len();
-        let (without, with) = (
-            prices(&ir, program, &mut planner),
-            prices(ctx.ir, program, &mut planner),
+    positions::note(ctx.ir, program);
+    let draw = |ir: &mut Ir, planner: &mut Planner, graph: &Graph, found: &mut Segmentation| {
+        draw(
+            ir,
+            block,
+            &Draw::all(graph, &found.groups),
+            &graph.free_ops(),
         );
-        let pairs = without.into_iter().zip(with);
-        let mut decisions = pairs.map(|(w, l)| labels::decision(&planner, ops, w, l));
-        if let Some((record, _)) = decisions.find(|(_, kept)| !kept) {
+        found
+            .records
+            .extend(rounds(ir, program, planner, &options, most));
+    };
+    let other = found.is_labelled.then(|| ctx.ir.clone());
+    draw(ctx.ir, &mut planner, &graph, &mut found);
+    if let Some(mut ir) = other {
+        // What labels lead to must cost no more in the end: as it is drawn, and once it is rematerialized.
+        let without = Options {
+            labels: false,
+            ..options
+        };
+        let (graph, mut plain) = segment(&ir, block, &mut planner, &without);
+        draw(&mut ir, &mut planner, &graph, &mut plain);
+        let before = prices(&ir, program, &mut planner).into_iter();
+        let pairs = before.zip(prices(ctx.ir, program, &mut planner));
+        let decide = |(b, a): (Cost, Cost)| labels::decision(&planner, graph.len(), b, a);
+        let dearer = pairs.map(decide).find(|record| record.refusal.is_some());
+        if let Some(record) = dearer {
             *ctx.ir = ir;
-            later = records;
-            later.push(record);
+            (found, told) = (plain, 0);
+            found.records.push(record);
         }
     }
-    positions::settle(ctx.ir, ctx.op);
-    count(ctx, &planner, &later);
-    let mut records = result.records;
-    records.extend(later);
-    Ok(records)
+    positions::settle(ctx.ir, program);
+    tell(ctx, &found.records[told..]);
+    count(ctx, &found.records, &planner);
+    Ok(found.records)
 }
 
-/// Statistics of what is drawn, and the remarks of the rounds.
-fn count(ctx: &mut PassContext<'_>, planner: &Planner, rounds: &[Record]) {
-    let kept = rounds.iter().filter(|r| r.refusal.is_none());
-    ctx.count("rounds", kept.count() as u64);
+/// Statistics of the search and of what is drawn.
+fn count(ctx: &mut PassContext<'_>, records: &[Record], planner: &Planner) {
+    let accepted = |actions: &[Action]| {
+        let all = records.iter().filter(|r| r.refusal.is_none());
+        all.filter(|r| actions.contains(&r.action)).count() as u64
+    };
+    ctx.count("merges", accepted(&[Action::Merge]));
+    ctx.count("moves", accepted(&[Action::Move, Action::Copy]));
+    ctx.count("rounds", accepted(&[Action::Round]));
+    ctx.count("refinements", planner.refinements);
+    ctx.count("refined-ops", planner.refined_ops);
     ctx.count("questions", planner.questions);
     ctx.count("asked-ops", planner.asked_ops);
     ctx.count("plans", planner.plans);
     ctx.count("planned-ops", planner.planned_ops);
     ctx.count("axis-questions", planner.axis_questions);
     ctx.count("axis-steps", planner.axis_steps);
-    for record in rounds {
-        let remark = remark(ctx, record);
-        ctx.remark(remark);
-    }
     let children = ctx.ir.children(ctx.op).into_iter();
     let segments: Vec<Op> = children
         .filter(|&op| ctx.ir.is(op, &task::SEGMENT))
         .collect();
-    let kernel = Kind::Kernel.name();
-    let kernels = segments
-        .iter()
-        .filter(|&&s| ctx.ir.str_of(s, "kind") == Some(kernel));
+    let kernel = Some(Kind::Kernel.name());
+    let kernels = segments.iter();
+    let kernels = kernels.filter(|&&s| ctx.ir.str_of(s, "kind") == kernel);
     let kernels = kernels.count() as u64;
     ctx.count("kernels", kernels);
     ctx.count("segments", segments.len() as u64);
@@ -432,14 +441,13 @@ fn check_hints(ctx: &PassContext<'_>, block: Block) -> Result<(), Diagnostics> {
     }
 }
 
-fn broken(ctx: &PassContext<'_>, graph: &Graph, result: &Segmentation) -> Option<Diagnostics> {
+fn broken(ctx: &PassContext<'_>, found: &Segmentation) -> Option<Diagnostics> {
     let mut errors = Diagnostics::default();
-    for (position, refusal) in &result.broken_hints {
-        let op = graph.ops[*position as usize];
-        let hint = ctx.ir.str_of(op, "fusion.hint").unwrap_or_default();
+    for (op, refusal) in &found.broken_hints {
+        let hint = ctx.ir.str_of(*op, "fusion.hint").unwrap_or_default();
         let reason = refusal.render(ctx.ir);
         let message = format!("the hint '{hint}' cannot be kept: {reason}");
-        errors.push(ctx.error_at(op, &BROKEN_HINT, message));
+        errors.push(ctx.error_at(*op, &BROKEN_HINT, message));
     }
     errors.has_errors().then_some(errors)
 }
@@ -450,19 +458,9 @@ fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
     }
 }
 
-/// Records as statistics and remarks.
-fn tell(ctx: &mut PassContext<'_>, result: &Segmentation, planner: &Planner) {
-    let merged = |r: &&Record| r.action == Action::Merge && r.refusal.is_none();
-    ctx.count(
-        "merges",
-        result.records.iter().filter(merged).count() as u64,
-    );
-    let moved =
-        |r: &&Record| matches!(r.action, Action::Move | Action::Copy) && r.refusal.is_none();
-    ctx.count("moves", result.records.iter().filter(moved).count() as u64);
-    ctx.count("refinements", planner.refinements);
-    ctx.count("refined-ops", planner.refined_ops);
-    for record in &result.records {
+/// Records as remarks.
+fn tell(ctx: &mut PassContext<'_>, records: &[Record]) {
+    for record in records {
         let remark = remark(ctx, record);
         ctx.remark(remark);
     }

@@ -29,9 +29,12 @@ const WINDOW: usize = 24;
 const MAX_OPS: usize = 1024;
 /// Improves `groups`, given in run order, window by window; gives them in run order.
 pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Group> {
+    let share = Budget::restarts(search.graph.len());
+    let end = search.planner.budget.left().saturating_sub(share);
     let mut first = 0;
-    while first < groups.len() && !search.extra.is_spent() {
-        let found = search.beyond_merging(|search| best_window(search, &groups[first..]));
+    while first < groups.len() && search.planner.budget.left() > end {
+        search.planner.budget.spend(1);
+        let found = best_window(search, &groups[first..]);
         match found {
             Some((count, found)) => {
                 let window = &groups[first..first + count];

@@ -21,9 +21,18 @@ use crate::budget::Budget;
 use crate::planner::Planner;
 use crate::remat::{Config, drawn, improve};
 
-/// Values, ops and nodes of networks that rematerialization may look at in a round, for each op: it only looks ahead. A program
-/// for whose ops the budget of all rounds would not suffice gets no round.
-const WORK: u64 = 256;
+/// Rematerialization in a round: it only looks ahead.
+const AHEAD: Config = Config {
+    launch_bytes: None,
+    arithmetic: 100,
+    work: 256,
+};
+
+/// Questions that rematerialization of so many ops may be worth. A program for which the share of all rounds would not suffice gets
+/// no round.
+fn worth(ops: u64) -> u64 {
+    ops.saturating_mul(AHEAD.work) / Budget::PER_QUESTION
+}
 
 /// Runs rounds on the drawn segments of `program`, at most `most`; gives a record of each.
 pub(super) fn rounds(
@@ -38,34 +47,27 @@ pub(super) fn rounds(
         return records;
     }
     let ops = ir.walk(program).len() as u64;
-    let mut budget = Budget::rounds();
-    if ops.saturating_mul(WORK) > budget.left() {
-        records.push(ended(ops, budget.left() / WORK));
+    if worth(ops) > Budget::ROUNDS {
+        records.push(ended(ops));
         return records;
     }
+    let end = planner.budget.left().saturating_sub(Budget::ROUNDS);
     let objective = planner.model.objective;
-    let config = Config {
-        work: WORK,
-        ..Config::default()
-    };
     let mut state = ir.clone();
-    let first = improve(&mut state, program, planner, &config);
-    if !first.changed {
+    if !rematerialize(&mut state, program, planner) {
         return records;
     }
-    budget.spend(first.work.saturating_add(ops));
     let mut cost = total(&state, program, planner);
     for _ in 0..most {
-        if budget.is_spent() {
-            records.push(ended(budget.spent(), Budget::rounds().left()));
+        if planner.budget.left() <= end {
+            records.push(ended(ops));
             break;
         }
         let mut trial = state.clone();
         if !regroup(&mut trial, program, planner, options).unwrap_or(false) {
             break;
         }
-        let round = improve(&mut trial, program, planner, &config);
-        budget.spend(round.work.saturating_add(ops));
+        rematerialize(&mut trial, program, planner);
         let after = total(&trial, program, planner);
         let falls = after.key(objective) < cost.key(objective);
         let refusal = (!falls).then(|| Refusal::NoGain {
@@ -89,8 +91,16 @@ pub(super) fn rounds(
     records
 }
 
+/// Rematerializes, and pays for it with questions; says whether something changed.
+fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
+    let outcome = improve(ir, program, planner, &AHEAD);
+    planner.budget.spend(outcome.work / Budget::PER_QUESTION);
+    outcome.changed
+}
+
 /// Rounds that were not run because so much would be looked at.
-fn ended(ops: u64, limit: u64) -> Record {
+fn ended(ops: u64) -> Record {
+    let limit = Budget::ROUNDS * Budget::PER_QUESTION / AHEAD.work;
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let (ops, limit) = (count(ops), count(limit));
     Record {
@@ -103,20 +113,14 @@ fn ended(ops: u64, limit: u64) -> Record {
     }
 }
 
-/// The costs of the drawn segments of `program`: as they are, and once rematerialized, where the budget suffices for
-/// that.
+/// The costs of the drawn segments of `program`: as they are, and once rematerialized, where that is not too much work.
 pub(super) fn prices(ir: &Ir, program: Op, planner: &mut Planner) -> [Cost; 2] {
     let drawn = total(ir, program, planner);
-    let ops = ir.walk(program).len() as u64;
-    if ops.saturating_mul(WORK) > Budget::rounds().left() {
+    if worth(ir.walk(program).len() as u64) > Budget::ROUNDS {
         return [drawn; 2];
     }
     let mut copy = ir.clone();
-    let config = Config {
-        work: WORK,
-        ..Config::default()
-    };
-    improve(&mut copy, program, planner, &config);
+    rematerialize(&mut copy, program, planner);
     [drawn, total(&copy, program, planner)]
 }
 
@@ -172,8 +176,7 @@ fn regroup(ir: &mut Ir, program: Op, planner: &mut Planner, options: &Options) -
         }
     }
     let mut search = Search::new(ir, &graph, planner, options);
-    let count = groups.len();
-    let groups = search.merge(groups, count);
+    let groups = search.merge(groups);
     let groups = search.settle(groups);
     if search.records.iter().all(|r| r.refusal.is_some()) {
         return Some(false);

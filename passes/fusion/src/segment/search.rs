@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fuser_analysis::cost::{Cost, Refusal};
-use fuser_ir::{Block, Ir, Value};
+use fuser_ir::{Block, Ir, Op, Value};
 
 use super::bottom_up::{BottomUp, opaque_cost};
 use super::boundaries::{self, Hint};
@@ -12,6 +12,7 @@ use super::chunks::chunks;
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
 use super::labels;
+use super::order::{needs, run_order};
 use super::record::{Action, Record, name_of};
 use super::refine::refine;
 use super::regroup::{self, regroup};
@@ -72,10 +73,10 @@ pub struct Segmentation {
     pub groups: Vec<Group>,
     /// Every decision, in order.
     pub records: Vec<Record>,
-    /// Hints that could not be kept: the op's position and the reason.
-    pub broken_hints: Vec<(Index, Refusal)>,
-    /// The groups found without labels, if labels gave the groups.
-    pub unlabelled: Option<Vec<Group>>,
+    /// Hints that could not be kept: the op and the reason.
+    pub broken_hints: Vec<(Op, Refusal)>,
+    /// True if labels gave groups that are not found without them.
+    pub is_labelled: bool,
 }
 
 impl Group {
@@ -102,6 +103,7 @@ pub fn segment(
     options: &Options,
 ) -> (Graph, Segmentation) {
     let graph = Graph::build(ir, block, &planner.model.bindings);
+    planner.budget = Budget::questions(options.evaluations, graph.len());
     let result = Search::new(ir, &graph, planner, options).run(block);
     (graph, result)
 }
@@ -114,13 +116,14 @@ pub(super) struct Search<'a> {
     pub options: &'a Options,
     /// Every decision so far.
     pub records: Vec<Record>,
-    /// Questions beyond those of merging.
-    pub extra: Budget,
+    /// The questions that are left when those for other orders of equal gains are spent.
+    again: u64,
 }
 
 /// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
 /// break them is not always the best.
-const MAX_AGAIN: usize = 64;
+const MAX_AGAIN: usize = 128;
+
 impl<'a> Search<'a> {
     /// A search that decided nothing so far.
     pub fn new(
@@ -129,15 +132,14 @@ impl<'a> Search<'a> {
         planner: &'a mut Planner,
         options: &'a Options,
     ) -> Self {
-        let extra = Budget::beyond_merging(graph.len());
-        let records = Vec::new();
+        let again = planner.budget.left();
         Self {
             ir,
             graph,
-            planner,
             options,
-            records,
-            extra,
+            records: Vec::new(),
+            again: again.saturating_sub(Budget::restarts(graph.len())),
+            planner,
         }
     }
     /// The cost result of the ops as one group.
@@ -163,51 +165,32 @@ impl<'a> Search<'a> {
         (found, std::mem::replace(&mut self.records, before))
     }
     /// Merges `groups`, given in run order, the best merge first.
-    pub fn merge(&mut self, groups: Vec<Group>, ops: usize) -> Vec<Group> {
-        let budget = Budget::merging(self.options.evaluations, ops);
-        BottomUp::new(self, groups).run(budget)
-    }
-    /// The result of `step`, whose questions are beyond those of merging.
-    pub fn beyond_merging<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.planner.questions;
-        let found = step(self);
-        self.extra.spend(1 + self.planner.questions - before);
-        found
+    pub fn merge(&mut self, groups: Vec<Group>) -> Vec<Group> {
+        BottomUp::new(self, groups).run()
     }
     fn run(mut self, block: Block) -> Segmentation {
         let components = boundaries::components(self.ir, self.graph);
-        let several = components.len() > 1;
         let proposals = match self.options.labels && !self.options.exact {
             true => labels::proposals(self.ir, block, self.graph, &components),
             false => Vec::new(),
         };
-        let (mut groups, mut labelled, mut differ) = (Vec::new(), Vec::new(), false);
+        let (mut groups, mut is_labelled) = (Vec::new(), false);
         for (number, component) in components.iter().enumerate() {
-            let found = self.component(component);
+            let mut found = self.component(component);
             if let Some(parts) = proposals.get(number) {
-                let better = labels::grow(&mut self, component, parts, &found);
-                differ |= better.is_some();
-                labelled.extend(better.unwrap_or_else(|| found.clone()));
+                let labelled = labels::grow(&mut self, component, parts, &found);
+                is_labelled |= labelled.is_some();
+                found = labelled.unwrap_or(found);
             }
             groups.extend(found);
         }
-        groups = self.across(groups, several);
-        let mut unlabelled = None;
-        if differ {
-            let (labelled, records) = self.apart(|search| search.across(labelled, several));
-            let (record, kept) = labels::decide(&self, &groups, &labelled);
-            if kept {
-                self.records.extend(records);
-                unlabelled = Some(std::mem::replace(&mut groups, labelled));
-            }
-            self.records.push(record);
-        }
+        let groups = self.across(groups, components.len() > 1);
         let broken_hints = self.broken_hints(&groups);
         Segmentation {
             groups,
             records: self.records,
             broken_hints,
-            unlabelled,
+            is_labelled,
         }
     }
 
@@ -215,19 +198,18 @@ impl<'a> Search<'a> {
     fn across(&mut self, groups: Vec<Group>, several: bool) -> Vec<Group> {
         let mut groups = in_run_order(self.graph, groups);
         if several {
-            let count = groups.len();
-            groups = self.merge(groups, count);
+            groups = self.merge(groups);
         }
         if self.options.exact {
             return groups;
         }
+        self.settle(groups)
+    }
+    /// The last steps, whatever the groups come from: the best of few neighbours, moves and copies, then unrelated groups.
+    pub fn settle(&mut self, mut groups: Vec<Group>) -> Vec<Group> {
         if self.options.restarts {
             groups = regroup(self, groups);
         }
-        self.settle(groups)
-    }
-    /// The last steps, whatever the groups come from: moves and copies, then unrelated groups.
-    pub fn settle(&mut self, mut groups: Vec<Group>) -> Vec<Group> {
         if groups.len() < 2 {
             return groups;
         }
@@ -235,19 +217,18 @@ impl<'a> Search<'a> {
             let budget = Budget::refining(self.options.evaluations, self.graph.len());
             groups = refine(self, groups, budget);
         }
-        if !self.options.horizontal {
-            return groups;
+        match self.options.horizontal {
+            true => BottomUp::new(self, groups).run_unrelated(),
+            false => groups,
         }
-        let mut search = BottomUp::new(self, groups);
-        search.merge_unrelated();
-        search.finish()
     }
 
     /// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
     fn component(&mut self, component: &[Index]) -> Vec<Group> {
-        if self.options.exact && component.len() <= exact::MAX_PARTS {
+        if self.options.exact {
+            let (ir, graph) = (self.ir, self.graph);
             let parts: Vec<Vec<Index>> = component.iter().map(|&op| vec![op]).collect();
-            let found = exact::optimum(self.ir, self.graph, self.planner, &parts, &Bounds::NONE);
+            let found = exact::optimum(ir, graph, self.planner, &parts, &Bounds::NONE);
             if let Found::Best(mut groups) = found {
                 groups.iter_mut().for_each(|group| group.settled = true);
                 return groups;
@@ -303,13 +284,13 @@ impl<'a> Search<'a> {
     /// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
     fn grow(&mut self, component: &[Index]) -> Vec<Group> {
         let first = self.apart(|search| search.grow_once(component, Ties::default()));
-        let few = component.len() <= MAX_AGAIN && self.extra.left() > Budget::FOR_WINDOWS;
+        let few = component.len() <= MAX_AGAIN && self.planner.budget.left() > self.again;
         let hinted = !together(self.ir, self.graph, component).is_empty();
         if !self.options.restarts || !few || hinted {
             self.records.extend(first.1);
             return first.0;
         }
-        self.beyond_merging(|search| search.grow_again(component, first))
+        self.grow_again(component, first)
     }
     fn grow_again(&mut self, component: &[Index], first: (Vec<Group>, Vec<Record>)) -> Vec<Group> {
         let mut found = regroup::best(self, &first.0);
@@ -336,7 +317,6 @@ impl<'a> Search<'a> {
     }
     fn grow_once(&mut self, component: &[Index], ties: Ties) -> Vec<Group> {
         let singles = self.singles(&near_first(self.graph, component));
-        let budget = Budget::merging(self.options.evaluations, component.len());
         let hinted = together(self.ir, self.graph, component);
         let mut search = BottomUp::new(self, singles).with_ties(ties);
         for (first, others) in hinted {
@@ -346,7 +326,7 @@ impl<'a> Search<'a> {
             }
         }
         search.evaluate_forced();
-        search.run(budget)
+        search.run()
     }
     /// A group for each op.
     pub fn singles(&mut self, ops: &[Index]) -> Vec<Group> {
@@ -387,7 +367,7 @@ impl<'a> Search<'a> {
                 groups.extend(self.singles(&part));
             }
         }
-        self.merge(groups, component.len())
+        self.merge(groups)
     }
     /// The ops as one group, where that moves nothing twice.
     fn tight(&mut self, members: &[Index]) -> Option<Group> {
@@ -400,7 +380,7 @@ impl<'a> Search<'a> {
     }
 
     /// The ops whose `together` hint was not kept, and why: the reason against one kernel for all from one to the other.
-    fn broken_hints(&mut self, groups: &[Group]) -> Vec<(Index, Refusal)> {
+    fn broken_hints(&mut self, groups: &[Group]) -> Vec<(Op, Refusal)> {
         let graph = self.graph;
         let all: Vec<Index> = (0..graph.len() as Index).collect();
         let mut group_of = vec![usize::MAX; graph.len()];
@@ -416,7 +396,7 @@ impl<'a> Search<'a> {
                 let between = (first..=other).filter(|&o| !graph.free[o as usize]);
                 let between: Vec<Index> = between.collect();
                 let why = self.evaluate(&between).err();
-                broken.push((other, why.unwrap_or(Refusal::Unrelated)));
+                broken.push((graph.ops[other as usize], why.unwrap_or(Refusal::Unrelated)));
             }
         }
         broken
@@ -498,37 +478,9 @@ pub(super) fn in_run_order_by(
     groups: Vec<Group>,
     position: impl Fn(Index) -> Index,
 ) -> Vec<Group> {
-    let mut of_op = vec![usize::MAX; graph.len()];
-    for (number, group) in groups.iter().enumerate() {
-        for &op in &group.members {
-            of_op[op as usize] = number;
-        }
-    }
-    let users = |number: usize| {
-        let members = groups[number].members.iter();
-        let users = members.flat_map(|&m| graph.users(m).map(|(r, _)| of_op[r as usize]));
-        let others = users.filter(move |&r| r != number && r != usize::MAX);
-        others.collect::<std::collections::BTreeSet<usize>>()
-    };
-    let mut waiting = vec![0usize; groups.len()];
-    for number in 0..groups.len() {
-        for user in users(number) {
-            waiting[user] += 1;
-        }
-    }
-    let first = |n: &usize| (groups[*n].members.iter().map(|&m| position(m)).min(), *n);
-    let ready = (0..groups.len()).filter(|&n| waiting[n] == 0);
-    let mut ready: std::collections::BTreeSet<_> = ready.map(|n| first(&n)).collect();
-    let mut order = Vec::with_capacity(groups.len());
-    while let Some((_, number)) = ready.pop_first() {
-        order.push(number);
-        for user in users(number) {
-            waiting[user] -= 1;
-            if waiting[user] == 0 {
-                ready.insert(first(&user));
-            }
-        }
-    }
+    let lists: Vec<&[Index]> = groups.iter().map(|g| g.members.as_slice()).collect();
+    let first = |n: usize| groups[n].members.iter().map(|&m| position(m)).min();
+    let order = run_order(&needs(graph, &lists), first);
     let mut slots: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
     let sorted = order.into_iter().filter_map(|n| slots[n].take());
     sorted.collect()
