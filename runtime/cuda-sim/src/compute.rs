@@ -40,6 +40,27 @@ fn three(compute: Compute) -> Option<Row> {
     })
 }
 
+/// Comparisons of floats: ordered ones, and with `u` those that hold for NaN as well.
+macro_rules! compared {
+    ($read:ident, $comparison:expr) => {
+        compared!(@ $comparison, |$read|
+            "setp.eq" is_some_and is_eq, "setp.ne" is_some_and is_ne, "setp.lt" is_some_and is_lt,
+            "setp.le" is_some_and is_le, "setp.gt" is_some_and is_gt, "setp.ge" is_some_and is_ge,
+            "setp.equ" is_none_or is_eq, "setp.neu" is_none_or is_ne, "setp.ltu" is_none_or is_lt,
+            "setp.leu" is_none_or is_le, "setp.gtu" is_none_or is_gt, "setp.geu" is_none_or is_ge)
+    };
+    (@ $comparison:expr, |$read:ident| $($name:literal $nan:ident $holds:ident),*) => {
+        match $comparison {
+            $($name => two(|a, b, _| {
+                u64::from($read(a).partial_cmp(&$read(b)).$nan(Ordering::$holds))
+            }),)*
+            "setp.num" => two(|a, b, _| u64::from($read(a).partial_cmp(&$read(b)).is_some())),
+            "setp.nan" => two(|a, b, _| u64::from($read(a).partial_cmp(&$read(b)).is_none())),
+            _ => None,
+        }
+    };
+}
+
 /// The row of an instruction; none for a name that is not in the table.
 pub fn find(name: &str) -> Option<Row> {
     let (root, kind) = name.rsplit_once('.')?;
@@ -60,7 +81,8 @@ pub fn find(name: &str) -> Option<Row> {
         "f32" => float_32(root),
         "f64" => float_64(root),
         "f32x2" => float_32_pair(root),
-        "f16" | "bf16" => signs::<0x8000>(root),
+        "f16" => signs::<0x8000>(root).or_else(|| compared!(half, root)),
+        "bf16" => signs::<0x8000>(root).or_else(|| compared!(brain, root)),
         "f16x2" | "bf16x2" => signs::<0x8000_8000>(root),
         _ => None,
     }
@@ -283,6 +305,12 @@ fn f(bits: u64) -> f32 {
 fn d(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
+fn half(bits: u64) -> f32 {
+    f16::from_bits(bits as u16).to_f32()
+}
+fn brain(bits: u64) -> f32 {
+    bf16::from_bits(bits as u16).to_f32()
+}
 /// The bits of an `f32` result.
 fn of_f32(value: f32) -> u64 {
     match value.is_nan() {
@@ -297,27 +325,6 @@ fn of_f64(value: f64, operands: [u64; 3]) -> u64 {
     }
     let given = operands.into_iter().find(|bits| d(*bits).is_nan());
     given.map_or(0xFFF8 << 48, |bits| bits | 1 << 51)
-}
-
-/// Comparisons of floats: ordered ones, and with `u` those that hold for NaN as well.
-macro_rules! compared {
-    ($read:ident, $comparison:expr) => {
-        compared!(@ $comparison, |$read|
-            "setp.eq" is_some_and is_eq, "setp.ne" is_some_and is_ne, "setp.lt" is_some_and is_lt,
-            "setp.le" is_some_and is_le, "setp.gt" is_some_and is_gt, "setp.ge" is_some_and is_ge,
-            "setp.equ" is_none_or is_eq, "setp.neu" is_none_or is_ne, "setp.ltu" is_none_or is_lt,
-            "setp.leu" is_none_or is_le, "setp.gtu" is_none_or is_gt, "setp.geu" is_none_or is_ge)
-    };
-    (@ $comparison:expr, |$read:ident| $($name:literal $nan:ident $holds:ident),*) => {
-        match $comparison {
-            $($name => two(|a, b, _| {
-                u64::from($read(a).partial_cmp(&$read(b)).$nan(Ordering::$holds))
-            }),)*
-            "setp.num" => two(|a, b, _| u64::from($read(a).partial_cmp(&$read(b)).is_some())),
-            "setp.nan" => two(|a, b, _| u64::from($read(a).partial_cmp(&$read(b)).is_none())),
-            _ => None,
-        }
-    };
 }
 
 /// The lesser of two floats, -0 less than +0; the other one where one is NaN.
@@ -676,6 +683,9 @@ mod tests {
             ("setp.neu.f32", [nan, nan, 0], 1),
             ("setp.ltu.f32", [s(1.0), nan, 0], 1),
             ("setp.equ.f32", [s(1.0), s(2.0), 0], 0),
+            ("setp.neu.bf16", [0x8000, 0, 0], 0),
+            ("setp.neu.bf16", [0x7FC0, 0x7FC0, 0], 1),
+            ("setp.lt.f16", [0xC000, 0x3C00, 0], 1),
             ("cvt.rn.bf16x2.f32", [s(1.0), s(-2.0), 0], 0x3F80_C000),
             ("cvt.rn.f16x2.f32", [s(1.0), nan, 0], 0x3C00_7FFF),
             // A tie goes to the even one.

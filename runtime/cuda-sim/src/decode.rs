@@ -637,6 +637,9 @@ impl<'a> Decoder<'a, '_> {
             (["bfi", kind @ ("b32" | "b64")], [to, rest @ ..]) if rest.len() == 4 => {
                 self.insert(frame, this, kind, to, rest)
             }
+            (["setp", holds, kind @ ("f16x2" | "bf16x2")], [Operand::Both(low, high), a, b]) => {
+                self.compare_halves(frame, this, [holds, kind], [low, high], [a, b])
+            }
             (["mov", kind], [to, Operand::Vector(parts)]) => {
                 self.pack(frame, this, kind, to, parts)
             }
@@ -797,6 +800,38 @@ impl<'a> Decoder<'a, '_> {
             let at = self.constant(n as u64 * bits);
             let class = (n == 0).then_some(Class::Move);
             self.compute(this, class, part, to, &[from, at])?;
+        }
+        Ok(())
+    }
+
+    /// A comparison of two floats of 16 bits with two others, each with a result of its own.
+    fn compare_halves(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        [holds, kind]: [&str; 2],
+        to: [&'a str; 2],
+        from: [&Operand<'a>; 2],
+    ) -> Result<()> {
+        let unknown = || PtxFault::Instruction(this.name.to_owned()).at(this.line);
+        let one = kind.strip_suffix("x2").unwrap_or(kind);
+        let Row { compute, .. } =
+            compute::find(&format!("setp.{holds}.{one}")).ok_or_else(unknown)?;
+        let mut values = Vec::new();
+        for operand in from {
+            values.push(self.value(frame, operand, this.line)?);
+        }
+        for (n, name) in to.into_iter().enumerate() {
+            let at = self.constant(16 * n as u64);
+            let mut halves = Vec::new();
+            for value in &values {
+                let half = self.new_register();
+                self.compute(this, None, compute::part::<16>, half, &[*value, at])?;
+                halves.push(half);
+            }
+            let to = self.target(frame, &Operand::Name(name), this.line)?.0;
+            let class = (n == 0).then_some(Class::Float);
+            self.compute(this, class, compute, to, &halves)?;
         }
         Ok(())
     }

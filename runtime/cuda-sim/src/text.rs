@@ -111,6 +111,8 @@ pub enum Operand<'a> {
     Vector(Vec<Operand<'a>>),
     /// `(a, b)`
     List(Vec<Operand<'a>>),
+    /// `a|b`
+    Both(&'a str, &'a str),
 }
 
 type Result<T> = std::result::Result<T, PtxError>;
@@ -449,6 +451,9 @@ impl<'a> Reader<'a> {
             Some("-") => Operand::Number(self.literal()?),
             _ => {
                 let word = self.next()?;
+                if self.takes("|") {
+                    return Ok(Operand::Both(word, self.next()?));
+                }
                 literal(word).map_or(Operand::Name(word), Operand::Number)
             }
         })
