@@ -392,7 +392,8 @@ impl Planner<'_> {
         }
         let extents = self.launch_extents(op)?;
         let func = self.kernels[position];
-        let Some(sizes) = kernel_sizes(self.ir, func, &extents) else {
+        let gpu = matches!(self.artifact.target, Target::Cuda { .. });
+        let Some(sizes) = kernel_sizes(self.ir, func, &extents, gpu) else {
             return self.error(
                 func,
                 "its grid or scratch size is not a function of its extents",

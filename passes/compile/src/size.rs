@@ -72,8 +72,8 @@ pub struct KernelSizes {
     pub counts: Option<SizeExpr>,
 }
 
-/// Reads the sizes of `func`; `extents` are the expressions of its `index` parameters, in order.
-pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSizes> {
+/// Reads the sizes of `func`, on a GPU or a CPU; `extents` are the expressions of its `index` parameters, in order.
+pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr], gpu: bool) -> Option<KernelSizes> {
     let body = ir.body(func, 0)?;
     let mut known: FxHashMap<Value, SizeExpr> = FxHashMap::default();
     let params = ir
@@ -84,11 +84,10 @@ pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr]) -> Option<KernelSiz
     known.extend(params.copied().zip(extents.iter().cloned()));
     let mut grid = SizeExpr::constant(1);
     let mut scratch = Vec::new();
-    let threads = ir.int_of(func, "threads").unwrap_or(1);
     for op in ir.block_ops(body) {
         if ir.is(op, &kernel::FOR) && ir.str_of(op, "map") == Some("grid") {
             grid = grid_size(ir, op, &known)?;
-        } else if ir.is(op, &kernel::ALLOC) && !is_of_thread(ir, op, threads) {
+        } else if ir.is(op, &kernel::ALLOC) && !is_of_thread(ir, op, gpu) {
             scratch.push(allocation(ir, op, &known)?);
         } else if let Some(expr) = index_expr(ir, op, &known) {
             known.insert(ir.result(op, 0), expr);
@@ -118,11 +117,10 @@ fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Size
 }
 
 /// True for an allocation that takes no scratch memory: a thread of a GPU has it for itself.
-fn is_of_thread(ir: &Ir, alloc: Op, threads: i64) -> bool {
+fn is_of_thread(ir: &Ir, alloc: Op, gpu: bool) -> bool {
     match ir.value_kind(ir.result(alloc, 0)) {
         fuser_ir::TypeKind::MemRef { space, .. } => match space {
-            MemSpace::Register => true,
-            MemSpace::Local => threads > 1,
+            MemSpace::Register | MemSpace::Local => gpu,
             MemSpace::Global | MemSpace::Tile => false,
         },
         _ => false,
