@@ -110,6 +110,10 @@ impl SweepLowering<'_> {
         };
         let mut order: Vec<usize> = dims.into_iter().filter(|&l| l != along).collect();
         order.push(along);
+        // Neighbours that a flip reads from their end are no vector.
+        let producer = self.ir().def_op(value);
+        let forward = producer.is_none_or(|op| self.is_contiguous_window(op, along));
+        let lanes = forward.then_some(lanes);
         if self.is_small(&order) {
             let stage = &mut |s: &mut Self, ivs: &mut Indices, lanes| {
                 let at = ivs[&along];
@@ -117,7 +121,7 @@ impl SweepLowering<'_> {
                 s.stage_lanes(&resident, along, (at, loaded), lanes, ivs);
                 Ok(())
             };
-            return self.spread_tile(&order, Some(lanes), &mut Indices::default(), stage);
+            return self.spread_tile(&order, lanes, &mut Indices::default(), stage);
         }
         self.stage_level(
             value,
@@ -136,7 +140,7 @@ impl SweepLowering<'_> {
         resident: &Resident,
         order: &[usize],
         depth: usize,
-        lanes: u64,
+        lanes: Option<u64>,
         ivs: &mut FxHashMap<usize, Idx>,
     ) -> Result<(), Unsupported> {
         let axis = order[depth];
@@ -148,10 +152,6 @@ impl SweepLowering<'_> {
             });
         }
         let map = self.inner_map();
-        // Neighbours that a flip reads from their end are no vector.
-        let producer = self.ir().def_op(value);
-        let forward = producer.is_none_or(|op| self.is_contiguous_window(op, axis));
-        let lanes = forward.then_some(lanes);
         for part in self.k.intervals(Idx::ZERO, count, lanes, map) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(axis, iv);
