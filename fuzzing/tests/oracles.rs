@@ -18,7 +18,7 @@ const CASES: u64 = 200;
 /// with turned layouts, where a sum may be over an empty axis.
 const GIVEN_UP: (&str, u64) = (
     "'': it does not vary along '', which may be empty: it would never be computed",
-    3,
+    1,
 );
 
 fn campaign(tier: Tier) -> (Stats, Vec<String>) {

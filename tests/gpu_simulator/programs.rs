@@ -58,15 +58,17 @@ const SHORT: [(&str, &str); 4] = [
 /// More of them, in the example that has three long axes.
 const SHORTER: [(&str, &str); 3] = [("56x", "3x"), ("56,", "3,"), ("1024", "41")];
 
-/// The examples with short axes.
+/// The examples and the models, with short axes.
 pub fn examples() -> Vec<Program> {
+    let symbol = Regex::new(r"task\.program @([\w$.]+)").unwrap();
     let example = |file: PathBuf| {
         let name = file.file_stem().unwrap().to_str().unwrap();
         let more = SHORTER.iter().filter(|_| name == "issue_2473");
         let text = std::fs::read_to_string(&file).unwrap();
         let short = |text: String, (long, short): &(&str, &str)| text.replace(long, short);
         let text = SHORT.iter().chain(more).fold(text, short);
-        Program::new(name, &text, name)
+        let entry = &symbol.captures(&text).unwrap()[1];
+        Program::new(name, &text, entry)
     };
     let files = files(&root().join("examples")).into_iter();
     files.map(example).collect()

@@ -464,6 +464,91 @@ impl<'s> Writer<'s> {
         self.write(name, &[x, indices], clauses, ty, range)
     }
 
+    /// `index_put` and `scatter`
+    pub fn put(
+        &mut self,
+        name: &'static str,
+        operands: [V; 3],
+        dim: usize,
+        how: &'static str,
+    ) -> V {
+        let [dest, indices, updates] = operands;
+        let mut theirs = self.dims(updates);
+        if name == "scatter" {
+            let own = self.dims(indices);
+            let both = theirs.iter_mut().zip(&own);
+            both.for_each(|(dim, own)| dim.broadcast &= own.broadcast);
+        }
+        let dims = self.dims(dest).into_iter().zip(theirs).enumerate();
+        let dims = dims.map(|(d, (have, own))| Dim {
+            broadcast: d != dim && have.broadcast && own.broadcast,
+            ..have
+        });
+        let ty = Type::tensor(self.dtype_of(dest), dims.collect());
+        let terms = self.dims(updates)[dim].length as f64 + 1.0;
+        let most = self.size(dest).max(self.size(updates));
+        let most = if how == "add" { most * terms } else { most };
+        let clauses = vec![Clause::Int("dim", dim as u64), Clause::Word("combine", how)];
+        self.write(name, &operands, clauses, ty, (-most, most))
+    }
+    /// `sort`, and with a type `argsort`: the first elements of lines in order, or their places.
+    pub fn sort(&mut self, x: V, dim: usize, of: Option<DType>, first: u64, descending: bool) -> V {
+        let mut dims = self.dims(x);
+        let length = dims[dim].length;
+        let whole = dims[dim].extent.number().is_none_or(|n| first >= n);
+        dims[dim] = if whole {
+            dims[dim].plain()
+        } else {
+            Dim::fixed(first)
+        };
+        let mut clauses = vec![Clause::Int("dim", dim as u64)];
+        clauses.extend(of.map(|of| Clause::Element("of", of)));
+        clauses.extend((!whole).then_some(Clause::Int("first", first)));
+        clauses.extend(descending.then_some(Clause::Flag("descending")));
+        let ty = Type::tensor(of.unwrap_or(self.dtype_of(x)), dims);
+        match of {
+            None => self.write("sort", &[x], clauses, ty, self.range(x)),
+            Some(_) => self.write("argsort", &[x], clauses, ty, (0.0, length as f64)),
+        }
+    }
+    /// `topk`: values and places.
+    pub fn topk(&mut self, x: V, dim: usize, first: u64, of: DType, smallest: bool) -> (V, V) {
+        let mut dims = self.dims(x);
+        let length = dims[dim].length as f64;
+        dims[dim] = Dim::fixed(first);
+        let mut clauses = vec![
+            Clause::Int("dim", dim as u64),
+            Clause::Int("first", first),
+            Clause::Element("of", of),
+        ];
+        clauses.extend(smallest.then_some(Clause::Flag("smallest")));
+        let ty = Type::tensor(self.dtype_of(x), dims.clone());
+        let values = self.write("topk", &[x], clauses, ty, self.range(x));
+        let places = self.value("places", Type::tensor(of, dims), (0.0, length));
+        if let Some(op) = self.program.ops.last_mut() {
+            op.results.push(places);
+        }
+        (values, places)
+    }
+    /// `roll`
+    pub fn roll(&mut self, x: V, dim: usize, shift: u64) -> V {
+        let ty = Type::tensor(self.dtype_of(x), self.dims(x));
+        let clauses = vec![Clause::Int("dim", dim as u64), Clause::Int("shift", shift)];
+        self.write("roll", &[x], clauses, ty, self.range(x))
+    }
+    /// `one_hot`
+    pub fn one_hot(&mut self, indices: V, dim: usize, length: u64, of: DType) -> V {
+        let mut dims = self.dims(indices);
+        dims.insert(dim, Dim::fixed(length));
+        let clauses = vec![
+            Clause::Int("dim", dim as u64),
+            Clause::Shape(vec![Dim::fixed(length)]),
+            Clause::Element("of", of),
+        ];
+        let ty = Type::tensor(of, dims);
+        self.write("one_hot", &[indices], clauses, ty, (0.0, 1.0))
+    }
+
     // --- reductions
 
     fn remains(&self, x: V, dims: &[usize], keepdim: bool) -> Type {

@@ -171,6 +171,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.written += number(size(result));
             }
             Step::Sort { tensors, .. } => {
+                bytes.launches += 1;
                 let [from, to] = tensors.each_ref().map(|factor| {
                     let bytes = artifact.buffers[factor.tensor.buffer as usize].bytes();
                     bytes.evaluate_size(extents).unwrap() as u64
@@ -180,6 +181,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.written += to;
             }
             Step::Scatter { tensors, .. } => {
+                bytes.launches += 1;
                 let size =
                     |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();
                 let number = |bytes: SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;
@@ -335,7 +337,7 @@ fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
                 _ => known.get(&ir.operand(op, 0)).copied()?.max(0) as u64,
             };
             let bytes = elements * dtype.bytes();
-            let staggered = bytes > STAGGER && (bytes - STAGGER) % 4096 == 0;
+            let staggered = bytes > STAGGER && (bytes - STAGGER).is_multiple_of(4096);
             sum += bytes - if staggered { STAGGER } else { 0 };
         } else if let Some(value) = index(ir, op, &known) {
             known.insert(ir.result(op, 0), value);

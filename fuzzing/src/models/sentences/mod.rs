@@ -10,6 +10,7 @@ mod losses;
 mod movement;
 mod norms;
 mod optimizers;
+mod order;
 mod products;
 mod random;
 mod softmax;
@@ -43,6 +44,7 @@ pub const SENTENCES: &[&[Sentence]] = &[
     attention::ALL,
     products::ALL,
     movement::ALL,
+    order::ALL,
     statistics::ALL,
     integers::ALL,
     random::ALL,

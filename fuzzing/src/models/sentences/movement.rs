@@ -46,7 +46,7 @@ fn transpose(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-fn plain(dims: &[Dim]) -> Vec<Dim> {
+pub(super) fn plain(dims: &[Dim]) -> Vec<Dim> {
     dims.iter().map(Dim::plain).collect()
 }
 
@@ -190,7 +190,7 @@ fn joined(w: &mut Writer) -> Option<()> {
 }
 
 /// Integers from just before an axis of `length` to just behind it.
-fn indices(w: &mut Writer, dims: &[Dim], length: u64) -> V {
+pub(super) fn indices(w: &mut Writer, dims: &[Dim], length: u64) -> V {
     let of = w.source.one(&[DType::I64, DType::I32]);
     let indices = w.input(
         "indices",

@@ -73,7 +73,7 @@ impl Tiles {
     /// Elements that are added to each row of what is staged.
     pub fn padding(&self, body: &Body) -> u64 {
         let row = self.lanes.map_or(1, |lanes| self.size(body, lanes));
-        u64::from(self.padded && row % 2 == 0)
+        u64::from(self.padded && row.is_multiple_of(2))
     }
     /// True if the lanes run along `axis`.
     pub fn runs_along(&self, axis: usize) -> bool {
