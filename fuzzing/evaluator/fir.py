@@ -291,7 +291,7 @@ class Parser:
             value = text.strip('"')
         elif kind == "number" or kind == "dense" or text in ("true", "false"):
             value = self.number()
-            if name in ("dim", "correction"):
+            if CLAUSES.get(name) == INT:
                 value = int(value)
         else:
             value = self.take("word")
