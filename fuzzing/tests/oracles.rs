@@ -14,8 +14,8 @@ use fuser_target::{A100, GENERIC};
 /// Cases of each test.
 const CASES: u64 = 200;
 
-/// The one plan of the cost model that cannot be lowered, so that another is taken, in three variants: the bounded program of seed 12, a norm's backward
-/// with turned layouts, where a sum may be over an empty axis.
+/// The one plan of the cost model that cannot be lowered, so that another is taken, and how often: its sweep walks axes of parts that have
+/// nothing in common, along which a sum may be over nothing.
 const GIVEN_UP: (&str, u64) = (
     "'': it does not vary along '', which may be empty: it would never be computed",
     1,

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use fuser_dialects::task::verify::alias;
 use fuser_dialects::{fusion, task};
 use fuser_ir::def::OpDef;
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
@@ -80,9 +81,13 @@ impl Writer<'_> {
         }
         for op in ir.block_ops(block) {
             if ir.is(op, &task::RETURN) {
-                for value in ir.operands(op) {
-                    let name = self.names.get(&value).cloned().unwrap_or_default();
-                    let _ = writeln!(self.text, "    fd.add_output({name})");
+                let named = |value: Value| self.names.get(&value).cloned().unwrap_or_default();
+                for (index, value) in ir.operands(op).enumerate() {
+                    let input = alias(ir, program, index).and_then(|at| usize::try_from(at).ok());
+                    let input = input.and_then(|at| ir.args(block).get(at).copied());
+                    let update = input.map(|input| format!(", alias_input={}", named(input)));
+                    let (name, update) = (named(value), update.unwrap_or_default());
+                    let _ = writeln!(self.text, "    fd.add_output({name}{update})");
                 }
             } else if let Err(fault) = self.op(op) {
                 tell(op, fault);
