@@ -7,6 +7,7 @@ use crate::support::reference::{points, reference};
 use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::expr::Elem;
+use fuser_codegen::math;
 
 fn inputs() -> Vec<f32> {
     let mut values = samples_f32(400);
@@ -132,6 +133,29 @@ fn functions_of_two_operands_hold_over_all_exponents() {
         let bound = fuser_codegen::math::find(name).unwrap().max_ulp.0;
         let (error, place) = worst(name, 8, &Target::host(None).unwrap(), &a, &b);
         assert!(error <= bound, "{place}: {error} ulp");
+    }
+}
+
+/// Constant exponents that products do: no error but that of one rounding, and those in f64 that it may not see.
+#[test]
+fn small_constant_powers_are_products() {
+    let (a, target) = (inputs(), Target::host(None).unwrap());
+    let Some(math::Emitter::Binary(pow)) = math::find("pow").map(|f| f.emit) else {
+        panic!("pow has two operands");
+    };
+    let powers: [(f64, fn(f64) -> f64); 3] =
+        [(2.0, |x| x * x), (3.0, |x| x * x * x), (4.0, |x| (x * x) * (x * x))];
+    for (exponent, reference) in powers {
+        for lanes in [1, 16] {
+            let types = (Elem::F32, Elem::F32);
+            let function =
+                ArrayFunction::compile(&target, lanes, types, |x, _| pow(x, x.float(exponent)));
+            let got: Vec<f32> = function.run(&a, &a);
+            for (&x, &result) in a.iter().zip(&got) {
+                let error = ulp_error_f32(result, reference(f64::from(x)));
+                assert!(error <= 0.5, "pow({x:e}, {exponent}) = {result:e}: {error} ulp");
+            }
+        }
     }
 }
 

@@ -1,13 +1,16 @@
 //! pow, with the special cases of IEEE 754-2019 (and of C).
 //!
 //! f32 goes through f64, whose logarithm leaves bits to spare. f64 takes its logarithm in two parts, good to about 2^-64,
-//! because an exponent of 700 multiplies the error.
+//! because an exponent of 700 multiplies the error. A small constant exponent is products, with the same special cases.
 
 use super::exp::{exp, exp_of_sum};
 use super::log::{log, log_in_two_parts};
 use crate::expr::{Elem, Val};
 
 pub fn pow<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if let Some(product) = y.constant().and_then(|y| small_power(x, y)) {
+        return product;
+    }
     let a = x.abs();
     let magnitude = if x.is_f64() {
         power_f64(a, y)
@@ -15,6 +18,20 @@ pub fn pow<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         power_f32(a, y)
     };
     with_edges(x, y, magnitude)
+}
+
+/// The powers that products round but once, or in f64 and once more: there the square of an f32 is exact. Of f64 only the square is such.
+fn small_power<'e, 'ctx>(x: Val<'e, 'ctx>, exponent: f64) -> Option<Val<'e, 'ctx>> {
+    if exponent == 2.0 {
+        return Some(x * x);
+    }
+    let power: fn(Val<'e, 'ctx>) -> Val<'e, 'ctx> = match exponent {
+        3.0 => |x| x * x * x,
+        4.0 => |x| (x * x) * (x * x),
+        _ => return None,
+    };
+    let wide = (!x.is_f64()).then(|| x.extend(Elem::F64))?;
+    Some(power(wide).round_to(Elem::F32))
 }
 
 fn power_f32<'e, 'ctx>(a: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
