@@ -179,12 +179,13 @@ fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 }
 
 /// Adds just under half a unit, one more where the last kept bit is odd, and truncates. The carry runs into the exponent
-/// and, at the top, to infinity, as it should; NaN is set apart because the carry could make it infinity.
+/// and, at the top, to infinity, as it should; NaN is set apart because the carry could make it infinity. Its bits are all ones: where
+/// a comparison gives these too, the choice is one instruction.
 fn bf16_by_integers<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let bits = x.to_bits();
     let odd = bits.lshr(16).and(1);
-    let (rounded, quiet) = (bits + odd + 0x7fff, bits.or(0x40_0000));
-    rounded.except(x.is_nan(), quiet).lshr(16).zext_or_trunc(16)
+    let rounded = bits + odd + 0x7fff;
+    rounded.except(x.is_nan(), -1).lshr(16).zext_or_trunc(16)
 }
 
 fn integer_to_float<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, to: Elem) -> Val<'e, 'ctx> {
