@@ -2,7 +2,8 @@
 //!
 //! A row-wise walk meets the same weights in every row. Values computed from them alone (a rounding to bf16 and back,
 //! `1 + w`, an exponential) are the same in every row too. If that work costs more than reading its result, the ops
-//! become a phase of their own, which runs before the loops along which it does not vary:
+//! become a phase of their own, which runs before the loops along which it does not vary. A CPU reads the result in place of a weight that nothing
+//! else reads, so that any work pays, as widening a weight of 16 bits:
 //!
 //! ```text
 //! task.phase before ["a1"] { %w1 = fusion.cast %w0 to bf16 ... task.yield %w1 }
@@ -71,6 +72,8 @@ struct Invariant {
     place: usize,
     /// Operations that an element of its result takes, from what lies in memory. Shared operands count once for each use.
     work: u32,
+    /// True if something in memory is read for it alone: where it is kept, it is read instead.
+    instead: bool,
 }
 
 /// The phases of `walk` that pay, outermost first.
@@ -150,14 +153,24 @@ impl Candidates<'_> {
             lowest = lowest.max(source.place);
             work = work.saturating_add(source.work);
         }
-        let varies = self.varies(op);
+        let varies = self.varies(self.ir.results(op));
         let unchanged = |&&p: &&usize| order[p..].iter().all(|l| !varies.contains(l));
         let place = *places.iter().filter(|p| **p >= lowest).find(unchanged)?;
-        Some(Invariant { place, work })
+        let alone = |v: &Value| self.ir.users(*v).all(|u| u == op || !inside.contains(&u));
+        let read = |v: Value| match self.ir.def_op(v).filter(|d| inside.contains(d)) {
+            Some(source) => found.get(&source).is_some_and(|source| source.instead),
+            None => self.bytes(v).is_some(),
+        };
+        let instead = self.ir.operands(op).filter(alone).any(read);
+        Some(Invariant {
+            place,
+            work,
+            instead,
+        })
     }
     /// Operations per element of `op` itself. An op without resident axes is computed once per step and counts nothing.
     fn operations(&self, op: Op, class: OpClass) -> u32 {
-        if class != OpClass::Elementwise || self.bytes(op).is_none() {
+        if class != OpClass::Elementwise || self.bytes(self.ir.result(op, 0)).is_none() {
             return 0;
         }
         let narrow = |v: &Value| {
@@ -170,20 +183,21 @@ impl Candidates<'_> {
             false => flops,
         }
     }
-    /// Loops along which the results of `op` vary.
-    fn varies(&self, op: Op) -> Vec<usize> {
-        let results = self.ir.results(op).iter();
-        let stored: FxHashSet<_> = results.flat_map(|&v| self.axes.stored(v)).collect();
+    /// Loops along which some values vary.
+    fn varies(&self, values: &[Value]) -> Vec<usize> {
+        let stored = values.iter().flat_map(|&v| self.axes.stored(v));
+        let stored: FxHashSet<_> = stored.collect();
         let loops = self.loops.loops.iter().enumerate();
         loops
             .filter(|(_, l)| l.axes.iter().any(|a| stored.contains(a)))
             .map(|(i, _)| i)
             .collect()
     }
-    /// Bytes that keeping the result of `op` takes; `None` where it has no resident axes.
-    fn bytes(&self, op: Op) -> Option<u64> {
-        let dtype = self.ir.value_kind(self.ir.result(op, 0)).dtype()?;
-        let inner = self.varies(op).into_iter().map(|i| &self.loops.loops[i]);
+    /// Bytes that keeping `value` takes; `None` where it has no resident axes.
+    fn bytes(&self, value: Value) -> Option<u64> {
+        let dtype = self.ir.value_kind(value).dtype()?;
+        let inner = self.varies(&[value]).into_iter();
+        let inner = inner.map(|i| &self.loops.loops[i]);
         let mut inner = inner.filter(|l| l.has_inner()).peekable();
         inner.peek()?;
         let size = |l: &LoopAxis| match l.has_outer() {
@@ -192,17 +206,21 @@ impl Candidates<'_> {
         };
         Some(inner.fold(dtype.bytes(), |n, l| n.saturating_mul(size(l))))
     }
-    /// The values worth keeping: those that an op inside all loops reads and that take more work than a load. As many as
-    /// fit, the most work first.
+    /// The values worth keeping: those that an op inside all loops reads and that take more work than a load, or any where a CPU saves
+    /// another load by this one. As many as fit, the most work first.
     fn kept(&self, found: &FxHashMap<Op, Invariant>, inside: &FxHashSet<Op>) -> Vec<Kept> {
         let mut list = Vec::new();
         for op in self.ops {
-            let Some(&Invariant { work, .. }) = found.get(op) else {
+            let Some(&Invariant { work, instead, .. }) = found.get(op) else {
                 continue;
             };
             let value = self.ir.result(*op, 0);
-            if let Some(bytes) = self.bytes(*op)
-                && u64::from(work) > self.target.hoist_above
+            let least = match instead && !self.target.is_gpu() {
+                true => 0,
+                false => self.target.hoist_above,
+            };
+            if let Some(bytes) = self.bytes(value)
+                && u64::from(work) > least
                 && !self.is_shape(*op)
                 && self.is_read_inside(value, found, inside)
             {
