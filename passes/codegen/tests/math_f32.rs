@@ -143,8 +143,11 @@ fn small_constant_powers_are_products() {
     let Some(math::Emitter::Binary(pow)) = math::find("pow").map(|f| f.emit) else {
         panic!("pow has two operands");
     };
-    let powers: [(f64, fn(f64) -> f64); 3] =
-        [(2.0, |x| x * x), (3.0, |x| x * x * x), (4.0, |x| (x * x) * (x * x))];
+    let powers: [(f64, fn(f64) -> f64); 3] = [
+        (2.0, |x| x * x),
+        (3.0, |x| x * x * x),
+        (4.0, |x| (x * x) * (x * x)),
+    ];
     for (exponent, reference) in powers {
         for lanes in [1, 16] {
             let types = (Elem::F32, Elem::F32);
@@ -153,7 +156,10 @@ fn small_constant_powers_are_products() {
             let got: Vec<f32> = function.run(&a, &a);
             for (&x, &result) in a.iter().zip(&got) {
                 let error = ulp_error_f32(result, reference(f64::from(x)));
-                assert!(error <= 0.5, "pow({x:e}, {exponent}) = {result:e}: {error} ulp");
+                assert!(
+                    error <= 0.5,
+                    "pow({x:e}, {exponent}) = {result:e}: {error} ulp"
+                );
             }
         }
     }
