@@ -499,6 +499,17 @@ impl KernelBuilder<'_> {
         let at = self.index(at);
         self.op(&kernel::STORE, &[value, memory, at], &[], &[]);
     }
+    /// As [`Self::store`], to an address that `align` divides.
+    pub fn store_aligned(&mut self, value: Value, memory: Value, at: Idx, align: u64) {
+        let at = self.index(at);
+        let align = self.ir.int_attr(align as i64);
+        self.op(
+            &kernel::STORE,
+            &[value, memory, at],
+            &[("align", align)],
+            &[],
+        );
+    }
     /// `dtype`, or a vector of it.
     pub fn lane_type(&mut self, dtype: DType, lanes: Option<u64>) -> TypeId {
         match lanes {

@@ -402,6 +402,7 @@ impl Job<'_> {
             copies: 1,
             taken: Vec::new(),
             ahead: Vec::new(),
+            on_lines: Vec::new(),
             hoisted: Vec::new(),
             outside: Outside::default(),
         };

@@ -22,6 +22,7 @@ mod index_set;
 mod jam;
 mod last_block;
 pub mod launch;
+mod lines;
 pub mod lower_to_kernel;
 pub mod nest;
 mod prefetch;

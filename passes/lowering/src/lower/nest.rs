@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
 use super::effects::{Effect, Nest, Reduction, carried_from};
+use super::prefetch::LINE;
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
 /// Values computed so far inside the loops of a nest, one map per depth.
@@ -284,8 +285,22 @@ impl SweepLowering<'_> {
         } else {
             Map::Seq
         };
-        for part in self.k.intervals(from, to, lanes, map) {
+        let plain = innermost && inner.is_empty() && map == Map::Seq;
+        let by_lines = match plain {
+            true => self.by_lines(nest, ivs, [from, to], lanes)?,
+            false => None,
+        };
+        let (parts, on_lines) = match by_lines {
+            Some(found) => found,
+            None => (self.k.intervals(from, to, lanes, map), Vec::new()),
+        };
+        for part in parts {
             let range = [part.from, part.to];
+            if part.lanes == lanes {
+                self.on_lines.clone_from(&on_lines);
+            } else {
+                self.on_lines.clear();
+            }
             state = match part.lanes {
                 Some(lanes) => self
                     .emit_vector_loop(nest, depth, scopes, ivs, inner, state, range, lanes, map)?,
@@ -294,6 +309,7 @@ impl SweepLowering<'_> {
                 }
             };
         }
+        self.on_lines.clear();
         Ok(state)
     }
     #[allow(clippy::too_many_arguments)]
@@ -441,8 +457,12 @@ impl SweepLowering<'_> {
         };
         let missing = self.missing_loops(output, reduced);
         let at = self.offset(output, ivs)?;
+        let on_line = self.on_lines.contains(&output);
         self.guarded(output, &missing, |s| {
-            s.k.store(value, memory, at);
+            match on_line {
+                true => s.k.store_aligned(value, memory, at, LINE),
+                false => s.k.store(value, memory, at),
+            }
             Ok(())
         })
     }

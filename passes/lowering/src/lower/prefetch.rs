@@ -13,7 +13,7 @@ use super::sweep::{SweepLowering, Unsupported};
 use crate::spec::Along;
 
 /// Bytes of a cache line.
-const LINE: u64 = 64;
+pub(super) const LINE: u64 = 64;
 
 impl SweepLowering<'_> {
     /// True if no op of a phase is a result of the sweep.

@@ -144,6 +144,8 @@ pub struct SweepLowering<'a> {
     pub hoisted: Vec<HoistedPhase>,
     /// Inputs of which the next vector loop asks for what the next step reads.
     pub ahead: Vec<Value>,
+    /// Results that the current loop stores to from the beginning of a line on.
+    pub on_lines: Vec<Value>,
     /// The values that hoisted phases made: they live through the loops.
     pub outside: Outside,
 }

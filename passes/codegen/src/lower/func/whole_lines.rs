@@ -1,6 +1,6 @@
 //! A store of whole lines writes each cache line that it touches from end to end; only such stores stream.
 //!
-//! Buffers begin at a line, so the index must be a multiple of the lanes. The greatest power of two that is known to divide each index
+//! Buffers begin at a line, so the index must be a multiple of the lanes, if the store does not say that it is. The greatest power of two that is known to divide each index
 //! follows from those of its operands.
 
 use fuser_ir::def::Computes;
@@ -58,6 +58,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let [memory, index] = [1, 2].map(|operand| self.ir.operand(op, operand));
         whole
             && self.streamed.contains(&memory)
-            && self.divisor(index).is_multiple_of(u64::from(lanes))
+            && (self.divisor(index).is_multiple_of(u64::from(lanes))
+                || self.ir.int_of(op, "align") >= Some(i64::from(LINE)))
     }
 }

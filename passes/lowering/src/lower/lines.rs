@@ -1,0 +1,103 @@
+//! Whole lines: vectors that store begin where a line of memory does.
+//!
+//! A row of odd length begins anywhere in a line. Vectors counted from there store to two lines each, and never past the caches. A long
+//! row that is only stored to is walked up to its first line in short steps:
+//!
+//! ```text
+//! for j in 0..4080 step 16               h = -4095 * r mod 16
+//!   store(f(x[r, j]), y, 4095 * r + j)   for j in 0..h step 4, 1 { ... }
+//! for j in 4080..4095 step 4, 1 { ... }  for j in h..e step 16
+//!                                    =>    store(f(x[r, j]), y, 4095 * r + j) align 64
+//!                                        for j in e..4095 step 4, 1 { ... }
+//! ```
+//!
+//! Each element is stored once, as before. Never changes the order of a reduction: a nest with one is walked from its start.
+
+use fuser_ir::Value;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::build::{Idx, Interval, widths};
+use super::effects::{Effect, Nest};
+use super::prefetch::LINE;
+use super::sweep::{SweepLowering, Unsupported};
+
+/// The fewest vectors of a row that begins at a line: beside as many the short steps do not count.
+const LEAST: i64 = 64;
+
+impl SweepLowering<'_> {
+    /// The intervals of a row `0..count`, and the results whose vectors of full width begin at lines; `None` where it is walked from its start.
+    pub(super) fn by_lines(
+        &mut self,
+        nest: &Nest,
+        ivs: &FxHashMap<usize, Idx>,
+        [from, to]: [Idx; 2],
+        lanes: Option<u64>,
+    ) -> Result<Option<(SmallVec<[Interval; 2]>, Vec<Value>)>, Unsupported> {
+        let (Some(lanes), Idx::Const(0), Idx::Const(count)) = (lanes, from, to) else {
+            return Ok(None);
+        };
+        let (step, stored) = (lanes as i64, self.whole_lines(nest, lanes));
+        let Some(&first) = stored.first() else {
+            return Ok(None);
+        };
+        let odd = count % step != 0 && count / step >= LEAST;
+        if !odd || self.target.is_gpu() || Some(lanes) != self.lanes() {
+            return Ok(None);
+        }
+        let step = Idx::Const(step);
+        let at = self.offset(first, ivs)?;
+        let beyond = self.k.rem(at, step);
+        let before = self.k.sub(step, beyond);
+        let head = self.k.rem(before, step);
+        let rest = self.k.sub(to, head);
+        let rest = self.k.rem(rest, step);
+        let end = self.k.sub(to, rest);
+        let mut list = SmallVec::new();
+        self.short_steps(&mut list, from, head, lanes);
+        list.push(Interval {
+            from: head,
+            to: end,
+            lanes: Some(lanes),
+        });
+        self.short_steps(&mut list, end, to, lanes);
+        Ok(Some((list, stored)))
+    }
+    /// The results that a nest stores in whole lines, and whose rows begin alike; none where it does anything else.
+    fn whole_lines(&self, nest: &Nest, lanes: u64) -> Vec<Value> {
+        let stored = nest.effects.iter().map(|effect| match effect {
+            Effect::Store(value) => Some(*value),
+            _ => None,
+        });
+        let stored: Option<Vec<Value>> = stored.collect();
+        let mut stored = stored.filter(|_| nest.scans.is_empty()).unwrap_or_default();
+        let bytes = |v: Value| self.ir().value_kind(v).dtype().map_or(0, |d| d.bytes());
+        let along = |v: Value| nest.loops.last().is_some_and(|&l| self.stride_is_one(v, l));
+        let lines = |v: Value| (lanes * bytes(v)).is_multiple_of(LINE) && along(v);
+        stored.retain(|&v| lines(v));
+        if let Some(&first) = stored.first() {
+            stored.retain(|v| self.layouts.get(v) == self.layouts.get(&first));
+        }
+        stored
+    }
+    /// Appends what walks `from..to`, which is shorter than a vector, in shorter ones and one by one.
+    fn short_steps(&mut self, list: &mut SmallVec<[Interval; 2]>, from: Idx, to: Idx, lanes: u64) {
+        let mut from = from;
+        for width in widths(lanes, true).skip(1) {
+            let count = self.k.sub(to, from);
+            let rest = self.k.rem(count, Idx::Const(width as i64));
+            let end = self.k.sub(to, rest);
+            list.push(Interval {
+                from,
+                to: end,
+                lanes: Some(width),
+            });
+            from = end;
+        }
+        list.push(Interval {
+            from,
+            to,
+            lanes: None,
+        });
+    }
+}
