@@ -3,7 +3,8 @@
 use fuser_ir::def::{Computes, OpClass, Placement};
 use fuser_ir::entity::Entity;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_ir::{DType, Ir, Op, Traits, Value};
+use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -72,8 +73,18 @@ pub(super) struct Node {
     pub class: OpClass,
     /// Bytes of one element of all its results while they accumulate.
     pub accumulating: u64,
+    /// The type in which its first result accumulates.
+    pub accumulator: Option<DType>,
+    /// Bytes of the widest type of its results.
+    pub lane: u64,
+    /// The same of the types in which they are computed.
+    pub computes: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
+    /// True if it tells all axes of a walk apart: it counts indices, or what it reads has other axes.
+    pub apart: bool,
+    /// Neighbouring axes of a slice, flip, pad or cat that its indices tell apart.
+    pub splits: Vec<(usize, usize)>,
     /// True if it is a boundary on a value of the same type that nothing else reads. On a sum it is that sum under
     /// another name, which no walk of its own writes.
     pub renames: bool,
@@ -109,6 +120,10 @@ pub(super) struct Input {
     pub order: SmallVec<[usize; 4]>,
     /// True if it has axes, stored or not.
     pub has_axes: bool,
+    /// Bytes of its type.
+    pub lane: u64,
+    /// Bytes of the type in which it is computed with; 0 for a scalar.
+    pub computes: u64,
 }
 
 /// The group.
@@ -161,6 +176,8 @@ impl Body {
                 stored: mask(axes.stored(value)),
                 order: order(axes, value),
                 has_axes: has_axes(axes, value),
+                lane: lane(ir, value),
+                computes: computing(ir, value),
             })
             .collect();
         body.outputs = outputs;
@@ -214,6 +231,11 @@ impl Body {
                     bytes: 0,
                     element: 0,
                     accumulating: 0,
+                    accumulator: None,
+                    lane: 0,
+                    computes: computes(ir, results),
+                    apart: apart(ir, axes, op),
+                    splits: Vec::new(),
                     output_bytes: 0,
                     is_output: false,
                     has_axes: false,
@@ -264,6 +286,11 @@ impl Body {
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
                 accumulating: results.iter().map(|&r| accumulating_bytes(ir, op, r)).sum(),
+                accumulator: results.first().and_then(|&r| accumulator(ir, op, r)),
+                lane: results.iter().map(|&r| lane(ir, r)).max().unwrap_or(0),
+                computes: computes(ir, results),
+                apart: apart(ir, axes, op),
+                splits: splits(axes, op, results),
                 is_output: results.iter().any(|r| outputs.contains(r)),
                 has_axes: results.iter().any(|&r| has_axes(axes, r)),
                 class: def.map_or(OpClass::Structure, |d| d.class),
@@ -471,12 +498,57 @@ fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
 
 /// Bytes of one element of a reduction or scan on the way: a sum or product is wider than its operands.
 fn accumulating_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
-    let dtype = ir.value_kind(value).dtype();
+    accumulator(ir, op, value).map_or(0, DType::bytes)
+}
+
+/// The type in which a result accumulates.
+fn accumulator(ir: &Ir, op: Op, value: Value) -> Option<DType> {
+    let dtype = ir.value_kind(value).dtype()?;
     let wide = matches!(ir.computes(op), Some(Computes::Add | Computes::Mul));
-    dtype.map_or(0, |dtype| match wide {
-        true => dtype.accumulate().bytes(),
-        false => dtype.compute().bytes(),
+    Some(match wide {
+        true => dtype.accumulate(),
+        false => dtype.compute(),
     })
+}
+
+/// Bytes of the type of a value, a scalar's too.
+fn lane(ir: &Ir, value: Value) -> u64 {
+    ir.value_kind(value).dtype().map_or(0, DType::bytes)
+}
+
+/// Bytes of the type in which a tensor is computed with; 0 for scalars.
+fn computing(ir: &Ir, value: Value) -> u64 {
+    let tensor = ir.value_kind(value).as_tensor();
+    tensor.map_or(0, |t| t.dtype.compute().bytes())
+}
+
+/// The most of them of some results.
+fn computes(ir: &Ir, results: &[Value]) -> u64 {
+    let bytes = results.iter().map(|&r| computing(ir, r));
+    bytes.max().unwrap_or(0)
+}
+
+/// Lanes of a vector of a type of so many bytes.
+pub(super) fn lanes(bytes: Option<u64>, target: &Target) -> u64 {
+    (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
+}
+
+/// True if `op` tells all axes of a walk apart.
+fn apart(ir: &Ir, axes: &Axes, op: Op) -> bool {
+    let numbered = axes.window(op).is_some_and(window::Window::is_numbered);
+    numbered || ir.computes(op) == Some(Computes::Index)
+}
+
+/// The neighbouring axes of the results of a window that its indices tell apart.
+fn splits(axes: &Axes, op: Op, results: &[Value]) -> Vec<(usize, usize)> {
+    let Some(&result) = results.first().filter(|_| axes.window(op).is_some()) else {
+        return Vec::new();
+    };
+    let order: Vec<AxisId> = axes.stored(result).collect();
+    let pairs = order
+        .windows(2)
+        .filter(|w| !axes.window_joins(op, w[0], w[1]));
+    pairs.map(|w| (w[0].index(), w[1].index())).collect()
 }
 
 /// Bytes of one element; 0 for scalars, which are kernel arguments.

@@ -13,14 +13,16 @@
 //! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
 //! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a
 //! choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
-//! stream, tile), `plan.rs` (the choice), `pinned.rs` (what is computed once), `call.rs` (what may be a call), `product.rs` (products).
+//! stream, tile), `blocks.rs` (what a GPU's blocks and threads share), `nest.rs` (the memory that this takes), `plan.rs` (the choice), `pinned.rs` (what is computed once), `call.rs` (what may be a call), `product.rs` (products).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
+pub mod blocks;
 mod body;
 mod call;
 mod epilogues;
 mod memory_view;
+mod nest;
 mod pinned;
 mod plan;
 mod product;

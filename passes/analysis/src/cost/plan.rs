@@ -369,7 +369,8 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
         sum(&mut nodes.map(|n| n.bytes))
     };
     let (_, grid) = roles::assign(body, draft, target);
-    let partials = roles::partial_bytes(body, draft, grid, target);
+    let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
+    let partials = roles::partial_bytes(body, draft, grid, &tiles, target);
     let shared = roles::shared(body, draft, grid).count() as u64;
     let folded = epilogues::in_last_block(body, draft, grid, target);
     let behind = (epilogues::walks(body, draft).len() - folded) as u64;
@@ -395,7 +396,6 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
         ..Cost::default()
     };
     // With fewer steps in the grid than workers, the others are idle.
-    let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
     let steps = tiles.steps(body, grid);
     let busy = steps.clamp(1, target.workers.max(1));
     let time = target.time_ns(cost.bytes(), cost.flops);

@@ -78,6 +78,7 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     pub fn new(body: &'a Body, draft: &'a Draft, tiles: Tiles, target: &Target) -> Self {
+        let tiles = tiles.spread(body, draft, target);
         let (mut order, _) = roles::assign(body, draft, target);
         order.sort_by_key(|(axis, _)| tiles.runs_along(*axis));
         let phases = draft.body.iter().copied().zip(draft.phases.iter().copied());

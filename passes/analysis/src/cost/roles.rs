@@ -3,6 +3,7 @@
 use fuser_target::Target;
 
 use super::body::{Body, Mask, Node, bits};
+use super::nest::Nest;
 use super::refusal::Refusal;
 use super::tiles::{self, Tiles};
 use super::units::Draft;
@@ -126,7 +127,11 @@ pub(super) fn carry_bytes(
     if node.scanned == 0 {
         return 0;
     }
+    let tiles = tiles.spread(body, draft, target);
     let (mut axes, _) = assign(body, draft, target);
+    for (_, role) in axes.iter_mut().filter(|(axis, _)| tiles.holds(*axis)) {
+        *role = Role::Tile;
+    }
     axes.sort_by_key(|(axis, _)| tiles.runs_along(*axis));
     let own = axes.iter().position(|(a, _)| node.scanned >> a & 1 == 1);
     let own = own.unwrap_or(0);
@@ -195,9 +200,12 @@ pub(super) fn short_contiguous_axis(body: &Body, draft: &Draft, target: &Target)
     (steps && short).then_some(axis)
 }
 
-/// Fast memory that the accumulators of a worker take: a sum over an axis of the grid is whole there, on a GPU but for the grid that it
-/// varies along, one over an axis that a worker walks has what lies inside of that walk, and of axes around it the tile.
+/// Fast memory that the accumulators of a worker take: a sum over an axis of the grid is whole there, one over an axis that a worker walks
+/// has what lies inside of that walk, and of axes around it the tile.
 pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> u64 {
+    if let Some(nest) = Nest::of(body, draft, tiles, target) {
+        return nest.bytes(body, draft);
+    }
     let (axes, grid) = assign(body, draft, target);
     let outer: Vec<usize> = axes
         .iter()
@@ -216,8 +224,6 @@ pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, targe
             .fold(0, |m, axis| m | 1 << axis);
         let (whole, cut) = match node.reduced & grid {
             0 => (node.stored & !around, node.stored & around),
-            // A block has one index of the loops of the grid along which a sum varies.
-            _ if target.is_gpu() => (node.stored & !grid, node.stored & grid),
             _ => (node.stored, 0),
         };
         let elements = body.elements(whole);
@@ -237,27 +243,21 @@ pub(super) fn shared<'a>(
 }
 
 /// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
-pub(super) fn partial_bytes(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> u64 {
-    let varies = shared(body, draft, grid).fold(0, |m, n| m | n.stored & grid);
-    let copies = |n: &Node| match target.is_gpu() {
-        true => shares(body, grid, varies, target)
-            .saturating_mul(body.elements(varies & !n.stored).max(1)),
-        false => partials(body, grid, target),
-    };
+pub(super) fn partial_bytes(
+    body: &Body,
+    draft: &Draft,
+    grid: Mask,
+    tiles: &Tiles,
+    target: &Target,
+) -> u64 {
+    if let Some(nest) = Nest::of(body, draft, tiles, target) {
+        return nest.partial_bytes(body, draft);
+    }
+    let copies = partials(body, grid, target).saturating_mul(2);
     shared(body, draft, grid).fold(0u64, |sum, n| {
         let one = n.accumulating.saturating_mul(body.elements(n.stored));
-        sum.saturating_add(one.saturating_mul(copies(n).saturating_mul(2)))
+        sum.saturating_add(one.saturating_mul(copies))
     })
-}
-
-/// Shares of the axes of a GPU's grid along which no sum varies: the partial results of each element, for each index of the others.
-fn shares(body: &Body, grid: Mask, varies: Mask, target: &Target) -> u64 {
-    let most = (target.partials / body.elements(varies).max(1)).max(1);
-    let shared = grid & !varies;
-    match body.named & shared {
-        0 => body.elements(shared).clamp(1, most),
-        _ => most,
-    }
 }
 
 /// Workers that keep partial results where accumulators reduce axes of `grid`. It does not depend on how many run, nor on extents

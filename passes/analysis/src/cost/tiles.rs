@@ -12,6 +12,7 @@ use fuser_target::Target;
 use rustc_hash::FxHashSet;
 
 use super::body::{Body, Mask, bits};
+use super::nest::Nest;
 use super::roles;
 use super::units::Draft;
 
@@ -88,6 +89,34 @@ impl Tiles {
             _ if self.crossed >> axis & 1 == 1 => self.narrow,
             _ => 1,
         }
+    }
+    /// True if the lanes run along one of some axes.
+    pub fn runs_within(&self, axes: Mask) -> bool {
+        self.lanes.is_some_and(|lanes| axes >> lanes & 1 == 1)
+    }
+    /// True if a step has all indices of an axis.
+    pub fn holds(&self, axis: usize) -> bool {
+        self.outer >> axis & 1 == 0
+    }
+    /// Indices of a step of a loop over some axes.
+    pub fn of_loop(&self, axes: Mask) -> u64 {
+        let steps = self.outer & axes != 0;
+        match steps && self.runs_within(axes) {
+            true if self.long != 0 => self.long,
+            true => self.narrow,
+            false if steps && self.crossed & axes != 0 => self.narrow,
+            false => 1,
+        }
+    }
+    /// The same as blocks of a GPU share them; as they are on a CPU.
+    pub fn spread(mut self, body: &Body, draft: &Draft, target: &Target) -> Self {
+        if let Some(nest) = Nest::of(body, draft, &self, target) {
+            self.outer &= !nest.whole();
+            if self.long != 0 {
+                self.long = nest.lanes().unwrap_or(self.long);
+            }
+        }
+        self
     }
     /// The same with narrow tiles of `narrow` elements.
     pub fn with_narrow(mut self, narrow: u64) -> Self {

@@ -77,21 +77,28 @@ impl Draft<'_> {
             )
         });
         let vector = self.lanes(target);
-        self.spread(&mut loops, vector, target);
+        if target.is_gpu() {
+            let blocks = self.spread(&mut loops, vector, target);
+            return Some(Loops {
+                vector,
+                partials: count(blocks.shares),
+                threads: count(blocks.threads),
+                groups: count(blocks.groups),
+                loops,
+            });
+        }
         let accumulates = loops
             .iter()
             .any(|l| l.role == Role::Grid && l.axes.iter().any(|&a| self.is_reduced(a)));
-        let threads = self.threads(&loops, vector, target);
-        let (groups, threads) = self.thread_groups(&loops, threads, vector, target);
         Some(Loops {
             vector,
             partials: if accumulates {
-                self.partials(&loops, groups.unsigned_abs(), vector, target)
+                self.partials(&loops, target)
             } else {
                 0
             },
-            threads,
-            groups,
+            threads: count(target.threads),
+            groups: 1,
             loops,
         })
     }
@@ -149,7 +156,7 @@ impl Draft<'_> {
             .stored(value)
             .fold(dtype.bytes(), |n, axis| n.saturating_mul(extent(axis)))
     }
-    pub(super) fn is_reduced(&self, axis: AxisId) -> bool {
+    fn is_reduced(&self, axis: AxisId) -> bool {
         self.ops
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
@@ -313,10 +320,7 @@ impl Draft<'_> {
         };
         (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
     }
-    fn partials(&self, loops: &[LoopAxis], groups: u64, vector: u64, target: &Target) -> i64 {
-        if target.is_gpu() {
-            return self.shares(loops, groups, vector, target);
-        }
+    fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
         let grid: Vec<Option<u64>> = grid.map(|l| static_value(&l.extent)).collect();
         let most = count(target.partials);

@@ -357,6 +357,11 @@ impl Window {
     pub fn is_plain(&self) -> bool {
         matches!(&self.nodes[..], [Node::Load { guards, .. }] if guards.is_empty())
     }
+    /// True if it reads memory in another shape with no axis in common.
+    pub fn is_numbered(&self) -> bool {
+        let numbered = |node: &Node| matches!(node, Node::Numbered { .. });
+        self.nodes.iter().any(numbered)
+    }
     /// The axes along which it reads neighbours in memory one after the other, where along `lanes` it reads elements that lie
     /// further apart.
     pub fn crossed(&self, lanes: AxisId) -> Vec<AxisId> {

@@ -1,0 +1,315 @@
+//! The spreading of a walk over the blocks and threads of a GPU: enough blocks for its multiprocessors, and threads that all have
+//! work.
+//!
+//! A walk whose sums go along a streamed axis has as many blocks as the axes that it keeps allow. Where these are fewer than there
+//! are multiprocessors, the summed axis is spread too, if what each block keeps of the result is small; else the tiles of the kept
+//! axes become narrower. A share of a spread sum is one tile, so that its threads put their sums together once.
+//!
+//! Knows loops by number, and of ops only along which loops they sum and store: `nest.rs` asks for the price of a plan, scheduling for
+//! the loops that it writes down. Both get the same answer.
+
+use fuser_target::Target;
+
+use super::roles::Role;
+
+/// Most elements of a result that every block keeps a part of.
+const MOST_KEPT: u64 = 1024;
+/// Vectors of a row that each thread takes, where the row is long enough: as many loads are under way.
+const VECTORS: u64 = 4;
+/// Threads below which a block has a thread for each vector.
+const FEW_THREADS: u64 = 128;
+const WARP: u64 = fuser_dialects::kernel::WARP as u64;
+/// Warps of a block that share the rows of a sum of columns.
+const WARPS: u64 = 8;
+/// Rows that each of them has at least.
+const ROWS: u64 = 8;
+/// Most threads of a block, whatever the GPU.
+const MOST_THREADS: u64 = 1 << 10;
+
+/// A loop of a walk: one axis, or several that are walked as one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loop {
+    /// Its indices, where their number is a constant.
+    pub constant: Option<u64>,
+    /// Their number under the lengths that decisions are made for.
+    pub length: u64,
+    /// The role of the loop around the steps.
+    pub role: Role,
+    /// Indices of a step; of no meaning for [`Role::Tile`].
+    pub tile: u64,
+}
+
+impl Loop {
+    /// Steps of the loop.
+    pub fn steps(&self) -> u64 {
+        self.length.div_ceil(self.tile.max(1))
+    }
+    /// Indices of a step.
+    pub fn size(&self) -> u64 {
+        match self.role {
+            Role::Tile => self.length,
+            _ => self.tile,
+        }
+    }
+    /// True if there is a loop inside of the step.
+    pub fn has_inner(&self) -> bool {
+        self.role == Role::Tile || self.tile > 1
+    }
+    fn in_grid(mut self) -> Self {
+        if self.role == Role::Stream {
+            self.role = Role::Grid;
+        }
+        self
+    }
+}
+
+/// An op of a walk, by the numbers of loops.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Member {
+    /// The loops that it reduces.
+    pub reduced: Vec<usize>,
+    /// The loops along which its results are stored.
+    pub stored: Vec<usize>,
+    /// True if it walks an axis in order.
+    pub scans: bool,
+    /// True if it reads at other indices than those of the walk.
+    pub windows: bool,
+}
+
+/// A walk whose roles and tiles are chosen, but for what a GPU's blocks share.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Walk {
+    /// Its loops; that of the lanes is the last one.
+    pub loops: Vec<Loop>,
+    /// Its ops.
+    pub members: Vec<Member>,
+    /// Lanes of a vector.
+    pub vector: u64,
+    /// True if no op reads what another one reduces.
+    pub sums_leave: bool,
+}
+
+/// The decision: how a GPU's blocks and threads share a walk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    /// The loops.
+    pub loops: Vec<Loop>,
+    /// Shares of the loops of the grid along which no sum varies; 0 where none goes along the grid.
+    pub shares: u64,
+    /// Threads of a block.
+    pub threads: u64,
+    /// Groups of them, each of which takes indices of the grid of its own.
+    pub groups: u64,
+}
+
+impl Walk {
+    /// Decides.
+    pub fn spread(mut self, target: &Target) -> Blocks {
+        self.cut(target);
+        let threads = self.threads(target);
+        let (groups, threads) = self.thread_groups(threads, target);
+        let summed = |(n, l): (usize, &Loop)| l.role == Role::Grid && self.is_reduced(n);
+        let shares = match self.loops.iter().enumerate().any(summed) {
+            true => self.shares(groups, target),
+            false => 0,
+        };
+        Blocks {
+            loops: self.loops,
+            shares,
+            threads,
+            groups,
+        }
+    }
+    /// Changes roles, and the tile of the lanes' loop.
+    fn cut(&mut self, target: &Target) {
+        // One step is no stream: what it reduces is complete there.
+        let whole = |l: &&mut Loop| {
+            l.role == Role::Stream && l.constant.is_some_and(|length| length <= l.tile)
+        };
+        if let Some(one_step) = self.loops.last_mut().filter(whole) {
+            one_step.role = Role::Tile;
+        }
+        if !self.sums_leave {
+            return;
+        }
+        let columns = self.columns();
+        let is_cut = |l: &&mut Loop| l.role == Role::Tile || l.tile == target.tile;
+        if let Some((last, tile)) = self.loops.last_mut().filter(is_cut).zip(columns) {
+            (last.role, last.tile) = (Role::Grid, tile);
+            // With a warp of a block for each of so many tiles, or few rows, none needs a share of these.
+            let most = 2 * target.workers * WARPS;
+            if grid_steps(&self.loops) < most && self.rows(self.loops.len()) >= 2 * ROWS {
+                self.loops.iter_mut().for_each(|l| *l = l.in_grid());
+            }
+            return;
+        }
+        if self.loops.iter().any(|l| l.role == Role::Tile) {
+            return;
+        }
+        if grid_steps(&self.loops) < target.workers && self.keeps_little() {
+            self.loops.iter_mut().for_each(|l| *l = l.in_grid());
+        }
+        let streams = self.loops.iter().any(|l| l.role == Role::Stream);
+        let summed = self.is_reduced(self.loops.len().wrapping_sub(1));
+        let vector = self.vector;
+        let Some((last, others)) = self.loops.split_last_mut() else {
+            return;
+        };
+        if last.role != Role::Grid || last.tile != target.tile {
+            return;
+        }
+        let around = grid_steps(others);
+        if summed && let Some(length) = last.constant {
+            let shares = (target.partials / around.max(1)).max(1);
+            let share = length.div_ceil(shares).next_multiple_of(vector * WARP);
+            last.tile = last.tile.max(share);
+        }
+        let narrows = !summed && streams;
+        while narrows
+            && around.saturating_mul(last.steps()) < 2 * target.workers
+            && last.tile > vector * WARP
+        {
+            last.tile /= 2;
+        }
+    }
+    /// The threads of a block: one for each vector of the tile or row that they share, a quarter of that where these are many.
+    fn threads(&self, target: &Target) -> u64 {
+        if target.threads < 2 {
+            return target.threads;
+        }
+        // Loops over narrow tiles are spread as one.
+        let last = self.loops.len().saturating_sub(1);
+        let inner = self.loops.iter().enumerate().filter(|(n, l)| {
+            let narrow = l.role != Role::Tile && l.tile > 1;
+            *n == last && l.has_inner() || narrow
+        });
+        let size = |(_, l): (usize, &Loop)| match (l.role, l.constant) {
+            (Role::Tile, length) => length,
+            (_, Some(length)) => Some(length.min(l.tile)),
+            (_, None) => Some(l.tile),
+        };
+        let sizes: Option<Vec<u64>> = inner.map(size).collect();
+        let Some(sizes) = sizes else {
+            return target.threads;
+        };
+        let elements = sizes.into_iter().fold(1u64, u64::saturating_mul);
+        let vectors = elements.div_ceil(self.vector);
+        let wanted = vectors.div_ceil(VECTORS).max(vectors.min(FEW_THREADS));
+        let most = target.block_threads.min(MOST_THREADS);
+        wanted.min(most).next_power_of_two().clamp(WARP, most)
+    }
+    /// Groups of the threads of a block, and all of these: rows of no more vectors than a warp has threads share a block.
+    fn thread_groups(&self, threads: u64, target: &Target) -> (u64, u64) {
+        let columns = self.loops.last().filter(|_| self.sums_leave);
+        let columns = columns.filter(|l| self.columns() == Some(l.tile));
+        if let Some(columns) = columns {
+            let size = columns.tile.div_ceil(self.vector).next_power_of_two();
+            // Warps with few rows have more to put together than to add.
+            let least = 2 * target.workers * ROWS;
+            let all: Vec<Loop> = self.loops.iter().map(|l| l.in_grid()).collect();
+            let work = grid_steps(&all).saturating_mul(size);
+            let halves = std::iter::successors(Some(WARPS), |warps| Some(warps / 2));
+            let warps = halves
+                .take_while(|&warps| warps > 1)
+                .find(|warps| work >= least * warps * WARP)
+                .unwrap_or(1);
+            return (warps * WARP / size, warps * WARP);
+        }
+        let row = self.loops.split_last().filter(|(last, rows)| {
+            let plain =
+                |(n, l): (usize, &Loop)| l.role == Role::Grid && l.tile == 1 && !self.is_reduced(n);
+            last.role == Role::Tile && rows.iter().enumerate().all(plain)
+        });
+        let length = row.and_then(|(last, _)| last.constant);
+        let size = length.map(|n| n.div_ceil(self.vector).max(1).next_power_of_two());
+        let Some(size) = size.filter(|&size| size <= WARP) else {
+            return (1, threads);
+        };
+        let mut all = FEW_THREADS;
+        while all > WARP && grid_steps(&self.loops).saturating_mul(size) / all < 2 * target.workers
+        {
+            all /= 2;
+        }
+        match all / size {
+            0 | 1 => (1, threads),
+            groups => (groups, all),
+        }
+    }
+    /// The tile of the last loop where sums keep it and go along others, of no tiles, in any order: as many whole vectors as the threads of a
+    /// warp have one of, most of them. A warp then has its sums in registers.
+    fn columns(&self) -> Option<u64> {
+        let (last, rows) = self.loops.split_last()?;
+        let at = rows.len();
+        let streams: Vec<usize> = (0..self.loops.len())
+            .filter(|&n| self.loops[n].role == Role::Stream)
+            .collect();
+        let along = |m: &Member| {
+            m.reduced.is_empty() || streams.iter().all(|stream| m.reduced.contains(stream))
+        };
+        let kept = |m: &Member| m.reduced.is_empty() || m.stored.contains(&at);
+        let fits = last.role != Role::Stream
+            && !self.is_reduced(at)
+            && rows.iter().all(|l| l.role != Role::Tile && l.tile == 1)
+            && (0..at).any(|n| self.is_reduced(n))
+            && self.members.iter().all(|m| !m.windows && !m.scans)
+            && self.members.iter().all(|m| kept(m) && along(m));
+        let whole = |length: &u64| fits && length.is_multiple_of(self.vector);
+        let vectors = last.constant.filter(whole)? / self.vector;
+        let least = vectors.clamp(1, WARP / 2);
+        let mut divisors = (least..=vectors.min(WARP)).rev();
+        let threads = divisors.find(|n| vectors.is_multiple_of(*n))?;
+        let groups = WARP / threads.next_power_of_two();
+        (self.rows(at) >= ROWS * groups).then_some(threads * self.vector)
+    }
+    /// Indices of those of the first `count` loops that are summed.
+    fn rows(&self, count: usize) -> u64 {
+        let rows = (0..count).filter(|&n| self.is_reduced(n));
+        rows.fold(1, |all, n| all.saturating_mul(self.loops[n].length))
+    }
+    /// Shares of the grid loops along which no sum varies: as many as there are blocks for each index of the others, but none without a
+    /// step.
+    fn shares(&self, groups: u64, target: &Target) -> u64 {
+        let grid = |n: &usize| self.loops[*n].role == Role::Grid;
+        let sums = self.members.iter().filter(|m| m.reduced.iter().any(grid));
+        let sums: Vec<&Member> = sums.collect();
+        let varies = |n: &usize| sums.iter().any(|sum| sum.stored.contains(n));
+        let loops = (0..self.loops.len()).filter(grid);
+        let (own, shared): (Vec<usize>, Vec<usize>) = loops.partition(varies);
+        let of = |list: Vec<usize>| list.into_iter().map(|n| self.loops[n]).collect::<Vec<_>>();
+        let (own, shared) = (of(own), of(shared));
+        let workers = target.partials.saturating_mul(groups);
+        let most = (workers / grid_steps(&own).max(1)).max(1);
+        let known = shared.iter().all(|l| l.constant.is_some());
+        let steps = match known {
+            true if self.columns().is_some() => grid_steps(&shared) / ROWS,
+            true => grid_steps(&shared),
+            false => most,
+        };
+        steps.clamp(1, most).next_multiple_of(groups)
+    }
+    fn is_reduced(&self, number: usize) -> bool {
+        self.members.iter().any(|m| m.reduced.contains(&number))
+    }
+    /// True if there is one streamed loop, every reduction goes along it, and their results are few elements.
+    fn keeps_little(&self) -> bool {
+        let mut streams = (0..self.loops.len()).filter(|&n| self.loops[n].role == Role::Stream);
+        let (Some(stream), None) = (streams.next(), streams.next()) else {
+            return false;
+        };
+        let few = |sum: &Member| {
+            let lengths = sum.stored.iter().map(|&n| self.loops[n].constant);
+            let mut lengths = lengths.chain([Some(1)]);
+            let kept = lengths.try_fold(1u64, |n, length| n.checked_mul(length?));
+            sum.reduced.contains(&stream) && kept.is_some_and(|n| n <= MOST_KEPT)
+        };
+        let mut sums = self.members.iter().filter(|m| !m.reduced.is_empty());
+        let scanned = self.members.iter().any(|m| m.scans);
+        !scanned && self.members.iter().any(|m| !m.reduced.is_empty()) && sums.all(few)
+    }
+}
+
+/// Steps of those of some loops that are in the grid.
+fn grid_steps(loops: &[Loop]) -> u64 {
+    let grid = loops.iter().filter(|l| l.role == Role::Grid);
+    grid.fold(1, |all, l| all.saturating_mul(l.steps()))
+}

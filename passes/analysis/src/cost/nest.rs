@@ -1,0 +1,306 @@
+//! The loops of a sweep on a GPU, and the memory that its blocks take for sums: of a block in fast memory, and between blocks.
+//!
+//! ```text
+//! [4096, 64] summed to [64]      loops: rows stream, columns tile 64    =>   rows grid, 132 shares; columns grid, tiles of 32
+//! ```
+//!
+//! A loop is one axis, or several that are neighbours in all memory and walked as one. `blocks.rs` decides what blocks share of them;
+//! here is what follows from that: as `lower/last_block.rs` allocates it, of each sum over the grid the partial results of all shares,
+//! and a tile in which threads put these together.
+
+use fuser_ir::DType;
+use fuser_target::Target;
+
+use super::blocks::{Blocks, Loop, Member, Walk};
+use super::body::{Body, Mask, Node};
+use super::roles::{self, Role};
+use super::tiles::Tiles;
+use super::units::Draft;
+use super::{body, epilogues};
+
+/// Threads that put partial results together, at most.
+const MOST_THREADS: u64 = 256;
+/// Threads of them that take neighbouring elements, where the number of these is not known.
+const NEIGHBOURS: u64 = 32;
+
+/// The loops of a sweep, spread over blocks and threads.
+pub(super) struct Nest {
+    /// The axes of each loop.
+    axes: Vec<Mask>,
+    blocks: Blocks,
+}
+
+impl Nest {
+    /// The loops of a sweep with these tiles; none on a CPU.
+    pub fn of(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> Option<Self> {
+        if !target.is_gpu() {
+            return None;
+        }
+        let (axes, _) = roles::assign(body, draft, target);
+        let mut loops: Vec<(Mask, Loop)> = groups(body, draft, &axes)
+            .into_iter()
+            .map(|(axes, role)| {
+                let length = body.elements(axes);
+                let one = Loop {
+                    constant: (body.named & axes == 0).then_some(length),
+                    length,
+                    role,
+                    tile: tiles.of_loop(axes),
+                };
+                (axes, one)
+            })
+            .collect();
+        loops.sort_by_key(|(axes, l)| (tiles.runs_within(*axes), l.role));
+        let (axes, loops): (Vec<Mask>, Vec<Loop>) = loops.into_iter().unzip();
+        let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+        let members = nodes.map(|node| Member {
+            reduced: numbers(&axes, node.reduced),
+            stored: numbers(&axes, node.stored),
+            scans: node.scanned != 0,
+            windows: node.touches.is_some(),
+        });
+        let walk = Walk {
+            members: members.collect(),
+            vector: vector(body, draft, target),
+            sums_leave: sums_leave(body, draft),
+            loops,
+        };
+        let blocks = walk.spread(target);
+        Some(Self { axes, blocks })
+    }
+    /// The axes of which a step has all indices.
+    pub fn whole(&self) -> Mask {
+        let loops = self.axes.iter().zip(&self.blocks.loops);
+        let whole = loops.filter(|(_, l)| l.role == Role::Tile);
+        whole.fold(0, |m, (axes, _)| m | axes)
+    }
+    /// Indices of a step along the lanes.
+    pub fn lanes(&self) -> Option<u64> {
+        self.blocks.loops.last().map(|l| l.tile)
+    }
+    /// Fast memory for sums of a block: those of its steps, and those that threads put together.
+    pub fn bytes(&self, body: &Body, draft: &Draft) -> u64 {
+        let sums = draft.accumulators.iter();
+        let sums = sums.map(|&a| self.accumulator_bytes(&body.nodes[a as usize]));
+        let sums = sums.fold(0, u64::saturating_add);
+        sums.saturating_add(self.combining_bytes(body, draft))
+    }
+    /// Partial results of the sums over the grid, each written and read.
+    pub fn partial_bytes(&self, body: &Body, draft: &Draft) -> u64 {
+        let sums = self.shared(body, draft);
+        let bytes = sums.iter().map(|sum| {
+            let (_, along) = self.split(&sums, sum);
+            let steps = along.iter().map(|&n| self.blocks.loops[n].steps().max(1));
+            let rows = steps.fold(self.blocks.shares.max(1), u64::saturating_mul);
+            let one = sum.accumulating.saturating_mul(body.elements(sum.stored));
+            one.saturating_mul(rows).saturating_mul(2)
+        });
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    fn grid(&self) -> impl Iterator<Item = usize> + '_ {
+        self.with(Role::Grid)
+    }
+    fn with(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
+        let loops = 0..self.axes.len();
+        loops.filter(move |&n| self.blocks.loops[n].role == role)
+    }
+    /// The sums over loops of the grid.
+    fn shared<'a>(&self, body: &'a Body, draft: &Draft) -> Vec<&'a Node> {
+        let grid = self.grid().fold(0, |m, n| m | self.axes[n]);
+        let sums = draft.accumulators.iter().map(|&a| &body.nodes[a as usize]);
+        sums.filter(|n| n.reduced & grid != 0).collect()
+    }
+    /// The loops of the grid of which a block has one index, those that a sum varies along and the others.
+    fn split(&self, sums: &[&Node], sum: &Node) -> (Vec<usize>, Vec<usize>) {
+        let varies = sums.iter().fold(0, |m, n| m | n.stored);
+        let own = self.grid().filter(|&n| self.axes[n] & varies != 0);
+        own.partition(|&n| self.axes[n] & sum.stored != 0)
+    }
+    /// Fast memory of a sum: of what a block walks all, of what it has one index of the tile, and so of what it walks before.
+    fn accumulator_bytes(&self, sum: &Node) -> u64 {
+        let outer: Vec<usize> = self.grid().chain(self.with(Role::Stream)).collect();
+        let grid = self.grid().count();
+        let stored = numbers(&self.axes, sum.stored).into_iter();
+        let Some(start) = outer.iter().position(|&n| self.axes[n] & sum.reduced != 0) else {
+            return self.completed_bytes(sum);
+        };
+        let sizes = stored.map(|n| {
+            let position = outer.iter().position(|&o| o == n);
+            let whole = match start < grid {
+                true => position.is_none_or(|p| p >= grid),
+                false => position.is_none_or(|p| p > start),
+            };
+            match whole {
+                true => self.blocks.loops[n].length,
+                false => self.blocks.loops[n].tile,
+            }
+        });
+        sizes.fold(sum.accumulating, u64::saturating_mul)
+    }
+    /// Fast memory of a sum that a step completes: none of a single element, and wider than the result where that lies inside of what is summed.
+    fn completed_bytes(&self, sum: &Node) -> u64 {
+        let inner = |n: &usize| self.blocks.loops[*n].has_inner();
+        let loops = (0..self.axes.len()).filter(inner);
+        let loops = loops.filter(|&n| self.axes[n] & sum.space != 0);
+        let reduced = loops.map(|n| self.axes[n] & sum.reduced != 0);
+        let element = match reduced.is_sorted() {
+            true => sum.element,
+            false => sum.accumulating,
+        };
+        let mut kept = numbers(&self.axes, sum.stored)
+            .into_iter()
+            .filter(inner)
+            .peekable();
+        match kept.peek() {
+            None => 0,
+            Some(_) => kept.fold(element, |bytes, n| {
+                bytes.saturating_mul(self.blocks.loops[n].size())
+            }),
+        }
+    }
+    /// Tiles with an element for each thread that puts partial results together, where several add up those of one element. Sums that are
+    /// complete at the same place take turns.
+    fn combining_bytes(&self, body: &Body, draft: &Draft) -> u64 {
+        let sums = self.shared(body, draft);
+        let mut places: Vec<Vec<usize>> = Vec::new();
+        // Of each place the sums that lie alike, and of each type the tiles that these need.
+        let mut tiles: Vec<(usize, Vec<usize>, Option<DType>, u64)> = Vec::new();
+        let threads = 1 << self.blocks.threads.clamp(1, MOST_THREADS).ilog2();
+        for sum in &sums {
+            let (kept, _) = self.split(&sums, sum);
+            let place = places.iter().position(|p| *p == kept);
+            let place = place.unwrap_or_else(|| {
+                places.push(kept);
+                places.len() - 1
+            });
+            let dims = self.dims(sum);
+            let width = match self.elements(&dims) {
+                Some(count) => count.clamp(1, threads).next_power_of_two(),
+                None => NEIGHBOURS.min(threads),
+            };
+            if width >= threads {
+                continue;
+            }
+            let key = (place, &dims, sum.accumulator);
+            match tiles.iter_mut().find(|(p, d, t, _)| (*p, &*d, *t) == key) {
+                Some((.., number)) => *number += 1,
+                None => tiles.push((place, dims, sum.accumulator, 1)),
+            }
+        }
+        let mut most: Vec<(usize, Option<DType>, u64)> = Vec::new();
+        for (place, _, dtype, number) in tiles {
+            match most.iter_mut().find(|m| (m.0, m.1) == (place, dtype)) {
+                Some(known) => known.2 = known.2.max(number),
+                None => most.push((place, dtype, number)),
+            }
+        }
+        let bytes = most.into_iter().map(|(_, dtype, number)| {
+            let element = dtype.map_or(0, DType::bytes);
+            element.saturating_mul(threads).saturating_mul(number)
+        });
+        bytes.fold(0, u64::saturating_add)
+    }
+    /// The loops that a block's share of a sum over the grid has, as its elements lie.
+    fn dims(&self, sum: &Node) -> Vec<usize> {
+        let mut dims: Vec<usize> = Vec::new();
+        for axis in &sum.order {
+            let number = self.axes.iter().position(|axes| axes >> axis & 1 == 1);
+            let inner = |n: &usize| {
+                let own = &self.blocks.loops[*n];
+                own.role != Role::Grid || own.has_inner()
+            };
+            dims.extend(number.filter(|n| inner(n) && !dims.contains(n)));
+        }
+        dims
+    }
+    /// The elements of a block's share along some loops, where all shares have as many.
+    fn elements(&self, dims: &[usize]) -> Option<u64> {
+        let mut sizes = dims.iter().map(|&n| {
+            let own = &self.blocks.loops[n];
+            match (own.role, own.constant?) {
+                (Role::Grid, length) if length <= own.tile => Some(length),
+                (Role::Grid, length) => length.is_multiple_of(own.tile).then_some(own.tile),
+                (_, length) => Some(length),
+            }
+        });
+        sizes.try_fold(1u64, |all, size| Some(all.saturating_mul(size?)))
+    }
+}
+
+/// The numbers of the loops that walk some of `set`.
+fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
+    let numbers = 0..loops.len();
+    numbers.filter(|&n| loops[n] & set != 0).collect()
+}
+
+/// Axes that are walked as one: neighbours in all memory, with one role, reduced by the same ops, scanned by none.
+fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role)> {
+    let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let apart = nodes().any(|n| n.apart);
+    let made = nodes().map(|n| &n.order);
+    let inputs = draft.loads.iter().map(|&l| &body.inputs[l as usize].order);
+    let fetched = draft.fetches.iter().map(|&n| &body.nodes[n as usize].order);
+    let orders: Vec<_> = made.chain(inputs).chain(fetched).collect();
+    let joins = |before: usize, axis: usize| {
+        let mut near = orders.iter().map(|order| {
+            let place = |axis: usize| order.iter().position(|&a| a == axis);
+            match (place(before), place(axis)) {
+                (None, None) => true,
+                (Some(before), Some(axis)) => axis == before + 1,
+                _ => false,
+            }
+        });
+        let both: Mask = 1 << before | 1 << axis;
+        let alike = |n: &Node| {
+            let reduced = n.reduced & both;
+            (reduced == 0 || reduced == both)
+                && n.scanned & both == 0
+                && !n.splits.contains(&(before, axis))
+        };
+        !apart && nodes().all(alike) && near.all(|near| near)
+    };
+    let mut groups: Vec<(Mask, Role)> = Vec::new();
+    let mut before = None;
+    for &(axis, role) in axes {
+        match groups.last_mut().zip(before) {
+            Some((group, before)) if group.1 == role && joins(before, axis) => group.0 |= 1 << axis,
+            _ => groups.push((1 << axis, role)),
+        }
+        before = Some(axis);
+    }
+    groups
+}
+
+/// Lanes of a vector: as many of the widest type in memory, or of the widest that computes, as the target has room for.
+fn vector(body: &Body, draft: &Draft, target: &Target) -> u64 {
+    let node = |&n: &u32| &body.nodes[n as usize];
+    let input = |&l: &u32| &body.inputs[l as usize];
+    let bytes = match target.lanes_by_memory {
+        0 => {
+            let made = draft.body.iter().chain(&draft.fetches).map(node);
+            let made = made.map(|n| n.computes);
+            made.chain(draft.loads.iter().map(input).map(|i| i.computes))
+                .max()
+        }
+        _ => {
+            let written = [&draft.stores, &draft.keeps, &draft.accumulators];
+            let written = written.into_iter().flatten();
+            let written = written.filter(|n| draft.body.binary_search(n).is_ok());
+            let made = written.chain(&draft.fetches).map(node).map(|n| n.lane);
+            made.chain(draft.loads.iter().map(input).map(|i| i.lane))
+                .max()
+        }
+    };
+    body::lanes(bytes, target)
+}
+
+/// True if no op of a sweep reads what another one reduces.
+fn sums_leave(body: &Body, draft: &Draft) -> bool {
+    let names = draft.epilogue.iter().copied();
+    let mut names = names.filter(|&i| epilogues::is_name(body, draft, i));
+    let sum = |p: &u32| draft.body.binary_search(p).is_ok() && body.nodes[*p as usize].reduced != 0;
+    let mut ops = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    names.next().is_none()
+        && ops.all(|n| !n.sources.iter().filter_map(|s| s.node()).any(|p| sum(&p)))
+}
