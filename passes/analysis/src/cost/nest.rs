@@ -8,7 +8,7 @@
 //! here is what follows from that: as `lower/last_block.rs` allocates it, of each sum over the grid the partial results of all shares,
 //! and a tile in which threads put these together.
 
-use fuser_ir::DType;
+use fuser_ir::{DType, Op};
 use fuser_target::Target;
 
 use super::blocks::{Blocks, Loop, Member, Walk};
@@ -96,6 +96,16 @@ impl Nest {
             one.saturating_mul(rows).saturating_mul(2)
         });
         bytes.fold(0, u64::saturating_add)
+    }
+    /// A sum over the grid whose partial results are as many as the tiles along an extent that is no constant.
+    pub fn uncounted(&self, body: &Body, draft: &Draft) -> Option<Op> {
+        let sums = self.shared(body, draft);
+        let cut = |&n: &usize| {
+            let own = &self.blocks.loops[n];
+            own.constant.is_none() && own.tile > 1
+        };
+        let uncounted = |sum: &&&Node| self.split(&sums, sum).1.iter().any(cut);
+        sums.iter().find(uncounted).map(|sum| sum.op)
     }
 
     fn grid(&self) -> impl Iterator<Item = usize> + '_ {

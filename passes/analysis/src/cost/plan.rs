@@ -338,7 +338,9 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
     });
     let serial = |d| {
         let scan = roles::refuse_scan(body, d, target);
-        scan.or_else(|| roles::refuse_held(body, d, target))
+        let held = scan.or_else(|| roles::refuse_held(body, d, target));
+        let empty = held.or_else(|| roles::refuse_empty(body, d));
+        empty.or_else(|| roles::refuse_parts(body, d, target))
     };
     let refusal = refusal.or_else(|| drafts.iter().find_map(serial));
     let mut cost = Cost {
@@ -346,8 +348,12 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
         ..Cost::default()
     };
     let mut unbilled = 0u64;
+    let mut fetched: FxHashMap<u32, usize> = FxHashMap::default();
+    for node in drafts.iter().flat_map(fetches) {
+        *fetched.entry(node).or_default() += 1;
+    }
     for draft in &drafts {
-        let (sweep, own) = sweep_cost(body, draft, target);
+        let (sweep, own) = sweep_cost(body, draft, &fetched, target);
         cost = cost.plus(&sweep);
         unbilled = unbilled.saturating_add(own);
     }
@@ -360,8 +366,19 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
     }
 }
 
-/// The cost of a sweep, and the bytes of it that the choice of a tile does not go by.
-fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
+/// The results of earlier sweeps, and of its own accumulators, that a sweep and the walks behind it load.
+fn fetches(draft: &Draft) -> impl Iterator<Item = u32> + '_ {
+    let all = draft.fetches.iter().chain(&draft.epilogue_fetches);
+    all.copied()
+}
+
+/// The cost of a sweep, and the bytes of it that the choice of a tile does not go by; `fetched` counts how often sweeps fetch each result.
+fn sweep_cost(
+    body: &Body,
+    draft: &Draft,
+    fetched: &FxHashMap<u32, usize>,
+    target: &Target,
+) -> (Cost, u64) {
     let node = |&i: &u32| &body.nodes[i as usize];
     let sum = |amounts: &mut dyn Iterator<Item = u64>| amounts.fold(0, u64::saturating_add);
     let bytes = |list: &[u32], outputs: bool| {
@@ -374,7 +391,7 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let shared = roles::shared(body, draft, grid).count() as u64;
     let folded = epilogues::in_last_block(body, draft, grid, target);
     let behind = (epilogues::walks(body, draft).len() - folded) as u64;
-    let (own, fetches) = reads(body, draft);
+    let (own, own_fetches) = reads(body, draft);
     let (late_loads, late_fetches) = late(body, draft, folded);
     let late = loaded_bytes(body, &draft.epilogue, &late_loads);
     let both: FxHashSet<u32> = draft.loads.iter().copied().collect();
@@ -382,13 +399,23 @@ fn sweep_cost(body: &Body, draft: &Draft, target: &Target) -> (Cost, u64) {
     let twice: Vec<u32> = twice.filter(|load| both.contains(load)).collect();
     let twice = loaded_bytes(body, &draft.epilogue, &twice);
     let loaded = loaded_bytes(body, &draft.body, &own).saturating_add(late);
-    let fetched = |outputs| bytes(&fetches, outputs).saturating_add(bytes(&late_fetches, outputs));
-    let between = fetched(false).saturating_add(bytes(&draft.keeps, false));
+    let read = |outputs| bytes(&own_fetches, outputs).saturating_add(bytes(&late_fetches, outputs));
+    // A sum that only the last block reads is in no memory.
+    let at_hand = |i: &u32| {
+        let own = fetches(draft).filter(|f| f == i).count();
+        folded > 0
+            && draft.accumulators.contains(i)
+            && !late_fetches.contains(i)
+            && fetched.get(i).is_none_or(|&all| all == own)
+    };
+    let keeps = draft.keeps.iter().copied();
+    let keeps: Vec<u32> = keeps.filter(|i| !at_hand(i)).collect();
+    let between = read(false).saturating_add(bytes(&keeps, false));
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
     let ops = ops.map(node);
     let mut cost = Cost {
-        read_bytes: loaded.saturating_add(fetched(true)),
+        read_bytes: loaded.saturating_add(read(true)),
         write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
         workspace_bytes: between.saturating_add(partials),
         flops: sum(&mut ops.map(|n| body.flops(n))),

@@ -64,6 +64,16 @@ pub enum Refusal {
         /// Those of the value, as far as there are workers.
         least: u64,
     },
+    /// A sweep would write a value inside of loops along which it does not vary and which may have no index: it would never be computed.
+    MayBeEmpty {
+        /// The op that makes it.
+        op: Op,
+    },
+    /// Blocks would have partial results of a sum for each tile along a named extent: no polynomial is their number.
+    PartsUncounted {
+        /// The sum.
+        op: Op,
+    },
     /// A user's boundary: the result of `fusion.segment_set` would be used inside.
     Barrier {
         /// The result.
@@ -116,6 +126,8 @@ impl Refusal {
             Self::ScanAgain { .. } => "scan-again",
             Self::ScanSerial { .. } => "scan-serial",
             Self::HeldSerial { .. } => "held-serial",
+            Self::MayBeEmpty { .. } => "may-be-empty",
+            Self::PartsUncounted { .. } => "parts-uncounted",
             Self::Barrier { .. } => "barrier",
             Self::MustBeInMemory { .. } => "must-be-in-memory",
             Self::CallAlone { .. } => "call-alone",
@@ -134,6 +146,8 @@ impl Refusal {
             Self::MustBeInMemory { op, .. }
             | Self::CallAlone { op }
             | Self::ScanAgain { op }
+            | Self::MayBeEmpty { op }
+            | Self::PartsUncounted { op }
             | Self::ScanSerial { op, .. }
             | Self::HeldSerial { op, .. } => Some(*op),
             Self::Barrier { value } | Self::HintApart { value } => ir.def_op(*value),
@@ -151,6 +165,8 @@ impl Refusal {
             Self::Axes(axes) => Self::Axes(axes.map(value, op)?),
             Self::ScanAgain { op: o } => Self::ScanAgain { op: op(*o)? },
             Self::CallAlone { op: o } => Self::CallAlone { op: op(*o)? },
+            Self::MayBeEmpty { op: o } => Self::MayBeEmpty { op: op(*o)? },
+            Self::PartsUncounted { op: o } => Self::PartsUncounted { op: op(*o)? },
             Self::ScanSerial { op: o, grid, least } => Self::ScanSerial {
                 op: op(*o)?,
                 grid: *grid,
@@ -193,7 +209,10 @@ impl Refusal {
             Self::TileTooLarge { bytes, limit, axes } => {
                 format!("{name} {{ bytes: {bytes}, limit: {limit}, axes: {axes:?} }}")
             }
-            Self::ScanAgain { op } | Self::CallAlone { op } => {
+            Self::ScanAgain { op }
+            | Self::CallAlone { op }
+            | Self::MayBeEmpty { op }
+            | Self::PartsUncounted { op } => {
                 format!("{name} {{ at: {} }}", first_text(ir, *op))
             }
             Self::ScanSerial { op, grid, least } | Self::HeldSerial { op, grid, least } => format!(

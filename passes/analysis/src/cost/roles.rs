@@ -114,6 +114,30 @@ pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option
     })
 }
 
+/// The reason against a sweep with a value that it writes, or adds to, inside of loops that may have no index and along which it does not
+/// vary.
+pub(super) fn refuse_empty(body: &Body, draft: &Draft) -> Option<Refusal> {
+    let empty = draft.outer & body.may_be_empty;
+    let written = [&draft.stores, &draft.keeps, &draft.accumulators];
+    let mut written = written.into_iter().flatten();
+    written.find_map(|n| {
+        let node = &body.nodes[*n as usize];
+        let own = draft.body.binary_search(n).is_ok();
+        let op = node.op;
+        (own && empty & !node.space != 0).then_some(Refusal::MayBeEmpty { op })
+    })
+}
+
+/// The reason against a sweep on a GPU whose partial results have no number.
+pub(super) fn refuse_parts(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
+    if draft.accumulators.len() < 2 || draft.outer & body.named == 0 {
+        return None;
+    }
+    let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
+    let op = Nest::of(body, draft, &tiles, target)?.uncounted(body, draft)?;
+    Some(Refusal::PartsUncounted { op })
+}
+
 /// Fast memory in which scan `index` of a sweep hands on what it has so far from one step to the next: an element for each index of
 /// its other axes that is walked before the next index of its own.
 pub(super) fn carry_bytes(
