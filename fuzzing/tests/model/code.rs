@@ -14,6 +14,8 @@ pub enum Binary {
     Mul,
     Div,
     Rem,
+    /// A remainder that has the sign of the divisor.
+    Mod,
     Min,
     Max,
     And,
@@ -269,6 +271,7 @@ impl Decoder<'_> {
             (&fusion::MUL, Binary::Mul),
             (&fusion::DIV, Binary::Div),
             (&fusion::REM, Binary::Rem),
+            (&fusion::REMAINDER, Binary::Mod),
             (&fusion::MINIMUM, Binary::Min),
             (&fusion::MAXIMUM, Binary::Max),
             (&fusion::AND, Binary::And),

@@ -375,6 +375,12 @@ fn binary(how: Binary, a: Line, b: Line, count: i64) -> Option<Line> {
             false => Some(a),
         },
         Binary::Div | Binary::Rem => divide(how, a, b, count),
+        Binary::Mod => {
+            let least = a.at.min(a.last(count));
+            let turns = least.checked_div_euclid(b.at)?;
+            let at = a.at - turns * b.at;
+            divide(Binary::Rem, Line { at, ..a }, b, count)
+        }
         Binary::And => both(|a, b| a & b),
         Binary::Or => both(|a, b| a | b),
     }
@@ -417,7 +423,7 @@ fn divide(how: Binary, a: Line, b: Line, count: i64) -> Option<Line> {
 
 /// Interleaved parts of an interval in each of which a quotient or remainder is a line.
 fn parts(how: Binary, a: Line, b: Line) -> i64 {
-    let divides = matches!(how, Binary::Div | Binary::Rem) && b.step == 0;
+    let divides = matches!(how, Binary::Div | Binary::Rem | Binary::Mod) && b.step == 0;
     match divides && (2..=MOST_PARTS).contains(&b.at) && a.step % b.at != 0 {
         true => b.at,
         false => 1,

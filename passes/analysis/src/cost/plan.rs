@@ -411,6 +411,7 @@ fn sweep_cost(
     let keeps = draft.keeps.iter().copied();
     let keeps: Vec<u32> = keeps.filter(|i| !at_hand(i)).collect();
     let between = read(false).saturating_add(bytes(&keeps, false));
+    let between = between.saturating_add(handed(body, draft, &late_fetches));
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
     let ops = ops.map(node);
@@ -436,24 +437,48 @@ fn sweep_cost(
     (cost, unbilled)
 }
 
-/// The inputs and results that walks behind a sweep load, where a last block does the first `folded` of them: inputs unless its sweep
-/// loads them too, and results of earlier sweeps and accumulators, but its sums, which it has at hand.
+/// The inputs and results that walks behind a sweep load, each walk those that it does not compute, where a last block does the first
+/// `folded` of them: that one has the sums at hand, and what its sweep loads.
 fn late(body: &Body, draft: &Draft, folded: usize) -> (Vec<u32>, Vec<u32>) {
-    let walks = epilogues::walks(body, draft).into_iter().skip(folded);
-    let sources = walks.flatten();
-    let sources = sources.flat_map(|i| body.nodes[i as usize].sources.to_vec());
-    let read: FxHashSet<Source> = sources.collect();
-    let again =
-        |&l: &u32| folded > 0 && draft.loads.contains(&l) && !read.contains(&Source::Input(l));
-    let at_hand = |&i: &u32| {
-        folded > 0 && draft.accumulators.contains(&i) && !read.contains(&Source::Node(i))
+    let mut walks = epilogues::walks(body, draft).into_iter();
+    let first: FxHashSet<u32> = walks.by_ref().take(folded).flatten().collect();
+    let (mut loads, mut fetches) = (Vec::new(), Vec::new());
+    for (own, at_hand) in walks
+        .map(|walk| (walk, false))
+        .chain([(first.iter().copied().collect(), true)])
+    {
+        let members: FxHashSet<u32> = own.iter().copied().collect();
+        let sources = own.iter().flat_map(|&i| &body.nodes[i as usize].sources);
+        let read: FxHashSet<Source> = sources.copied().collect();
+        for source in read {
+            match source {
+                Source::Input(l) if !(at_hand && draft.loads.contains(&l)) => loads.push(l),
+                Source::Node(n) if members.contains(&n) => {}
+                Source::Node(n) if at_hand && draft.accumulators.contains(&n) => {}
+                Source::Node(n) if at_hand && draft.fetches.contains(&n) => {}
+                Source::Node(n) => fetches.push(n),
+                Source::Input(_) => {}
+            }
+        }
+    }
+    // The sets have no order.
+    loads.sort_unstable();
+    fetches.sort_unstable();
+    (loads, fetches)
+}
+
+/// Bytes of results of walks behind a sweep that others of these load, and that nothing else keeps.
+fn handed(body: &Body, draft: &Draft, late_fetches: &[u32]) -> u64 {
+    let mut late = late_fetches.to_vec();
+    late.dedup();
+    let between = |n: &&u32| {
+        let node = &body.nodes[**n as usize];
+        let named = epilogues::is_name(body, draft, **n);
+        draft.epilogue.contains(n) && !named && !node.is_output && !draft.keeps.contains(n)
     };
-    let loads = draft.epilogue_loads.iter().copied();
-    let fetches = draft.epilogue_fetches.iter().copied();
-    (
-        loads.filter(|l| !again(l)).collect(),
-        fetches.filter(|i| !at_hand(i)).collect(),
-    )
+    let bytes = late.iter().filter(between);
+    let bytes = bytes.map(|&n| body.nodes[n as usize].bytes);
+    bytes.fold(0, u64::saturating_add)
 }
 
 /// The inputs and the results of earlier sweeps that the body of a sweep loads: none where it has no step or all that it writes is known

@@ -57,7 +57,7 @@ pub fn arrange(
         let phases = bring_forward(ir, &walk, &hoisted);
         let last = walk.phases[walk.inside..].to_vec();
         let summed = summed(&local, &walk, &loops);
-        if !hoisted.is_empty() || !last.is_empty() {
+        if !hoisted.is_empty() {
             let early = hoisted.iter().map(|h| &h.ops);
             let ops = early.chain(&phases).chain(&last);
             let ops: Vec<Op> = ops.flatten().copied().collect();
@@ -271,7 +271,9 @@ fn choose(
 ) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
     let inside = walk.phases[..walk.inside].iter();
     let ops: Vec<Op> = inside.flatten().copied().collect();
-    let axes = Axes::build(ir, &ops).map_err(|r| r.render(ir))?;
+    // What the last block computes may cut an axis in two.
+    let all: Vec<Op> = walk.phases.iter().flatten().copied().collect();
+    let axes = Axes::build(ir, &all).map_err(|r| r.render(ir))?;
     let (inputs, outputs) = cost::boundary(ir, &ops);
     let unknown = || {
         format!(
