@@ -1,6 +1,9 @@
 //! The context of a pass: the IR, the op it runs on, its options, and the places for its diagnostics, remarks and
 //! files.
 
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+
 use fuser_ir::diag::CodeDef;
 use fuser_ir::rewrite::{self, Overflow};
 use fuser_ir::{Diagnostic, Ir, Op, Place};
@@ -44,6 +47,23 @@ pub struct EmittedFile {
     pub content: String,
 }
 
+/// Results that a pass leaves to later ones of the same run of a pipeline, one of each type. They save work and change nothing: a
+/// pass that finds none computes them.
+#[derive(Default)]
+pub struct Kept(BTreeMap<TypeId, Box<dyn Any>>);
+
+impl Kept {
+    /// Leaves `results`, in the place of others of their type.
+    pub fn leave<T: Any>(&mut self, results: T) {
+        self.0.insert(TypeId::of::<T>(), Box::new(results));
+    }
+    /// Takes the results of this type away.
+    pub fn take<T: Any>(&mut self) -> Option<T> {
+        let results = self.0.remove(&TypeId::of::<T>())?;
+        results.downcast().ok().map(|results| *results)
+    }
+}
+
 /// Takes what passes leave behind; made by the manager.
 pub(crate) trait Host {
     fn diagnostic(&mut self, diagnostic: Diagnostic);
@@ -64,6 +84,8 @@ pub struct PassContext<'a> {
     pub options: &'a PassOptions,
     /// Limits.
     pub limits: Limits,
+    /// Results of earlier passes.
+    pub kept: &'a mut Kept,
     pub(crate) pass: &'static PassDef,
     pub(crate) counters: &'a mut [u64],
     pub(crate) host: &'a mut dyn Host,

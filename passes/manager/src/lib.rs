@@ -18,7 +18,7 @@ pub mod pipeline;
 pub mod place;
 pub mod remark;
 
-pub use context::{Limits, PassContext};
+pub use context::{Kept, Limits, PassContext};
 pub use def::{OptionDef, OptionKind, PassDef, PipelineDef, StatDef};
 pub use instrument::{Instrument, PassRun};
 pub use manager::{Failure, Manager, Report};

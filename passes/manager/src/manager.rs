@@ -1,7 +1,7 @@
 //! Runs a pipeline on a program.
 //!
 //! For each pass: instruments are asked and told, the pass runs with panics caught, the IR is
-//! verified. A failure ends the pipeline on that op; its siblings under the same nested pipeline still run, so that one run
+//! verified, unless nothing was edited since it was verified last. A failure ends the pipeline on that op; its siblings under the same nested pipeline still run, so that one run
 //! shows what is wrong with each of them, and nothing runs after that.
 //!
 //! A mistake in the user's program is a [`Failure::Diagnostics`]; a bug of ours (a panic, invalid IR) is a
@@ -15,7 +15,7 @@ use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Traits};
 
 use crate::codes;
-use crate::context::{EmittedFile, Host, Limits, PassContext};
+use crate::context::{EmittedFile, Host, Kept, Limits, PassContext};
 use crate::instrument::{Instrument, PassRun};
 use crate::options::PassOptions;
 use crate::pipeline::{ANY, PassStep, Pipeline, Step};
@@ -77,7 +77,7 @@ impl Report {
 /// Runs pipelines.
 #[derive(Default)]
 pub struct Manager<'i> {
-    /// Runs after each pass; `None` leaves verification out.
+    /// Runs after each pass that edits something; `None` leaves verification out.
     pub verify: Option<VerifyFn>,
     /// Limits handed to passes.
     pub limits: Limits,
@@ -117,6 +117,8 @@ impl<'i> Manager<'i> {
             manager: self,
             report,
             root,
+            verified: None,
+            kept: Kept::default(),
         };
         run.each(|i| i.before_pipeline(ir, root, pipeline));
         run.steps(ir, root, &pipeline.steps);
@@ -135,6 +137,10 @@ struct Run<'m, 'i> {
     manager: &'m mut Manager<'i>,
     report: Report,
     root: Op,
+    /// The op that was verified last, and the edits before that.
+    verified: Option<(Op, u64)>,
+    /// Results that passes left to later ones.
+    kept: Kept,
 }
 
 impl<'i> Run<'_, 'i> {
@@ -219,6 +225,7 @@ impl<'i> Run<'_, 'i> {
             op: run.op,
             options: &run.step.options,
             limits: self.manager.limits,
+            kept: &mut self.kept,
             pass,
             counters: &mut counters,
             host: &mut collector,
@@ -253,6 +260,9 @@ impl<'i> Run<'_, 'i> {
     }
     fn verify(&mut self, ir: &mut Ir, run: PassRun<'_>) -> Option<Failure> {
         let verify = self.manager.verify?;
+        if self.is_verified(ir, run.op) {
+            return None;
+        }
         self.each(|i| i.before_verify());
         let found = catch_unwind(AssertUnwindSafe(|| verify(ir, run.op)));
         self.each_back(|i| i.after_verify());
@@ -264,6 +274,7 @@ impl<'i> Run<'_, 'i> {
             }
         };
         if !found.has_errors() {
+            self.verified = Some((run.op, ir.edits()));
             return None;
         }
         let first = found.items.iter().find(|d| d.is_error());
@@ -273,6 +284,14 @@ impl<'i> Run<'_, 'i> {
             self.report.diagnostics.push(diagnostic);
         }
         Some(self.internal(ir, run, &codes::INVALID_AFTER_PASS, message, false))
+    }
+    /// True if `op`, or an op around it, was found valid and nothing was edited since.
+    fn is_verified(&self, ir: &Ir, op: Op) -> bool {
+        let Some((verified, edits)) = self.verified else {
+            return false;
+        };
+        let mut around = std::iter::successors(Some(op), |&op| ir.parent_op(op));
+        edits == ir.edits() && around.any(|op| op == verified)
     }
     fn after(&mut self, ir: &Ir, run: PassRun<'_>) -> Option<Failure> {
         let mut found = Vec::new();

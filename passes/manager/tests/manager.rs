@@ -199,3 +199,32 @@ fn instruments_may_skip_passes() {
     assert!(report.ok());
     assert_eq!(ir.walk(root).len(), 3);
 }
+#[test]
+fn what_no_pass_edited_is_not_verified_again() {
+    #[derive(Default)]
+    struct Count(u32);
+    impl Instrument for Count {
+        fn before_verify(&mut self) {
+            self.0 += 1;
+        }
+    }
+    let verified = |programs: &[&str], text: &str| {
+        let (mut ir, root) = module(programs);
+        let mut count = Count::default();
+        let mut manager = Manager::new(accept);
+        manager.watch(&mut count);
+        assert!(manager.run(&mut ir, root, &pipeline(text)).ok());
+        count.0
+    };
+    // Nothing is known of what comes in.
+    assert_eq!(verified(&["a"], "count-ops,count-ops"), 1);
+    let text = "builtin.module(task.program(count-ops,grow,count-ops,grow))";
+    assert_eq!(verified(&["a"], text), 3);
+    // That a program is valid says nothing of another, nor of the module; that the module is, all.
+    let text = "builtin.module(task.program(count-ops))";
+    assert_eq!(verified(&["a", "b"], text), 2);
+    let text = "builtin.module(task.program(count-ops),count-ops)";
+    assert_eq!(verified(&["a"], text), 2);
+    let text = "builtin.module(count-ops,task.program(count-ops))";
+    assert_eq!(verified(&["a", "b"], text), 1);
+}

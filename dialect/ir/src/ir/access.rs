@@ -113,6 +113,7 @@ impl Ir {
     }
     /// Sets or replaces an attribute.
     pub fn set_attr(&mut self, op: Op, name: &str, value: AttrId) {
+        self.edits += 1;
         let sym = self.sym(name);
         let strings = &self.strings;
         let list = &mut self.ops[op].attrs;
@@ -128,6 +129,7 @@ impl Ir {
         let attrs = self.attrs(op).iter();
         let at = attrs.map(|(key, _)| Some(*key)).position(|key| key == sym);
         if let Some(at) = at {
+            self.edits += 1;
             self.attr_lists.remove(&mut self.ops[op].attrs, at);
         }
     }
@@ -165,6 +167,7 @@ impl Ir {
     }
     /// Points successor `index` at `block`.
     pub fn set_successor(&mut self, op: Op, index: usize, block: Block) {
+        self.edits += 1;
         let nested = self.ops[op].nested.map(|id| &mut self.nested[id]);
         if let Some(target) = nested.and_then(|n| n.successors.get_mut(index)) {
             target.0 = block;
@@ -228,6 +231,7 @@ impl Ir {
     }
     /// Changes the type.
     pub fn set_value_type(&mut self, value: Value, ty: TypeId) {
+        self.edits += 1;
         self.values[value].ty = ty;
     }
     /// The definition of `value`: a result or a block argument.
@@ -269,6 +273,7 @@ impl Ir {
     }
     /// Removes argument `index` (unused) of `block`; the later ones move up.
     pub fn remove_arg(&mut self, block: Block, index: usize) {
+        self.edits += 1;
         self.blocks[block].args.remove(index);
         for (i, arg) in self.blocks[block].args.clone().into_iter().enumerate() {
             self.values[arg].def = Def::Arg(block, i as u32).into();
@@ -342,6 +347,7 @@ impl Ir {
     }
     /// The regions and successors of `op`, created if it has none yet.
     pub(super) fn nested_of(&mut self, op: Op) -> &mut Nested {
+        self.edits += 1;
         let nested = &mut self.nested;
         let id = self.ops[op].nested;
         let id = *self.ops[op]

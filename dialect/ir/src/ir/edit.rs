@@ -16,6 +16,7 @@ impl Ir {
 
     /// Makes an operation, attached to no block.
     pub fn create(&mut self, name: OpName, new: NewOp) -> Op {
+        self.edits += 1;
         let loc = match new.loc {
             Some(loc) => loc,
             None => self.unknown_loc(),
@@ -68,6 +69,7 @@ impl Ir {
     }
     /// Makes a block at the end of `region`.
     pub fn append_block(&mut self, region: Region) -> Block {
+        self.edits += 1;
         let last = self.regions[region].last;
         let block = self.blocks.push(BlockData {
             args: SmallVec::new(),
@@ -103,6 +105,7 @@ impl Ir {
     }
     /// Makes a value that nothing uses yet.
     fn value(&mut self, def: Def, ty: TypeId, name: Option<Sym>) -> Value {
+        self.edits += 1;
         self.values.push(ValueData {
             ty,
             def: def.into(),
@@ -113,6 +116,7 @@ impl Ir {
     }
     /// Removes result `index` (unused) of `op`; the later ones move up.
     pub fn remove_result(&mut self, op: Op, index: usize) {
+        self.edits += 1;
         let list = &mut self.ops[op].results;
         self.result_lists.remove(list, index);
         for (i, &result) in self.result_lists.get(*list).iter().enumerate() {
@@ -148,6 +152,7 @@ impl Ir {
             self.ops[op].parent.is_none(),
             "linking an op that is in a block"
         );
+        self.edits += 1;
         let order = match (prev, next) {
             (None, _) => 0,
             (Some(p), None) => (self.ops[p].order + 1).min(ERASED - 1),
@@ -171,6 +176,7 @@ impl Ir {
     pub fn detach(&mut self, op: Op) {
         let (parent, prev, next) = (self.ops[op].parent, self.ops[op].prev, self.ops[op].next);
         let Some(block) = parent else { return };
+        self.edits += 1;
         match prev {
             Some(p) => self.ops[p].next = next,
             None => self.blocks[block].first = next,
@@ -200,6 +206,7 @@ impl Ir {
     /// Erases `op` and everything in its regions. Uses of its results elsewhere keep pointing to erased values, which the
     /// verifier reports: replace them first.
     pub fn erase(&mut self, op: Op) {
+        self.edits += 1;
         self.detach(op);
         let mut stack = vec![op];
         while let Some(op) = stack.pop() {
@@ -225,6 +232,7 @@ impl Ir {
     }
     /// Erases a block and its ops, and takes it out of its region.
     pub fn erase_block(&mut self, block: Block) {
+        self.edits += 1;
         while let Some(op) = self.blocks[block].last {
             self.erase(op);
         }
@@ -253,6 +261,7 @@ impl Ir {
         (data.parent, data.prev, data.next, data.erased) = (None, None, None, true);
     }
     pub(super) fn drop_operands(&mut self, op: Op) {
+        self.edits += 1;
         let list = self.ops[op].operands;
         for at in 0..list.len() {
             let slot = self.operand_lists.get(list)[at];

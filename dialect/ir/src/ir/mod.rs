@@ -196,6 +196,7 @@ pub struct Ir {
     blocks: PrimaryMap<Block, BlockData>,
     regions: PrimaryMap<Region, RegionData>,
     free_uses: Vec<Use>,
+    edits: u64,
 }
 
 impl Ir {
@@ -221,9 +222,15 @@ impl Ir {
             blocks: PrimaryMap::default(),
             regions: PrimaryMap::default(),
             free_uses: Vec::new(),
+            edits: 0,
         };
         ir.locs.intern(LocKind::Unknown);
         ir
+    }
+    /// The number of edits so far: of ops, operands, attributes, types of values, blocks and regions. While it stays, all that the
+    /// verifier looks at stays too; names, locations and what is interned do not count.
+    pub fn edits(&self) -> u64 {
+        self.edits
     }
 }
 
@@ -247,5 +254,58 @@ mod tests {
                 assert_eq!(Def::from(PackedDef::from(def)), def);
             }
         }
+    }
+    /// Each way to edit counts, so that nothing stays unverified that was edited.
+    #[test]
+    fn every_edit_counts() {
+        let mut ir = Ir::new(Arc::new(Registry::new(&[])));
+        let (name, ty) = (ir.op_name("t.op"), ir.scalar(crate::DType::F32));
+        let attr = ir.int_attr(1);
+        let with_result = || NewOp {
+            results: [(ty, None)].into_iter().collect(),
+            ..NewOp::default()
+        };
+        let (a, b) = (ir.create(name, with_result()), ir.create(name, with_result()));
+        let (c, region) = (ir.create(name, NewOp::default()), ir.new_region());
+        let (block, other) = (ir.append_block(region), ir.append_block(region));
+        let (of_a, of_b) = (ir.result(a, 0), ir.result(b, 0));
+        let edits: Vec<Box<dyn FnOnce(&mut Ir)>> = vec![
+            Box::new(move |ir| ir.append_op(block, a)),
+            Box::new(move |ir| ir.prepend_op(block, b)),
+            Box::new(move |ir| ir.insert_after(a, c)),
+            Box::new(move |ir| ir.move_before(b, c)),
+            Box::new(move |ir| ir.move_to_end(c, other)),
+            Box::new(move |ir| ir.inline_block_before(other, b)),
+            Box::new(move |ir| ir.detach(c)),
+            Box::new(move |ir| ir.insert_before(b, c)),
+            Box::new(move |ir| ir.push_operand(c, of_a)),
+            Box::new(move |ir| ir.set_operand(c, 0, of_b)),
+            Box::new(move |ir| ir.set_operands(c, &[of_a])),
+            Box::new(move |ir| ir.replace_all_uses(of_a, of_b)),
+            Box::new(move |ir| ir.replace_uses_if(of_b, of_a, |_, _| true)),
+            Box::new(move |ir| ir.set_attr(c, "n", attr)),
+            Box::new(move |ir| ir.remove_attr(c, "n")),
+            Box::new(move |ir| ir.set_value_type(of_b, ty)),
+            Box::new(move |ir| ir.push_successor(c, other, &[])),
+            Box::new(move |ir| ir.set_successor(c, 0, block)),
+            Box::new(move |ir| ir.push_region(b, region)),
+            Box::new(move |ir| _ = ir.append_arg(block, ty, None)),
+            Box::new(move |ir| ir.remove_arg(block, 0)),
+            Box::new(move |ir| _ = ir.append_result(c, ty, None)),
+            Box::new(move |ir| ir.remove_result(c, 0)),
+            Box::new(move |ir| _ = ir.append_block(region)),
+            Box::new(move |ir| _ = ir.create(name, NewOp::default())),
+            Box::new(move |ir| ir.erase_block(other)),
+            Box::new(move |ir| ir.erase(c)),
+        ];
+        for (edit, number) in edits.into_iter().zip(0..) {
+            let before = ir.edits();
+            edit(&mut ir);
+            assert!(ir.edits() > before, "edit {number}");
+        }
+        let before = ir.edits();
+        ir.set_value_name(of_b, None);
+        ir.remove_attr(b, "n");
+        assert_eq!(ir.edits(), before);
     }
 }

@@ -5,6 +5,7 @@ use super::{Block, Ir, Op, Use, UseData, Value};
 impl Ir {
     /// Adds an operand to `op`.
     pub fn push_operand(&mut self, op: Op, value: Value) {
+        self.edits += 1;
         let index = self.ops[op].operands.len() as u32;
         let data = UseData {
             value,
@@ -45,6 +46,7 @@ impl Ir {
     }
     /// Points one use at another value.
     pub fn set_use(&mut self, slot: Use, value: Value) {
+        self.edits += 1;
         self.unlink_use(slot);
         self.uses[slot].value = value;
         self.link_use(slot);
