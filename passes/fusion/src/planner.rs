@@ -13,6 +13,7 @@ use fuser_ir::{Ir, Op, Sym, TypeId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::budget::Budget;
+use crate::remat::Solutions;
 
 /// A cost result: what an accepted group is and what it costs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +61,8 @@ pub struct Planner {
     pub refinements: u64,
     /// Ops in the groups that were asked about for them.
     pub refined_ops: u64,
+    /// Rematerializations that were solved.
+    pub(crate) solutions: Solutions,
     /// The answer for each structure; values and ops of refusals are positions in it.
     known: FxHashMap<Vec<u32>, Answer>,
     sorts: FxHashMap<Sort, u32>,
@@ -79,6 +82,7 @@ impl Planner {
             axis_steps: 0,
             refinements: 0,
             refined_ops: 0,
+            solutions: Solutions::default(),
             known: FxHashMap::default(),
             sorts: FxHashMap::default(),
         }
@@ -117,6 +121,10 @@ impl Planner {
             .map(|known| known.as_ref().ok())
     }
 
+    /// The structure of a group as numbers.
+    pub(crate) fn key(&mut self, ir: &Ir, ops: &[Op], copies: &Copies) -> Vec<u32> {
+        self.structure(ir, ops, copies).key
+    }
     fn structure(&mut self, ir: &Ir, ops: &[Op], copies: &Copies) -> Structure {
         let inside: FxHashSet<Op> = ops.iter().copied().collect();
         let mut structure = Structure::default();

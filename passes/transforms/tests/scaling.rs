@@ -131,3 +131,19 @@ fn a_hundred_equal_layers_pay_for_one() {
     let (few, many) = (plans(5), plans(100));
     assert_eq!(few, many, "plans for 5 layers and for 100");
 }
+
+/// Rematerialization looks a few layers far: what is behind looks like what was before.
+#[test]
+fn a_hundred_equal_layers_are_solved_once() {
+    let solved = |count: usize, rounds: &str| {
+        let text = programs::layers(count);
+        let run = run(&text, &[("segment", rounds), ("remat", "")]);
+        assert_eq!(run.errors, Vec::<String>::new());
+        run.statistics["remat.solved"]
+    };
+    let (few, many) = (solved(20, "rounds=0"), solved(100, "rounds=0"));
+    println!("kernels solved of 20 layers and of 100: {few}, {many}");
+    assert!(few > 0 && many <= few, "{few}, {many}");
+    // Rounds of segmentation looked at them before.
+    assert_eq!(solved(20, ""), 0);
+}

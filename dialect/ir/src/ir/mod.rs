@@ -265,7 +265,10 @@ mod tests {
             results: [(ty, None)].into_iter().collect(),
             ..NewOp::default()
         };
-        let (a, b) = (ir.create(name, with_result()), ir.create(name, with_result()));
+        let (a, b) = (
+            ir.create(name, with_result()),
+            ir.create(name, with_result()),
+        );
         let (c, region) = (ir.create(name, NewOp::default()), ir.new_region());
         let (block, other) = (ir.append_block(region), ir.append_block(region));
         let (of_a, of_b) = (ir.result(a, 0), ir.result(b, 0));

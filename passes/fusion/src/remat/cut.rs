@@ -19,6 +19,7 @@ use rustc_hash::FxHashSet;
 
 use super::flow::Flow;
 use super::problem::{Kernel, Problem};
+use super::trace::{Outcome, Traces};
 
 /// Capacity that no cut pays. Finite capacities are clamped far below, so that sums do not reach it.
 const UNBOUNDED: u64 = 1 << 60;
@@ -38,22 +39,22 @@ pub(super) struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn may_load(&self, value: u32) -> bool {
+    pub fn may_load(&self, value: u32) -> bool {
         self.problem.may_load(value, self.kernel, self.written)
     }
-    fn load_price(&self, value: u32) -> u64 {
+    pub fn load_price(&self, value: u32) -> u64 {
         self.problem.load_bytes(value, self.kernel)
     }
     /// The op that may make `value` here.
-    fn producer(&self, value: u32) -> Option<u32> {
+    pub fn producer(&self, value: u32) -> Option<u32> {
         let producer = self.problem.values[value as usize].producer;
         producer.filter(|&op| self.problem.may_compute(op, self.kernel))
     }
-    fn is_native(&self, op: u32) -> bool {
+    pub fn is_native(&self, op: u32) -> bool {
         self.problem.is_native(op, self.kernel)
     }
     /// The price of computing `op` here.
-    fn price(&self, op: u32) -> u64 {
+    pub fn price(&self, op: u32) -> u64 {
         match self.is_native(op) {
             true => 0,
             false => self.problem.ops[op as usize].price,
@@ -63,16 +64,16 @@ impl Given<'_> {
 
 /// The ops of a kernel that are its own and computed in any case, and what follows from them alone. It stays the same while the kernel
 /// writes the same, and what it could load of its own results too.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Core {
     /// Ascending.
-    ops: Vec<u32>,
+    pub ops: Vec<u32>,
     /// The values that these ops make and are needed, and the inputs of the program that they read, ascending.
-    values: Vec<u32>,
+    pub values: Vec<u32>,
     /// These inputs.
     inputs: Vec<u32>,
-    /// The other values that they read.
-    reads: Vec<u32>,
+    /// The other values that they read, ascending.
+    pub reads: Vec<u32>,
     /// Bytes of the loads of these inputs.
     cost: u64,
     /// True if the kernel writes anything.
@@ -116,8 +117,33 @@ impl Core {
     }
 }
 
+/// The work of a kernel besides its core, and what it was chosen from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Choice {
+    /// Values that it loads, ascending.
+    pub loads: Vec<u32>,
+    /// Ops that it computes, ascending.
+    pub computes: Vec<u32>,
+    /// Bytes of the loads and the price of foreign ops.
+    pub cost: u64,
+    /// All values that were looked at: whether one of them is written concerns the kernel.
+    pub region: Vec<u32>,
+}
+
+impl Choice {
+    /// The same with other numbers of values and ops.
+    pub fn map(&self, value: impl Fn(&u32) -> u32, op: impl Fn(&u32) -> u32) -> Self {
+        Self {
+            loads: self.loads.iter().map(&value).collect(),
+            computes: self.computes.iter().map(op).collect(),
+            cost: self.cost,
+            region: self.region.iter().map(&value).collect(),
+        }
+    }
+}
+
 /// The work of a kernel, and what it was chosen from.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Solved {
     core: Rc<Core>,
     /// Values that it loads besides inputs of its core, ascending.
@@ -198,7 +224,7 @@ struct Found {
 }
 
 /// A value or an op that was not found.
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Solves one kernel after the other; its lists are kept from one to the next.
 #[derive(Debug, Default)]
@@ -216,8 +242,11 @@ pub(super) struct Cutter {
     /// Values by the least price of the foreign ops on a path to them, their own included, then in order of discovery.
     heap: BinaryHeap<Reverse<(u128, usize)>>,
     flow: Flow,
+    traces: Traces,
     /// Values, ops and nodes of networks looked at.
     pub work: u64,
+    /// Kernels that were solved; others looked the same.
+    pub solved: u64,
 }
 
 impl Cutter {
@@ -230,17 +259,37 @@ impl Cutter {
         let core = Rc::new(Core::new(given, base));
         self.work += (core.values.len() + core.ops.len()) as u64;
         self.work -= (base.values.len() + base.ops.len()) as u64;
-        let solved = self.force(given, &core).then(|| {
-            self.explore(given, &core);
-            let mut solved = self.cut(given, Rc::clone(&core));
-            if core.values.len() > base.values.len() {
-                solved.region.extend(&core.values);
-            }
-            solved
+        let (choice, work) = match self.traces.find(given, &core) {
+            Some(outcome) => outcome,
+            None => self.choose(given, &core),
+        };
+        self.work += work;
+        let mut choice = choice?;
+        if core.values.len() > base.values.len() {
+            choice.region.extend(&core.values);
+        }
+        Some(Solved {
+            cost: core.cost.saturating_add(choice.cost),
+            core,
+            loads: choice.loads,
+            computes: choice.computes,
+            region: choice.region,
+        })
+    }
+    /// The cheapest work besides the core, and the work of finding it.
+    fn choose(&mut self, given: Given<'_>, core: &Core) -> Outcome {
+        self.solved += 1;
+        let before = std::mem::take(&mut self.work);
+        let choice = self.force(given, core).then(|| {
+            self.explore(given, core);
+            self.cut(given)
         });
         self.work += 1 + (core.reads.len() + self.found.len() + self.ops.len()) as u64;
+        let outcome = (choice, std::mem::replace(&mut self.work, before));
+        let entered = |op: u32| self.op_place[op as usize] != NOWHERE;
+        self.traces.keep(given, core, entered, &outcome);
         self.clear();
-        solved
+        outcome
     }
     /// Forgets what was found, in time that takes no longer than finding it did.
     fn clear(&mut self) {
@@ -404,7 +453,7 @@ impl Cutter {
     }
 
     /// The work of the kernel, by the cut through the network.
-    fn cut(&mut self, given: Given<'_>, core: Rc<Core>) -> Solved {
+    fn cut(&mut self, given: Given<'_>) -> Choice {
         self.flow.clear();
         let (source, sink) = (self.flow.node(), self.flow.node());
         for found in self.found.iter_mut().filter(|f| f.role != Role::Had) {
@@ -461,9 +510,8 @@ impl Cutter {
         computes.sort_unstable();
         let prices = loads.iter().map(|&value| given.load_price(value));
         let prices = prices.chain(computes.iter().map(|&op| given.price(op)));
-        Solved {
-            cost: prices.fold(core.cost, u64::saturating_add),
-            core,
+        Choice {
+            cost: prices.fold(0, u64::saturating_add),
             loads,
             computes,
             region: self.found.iter().map(|found| found.value).collect(),

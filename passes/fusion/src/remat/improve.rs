@@ -11,7 +11,7 @@ use super::apply::apply;
 use super::cost_cache::{CostCache, drawn};
 use super::extract::{Extract, Prices};
 use super::problem::{Kernel, Solution};
-use super::search::{Search, solve};
+use super::search::Search;
 use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
@@ -58,6 +58,8 @@ pub(crate) struct Outcome {
     pub work: u64,
     /// Steps tried.
     pub steps: u64,
+    /// Kernels that were solved; others looked the same as one of them, or the problem was known.
+    pub solved: u64,
     /// Ops in the kernels that the cost model was asked about.
     pub planned_ops: u64,
     /// True if the budget ended the search.
@@ -106,9 +108,11 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
     // Kernels know one value under several names: one of each class stands for all.
     let mut names = None;
     for round in 0..=MAX_ROUNDS + MAX_CLOSING {
-        let solution = solve(&extract.problem, &extract.written, &mut search);
+        let solutions = &mut costs.planner.solutions;
+        let solution = solutions.solve(&extract.problem, &extract.written, &mut search);
         outcome.work = search.budget.spent();
         outcome.steps = search.steps;
+        outcome.solved = search.solved;
         outcome.planned_ops = costs.planner.planned_ops - planned_before;
         outcome.spent = search.budget.is_spent();
         let Some(solution) = solution.filter(|s| s.cost < extract.cost) else {

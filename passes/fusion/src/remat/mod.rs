@@ -18,7 +18,7 @@
 //! becomes; a kernel that it refuses stays as it was.
 //!
 //! Reading order: `problem.rs` (the choice as plain data, and its price), `cut.rs` (what one kernel had better
-//! load: a minimum cut), `flow.rs` (that cut), `search.rs` (what is written), `extract.rs` (from IR), `apply.rs` (to IR),
+//! load: a minimum cut), `flow.rs` (that cut), `trace.rs` (kernels that were solved before), `search.rs` (what is written), `solutions.rs` (what was solved before), `extract.rs` (from IR), `apply.rs` (to IR),
 //! `cost_cache.rs` (what kernels cost), `improve.rs` (all of it), `pass.rs`.
 
 mod apply;
@@ -30,11 +30,14 @@ mod improve;
 mod pass;
 mod problem;
 mod search;
+mod solutions;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub(crate) use cost_cache::drawn;
 pub(crate) use improve::{Config, improve};
 pub use pass::REMAT;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};
+pub(crate) use solutions::Solutions;

@@ -69,6 +69,10 @@ pub static REMAT: PassDef = PassDef {
             doc: "changes of what is written that were tried",
         },
         StatDef {
+            name: "solved",
+            doc: "kernels whose loads and ops were found by a cut: others look the same as one of them, or segment looked ahead at them",
+        },
+        StatDef {
             name: "planned-ops",
             doc: "ops in the segments that the cost model was asked about",
         },
@@ -91,6 +95,7 @@ pub static REMAT: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let mut planner = Planner::new(targets::model(ctx)?);
+    planner.solutions = ctx.kept.take().unwrap_or_default();
     recompute(ctx, &mut planner);
     crate::report::emit(ctx, &planner.model);
     Ok(())
@@ -107,6 +112,7 @@ fn recompute(ctx: &mut PassContext<'_>, planner: &mut Planner) {
     positions::settle(ctx.ir, ctx.op);
     ctx.count("work", outcome.work);
     ctx.count("steps", outcome.steps);
+    ctx.count("solved", outcome.solved);
     ctx.count("planned-ops", outcome.planned_ops);
     ctx.count("spent", u64::from(outcome.spent));
     ctx.count("closed", outcome.closed);

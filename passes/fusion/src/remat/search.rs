@@ -26,12 +26,18 @@ pub struct Search {
     pub budget: Budget,
     /// Steps tried.
     pub steps: u64,
+    /// Kernels that were solved; others looked the same as one of them.
+    pub solved: u64,
 }
 
 impl Search {
     /// A search that tried nothing.
     pub const fn new(budget: Budget) -> Self {
-        Self { budget, steps: 0 }
+        Self {
+            budget,
+            steps: 0,
+            solved: 0,
+        }
     }
 }
 
@@ -40,9 +46,11 @@ pub fn solve(problem: &Problem, now: &[bool], search: &mut Search) -> Option<Sol
     let mut starts = vec![now.to_vec(), unavoidable(problem, search)];
     starts.dedup();
     let mut walks = Vec::with_capacity(starts.len());
+    let mut cutter = Cutter::default();
     for start in starts {
-        if let Some(mut walk) = Walk::new(problem, start, search) {
+        if let Some(mut walk) = Walk::new(problem, start, std::mem::take(&mut cutter), search) {
             walk.descend(problem, search);
+            cutter = std::mem::take(&mut walk.cutter);
             walks.push(walk);
         }
     }
@@ -58,7 +66,7 @@ pub(super) fn evaluate(
     written: &[bool],
     search: &mut Search,
 ) -> Option<Solution> {
-    let walk = Walk::new(problem, written.to_vec(), search);
+    let walk = Walk::new(problem, written.to_vec(), Cutter::default(), search);
     walk.map(|w| w.solution())
 }
 
@@ -111,14 +119,19 @@ struct Walk {
 
 impl Walk {
     /// `None` where some kernel cannot have what it needs.
-    fn new(problem: &Problem, written: Vec<bool>, search: &mut Search) -> Option<Self> {
+    fn new(
+        problem: &Problem,
+        written: Vec<bool>,
+        cutter: Cutter,
+        search: &mut Search,
+    ) -> Option<Self> {
         let mut walk = Self {
             near: vec![SmallVec::new(); problem.values.len()],
             changed: vec![search.steps + 1; problem.kernels as usize],
             tried: vec![0; problem.values.len()],
             kernels: Vec::with_capacity(problem.kernels as usize),
             cost: 0,
-            cutter: Cutter::default(),
+            cutter,
             written,
         };
         let all = walk.written.iter().zip(0u32..).filter(|(w, _)| **w);
@@ -149,6 +162,7 @@ impl Walk {
         };
         let solved = self.cutter.solve(given, known);
         search.budget.spend(std::mem::take(&mut self.cutter.work));
+        search.solved += std::mem::take(&mut self.cutter.solved);
         solved
     }
     /// Enters a kernel in the lists of the values that it looked at.

@@ -305,6 +305,8 @@ fn search(
     positions::settle(ctx.ir, program);
     tell(ctx, &found.records[told..]);
     count(ctx, &found.records, &planner);
+    // Rematerialization begins with what rounds looked ahead at.
+    ctx.kept.leave(planner.solutions);
     Ok(found.records)
 }
 

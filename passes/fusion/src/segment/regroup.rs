@@ -2,7 +2,8 @@
 //!
 //! A window slides over the groups in run order. The ops of the groups inside are taken apart into parts that no better
 //! grouping parts (`lower_bound.rs`), and where these are few, put together in the best way there is (`exact.rs`). A window begins
-//! as wide as it may be and becomes narrower until its parts are few enough; it may be a single group.
+//! as wide as it may be and becomes narrower until its parts are few enough; it may be a single group. Of windows that look the same, as
+//! those of equal layers do, one is looked at.
 //!
 //! ```text
 //! merged: {a b} {c d e}     parts: a, b, c, {d e}     optimum: {a b c} {d e}
@@ -12,9 +13,9 @@
 //! comes first in the program is served first. Neighbours in run order can be regrouped freely: nothing between them depends
 //! on either. Ops with a hint stay where they are.
 
-use fuser_analysis::cost::{Cost, Objective};
+use fuser_analysis::cost::{Copies, Cost, Objective};
 use fuser_ir::{Ir, Traits};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::exact::{self, Bounds, Found};
 use super::graph::{Graph, Index};
@@ -32,10 +33,17 @@ pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Gr
     let share = Budget::restarts(search.graph.len());
     let end = search.planner.budget.left().saturating_sub(share);
     let mut first = 0;
+    // What windows look like in which there is nothing better.
+    let mut best = FxHashSet::default();
     while first < groups.len() && search.planner.budget.left() > end {
         search.planner.budget.spend(1);
-        let found = best_window(search, &groups[first..]);
-        match found {
+        let window = &groups[first..first + widest(&groups[first..])];
+        let look = look(search, window);
+        if best.contains(&look) {
+            first += 1;
+            continue;
+        }
+        match best_window(search, window) {
             Some((count, found)) => {
                 let window = &groups[first..first + count];
                 let record = record(search, window, &found);
@@ -44,20 +52,54 @@ pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Gr
                 // What changed may go further with what stands before it.
                 first = first.saturating_sub(WINDOW);
             }
-            None => first += 1,
+            None => {
+                best.insert(look);
+                first += 1;
+            }
         }
     }
     groups
 }
 
-/// The widest window at the front of `groups` that can be looked at, and its groups where others cost less.
-fn best_window(search: &mut Search<'_>, groups: &[Group]) -> Option<(usize, Vec<Group>)> {
+/// The number of groups in the widest window at the front of `groups`.
+fn widest(groups: &[Group]) -> usize {
     let mut ops = 0;
     let fits = groups.iter().take_while(|group| {
         ops += group.members.len();
         ops <= WINDOW
     });
-    let mut count = fits.count().max(1);
+    fits.count().max(1)
+}
+
+/// All that the best groups of a window depend on, as numbers: its ops, their groups and the costs of these.
+fn look(search: &mut Search<'_>, window: &[Group]) -> Vec<u32> {
+    let (ir, graph) = (search.ir, search.graph);
+    let numbered = window.iter().zip(0u32..);
+    let groups =
+        numbered.flat_map(|(group, number)| group.members.iter().map(move |&m| (m, number)));
+    let groups: FxHashMap<Index, u32> = groups.collect();
+    let members: Vec<Index> = window.iter().flat_map(|g| g.members.clone()).collect();
+    let all = graph.with_free(&members);
+    let ops = graph.ops_at(&all);
+    let mut look = search.planner.key(ir, &ops, &Copies::default());
+    for (&op, &node) in all.iter().zip(&ops) {
+        let hinted = ir.get_attr(node, "fusion.hint").is_some();
+        look.push(groups.get(&op).map_or(0, |number| number + 1));
+        look.push(hinted.into());
+        let reads = graph.reads[op as usize].iter();
+        look.extend(reads.map(|&e| u32::from(graph.edges[e as usize].producer.is_some())));
+    }
+    for group in window {
+        look.push(group.settled.into());
+        let cost = group.cost_result.as_ref().map_or(0, |v| v.cost.bytes());
+        look.extend([cost as u32, (cost >> 32) as u32]);
+    }
+    look
+}
+
+/// The widest window at the front of `groups` that can be looked at, and its groups where others cost less.
+fn best_window(search: &mut Search<'_>, groups: &[Group]) -> Option<(usize, Vec<Group>)> {
+    let mut count = groups.len();
     loop {
         match best(search, &groups[..count]) {
             Found::Best(found) => return Some((count, found)),
