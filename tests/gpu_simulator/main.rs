@@ -224,6 +224,33 @@ fn short_rows_share_a_block() {
     }
 }
 
+/// Rows of a named length: a length that is a multiple of 16 is loaded and stored in vectors, each sector once; any other is right as well.
+#[test]
+fn rows_of_named_lengths_are_vectors_where_they_can_be() {
+    let text = "task.program @f(%x: tensor<[B]x[N]xbf16>) -> tensor<[B]x[N]xbf16> {
+  %w = fusion.cast %x to f32
+  %m = fusion.max %w dims [1]
+  %b = fusion.broadcast %m dims [0] shape [[B], [N]]
+  %d = fusion.sub %w, %b
+  %e = fusion.exp %d
+  %y = fusion.cast %e to bf16
+  task.return %y
+}";
+    for (rows, columns) in [(5, 0), (3, 16), (5, 272), (7, 17), (2, 257)] {
+        let mut program = Program::new("named rows", text, "f");
+        program.extents = vec![("B".to_owned(), rows), ("N".to_owned(), columns)];
+        for machine in ["sm_90,order=reverse", "sm_80,order=random,seed=1"] {
+            assert_eq!(failure(&program, machine), None);
+        }
+        if columns == 272 {
+            let counts = counts(&program);
+            let sectors = (rows * columns) as u64 * 2 / 32;
+            assert_eq!(counts["loads.sectors"], sectors);
+            assert_eq!(counts["stores.sectors"], sectors);
+        }
+    }
+}
+
 /// Tiles of a transposition: whole, cut off along one axis or both, and longer than the axes are.
 #[test]
 fn transpositions_keep_within_their_axes() {

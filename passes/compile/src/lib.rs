@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::executors;
 use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
+use fuser_passes::use_multiples::MULTIPLES;
 
 fuser_ir::codes! {
     /// No plan can be made of a lowered program.
@@ -85,6 +86,8 @@ pub struct CompileOptions {
     pub shapes: BTreeMap<String, u64>,
     /// The length that others are taken to have.
     pub nominal: Option<u64>,
+    /// Named extents that are multiples of a power of two: kernels are made for such extents only.
+    pub multiples: BTreeMap<String, u32>,
     /// The executors that may run products as a whole: names with commas between, `none`, or `all`, as an empty text.
     pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
@@ -118,6 +121,9 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let others = options.nominal.map(|n| (OTHERS, n));
     let shapes = options.shapes.iter().map(|(name, n)| (name.as_str(), *n));
     for_shapes(&mut pipeline, shapes.chain(others));
+    let multiples = options.multiples.iter();
+    let multiples: Vec<String> = multiples.map(|(name, of)| format!("{name}={of}")).collect();
+    pipeline.fill_option(MULTIPLES.name, &multiples.join(","));
     for_executors(&mut pipeline, &options.executors);
     Ok(pipeline)
 }

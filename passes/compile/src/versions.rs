@@ -6,6 +6,9 @@
 //! long that nothing fits that depends on them: then the plan keeps what is of static size, or nothing. The first version
 //! whose requirements hold is the one that runs.
 //!
+//! On a GPU rows whose length is named begin anywhere, and are loaded element by element. Each plan but the last is therefore preceded by
+//! the same for extents that are multiples of [`ALIGNED`], by which rows are apart: it loads vectors, and has no rest.
+//!
 //! A version is planned where none before it runs, and its kernels are compiled when it runs. An artifact, which runs without a
 //! compiler, has the code of all.
 //!
@@ -13,18 +16,21 @@
 //! nothing, or else a kernel of it stood in the text. On a CPU the requirement is one of speed, that the caches hold it, and the last
 //! version runs whatever it requires. Threads may ask at a time: what one compiles, the others wait for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use fuser_artifact::{Artifact, Bound, SizeExpr, Step};
-use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
+use fuser_artifact::{Artifact, Bound, Multiple, SizeExpr, Step};
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place, TypeKind};
 
 use super::code::{check, generate};
-use super::{CompileOptions, Compiled, Lowered, TOO_LARGE, Target, lower, one};
+use super::{CompileOptions, Compiled, Lowered, TOO_LARGE, Target, find_program, lower, one};
 
 /// A length so great that no fast memory holds an axis of it, and so small that bytes of two such axes can be compared.
 const LONG: u64 = 1 << 26;
+
+/// The elements that rows of named lengths are multiples of, in the versions for those that are: 16 bytes of the narrowest type.
+const ALIGNED: u32 = 16;
 
 /// A program whose versions are compiled when extents first ask for them.
 pub struct Versions {
@@ -56,6 +62,7 @@ struct Planned {
     lowered: Lowered,
     /// Without the memory that the code has of its own.
     requires: Vec<Bound>,
+    multiples: Vec<Multiple>,
     /// Milliseconds that it took.
     ms: f64,
 }
@@ -68,10 +75,15 @@ impl Versions {
             planned: OnceLock::new(),
             compiled: OnceLock::new(),
         };
+        let apart = match options.target.is_gpu() {
+            true => apart(&original, module, options),
+            false => Vec::new(),
+        };
+        let plans = plans(options, &apart).into_iter().map(plan).collect();
         Self {
             original,
             module,
-            plans: plans(options).into_iter().map(plan).collect(),
+            plans,
         }
     }
 
@@ -120,14 +132,14 @@ impl Versions {
                 refused.get_or_insert_with(|| planned.too_large(never, &plan.options.target));
                 continue;
             }
-            if found
-                .last()
-                .is_some_and(|last| last.1.requires == *requires)
-            {
+            let same = |(_, last): &&(&Plan, &Planned)| {
+                last.requires == *requires && last.multiples == planned.multiples
+            };
+            if found.iter().any(|earlier| same(&earlier)) {
                 continue;
             }
             found.push((plan, planned));
-            let runs = |requires: &[Bound]| holds(artifact, requires, extents);
+            let runs = |requires: &[Bound]| holds(artifact, requires, &planned.multiples, extents);
             if runs(requires) && runs(&plan.compiled(self)?.artifact.requires) {
                 break;
             }
@@ -146,10 +158,17 @@ impl Plan {
             let mut ir = of.original.clone();
             let lowered = lower(&mut ir, of.module, &self.options)?;
             let requires = require(&lowered.artifact, &self.options.target);
+            let of = |(name, of): (&String, &u32)| {
+                let extent = lowered.artifact.extents.iter().position(|n| n == name)?;
+                let extent = u32::try_from(extent).ok()?;
+                Some(Multiple { extent, of: *of })
+            };
+            let multiples = self.options.multiples.iter().filter_map(of).collect();
             Ok(Planned {
                 ir,
                 lowered,
                 requires,
+                multiples,
                 ms: start.elapsed().as_secs_f64() * 1e3,
             })
         };
@@ -164,6 +183,7 @@ impl Plan {
             let start = Instant::now();
             let mut artifact = generate(&planned.ir, of.module, &planned.lowered, &self.options)?;
             artifact.requires = require(&artifact, &self.options.target);
+            artifact.multiples.clone_from(&planned.multiples);
             if let Some(never) = artifact.requires.iter().find(|bound| is_never(bound)) {
                 return Err(one(planned.too_large(never, &self.options.target)));
             }
@@ -199,13 +219,19 @@ impl Planned {
 }
 
 /// True if all that is required holds under these extents; what depends on one that is not given does not.
-fn holds(artifact: &Artifact, requires: &[Bound], extents: &BTreeMap<String, i64>) -> bool {
+fn holds(
+    artifact: &Artifact,
+    requires: &[Bound],
+    multiples: &[Multiple],
+    extents: &BTreeMap<String, i64>,
+) -> bool {
     let values = artifact
         .extents
         .iter()
         .map(|name| extents.get(name).copied());
     let values: Vec<i64> = values.collect::<Option<_>>().unwrap_or_default();
     requires.iter().all(|bound| bound.holds(&values))
+        && multiples.iter().all(|multiple| multiple.holds(&values))
 }
 
 /// True if a requirement holds under no extents.
@@ -213,8 +239,9 @@ fn is_never(bound: &Bound) -> bool {
     bound.bytes.as_constant().is_some() && !bound.holds(&[])
 }
 
-/// The plans in the order in which they are tried: as asked, for long extents, and with nothing in fast memory.
-fn plans(options: &CompileOptions) -> Vec<CompileOptions> {
+/// The plans in the order in which they are tried: as asked, for long extents, and with nothing in fast memory; each of the first two
+/// once more before for extents in `apart` that are multiples of [`ALIGNED`], if there are any.
+fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     let long = CompileOptions {
         nominal: Some(LONG),
         shapes: Default::default(),
@@ -222,9 +249,50 @@ fn plans(options: &CompileOptions) -> Vec<CompileOptions> {
     };
     let mut none = long.clone();
     none.target.tile_bytes = 0;
-    match options.target.is_gpu() {
-        true => vec![options.clone(), long, none],
-        false => vec![options.clone(), long],
+    let aligned = |options: &CompileOptions| {
+        let multiples = apart.iter().map(|name| (name.clone(), ALIGNED)).collect();
+        let aligned = CompileOptions {
+            multiples,
+            ..options.clone()
+        };
+        (!apart.is_empty()).then_some(aligned)
+    };
+    let (first, second) = (aligned(options), aligned(&long));
+    let plans = [first, Some(options.clone()), second, Some(long)].into_iter();
+    let last = options.target.is_gpu().then_some(none);
+    plans.chain([last]).flatten().collect()
+}
+
+/// The named extents by which rows of the program's tensors are apart, of some tensor of several axes the innermost one, unless the lengths
+/// that are given say that they are no multiples of [`ALIGNED`].
+fn apart(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<String> {
+    let Ok(program) = find_program(ir, module, options.program.as_deref()) else {
+        return Vec::new();
+    };
+    let mut names = BTreeSet::new();
+    let args = ir.body(program, 0).map(|body| ir.args(body).to_vec());
+    let results = ir.walk(program).into_iter().flat_map(|op| ir.results(op));
+    for value in args.iter().flatten().chain(results) {
+        let TypeKind::Tensor(tensor) = ir.value_kind(*value) else {
+            continue;
+        };
+        let Some(inner) = tensor.dims.last().filter(|_| tensor.dims.len() > 1) else {
+            continue;
+        };
+        let expr = ir.extent_as_expr(inner.extent);
+        if let Some([(names_of, 1)]) = expr.as_ref().map(|expr| expr.terms.as_slice())
+            && let [name] = names_of.as_slice()
+        {
+            names.insert(ir.str(*name).to_owned());
+        }
+    }
+    let given = |name: &String| options.shapes.get(name).copied().unwrap_or(0);
+    match names
+        .iter()
+        .any(|name| given(name) % u64::from(ALIGNED) != 0)
+    {
+        true => Vec::new(),
+        false => names.into_iter().collect(),
     }
 }
 

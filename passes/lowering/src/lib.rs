@@ -2,7 +2,7 @@
 //!
 //! Reading order: `spec` (the loops of a sweep, as its clauses say), `schedule` (chooses them and writes the clauses),
 //! `protect_updates` (which results overwrite their argument), `lower` (makes kernels of sweeps), `trial` (whether a schedule can be
-//! lowered: what `schedule` asks of `lower`, and all of it), `merge_kernels` (equal kernels become one), `keep_in_registers` and
+//! lowered: what `schedule` asks of `lower`, and all of it), `use_multiples` (extents of which more is known), `merge_kernels` (equal kernels become one), `keep_in_registers` and
 //! `place_barriers` (what the threads of a block share).
 //!
 //! Never decides which ops share a kernel, but where a segment has none; generates no code.
@@ -16,3 +16,4 @@ pub mod protect_updates;
 pub mod schedule;
 pub mod spec;
 mod trial;
+pub mod use_multiples;

@@ -14,6 +14,7 @@ pub use fuser_fusion::{
 };
 pub use fuser_lowering::{
     keep_in_registers, lower, merge_kernels, place_barriers, protect_updates, schedule, spec,
+    use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
@@ -52,6 +53,7 @@ pub static PASSES: &[&PassDef] = &[
     &schedule::SCHEDULE,
     &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
+    &use_multiples::USE_MULTIPLES,
     &merge_kernels::MERGE_KERNELS,
     &keep_in_registers::KEEP_IN_REGISTERS,
     &place_barriers::PLACE_BARRIERS,
@@ -87,7 +89,7 @@ pub const FRONT: &str = front!();
 /// The passes on a scheduled module.
 macro_rules! back {
     () => {
-        "lower-to-kernel,cse,merge-kernels,keep-in-registers,place-barriers"
+        "lower-to-kernel,use-multiples,cse,merge-kernels,keep-in-registers,place-barriers"
     };
 }
 
@@ -103,6 +105,7 @@ static FUSE: PipelineDef = PipelineDef {
     // takes, before anything looks at walks over
     // data; `preseg` then sees their casts. Segments are drawn once nothing can simplify any more; what they hand to each other is cut
     // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
+    // What is known of extents goes into the kernels before equal ones are merged, as those may have other extents.
     // Lowering writes the same index arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.
     // What one thread alone touches moves to its registers; barriers stand between what is left.
     text: concat!(

@@ -10,7 +10,7 @@ use crate::size::SizeExpr;
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct Artifact {
     /// Conditions on the extents under which this version runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<Bound>,
+    /// Further conditions: extents that are multiples of a number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub multiples: Vec<Multiple>,
     /// The version that runs where it does not hold: the same program with kernels, buffers and steps of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Box<Artifact>>,
@@ -56,6 +59,21 @@ impl Bound {
     }
 }
 
+/// An extent, by its number, that is a multiple of a positive number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Multiple {
+    pub extent: u32,
+    pub of: u32,
+}
+
+impl Multiple {
+    /// True if it is one, given the extents.
+    pub fn holds(&self, extents: &[i64]) -> bool {
+        let value = extents.get(self.extent as usize);
+        value.is_some_and(|value| value.checked_rem(self.of.into()) == Some(0))
+    }
+}
+
 impl Artifact {
     /// An artifact of the current version with nothing in it.
     pub fn new(program: impl Into<String>, target: Target) -> Artifact {
@@ -72,6 +90,7 @@ impl Artifact {
             segments: Vec::new(),
             updates: Vec::new(),
             requires: Vec::new(),
+            multiples: Vec::new(),
             otherwise: None,
         }
     }
@@ -86,11 +105,20 @@ impl Artifact {
         let mut last = 0;
         for (number, version) in self.versions().enumerate() {
             last = number;
-            if version.requires.iter().all(|bound| bound.holds(extents)) {
+            if version.runs_under(extents) {
                 break;
             }
         }
         last
+    }
+
+    /// True if all holds that this version requires of the extents.
+    pub fn runs_under(&self, extents: &[i64]) -> bool {
+        self.requires.iter().all(|bound| bound.holds(extents))
+            && self
+                .multiples
+                .iter()
+                .all(|multiple| multiple.holds(extents))
     }
 
     /// The number of that version, counted from 1, and how many there are.

@@ -31,6 +31,7 @@ pub enum Entry {
     Update(usize),
     /// A bound of a version, or the version itself.
     Bound(usize),
+    Multiple(usize),
     Version(usize),
 }
 
@@ -144,6 +145,7 @@ impl fmt::Display for Entry {
             Entry::Segment(index) => write!(f, "segments[{index}]"),
             Entry::Update(index) => write!(f, "updates[{index}]"),
             Entry::Bound(index) => write!(f, "requires[{index}]"),
+            Entry::Multiple(index) => write!(f, "multiples[{index}]"),
             Entry::Version(index) => write!(f, "version {index}"),
         }
     }

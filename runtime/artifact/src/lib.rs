@@ -34,7 +34,7 @@ mod validate;
 
 pub use artifact::{
     Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, KernelCode,
-    SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
+    Multiple, SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
 };
 pub use dtype::{DType, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};

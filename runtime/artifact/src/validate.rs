@@ -71,6 +71,10 @@ impl Artifact {
             let sound = known.and_then(|()| self.check_size(&bound.bytes));
             at(Entry::Bound(index), sound)?;
         }
+        for (index, multiple) in self.multiples.iter().enumerate() {
+            let known = lookup(&self.extents, "extents", multiple.extent).map(|_| ());
+            at(Entry::Multiple(index), known)?;
+        }
         let homes: BTreeSet<u32> = self.outputs.iter().map(|output| output.buffer).collect();
         let check_update =
             |(i, u): (usize, &u32)| at(Entry::Update(i), self.check_update(*u, &homes));

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::compute::{self, Compute, Row};
 use crate::error::{PtxError, PtxFault};
 use crate::text::{Function, Module, Operand, Statement, StatementKind, Variable};
+use crate::widened;
 
 /// A register: an index into those of a warp.
 pub type Register = u32;
@@ -152,6 +153,8 @@ pub enum Action {
         size: usize,
         /// True if elements are extended by their signs.
         signed: bool,
+        /// Bytes up to the end of the last element that a step reads.
+        checked: usize,
     },
     /// Stores registers to consecutive elements.
     Store {
@@ -330,6 +333,7 @@ pub fn decode<'a>(
     decoder.step(None, Action::Exit, kernel.line, None)?;
     let mut steps = decoder.steps;
     mark_leaders(&mut steps);
+    widened::find(&mut steps, decoder.registers as usize);
     Ok(Kernel {
         name: kernel.name.to_owned(),
         steps,
@@ -898,6 +902,7 @@ impl<'a> Decoder<'a, '_> {
             offset,
             size,
             signed,
+            checked: size * count,
         };
         self.step(this.guard, action, this.line, Some(class_of_space(space)))
     }

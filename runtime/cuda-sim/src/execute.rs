@@ -478,12 +478,13 @@ impl Machine<'_> {
         }
     }
 
-    /// The bytes of an access by a thread, once it is known to be allowed.
+    /// The bytes of an access by a thread, once it is known to be allowed; the first `checked` of them are used.
     fn bytes(
         &mut self,
         line: u32,
         thread: u32,
         (space, address, size, writes): (Space, u64, usize, bool),
+        checked: usize,
     ) -> Result<&mut [u8], Finding> {
         let outside = FindingKind::OutOfBounds {
             space,
@@ -508,7 +509,7 @@ impl Machine<'_> {
                     ..epoch
                 };
                 let uses = &mut self.uses;
-                let clash = uses.note(start, size, writes, true, thread, &own, &|_| false);
+                let clash = uses.note(start, checked, writes, true, thread, &own, &|_| false);
                 clash.map(|(at, clash)| (at as u64, clash))
             }
             Space::Global => {
@@ -517,7 +518,7 @@ impl Machine<'_> {
                 };
                 let clash = allocation
                     .uses
-                    .note(offset, size, writes, false, thread, &epoch, &ordered);
+                    .note(offset, checked, writes, false, thread, &epoch, &ordered);
                 clash.map(|(at, clash)| (allocation.start + at as u64, clash))
             }
         };
@@ -553,6 +554,7 @@ impl Machine<'_> {
             offset,
             size,
             signed,
+            checked,
         } = &step.action
         else {
             return Ok(());
@@ -580,7 +582,7 @@ impl Machine<'_> {
                     found.ok_or_else(|| self.finding(step.line, thread, kind))?
                 }
                 Space::Global | Space::Shared => {
-                    self.bytes(step.line, thread, (*space, address, whole, false))?
+                    self.bytes(step.line, thread, (*space, address, whole, false), *checked)?
                 }
             };
             for ((register, mask), element) in to.iter().zip(bytes.chunks_exact(*size)) {
@@ -626,7 +628,7 @@ impl Machine<'_> {
         for lane in lanes(active) {
             let (thread, address) = (warp.first + lane as u32, addresses[lane]);
             touched.push(address);
-            let bytes = self.bytes(step.line, thread, (*space, address, whole, true))?;
+            let bytes = self.bytes(step.line, thread, (*space, address, whole, true), whole)?;
             for (register, element) in from.iter().zip(bytes.chunks_exact_mut(*size)) {
                 let bits = warp.registers[*register as usize][lane];
                 element.copy_from_slice(&bits.to_le_bytes()[..*size]);

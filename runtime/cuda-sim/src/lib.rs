@@ -24,3 +24,4 @@ pub mod finding;
 pub mod memory;
 pub mod order;
 pub mod text;
+pub mod widened;

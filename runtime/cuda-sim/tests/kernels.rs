@@ -141,6 +141,29 @@ fn a_missing_barrier_is_a_race() {
     assert!(found.text.contains("race in shared memory: "), "{found:?}");
 }
 
+/// A load of four words of which three are read, as LLVM makes one of three: the fourth is nobody's, or is written beside it.
+#[test]
+fn what_a_widened_load_reads_beyond_is_no_mistake() {
+    let body = |last: &str| {
+        format!(
+            "mov.u32 %r9, buf;\nshl.b32 %r3, %r1, 4;\nadd.u32 %r3, %r9, %r3;\ncvt.u64.u32 %rd5, %r3;\n\
+             st.shared.b32 [%rd5], %r1;\nst.shared.b32 [%rd5+4], %r1;\nst.shared.b32 [%rd5+8], %r1;\n\
+             ld.shared.v4.b32 {{%r4, %r5, %r6, %r7}}, [%rd5];\n\
+             add.u32 %r4, %r4, %r5;\nadd.u32 %r4, %r4, {last};\nst.global.b32 [%rd3], %r4;"
+        )
+    };
+    let shared = ".shared .align 16 .b8 buf[512];";
+    let (words, _) = run("sm_80", &kernel(shared, &body("%r6")), &[0; 32], 1, 32).unwrap();
+    assert!((0..32).all(|thread| words[thread] == 3 * thread as u32));
+    let failure = error(shared, &body("%r7"), 32);
+    assert!(
+        failure
+            .text
+            .starts_with("shared memory that nobody wrote is read at byte"),
+        "{failure:?}"
+    );
+}
+
 #[test]
 fn blocks_are_not_ordered() {
     let ptx = kernel("", "st.global.b32 [%rd3], %r1;");

@@ -1,0 +1,226 @@
+//! Named extents that are known to be multiples of a power of two.
+//!
+//! Where a row's length is a multiple of a vector's lanes, rows begin where vectors do and end with one: no load comes apart, and no
+//! loop is left over. The pass writes what is known into the kernels, as a mask, and folds what follows from it.
+//!
+//! ```text
+//! %rest = fusion.rem %N, 8                                   %mask = fusion.constant value -16
+//! %whole = fusion.sub %N, %rest                              %n = fusion.and %N, %mask
+//! kernel.for 0, %whole, 8 { ... }                       =>   kernel.for 0, %n, 8 { ... }
+//! %s = kernel.for %whole, %N, 1, %zero { ... }               %zero, in the place of %s
+//! ```
+//!
+//! Never assumes anything that its option does not say: a kernel means the same as before for the extents that the option allows, and
+//! nothing for others, so that whoever gives the option must not launch it for these.
+
+use fuser_analysis::targets::UNKNOWN_OPTION;
+use fuser_dialects::{fusion, kernel};
+use fuser_ir::def::Computes;
+use fuser_ir::types::Extent;
+use fuser_ir::{AttrKind, DType, Diagnostics, Ir, NewOp, Op, Sym, Value};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+use rustc_hash::FxHashMap;
+
+/// The option that says which extents are multiples, and of what.
+pub const MULTIPLES: OptionDef = OptionDef {
+    name: "multiples",
+    kind: OptionKind::List,
+    default: "",
+    doc: "named extents that are multiples of a power of two: N=16,S=16",
+};
+
+/// `use-multiples`
+pub static USE_MULTIPLES: PassDef = PassDef {
+    name: "use-multiples",
+    summary: "folds what follows from extents that are multiples of a power of two",
+    doc: "In each `kernel.func` that is launched with an extent of `multiples`: the extent is masked, so that later passes and code \
+          generation see its low bits, remainders of it are folded to 0, and loops that run nothing then are erased.",
+    anchor: &["builtin.module"],
+    options: &[MULTIPLES],
+    statistics: &[
+        StatDef {
+            name: "extents",
+            doc: "extents masked",
+        },
+        StatDef {
+            name: "loops",
+            doc: "loops erased",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let known = multiples(ctx)?;
+    if known.is_empty() {
+        return Ok(());
+    }
+    for (func, launch) in launched_once(ctx.ir, ctx.op) {
+        let masked = mask(ctx.ir, func, launch, &known);
+        ctx.count("extents", masked.len() as u64);
+        let loops = fold(ctx.ir, func, masked);
+        ctx.count("loops", loops);
+    }
+    Ok(())
+}
+
+/// The extents of the option.
+fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnostics> {
+    let mut known = FxHashMap::default();
+    for item in ctx.options.list(MULTIPLES.name) {
+        let pair = item.split_once('=');
+        let of = pair.and_then(|(name, of)| Some((name.trim(), of.trim().parse::<u32>().ok()?)));
+        let Some((name, of)) = of.filter(|(_, of)| of.is_power_of_two()) else {
+            let message = format!("'{item}' is not of the form NAME=POWER, with a power of two");
+            let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
+            return Err(Diagnostics { items: vec![error] });
+        };
+        if let Some(name) = ctx.ir.strings.lookup(name) {
+            known.insert(name, i64::from(of));
+        }
+    }
+    Ok(known)
+}
+
+/// The kernels that one launch calls, and that launch: where several call a kernel, its extents may be others in each.
+fn launched_once(ir: &Ir, module: Op) -> Vec<(Op, Op)> {
+    let mut launches: FxHashMap<Sym, Vec<Op>> = FxHashMap::default();
+    for op in ir.walk(module) {
+        if let (true, Some(AttrKind::SymbolRef(path))) =
+            (ir.is(op, &kernel::LAUNCH), ir.attr_of(op, "callee"))
+        {
+            launches.entry(path[0]).or_default().push(op);
+        }
+    }
+    let funcs = ir.children(module).into_iter();
+    let funcs = funcs.filter(|&op| ir.is(op, &kernel::FUNC));
+    let launched = funcs.filter_map(|func| {
+        let name = ir.attr_of(func, "sym_name")?.as_string()?;
+        match launches.get(&name)?.as_slice() {
+            [launch] => Some((func, *launch)),
+            _ => None,
+        }
+    });
+    launched.collect()
+}
+
+/// Masks the extents of `func` that are multiples; what each masked value is a multiple of.
+fn mask(ir: &mut Ir, func: Op, launch: Op, known: &FxHashMap<Sym, i64>) -> FxHashMap<Value, i64> {
+    let mut masked = FxHashMap::default();
+    let (Some(AttrKind::Extents(dims)), Some(body)) =
+        (ir.attr_of(launch, "extents"), ir.body(func, 0))
+    else {
+        return masked;
+    };
+    let names: Vec<Extent> = dims.iter().map(|dim| dim.extent).collect();
+    let params = ir.args(body).to_vec();
+    let first = params.len().saturating_sub(names.len());
+    for (&param, extent) in params[first..].iter().zip(names) {
+        let Some(&of) = name_of(ir, extent).and_then(|name| known.get(&name)) else {
+            continue;
+        };
+        let bits = constant(ir, -of);
+        let ty = ir.value_type(param);
+        let new = NewOp {
+            operands: [param, ir.result(bits, 0)].into_iter().collect(),
+            results: [(ty, None)].into_iter().collect(),
+            loc: Some(ir.op_loc(func)),
+            ..NewOp::default()
+        };
+        let and = ir.create_op(&fusion::AND, new);
+        let value = ir.result(and, 0);
+        let own = ir.operand_uses(and)[0];
+        ir.replace_uses_if(param, value, |_, slot| slot != own);
+        ir.prepend_op(body, and);
+        ir.prepend_op(body, bits);
+        masked.insert(value, of);
+    }
+    masked
+}
+
+/// The name, where an extent is one.
+fn name_of(ir: &Ir, extent: Extent) -> Option<Sym> {
+    match ir.extent_as_expr(extent)?.terms.as_slice() {
+        [(names, 1)] if names.len() == 1 => Some(names[0]),
+        _ => None,
+    }
+}
+
+/// A constant index that stands nowhere yet.
+fn constant(ir: &mut Ir, value: i64) -> Op {
+    let ty = ir.scalar(DType::Index);
+    let attr = ir.attr(AttrKind::Int {
+        value: value.into(),
+        ty,
+    });
+    let new = NewOp {
+        results: [(ty, None)].into_iter().collect(),
+        attrs: [(ir.sym("value"), attr)].into_iter().collect(),
+        ..NewOp::default()
+    };
+    ir.create_op(&fusion::CONSTANT, new)
+}
+
+/// Folds what follows from the multiples, in program order; the number of loops erased.
+fn fold(ir: &mut Ir, func: Op, mut multiples: FxHashMap<Value, i64>) -> u64 {
+    if multiples.is_empty() {
+        return 0;
+    }
+    let mut erased = 0;
+    for op in ir.walk(func) {
+        if ir.is_erased(op) {
+            continue;
+        }
+        if ir.is(op, &kernel::FOR) && ir.operand(op, 0) == ir.operand(op, 1) {
+            let values: Vec<Value> = ir.operands(op).skip(3).collect();
+            let results = ir.results(op).to_vec();
+            for (result, value) in results.into_iter().zip(values) {
+                ir.replace_all_uses(result, value);
+            }
+            ir.erase(op);
+            erased += 1;
+        } else if ir.operand_count(op) == 2 && ir.results(op).len() == 1 {
+            fold_index(ir, op, &mut multiples);
+        }
+    }
+    erased
+}
+
+/// Folds one op of index arithmetic, or finds what its result is a multiple of.
+fn fold_index(ir: &mut Ir, op: Op, multiples: &mut FxHashMap<Value, i64>) {
+    let Some(computes) = ir.computes(op) else {
+        return;
+    };
+    let (a, b, result) = (ir.operand(op, 0), ir.operand(op, 1), ir.result(op, 0));
+    let known = |value: Value| match literal(ir, value) {
+        Some(0) => i64::MAX,
+        Some(value) => 1 << value.trailing_zeros().min(62),
+        None => multiples.get(&value).copied().unwrap_or(1),
+    };
+    let of = match computes {
+        Computes::Rem if literal(ir, b).is_some_and(|by| by > 0 && known(a) % by == 0) => {
+            let zero = constant(ir, 0);
+            ir.insert_before(op, zero);
+            let zero = ir.result(zero, 0);
+            ir.replace_all_uses(result, zero);
+            return ir.erase(op);
+        }
+        Computes::Sub if literal(ir, b) == Some(0) => {
+            ir.replace_all_uses(result, a);
+            return ir.erase(op);
+        }
+        Computes::Add | Computes::Sub | Computes::Min | Computes::Max => known(a).min(known(b)),
+        Computes::Mul => known(a).saturating_mul(known(b)).min(1 << 32),
+        _ => return,
+    };
+    if of > 1 && of != i64::MAX {
+        multiples.insert(result, of);
+    }
+}
+
+/// The value of a constant.
+fn literal(ir: &Ir, value: Value) -> Option<i64> {
+    ir.made_as(value, Computes::Constant)
+        .and_then(|by| ir.int_of(by, "value"))
+}
