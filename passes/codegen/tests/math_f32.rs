@@ -139,11 +139,12 @@ fn functions_of_two_operands_hold_over_all_exponents() {
 /// Constant exponents that products do: no error but that of one rounding, and those in f64 that it may not see.
 #[test]
 fn small_constant_powers_are_products() {
+    type Power = (f64, fn(f64) -> f64);
     let (a, target) = (inputs(), Target::host(None).unwrap());
     let Some(math::Emitter::Binary(pow)) = math::find("pow").map(|f| f.emit) else {
         panic!("pow has two operands");
     };
-    let powers: [(f64, fn(f64) -> f64); 3] = [
+    let powers: [Power; 3] = [
         (2.0, |x| x * x),
         (3.0, |x| x * x * x),
         (4.0, |x| (x * x) * (x * x)),

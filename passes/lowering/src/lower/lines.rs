@@ -25,15 +25,23 @@ use super::sweep::{SweepLowering, Unsupported};
 /// The fewest vectors of a row that begins at a line: beside as many the short steps do not count.
 const LEAST: i64 = 64;
 
+/// A row of which vectors begin at lines.
+pub(super) struct ByLines {
+    /// Its intervals in order.
+    pub(super) parts: SmallVec<[Interval; 2]>,
+    /// The results to which its vectors of full width are stored from the beginning of a line on.
+    pub(super) stored: Vec<Value>,
+}
+
 impl SweepLowering<'_> {
-    /// The intervals of a row `0..count`, and the results whose vectors of full width begin at lines; `None` where it is walked from its start.
+    /// The row `from..to` by lines; `None` where it is walked from its start.
     pub(super) fn by_lines(
         &mut self,
         nest: &Nest,
         ivs: &FxHashMap<usize, Idx>,
         [from, to]: [Idx; 2],
         lanes: Option<u64>,
-    ) -> Result<Option<(SmallVec<[Interval; 2]>, Vec<Value>)>, Unsupported> {
+    ) -> Result<Option<ByLines>, Unsupported> {
         let (Some(lanes), Idx::Const(0), Idx::Const(count)) = (lanes, from, to) else {
             return Ok(None);
         };
@@ -53,15 +61,15 @@ impl SweepLowering<'_> {
         let rest = self.k.sub(to, head);
         let rest = self.k.rem(rest, step);
         let end = self.k.sub(to, rest);
-        let mut list = SmallVec::new();
-        self.short_steps(&mut list, from, head, lanes);
-        list.push(Interval {
+        let mut parts = SmallVec::new();
+        self.short_steps(&mut parts, from, head, lanes);
+        parts.push(Interval {
             from: head,
             to: end,
             lanes: Some(lanes),
         });
-        self.short_steps(&mut list, end, to, lanes);
-        Ok(Some((list, stored)))
+        self.short_steps(&mut parts, end, to, lanes);
+        Ok(Some(ByLines { parts, stored }))
     }
     /// The results that a nest stores in whole lines, and whose rows begin alike; none where it does anything else.
     fn whole_lines(&self, nest: &Nest, lanes: u64) -> Vec<Value> {

@@ -291,7 +291,7 @@ impl SweepLowering<'_> {
             false => None,
         };
         let (parts, on_lines) = match by_lines {
-            Some(found) => found,
+            Some(row) => (row.parts, row.stored),
             None => (self.k.intervals(from, to, lanes, map), Vec::new()),
         };
         for part in parts {
