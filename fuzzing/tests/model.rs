@@ -11,7 +11,7 @@
 //!   sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
 //!
 //! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
-//! Examples and cards agree on a CPU. Of random programs, and on GPUs, some figures differ: [`DIFFER`] holds how many.
+//! Examples and cards agree. Of random programs some figures differ: [`DIFFER`] holds how many.
 
 mod code;
 mod touched;
@@ -38,9 +38,9 @@ const NAMED: u64 = 96;
 
 /// The figures of examples and cards, of 150 and of 2000 random programs that may differ, on a CPU and on a GPU; they may only become fewer.
 ///
-/// On a CPU indices into an axis of one element count as read, though nothing depends on them (seed 24); the causes of the others are not
-/// known. On a GPU the schedule decides which blocks share a sum, and how long their tiles are (`schedule/blocks.rs`): the model does not know it.
-const DIFFER: [[usize; 2]; 3] = [[0, 41], [2, 37], [30, 653]];
+/// On a CPU indices into an axis of one element count as read, though nothing depends on them (seeds 24, 194, 1148, 1198); the causes of the
+/// others are not known.
+const DIFFER: [[usize; 2]; 3] = [[0, 0], [2, 0], [16, 653]];
 
 /// Programs whose kernels are too long to be counted.
 const TOO_LONG: usize = 4;

@@ -35,8 +35,8 @@ pub mod window;
 
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::Order;
-use fuser_ir::maps::{Index, IteratorKind};
-use fuser_ir::types::{Extent, ExtentExpr};
+use fuser_ir::maps::IteratorKind;
+use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -168,30 +168,6 @@ pub(crate) fn is_permute(ir: &Ir, op: Op) -> bool {
 fn gathers(ir: &Ir, op: Op) -> bool {
     let maps = ir.maps(op).filter(|_| window::is_window(ir, op));
     maps.is_some_and(|maps| (0..maps.operands.len()).any(|operand| maps.indexes(operand)))
-}
-
-/// True if `op` reads `value` only as indices of axes of one element, where all are 0.
-pub(crate) fn is_idle(ir: &Ir, op: Op, value: Value) -> bool {
-    let moves = ir.def(op).is_some_and(|d| d.class == OpClass::Shape);
-    let several = moves && ir.operand_count(op) > 1;
-    let Some(maps) = several.then(|| ir.maps(op)).flatten() else {
-        return false;
-    };
-    // Of each operand: whether it indexes axes, and whether some of them has another length than 1.
-    let mut indexes = vec![(false, false); ir.operand_count(op)];
-    for (table, map) in ir.operands(op).zip(&maps.operands) {
-        let tensor = ir.value_kind(table).as_tensor();
-        for (axis, index) in map.axes().unwrap_or_default().iter().enumerate() {
-            if let Index::Element(number) = index
-                && let Some(own) = indexes.get_mut(*number)
-            {
-                let extent = tensor.and_then(|t| t.dims.get(axis)).map(|d| d.extent);
-                *own = (true, own.1 || extent != Some(Extent::Static(1)));
-            }
-        }
-    }
-    let mut operands = ir.operands(op).zip(indexes);
-    operands.all(|(own, indexes)| own != value || indexes == (true, false))
 }
 
 impl Axes {
@@ -414,7 +390,7 @@ impl Axes {
     pub fn touched(&self, ir: &Ir, ops: &[Op], value: Value) -> Option<ExtentExpr> {
         let mut regions = Vec::new();
         for &op in ops {
-            if self.reads(ir, op).contains(&value) && !is_idle(ir, op, value) {
+            if self.reads(ir, op).contains(&value) {
                 return None;
             }
             let mut axes = ir.results(op).iter().flat_map(|&v| self.logical(v));

@@ -12,7 +12,7 @@ use super::plan::Limits;
 use super::refusal::Refusal;
 use super::sizes::Bindings;
 use crate::axes::window::{self, Region, united};
-use crate::axes::{Axes, AxisId, Copies, is_idle, is_permute};
+use crate::axes::{Axes, AxisId, Copies, is_permute};
 
 /// A set of axes.
 pub(super) type Mask = u128;
@@ -267,13 +267,7 @@ impl Body {
                         .chain(kept)
                         .collect()
                 }
-                None => {
-                    let needed = |v: &&Value| match own(v) {
-                        Some(Source::Input(_)) => !is_idle(ir, op, **v),
-                        _ => true,
-                    };
-                    operands.iter().filter(needed).filter_map(own).collect()
-                }
+                None => operands.iter().filter_map(own).collect(),
             };
             let again = window.into_iter().flat_map(|w| w.computed());
             let node = Node {
