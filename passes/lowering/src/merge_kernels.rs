@@ -14,13 +14,14 @@
 //! Never erases a kernel that something other than a launch names. Linear in the number of ops; does not recurse.
 
 use fuser_dialects::kernel;
-use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::attr::AttrKind;
 use fuser_ir::intern::Sym;
-use fuser_ir::ir::OpName;
 use fuser_ir::symbols::symbol_uses;
-use fuser_ir::{Block, Ir, Op, Region, TypeId, Value};
+use fuser_ir::{Ir, Op};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::form::{Form, form};
 
 const CALLEE: &str = "callee";
 const NAME: &str = "sym_name";
@@ -46,13 +47,13 @@ pub static MERGE_KERNELS: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) {
     let ops = ctx.ir.children(ctx.op).into_iter();
     let kernels = ops.filter(|&op| ctx.ir.is(op, &kernel::FUNC));
-    let mut known: FxHashMap<Vec<Item>, Sym> = FxHashMap::default();
+    let mut known: FxHashMap<Form, Sym> = FxHashMap::default();
     let mut merged: FxHashMap<Sym, (Op, Sym)> = FxHashMap::default();
     for func in kernels {
         let Some(name) = ctx.ir.attr_of(func, NAME).and_then(AttrKind::as_string) else {
             continue;
         };
-        let first = *known.entry(items(ctx.ir, func)).or_insert(name);
+        let first = *known.entry(form(ctx.ir, func, &[NAME])).or_insert(name);
         if first != name {
             merged.insert(name, (func, first));
         }
@@ -88,82 +89,4 @@ fn redirect(ir: &mut Ir, module: Op, merged: &FxHashMap<Sym, (Op, Sym)>) -> u64 
         ir.erase(func);
     }
     unused.len() as u64
-}
-
-/// A part of a kernel's text, without names of values.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Item {
-    Op(OpName),
-    /// An operand, as the number of its definition in the kernel.
-    Operand(usize),
-    /// An operand from outside of the kernel.
-    Outside(Value),
-    Attr(Sym, AttrId),
-    /// The type of a result or of a block argument.
-    Type(TypeId),
-    Block,
-    /// The end of a region.
-    End,
-    /// An op that jumps to blocks: kernels that have one are not compared.
-    Jump(Op),
-}
-
-/// A step of the walk, which keeps its own stack.
-enum Step {
-    Enter(Region),
-    Block(Block),
-    Visit(Op),
-    Leave,
-}
-
-/// The parts of `func` in program order: two kernels are equal if their lists are.
-fn items(ir: &Ir, func: Op) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut numbers: FxHashMap<Value, usize> = FxHashMap::default();
-    let mut stack = vec![Step::Visit(func)];
-    while let Some(step) = stack.pop() {
-        match step {
-            Step::Visit(op) => {
-                let next = (op != func).then(|| ir.next_op(op)).flatten();
-                stack.extend(next.map(Step::Visit));
-                let regions = ir.op_regions(op).iter().rev();
-                stack.extend(regions.map(|&region| Step::Enter(region)));
-                push_op(ir, op, &mut numbers, &mut items);
-            }
-            Step::Enter(region) => {
-                stack.push(Step::Leave);
-                let blocks: Vec<Block> = ir.region_blocks(region).collect();
-                stack.extend(blocks.into_iter().rev().map(Step::Block));
-            }
-            Step::Block(block) => {
-                items.push(Item::Block);
-                define(ir, ir.args(block), &mut numbers, &mut items);
-                stack.extend(ir.first_op(block).map(Step::Visit));
-            }
-            Step::Leave => items.push(Item::End),
-        }
-    }
-    items
-}
-
-fn push_op(ir: &Ir, op: Op, numbers: &mut FxHashMap<Value, usize>, items: &mut Vec<Item>) {
-    items.push(Item::Op(ir.name_id(op)));
-    if !ir.successors(op).is_empty() {
-        items.push(Item::Jump(op));
-    }
-    items.extend(ir.operands(op).map(|value| {
-        let number = numbers.get(&value).copied();
-        number.map_or(Item::Outside(value), Item::Operand)
-    }));
-    let attrs = ir.attrs(op).iter();
-    let attrs = attrs.filter(|(key, _)| ir.str(*key) != NAME);
-    items.extend(attrs.map(|&(key, attr)| Item::Attr(key, attr)));
-    define(ir, ir.results(op), numbers, items);
-}
-
-fn define(ir: &Ir, values: &[Value], numbers: &mut FxHashMap<Value, usize>, items: &mut Vec<Item>) {
-    for &value in values {
-        numbers.insert(value, numbers.len());
-        items.push(Item::Type(ir.value_type(value)));
-    }
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy
-//! ([`trial`](crate::trial::trial)). If that fails, the cost model accepted a plan that lowering does not know, and the
+//! ([`trial`](crate::trial)). If that fails, the cost model accepted a plan that lowering does not know, and the
 //! user cannot change it; so the segment is cut in halves until each part has a kernel, at the last one op in each. A
 //! segment of `n` ops is tried `2 log2(n) + 2` times at most.
 //!

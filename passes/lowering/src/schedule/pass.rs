@@ -12,7 +12,7 @@ use fuser_target::Target;
 
 use super::apart;
 use super::arrange::{Arranged, arrange};
-use crate::trial::trial;
+use crate::trial::Trials;
 
 /// The codes of scheduling.
 pub static CODES: &[CodeDef] = &[NO_SCHEDULE];
@@ -73,15 +73,16 @@ pub static SCHEDULE: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let goal = Goal {
+    let mut goal = Goal {
         target: targets::of(ctx),
         bindings: targets::bindings(ctx)?,
+        trials: Trials::default(),
     };
     labels::note(ctx.ir, ctx.op);
     positions::note(ctx.ir, ctx.op);
     for segment in ctx.ir.children(ctx.op) {
         if ctx.ir.is(segment, &task::SEGMENT) && !is_written(ctx.ir, segment) {
-            schedule_all(ctx, segment, &goal);
+            schedule_all(ctx, segment, &mut goal);
         }
     }
     positions::settle(ctx.ir, ctx.op);
@@ -89,10 +90,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 }
 
 /// The target and the extents that are scheduled for.
-#[derive(Clone)]
 struct Goal {
     target: Target,
     bindings: Bindings,
+    trials: Trials,
 }
 
 /// The reason that a segment has no schedule.
@@ -110,7 +111,7 @@ fn is_written(ir: &Ir, segment: Op) -> bool {
 }
 
 /// Schedules a segment, or the parts into which it has to be cut.
-fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) {
+fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &mut Goal) {
     let mut waiting = vec![segment];
     while let Some(mut segment) = waiting.pop() {
         let ops = apart::ops_of(ctx.ir, segment);
@@ -155,13 +156,21 @@ fn symbol(ir: &Ir, segment: Op) -> String {
 }
 
 /// Schedules a segment that a pass drew by the best plan that can be lowered. A copy may stand for it then.
-fn settle(ctx: &mut PassContext<'_>, segment: &mut Op, goal: &Goal) -> Result<Arranged, Refused> {
+fn settle(
+    ctx: &mut PassContext<'_>,
+    segment: &mut Op,
+    goal: &mut Goal,
+) -> Result<Arranged, Refused> {
     let best = settle_by(ctx, segment, goal);
     let Err(refused) = best else { return best };
     // Without fast memory nothing is resident: each reduction ends a sweep.
-    let mut other = goal.clone();
+    let mut other = Goal {
+        target: goal.target,
+        bindings: goal.bindings.clone(),
+        trials: Trials::default(),
+    };
     other.target.tile_bytes = 0;
-    let Ok(arranged) = settle_by(ctx, segment, &other) else {
+    let Ok(arranged) = settle_by(ctx, segment, &mut other) else {
         return Err(refused);
     };
     ctx.count("replanned", 1);
@@ -175,11 +184,11 @@ fn settle(ctx: &mut PassContext<'_>, segment: &mut Op, goal: &Goal) -> Result<Ar
 fn settle_by(
     ctx: &mut PassContext<'_>,
     segment: &mut Op,
-    goal: &Goal,
+    goal: &mut Goal,
 ) -> Result<Arranged, Refused> {
     let before = apart::copy(ctx.ir, *segment);
     let arranged = attempt(ctx, *segment, goal).and_then(|arranged| {
-        let lowered = trial(ctx.ir, *segment, &goal.target);
+        let lowered = goal.trials.check(ctx.ir, *segment, &goal.target);
         lowered.map(|()| arranged).map_err(|fault| Refused {
             at: Some((fault.place, fault.op)),
             reason: fault.reason,
