@@ -17,7 +17,7 @@ pub static CODES: &[CodeDef] = &[UNKNOWN_OPTION];
 pub const UNKNOWN_OPTION: CodeDef = CodeDef {
     code: "FIR0713",
     title: "a value of an option is not understood",
-    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with.",
+    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with. `multiples` is one of `NAME=POWER`, a power of two that divides the extent.",
     example: "$ fuser-opt x.fir --segment='shape=B'\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
                 %y = fusion.exp %x\n  \

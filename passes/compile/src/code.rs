@@ -52,6 +52,7 @@ pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<Stri
 fn codegen_options(target: &Target) -> Options {
     Options {
         stream_beyond: target.last_cache_bytes,
+        approximate: target.approximate != 0,
         ..Options::default()
     }
 }

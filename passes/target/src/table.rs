@@ -63,6 +63,7 @@ pub const GENERIC: Target = Target {
     whole_axis: 1 << 16,
     partials: 64,
     narrowing: 6,
+    approximate: 0,
     hoist_above: 3,
 };
 
@@ -102,6 +103,7 @@ pub const A100: Target = Target {
     whole_axis: 1 << 13,
     partials: 256,
     narrowing: 0,
+    approximate: 0,
     hoist_above: 8,
 };
 

@@ -3,11 +3,13 @@
 //! Operands and results are bits, zero-extended to 64; an instruction reads the low bits that its type has. Definitions are those of
 //! the PTX ISA (version 8.6, sections 9.7.1 to 9.7.9): integers wrap, shifts by too much give zeros or signs, a division by zero gives all
 //! ones, `f32` and narrower results that are no number are the one canonical NaN, minima and maxima take -0 for less than +0, and
-//! conversions to integers saturate. Only instructions whose result is defined to the bit are here; `ex2.approx` and its like are not.
+//! conversions to integers saturate. Only instructions whose result is defined to the bit are here; `ex2.approx` and its like are in `approximate`.
 
 use std::cmp::Ordering;
 
 use half::{bf16, f16};
+
+use crate::approximate;
 
 /// The bits of a result from those of three operands; unused operands are 0.
 pub type Compute = fn(u64, u64, u64) -> u64;
@@ -299,7 +301,7 @@ const NAN_32: u64 = 0x7FFF_FFFF;
 /// The canonical NaN of `f16` and of `bf16`.
 const NAN_16: u64 = 0x7FFF;
 
-fn f(bits: u64) -> f32 {
+pub fn f(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
 fn d(bits: u64) -> f64 {
@@ -312,7 +314,7 @@ fn brain(bits: u64) -> f32 {
     bf16::from_bits(bits as u16).to_f32()
 }
 /// The bits of an `f32` result.
-fn of_f32(value: f32) -> u64 {
+pub fn of_f32(value: f32) -> u64 {
     match value.is_nan() {
         true => NAN_32,
         false => u64::from(value.to_bits()),
@@ -372,7 +374,7 @@ fn float_32(root: &str) -> Option<Row> {
             true => NAN_32,
             false => of_f32(max_32(f(a), f(b))),
         }),
-        comparison => compared!(f, comparison),
+        other => compared!(f, other).or_else(|| approximate::find(other)),
     }
 }
 

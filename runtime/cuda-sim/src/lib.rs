@@ -13,6 +13,7 @@
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
+pub mod approximate;
 pub mod compute;
 pub mod count;
 pub mod decode;

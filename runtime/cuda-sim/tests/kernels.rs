@@ -164,6 +164,36 @@ fn what_a_widened_load_reads_beyond_is_no_mistake() {
     );
 }
 
+/// Approximations err by as much as the ISA allows and no more, in both directions.
+#[test]
+fn approximations_are_as_bad_as_they_may_be() {
+    type Exact = fn(f64) -> f64;
+    let rows: [(&str, Exact, f64); 5] = [
+        ("ex2.approx.f32 %r5, %r4", f64::exp2, 2.0),
+        ("rcp.approx.f32 %r5, %r4", |x| 1.0 / x, 1.0),
+        ("rsqrt.approx.f32 %r5, %r4", |x| 1.0 / x.sqrt(), 2.2),
+        ("tanh.approx.f32 %r5, %r4", f64::tanh, 8200.0),
+        ("div.full.f32 %r5, %r4, 0f40400000", |x| x / 3.0, 2.0),
+    ];
+    let operands: Vec<f32> = (0..32).map(|n| 0.3 + n as f32 * 0.37).collect();
+    let words: Vec<u32> = operands.iter().map(|x| x.to_bits()).collect();
+    for (text, exact, most) in rows {
+        let body = format!("ld.global.b32 %r4, [%rd3];\n{text};\nst.global.b32 [%rd3], %r5;");
+        let (results, _) = run("sm_80", &kernel("", &body), &words, 1, 32).unwrap();
+        let errors = operands.iter().zip(&results).map(|(x, bits)| {
+            let (exact, result) = (exact(f64::from(*x)), f32::from_bits(*bits));
+            let ulp = f64::exp2(exact.abs().log2().floor() - 23.0);
+            (f64::from(result) - exact) / ulp
+        });
+        let (low, high) = errors.fold((0.0f64, 0.0f64), |(low, high), e| (low.min(e), high.max(e)));
+        assert!(low >= -most && high <= most, "{text}: {low} to {high}");
+        assert!(
+            low <= -most / 2.5 && high >= most / 2.5,
+            "{text}: {low} to {high}"
+        );
+    }
+}
+
 #[test]
 fn blocks_are_not_ordered() {
     let ptx = kernel("", "st.global.b32 [%rd3], %r1;");
@@ -403,8 +433,8 @@ fn an_error_stays() {
 fn ptx_that_is_not_known_is_refused_by_name() {
     for (body, text) in [
         (
-            "ex2.approx.f32 %r1, %r2;",
-            "line 19: the instruction 'ex2.approx.f32' is unknown",
+            "sin.approx.f32 %r1, %r2;",
+            "line 19: the instruction 'sin.approx.f32' is unknown",
         ),
         (
             "ld.local.b32 %r1, [%rd1];",

@@ -64,6 +64,8 @@ pub struct Emit<'ctx> {
     pub builder: Builder<'ctx>,
     /// True if the module is for NVPTX, where a few operations are spelled differently.
     pub gpu: bool,
+    /// True if elementary functions of f32 may be the approximations of a GPU.
+    pub approximate: bool,
     /// The features of the x86 processor, if the module is for one.
     pub x86: Option<X86>,
     failure: RefCell<Option<CodegenError>>,
@@ -108,6 +110,7 @@ impl<'ctx> Emit<'ctx> {
             module,
             builder,
             gpu: target.is_gpu(),
+            approximate: false,
             x86: target.x86(),
             failure: RefCell::new(None),
         }

@@ -51,6 +51,8 @@ pub struct Options {
     pub optimize: bool,
     /// Results of more bytes are stored past the caches of a CPU.
     pub stream_beyond: u64,
+    /// Elementary functions and quotients of f32 are approximations of a GPU.
+    pub approximate: bool,
 }
 
 impl Default for Options {
@@ -59,6 +61,7 @@ impl Default for Options {
             noalias: true,
             optimize: true,
             stream_beyond: u64::MAX,
+            approximate: false,
         }
     }
 }
@@ -257,7 +260,8 @@ fn with_module<R>(
     let work = || {
         let machine = target.machine()?;
         let context = Context::create();
-        let emit = Emit::new(&context, symbol, target);
+        let mut emit = Emit::new(&context, symbol, target);
+        emit.approximate = options.approximate && target.is_gpu();
         emit.module.set_triple(&machine.get_triple());
         emit.module
             .set_data_layout(&machine.get_target_data().get_data_layout());

@@ -8,6 +8,7 @@
 //!
 //! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `erfinv`, `pow`, `inverse`).
 
+pub mod approximate;
 pub mod coefficients;
 mod erf;
 mod erfinv;

@@ -23,7 +23,7 @@ use super::types::{Shape, format, register};
 use crate::convert::{convert, from_f32, widen_float};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::math::{self, Emitter};
+use crate::math::{self, Emitter, approximate};
 
 /// A function of one value that serves every lifetime.
 type Unary = for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>;
@@ -139,7 +139,10 @@ pub static RULES: &[(&OpDef, Rule)] = &[
         &fusion::MUL,
         Rule::NumericPair(|a, b| a * b, |a, b, _| a * b),
     ),
-    (&fusion::DIV, Rule::NumericPair(|a, b| a.over(b), div_int)),
+    (
+        &fusion::DIV,
+        Rule::NumericPair(approximate::quotient, div_int),
+    ),
     (&fusion::REM, Rule::NumericPair(remainder, rem_int)),
     (
         &fusion::REMAINDER,
@@ -246,15 +249,18 @@ fn in_compute_type<'e, 'ctx>(
 
 fn unary<'e, 'ctx>(rule: Rule, x: Val<'e, 'ctx>, dtype: DType) -> Option<Val<'e, 'ctx>> {
     let float = |f: Unary| in_compute_type(&[x], dtype, |v| f(v[0]));
+    let function = |name| match math::find(name)?.emit {
+        Emitter::Unary(f) => {
+            Some(approximate::find(x.emit(), name, format(dtype).elem).unwrap_or(f))
+        }
+        Emitter::Binary(_) => None,
+    };
     Some(match rule {
-        Rule::Math(name) => match math::find(name)?.emit {
-            Emitter::Unary(f) => float(f),
-            Emitter::Binary(_) => return None,
-        },
-        Rule::TimesMath(name) => match math::find(name)?.emit {
-            Emitter::Unary(f) => in_compute_type(&[x], dtype, |v| v[0] * f(v[0])),
-            Emitter::Binary(_) => return None,
-        },
+        Rule::Math(name) => float(function(name)?),
+        Rule::TimesMath(name) => {
+            let f = function(name)?;
+            in_compute_type(&[x], dtype, |v| v[0] * f(v[0]))
+        }
         Rule::Float(f) => float(f),
         Rule::Test(f) => f(widen_float(x, format(dtype).elem)),
         Rule::Numeric(f, _) if dtype.is_float() => float(f),
