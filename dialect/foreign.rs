@@ -90,6 +90,8 @@ pub const NAMES: &[(&str, &str)] = &[
     ("bmm", "fusion.matmul"),
     ("addmm", "fusion.linear"),
     ("batch_matmul", "fusion.matmul"),
+    ("scaled_dot_product_attention", "fusion.sdpa"),
+    ("sdpfa_fwd", "fusion.sdpa"),
     ("arange", "fusion.iota"),
     ("zeros", "fusion.full"),
     ("ones", "fusion.full"),

@@ -1,7 +1,7 @@
 //! The indexing maps of `fusion` ops, from their clauses and types.
 //!
 //! Each family is a row that op tables name. All but reductions, products, scatters and sorts iterate over the axes of their result; reductions
-//! iterate over the axes of their operand, products, scatters and sorts over those of their result and one more. Clauses are read without trust: what the verifier would refuse gives no maps.
+//! iterate over the axes of their operand, products, scatters and sorts over those of their result and one more, attention and two more. Clauses are read without trust: what the verifier would refuse gives no maps.
 
 use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, MapsDef, Reads};
 use fuser_ir::types::{Extent, ExtentExpr};
@@ -30,6 +30,8 @@ pub static CREATE: MapsDef = family("create", "new", create);
 pub static MATMUL: MapsDef = family("matmul", "two meet and end", matmul);
 /// The last axes of both operands meet and end.
 pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
+/// Queries meet keys along an axis that ends, and these meet values along another.
+pub static SDPA: MapsDef = family("sdpa", "two meet and end, twice", sdpa);
 /// Parts of `updates` at the indices along `dim` that `indices` has for each of them.
 pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", index_put);
 /// Elements of `updates` at the indices along `dim` that `indices` has for each of them.
@@ -256,6 +258,28 @@ fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         operands.push(iterators([column].into_iter()));
     }
     (from == rank).then(|| product(rank, operands))
+}
+
+/// Result axes `[..., s, e]`, the keys t and what is summed for a score, d.
+fn sdpa(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, rank) = ranks(ir, op)?;
+    let own = |operand: usize| Some(ir.rank(ir.operands(op).nth(operand)?));
+    let batch = rank.checked_sub(2)?;
+    let (s, e, t, d) = (batch, batch + 1, rank, rank + 1);
+    let matrix = |batch: usize, last: [usize; 2]| iterators((0..batch).chain(last));
+    let mut operands = smallvec![
+        matrix(batch, [s, d]),
+        matrix(batch, [t, d]),
+        matrix(batch, [t, e])
+    ];
+    if let Some(bias) = own(3) {
+        let fits = bias == rank || bias == 2;
+        operands.push(fits.then(|| matrix(bias - 2, [s, t]))?);
+    }
+    let fits = from == rank && own(1)? == rank && own(2)? == rank;
+    let mut maps = product(rank, operands);
+    maps.iterators.push(IteratorKind::Reduction);
+    fits.then_some(maps)
 }
 
 /// Any update may make any element of its line along `dim`: the line's iterator is that of the result, and one more walks the updates.

@@ -13,6 +13,7 @@
 //! | `arg.rs` | reductions to an index |
 //! | `scan.rs` | reductions that keep every step |
 //! | `product.rs` | `matmul`, `linear` |
+//! | `attention.rs` | `sdpa` |
 //! | `scatter.rs` | `index_put`, `scatter` |
 //! | `sort.rs` | `sort`, `argsort`, `topk` |
 //! | `composite.rs` | `roll`, `one_hot` |
@@ -22,6 +23,7 @@
 //! Inference lives beside the table that names it and is made of the pieces in `shape.rs`; the errors are in `codes.rs`.
 
 pub mod arg;
+pub mod attention;
 pub mod binary;
 pub mod build;
 pub mod codes;
@@ -47,6 +49,7 @@ pub mod window;
 use fuser_ir::def::{DialectDef, OpDef};
 
 pub use arg::*;
+pub use attention::*;
 pub use binary::*;
 pub use composite::*;
 pub use creation::*;
@@ -80,6 +83,7 @@ const LISTS: Lists = Lists(&[
     ARG_OPS,
     SCAN_OPS,
     PRODUCT_OPS,
+    ATTENTION_OPS,
     SCATTER_OPS,
     SORT_OPS,
     COMPOSITE_OPS,

@@ -409,6 +409,47 @@ const CASES: &[Case] = &[
         "FIR0301",
         "// %x: tensor<4x5xf32>, %w: tensor<3x5xf32>, %c: tensor<5xf32>\n%0 = fusion.linear %x, %w, %c",
     ),
+    // fusion, attention
+    (
+        "fusion.sdpa",
+        "FIR0301",
+        "// %q: tensor<2x4x5xf32>, %k: tensor<2x7x6xf32>, %v: tensor<2x7x3xf32>\n%0 = fusion.sdpa %q, %k, %v",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0301",
+        "// %q: tensor<2x4x5xf32>, %k: tensor<7x5xf32>, %v: tensor<2x7x3xf32>\n%0 = fusion.sdpa %q, %k, %v",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0301",
+        "// %q: tensor<4x5xf32>, %k: tensor<7x5xf32>, %v: tensor<7x3xf32>, %b: tensor<7x4xf32>\n%0 = fusion.sdpa %q, %k, %v, %b",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0302",
+        "// %q: tensor<4x5xbf16>, %k: tensor<7x5xbf16>, %v: tensor<7x3xf32>\n%0 = fusion.sdpa %q, %k, %v",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0302",
+        "// %q: tensor<4x5xbf16>, %k: tensor<7x5xbf16>, %v: tensor<7x3xbf16>, %b: tensor<4x7xf32>\n%0 = fusion.sdpa %q, %k, %v, %b",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0303",
+        "// %q: tensor<4x5xf32>, %k: tensor<?x5xf32>, %v: tensor<?x3xf32>\n%0 = fusion.sdpa %q, %k, %v",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0305",
+        "// %q: tensor<5xf32>, %k: tensor<7x5xf32>, %v: tensor<7x3xf32>\n%0 = fusion.sdpa %q, %k, %v",
+    ),
+    (
+        "fusion.sdpa",
+        "FIR0308",
+        "// %q: tensor<4x5xf32>, %k: tensor<7x5xf32>, %v: tensor<7x3xf32>\n%0 = fusion.sdpa %q, %k, %v scale 1 : i64",
+    ),
     // fusion, scatters
     (
         "fusion.index_put",

@@ -35,7 +35,7 @@ CLAUSES = {
     "dims": INTS, "starts": INTS, "strides": INTS, "low": INTS, "high": INTS,
     "shape": SHAPE, "dim": INT, "correction": INT, "to": WORD, "of": WORD, "predicate": WORD, "word": WORD,
     "combine": WORD, "first": INT, "shift": INT, "descending": FLAG, "smallest": FLAG,
-    "value": NUMBER, "keepdim": FLAG, "dense": FLAG,
+    "value": NUMBER, "scale": NUMBER, "causal": FLAG, "keepdim": FLAG, "dense": FLAG,
 }
 
 

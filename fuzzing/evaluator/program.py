@@ -5,6 +5,7 @@ import collections
 
 import numpy as np
 
+import attention
 import elementwise
 import fir
 import functions
@@ -97,6 +98,11 @@ class Program:
         if name in products.PRODUCTS:
             first, second, *bias = operands
             return [products.PRODUCTS[name](first, second, op.clauses.get("to", first.dtype), *bias)]
+        if name == "sdpa":
+            q, k, v, *bias = operands
+            scale = op.clauses.get("scale")
+            scale = None if scale is None else literal(scale, op.types[0].dtype)
+            return [attention.sdpa(q, k, v, bias[0] if bias else None, scale, op.clauses.get("causal"))]
         if name in scans.STEPS:
             return [scans.apply(name, operands[0], op.clauses["dim"])]
         if name in sorts.SORTS:

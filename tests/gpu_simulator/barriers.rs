@@ -106,7 +106,10 @@ fn run(artifact: &Artifact, extents: &[i64], machine: &str) -> Result<Vec<Vec<u8
                     .bytes(at(*buffer), bytes.len())?
                     .copy_from_slice(&bytes);
             }
-            Step::Product { .. } | Step::Scatter { .. } | Step::Sort { .. } => {
+            Step::Product { .. }
+            | Step::Attention { .. }
+            | Step::Scatter { .. }
+            | Step::Sort { .. } => {
                 panic!("no call runs on a GPU")
             }
         }

@@ -25,6 +25,7 @@ const ALL: &[&str] = &[
     "arg",
     "scan",
     "product",
+    "attention",
     "scatter",
     "sort",
     "composite",

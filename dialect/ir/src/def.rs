@@ -248,6 +248,8 @@ pub enum OpClass {
     Scan,
     /// Two operands are multiplied along an axis that they share, and summed along it.
     Contraction,
+    /// Values are weighted by a softmax of products.
+    Attention,
     /// Elements are written at indices that are data.
     Scatter,
     /// Elements along an axis are put in order.

@@ -12,6 +12,7 @@
 //! the types of the next pass over the text, until nothing new is found.
 
 mod args;
+mod attention;
 mod export;
 mod lex;
 mod ops;

@@ -7,6 +7,7 @@ use fuser_ir::{Value, suggest};
 
 use super::Reader;
 use super::args::{Args, axis_of};
+use super::attention;
 use super::value::{Config, Number, Val};
 use crate::codes::UNSUPPORTED;
 use crate::program::{Fault, Made};
@@ -145,10 +146,7 @@ pub static OPS: &[(&str, Meaning)] = &[
         "sdpfa_bwd",
         Refused("write it as `matmul` and the ops of a softmax"),
     ),
-    (
-        "sdpfa_fwd",
-        Refused("write it as `matmul` and the ops of a softmax"),
-    ),
+    ("sdpfa_fwd", By(attention::forward)),
     ("segment_set", By(segment_set)),
     ("select", By(select)),
     ("set", By(set)),
@@ -760,7 +758,7 @@ fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 }
 
 /// Makes two axes of operands one extent.
-fn agree(r: &mut Reader<'_>, a: (Value, usize), b: (Value, usize)) -> Made<()> {
+pub(super) fn agree(r: &mut Reader<'_>, a: (Value, usize), b: (Value, usize)) -> Made<()> {
     let (mut own, mut other) = (r.draft.dims(a.0), r.draft.dims(b.0));
     if let (Some(first), Some(second)) = (own.get_mut(a.1), other.get_mut(b.1)) {
         let extent = r.unify(first.extent, second.extent)?;

@@ -180,12 +180,19 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.lines += from;
                 bytes.written += to;
             }
-            Step::Scatter { tensors, .. } => {
+            Step::Scatter { .. } | Step::Attention { .. } => {
+                let tensors: &[Factor] = match step {
+                    Step::Scatter { tensors, .. } => &**tensors,
+                    Step::Attention { tensors, .. } => tensors,
+                    _ => &[],
+                };
                 bytes.launches += 1;
                 let size =
                     |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();
                 let number = |bytes: SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;
-                let [operands @ .., result] = &**tensors;
+                let [operands @ .., result] = tensors else {
+                    continue;
+                };
                 let read: BTreeMap<u32, u64> = operands
                     .iter()
                     .map(|factor| (factor.tensor.buffer, number(size(factor))))

@@ -9,7 +9,7 @@
 //! An executor is a row of a table: a name, and what it takes on a target. `decompose` asks here and takes apart what nobody takes;
 //! an op that is still whole afterwards is a call. Never looks at data, and never at an op's name.
 
-use fuser_ir::{Ir, Op};
+use fuser_ir::{DType, Ir, Op};
 use fuser_pass::{OptionDef, OptionKind};
 use fuser_target::Target;
 
@@ -27,7 +27,7 @@ pub struct Executor {
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &SCATTER, &SORT];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &SDPA, &SCATTER, &SORT];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
@@ -44,6 +44,22 @@ static GEMM: Executor = Executor {
         };
         let fits = if shortest < LEAST { Err(thin) } else { Ok(()) };
         Some(on_the_cpu(target).and(fits))
+    },
+};
+
+/// The runtime's own walk over keys and values, which holds one tile of the scores.
+static SDPA: Executor = Executor {
+    name: "sdpa",
+    doc: "attention on the CPU, of f32, bf16 and f16 and any layout",
+    takes: |target, call| {
+        let Call::Attention(attention) = call else {
+            return None;
+        };
+        let single = match attention.dtype.accumulate() {
+            DType::F32 => Ok(()),
+            _ => Err(Refusal::OtherType(attention.dtype)),
+        };
+        Some(on_the_cpu(target).and(single))
     },
 };
 
@@ -79,6 +95,8 @@ pub enum Refusal {
     Off,
     /// It is for other machines than the target.
     OtherTarget,
+    /// It computes in f32.
+    OtherType(DType),
     /// A side of the product is so short that memory bounds it.
     TooThin {
         /// The product.
@@ -94,6 +112,7 @@ impl Refusal {
         match self {
             Self::Off => "off".into(),
             Self::OtherTarget => "other-target".into(),
+            Self::OtherType(dtype) => format!("other-type {{ {} }}", dtype.name()),
             Self::TooThin { shape, least } => format!(
                 "too-thin {{ rows: {}, columns: {}, terms: {}, least: {least} }}",
                 shape.rows, shape.columns, shape.terms
@@ -164,7 +183,7 @@ pub const OPTION: OptionDef = OptionDef {
         check,
     },
     default: "",
-    doc: "who may run a product, a scatter or a sort as a whole: names of executors, none, or all; left out: --executors', or all",
+    doc: "who may run a product, attention, a scatter or a sort as a whole: names of executors, none, or all; left out: --executors', or all",
 };
 
 /// The form of the option's values, for help.

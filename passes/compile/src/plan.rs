@@ -14,6 +14,7 @@ use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, SegmentInfo, SegmentKind,
     SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
+use fuser_dialects::fusion::attention;
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
@@ -465,6 +466,12 @@ impl Planner<'_> {
                 descending: self.ir.get_attr(op, "descending").is_some(),
                 values: self.ir.get_attr(op, "of").is_none(),
                 tensors: Box::new(tensors),
+            }),
+            Some(OpClass::Attention) => Some(Step::Attention {
+                segment,
+                scale: attention::scale_of(self.ir, op).map(|scale| (scale as f32).to_bits()),
+                causal: self.ir.get_attr(op, "causal").is_some(),
+                tensors,
             }),
             _ => tensors.try_into().ok().map(|tensors| Step::Product {
                 segment,

@@ -14,9 +14,10 @@
 //!
 //! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts.
 
 mod arg;
+mod attention;
 mod call;
 mod product;
 mod random;
@@ -31,7 +32,7 @@ use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::task::labels;
 use fuser_ir::build::Builder;
-use fuser_ir::def::OpError;
+use fuser_ir::def::{OpClass, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 
@@ -48,7 +49,7 @@ pub static DECOMPOSE: PassDef = PassDef {
           scheduling can place; `mean`, `argmax` and `argmin` likewise, `roll` by slices, `one_hot` by a comparison, and random \
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
-          lie in memory; others become a `mul` of their broadcast operands and a `sum`. So do scatters: one that no executor takes becomes a \
+          lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
           comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
     anchor: &["task.program"],
@@ -97,6 +98,12 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         if composite.is_none() && !is_call(ctx.ir, op) {
             continue;
         }
+        // What an op is made of may be a call.
+        let again = composite.is_some()
+            || ctx
+                .ir
+                .def(op)
+                .is_some_and(|d| d.class == OpClass::Attention);
         let before = ctx.ir.prev_op(op);
         let parts = match composite {
             Some((_, parts)) => parts(ctx.ir, op),
@@ -106,9 +113,8 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             Ok(values) if values.is_empty() => {}
             Ok(values) => {
                 labels::inherit(ctx.ir, before, op);
-                // What an op is made of may be a call.
                 let mut made = ctx.ir.prev_op(op);
-                while let Some(part) = made.filter(|_| composite.is_some() && made != before) {
+                while let Some(part) = made.filter(|_| again && made != before) {
                     waiting.push(part);
                     made = ctx.ir.prev_op(part);
                 }
@@ -267,7 +273,7 @@ fn variance(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fuser_ir::def::{Computes, OpClass};
+    use fuser_ir::def::Computes;
 
     #[test]
     fn every_composite_op_is_taken_apart() {
@@ -278,7 +284,7 @@ mod tests {
                 .any(|(known, _)| std::ptr::eq(*known, *def))
                 || matches!(
                     def.class,
-                    OpClass::Contraction | OpClass::Scatter | OpClass::Sort
+                    OpClass::Contraction | OpClass::Attention | OpClass::Scatter | OpClass::Sort
                 );
             assert_eq!(composite, known, "{}", def.name);
         }

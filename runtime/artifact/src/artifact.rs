@@ -9,7 +9,7 @@ use crate::size::SizeExpr;
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
-/// sorts, counts of blocks.
+/// sorts, counts of blocks. 7: multiples of extents, attention.
 pub const VERSION: u32 = 7;
 
 /// A compiled program.
@@ -299,6 +299,18 @@ pub enum Step {
         /// The two factors, and the result.
         tensors: Box<[Factor; 3]>,
     },
+    /// For each index of the result the sum along the keys of the values times the softmax of the scores, in f32. On the CPU only.
+    Attention {
+        segment: u32,
+        /// The bits of the factor of the scores, an f32; none for one over the root of the number of terms of a score.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scale: Option<u32>,
+        /// True where no query sees a key behind it.
+        causal: bool,
+        /// Queries, keys, values, a bias or none, and the result: loops `0..rank` are its axes, loop `rank` is that of the keys,
+        /// loop `rank + 1` that of the terms of a score.
+        tensors: Vec<Factor>,
+    },
     /// Makes a tensor of another with elements put into it at indices along an axis, in the order of the indices; those out of range put
     /// nothing anywhere. On the CPU only.
     Scatter {
@@ -345,6 +357,7 @@ impl Step {
             | Step::Copy { segment, .. }
             | Step::Fill { segment, .. }
             | Step::Product { segment, .. }
+            | Step::Attention { segment, .. }
             | Step::Scatter { segment, .. }
             | Step::Sort { segment, .. } => *segment,
         }
@@ -357,6 +370,9 @@ impl Step {
             Step::Copy { from, to, .. } => vec![*from, *to],
             Step::Fill { buffer, .. } => vec![*buffer],
             Step::Product { tensors, .. } => {
+                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            }
+            Step::Attention { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
             Step::Scatter { tensors, .. } => {

@@ -203,6 +203,7 @@ impl Artifact {
                 self.check_size(elements)
             }
             Step::Product { tensors, .. } => self.check_product(tensors),
+            Step::Attention { tensors, .. } => self.check_attention(tensors),
             Step::Scatter {
                 combine, tensors, ..
             } => self.check_scatter(*combine, tensors),
@@ -267,6 +268,34 @@ impl Artifact {
             true if own && tensors.iter().all(fits) => Ok(()),
             true => Err(Problem::Loops),
         }
+    }
+
+    fn check_attention(&self, tensors: &[Factor]) -> Result<(), Problem> {
+        self.check_call(tensors)?;
+        let (operands, bias, result) = match tensors {
+            [q, k, v, result] => ([q, k, v], None, result),
+            [q, k, v, bias, result] => ([q, k, v], Some(bias), result),
+            _ => return Err(Problem::NoCall),
+        };
+        let dtype = result.tensor.dtype;
+        let float = matches!(dtype, DType::F32 | DType::F16 | DType::Bf16);
+        let same = operands.iter().all(|f| f.tensor.dtype == dtype);
+        let added = bias.is_none_or(|f| f.tensor.dtype == dtype || f.tensor.dtype == DType::I1);
+        (float && same && added)
+            .then_some(())
+            .ok_or(Problem::NoCall)?;
+        let rank = result.loops.len() as u32;
+        let batch = rank.checked_sub(2).ok_or(Problem::Loops)?;
+        let ends = |f: &Factor, from: u32, last: [u32; 2]| {
+            f.loops.iter().copied().eq((from..batch).chain(last))
+        };
+        let (s, e, t, d) = (batch, batch + 1, rank, rank + 1);
+        let fits = ends(operands[0], 0, [s, d])
+            && ends(operands[1], 0, [t, d])
+            && ends(operands[2], 0, [t, e])
+            && bias.is_none_or(|f| ends(f, 0, [s, t]) || ends(f, batch, [s, t]))
+            && result.tensor.dims.iter().all(|dim| !dim.broadcast);
+        fits.then_some(()).ok_or(Problem::Loops)
     }
 
     fn check_scatter(&self, combine: Combine, tensors: &[Factor; 4]) -> Result<(), Problem> {

@@ -244,6 +244,7 @@ impl Run<'_> {
             PlannedStep::Copy { .. }
             | PlannedStep::Fill { .. }
             | PlannedStep::Product { .. }
+            | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. } => None,
         }

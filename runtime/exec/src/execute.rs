@@ -107,6 +107,18 @@ impl Machine<'_> {
                     }
                 });
             }
+            PlannedStep::Attention { attention, calls } => {
+                let addresses = attention.buffers.map(|buffer| self.address(buffer));
+                let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
+                self.spread(*calls, &move |worker: usize, begin, end| {
+                    let scratch = Address::of(scratch.at(worker * stride));
+                    for call in begin..end {
+                        // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
+                        // worker has scratch of its own.
+                        unsafe { attention.call(call, addresses, scratch) }
+                    }
+                });
+            }
             PlannedStep::Sort { sort, calls } => {
                 let addresses = sort.buffers.map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);

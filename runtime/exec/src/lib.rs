@@ -7,12 +7,14 @@
 //! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
 //!
-//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `scatter` and `sort` (walking tensors),
+//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `attention` (that, and instructions that not every processor has), `scatter` and `sort` (walking tensors),
 //! `executable` (copying), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
 #![deny(unsafe_code)]
 
+#[allow(unsafe_code)]
+mod attention;
 pub mod bind;
 mod binding;
 pub mod checks;

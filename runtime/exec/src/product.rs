@@ -304,7 +304,7 @@ impl Matrix {
 }
 
 /// A float of 16 bits.
-trait Narrow: Copy {
+pub(crate) trait Narrow: Copy {
     fn rounded(x: f32) -> Self;
     /// Widens as many elements as both slices have.
     fn widen(from: &[Self], to: &mut [f32]);
@@ -328,7 +328,7 @@ narrow!(bf16 f16);
 ///
 /// # Safety
 /// All elements that sizes and strides lead to are there, and `to` has room for as many.
-unsafe fn widen<T: Narrow>(
+pub(crate) unsafe fn widen<T: Narrow>(
     from: *const T,
     sizes: [usize; 2],
     strides: [usize; 2],

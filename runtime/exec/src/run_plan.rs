@@ -10,6 +10,7 @@ use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Factor, SegmentInfo, SizeError, SizeExpr, Step, TensorSpec,
 };
 
+use crate::attention::Attention;
 use crate::bind;
 use crate::plan::{self, Lifetime};
 use crate::product::Product;
@@ -157,6 +158,11 @@ pub enum PlannedStep {
         product: Product,
         calls: i64,
     },
+    /// So many calls of our own, which call a library.
+    Attention {
+        attention: Attention,
+        calls: i64,
+    },
     /// So many calls of our own.
     Scatter {
         scatter: Scatter,
@@ -237,6 +243,7 @@ impl RunPlan {
             PlannedStep::Copy { .. }
             | PlannedStep::Fill { .. }
             | PlannedStep::Product { .. }
+            | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. } => 0,
         });
@@ -259,6 +266,7 @@ impl PlannedStep {
         match self {
             PlannedStep::Launch { scratch_bytes, .. } => *scratch_bytes,
             PlannedStep::Product { product, .. } => product.scratch_bytes(),
+            PlannedStep::Attention { attention, .. } => attention.scratch_bytes(),
             PlannedStep::Sort { sort, .. } => sort.scratch_bytes(),
             PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Scatter { .. } => 0,
         }
@@ -438,6 +446,18 @@ impl Planner<'_> {
                 let product = Product::new(pairs).ok_or(PlanError::Call { step: index })?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
+            }
+            Step::Attention {
+                scale,
+                causal,
+                tensors,
+                ..
+            } => {
+                let axes = self.factors(index, tensors, buffers)?;
+                let attention = Attention::new(*scale, *causal, tensors, &axes);
+                let attention = attention.ok_or(PlanError::Call { step: index })?;
+                let calls = attention.calls().ok_or(PlanError::TooLarge)?;
+                Ok(PlannedStep::Attention { attention, calls })
             }
             Step::Scatter {
                 combine, tensors, ..

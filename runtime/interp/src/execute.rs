@@ -56,6 +56,9 @@ pub(crate) fn execute(
         (Code::Linear, [x, weight, bias @ ..]) if bias.len() < 2 => {
             machine.linear(x, weight, bias.first(), site.result(0)?.0)
         }
+        (Code::Sdpa, [_, _, _, bias @ ..]) if bias.len() < 2 => {
+            machine.sdpa(operands, site.float("scale"), site.flag("causal"))
+        }
         (Code::Philox, [index, seed, offset]) => machine.philox(word(site)?, [index, seed, offset]),
         (Code::Uniform, [seed, offset]) => {
             machine.uniform(site.dtype("of")?, site.axes("shape")?, [seed, offset])

@@ -1,5 +1,6 @@
 //! An op as the interpreter reads it: its clauses, with extents put in.
 
+use fuser_ir::attr::AttrKind;
 use fuser_ir::types::{Dim, TypeKind};
 use fuser_ir::{DType, Ir, Op, TypeId};
 
@@ -32,6 +33,13 @@ impl<'a> Site<'a> {
         self.ir
             .int_of(self.op, clause)
             .ok_or_else(|| self.missing(clause))
+    }
+    /// A float; none where the clause is missing.
+    pub fn float(&self, clause: &str) -> Option<f64> {
+        match self.ir.attr_of(self.op, clause) {
+            Some(AttrKind::Float { bits, .. }) => Some(f64::from_bits(*bits)),
+            _ => None,
+        }
     }
     /// True if the unit clause is present.
     pub fn flag(&self, clause: &str) -> bool {

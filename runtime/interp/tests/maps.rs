@@ -99,6 +99,12 @@ fn cases() -> Vec<Case<'static>> {
         ("matmul", vec![], &[&[3, 0], &[0, 5]]),
         ("linear", vec![], &[&[2, 3, 4], &[5, 4]]),
         ("linear", vec![], &[&[4], &[5, 4]]),
+        ("sdpa", vec![], &[&[2, 3, 8], &[2, 4, 8], &[2, 4, 6]]),
+        (
+            "sdpa",
+            vec![],
+            &[&[2, 3, 8], &[2, 4, 8], &[2, 4, 6], &[3, 4]],
+        ),
         (
             "index_put",
             vec![C::Int("dim", 1), C::Word("combine", "add")],
@@ -237,6 +243,13 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, class: OpC
         let value = match maps.reads {
             Reads::First => read.next().expect("an operand has the element"),
             Reads::All if class == OpClass::Contraction => read.product(),
+            // A value, as often as there are terms, of so many keys.
+            Reads::All if class == OpClass::Attention => {
+                let [.., keys, terms] = extents[..] else {
+                    unreachable!()
+                };
+                read.nth(2).expect("there are values") / (keys * terms) as f64
+            }
             Reads::All => read.sum(),
         };
         let mut at = 0;
@@ -268,12 +281,15 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, class: OpC
 fn the_maps_of_every_family_give_what_the_interpreter_gives() {
     let mut seen = BTreeSet::new();
     for (name, clauses, shapes) in cases() {
-        let starts = [1, 1000, 2000];
+        let starts = [1, 1000, 2000, 3000];
         let inputs: Vec<Tensor> = (shapes.iter().zip(starts))
             .map(|(shape, first)| match (name, first) {
                 // Indices, some of them beyond the axis on either side.
                 ("take" | "take_along" | "index_put" | "scatter", 1000) => counting(shape, -2),
-                ("matmul" | "linear", _) => {
+                // Scores of 0: the result is a mean.
+                ("sdpa", 1) => f32s(shape, &vec![0.0; shape.iter().product()]),
+                ("sdpa", 3000) => f32s(shape, &vec![1.0; shape.iter().product()]),
+                ("matmul" | "linear" | "sdpa", _) => {
                     let count = shape.iter().product::<usize>();
                     let whole = (0..count).map(|i| (i % 7) as f32 - 2.0);
                     f32s(shape, &whole.collect::<Vec<_>>())

@@ -10,6 +10,7 @@
 //! In the exact tier only what is exact is generated. Never makes a program that the verifier refuses: that would be a
 //! mistake here or in the tables, and the tests say so.
 
+mod attention;
 mod composites;
 pub mod facts;
 pub mod flat;

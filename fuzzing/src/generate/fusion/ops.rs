@@ -8,6 +8,7 @@ use fuser_ir::def::{ClauseKind, DTypes, OpDef, Traits};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType};
 
+use super::attention;
 use super::composites;
 use super::facts;
 use super::gather;
@@ -42,6 +43,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "slice" | "flip" | "pad" | "cat" => windows::draw(maker, def),
         "take" | "take-along" => gather::draw(maker, def),
         "matmul" | "linear" => products::draw(maker, def),
+        "sdpa" => attention::draw(maker, def),
         "index-put" | "scatter" => scatter::draw(maker, def),
         "sort" => sort::draw(maker, def),
         "roll" => composites::roll(maker, def),

@@ -3,6 +3,7 @@
 use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op};
 
+use super::attention::Attention;
 use super::product::Product;
 use super::sizes::Bindings;
 use crate::axes::value_text;
@@ -12,6 +13,8 @@ use crate::axes::value_text;
 pub enum Call {
     /// A product.
     Product(Product),
+    /// Attention.
+    Attention(Attention),
     /// A scatter.
     Scatter {
         /// Elements that are put somewhere.
@@ -40,6 +43,7 @@ impl Call {
         };
         match ir.def(op)?.class {
             OpClass::Contraction => Product::of(ir, op, bindings).map(Self::Product),
+            OpClass::Attention => Attention::of(ir, op, bindings).map(Self::Attention),
             OpClass::Scatter => Some(Self::Scatter {
                 updates: elements(ir.operands(op).nth(2)?)?,
                 elements: elements(*ir.results(op).first()?)?,
@@ -73,6 +77,7 @@ impl Call {
     pub fn flops(&self) -> u64 {
         match self {
             Self::Product(product) => product.flops(),
+            Self::Attention(attention) => attention.flops(),
             Self::Scatter { updates, .. } => *updates,
             // Each step compares and moves.
             Self::Sort { lines, length, .. } => {
@@ -91,6 +96,7 @@ impl Call {
                 columns,
                 terms,
             }) => format!("product {name} ({batch} times {rows}x{columns} of {terms} terms)"),
+            Self::Attention(attention) => format!("attention {name} ({})", attention.render()),
             Self::Scatter { updates, elements } => {
                 format!("scatter {name} ({updates} elements into {elements})")
             }
@@ -108,6 +114,6 @@ pub fn is_call(ir: &Ir, op: Op) -> bool {
     let class = ir.def(op).map(|d| d.class);
     matches!(
         class,
-        Some(OpClass::Contraction | OpClass::Scatter | OpClass::Sort)
+        Some(OpClass::Contraction | OpClass::Attention | OpClass::Scatter | OpClass::Sort)
     )
 }

@@ -13,10 +13,12 @@
 //! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
 //! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a
 //! choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
-//! stream, tile), `blocks.rs` (what a GPU's blocks and threads share), `nest.rs` (the memory that this takes), `plan.rs` (the choice), `pinned.rs` (what is computed once), `call.rs` (what may be a call), `product.rs` (products).
+//! stream, tile), `blocks.rs` (what a GPU's blocks and threads share), `nest.rs` (the memory that this takes), `plan.rs` (the choice), `pinned.rs`
+//! (what is computed once), `call.rs` (what may be a call), `product.rs` (products), `attention.rs` (attention).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
 
+mod attention;
 pub mod blocks;
 mod body;
 mod call;
@@ -37,6 +39,7 @@ mod tiles;
 mod units;
 
 pub use crate::axes::Copies;
+pub use attention::Attention;
 pub use body::{boundary, made_of_nothing};
 pub use call::{Call, is_call};
 pub use memory_view::{copies, keeps_memory, moved};

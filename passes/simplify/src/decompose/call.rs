@@ -8,7 +8,7 @@ use fuser_ir::{Diagnostics, Op};
 use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
 
-use super::{Parts, product, scatter, sort};
+use super::{Parts, attention, product, scatter, sort};
 
 /// The target, the extents and the executors that are decided for.
 pub struct Goal {
@@ -49,6 +49,8 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
         (Some(OpClass::Sort), false) => sort::counted(ctx.ir, op),
         (Some(OpClass::Scatter), true) => scatter::called(ctx.ir, op),
         (Some(OpClass::Scatter), false) => scatter::compared(ctx.ir, op),
+        (Some(OpClass::Attention), true) => attention::called(ctx.ir, op),
+        (Some(OpClass::Attention), false) => attention::composed(ctx.ir, op),
         (_, true) => product::called(ctx.ir, op),
         (_, false) => product::summed(ctx.ir, op),
     }

@@ -38,7 +38,7 @@ pub fn called(ir: &mut Ir, op: Op) -> Parts {
 }
 
 /// Gives an operand that is a permutation the type under which it is the memory of what is permuted.
-fn read_as_it_lies(ir: &mut Ir, op: Op, index: usize) {
+pub fn read_as_it_lies(ir: &mut Ir, op: Op, index: usize) {
     let Some(made) = ir.def_op(ir.operand(op, index)) else {
         return;
     };

@@ -197,6 +197,7 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
             }),
             // An artifact for a GPU that has one is not valid.
             PlannedStep::Product { .. }
+            | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. } => None,
         };

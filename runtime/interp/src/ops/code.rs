@@ -38,6 +38,7 @@ pub(crate) enum Code {
     Scan(Binary),
     VarMean,
     Matmul,
+    Sdpa,
     Linear,
     Mean,
     /// The index of an extreme: the greatest with `true`.
@@ -185,6 +186,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("round", Code::Unary(Unary::Round)),
     ("rsqrt", Code::Formula(RSQRT)),
     ("scatter", Code::Scatter(false)),
+    ("sdpa", Code::Sdpa),
     ("segment_set", Code::Shape(Shape::Identity)),
     ("shl", Code::Binary(Binary::Shl)),
     ("shr", Code::Binary(Binary::Shr)),

@@ -14,7 +14,9 @@
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 //! | `product.rs` | sums of products along an axis of two operands |
+//! | `attention.rs` | values weighted by a softmax of products |
 
+pub(crate) mod attention;
 pub(crate) mod code;
 pub(crate) mod create;
 pub(crate) mod elementwise;

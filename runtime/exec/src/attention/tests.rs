@@ -1,0 +1,391 @@
+//! Tests of attention against f64 within the bound of docs/products.md: element types, orders of axes, biases, sizes around blocks and none.
+
+use super::*;
+use crate::workers::Workers;
+use fuser_artifact::{DimSpec, TensorSpec};
+
+/// Sizes: batch, queries, keys, terms, columns.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    batch: usize,
+    queries: usize,
+    keys: usize,
+    terms: usize,
+    columns: usize,
+}
+
+const fn sizes([batch, queries, keys, terms, columns]: [usize; 5]) -> Sizes {
+    Sizes {
+        batch,
+        queries,
+        keys,
+        terms,
+        columns,
+    }
+}
+
+/// A case: what varies beside the sizes.
+#[derive(Clone, Debug)]
+struct Case {
+    sizes: Sizes,
+    dtype: DType,
+    bias: Option<DType>,
+    scale: Option<f32>,
+    causal: bool,
+    /// True where operands and result have their axes in another order.
+    turned: bool,
+    /// True where all of a batch has one bias, one set of keys and one of values.
+    shared: bool,
+}
+
+impl Case {
+    fn new(dtype: DType, all: [usize; 5]) -> Case {
+        Case {
+            sizes: sizes(all),
+            dtype,
+            bias: None,
+            scale: None,
+            causal: false,
+            turned: false,
+            shared: false,
+        }
+    }
+}
+
+/// A number of about the size of what is drawn from a normal distribution.
+fn draw(at: usize, salt: usize) -> f64 {
+    let mut word = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (salt as u64) << 32;
+    word = (word ^ word >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (word >> 40) as f64 / (1u64 << 22) as f64 - 2.0
+}
+
+fn encode(dtype: DType, x: f64) -> Vec<u8> {
+    match dtype {
+        DType::F16 => f16::from_f64(x).to_le_bytes().to_vec(),
+        DType::Bf16 => bf16::from_f64(x).to_le_bytes().to_vec(),
+        DType::I1 => vec![u8::from(x > -0.5)],
+        _ => (x as f32).to_le_bytes().to_vec(),
+    }
+}
+
+fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
+    let value = |word: &[u8]| match dtype {
+        DType::F16 => f16::from_le_bytes(word.try_into().unwrap()).to_f64(),
+        DType::Bf16 => bf16::from_le_bytes(word.try_into().unwrap()).to_f64(),
+        DType::I1 => f64::from(word[0]),
+        _ => f32::from_le_bytes(word.try_into().unwrap()).into(),
+    };
+    bytes.chunks_exact(dtype.bytes()).map(value).collect()
+}
+
+/// A tensor in memory.
+struct Memory {
+    factor: Factor,
+    axes: Vec<Axis>,
+    bytes: Vec<u8>,
+}
+
+impl Memory {
+    fn new(dtype: DType, axes: &[(u32, usize, bool)], turned: bool, salt: usize) -> Memory {
+        let rank = axes.len() as u32;
+        let own: Vec<Axis> = axes
+            .iter()
+            .map(|&(_, extent, broadcast)| Axis { extent, broadcast })
+            .collect();
+        let dims = axes.iter().map(|&(_, extent, broadcast)| DimSpec {
+            extent: (extent as i64).into(),
+            broadcast,
+        });
+        let tensor = TensorSpec {
+            name: "t".to_string(),
+            dtype,
+            dims: dims.collect(),
+            order: if turned {
+                (0..rank).rev().collect()
+            } else {
+                Vec::new()
+            },
+            buffer: 0,
+        };
+        let count: usize = own.iter().map(|axis| axis.stored_extent()).product();
+        Memory {
+            factor: Factor {
+                tensor,
+                loops: axes.iter().map(|axis| axis.0).collect(),
+            },
+            axes: own,
+            bytes: (0..count)
+                .flat_map(|at| encode(dtype, draw(at, salt)))
+                .collect(),
+        }
+    }
+    /// The element at an index for each axis.
+    fn at(&self, values: &[f64], index: &[usize]) -> f64 {
+        let order: Vec<usize> = self
+            .factor
+            .tensor
+            .order
+            .iter()
+            .map(|&a| a as usize)
+            .collect();
+        let steps = strides(&self.axes, &order);
+        values[steps
+            .iter()
+            .zip(index)
+            .map(|(step, i)| step * i)
+            .sum::<usize>()]
+    }
+}
+
+fn tensors(case: &Case) -> Vec<Memory> {
+    let Sizes {
+        batch,
+        queries,
+        keys,
+        terms,
+        columns,
+    } = case.sizes;
+    let (b, s, t) = ((0, batch, false), (1, queries, false), (3, keys, false));
+    let own = (0, batch, case.shared);
+    let mut all = vec![
+        Memory::new(case.dtype, &[b, s, (4, terms, false)], case.turned, 1),
+        Memory::new(case.dtype, &[own, t, (4, terms, false)], case.turned, 2),
+        Memory::new(case.dtype, &[own, t, (2, columns, false)], case.turned, 3),
+    ];
+    if let Some(dtype) = case.bias {
+        let axes = if case.shared {
+            vec![s, t]
+        } else {
+            vec![b, s, t]
+        };
+        all.push(Memory::new(dtype, &axes, case.turned, 4));
+    }
+    all.push(Memory::new(
+        case.dtype,
+        &[b, s, (2, columns, false)],
+        case.turned,
+        5,
+    ));
+    all
+}
+
+/// The result with so many workers, as it lies in memory.
+fn run(case: &Case, memory: &mut [Memory], workers: usize) -> Vec<f64> {
+    let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+    let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
+    let scale = case.scale.map(f32::to_bits);
+    let attention = Attention::new(scale, case.causal, &factors, &axes).unwrap();
+    let room = attention.scratch_bytes().next_multiple_of(8);
+    // Whatever lies in the scratch memory.
+    let mut scratch = vec![u64::MAX; workers * room / 8 + 1];
+    let base = Address::of(scratch.as_mut_ptr().cast());
+    let places: Vec<Address> = memory
+        .iter_mut()
+        .map(|own| Address::of(own.bytes.as_mut_ptr()))
+        .collect();
+    let last = places.len() - 1;
+    let bias = places[if last > BIAS { BIAS } else { Q }];
+    let places = [places[Q], places[K], places[V], bias, places[last]];
+    let calls = attention.calls().unwrap();
+    Workers::new(workers)
+        .unwrap()
+        .for_each_chunk(calls, &|worker, begin, end| {
+            for call in begin..end {
+                // SAFETY: the vectors have these sizes, and each worker has its part of the scratch.
+                unsafe { attention.call(call, places, Address::of(base.at(worker * room))) };
+            }
+        });
+    decode(case.dtype, &memory[last].bytes)
+}
+
+/// Half a unit in the last place of 1.
+fn unit(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 2f64.powi(-11),
+        DType::Bf16 => 2f64.powi(-8),
+        _ => 2f64.powi(-24),
+    }
+}
+
+fn check(case: Case) {
+    let mut memory = tensors(&case);
+    let values: Vec<Vec<f64>> = memory
+        .iter()
+        .map(|own| decode(own.factor.tensor.dtype, &own.bytes))
+        .collect();
+    let found = run(&case, &mut memory, 1);
+    assert!(
+        found == run(&case, &mut memory, 3),
+        "{case:?} on three workers"
+    );
+    let result = memory.last().unwrap();
+    let get = |which: usize, index: &[usize]| memory[which].at(&values[which], index);
+    let s = case.sizes;
+    let scale = case
+        .scale
+        .map_or(1.0 / (s.terms.max(1) as f64).sqrt(), f64::from);
+    let u = unit(DType::F32);
+    for b in 0..s.batch {
+        for query in 0..s.queries {
+            let mut scores = Vec::new();
+            for key in 0..s.keys {
+                let terms = (0..s.terms).map(|d| get(Q, &[b, query, d]) * get(K, &[b, key, d]));
+                let (sum, size) =
+                    terms.fold((0.0, 0.0), |(a, m): (f64, f64), x| (a + x, m + x.abs()));
+                let index = [b, query, key];
+                let index = if case.shared { &index[1..] } else { &index[..] };
+                let score = match case.bias {
+                    None => scale * sum,
+                    Some(DType::I1) if get(BIAS, index) == 0.0 => f64::NEG_INFINITY,
+                    Some(DType::I1) => scale * sum,
+                    Some(_) => scale * sum + get(BIAS, index),
+                };
+                let left_out = case.causal && key > query;
+                let error = u * ((s.terms as f64 + 4.0) * scale.abs() * size + 2.0 * score.abs());
+                scores.push(if left_out {
+                    (f64::NEG_INFINITY, 0.0)
+                } else {
+                    (score, error)
+                });
+            }
+            let greatest = scores.iter().map(|x| x.0).fold(f64::NEG_INFINITY, f64::max);
+            let keys = s.keys as f64;
+            let weigh = |&(score, error): &(f64, f64)| match score == f64::NEG_INFINITY {
+                true => (0.0, 0.0),
+                false => {
+                    let distance = (score - greatest).abs();
+                    let off = error + u * (4.0 + keys / 16.0 + 2.0 * distance + 3.0 + keys);
+                    ((score - greatest).exp(), off)
+                }
+            };
+            let weights: Vec<(f64, f64)> = scores.iter().map(weigh).collect();
+            let total: f64 = weights.iter().map(|x| x.0).sum();
+            let off: f64 = weights.iter().map(|(w, off)| w * off).sum::<f64>() / total;
+            for column in 0..s.columns {
+                let (mut sum, mut size, mut error, mut lost) = (0.0, 0.0, 0.0, 0.0);
+                for (key, (w, own)) in weights.iter().enumerate() {
+                    let (p, v) = (w / total, get(V, &[b, key, column]));
+                    sum += p * v;
+                    size += p * v.abs();
+                    error += p * v.abs() * own;
+                    lost += v.abs() * 2f64.powi(-126);
+                }
+                let got = result.at(&found, &[b, query, column]);
+                if total == 0.0 {
+                    assert_eq!(got, 0.0, "{case:?}: no key");
+                    continue;
+                }
+                let bound = 1.01 * (error + (off + u * (keys + 2.0)) * size) + 2.0 * lost;
+                let bound = bound + (sum.abs() + bound) * unit(case.dtype) + 2f64.powi(-25);
+                let error = (got - sum).abs();
+                assert!(
+                    error <= bound,
+                    "{case:?} at {b}, {query}, {column}: {got}, not {sum}: {error} > {bound}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn attention_of_odd_sizes_is_within_its_bound() {
+    for dtype in [DType::F32, DType::Bf16, DType::F16] {
+        for all in [
+            [1, 1, 1, 1, 1],
+            [2, 7, 5, 3, 11],
+            [3, 17, 31, 13, 8],
+            [1, QUERIES + 1, KEYS + 1, 9, 5],
+            [2, 2, 2 * KEYS + 17, 64, 33],
+        ] {
+            check(Case::new(dtype, all));
+            let causal = true;
+            check(Case {
+                causal,
+                ..Case::new(dtype, all)
+            });
+        }
+    }
+}
+
+#[test]
+fn biases_and_masks() {
+    for dtype in [DType::F32, DType::Bf16] {
+        for bias in [dtype, DType::I1] {
+            for (causal, shared) in [(false, false), (true, false), (false, true), (true, true)] {
+                let case = Case {
+                    bias: Some(bias),
+                    scale: Some(-0.75),
+                    causal,
+                    shared,
+                    ..Case::new(dtype, [2, 19, KEYS + 3, 5, 7])
+                };
+                check(case.clone());
+                check(Case {
+                    turned: true,
+                    ..case
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn no_key_gives_zero_and_no_element_is_no_call() {
+    for all in [
+        [2, 3, 0, 4, 5],
+        [2, 3, 7, 0, 5],
+        [2, 3, 7, 4, 0],
+        [0, 3, 7, 4, 5],
+        [2, 0, 7, 4, 5],
+    ] {
+        check(Case::new(DType::F32, all));
+        check(Case::new(DType::F16, all));
+    }
+    // A single key, which the mask leaves out for one query of three or so.
+    check(Case {
+        bias: Some(DType::I1),
+        ..Case::new(DType::F32, [1, 40, 1, 3, 2])
+    });
+}
+
+#[test]
+fn what_is_no_number_stays_in_its_row() {
+    let case = Case::new(DType::F32, [1, 5, KEYS + 40, 3, 2]);
+    for odd in [f32::NAN, f32::INFINITY] {
+        let mut memory = tensors(&case);
+        // Positive keys, so that an infinite query has infinite scores.
+        memory[K]
+            .bytes
+            .chunks_exact_mut(4)
+            .for_each(|x| x.copy_from_slice(&1f32.to_le_bytes()));
+        memory[Q].bytes[24..28].copy_from_slice(&odd.to_le_bytes());
+        let found = run(&case, &mut memory, 1);
+        let rows: Vec<bool> = found
+            .chunks(2)
+            .map(|row| row.iter().all(|x| x.is_nan()))
+            .collect();
+        assert_eq!(rows, [false, false, true, false, false]);
+    }
+}
+
+#[test]
+fn loops_must_agree() {
+    let mut memory = tensors(&Case::new(DType::F32, [2, 3, 4, 5, 6]));
+    memory[V].axes[1].extent = 5;
+    let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+    let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
+    assert_eq!(Attention::new(None, false, &factors, &axes), None);
+}
+
+#[test]
+fn memory_does_not_grow_with_the_sequence() {
+    let bytes = |keys: usize| {
+        let memory = tensors(&Case::new(DType::Bf16, [1, 4 * QUERIES, keys, 8, 8]));
+        let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+        let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
+        Attention::new(None, false, &factors, &axes)
+            .unwrap()
+            .scratch_bytes()
+    };
+    assert_eq!(bytes(2 * KEYS), bytes(64 * KEYS));
+}
