@@ -1,8 +1,9 @@
 //! Islands of equal shape walk together: parts of a set of ops that have nothing in common share axes all the same.
 //!
 //! An *island* is what hangs together by values or by axes. Where two islands have axes of the same lengths, of which the same
-//! are reduced and the same scanned, the axes of the second become those of the first, one by one in order of first appearance: one walk serves
-//! both, where each would else have a walk, and so a launch, of its own.
+//! are reduced and the same scanned, the axes of the second become those of the first, one by one, in the order in which the value with the most
+//! axes has them: it is the same in whatever order the ops stand. One walk serves both, where each would else have a walk, and so a launch, of its
+//! own.
 //!
 //! ```text
 //! %a = fusion.exp %x        // %x: tensor<[B]x64xf32>    %a: [0, 1]
@@ -55,7 +56,7 @@ impl Axes {
         self.ids().any(|a| same[a.index()] != a).then_some(same)
     }
 
-    /// The axes of each island, ascending.
+    /// The axes of each island: those of its value with the most, the first such, then the others in order of first appearance.
     fn islands(&self, ir: &Ir, ops: &[Op]) -> Vec<Vec<AxisId>> {
         // Axes first, then the values that have none.
         let mut places = FxHashMap::<Value, usize>::default();
@@ -93,8 +94,27 @@ impl Axes {
                 .or_default()
                 .push(axis);
         }
-        let mut islands: Vec<Vec<AxisId>> = islands.into_values().collect();
-        islands.sort();
+        let mut widest = FxHashMap::<usize, Vec<AxisId>>::default();
+        for &value in &self.order {
+            let axes: Vec<AxisId> = self.logical(value).collect();
+            let Some(first) = axes.first() else { continue };
+            let known = widest.entry(sets.find(first.index())).or_default();
+            if axes.len() > known.len() {
+                *known = axes;
+            }
+        }
+        let mut islands: Vec<Vec<AxisId>> = islands
+            .into_iter()
+            .map(|(set, rest)| {
+                let mut axes = widest.remove(&set).unwrap_or_default();
+                let others = rest.into_iter().filter(|axis| !axes.contains(axis));
+                let others: Vec<AxisId> = others.collect();
+                axes.extend(others);
+                axes
+            })
+            .collect();
+        // The first to appear gives the others its axes.
+        islands.sort_by_key(|axes| axes.iter().min().copied());
         islands
     }
 

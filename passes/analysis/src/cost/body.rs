@@ -68,8 +68,8 @@ pub(super) struct Node {
     pub output_bytes: u64,
     /// True if an op outside uses a result.
     pub is_output: bool,
-    /// True if a result has axes, stored or not.
-    pub has_axes: bool,
+    /// Axes of its results, stored or not, outermost first.
+    pub logical: SmallVec<[usize; 4]>,
     pub class: OpClass,
     /// Bytes of one element of all its results while they accumulate.
     pub accumulating: u64,
@@ -118,8 +118,8 @@ pub(super) struct Input {
     pub element: u64,
     pub stored: Mask,
     pub order: SmallVec<[usize; 4]>,
-    /// True if it has axes, stored or not.
-    pub has_axes: bool,
+    /// Its axes, stored or not, outermost first.
+    pub logical: SmallVec<[usize; 4]>,
     /// Bytes of its type.
     pub lane: u64,
     /// Bytes of the type in which it is computed with; 0 for a scalar.
@@ -175,7 +175,7 @@ impl Body {
                 element: element_bytes(ir, value),
                 stored: mask(axes.stored(value)),
                 order: order(axes, value),
-                has_axes: has_axes(axes, value),
+                logical: logical(axes, value).collect(),
                 lane: lane(ir, value),
                 computes: computing(ir, value),
             })
@@ -238,7 +238,7 @@ impl Body {
                     splits: Vec::new(),
                     output_bytes: 0,
                     is_output: false,
-                    has_axes: false,
+                    logical: SmallVec::new(),
                     class: def.map_or(OpClass::Structure, |d| d.class),
                     flops: 0,
                     renames: false,
@@ -292,7 +292,7 @@ impl Body {
                 apart: apart(ir, axes, op),
                 splits: splits(axes, op, results),
                 is_output: results.iter().any(|r| outputs.contains(r)),
-                has_axes: results.iter().any(|&r| has_axes(axes, r)),
+                logical: results.iter().flat_map(|&r| logical(axes, r)).collect(),
                 class: def.map_or(OpClass::Structure, |d| d.class),
                 flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
                 renames: renames(ir, op),
@@ -488,8 +488,8 @@ fn check_placement(ir: &Ir, op: Op, node: &Node) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn has_axes(axes: &Axes, value: Value) -> bool {
-    axes.logical(value).next().is_some()
+fn logical(axes: &Axes, value: Value) -> impl Iterator<Item = usize> + '_ {
+    axes.logical(value).map(AxisId::index)
 }
 
 fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {

@@ -117,8 +117,8 @@ fn components(body: &Body, ops: &[u32]) -> Vec<usize> {
         let sources = body.nodes[index as usize].sources.iter().copied();
         for value in sources.chain([Source::Node(index)]) {
             let connects = match value {
-                Source::Input(i) => body.inputs[i as usize].has_axes,
-                Source::Node(n) => body.nodes[n as usize].has_axes,
+                Source::Input(i) => !body.inputs[i as usize].logical.is_empty(),
+                Source::Node(n) => !body.nodes[n as usize].logical.is_empty(),
             };
             if connects {
                 union.union(at, *first.entry(value).or_insert(at));

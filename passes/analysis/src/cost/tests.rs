@@ -347,3 +347,31 @@ fn a_row_is_resident_in_the_widest_form_that_fits() {
         assert_eq!((sweep.tile_bytes, sweep.allocated), (resident, allocated));
     }
 }
+
+/// The sums that each sweep of a plan accumulates, where two inputs, or one, are summed over different axes and both sums are used at each
+/// element.
+fn sums_of_sweeps(inputs: [&str; 2]) -> Vec<usize> {
+    let mut b = Builder::default();
+    let x = b.input(inputs[0], "4096x524288xf32");
+    let y = match inputs[0] == inputs[1] {
+        true => x,
+        false => b.input(inputs[1], "4096x524288xf32"),
+    };
+    let s = b.op(&SUM, "s", &[x], &[1], "4096xf32");
+    let t = b.op(&SUM, "t", &[y], &[0], "524288xf32");
+    let sb = b.op(&BROADCAST, "sb", &[s], &[0], "4096xb524288xf32");
+    let tb = b.op(&BROADCAST, "tb", &[t], &[1], "b4096x524288xf32");
+    let e = b.pw("e", &[x, sb], "4096x524288xf32");
+    let f = b.pw("f", &[y, tb], "4096x524288xf32");
+    let g = b.pw("g", &[e, f], "4096x524288xf32");
+    b.ret(&[g]);
+    let plan = planned(&b).unwrap();
+    plan.sweeps.iter().map(|s| s.accumulators.len()).collect()
+}
+
+/// A sweep is lowered by itself: there only what both sums read makes their axes one.
+#[test]
+fn sums_over_different_axes_share_a_sweep_where_they_share_an_input() {
+    assert_eq!(sums_of_sweeps(["x", "x"]), [2, 0]);
+    assert_eq!(sums_of_sweeps(["x", "y"]), [1, 1, 0]);
+}

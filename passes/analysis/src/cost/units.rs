@@ -3,8 +3,9 @@
 //! A *unit* is the body of a sweep (even number) or its epilogue (odd number). An op's home unit follows from its
 //! operands: the result of an accumulation exists only after its sweep, and so does what is read at another index along an axis that is
 //! not resident. A unit fetches a value of an earlier one if that was reduced to something small or is read so, and recomputes it
-//! otherwise. Outputs of one unit whose spaces do not nest are
-//! walked in sweeps of their own, side by side.
+//! otherwise. Outputs of one unit that no one walk serves (`units/groups.rs`) have sweeps of their own, side by side.
+
+mod groups;
 
 use fuser_ir::def::OpClass;
 use fuser_target::Target;
@@ -247,46 +248,6 @@ impl<'a> Units<'a> {
             }
         }
         sweeps
-    }
-
-    /// The roots of a unit, together where their spaces outside the tile nest: what each sweep is for. A root
-    /// does not join a walk of more axes than its own where one of those may be empty: nothing would be computed then. Nor does one
-    /// behind a window that reads what an earlier unit made: in memory, that has no axes by which two walks would be one.
-    fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
-        let content = &self.contents[unit as usize];
-        let mut walked = rustc_hash::FxHashMap::<u32, Mask>::default();
-        let mut alone = rustc_hash::FxHashSet::<u32>::default();
-        for &index in content {
-            let node = &self.body.nodes[index as usize];
-            let mut space = node.space;
-            let mut apart = false;
-            for p in self.producers(index) {
-                if self.crosses(p, unit) {
-                    apart |= node.touches.is_some();
-                } else {
-                    space |= walked.get(&p).copied().unwrap_or(0);
-                    apart |= alone.contains(&p);
-                }
-            }
-            walked.insert(index, space);
-            alone.extend(apart.then_some(index));
-        }
-        let outer = |r: &u32| walked.get(r).copied().unwrap_or(0) & !self.tile;
-        let mut roots = self.roots[unit as usize].clone();
-        roots.sort_by_key(|r| (std::cmp::Reverse(outer(r).count_ones()), *r));
-        let mut groups: Vec<(Option<Mask>, Vec<u32>)> = Vec::new();
-        for root in roots {
-            let space = outer(&root);
-            let serves =
-                |all: Mask| space & !all == 0 && all & !space & self.body.may_be_empty == 0;
-            let open = Some(space).filter(|_| !alone.contains(&root));
-            let mut others = groups.iter_mut().filter(|_| open.is_some());
-            match others.find(|(all, _)| all.is_some_and(serves)) {
-                Some((_, members)) => members.push(root),
-                None => groups.push((open, vec![root])),
-            }
-        }
-        groups.into_iter().map(|(_, roots)| roots).collect()
     }
 
     /// The sweep for `roots`. Of what it computes on the way to them it writes nothing: another sweep is for that.

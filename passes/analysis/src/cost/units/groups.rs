@@ -1,0 +1,209 @@
+//! The roots of a unit that share a walk.
+//!
+//! A *part* is made of roots whose spaces outside the tile nest and whose axes are one by values that the part itself touches. What makes
+//! axes one only in a later sweep does not count: a sweep is lowered by itself, so each root would there have axes of its own, and the walk
+//! would be as long as their spaces multiplied. Parts that have nothing in common share a walk where they are islands of equal shape
+//! (`axes/islands.rs`), with the same axes.
+//!
+//! ```text
+//! %a = sum %x dims [1] ; %b = sum %y dims [0] ; %g = %a * %x + %b * %y       sweeps: %a | %b | %g
+//! %a = sum %x dims [1] ; %b = sum %x dims [0] ; %g = %a * %x + %b * %x       sweeps: %a %b | %g
+//! ```
+//!
+//! A walk of more axes serves a root only if none of those may be empty: nothing would be computed then. A root
+//! behind a window that reads what an earlier unit made is alone: in memory, that has no axes by which two walks would be one.
+
+use std::cmp::Reverse;
+
+use fuser_ir::def::OpClass;
+use rustc_hash::FxHashMap;
+
+use super::super::body::{Mask, Source, bits};
+use super::Units;
+
+/// A set of values: results by the index of their op, then inputs.
+type Values = Vec<u64>;
+
+/// An op with all that its unit computes for it.
+#[derive(Clone, Default)]
+struct Closure {
+    /// Axes that it walks.
+    space: Mask,
+    /// The values that it reads and makes.
+    touched: Values,
+    /// True if a window in it reads what an earlier unit made.
+    alone: bool,
+}
+
+/// Roots that one walk serves by what they touch.
+struct Part {
+    roots: Vec<u32>,
+    /// Axes outside the tile.
+    outer: Mask,
+    touched: Values,
+    alone: bool,
+}
+
+/// The facts in which two islands agree that share their axes: these in order, and those of them that are walked, reduced and scanned.
+type Shape = (Vec<usize>, [Mask; 3]);
+
+impl Units<'_> {
+    /// The roots of a unit, for each sweep those that it is for.
+    pub(super) fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
+        let parts = self.parts(unit);
+        if parts.len() < 2 {
+            return parts.into_iter().map(|part| part.roots).collect();
+        }
+        let mut groups: Vec<(Option<Shape>, Vec<Part>)> = Vec::new();
+        for part in parts {
+            let shape = (!part.alone).then(|| self.shape(unit, &part));
+            let mut alike = groups.iter_mut().filter(|_| shape.is_some());
+            let apart = |other: &Part| self.is_apart(unit, other, &part);
+            match alike.find(|(own, parts)| *own == shape && parts.iter().all(apart)) {
+                Some((_, parts)) => parts.push(part),
+                None => groups.push((shape, vec![part])),
+            }
+        }
+        let roots = |parts: Vec<Part>| parts.into_iter().flat_map(|p| p.roots).collect();
+        groups.into_iter().map(|(_, parts)| roots(parts)).collect()
+    }
+
+    /// The parts of a unit, those with more axes first.
+    fn parts(&self, unit: u32) -> Vec<Part> {
+        let mut closures = self.closures(unit);
+        let mut parts: Vec<Part> = Vec::new();
+        let roots = self.roots[unit as usize].iter();
+        let mut roots: Vec<(u32, Closure)> = roots
+            .map(|&root| (root, closures.remove(&root).unwrap_or_default()))
+            .collect();
+        roots.sort_by_key(|(root, c)| (Reverse((c.space & !self.tile).count_ones()), *root));
+        for (root, closure) in roots {
+            let outer = closure.space & !self.tile;
+            let serves = |part: &&mut Part| {
+                let empty = part.outer & !outer & self.body.may_be_empty;
+                !part.alone
+                    && outer & !part.outer == 0
+                    && empty == 0
+                    && outer & !self.common(&part.touched, &closure.touched) == 0
+            };
+            let mut others = parts.iter_mut().filter(|_| !closure.alone);
+            match others.find(serves) {
+                Some(part) => {
+                    part.roots.push(root);
+                    let both = part.touched.iter_mut().zip(&closure.touched);
+                    both.for_each(|(own, other)| *own |= other);
+                }
+                None => parts.push(Part {
+                    roots: vec![root],
+                    outer,
+                    touched: closure.touched,
+                    alone: closure.alone,
+                }),
+            }
+        }
+        parts
+    }
+
+    fn closures(&self, unit: u32) -> FxHashMap<u32, Closure> {
+        let nodes = self.body.nodes.len();
+        let words = (nodes + self.body.inputs.len()).div_ceil(64);
+        let mut closures = FxHashMap::<u32, Closure>::default();
+        for &index in &self.contents[unit as usize] {
+            let node = &self.body.nodes[index as usize];
+            let mut own = Closure {
+                space: node.space,
+                touched: vec![0; words],
+                alone: false,
+            };
+            let mut touch = |value: usize| own.touched[value / 64] |= 1 << (value % 64);
+            touch(index as usize);
+            for source in &node.sources {
+                match *source {
+                    Source::Input(input) => touch(nodes + input as usize),
+                    Source::Node(p) => touch(p as usize),
+                }
+            }
+            for p in self.producers(index) {
+                if self.crosses(p, unit) {
+                    own.alone |= node.touches.is_some();
+                } else if let Some(other) = closures.get(&p) {
+                    own.space |= other.space;
+                    own.alone |= other.alone;
+                    let both = own.touched.iter_mut().zip(&other.touched);
+                    both.for_each(|(own, other)| *own |= other);
+                }
+            }
+            closures.insert(index, own);
+        }
+        closures
+    }
+
+    /// The axes of a value, stored or not, outermost first.
+    fn logical(&self, value: usize) -> &[usize] {
+        match value.checked_sub(self.body.nodes.len()) {
+            Some(input) => &self.body.inputs[input].logical,
+            None => &self.body.nodes[value].logical,
+        }
+    }
+
+    /// The axes that values of both sets have.
+    fn common(&self, one: &[u64], other: &[u64]) -> Mask {
+        let axes = both(one, other).flat_map(|value| self.logical(value));
+        axes.fold(0, |m, axis| m | 1 << axis)
+    }
+
+    /// True if nothing makes one island of two parts: no value with axes that both touch, and none that both compute. A constant
+    /// without axes is anybody's.
+    fn is_apart(&self, unit: u32, one: &Part, other: &Part) -> bool {
+        let made = |value: usize| {
+            let node = self.body.nodes.get(value);
+            node.is_some_and(|n| n.class != OpClass::Creation) && !self.crosses(value as u32, unit)
+        };
+        both(&one.touched, &other.touched)
+            .all(|value| self.logical(value).is_empty() && !made(value))
+    }
+
+    /// The shape of a part as an island.
+    fn shape(&self, unit: u32, part: &Part) -> Shape {
+        let nodes = &self.body.nodes;
+        let inputs = |value: usize| value.checked_sub(nodes.len());
+        let computed = both(&part.touched, &part.touched)
+            .filter(|&value| inputs(value).is_none() && !self.crosses(value as u32, unit));
+        let mut values: Vec<usize> = Vec::new();
+        let [mut walked, mut reduced, mut scanned] = [0; 3];
+        for index in computed {
+            let node = &nodes[index];
+            reduced |= node.reduced;
+            scanned |= node.scanned;
+            values.extend(node.sources.iter().map(|source| match *source {
+                Source::Input(input) => nodes.len() + input as usize,
+                Source::Node(p) => p as usize,
+            }));
+            values.push(index);
+        }
+        for &value in &values {
+            walked |= match inputs(value) {
+                Some(input) => self.body.inputs[input].stored,
+                None => nodes[value].stored,
+            };
+        }
+        // The first of those with the most axes says their order.
+        let widest = values.iter().rev();
+        let widest = widest.max_by_key(|&&value| self.logical(value).len());
+        let mut order: Vec<usize> = Vec::new();
+        for &value in widest.into_iter().chain(&values) {
+            for &axis in self.logical(value) {
+                if !order.contains(&axis) {
+                    order.push(axis);
+                }
+            }
+        }
+        (order, [walked | reduced, reduced, scanned])
+    }
+}
+
+/// The values that are in both sets, ascending.
+fn both<'a>(one: &'a [u64], other: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
+    let words = one.iter().zip(other).map(|(a, b)| a & b).enumerate();
+    words.flat_map(|(word, set)| bits(Mask::from(set)).map(move |bit| word * 64 + bit))
+}
