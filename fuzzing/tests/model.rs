@@ -10,6 +10,9 @@
 //! - *Resident*: the bytes of all elements that a kernel keeps, in registers or shared, are what the plan keeps in the most demanding of its
 //!   sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
 //!
+//! - *Steps*: on a CPU, the innermost loops of its kernels run through at most [`PASSES`] times the elements that its ops read and make, in
+//!   whichever sweeps they stand, partial results among them: no walk is longer than what it is for. (A GPU's loops run to the end of a block.)
+//!
 //! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
 //! Examples and cards agree. Of random programs some figures differ: [`DIFFER`] holds how many.
 
@@ -26,8 +29,8 @@ use fuser_fuzzing::Source;
 use fuser_fuzzing::generate::Tier;
 use fuser_fuzzing::generate::fusion::{self, Config};
 use fuser_ir::{Ir, Op};
-use fuser_passes::cost::Model;
-use fuser_target::{A100, GENERIC, H100, Target};
+use fuser_passes::cost::{Model, Objective};
+use fuser_target::{A100, GENERIC, H100, TINY, Target};
 use traffic::{Compared, Row};
 
 /// The targets.
@@ -42,6 +45,10 @@ const NAMED: u64 = 96;
 /// others are not known.
 const DIFFER: [[usize; 2]; 3] = [[0, 0], [2, 0], [16, 653]];
 
+/// The most loops that run through an element of an operand or a result of an op: of an operand, where it is staged, that and the op's
+/// own walk; of a sum, where it starts, where its parts are stored, and where they are combined.
+const PASSES: u64 = 3;
+
 /// Programs whose kernels are too long to be counted.
 const TOO_LONG: usize = 4;
 
@@ -49,10 +56,14 @@ const TOO_LONG: usize = 4;
 #[derive(Default)]
 struct Tally {
     segments: usize,
+    /// The objective of segmentation.
+    objective: Objective,
     /// Those of which each figure is wrong.
     plan: Vec<String>,
     run: Vec<String>,
     resident: Vec<String>,
+    /// Segments whose loops run longer than what they are for.
+    long: Vec<String>,
     /// Programs without kernels, and why.
     not: Vec<String>,
     /// Segments whose plan was given up or cut when it was scheduled.
@@ -77,19 +88,29 @@ impl Tally {
             let model = Model {
                 target,
                 bindings: traffic::bindings(&mut ir, program, known, NAMED),
+                objective: self.objective,
                 ..Model::default()
             };
             let symbol = ir.symbol_name(program).unwrap_or_default().to_owned();
             let name = format!("{name} @{symbol}");
             match traffic::compare(&ir, module, program, &model) {
                 Compared::Not(why) => self.not.push(format!("{name}: {why}")),
-                Compared::Segments(rows) => rows.iter().for_each(|row| self.add(&name, row)),
+                Compared::Segments(rows) => {
+                    rows.iter().for_each(|row| self.add(&name, row, target));
+                }
             }
         }
     }
-    fn add(&mut self, name: &str, row: &Row) {
+    fn add(&mut self, name: &str, row: &Row, target: Target) {
         self.segments += 1;
         let name = format!("{name} @{}", row.name);
+        let (steps, elements) = (row.moved.steps, row.elements);
+        if !target.is_gpu() && steps > PASSES * elements {
+            let target = target.name;
+            self.long.push(format!(
+                "{target}: {name}: {steps} steps for {elements} elements"
+            ));
+        }
         if !row.told.tells(&row.moved) {
             let text = format!("{name}: told {:?}, moved {:?}", row.told, row.moved);
             self.run.push(text);
@@ -167,9 +188,56 @@ const STAGES: &str = "task.program @stages(%x: tensor<64x56000xf32>) -> tensor<6
   task.return %y
 }";
 
+/// Parts of a kernel that have the same axes only by what a later sweep does: two sums over different axes of different inputs, alone, beside
+/// an elementwise part, and beside a sum that has nothing to do with them.
+const APART: [&str; 3] = [
+    "task.program @sums(%x: tensor<33x65xf32>, %y: tensor<33x65xf32>) -> tensor<33x65xf32> {
+  %g = task.segment @s {
+    %a = fusion.sum %x dims [1]
+    %b = fusion.sum %y dims [0]
+    %c = fusion.broadcast %a dims [0] shape [33, 65]
+    %d = fusion.broadcast %b dims [1] shape [33, 65]
+    %e = fusion.mul %c, %x
+    %f = fusion.mul %d, %y
+    %g = fusion.add %e, %f
+    task.yield %g
+  }
+  task.return %g
+}",
+    "task.program @beside(%x: tensor<33x65xf32>, %y: tensor<33x65xf32>, %z: tensor<65xf32>) -> (tensor<33x65xf32>, tensor<65xf32>) {
+  %h, %r = task.segment @s {
+    %a = fusion.sum %x dims [1]
+    %b = fusion.sum %y dims [0]
+    %r = fusion.exp %z
+    %c = fusion.broadcast %a dims [0] shape [33, 65]
+    %d = fusion.broadcast %b dims [1] shape [33, 65]
+    %k = fusion.broadcast %z dims [1] shape [33, 65]
+    %e = fusion.mul %c, %x
+    %f = fusion.mul %d, %y
+    %g = fusion.add %e, %f
+    %h = fusion.add %g, %k
+    task.yield %h, %r
+  }
+  task.return %h, %r
+}",
+    "task.program @unrelated(%x: tensor<33x65xf32>, %y: tensor<33x65xf32>, %z: tensor<31x17xf32>) -> (tensor<33x65xf32>, tensor<17xf32>, tensor<65xf32>) {
+  %g, %s, %b = task.segment @s {
+    %a = fusion.sum %x dims [1]
+    %b = fusion.sum %y dims [0]
+    %s = fusion.sum %z dims [0]
+    %c = fusion.broadcast %a dims [0] shape [33, 65]
+    %e = fusion.mul %c, %x
+    %g = fusion.add %e, %y
+    task.yield %g, %s, %b
+  }
+  task.return %g, %s, %b
+}",
+];
+
 /// Examples and cards, with their names.
 fn written() -> Vec<(String, String)> {
     let mut texts = vec![("stages".to_owned(), STAGES.to_owned())];
+    texts.extend(APART.map(|text| ("apart".to_owned(), text.to_owned())));
     for folder in ["examples", "lit-tests/segment", "lit-tests/preseg"] {
         for file in files(folder) {
             let text = std::fs::read_to_string(&file).unwrap();
@@ -184,8 +252,15 @@ fn written() -> Vec<(String, String)> {
 }
 
 fn written_programs(target: Target) -> Tally {
-    let mut tally = Tally::default();
-    for (name, text) in written() {
+    of_texts(written(), target, Objective::Bytes)
+}
+
+fn of_texts(texts: Vec<(String, String)>, target: Target, objective: Objective) -> Tally {
+    let mut tally = Tally {
+        objective,
+        ..Tally::default()
+    };
+    for (name, text) in texts {
         let mut ir = Ir::new(fuser_dialects::registry());
         let parsed = fuser_ir::parse::parse_str(&mut ir, &text);
         if !parsed.diagnostics.has_errors() {
@@ -196,8 +271,11 @@ fn written_programs(target: Target) -> Tally {
     tally
 }
 
-fn random_programs(target: Target, count: u64) -> Tally {
-    let mut tally = Tally::default();
+fn random_programs(target: Target, objective: Objective, count: u64) -> Tally {
+    let mut tally = Tally {
+        objective,
+        ..Tally::default()
+    };
     for seed in 0..count {
         let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
         let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier));
@@ -212,6 +290,7 @@ fn wrong(target: Target, what: &str, tally: &Tally, differ: [usize; 2]) -> Vec<S
     tally.print(&format!("{} {what}", target.name));
     let lists = [&tally.plan, &tally.resident, &tally.run];
     let wrong = lists.into_iter().flatten();
+    assert_eq!(tally.long, Vec::<String>::new());
     let wrong: Vec<String> = wrong
         .map(|text| format!("{}: {text}", target.name))
         .collect();
@@ -232,10 +311,24 @@ fn examples_and_cards_are_as_planned() {
     assert_eq!(all, Vec::<String>::new());
 }
 
+/// In as few kernels as possible, and with so little fast memory that small tensors are walked as huge ones are elsewhere, in several sweeps.
+#[test]
+fn no_walk_is_longer_than_what_it_is_for() {
+    let texts = APART.map(|text| ("apart".to_owned(), text.to_owned()));
+    let few = Objective::Kernels;
+    let tallies = [
+        of_texts(texts.into(), TINY, few),
+        random_programs(TINY, few, 150),
+    ];
+    let long: Vec<&String> = tallies.iter().flat_map(|tally| &tally.long).collect();
+    assert_eq!(long, Vec::<&String>::new());
+    assert!(tallies[0].segments >= 3 && tallies[1].segments > 200);
+}
+
 fn random_programs_are_planned(count: u64, segments: usize, differ: [usize; 2]) {
     let mut all = Vec::new();
     for target in TARGETS {
-        let tally = random_programs(target, count);
+        let tally = random_programs(target, Objective::Bytes, count);
         assert!(tally.segments > segments);
         let what = format!("{count} random programs");
         all.extend(wrong(target, &what, &tally, differ));

@@ -76,6 +76,8 @@ pub struct Touched {
     pub stored: Vec<Elements>,
     /// The buffer of each load whose place is data, and its elements.
     gathered: Vec<(usize, Elements)>,
+    /// Indices of all innermost loops that are run: iterations, times those that one iteration covers.
+    pub steps: u64,
 }
 
 impl Touched {
@@ -150,6 +152,7 @@ fn once(
             loaded: buffers.clone(),
             stored: buffers,
             gathered: vec![(0, Elements::default()); decoder.gathers],
+            steps: 0,
         },
         left: BUDGET,
         way,
@@ -294,6 +297,9 @@ impl Run {
                         at: from.at,
                         step: step.at,
                     };
+                    if *innermost {
+                        self.touched.steps += (to.at - from.at).max(0) as u64;
+                    }
                     match innermost {
                         true => self.interval(body, *index, line, steps)?,
                         false => self.each(body, *index, line, steps)?,

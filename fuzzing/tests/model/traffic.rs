@@ -10,8 +10,8 @@ use fuser_ir::def::Computes;
 use fuser_ir::types::Extent;
 use fuser_ir::{Ir, Op, TypeKind, Value};
 use fuser_pass::{Remark, RemarkValue};
-use fuser_passes::cost::{Bindings, Copies, Model, plan_ops};
-use fuser_passes::report;
+use fuser_passes::cost::{Bindings, Copies, Model, Objective, plan_ops};
+use fuser_passes::{FRONT, report};
 
 use super::touched::touched;
 
@@ -29,6 +29,8 @@ pub struct Bytes {
     /// Elements that stay in fast memory, as bytes: those of the most demanding sweep, or kernel.
     pub resident: u64,
     pub launches: u64,
+    /// Indices that innermost loops run through; no plan counts them.
+    pub steps: u64,
 }
 
 impl Bytes {
@@ -123,6 +125,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.resident = bytes.resident.max(tiles);
                 let touched = touched(ir, func, &lengths, &own)
                     .map_err(|told| format!("{}: {told}", ir.symbol_name(func).unwrap_or("?")))?;
+                bytes.steps += touched.steps;
                 let inputs = ir.operand_count(launch);
                 for (number, buffer) in buffers.into_iter().enumerate() {
                     let value = match number.checked_sub(inputs) {
@@ -227,7 +230,9 @@ fn is_workspace(artifact: &Artifact, buffer: u32) -> bool {
 /// The options of a compile for the target of `model`, for the extents that it binds.
 pub fn options(ir: &Ir, program: Op, model: &Model) -> CompileOptions {
     let names = model.bindings.named.iter();
+    let few = FRONT.replace(",segment,", ",segment{objective=kernels},");
     CompileOptions {
+        passes: (model.objective == Objective::Kernels).then_some(few),
         target: model.target,
         program: ir.symbol_name(program).map(str::to_owned),
         shapes: names
@@ -244,6 +249,8 @@ pub struct Row {
     pub planned: Option<Bytes>,
     pub told: Bytes,
     pub moved: Bytes,
+    /// Elements of operands and results, summed over the ops of all phases of its sweeps.
+    pub elements: u64,
     /// Bytes that its sweeps keep through loops besides.
     pub hoisted: u64,
     /// The reason that it was scheduled by another plan.
@@ -273,7 +280,9 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
         return Compared::Not("no segments".into());
     }
     let planned = counted(&drawn, program, model);
-    let remarks = run("schedule").1.remarks;
+    let (scheduled, scheduling) = run("schedule");
+    let remarks = scheduling.remarks;
+    let of_ops = of_ops(&scheduled, program, model);
     let mut back = ir.clone();
     let Ok(lowered) = compile::lower(&mut back, module, &options) else {
         return Compared::Not("no kernels".into());
@@ -305,10 +314,39 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
         planned: planned.get(name).copied(),
         told: of(&told, name),
         moved: of(&moved, name),
+        elements: of_ops.get(name).copied().unwrap_or_default(),
         hoisted: kept_through_loops(&remarks, name),
         given_up: other(name),
     };
     Compared::Segments(names.into_iter().map(row).collect())
+}
+
+/// The elements of operands and results of the ops of each segment, as often as they stand in a sweep of it; those of results as often as
+/// workers have parts of them.
+fn of_ops(ir: &Ir, program: Op, model: &Model) -> BTreeMap<String, u64> {
+    let elements = |value: Value| {
+        let dims = ir.value_kind(value).as_tensor().into_iter();
+        let lengths = dims.flat_map(|t| &t.dims);
+        let lengths = lengths.map(|d| model.bindings.extent(ir, d.extent));
+        lengths.product::<u64>()
+    };
+    let mut list = BTreeMap::new();
+    for segment in ir.children(program) {
+        let name = ir.symbol_name(segment).unwrap_or_default().to_owned();
+        let sum: &mut u64 = list.entry(name).or_default();
+        for sweep in ir.children(segment) {
+            let partials = ir.int_of(sweep, "partials").unwrap_or(1).max(1) as u64;
+            for op in ir.walk(sweep) {
+                // Sweeps and phases pass on what ops make.
+                if !ir.name(op).starts_with("task.") {
+                    *sum += ir.operands(op).map(elements).sum::<u64>();
+                    let results = ir.results(op).iter();
+                    *sum += partials * results.map(|&v| elements(v)).sum::<u64>();
+                }
+            }
+        }
+    }
+    list
 }
 
 /// The bytes that remarks say are kept through loops of a segment.
