@@ -400,6 +400,7 @@ impl Element for f32 {
     fn rounded(x: f32) -> f32 {
         x
     }
+    // SAFETY: as the trait says; nothing is read here.
     unsafe fn wide(first: *const f32, _: [usize; 2], strides: [usize; 2], _: &mut [f32]) -> Matrix {
         Matrix { first, strides }
     }
@@ -411,6 +412,7 @@ macro_rules! narrow {
             fn rounded(x: f32) -> Self {
                 <Self as Narrow>::rounded(x)
             }
+            // SAFETY: as the trait says.
             unsafe fn wide(from: *const Self, sizes: [usize; 2], strides: [usize; 2], room: &mut [f32]) -> Matrix {
                 // SAFETY: the caller's word.
                 let strides = unsafe { widen(from, sizes, strides, room.as_mut_ptr()) };
