@@ -321,8 +321,8 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
     Compared::Segments(names.into_iter().map(row).collect())
 }
 
-/// The elements of operands and results of the ops of each segment, as often as they stand in a sweep of it; those of results as often as
-/// workers have parts of them.
+/// The elements of operands and results of the ops of each segment, as often as they stand in a sweep of it, those of results as often as
+/// workers have parts of them; and a tile for each sweep.
 fn of_ops(ir: &Ir, program: Op, model: &Model) -> BTreeMap<String, u64> {
     let elements = |value: Value| {
         let dims = ir.value_kind(value).as_tensor().into_iter();
@@ -336,6 +336,8 @@ fn of_ops(ir: &Ir, program: Op, model: &Model) -> BTreeMap<String, u64> {
         let sum: &mut u64 = list.entry(name).or_default();
         for sweep in ir.children(segment) {
             let partials = ir.int_of(sweep, "partials").unwrap_or(1).max(1) as u64;
+            // What a scan hands on from tile to tile starts as a whole tile.
+            *sum += model.target.tile;
             for op in ir.walk(sweep) {
                 // Sweeps and phases pass on what ops make.
                 if !ir.name(op).starts_with("task.") {
