@@ -1,0 +1,1 @@
+"""Draws of ops and their references, for `scripts/ops-beside-torch.py`."""
