@@ -202,7 +202,7 @@ pub fn rounded(reference: &Tensor) -> Option<Tensor> {
     let values = (0..reference.stored_len()).map(|i| reference.data().float(i));
     let data = match reference.dtype() {
         DType::F64 => Data::F64(values.collect()),
-        DType::F32 => Data::F32(values.map(|x| x as f32).collect()),
+        DType::F32 => Data::F32(values.map(round::f32_from).collect()),
         DType::F16 => Data::F16(values.map(round::f16_from).collect()),
         DType::BF16 => Data::BF16(values.map(round::bf16_from).collect()),
         _ => return Some(reference.clone()),

@@ -153,9 +153,15 @@ impl Data {
     pub fn float(&self, i: usize) -> f64 {
         let value = match self {
             Self::F64(v) => v.get(i).copied(),
-            Self::F32(v) => v.get(i).map(|x| f64::from(*x)),
-            Self::F16(v) => v.get(i).map(|x| x.to_f64()),
-            Self::BF16(v) => v.get(i).map(|x| x.to_f64()),
+            Self::F32(v) => v
+                .get(i)
+                .map(|x| round::widened(DType::F32, x.to_bits().into())),
+            Self::F16(v) => v
+                .get(i)
+                .map(|x| round::widened(DType::F16, x.to_bits().into())),
+            Self::BF16(v) => v
+                .get(i)
+                .map(|x| round::widened(DType::BF16, x.to_bits().into())),
             other => other.int(i).map(|x| x as f64),
         };
         value.unwrap_or(f64::NAN)
@@ -447,20 +453,28 @@ fn write<T, L: Copy>(to: &mut [T], at: usize, values: &[L], f: impl Fn(L) -> T) 
     to.iter_mut().zip(values).for_each(|(t, v)| *t = f(*v));
 }
 
+fn widened(x: f32) -> f64 {
+    round::widened(DType::F32, x.to_bits().into())
+}
+
 impl Lane for f32 {
     fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]) {
         match source.data() {
             Data::F32(v) => strided(v, start, step, out, |x| x),
-            Data::F16(v) => strided(v, start, step, out, |x| x.to_f32()),
-            Data::BF16(v) => strided(v, start, step, out, |x| x.to_f32()),
+            Data::F16(v) => strided(v, start, step, out, |x| {
+                round::f32_of(DType::F16, x.to_bits())
+            }),
+            Data::BF16(v) => strided(v, start, step, out, |x| {
+                round::f32_of(DType::BF16, x.to_bits())
+            }),
             _ => {}
         }
     }
     fn store(values: &[Self], to: &mut DataMut<'_>, _: &mut [f64], at: usize) {
         match to {
             DataMut::F32(t) => write(t, at, values, |x| x),
-            DataMut::F16(t) => write(t, at, values, f16::from_f32),
-            DataMut::BF16(t) => write(t, at, values, bf16::from_f32),
+            DataMut::F16(t) => write(t, at, values, |x| round::f16_from(widened(x))),
+            DataMut::BF16(t) => write(t, at, values, |x| round::bf16_from(widened(x))),
             _ => {}
         }
     }
@@ -517,8 +531,12 @@ impl Lane for Bounded {
         match source.data() {
             Data::F64(v) => strided(v, start, step, out, Bounded::exact),
             Data::F32(v) => strided(v, start, step, out, |x| Bounded::exact(x.into())),
-            Data::F16(v) => strided(v, start, step, out, |x| Bounded::exact(x.into())),
-            Data::BF16(v) => strided(v, start, step, out, |x| Bounded::exact(x.into())),
+            Data::F16(v) => strided(v, start, step, out, |x| {
+                Bounded::exact(round::widened(DType::F16, x.to_bits().into()))
+            }),
+            Data::BF16(v) => strided(v, start, step, out, |x| {
+                Bounded::exact(round::widened(DType::BF16, x.to_bits().into()))
+            }),
             _ => {}
         }
         let Some(bounds) = source.bounds() else {

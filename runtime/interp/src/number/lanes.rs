@@ -150,7 +150,11 @@ impl Number for f32 {
         float as f32
     }
     fn unary(op: Unary, x: &mut [Self], _: &Env) {
-        map(x, |x| op.of(x.into()) as f32);
+        // By way of bits: `neg` and `abs` keep those of a NaN, which instructions would make quiet.
+        map(x, |x| {
+            let wide = round::widened(DType::F32, x.to_bits().into());
+            round::f32_from(op.of(wide))
+        });
     }
     fn binary(op: Binary, a: &mut [Self], b: &[Self], env: &Env) {
         match op {

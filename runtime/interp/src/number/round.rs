@@ -2,7 +2,7 @@
 //!
 //! Guarantees the correctly rounded result also where hardware would round twice (f64 to f16 through f32).
 
-use fuser_ir::DType;
+use fuser_ir::{DType, float};
 use half::{bf16, f16};
 
 /// `x` as f32, rounded to odd: an inexact result has its last bit set, so a second rounding to a narrower format sees
@@ -27,19 +27,44 @@ pub fn f64_to_odd(x: i64) -> f64 {
     f64::from_bits((nearest.to_bits() - u64::from(away)) | 1)
 }
 
-/// `x` as f16, rounded once.
+/// `x` as f32, rounded once. A NaN keeps its upper bits, which instructions would make quiet: data that only moves is not touched.
+pub fn f32_from(x: f64) -> f32 {
+    if x.is_nan() {
+        return f32::from_bits(float::narrow(DType::F32, x.to_bits()) as u32);
+    }
+    x as f32
+}
+
+/// `x` as f16, rounded once; a NaN as by [`f32_from`].
 pub fn f16_from(x: f64) -> f16 {
+    if x.is_nan() {
+        return f16::from_bits(float::narrow(DType::F16, x.to_bits()) as u16);
+    }
     f16::from_f32(f32_to_odd(x))
 }
 
-/// `x` as bf16, rounded once.
+/// `x` as bf16, rounded once; a NaN as by [`f32_from`].
 pub fn bf16_from(x: f64) -> bf16 {
+    if x.is_nan() {
+        return bf16::from_bits(float::narrow(DType::BF16, x.to_bits()) as u16);
+    }
     bf16::from_f32(f32_to_odd(x))
 }
 
-/// `x` rounded once to the float type `dtype`; other types leave it alone.
+/// The f32 that a float of 16 bits is; a NaN keeps its bits.
+pub fn f32_of(dtype: DType, bits: u16) -> f32 {
+    f32_from(widened(dtype, bits.into()))
+}
+
+/// The float of type `dtype` that `bits` are, exactly: a NaN keeps its bits.
+pub fn widened(dtype: DType, bits: u64) -> f64 {
+    f64::from_bits(float::widen(dtype, bits))
+}
+
+/// `x` rounded once to the float type `dtype`; other types leave it alone, and so does a NaN.
 pub fn to_dtype(x: f64, dtype: DType) -> f64 {
     match dtype {
+        _ if x.is_nan() => x,
         DType::F32 => f64::from(x as f32),
         DType::F16 => f16_from(x).to_f64(),
         DType::BF16 => bf16_from(x).to_f64(),

@@ -24,7 +24,7 @@ fn number(dtype: DType, value: &AttrKind) -> Option<Data> {
     let int = value.as_int().and_then(|v| i64::try_from(v).ok());
     Some(match dtype {
         DType::F64 => Data::F64(vec![float]),
-        DType::F32 => Data::F32(vec![float as f32]),
+        DType::F32 => Data::F32(vec![round::f32_from(float)]),
         DType::F16 => Data::F16(vec![round::f16_from(float)]),
         DType::BF16 => Data::BF16(vec![round::bf16_from(float)]),
         DType::I64 | DType::Index => Data::I64(vec![int?]),

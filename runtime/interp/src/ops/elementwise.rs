@@ -219,7 +219,9 @@ impl Machine<'_> {
             Kind::F32 if to == DType::F32 => {
                 reread(part, x, &view, |bits| f32::from_bits(bits.v as u32));
             }
-            Kind::F32 => reread(part, x, &view, |bits| from_bits(bits.v, to) as f32),
+            Kind::F32 => reread(part, x, &view, |bits| {
+                round::f32_from(from_bits(bits.v, to))
+            }),
             Kind::F64 => reread(part, x, &view, |bits| f64::from_bits(bits.v as u64)),
             Kind::Int => reread(part, x, &view, |bits| {
                 bits.join(bits, round::wrap(bits.v, to))
@@ -279,7 +281,7 @@ fn bits(x: &Tensor, i: usize) -> Int {
 
 fn to_bits(x: f64, dtype: DType) -> i64 {
     match dtype {
-        DType::F32 => i64::from((x as f32).to_bits() as i32),
+        DType::F32 => i64::from(round::f32_from(x).to_bits() as i32),
         DType::F16 => i64::from(round::f16_from(x).to_bits() as i16),
         DType::BF16 => i64::from(round::bf16_from(x).to_bits() as i16),
         _ => x.to_bits() as i64,
@@ -288,9 +290,8 @@ fn to_bits(x: f64, dtype: DType) -> i64 {
 
 fn from_bits(bits: i64, dtype: DType) -> f64 {
     match dtype {
-        DType::F32 => f32::from_bits(bits as u32).into(),
-        DType::F16 => half::f16::from_bits(bits as u16).into(),
-        DType::BF16 => half::bf16::from_bits(bits as u16).into(),
+        DType::F32 => round::widened(dtype, u64::from(bits as u32)),
+        DType::F16 | DType::BF16 => round::widened(dtype, u64::from(bits as u16)),
         _ => f64::from_bits(bits as u64),
     }
 }
