@@ -222,6 +222,27 @@ T5 = fd.ops.set(T4)
 fd.add_output(T5, alias_input=T0)
 """,
     ),
+    "sorting": (
+        [(4, 6), (4, 6)],
+        """
+T0 = fd.define_tensor(shape=[4, 6], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T3 = fd.ops.argsort(T0, dim=1, descending=True, stable=True)
+T4 = fd.ops.argsort(T0, dim=-2, descending=False, stable=True)
+T5, T6 = fd.ops.topk(T0, 2, dim=-1, largest=True, sorted=True)
+T7, T8 = fd.ops.topk(T0, 3, dim=0, largest=False, sorted=True)
+T9 = fd.ops.take_along_axis(T0, T6, dim=1)
+T10 = fd.ops.scatter(T0, T3, T1, dim=1)
+T14 = fd.ops.index_select(T0, fd.ops.iota(2, 1, 2, DataType.Int), dim=0)
+fd.add_output(T3)
+fd.add_output(T4)
+fd.add_output(T5)
+fd.add_output(T7)
+fd.add_output(T9)
+fd.add_output(T10)
+fd.add_output(T14)
+""",
+    ),
 }
 
 
@@ -284,6 +305,9 @@ class Ops:
     def _take_along_axis(self, x, i, dim): return x.gather(dim, i)
     def _select(self, x, i, dim): return x.select(dim, i)
     def _embedding_fwd(self, i, w): return w[i]
+    def _argsort(self, x, dim, descending=False, stable=False): return torch.argsort(x, dim=dim, descending=descending, stable=stable)
+    def _topk(self, x, k, dim=-1, largest=True, sorted=False): return torch.topk(x, k, dim, largest, sorted)
+    def _scatter(self, x, i, src, dim): return x.scatter(dim, i, src)
     def _iota(self, n, start, step, dtype): return torch.arange(n, dtype=dtype) * step + start
     def _full(self, shape, fill_value, dtype): return torch.full(shape, fill_value, dtype=dtype)
     def _threshold(self, x, t, v): return torch.where(x <= t, v, x)

@@ -5,14 +5,13 @@
 //! | `lex.rs`, `grammar.lalrpop`, `parse.rs` | text to statements |
 //! | `value.rs` | values, promotion of types |
 //! | `args.rs` | operands of a call: by position or name, brought to one type and shape |
-//! | `ops.rs` | the table of `fd.ops` |
+//! | `ops.rs`, `ops/` | the table of `fd.ops`, and how ops are read that are several, or have clauses of their own |
 //! | `export.rs` | a program to text |
 //!
 //! Extents that a definition leaves open (`-1`) get names. Where an op needs two extents equal they are one; what is found so is put into
 //! the types of the next pass over the text, until nothing new is found.
 
 mod args;
-mod attention;
 mod export;
 mod lex;
 mod ops;

@@ -1,0 +1,146 @@
+//! Ops of `fd.ops` that compute elements by several ops, or have clauses of their own.
+
+use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_ir::Value;
+use fuser_ir::types::DType;
+
+use super::{Config::*, one};
+use crate::nvfuser::Reader;
+use crate::nvfuser::args::Args;
+use crate::nvfuser::value::{Number, Val};
+use crate::program::{Fault, Made};
+
+/// Variance and mean, with their clauses.
+fn moments<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<[Value; 2]> {
+    let x = args.tensor(0, &["arg"])?;
+    let dims = args.axes(1, &["dims", "axes"], r.draft.dims(x).len())?;
+    let correction = args.int(2, &["correction"], 1)?;
+    let mut b = r.draft.builder();
+    let mut clauses = vec![b.ints("dims", &dims), b.int("correction", correction)];
+    if args.flag(3, &["keepdim"]) {
+        clauses.push(b.flag("keepdim"));
+    }
+    let op = b.op(&fusion::VAR_MEAN, &[x], &clauses)?;
+    Ok([0, 1].map(|at| r.draft.ir.result(op, at)))
+}
+
+pub fn var_mean<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    Ok(moments(r, args)?.map(Val::Tensor).into())
+}
+
+pub fn var<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let [var, _] = moments(r, args)?;
+    one(Ok(var))
+}
+
+pub fn cast<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let to = args
+        .dtype(1, &["dtype"])?
+        .ok_or_else(|| Fault::form("has no type"))?;
+    match args.value(0, &["arg"])? {
+        Val::Number(number, _) => Ok(vec![Val::Number(*number, Some(to))]),
+        value => one(r.typed(value, to)),
+    }
+}
+
+pub fn set<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    one(r.draft.make(&fusion::COPY, &[x]))
+}
+
+pub fn segment_set<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    one(r.draft.make(&fusion::SEGMENT_SET, &[x]))
+}
+
+/// The condition keeps its type, the others their common one, 16-bit floats too.
+pub fn choose<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let condition = args.value(0, &["condition", "a"])?;
+    let (x, y) = (args.value(1, &["x", "b"])?, args.value(2, &["y", "c"])?);
+    let condition = r.typed(condition, DType::I1)?;
+    let values = r.operands(&[x, y], Keep)?;
+    let values = r.joined(vec![condition, values[0], values[1]])?;
+    one(r.draft.make(&fusion::WHERE, &values))
+}
+
+/// `start + weight * (end - start)`
+pub fn lerp<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let given = [
+        args.value(0, &["start"])?,
+        args.value(1, &["end"])?,
+        args.value(2, &["weight"])?,
+    ];
+    let [start, end, weight] = three(r.operands(&given, Default)?)?;
+    let distance = r.draft.make(&fusion::SUB, &[end, start])?;
+    let part = r.draft.make(&fusion::MUL, &[weight, distance])?;
+    one(r.draft.make(&fusion::ADD, &[start, part]))
+}
+
+/// `x + value * (a * b)`
+pub fn addcmul<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let number = Val::Number(Number::Int(1), None);
+    let value = args.get(3, &["value"]).unwrap_or(&number);
+    let given = [
+        args.value(0, &["x"])?,
+        args.value(1, &["tensor1"])?,
+        args.value(2, &["tensor2"])?,
+        value,
+    ];
+    let values = r.operands(&given, Default)?;
+    let product = r.draft.make(&fusion::MUL, &[values[1], values[2]])?;
+    let part = r.draft.make(&fusion::MUL, &[values[3], product])?;
+    one(r.draft.make(&fusion::ADD, &[values[0], part]))
+}
+
+/// `value` where `x <= threshold`, else `x`
+pub fn threshold<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let given = [
+        args.value(0, &["x", "arg"])?,
+        args.value(1, &["threshold"])?,
+        args.value(2, &["value"])?,
+    ];
+    let [x, limit, value] = three(r.operands(&given, Default)?)?;
+    let below = r.draft.builder().compare("le", x, limit)?;
+    one(r.draft.make(&fusion::WHERE, &[below, value, x]))
+}
+
+fn three(values: Vec<Value>) -> Made<[Value; 3]> {
+    let wrong = |_| Fault::form("has other than three operands");
+    values.try_into().map_err(wrong)
+}
+
+pub fn frac<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let whole = r.draft.make(&fusion::TRUNC, &[x])?;
+    one(r.draft.make(&fusion::SUB, &[x, whole]))
+}
+
+/// True where the operand, or its absolute value, is the infinity.
+fn infinite<'s>(
+    r: &mut Reader<'s>,
+    args: &Args<'s>,
+    number: f64,
+    size: bool,
+) -> Made<Vec<Val<'s>>> {
+    let values = r.operands(&[args.value(0, &["arg"])?], Default)?;
+    let x = match size {
+        true => r.draft.make(&fusion::ABS, &values)?,
+        false => values[0],
+    };
+    let scalar = r.draft.dtype(x);
+    let scalar = r.draft.ir.scalar(scalar);
+    let number = r.draft.number(number, scalar)?;
+    one(Ok(r.draft.builder().compare("eq", x, number)?))
+}
+
+pub fn is_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    infinite(r, args, f64::INFINITY, true)
+}
+
+pub fn is_pos_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    infinite(r, args, f64::INFINITY, false)
+}
+
+pub fn is_neg_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    infinite(r, args, f64::NEG_INFINITY, false)
+}

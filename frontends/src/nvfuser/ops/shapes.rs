@@ -1,0 +1,343 @@
+//! Ops of `fd.ops` that make or move elements, and lengths.
+
+use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_ir::Value;
+use fuser_ir::types::{DType, Dim, Extent, ExtentExpr};
+
+use super::one;
+use crate::nvfuser::Reader;
+use crate::nvfuser::args::{Args, axis_of};
+use crate::nvfuser::value::{Number, Val};
+use crate::program::{Fault, Made};
+
+/// New axes of extent 1 where the list is true.
+pub fn broadcast<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let Val::List(flags) = args.value(1, &["is_broadcast_dim"])? else {
+        return Err(Fault::form("`is_broadcast_dim` is no list"));
+    };
+    let own = r.extents(x);
+    let mut next = own.iter();
+    let (mut dims, mut shape) = (Vec::new(), Vec::new());
+    for (at, flag) in flags.iter().enumerate() {
+        if matches!(flag, Val::Number(number, _) if number.float() != 0.0) {
+            shape.push(Extent::Static(1));
+        } else {
+            let own = next
+                .next()
+                .ok_or_else(|| Fault::form("has more axes to keep than its operand"))?;
+            shape.push(*own);
+            dims.push(at as i64);
+        }
+    }
+    one(r.draft.broadcast(x, &dims, &shape))
+}
+
+pub fn broadcast_in_dim<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = match args.value(0, &["arg"])? {
+        Val::Tensor(value) => *value,
+        number => {
+            let (_, dtype) = r.class(number)?;
+            let dtype = if dtype == DType::F64 {
+                DType::F32
+            } else {
+                dtype
+            };
+            r.typed(number, dtype)?
+        }
+    };
+    let shape = known(args.shape(1, &["shape", "output_shape"])?)?;
+    let mut dims = Vec::new();
+    for dim in args.ints(2, &["broadcast_dims"])? {
+        dims.push(axis_of(dim, shape.len())?);
+    }
+    let mut own = r.draft.dims(x);
+    if own.len() != dims.len() {
+        return Err(Fault::form(format!(
+            "places {} axes, its operand has {}",
+            dims.len(),
+            own.len()
+        )));
+    }
+    for (dim, to) in own.iter_mut().zip(&dims) {
+        if dim.extent != Extent::Static(1) {
+            dim.extent = r.unify(dim.extent, shape[*to as usize])?;
+        }
+    }
+    r.settle(x, own);
+    // The order of the list does not reorder axes.
+    dims.sort_unstable();
+    let shape: Vec<Extent> = shape.into_iter().map(|extent| r.root(extent)).collect();
+    one(r.draft.broadcast(x, &dims, &shape))
+}
+
+/// A shape without `-1`.
+fn known(shape: Vec<Option<Extent>>) -> Made<Vec<Extent>> {
+    let all: Option<Vec<Extent>> = shape.into_iter().collect();
+    all.ok_or_else(|| Fault::form("leaves an extent open (-1)"))
+}
+
+pub fn expand<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let shape = args.shape(1, &["shape"])?;
+    let own = r.extents(x);
+    if own.len() != shape.len() {
+        return Err(Fault::form(format!(
+            "has {} extents, its operand {} axes",
+            shape.len(),
+            own.len()
+        )));
+    }
+    let kept = shape
+        .iter()
+        .zip(&own)
+        .map(|(extent, own)| extent.unwrap_or(*own));
+    let shape: Vec<Extent> = kept.collect();
+    one(r.expanded(x, &shape))
+}
+
+pub fn squeeze<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let dims = args.axes(1, &["dims"], r.draft.dims(x).len())?;
+    let mut b = r.draft.builder();
+    let clause = [b.ints("dims", &dims)];
+    one(Ok(b.value(&fusion::SQUEEZE, &[x], &clause)?))
+}
+
+pub fn permute<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let rank = r.draft.dims(x).len();
+    let dims = args
+        .ints(1, &["dims"])?
+        .into_iter()
+        .map(|dim| axis_of(dim, rank));
+    let dims = dims.collect::<Made<Vec<i64>>>()?;
+    one(r.draft.permute(x, &dims))
+}
+
+pub fn reshape<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let shape = args.shape(1, &["new_shape", "shape"])?;
+    let own = r.extents(x);
+    let whole = product(r, &own);
+    let given: Vec<Extent> = shape.iter().flatten().copied().collect();
+    let part = product(r, &given);
+    // The one that is left out is the quotient.
+    let rest = whole
+        .zip(part)
+        .and_then(|(whole, part)| whole.div_exact(&part));
+    let mut filled = Vec::new();
+    let open = shape.len() - given.len();
+    for extent in shape {
+        let missing = || {
+            let expr = rest.clone().filter(|_| open == 1)?;
+            match expr.as_constant() {
+                Some(n) => u64::try_from(n).ok().map(Extent::Static),
+                None => r.draft.ir.extent(expr),
+            }
+        };
+        let extent = extent.or_else(missing);
+        filled.push(
+            extent.ok_or_else(|| Fault::form("leaves an extent open that does not follow (-1)"))?,
+        );
+    }
+    one(r.draft.reshape(x, &filled))
+}
+
+/// The product of extents.
+fn product(r: &Reader<'_>, extents: &[Extent]) -> Option<ExtentExpr> {
+    let one = ExtentExpr::constant(1);
+    extents.iter().try_fold(one, |product, extent| {
+        product.mul(&r.draft.ir.extent_as_expr(*extent)?)
+    })
+}
+
+pub fn cat<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let Val::List(items) = args.value(0, &["tensors"])? else {
+        return Err(Fault::form("`tensors` is no list"));
+    };
+    let tensors = items.iter().map(|item| match item {
+        Val::Tensor(value) => Ok(*value),
+        _ => Err(Fault::form("puts together what is no tensor")),
+    });
+    let tensors = tensors.collect::<Made<Vec<Value>>>()?;
+    let rank = tensors
+        .first()
+        .map_or(0, |first| r.draft.dims(*first).len());
+    let dim = axis_of(args.int(1, &["dim"], 0)?, rank)?;
+    let mut b = r.draft.builder();
+    let clause = [b.int("dim", dim)];
+    one(Ok(b.value(&fusion::CAT, &tensors, &clause)?))
+}
+
+/// Pairs of amounts, the last axis first.
+pub fn pad<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let widths = args.ints(1, &["pad_widths"])?;
+    let rank = r.draft.dims(x).len();
+    if widths.len() > 2 * rank || widths.len() % 2 != 0 || widths.iter().any(|n| *n < 0) {
+        return Err(Fault::form(
+            "has widths that are no pairs for its axes, or negative ones",
+        ));
+    }
+    let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
+    for (at, pair) in widths.chunks(2).enumerate() {
+        (low[rank - 1 - at], high[rank - 1 - at]) = (pair[0], pair[1]);
+    }
+    let zero = Val::Number(Number::Int(0), None);
+    let value = match args.get(2, &["value"]) {
+        None | Some(Val::Nothing) => &zero,
+        Some(value) => value,
+    };
+    let dtype = r.draft.dtype(x);
+    let value = r.typed(value, dtype)?;
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("low", &low), b.ints("high", &high)];
+    one(Ok(b.value(&fusion::PAD, &[x, value], &clauses)?))
+}
+
+/// Ends are brought into the axis, as those of Python.
+pub fn slice<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let starts = args.ints(1, &["start_indices"])?;
+    let ends = known(args.shape(2, &["end_indices"])?)?;
+    if matches!(args.get(3, &["strides"]), Some(Val::List(_)))
+        && args
+            .ints(3, &["strides"])?
+            .iter()
+            .any(|stride| *stride != 1)
+    {
+        return Err(Fault::form("has strides other than 1"));
+    }
+    let own = r.extents(x);
+    if [starts.len(), ends.len()] != [own.len(); 2] || starts.iter().any(|n| *n < 0) {
+        return Err(Fault::form(
+            "needs a start and an end for each axis, none negative",
+        ));
+    }
+    let (mut first, mut dims) = (Vec::new(), Vec::new());
+    for ((start, end), (own, dim)) in starts.iter().zip(ends).zip(own.iter().zip(r.draft.dims(x))) {
+        let (start, extent) = match (own, end) {
+            (Extent::Static(n), Extent::Static(end)) => {
+                let start = (*start as u64).min(*n);
+                (
+                    start as i64,
+                    Extent::Static(end.min(*n).saturating_sub(start)),
+                )
+            }
+            (own, end) if *own == end && *start == 0 => (0, *own),
+            (_, Extent::Static(end)) => (*start, Extent::Static(end.saturating_sub(*start as u64))),
+            _ => {
+                return Err(Fault::form(
+                    "has an end that is a named extent of another axis",
+                ));
+            }
+        };
+        first.push(start);
+        dims.push(Dim { extent, ..dim });
+    }
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("starts", &first), b.shape("shape", &dims)];
+    one(Ok(b.value(&fusion::SLICE, &[x], &clauses)?))
+}
+
+pub fn size<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let own = r.extents(x);
+    let dim = args.axis(1, &["dim"], own.len())?;
+    Ok(vec![length(own[dim as usize])])
+}
+
+pub fn shape<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let own = r.extents(x);
+    Ok(vec![Val::List(own.into_iter().map(length).collect())])
+}
+
+fn length<'s>(extent: Extent) -> Val<'s> {
+    match extent {
+        Extent::Static(n) => Val::Number(Number::Int(i64::try_from(n).unwrap_or(i64::MAX)), None),
+        other => Val::Extent(other),
+    }
+}
+
+pub fn full<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let shape = known(args.shape(0, &["shape"])?)?;
+    let value = args.value(1, &["fill_value"])?;
+    let dtype = match args.dtype(2, &["dtype"])? {
+        Some(dtype) => dtype,
+        None => r.class(value)?.1,
+    };
+    let value = r.typed(value, dtype)?;
+    let dims: Vec<Dim> = shape
+        .into_iter()
+        .map(|extent| Dim::new(r.root(extent)))
+        .collect();
+    let mut b = r.draft.builder();
+    let clause = [b.shape("shape", &dims)];
+    one(Ok(b.value(&fusion::FULL, &[value], &clause)?))
+}
+
+/// `start + i * step`
+pub fn iota<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let length = match args.value(0, &["length"])? {
+        Val::Extent(extent) => r.root(*extent),
+        Val::Number(Number::Int(n), _) if *n >= 0 => Extent::Static(*n as u64),
+        _ => return Err(Fault::form("has a length that is no known extent")),
+    };
+    let dtype = args.dtype(3, &["dtype"])?.unwrap_or(DType::I64);
+    let mut b = r.draft.builder();
+    let clauses = [
+        b.int("dim", 0),
+        b.shape("shape", &[Dim::new(length)]),
+        b.dtype("of", dtype),
+    ];
+    let mut made = b.value(&fusion::IOTA, &[], &clauses)?;
+    for (at, name, def, neutral) in [
+        (2, "step", &fusion::MUL, 1.0),
+        (1, "start", &fusion::ADD, 0.0),
+    ] {
+        match args.get(at, &[name]) {
+            None | Some(Val::Nothing) => {}
+            Some(Val::Number(number, _)) if number.float() == neutral => {}
+            Some(value) => {
+                let value = r.typed(value, dtype)?;
+                made = r.draft.make(def, &[made, value])?;
+            }
+        }
+    }
+    one(Ok(made))
+}
+
+/// `x` where the column is at or right of the diagonal, else 0.
+pub fn triu<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let diagonal = args.int(1, &["diagonal"], 0)?;
+    let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
+    let Some(row) = dims.len().checked_sub(2) else {
+        return Err(Fault::form("its operand has fewer than two axes"));
+    };
+    let dtype = r.draft.dtype(x);
+    let int = r.draft.ir.scalar(DType::I64);
+    let mut b = r.draft.builder();
+    let shape = &dims[row..];
+    let mut places = Vec::new();
+    for dim in 0..2 {
+        let clauses = [
+            b.int("dim", dim),
+            b.shape("shape", shape),
+            b.dtype("of", DType::I64),
+        ];
+        places.push(b.value(&fusion::IOTA, &[], &clauses)?);
+    }
+    let distance = b.value(&fusion::SUB, &[places[1], places[0]], &[])?;
+    let diagonal = b.constant_int(diagonal, int)?;
+    let kept = b.compare("ge", distance, diagonal)?;
+    let extents: Vec<Extent> = dims.iter().map(|dim| dim.extent).collect();
+    let kept = r
+        .draft
+        .broadcast(kept, &[row as i64, row as i64 + 1], &extents)?;
+    let scalar = r.draft.ir.scalar(dtype);
+    let zero = r.draft.number(0.0, scalar)?;
+    one(r.draft.make(&fusion::WHERE, &[kept, x, zero]))
+}
