@@ -3,10 +3,10 @@
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::float_attr;
 
-use super::super::Reader;
-use super::super::args::Args;
-use super::super::value::Val;
 use super::index::agree;
+use crate::nvfuser::Reader;
+use crate::nvfuser::args::Args;
+use crate::nvfuser::value::Val;
 use crate::program::{Fault, Made};
 
 /// The number of values that the call gives: the result, the logarithms of the sums, and the seed and offset of dropout.
