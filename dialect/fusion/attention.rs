@@ -73,7 +73,7 @@ pub static SDPA: OpDef = OpDef {
         placement: Placement::Memory,
         ..result("output", FLOATS, "the weighted values: `[..., S, E]`")
     }],
-    traits: Traits::PURE,
+    traits: Traits::PURE.union(Traits::APPROXIMATE),
     flops: 4,
     maps: Some(&maps::SDPA),
     infer: Some(infer),

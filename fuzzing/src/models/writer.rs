@@ -583,6 +583,14 @@ impl<'s> Writer<'s> {
         let clauses = clause.into_iter().collect();
         self.write(name, operands, clauses, ty, (-most, most))
     }
+    /// Attention whole: means of the values.
+    pub fn attention(&mut self, operands: &[V; 3], dims: Vec<Dim>, causal: bool) -> V {
+        let (most, dtype) = (self.size(operands[2]), self.dtype_of(operands[2]));
+        let clauses = causal.then_some(Clause::Flag("causal"));
+        let ty = Type::tensor(dtype, dims);
+        let clauses = clauses.into_iter().collect();
+        self.write("sdpa", operands, clauses, ty, (-most, most))
+    }
     /// A scan along `dim`, by the name of its reduction, whose partial results are in its range.
     pub fn scan(&mut self, name: &'static str, x: V, dim: usize) -> V {
         let op = match name {

@@ -722,7 +722,7 @@ mod tests {
     #[test]
     fn names_that_are_not_in_the_table_are_not_guessed() {
         for name in [
-            "ex2.approx.f32",
+            "ex2.approx.f64",
             "add.rz.f32",
             "add",
             "fma.rn.f16",

@@ -10,12 +10,18 @@ use super::ops::tensor;
 use super::products::{WORK, like};
 use super::shapes::{self, Axis};
 
+/// The most queries, and terms of a score, where no tensor has such.
+const SMALL: u64 = 9;
+
 /// Puts an op of the table at the end of the program; nothing where it cannot be.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
-    if maker.is_exact() {
-        return None;
+    let mut q = tensor(maker, def, true)?;
+    if maker.slots[q].axes.len() < 2 {
+        let dtype = maker.slots[q].dtype;
+        let mut axis = || shapes::axis(maker.source, &mut maker.ir, &mut maker.names, SMALL);
+        let axes = [axis(), axis()];
+        q = like(maker, &axes, dtype);
     }
-    let q = tensor(maker, def, true)?;
     let source = maker.slots[q].clone();
     let axes: Vec<Axis> = source.axes.iter().map(|axis| plain(*axis)).collect();
     let (batch, [queries, terms]) = axes.split_last_chunk()?;

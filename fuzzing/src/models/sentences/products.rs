@@ -7,7 +7,11 @@ use crate::models::program::{Data, V};
 use crate::models::types::Dim;
 use crate::models::writer::Writer;
 
-pub const ALL: &[Sentence] = &[row("layer", 3, layer), row("matrices", 3, matrices)];
+pub const ALL: &[Sentence] = &[
+    row("layer", 3, layer),
+    row("matrices", 3, matrices),
+    row("attention whole", 3, attend),
+];
 
 /// Multiplications of a product at most.
 const WORK: u64 = 1 << 16;
@@ -113,6 +117,30 @@ fn matrices(w: &mut Writer) -> Option<()> {
     let to = element(w, a);
     let y = w.product("matmul", &[a, b], result, to);
     let y = w.back(y);
+    w.offer(y);
+    Some(())
+}
+
+/// Attention as one op: keys and values for each index of the axes before.
+fn attend(w: &mut Writer) -> Option<()> {
+    let (q, dims) = factor(w, 2);
+    let dtype = w.dtype_of(q);
+    let dims: Vec<Dim> = dims.iter().map(Dim::plain).collect();
+    let (before, [queries, terms]) = dims.split_last_chunk()?;
+    let keys = Dim::fixed(w.source.one(&[1, 2, 5, 9, 16, 33]));
+    let columns = Dim::fixed(w.source.one(&[1, 3, 8]));
+    let of = |last: [&Dim; 2]| [before, &last.map(Dim::clone)].concat();
+    let (k, v) = (of([&keys, terms]), of([&keys, &columns]));
+    let result = of([queries, &columns]);
+    let all = dims.iter().chain([&keys, &columns]);
+    let work = all.map(|d| d.length.max(1)).fold(1u64, u64::saturating_mul);
+    if work > WORK || ![&k, &v, &result].into_iter().all(|dims| w.fits(dims)) {
+        return None;
+    }
+    let k = w.input("k", dtype, k, Data::Reals(-1.0, 1.0));
+    let v = w.input("v", dtype, v, Data::Reals(-1.0, 1.0));
+    let causal = w.maybe(2);
+    let y = w.attention(&[q, k, v], result, causal);
     w.offer(y);
     Some(())
 }

@@ -78,30 +78,42 @@ impl Units<'_> {
             .collect();
         roots.sort_by_key(|(root, c)| (Reverse((c.space & !self.tile).count_ones()), *root));
         for (root, closure) in roots {
-            let outer = closure.space & !self.tile;
-            let serves = |part: &&mut Part| {
-                let empty = part.outer & !outer & self.body.may_be_empty;
-                !part.alone
-                    && outer & !part.outer == 0
-                    && empty == 0
-                    && outer & !self.common(&part.touched, &closure.touched) == 0
+            let part = Part {
+                roots: vec![root],
+                outer: closure.space & !self.tile,
+                touched: closure.touched,
+                alone: closure.alone,
             };
-            let mut others = parts.iter_mut().filter(|_| !closure.alone);
-            match others.find(serves) {
-                Some(part) => {
-                    part.roots.push(root);
-                    let both = part.touched.iter_mut().zip(&closure.touched);
-                    both.for_each(|(own, other)| *own |= other);
-                }
-                None => parts.push(Part {
-                    roots: vec![root],
-                    outer,
-                    touched: closure.touched,
-                    alone: closure.alone,
-                }),
+            parts.push(part);
+            // What it touches may make one of parts that were apart without it.
+            let mut newest = parts.len() - 1;
+            let other = |parts: &[Part], newest: usize| {
+                let all = 0..parts.len();
+                all.filter(|&at| at != newest)
+                    .find(|&at| self.share_a_walk(&parts[at], &parts[newest]))
+            };
+            while let Some(at) = other(&parts, newest) {
+                let (first, second) = (at.min(newest), at.max(newest));
+                let merged = parts.remove(second);
+                let part = &mut parts[first];
+                part.roots.extend(merged.roots);
+                part.outer |= merged.outer;
+                let both = part.touched.iter_mut().zip(&merged.touched);
+                both.for_each(|(own, other)| *own |= other);
+                newest = first;
             }
         }
         parts
+    }
+
+    /// True if a walk of the axes of one of two parts serves the other.
+    fn share_a_walk(&self, one: &Part, other: &Part) -> bool {
+        let serves = |wide: &Part, narrow: &Part| {
+            narrow.outer & !wide.outer == 0
+                && wide.outer & !narrow.outer & self.body.may_be_empty == 0
+                && narrow.outer & !self.common(&wide.touched, &narrow.touched) == 0
+        };
+        !one.alone && !other.alone && (serves(one, other) || serves(other, one))
     }
 
     fn closures(&self, unit: u32) -> FxHashMap<u32, Closure> {
@@ -153,11 +165,12 @@ impl Units<'_> {
     }
 
     /// True if nothing makes one island of two parts: no value with axes that both touch, and none that both compute. A constant
-    /// without axes is anybody's.
+    /// without axes is anybody's, and so is what both read at indices of their own.
     fn is_apart(&self, unit: u32, one: &Part, other: &Part) -> bool {
         let made = |value: usize| {
             let node = self.body.nodes.get(value);
-            node.is_some_and(|n| n.class != OpClass::Creation) && !self.crosses(value as u32, unit)
+            node.is_some_and(|n| n.class != OpClass::Creation && !n.is_unwalked())
+                && !self.crosses(value as u32, unit)
         };
         both(&one.touched, &other.touched)
             .all(|value| self.logical(value).is_empty() && !made(value))
