@@ -272,7 +272,8 @@ mod tests {
         let (c, region) = (ir.create(name, NewOp::default()), ir.new_region());
         let (block, other) = (ir.append_block(region), ir.append_block(region));
         let (of_a, of_b) = (ir.result(a, 0), ir.result(b, 0));
-        let edits: Vec<Box<dyn FnOnce(&mut Ir)>> = vec![
+        type Edit = Box<dyn FnOnce(&mut Ir)>;
+        let edits: Vec<Edit> = vec![
             Box::new(move |ir| ir.append_op(block, a)),
             Box::new(move |ir| ir.prepend_op(block, b)),
             Box::new(move |ir| ir.insert_after(a, c)),

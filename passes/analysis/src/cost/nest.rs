@@ -193,7 +193,7 @@ impl Nest {
                 continue;
             }
             let key = (place, &dims, sum.accumulator);
-            match tiles.iter_mut().find(|(p, d, t, _)| (*p, &*d, *t) == key) {
+            match tiles.iter_mut().find(|(p, d, t, _)| (*p, d, *t) == key) {
                 Some((.., number)) => *number += 1,
                 None => tiles.push((place, dims, sum.accumulator, 1)),
             }
