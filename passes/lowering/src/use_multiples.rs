@@ -1,6 +1,6 @@
 //! Named extents that are known to be multiples of a power of two.
 //!
-//! Where a row's length is a multiple of a vector's lanes, rows begin where vectors do and end with one: no load comes apart, and no
+//! Rows whose length is a multiple of a vector's lanes begin where vectors do and end with one: no load comes apart, and no
 //! loop is left over. The pass writes what is known into the kernels, as a mask, and folds what follows from it.
 //!
 //! ```text

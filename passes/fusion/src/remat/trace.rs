@@ -2,7 +2,7 @@
 //!
 //! Layers of a program are equal but for the numbers of their values and ops. A trace is a walk from what the core of a kernel reads, over
 //! the ops that solving followed; of each value and op it has all that solving asks of it, and values and ops go by their places in the walk.
-//! What was chosen stands behind it in such places too. Another kernel is walked along a trace, and where each fact is the
+//! The choice is kept with the trace, in such places too. Another kernel is walked along a trace, and where each fact is the
 //! same, the choice is read off.
 //!
 //! Guarantees: what is found is what solving would find, to the last number. Of traces that begin the same few are kept, and of
