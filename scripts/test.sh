@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
 
-# Tests that the quick lane leaves out, by a part of their names. (tests/tidy checks that there are such tests.)
+# Tests that the quick lane leaves out, by a part of their names; of lit tests a folder. (tests/tidy checks that there are such tests.)
 SLOW=(
   little_more_than_twice_the_work
   a_hundred_equal_layers_pay_for_one
@@ -32,6 +32,18 @@ SLOW=(
   every_elementwise_op_becomes_ptx
   every_elementwise_op_compiles_at_odd_widths
   labels_help_some
+  examples_agree_with_the_reference
+  one_named_extent_of_any_length_fits
+  extents_of_any_length_fit
+  static_extents_fit
+  examples_fit
+  twenty_processes_write_the_same_bytes
+  what_takes_too_long_is_killed
+  damaged_objects_are_linked_or_refused
+  models_run_in_few_kernels_and_bytes
+  matrices_of_odd_sizes_are_exact
+  code_for_gpus_is_assembled
+  lit-tests/run/
 )
 LOG=target/test-log
 FAILED=()
