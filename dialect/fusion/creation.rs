@@ -111,6 +111,7 @@ pub static IOTA: OpDef = OpDef {
         "the tensor",
     )],
     infer: Some(infer_iota),
+    fold: Some(fold::iota),
     ..CREATION
 };
 

@@ -182,6 +182,18 @@ pub fn full(ir: &mut Ir, op: Op) -> Option<Folded> {
     constant(ir, op, known)
 }
 
+/// `fusion.iota` along an axis of one element.
+pub fn iota(ir: &mut Ir, op: Op) -> Option<Folded> {
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    let tensor = ir.value_kind(ir.result(op, 0)).as_tensor()?;
+    let (dtype, dim) = (tensor.dtype, tensor.dims.get(dim)?);
+    let zero = match dtype.is_float() {
+        true => Scalar::float(0.0, dtype),
+        false => Scalar::int(0, dtype),
+    };
+    (dim.extent == Extent::Static(1)).then(|| constant(ir, op, zero))?
+}
+
 /// The operand of `x`'s op, if that is a `def`.
 fn inner_operand(ir: &Ir, x: Value, def: &'static fuser_ir::OpDef) -> Option<Value> {
     let op = ir.def_op(x).filter(|op| ir.is(*op, def))?;

@@ -17,6 +17,9 @@ const LINE: u64 = 16;
 /// Instructions that are run for a launch at most.
 const BUDGET: u64 = 100_000_000;
 
+/// Indices that all places have alike, one after the other.
+const ALIKE: i64 = 8;
+
 /// Interleaved parts that a loop is walked in at most.
 const MOST_PARTS: i64 = 64;
 
@@ -46,6 +49,14 @@ impl Elements {
             sum + if (1..LINE).contains(&step) { step } else { 1 }
         })
     }
+    /// Adds those of `other`, a set of the same buffer.
+    fn unite(&mut self, other: &Self) {
+        if self.length == 0 {
+            *self = other.clone();
+        }
+        let words = self.words.iter_mut().zip(&other.words);
+        words.for_each(|(own, other)| *own |= other);
+    }
     /// True if all of the buffer is in it, or nothing.
     pub fn is_plain(&self) -> bool {
         [0, self.length].contains(&self.count())
@@ -74,17 +85,31 @@ impl Elements {
 pub struct Touched {
     pub loaded: Vec<Elements>,
     pub stored: Vec<Elements>,
-    /// The buffer of each load whose place is data, and its elements.
-    gathered: Vec<(usize, Elements)>,
+    /// The loads whose places are data.
+    gathered: Vec<Gather>,
     /// Indices of all innermost loops that are run: iterations, times those that one iteration covers.
     pub steps: u64,
+}
+
+/// A load whose place is data.
+#[derive(Clone, Default)]
+struct Gather {
+    buffer: usize,
+    /// The elements that it touches, whatever the data.
+    elements: Elements,
+    /// How often it loads one.
+    times: u64,
 }
 
 impl Touched {
     /// The most elements of a buffer that loads whose places are data may touch: each other ones.
     pub fn gathered(&self, buffer: usize) -> u64 {
-        let own = self.gathered.iter().filter(|(b, _)| *b == buffer);
-        let sum = own.map(|(_, elements)| elements.count()).sum::<u64>();
+        let own = self
+            .gathered
+            .iter()
+            .filter(|gather| gather.buffer == buffer);
+        let most = own.map(|gather| gather.elements.count().min(gather.times));
+        let sum = most.sum::<u64>();
         sum.min(self.loaded[buffer].length)
     }
 }
@@ -110,18 +135,22 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
     let code = decoder.block(body)?;
     let mut touched = once(&decoder, &code, lengths, extents, Way::Around)?;
     let others = [Way::Turning, Way::FromTheEnd];
-    for way in others.into_iter().filter(|_| decoder.gathers > 0) {
+    let others = others.into_iter().chain((0..ALIKE).map(Way::Alike));
+    for way in others.filter(|_| !decoder.data.is_empty()) {
         // Where one way to make up indices takes several places to one element, or to other memory, another does not.
         let other = once(&decoder, &code, lengths, extents, way)?;
         let more = |own: &mut Elements, other: Elements| {
-            if other.count() > own.count() {
+            let size = |elements: &Elements| (elements.count(), elements.in_lines());
+            if size(&other) > size(own) {
                 *own = other;
             }
         };
         let loaded = touched.loaded.iter_mut().zip(other.loaded);
         loaded.for_each(|(own, other)| more(own, other));
-        let gathered = touched.gathered.iter_mut().zip(other.gathered);
-        gathered.for_each(|((_, own), (_, other))| more(own, other));
+        for (own, other) in touched.gathered.iter_mut().zip(other.gathered) {
+            own.times = own.times.max(other.times);
+            own.elements.unite(&other.elements);
+        }
     }
     Ok(touched)
 }
@@ -135,6 +164,8 @@ enum Way {
     Turning,
     /// The place modulo the length, from the end of the axis.
     FromTheEnd,
+    /// The same index everywhere, or the last.
+    Alike(i64),
 }
 
 /// The elements that one run touches.
@@ -151,7 +182,7 @@ fn once(
         touched: Touched {
             loaded: buffers.clone(),
             stored: buffers,
-            gathered: vec![(0, Elements::default()); decoder.gathers],
+            gathered: vec![Gather::default(); decoder.gathers],
             steps: 0,
         },
         left: BUDGET,
@@ -220,8 +251,10 @@ impl Run {
                 Code::Wrap { to, of, last } => {
                     let [a, last] = [*of, *last].map(|r| self.lines[r]);
                     let length = Line::fixed(last.at + 1);
-                    self.lines[*to] = match length.at > 0 && last.step == 0 {
-                        true => {
+                    let known = length.at > 0 && last.step == 0;
+                    self.lines[*to] = match (known, self.way) {
+                        (true, Way::Alike(index)) => Line::fixed(index.min(last.at)),
+                        (true, _) => {
                             let turn = divided(Binary::Div, a, length, count)?;
                             let turned = binary(Binary::Add, a, turn, count);
                             let turns = self.way == Way::Turning;
@@ -231,7 +264,7 @@ impl Run {
                             let from_the_end = self.way == Way::FromTheEnd;
                             mirrored.filter(|_| from_the_end).unwrap_or(index)
                         }
-                        false => last,
+                        (false, _) => last,
                     };
                 }
                 Code::Copy { to, of } => self.lines[*to] = self.lines[*of],
@@ -259,11 +292,13 @@ impl Run {
                     let line = self.lines[*at];
                     let inside = touch(&mut buffers[*memory], line, *lanes, within, count)?;
                     if let Some(gather) = gather {
-                        let (buffer, elements) = &mut self.touched.gathered[*gather];
-                        if elements.length == 0 {
-                            (*buffer, *elements) = (*memory, Elements::of(buffers[*memory].length));
+                        let gather = &mut self.touched.gathered[*gather];
+                        if gather.elements.length == 0 {
+                            gather.buffer = *memory;
+                            gather.elements = Elements::of(buffers[*memory].length);
                         }
-                        touch(elements, line, *lanes, within, count)?;
+                        gather.times += count as u64 * (*lanes as u64).max(1);
+                        touch(&mut gather.elements, line, *lanes, within, count)?;
                     }
                     if !inside {
                         return Err(Stop::Fault(format!("outside of buffer {memory}")));

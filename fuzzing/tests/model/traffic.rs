@@ -26,6 +26,8 @@ pub struct Bytes {
     pub lines: u64,
     pub written: u64,
     pub workspace: u64,
+    /// The same with what lies between touched elements in the same lines.
+    pub workspace_lines: u64,
     /// Elements that stay in fast memory, as bytes: those of the most demanding sweep, or kernel.
     pub resident: u64,
     pub launches: u64,
@@ -36,8 +38,10 @@ pub struct Bytes {
 impl Bytes {
     /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
     pub fn counts(&self, moved: &Bytes) -> bool {
-        let exact = |bytes: &Bytes| (bytes.written, bytes.workspace, bytes.launches);
-        exact(self) == exact(moved) && (moved.read..=moved.lines).contains(&self.read)
+        let exact = |bytes: &Bytes| (bytes.written, bytes.launches);
+        exact(self) == exact(moved)
+            && (moved.read..=moved.lines).contains(&self.read)
+            && (moved.workspace..=moved.workspace_lines).contains(&self.workspace)
     }
     /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where a named extent
     /// is 0.
@@ -140,14 +144,18 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                     let read = &touched.loaded[number];
                     let loaded = read.count() * element;
                     let stored = touched.stored[number].count() * element;
+                    let lines = match read.is_plain() {
+                        true => loaded,
+                        false => read.in_lines().max(touched.gathered(number)) * element,
+                    };
                     match is_workspace(artifact, buffer) {
-                        true => bytes.workspace += loaded + stored,
+                        true => {
+                            bytes.workspace += loaded + stored;
+                            bytes.workspace_lines += lines + stored;
+                        }
                         false => {
                             bytes.read += loaded;
-                            bytes.lines += match read.is_plain() {
-                                true => loaded,
-                                false => read.in_lines().max(touched.gathered(number)) * element,
-                            };
+                            bytes.lines += lines;
                             bytes.written += stored;
                         }
                     }

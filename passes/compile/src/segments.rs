@@ -7,7 +7,7 @@
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::{kernel, task};
-use fuser_ir::{AttrKind, Extent, Ir, Op, Value};
+use fuser_ir::{Ir, Op, Value};
 use fuser_passes::{cost, report};
 
 use super::plan::extent_names;
@@ -38,8 +38,8 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let mut values = Vec::new();
     let mut read = Vec::new();
     let mut seen = Vec::new();
-    for &sweep in sweeps.iter().filter(|&&sweep| !is_empty(ir, sweep)) {
-        for value in report::outside_reads(ir, sweep, segment) {
+    for &sweep in &sweeps {
+        for value in report::live_reads(ir, sweep, segment, None) {
             let whole = stored_bytes(ir, value, extents);
             let part = report::part_read(ir, sweep, value);
             let bytes = match part.and_then(|part| extents.polynomial(ir, &part)) {
@@ -74,15 +74,6 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
         write_bytes: SizeExpr::sum(written),
         values,
     }
-}
-
-/// True if a sweep walks an axis of length 0, whatever the extents are.
-fn is_empty(ir: &Ir, sweep: Op) -> bool {
-    let extents = match ir.attr_of(sweep, "extents") {
-        Some(AttrKind::Extents(dims)) => dims.as_slice(),
-        _ => &[],
-    };
-    ir.is(sweep, &task::SWEEP) && extents.iter().any(|dim| dim.extent == Extent::Static(0))
 }
 
 fn crossing(ir: &Ir, value: Value, direction: Direction, bytes: SizeExpr) -> SegmentValue {

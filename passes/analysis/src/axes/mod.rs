@@ -386,19 +386,25 @@ impl Axes {
     pub fn window(&self, op: Op) -> Option<&Window> {
         self.windows.get(&op)
     }
-    /// The elements of `value` that windows among `ops` touch; `None` where the walk itself reads it.
-    pub fn touched(&self, ir: &Ir, ops: &[Op], value: Value) -> Option<ExtentExpr> {
+    /// The elements of `value` that windows among `ops` touch, where `is_zero` says which lengths are; `None` where the walk itself reads it.
+    pub fn touched(
+        &self,
+        ir: &Ir,
+        ops: &[Op],
+        value: Value,
+        is_zero: impl Fn(&ExtentExpr) -> bool,
+    ) -> Option<ExtentExpr> {
         let mut regions = Vec::new();
         for &op in ops {
             if self.reads(ir, op).contains(&value) {
                 return None;
             }
             let mut axes = ir.results(op).iter().flat_map(|&v| self.logical(v));
-            let length = |axis| self.extent(axis).and_then(ExtentExpr::as_constant);
-            let empty = axes.any(|axis| length(axis) == Some(0));
+            let empty = axes.any(|axis| self.extent(axis).is_some_and(&is_zero));
             let windows = self.window(op).filter(|_| !empty).into_iter();
             let all = windows.flat_map(|w| w.regions(self, op));
-            regions.extend(all.filter(|r| r.value == value));
+            let some = |r: &window::Region| !r.beside.iter().any(&is_zero);
+            regions.extend(all.filter(|r| r.value == value && some(r)));
         }
         let all = window::united(regions).into_iter();
         let mut all = all.map(|region| region.elements());

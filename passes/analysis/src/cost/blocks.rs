@@ -279,7 +279,8 @@ impl Walk {
         let (own, shared) = (of(own), of(shared));
         let workers = target.partials.saturating_mul(groups);
         let most = (workers / grid_steps(&own).max(1)).max(1);
-        let known = shared.iter().all(|l| l.constant.is_some());
+        let known = shared.iter().all(|l| l.constant.is_some())
+            || shared.iter().any(|l| l.constant == Some(0));
         let steps = match known {
             true if self.columns().is_some() => grid_steps(&shared) / ROWS,
             true => grid_steps(&shared),

@@ -41,8 +41,9 @@ impl Nest {
             .into_iter()
             .map(|(axes, role)| {
                 let length = body.elements(axes);
+                let known = body.named & axes == 0 || body.elements(axes & !body.named) == 0;
                 let one = Loop {
-                    constant: (body.named & axes == 0).then_some(length),
+                    constant: known.then_some(length),
                     length,
                     role,
                     tile: tiles.of_loop(axes),

@@ -20,12 +20,12 @@ mod quantity;
 mod segment_report;
 
 use fuser_analysis::axes::{Axes, value_text};
-use fuser_analysis::cost::{Bindings, Kind, Model, Role, Sweep, boundary, plan_ops};
+use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, plan_ops};
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{AttrKind, Ir, Op, Value};
-use rustc_hash::FxHashMap;
+use fuser_ir::{Extent, Ir, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 pub use quantity::Quantity;
@@ -146,7 +146,7 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
         bytes,
     };
     let mut once = reads.clone();
-    let mut seen = rustc_hash::FxHashSet::default();
+    let mut seen = FxHashSet::default();
     once.retain(|(v, _)| seen.insert(*v));
     let values = once.into_iter().map(|(v, bytes)| value("read", v, bytes));
     let written = writes.iter().map(|v| value("write", *v, bytes(v)));
@@ -171,10 +171,24 @@ fn moves(ir: &Ir, segment: Op) -> bool {
 type Read = (Value, Quantity);
 
 /// Bytes that the walk of `ops` touches of `value`, where only slices, pads and cats read it.
-fn touched(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Option<ExtentExpr> {
+fn touched(
+    ir: &Ir,
+    ops: &[Op],
+    axes: &Axes,
+    value: Value,
+    bindings: Option<&Bindings>,
+) -> Option<ExtentExpr> {
     let element = ir.value_kind(value).dtype().map_or(0, |d| d.bytes() as i64);
-    let touched = axes.touched(ir, ops, value)?;
+    let touched = axes.touched(ir, ops, value, |length| is_zero(length, bindings))?;
     touched.mul(&ExtentExpr::constant(element))
+}
+
+/// True if a length is known to be 0; without bindings if it is whatever the extents are.
+fn is_zero(length: &ExtentExpr, bindings: Option<&Bindings>) -> bool {
+    match bindings {
+        Some(bindings) => bindings.eval(length) == 0,
+        None => length.as_constant() == Some(0),
+    }
 }
 
 /// A copy in which sweeps of `program` have no phases: what one hands on to another is a value of the sweep.
@@ -192,7 +206,7 @@ pub fn without_phases(ir: &Ir, program: Op) -> Ir {
 pub fn part_read(ir: &Ir, sweep: Op, value: Value) -> Option<ExtentExpr> {
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok()?;
-    let part = touched(ir, &ops, &axes, value)?;
+    let part = touched(ir, &ops, &axes, value, None)?;
     let free = Bindings::default();
     let whole = Quantity::bytes(ir, value, &free);
     let less = !whole.is_at_most(&Quantity::of(ir, &part, &free));
@@ -209,7 +223,7 @@ fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
 /// touch, if that is less.
 fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
     let whole = Quantity::bytes(ir, value, bindings);
-    let touched = axes.and_then(|axes| touched(ir, ops, axes, value));
+    let touched = axes.and_then(|axes| touched(ir, ops, axes, value, Some(bindings)));
     let part = touched.map(|e| Quantity::of(ir, &e, bindings));
     let less = |part: &Quantity| !whole.is_at_most(part);
     (value, part.filter(less).unwrap_or(whole))
@@ -238,7 +252,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         let reads = inputs.map(|v| read(ir, &ops, None, v, bindings)).collect();
         return (vec![reads], None);
     };
-    let outputs: rustc_hash::FxHashSet<Value> = plan.outputs.iter().copied().collect();
+    let outputs: FxHashSet<Value> = plan.outputs.iter().copied().collect();
     let sweeps = plan.sweeps.iter();
     let reads = sweeps.map(|sweep| {
         let ops = walked(ir, axes.as_ref(), sweep);
@@ -260,7 +274,7 @@ fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     let results = |op: &Op| ir.results(*op).to_vec();
     let late = sweep.epilogues.iter().flatten();
     let late = late.flat_map(|&op| ir.operands(op));
-    let mut wanted: rustc_hash::FxHashSet<Value> = late.collect();
+    let mut wanted: FxHashSet<Value> = late.collect();
     wanted.extend(sweep.stores.iter().chain(&sweep.keeps));
     wanted.extend(sweep.accumulators.iter().flat_map(results));
     ops.reverse();
@@ -273,50 +287,56 @@ fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     ops
 }
 
-/// The reads of a drawn sweep from outside of its segment: none where it has no step or all that it makes is empty, and beside an axis
-/// without an index only what ops read that do not walk it.
+/// The reads of a drawn sweep from outside of its segment.
 fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read> {
-    let roles = match ir.attr_of(sweep, "roles") {
-        Some(AttrKind::Array(items)) => items.as_slice(),
-        _ => &[],
-    };
-    let roles = roles.iter().map(|&role| ir.attr_kind(role).as_string());
-    let steps = roles.map(|role| role.map(|role| ir.str(role)) != Some(Role::Tile.name()));
-    let walked = match ir.attr_of(sweep, "extents") {
-        Some(AttrKind::Extents(dims)) => dims.as_slice(),
-        _ => &[],
-    };
-    let mut stepped = walked.iter().zip(steps).filter(|(_, steps)| *steps);
-    let is_empty = |v: &Value| {
-        let tensor = ir.value_kind(*v).as_tensor().is_some();
-        tensor && bindings.bytes(ir, *v) == 0
-    };
-    if stepped.any(|(d, _)| bindings.extent(ir, d.extent) == 0)
-        || ir.results(sweep).iter().all(is_empty)
-    {
-        return Vec::new();
-    }
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok();
-    let length = |axis| axes.as_ref()?.extent(axis).map(|e| bindings.eval(e));
-    let runs = |op: &&Op| {
-        let mut reduced = axes.iter().flat_map(|a| a.reduced(**op));
-        !ir.results(**op).iter().any(is_empty) && !reduced.any(|&axis| length(axis) == Some(0))
-    };
-    let read_inside: Vec<Value> = ops
-        .iter()
-        .filter(runs)
-        .flat_map(|&op| ir.operands(op))
-        .collect();
-    let values = outside_reads(ir, sweep, segment).into_iter();
-    let values = values.filter(|v| read_inside.contains(v));
+    let values = live_reads(ir, sweep, segment, Some(bindings)).into_iter();
     let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
     reads.collect()
 }
 
+/// The values from outside of `segment` that a sweep without phases reads: those on which an element of a result depends. Nothing depends
+/// on the operands of a reduction over an axis of length 0. Without bindings only static lengths are known.
+pub fn live_reads(ir: &Ir, sweep: Op, segment: Op, bindings: Option<&Bindings>) -> Vec<Value> {
+    let outside = outside_reads(ir, sweep, segment);
+    if !ir.is(sweep, &task::SWEEP) {
+        return outside;
+    }
+    let mut ops = leaves(ir, sweep);
+    let axes = Axes::build(ir, &ops).ok();
+    let is_empty = |v: &Value| {
+        let dims = ir.value_kind(*v).as_tensor().map_or(&[][..], |t| &t.dims);
+        dims.iter().any(|d| match (d.extent, bindings) {
+            (Extent::Static(n), _) => n == 0,
+            (extent, Some(bindings)) => bindings.extent(ir, extent) == 0,
+            (_, None) => false,
+        })
+    };
+    let reads_nothing = |op: Op| {
+        let axes = axes
+            .iter()
+            .flat_map(|axes| axes.reduced(op).iter().map(move |&a| axes.extent(a)));
+        axes.flatten().any(|length| is_zero(length, bindings))
+    };
+    let end = ir.body(sweep, 0).and_then(|body| ir.terminator(body));
+    let mut live: FxHashSet<Value> = end.iter().flat_map(|&end| ir.operands(end)).collect();
+    ops.reverse();
+    for op in ops {
+        let wanted = ir
+            .results(op)
+            .iter()
+            .any(|v| live.contains(v) && !is_empty(v));
+        if wanted && !reads_nothing(op) {
+            live.extend(ir.operands(op));
+        }
+    }
+    outside.into_iter().filter(|v| live.contains(v)).collect()
+}
+
 /// The values from outside of `segment`, and those that its other sweeps write for others too, that ops under `root` read, each once.
-pub fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
-    let mut seen = rustc_hash::FxHashSet::default();
+fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
+    let mut seen = FxHashSet::default();
     let end = ir.body(segment, 0).and_then(|b| ir.terminator(b));
     let yielded: Vec<Value> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
     let outside = |v: Value| match ir.def_op(v) {

@@ -298,6 +298,7 @@ fn choose(
     let hoisted = hoist(&Candidates {
         ir,
         axes: &axes,
+        bindings: &model.bindings,
         loops: &loops,
         ops: &ops,
         target: &model.target,

@@ -14,18 +14,17 @@
 //! axes: those are computed once per step anyway.
 
 use fuser_analysis::axes::Axes;
+use fuser_analysis::cost::Bindings;
 use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op, Value};
 use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::loops::{Loops, static_value};
+use super::loops::Loops;
 use crate::spec::{LoopAxis, Role};
 
 /// Steps below which a kept value would not be read often enough to pay for being written.
 const FEW_STEPS: u64 = 4;
-/// Extents that are not known count as this many.
-const UNKNOWN: u64 = 1024;
 
 /// A phase that runs before loops that do not change its values.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,6 +54,8 @@ pub struct Candidates<'a> {
     pub ir: &'a Ir,
     /// Axes of the walk's ops.
     pub axes: &'a Axes,
+    /// Lengths of extents.
+    pub bindings: &'a Bindings,
     /// Its loops.
     pub loops: &'a Loops,
     /// Its ops, in program order.
@@ -127,7 +128,8 @@ impl Candidates<'_> {
     }
     fn steps(&self, index: usize) -> u64 {
         let axis = &self.loops.loops[index];
-        extent(axis).div_ceil(axis.tile.max(1) as u64)
+        let extent = self.bindings.eval(&axis.extent);
+        extent.div_ceil(axis.tile.max(1) as u64)
     }
     /// The outermost place of `op` and the work behind it; `None` where it can stand only inside all loops.
     fn invariant(
@@ -202,7 +204,7 @@ impl Candidates<'_> {
         inner.peek()?;
         let size = |l: &LoopAxis| match l.has_outer() {
             true => l.tile.max(1) as u64,
-            false => extent(l),
+            false => self.bindings.eval(&l.extent),
         };
         Some(inner.fold(dtype.bytes(), |n, l| n.saturating_mul(size(l))))
     }
@@ -298,8 +300,4 @@ impl Candidates<'_> {
         }
         phases
     }
-}
-
-fn extent(axis: &LoopAxis) -> u64 {
-    static_value(&axis.extent).unwrap_or(UNKNOWN)
 }

@@ -1,10 +1,13 @@
 //! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
 
-use fuser_dialects::fusion::maps;
+use fuser_dialects::fusion::build::int_attr;
+use fuser_dialects::fusion::{self, maps};
 use fuser_ir::def::{Computes, Traits};
+use fuser_ir::ir::NewOp;
+use fuser_ir::layout;
 use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{Extent, Ir, Op, Value};
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
@@ -16,6 +19,7 @@ pub static PATTERNS: &[&Pattern] = &[
     &PERMUTE_OF_PERMUTE,
     &RESHAPE_OF_RESHAPE,
     &WHERE_SAME,
+    &GATHER_OF_ONE,
 ];
 
 static CONSTANT_RIGHT: Pattern = Pattern {
@@ -73,6 +77,14 @@ static WHERE_SAME: Pattern = Pattern {
     roots: &["fusion.where"],
     benefit: 1,
     rewrite: where_same,
+};
+
+static GATHER_OF_ONE: Pattern = Pattern {
+    name: "gather-of-one",
+    summary: "indices into an axis that has or stores one element are 0",
+    roots: &["fusion.take", "fusion.take_along"],
+    benefit: 1,
+    rewrite: gather_of_one,
 };
 
 fn constant_right(rw: &mut Rewriter<'_>, op: Op) -> bool {
@@ -171,6 +183,33 @@ fn where_same(rw: &mut Rewriter<'_>, op: Op) -> bool {
         }
         _ => false,
     }
+}
+
+fn gather_of_one(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let (source, indices) = (ir.operand(op, 0), ir.operand(op, 1));
+    let ty = ir.value_type(indices);
+    let one = usize::try_from(ir.int_of(op, "dim").unwrap_or(-1)).ok();
+    let one = one.and_then(|dim| ir.value_kind(source).as_tensor()?.dims.get(dim));
+    // A constant is row-major and has the extents of its type.
+    let constant = ir.ty(ty).as_tensor().is_none_or(|tensor| {
+        let known = tensor.dims.iter().all(|d| d.extent != Extent::Unknown);
+        known && layout::is_row_major(ir, tensor)
+    });
+    let is_constant = ir.made_as(indices, Computes::Constant).is_some();
+    if is_constant || !constant || one.is_none_or(layout::matters) {
+        return false;
+    }
+    let value = (rw.ir_mut().sym("value"), int_attr(rw.ir_mut(), 0, ty));
+    let new = NewOp {
+        results: [(ty, None)].into_iter().collect(),
+        attrs: [value].into_iter().collect(),
+        ..NewOp::default()
+    };
+    let zero = rw.insert_before(op, &fusion::CONSTANT, new);
+    let zero = rw.ir().result(zero, 0);
+    rw.set_operand(op, 1, zero);
+    true
 }
 
 /// Replaces `op` by `value` if that has the very type of the result.

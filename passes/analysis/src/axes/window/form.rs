@@ -249,6 +249,20 @@ impl Guard {
         }
         self
     }
+    /// The same guard, told of the variables of `at`, where that counts one of its own from the other end.
+    pub(super) fn facing(&self, axes: &Axes, at: &Form) -> Self {
+        let has = |variable: &Variable| at.terms.iter().any(|t| t.0 == *variable);
+        let turned = self.at.terms.iter().any(|t| has(&t.0.mirror()));
+        let last = minus(&self.extent, &ExtentExpr::constant(1)).filter(|_| turned);
+        let mirrored = last.and_then(|last| self.at.mirrored(axes, &last));
+        mirrored.map_or_else(
+            || self.clone(),
+            |at| Guard {
+                at,
+                extent: self.extent.clone(),
+            },
+        )
+    }
     /// The value of the guard over all points of the walk; `None` where that cannot be computed.
     pub(super) fn holds(&self, axes: &Axes) -> Option<Holds> {
         let largest = self.at.largest(axes)?;

@@ -94,6 +94,8 @@ impl Region {
         op: Op,
         spreads: &[Vec<AxisId>],
     ) -> Option<Self> {
+        let guards: Vec<Guard> = guards.iter().map(|g| g.facing(axes, at)).collect();
+        let guards = guards.as_slice();
         let mut start = at.offset.clone();
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
         // Each gather reads an element for each index along the axes that are not the load's own anyway.
@@ -137,7 +139,7 @@ impl Region {
                 _ => run.1.checked_add(long)?,
             };
         }
-        // Nothing is read where guards admit no index of another axis.
+        // Nothing is read where guards admit no index of another axis, or one that is stored once has none.
         let others = guards.iter().flat_map(|guard| &guard.at.terms);
         let others = others.filter(|(v, _)| at.terms.iter().all(|(own, _)| own != v));
         let counts = others.filter_map(|(variable, _)| range(axes, variable, guards).count);
