@@ -126,8 +126,15 @@ impl SweepLowering<'_> {
         let memory = self.k.alloc(&sizes, combine.accumulator(dtype));
         self.at_start(first, |s| {
             let start = combine.start(&mut s.k, dtype);
-            let size = sizes.into_iter();
-            let size = size.fold(Idx::Const(1), |n, size| s.k.mul(n, size));
+            // No tile is longer than its axis.
+            let mut size = Idx::Const(1);
+            for (number, (dim, &of)) in dims.iter().zip(&sizes).enumerate() {
+                let used = match number {
+                    0 => s.k.min(of, s.extent[dim.axis]),
+                    _ => of,
+                };
+                size = s.k.mul(size, used);
+            }
             s.copy_loop(size, |k, at, lanes| {
                 let value = k.splat(start, lanes);
                 k.store(value, memory, at);
