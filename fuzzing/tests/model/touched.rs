@@ -97,7 +97,7 @@ struct Gather {
     buffer: usize,
     /// The elements that it touches, whatever the data.
     elements: Elements,
-    /// How often it loads one.
+    /// The number of times that it loads one.
     times: u64,
 }
 

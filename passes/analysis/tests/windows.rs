@@ -597,7 +597,7 @@ fn neighbours_in_memory_are_those_of_the_layout() {
     let slice = |ty: &str| {
         let (ir, ops) = program(ty, body, "tensor<8x3xf32>");
         let tensor = ir
-            .value_kind(ir.operand(ops[0], 0), |n| n.as_constant() == Some(0))
+            .value_kind(ir.operand(ops[0], 0))
             .as_tensor()
             .expect("a tensor");
         let row_major = layout::is_row_major(&ir, tensor);

@@ -1,13 +1,14 @@
 //! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
 
 use fuser_dialects::fusion::build::int_attr;
-use fuser_dialects::fusion::{self, maps};
+use fuser_dialects::fusion::maps;
 use fuser_ir::def::{Computes, Traits};
-use fuser_ir::ir::NewOp;
 use fuser_ir::layout;
 use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Extent, Ir, Op, Value};
+
+use super::constant;
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
@@ -192,21 +193,20 @@ fn gather_of_one(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let one = usize::try_from(ir.int_of(op, "dim").unwrap_or(-1)).ok();
     let one = one.and_then(|dim| ir.value_kind(source).as_tensor()?.dims.get(dim));
     // A constant is row-major and has the extents of its type.
-    let constant = ir.ty(ty).as_tensor().is_none_or(|tensor| {
+    let can_be_one = ir.ty(ty).as_tensor().is_none_or(|tensor| {
         let known = tensor.dims.iter().all(|d| d.extent != Extent::Unknown);
         known && layout::is_row_major(ir, tensor)
     });
     let is_constant = ir.made_as(indices, Computes::Constant).is_some();
-    if is_constant || !constant || one.is_none_or(layout::matters) {
+    if is_constant || !can_be_one || one.is_none_or(layout::matters) {
         return false;
     }
-    let value = (rw.ir_mut().sym("value"), int_attr(rw.ir_mut(), 0, ty));
-    let new = NewOp {
-        results: [(ty, None)].into_iter().collect(),
-        attrs: [value].into_iter().collect(),
-        ..NewOp::default()
+    let value = int_attr(rw.ir_mut(), 0, ty);
+    let Some((def, mut new)) = constant(rw.ir_mut(), value, ty) else {
+        return false;
     };
-    let zero = rw.insert_before(op, &fusion::CONSTANT, new);
+    new.results.push((ty, None));
+    let zero = rw.insert_before(op, def, new);
     let zero = rw.ir().result(zero, 0);
     rw.set_operand(op, 1, zero);
     true
