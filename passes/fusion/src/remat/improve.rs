@@ -31,14 +31,13 @@ pub(crate) struct Config {
     pub work: u64,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            launch_bytes: None,
-            arithmetic: 100,
-            work: 128,
-        }
-    }
+impl Config {
+    /// What holds where nobody says otherwise: rounds of segmentation look ahead by it, so that the pass finds what they found.
+    pub const DEFAULT: Self = Self {
+        launch_bytes: None,
+        arithmetic: 100,
+        work: 256,
+    };
 }
 
 /// The outcome of an improvement.

@@ -39,7 +39,7 @@ pub static REMAT: PassDef = PassDef {
         OptionDef {
             name: "max-work",
             kind: OptionKind::COUNT,
-            default: "128",
+            default: "256",
             doc: "values, ops and nodes of networks that the search may look at for each op of the program, besides 262144; twice where the cost model refuses something",
         },
     ],

@@ -21,17 +21,10 @@ use crate::budget::Budget;
 use crate::planner::Planner;
 use crate::remat::{Config, drawn, improve};
 
-/// Rematerialization in a round: it only looks ahead.
-const AHEAD: Config = Config {
-    launch_bytes: None,
-    arithmetic: 100,
-    work: 256,
-};
-
 /// Questions that rematerialization of so many ops may be worth. A program for which the share of all rounds would not suffice gets
 /// no round.
 fn worth(ops: u64) -> u64 {
-    ops.saturating_mul(AHEAD.work) / Budget::PER_QUESTION
+    ops.saturating_mul(Config::DEFAULT.work) / Budget::PER_QUESTION
 }
 
 /// Runs rounds on the drawn segments of `program`, at most `most`; gives a record of each.
@@ -93,14 +86,14 @@ pub(super) fn rounds(
 
 /// Rematerializes, and pays for it with questions; says whether something changed.
 fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
-    let outcome = improve(ir, program, planner, &AHEAD);
+    let outcome = improve(ir, program, planner, &Config::DEFAULT);
     planner.budget.spend(outcome.work / Budget::PER_QUESTION);
     outcome.changed
 }
 
 /// Rounds that were not run because so much would be looked at.
 fn ended(ops: u64) -> Record {
-    let limit = Budget::ROUNDS * Budget::PER_QUESTION / AHEAD.work;
+    let limit = Budget::ROUNDS * Budget::PER_QUESTION / Config::DEFAULT.work;
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let (ops, limit) = (count(ops), count(limit));
     Record {
