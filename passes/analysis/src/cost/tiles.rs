@@ -229,7 +229,9 @@ fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'
     let fetches = draft.fetches.iter().rev().copied();
     let fetches = fetches.filter(move |n| !elsewhere.contains(n)).map(made);
     let written = written.into_iter().rev().map(made);
-    written.chain(loads).chain(fetches)
+    // What only windows read may have axes of another walk.
+    let own = |m: &Memory<'_>| m.stored & !draft.space == 0;
+    written.chain(loads).chain(fetches).filter(own)
 }
 
 /// The axis along which most bytes of memory are contiguous, where threads can share it.

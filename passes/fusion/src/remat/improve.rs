@@ -32,7 +32,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// What holds where nobody says otherwise: rounds of segmentation look ahead by it, so that the pass finds what they found.
+    /// Prices and bounds where nobody says otherwise. Rounds of segmentation look ahead by them, so that the pass finds what they found.
     pub const DEFAULT: Self = Self {
         launch_bytes: None,
         arithmetic: 100,
