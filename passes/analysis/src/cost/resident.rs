@@ -275,14 +275,28 @@ impl<'a> Step<'a> {
             false => node.accumulating,
         }
     }
+    /// The axis of the lanes of the walk that reads `source` in a phase: its innermost one.
+    fn lanes(&self, source: Source, phase: u32) -> Option<usize> {
+        let body = self.draft.body.iter().zip(&self.draft.phases);
+        let nodes = body
+            .filter(|(_, own)| **own == phase)
+            .map(|(&n, _)| &self.body.nodes[n as usize]);
+        let users = nodes.filter(|node| node.sources.contains(&source));
+        let space = users.fold(0, |space, node| space | node.space);
+        let inner = self.tiles.inner(self.body, space);
+        self.order
+            .iter()
+            .copied()
+            .rev()
+            .find(|axis| inner >> axis & 1 == 1)
+    }
     /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one.
     fn allocated(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
         let mut asked: Vec<(u32, u32, Shape)> = Vec::new();
-        let padding = self.tiles.padding(self.body);
         let mut ask = |first: u32, end: u32, stored: Mask, element: u64, staged: bool| {
             let mut sizes = self.sizes(stored);
             if let Some(row) = sizes.last_mut().filter(|_| staged) {
-                row.0 += padding;
+                row.0 += self.tiles.padding(row.0);
             }
             asked.push((first, end, (sizes, element)));
         };
@@ -318,7 +332,8 @@ impl<'a> Step<'a> {
                 }
                 Source::Node(_) => continue,
             };
-            if self.tiles.stages(self.body, order, element) {
+            let lanes = self.lanes(source, first);
+            if self.tiles.stages(self.body, order, element, lanes) {
                 ask(first, end, stored, element, true);
             }
         }

@@ -72,9 +72,8 @@ impl Tiles {
         self.crossed != 0
     }
     /// Elements that are added to each row of what is staged.
-    pub fn padding(&self, body: &Body) -> u64 {
-        let row = self.lanes.map_or(1, |lanes| self.size(body, lanes));
-        u64::from(self.padded && row.is_multiple_of(2))
+    pub fn padding(&self, row: u64) -> u64 {
+        u64::from(self.padded && row > 0 && row.is_multiple_of(2))
     }
     /// True if the lanes run along `axis`.
     pub fn runs_along(&self, axis: usize) -> bool {
@@ -160,9 +159,9 @@ impl Tiles {
         });
         jumps.fold(0, u64::saturating_add)
     }
-    /// True if memory with these axes, outermost first, is staged.
-    pub fn stages(&self, body: &Body, order: &[usize], element: u64) -> bool {
-        let (Some(lanes), Some(&last)) = (self.lanes, order.last()) else {
+    /// True if memory with these axes, outermost first, is staged for a walk whose innermost axis is `lanes`.
+    pub fn stages(&self, body: &Body, order: &[usize], element: u64, lanes: Option<usize>) -> bool {
+        let (Some(lanes), Some(&last)) = (lanes, order.last()) else {
             return false;
         };
         let axes = order.iter().fold(0, |m, axis| m | 1 << axis);
@@ -181,7 +180,7 @@ impl Tiles {
         near.map(|c| c.1).any(|last| {
             order.retain(|&a| a != last);
             order.push(last);
-            node.plain && self.stages(body, &order, node.element)
+            node.plain && self.stages(body, &order, node.element, self.lanes)
         })
     }
 }

@@ -162,7 +162,7 @@ impl SweepLowering<'_> {
     pub(super) fn allocate_padded(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
         let mut dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         if let Some((_, Idx::Const(size))) = dims.last_mut().filter(|_| self.target.is_gpu()) {
-            *size |= 1;
+            *size |= i64::from(*size > 0);
         }
         self.allocate_dims(value, dims, dtype)
     }
