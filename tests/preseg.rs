@@ -16,13 +16,17 @@ use fuser_testing::Random;
 const PROGRAMS: u64 = 600;
 const PASSES: &str = "builtin.module(task.program(preseg))";
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
-const TYPES: [DType; 6] = [
+const TYPES: [DType; 10] = [
     DType::F64,
     DType::F32,
     DType::F16,
     DType::BF16,
     DType::I32,
+    DType::I16,
     DType::I8,
+    DType::U64,
+    DType::U32,
+    DType::U16,
 ];
 
 /// A value of the program that is being written.
@@ -319,8 +323,8 @@ fn element(random: &mut Random, dtype: DType) -> Vec<u8> {
             .one(&[0x3c00u16, 0x8000, 0x7e00, 0xfc00, 1, 0x7bff])
             .to_le_bytes()
             .to_vec(),
-        DType::I32 => (small as i32 * 1_000_003).to_le_bytes().to_vec(),
-        _ => (small as i8).to_le_bytes().to_vec(),
+        // The low bits of a large number: every byte of every width matters.
+        _ => (small * 0x0123_4567_89ab_cdef).to_le_bytes()[..dtype.bytes() as usize].to_vec(),
     }
 }
 

@@ -247,7 +247,7 @@ pub static SHL: OpDef = OpDef {
 pub static SHR: OpDef = OpDef {
     name: "fusion.shr",
     summary: "shift right",
-    doc: "Shifts the bits of `lhs` down by `rhs`, filling with the sign bit of signed types and with zeros on `ui8`. A count \
+    doc: "Shifts the bits of `lhs` down by `rhs`, filling with the sign bit of signed types and with zeros on unsigned ones. A count \
           of at least the width gives the fill everywhere, and so does a negative one: as in PyTorch, JAX and PTX.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.shr %x, %y : tensor<4xi32>",
     operands: SHIFT_PAIR,

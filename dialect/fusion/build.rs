@@ -20,7 +20,7 @@ pub trait FusionBuilder {
     /// A constant of type `ty`: every element is `value`, rounded once to the element type.
     fn constant_float(&mut self, value: f64, ty: TypeId) -> Built;
     /// A constant of type `ty`: every element is `value`.
-    fn constant_int(&mut self, value: i64, ty: TypeId) -> Built;
+    fn constant_int(&mut self, value: impl Into<i128>, ty: TypeId) -> Built;
     /// `fusion.compare` with one of [`select::PREDICATES`].
     fn compare(&mut self, predicate: &str, x: Value, y: Value) -> Built;
     /// `fusion.where`
@@ -77,7 +77,7 @@ impl FusionBuilder for Builder<'_> {
         let attr = float_attr(self.ir, value, ty);
         self.typed(&CONSTANT, &[], &[("value", attr)], ty)
     }
-    fn constant_int(&mut self, value: i64, ty: TypeId) -> Built {
+    fn constant_int(&mut self, value: impl Into<i128>, ty: TypeId) -> Built {
         let attr = int_attr(self.ir, value.into(), ty);
         self.typed(&CONSTANT, &[], &[("value", attr)], ty)
     }

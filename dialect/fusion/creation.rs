@@ -177,11 +177,8 @@ pub fn holds(ir: &Ir, ty: TypeId, value: AttrId) -> Result<(), OpError> {
 
 /// True if `value` is in the range of an integer type; that of `i1` is 0 and 1.
 pub fn in_range(value: i128, dtype: DType) -> bool {
-    let bits = dtype.bits();
-    match dtype.is_signed() {
-        true => (-(1i128 << (bits - 1))..1i128 << (bits - 1)).contains(&value),
-        false => (0..1i128 << bits).contains(&value),
-    }
+    let (low, high) = dtype.int_range();
+    (low..=high).contains(&value)
 }
 
 fn infer_full(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {

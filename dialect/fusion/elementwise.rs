@@ -10,8 +10,7 @@ use fuser_ir::types::DType;
 use super::{maps, shape};
 
 /// Integers that are numbers and have bits to shift: all but `i1`.
-pub const SHIFTABLE: DTypes =
-    DTypes::of(&[DType::I64, DType::I32, DType::I8, DType::U8, DType::Index]);
+pub const SHIFTABLE: DTypes = DTypes::INTEGRAL.without(DType::I1);
 
 /// Tensor, vector or scalar of these element types.
 pub const fn ew(dtypes: DTypes) -> TypeConstraint {

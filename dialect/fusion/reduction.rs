@@ -52,7 +52,7 @@ pub static SUM: OpDef = OpDef {
     computes: Some(Computes::Add),
     summary: "sum along axes",
     doc: "Adds the elements along `dims`. Floats accumulate in f32 (f64 for f64) in an unspecified order and are rounded to \
-          the element type once at the end; integers accumulate in `i64`, wrapping, and keep their low bits at the end. An \
+          the element type once at the end; integers accumulate in 64 bits, wrapping, and keep their low bits at the end. An \
           empty axis gives `+0`. A `b` axis of extent n counts its element n times. `dims []` reduces nothing and gives the \
           operand.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.sum %x dims [1] : tensor<4xf32>",

@@ -24,7 +24,7 @@ pub static COMPARE: OpDef = OpDef {
     name: "fusion.compare",
     summary: "comparison",
     doc: "Whether `lhs` stands to `rhs` as `predicate` says: `eq ne lt le gt ge`. The result has elements `i1`. Floats: \
-          `-0 == +0`; with NaN every predicate is false but `ne`. `i1`: false < true. `ui8` compares unsigned.",
+          `-0 == +0`; with NaN every predicate is false but `ne`. `i1`: false < true.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.compare %x, %y predicate lt : tensor<4xi1>",
     operands: &[
         operand("lhs", ew(DTypes::ANY), "left operand"),

@@ -78,7 +78,7 @@ pub static NEG: OpDef = OpDef {
     name: "fusion.neg",
     summary: "negation",
     doc: "`-x`. Floats: flips the sign bit, of zeros, infinities and NaN too. Integers wrap: the least signed value is its \
-          own negation; on `ui8` it is `256 - x` modulo 256.",
+          own negation; on an unsigned type of `n` bits it is `2^n - x` modulo `2^n`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.neg %x : tensor<4xf32>",
     ..UNARY_NUMERIC
 };

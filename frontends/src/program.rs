@@ -232,17 +232,21 @@ impl Draft {
             _ => float_attr(&mut self.ir, value, ty),
         }
     }
-    /// The one number that all elements of a constant are.
-    pub fn constant_of(&self, value: Value) -> Option<f64> {
-        let op = self.ir.def_op(value)?;
-        if !self.ir.is(op, &fusion::CONSTANT) {
-            return None;
-        }
-        match self.ir.attr_of(op, "value")? {
-            AttrKind::Float { bits, .. } => Some(f64::from_bits(*bits)),
-            AttrKind::Int { value, .. } => Some(*value as f64),
-            AttrKind::Bool(value) => Some(f64::from(u8::from(*value))),
-            _ => None,
+    /// True if all elements of a constant are `number`, which is brought into the range of an integer type.
+    pub fn is_number(&self, value: Value, number: f64) -> bool {
+        let constant = self
+            .ir
+            .def_op(value)
+            .filter(|op| self.ir.is(*op, &fusion::CONSTANT));
+        let (low, high) = self.dtype(value).int_range();
+        match constant.and_then(|op| self.ir.attr_of(op, "value")) {
+            Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits) == number,
+            Some(AttrKind::Int { value: held, .. }) if self.dtype(value).is_int() => {
+                *held == (number as i128).clamp(low, high)
+            }
+            Some(AttrKind::Int { value: held, .. }) => *held as f64 == number,
+            Some(AttrKind::Bool(held)) => f64::from(u8::from(*held)) == number,
+            _ => false,
         }
     }
     /// The tensor with every element stored, as a caller of the program gets it.

@@ -166,7 +166,7 @@ def integers(native, *values):
 
 def int_div(a, b):
     safe = np.where(b == 0, 1, b)
-    if a.dtype == np.uint8:
+    if a.dtype.kind == "u":
         return np.where(b == 0, 0, a // safe.astype(a.dtype)).astype(a.dtype)
     least = np.iinfo(a.dtype).min
     wraps = (a == least) & (b == -1)
@@ -275,7 +275,7 @@ FLOAT_UNARY = {
     "relu": lambda x: extreme("maximum", x, Value(x.dtype, np.zeros((), x.lo.dtype))),
 }
 INT_UNARY = {
-    "neg": lambda x: (0 - x).astype(x.dtype) if x.dtype != np.uint8 else np.negative(x),
+    "neg": np.negative,
     "abs": np.abs,
     "sign": np.sign,
     "relu": lambda x: np.maximum(x, 0),
@@ -360,10 +360,10 @@ def cast(x, to):
 
 def to_int(x, to):
     target = computes(to)
-    least, greatest = np.iinfo(target).min, np.iinfo(target).max
-    inside = (x > least) & (x < greatest)
+    zero, least, greatest = (target.type(n) for n in (0, np.iinfo(target).min, np.iinfo(target).max))
+    inside = (x > float(least)) & (x < float(greatest))
     whole = np.where(inside, np.trunc(x), 0).astype(target)
-    return np.where(inside, whole, np.where(np.isnan(x), 0, np.where(x > 0, greatest, least))).astype(target)
+    return np.where(inside, whole, np.where(np.isnan(x), zero, np.where(x > 0, greatest, least)))
 
 
 def from_int(x, to):

@@ -7,6 +7,8 @@ has the length None until the tensor is there.
 import collections
 import re
 
+from values import FLOATS, INTEGERS
+
 # An extent of a shape: its length, whether it is a b axis, and whether it is a number in the text.
 Extent = collections.namedtuple("Extent", "length broadcast static")
 
@@ -28,7 +30,8 @@ TOKEN = re.compile(
     """,
     re.X,
 )
-ELEMENTS = {"f64", "f32", "f16", "bf16", "i64", "i32", "i8", "ui8", "u8", "i1", "index"}
+# Element types by their spellings; `u8` is `ui8`, and so on.
+ELEMENTS = {name: name for name in [*FLOATS, *INTEGERS]} | {"u" + name[2:]: name for name in INTEGERS if name.startswith("ui")}
 # Clauses by what follows the word.
 INTS, SHAPE, INT, WORD, NUMBER, FLAG = range(6)
 CLAUSES = {
@@ -71,7 +74,7 @@ class Type:
     """Element type and shape; a scalar type has no shape of its own."""
 
     def __init__(self, dtype, shape, scalar=False):
-        self.dtype, self.shape, self.scalar = "ui8" if dtype == "u8" else dtype, shape, scalar
+        self.dtype, self.shape, self.scalar = ELEMENTS[dtype], shape, scalar
 
 
 class Op:

@@ -16,9 +16,9 @@ def order(x, descending):
     if x.dtype.kind == "f":
         keys = [np.where(np.isnan(x), 0, x), np.isnan(x)]
     else:
-        keys = [x.astype(np.int64)]
+        keys = [x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)]
     if descending:
-        keys = [~key if key.dtype == np.bool_ or key.dtype.kind == "i" else -key for key in keys]
+        keys = [~key if key.dtype == np.bool_ or key.dtype.kind in "iu" else -key for key in keys]
     return np.lexsort(keys, axis=-1)
 
 

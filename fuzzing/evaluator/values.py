@@ -14,8 +14,14 @@ import numpy as np
 np.seterr(all="ignore")
 
 FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float32, "bf16": np.float32}
-INTEGERS = {"i64": np.int64, "index": np.int64, "i32": np.int32, "i8": np.int8, "ui8": np.uint8, "i1": np.bool_}
-STORED = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "i64": "<i8", "index": "<i8", "i32": "<i4", "i8": "i1", "ui8": "u1", "i1": "u1"}
+INTEGERS = {
+    "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "index": np.int64,
+    "ui64": np.uint64, "ui32": np.uint32, "ui16": np.uint16, "ui8": np.uint8, "i1": np.bool_,
+}
+STORED = {
+    "f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "i1": "u1",
+    **{name: np.dtype(kind).newbyteorder("<").str for name, kind in INTEGERS.items() if name != "i1"},
+}
 BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
 # The unit roundoff and the next wider type of the type that computes.
 UNIT = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
@@ -129,7 +135,7 @@ def literal(text, dtype):
     if text in ("true", "false"):
         return np.asarray(text == "true", target)
     if dtype not in FLOATS:
-        return np.asarray(int(text, 0), np.int64).astype(target)
+        return np.asarray(int(text, 0) % (1 << 64), np.uint64).astype(target)
     if text.startswith("0x"):
         word = np.asarray(int(text, 16), np.uint64)
         size = np.dtype(STORED[dtype]).itemsize

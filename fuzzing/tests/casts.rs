@@ -43,7 +43,7 @@ fn elements(dtype: DType) -> Vec<u8> {
     match dtype {
         DType::I1 => vec![0, 1],
         DType::I8 | DType::U8 => (0..=255).collect(),
-        DType::F16 | DType::BF16 => (0..=u16::MAX).flat_map(u16::to_le_bytes).collect(),
+        _ if dtype.bits() == 16 => (0..=u16::MAX).flat_map(u16::to_le_bytes).collect(),
         DType::F32 => reals()
             .into_iter()
             .flat_map(|x| (x as f32).to_le_bytes())

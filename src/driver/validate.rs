@@ -233,7 +233,11 @@ impl Maker<'_> {
                 Data::I64((0..count).map(|_| small(&mut self.random)).collect())
             }
             DType::I32 => Data::I32((0..count).map(|_| small(&mut self.random) as i32).collect()),
+            DType::I16 => Data::I16((0..count).map(|_| small(&mut self.random) as i16).collect()),
             DType::I8 => Data::I8((0..count).map(|_| small(&mut self.random) as i8).collect()),
+            DType::U64 => Data::U64((0..count).map(|_| self.random.below(9)).collect()),
+            DType::U32 => Data::U32((0..count).map(|_| self.random.below(9) as u32).collect()),
+            DType::U16 => Data::U16((0..count).map(|_| self.random.below(9) as u16).collect()),
             DType::U8 => Data::U8((0..count).map(|_| self.random.below(9) as u8).collect()),
             DType::I1 => Data::I1((0..count).map(|_| self.random.below(2) == 1).collect()),
         }

@@ -18,7 +18,7 @@ use fuser_passes::executors;
 
 /// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
 /// are exact in f32.
-const WHOLE: i64 = 4;
+const WHOLE: i128 = 4;
 
 /// The device that a program runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,6 @@
 
 use fuser_ir::types::DType;
 
-use crate::fusion::creation::in_range;
-
 /// One element: an integer (`i1` as 0 or 1), or a float held exactly.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
@@ -125,7 +123,7 @@ fn int_binary(op: &str, x: i128, y: i128, dtype: DType) -> Option<Scalar> {
     let value = match op {
         "add" => x + y,
         "sub" => x - y,
-        "mul" => x * y,
+        "mul" => x.wrapping_mul(y),
         "div" => x.checked_div(y).unwrap_or(0),
         "rem" => x.checked_rem(y).unwrap_or(x),
         "maximum" => x.max(y),
@@ -248,13 +246,6 @@ pub fn int_to_float(value: i128, to: DType) -> Option<Scalar> {
 
 fn saturate(value: f64, to: DType) -> i128 {
     let cut = value.trunc() as i128;
-    if in_range(cut, to) {
-        return cut;
-    }
-    let bits = to.bits() - u32::from(to.is_signed());
-    match (cut > 0, to.is_signed()) {
-        (true, _) => (1 << bits) - 1,
-        (false, true) => -(1 << bits),
-        (false, false) => 0,
-    }
+    let (low, high) = to.int_range();
+    cut.clamp(low, high)
 }

@@ -11,7 +11,7 @@ use crate::diag::CodeDef;
 use crate::intern::Sym;
 use crate::ir::{Ir, Op, Region, Value};
 use crate::maps::MapsDef;
-use crate::types::{DType, TypeId};
+use crate::types::{DType, Kind, TypeId};
 
 bitflags::bitflags! {
     /// Properties that generic code relies on.
@@ -63,23 +63,32 @@ impl DTypes {
         }
         Self(bits)
     }
+    /// The set of all types of a kind.
+    const fn of_kind(kind: Kind) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < DType::ALL.len() {
+            if DType::ALL[i].kind() as u8 == kind as u8 {
+                bits |= 1 << DType::ALL[i] as u16;
+            }
+            i += 1;
+        }
+        Self(bits)
+    }
+    /// The set less one type.
+    pub const fn without(self, dtype: DType) -> Self {
+        Self(self.0 & !(1 << dtype as u16))
+    }
     /// All element types.
     pub const ANY: Self = Self::of(&DType::ALL);
     /// f64, f32, f16, bf16.
-    pub const FLOAT: Self = Self::of(&[DType::F64, DType::F32, DType::F16, DType::BF16]);
-    /// Integers without `i1` and `index`.
-    pub const INT: Self = Self::of(&[DType::I64, DType::I32, DType::I8, DType::U8]);
+    pub const FLOAT: Self = Self::of_kind(Kind::Float);
     /// Integers, `i1` and `index`.
-    pub const INTEGRAL: Self = Self::of(&[
-        DType::I64,
-        DType::I32,
-        DType::I8,
-        DType::U8,
-        DType::I1,
-        DType::Index,
-    ]);
+    pub const INTEGRAL: Self = Self(Self::ANY.0 & !Self::FLOAT.0);
+    /// Integers without `i1` and `index`.
+    pub const INT: Self = Self::INTEGRAL.without(DType::I1).without(DType::Index);
     /// Everything that adds and multiplies: all but `i1`.
-    pub const NUMERIC: Self = Self(Self::ANY.0 & !Self::of(&[DType::I1]).0);
+    pub const NUMERIC: Self = Self::ANY.without(DType::I1);
     /// `i1` only.
     pub const BOOL: Self = Self::of(&[DType::I1]);
     /// `index` only.

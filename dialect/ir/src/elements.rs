@@ -1,8 +1,8 @@
 //! Element types of other systems: those that are carried but not computed with, and our names for theirs.
 //!
 //! ```text
-//! i16, ui4, f8E4M3FN      carried: read, kept and printed; no op takes them
-//! f8, fp8, u32            not supported, and the message says so
+//! i4, ui24, f8E4M3FN      carried: read, kept and printed; no op takes them
+//! f8, fp8, u4             not supported, and the message says so
 //! bool, float32           `i1`, `f32`
 //! ```
 
@@ -10,7 +10,7 @@ use crate::suggest;
 use crate::types::DType;
 
 /// Names that other systems use for our element types: theirs, ours.
-const ELSEWHERE: [(&str, &str); 19] = [
+const ELSEWHERE: [(&str, &str); 25] = [
     ("bool", "i1"),
     ("double", "f64"),
     ("float64", "f64"),
@@ -27,8 +27,14 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("int", "i32"),
     ("int32", "i32"),
     ("s32", "i32"),
+    ("int16", "i16"),
+    ("short", "i16"),
+    ("s16", "i16"),
     ("int8", "i8"),
     ("s8", "i8"),
+    ("uint64", "ui64"),
+    ("uint32", "ui32"),
+    ("uint16", "ui16"),
     ("uint8", "ui8"),
 ];
 
@@ -66,7 +72,7 @@ pub fn not_computed(word: &str) -> Option<&'static str> {
     } else if small {
         Some("no op computes with floats of fewer than 16 bits: use f16 or bf16")
     } else if integer(word).is_some() || integer(&word.replacen('u', "ui", 1)).is_some() {
-        Some("integers are i64, i32, i8, ui8, i1 and index")
+        Some("integers are i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1 and index")
     } else {
         None
     }
@@ -79,7 +85,7 @@ pub fn is_carried(word: &str) -> bool {
         || ["f8E", "f6E", "f4E"].iter().any(|p| word.starts_with(p))
 }
 
-/// Width and signedness of an integer type's name: `i16`, `si32`, `ui4`.
+/// Width and signedness of an integer type's name: `i4`, `si32`, `ui24`.
 pub fn integer(word: &str) -> Option<(u32, Option<bool>)> {
     let prefixes = [("si", Some(true)), ("ui", Some(false)), ("i", None)];
     let (digits, signed) = prefixes

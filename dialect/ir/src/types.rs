@@ -13,85 +13,102 @@ crate::entities! {
     ExtentExprId,
 }
 
-/// Element types, in the order of the tables.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum DType {
-    F64,
-    F32,
-    F16,
-    BF16,
-    I64,
-    I32,
-    I8,
-    U8,
-    I1,
-    Index,
+/// What the elements of a type are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Floating-point numbers.
+    Float,
+    /// Integers in two's complement.
+    Signed,
+    /// Integers from zero on.
+    Unsigned,
+}
+
+/// Declares the element types from one table: variant, spelling, kind, bits.
+macro_rules! dtypes {
+    ($($variant:ident $name:literal $kind:ident $bits:literal)*) => {
+        /// Element types, in the order of the tables.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs)]
+        pub enum DType {
+            $($variant,)*
+        }
+
+        impl DType {
+            /// All element types.
+            pub const ALL: [DType; [$($bits),*].len()] = [$(DType::$variant,)*];
+
+            /// The spelling in text.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(DType::$variant => $name,)*
+                }
+            }
+            /// What the elements are.
+            pub const fn kind(self) -> Kind {
+                match self {
+                    $(DType::$variant => Kind::$kind,)*
+                }
+            }
+            /// Bits of an integer type, or of the float's storage.
+            pub const fn bits(self) -> u32 {
+                match self {
+                    $(DType::$variant => $bits,)*
+                }
+            }
+        }
+    };
+}
+
+dtypes! {
+    F64   "f64"   Float    64
+    F32   "f32"   Float    32
+    F16   "f16"   Float    16
+    BF16  "bf16"  Float    16
+    I64   "i64"   Signed   64
+    I32   "i32"   Signed   32
+    I16   "i16"   Signed   16
+    I8    "i8"    Signed   8
+    U64   "ui64"  Unsigned 64
+    U32   "ui32"  Unsigned 32
+    U16   "ui16"  Unsigned 16
+    U8    "ui8"   Unsigned 8
+    I1    "i1"    Unsigned 1
+    Index "index" Signed   64
 }
 
 impl DType {
-    /// All element types.
-    pub const ALL: [DType; 10] = [
-        DType::F64,
-        DType::F32,
-        DType::F16,
-        DType::BF16,
-        DType::I64,
-        DType::I32,
-        DType::I8,
-        DType::U8,
-        DType::I1,
-        DType::Index,
-    ];
-
-    /// The spelling in text.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DType::F64 => "f64",
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::BF16 => "bf16",
-            DType::I64 => "i64",
-            DType::I32 => "i32",
-            DType::I8 => "i8",
-            DType::U8 => "ui8",
-            DType::I1 => "i1",
-            DType::Index => "index",
-        }
-    }
-    /// The element type of a spelling; `u8` is accepted for `ui8`.
+    /// The element type of a spelling; `u8` is accepted for `ui8`, and so on.
     pub fn from_name(name: &str) -> Option<DType> {
-        if name == "u8" {
-            return Some(DType::U8);
-        }
-        DType::ALL.into_iter().find(|d| d.name() == name)
+        let short = |d: &DType| {
+            name.strip_prefix('u')
+                .is_some_and(|n| d.name().strip_prefix("ui") == Some(n))
+        };
+        DType::ALL
+            .into_iter()
+            .find(|d| d.name() == name || short(d))
     }
     /// Bytes of one stored element; `i1` takes a byte, `index` eight.
     pub const fn bytes(self) -> u64 {
-        match self {
-            DType::F64 | DType::I64 | DType::Index => 8,
-            DType::F32 | DType::I32 => 4,
-            DType::F16 | DType::BF16 => 2,
-            DType::I8 | DType::U8 | DType::I1 => 1,
-        }
+        self.bits().div_ceil(8) as u64
     }
     /// True if it is a floating-point type.
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+        matches!(self.kind(), Kind::Float)
     }
     /// True if it is an integer type (`i1` and `index` included).
     pub const fn is_int(self) -> bool {
         !self.is_float()
     }
-    /// True if values are read as signed (`u8` and `i1` are not).
+    /// True if values are read as signed (`ui8` and `i1` are not).
     pub const fn is_signed(self) -> bool {
-        !matches!(self, DType::U8 | DType::I1)
+        !matches!(self.kind(), Kind::Unsigned)
     }
-    /// Bits of an integer type, or of the float's storage.
-    pub const fn bits(self) -> u32 {
-        match self {
-            DType::I1 => 1,
-            other => 8 * other.bytes() as u32,
+    /// The least and greatest value of an integer type (of `i1`: 0 and 1); of a float as of a signed type of its bits.
+    pub const fn int_range(self) -> (i128, i128) {
+        match self.is_signed() {
+            true => (-(1 << (self.bits() - 1)), (1 << (self.bits() - 1)) - 1),
+            false => (0, (1 << self.bits()) - 1),
         }
     }
     /// The type in which arithmetic on this storage type happens: f32 for the 16-bit floats, itself otherwise.
@@ -101,11 +118,12 @@ impl DType {
             other => other,
         }
     }
-    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64.
+    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64 and ui64.
     pub const fn accumulate(self) -> DType {
         match self {
             DType::F64 => DType::F64,
             DType::F32 | DType::F16 | DType::BF16 => DType::F32,
+            DType::U64 => DType::U64,
             _ => DType::I64,
         }
     }
@@ -296,7 +314,7 @@ pub enum TypeKind {
     None,
     /// One element: `f32`, `index`.
     Scalar(DType),
-    /// An integer type that is no element type (`i16`, `si32`): carried, not computed with.
+    /// An integer type that is no element type (`i4`, `si32`): carried, not computed with.
     Integer {
         /// Width in bits.
         width: u32,
@@ -332,7 +350,7 @@ pub enum TypeKind {
     },
     /// `tuple<T, T>`
     Tuple(Vec<TypeId>),
-    /// A type that is carried but not looked into, kept as text: `!dialect.body`, `complex<f32>`, `tensor<4xi16>`.
+    /// A type that is carried but not looked into, kept as text: `!dialect.body`, `complex<f32>`, `tensor<4xi4>`.
     Opaque {
         /// Everything, with the leading `!` where there was one.
         text: Sym,

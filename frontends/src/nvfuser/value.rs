@@ -65,7 +65,7 @@ pub struct Argument<'s> {
 }
 
 /// The names of types, the usual one of each first.
-pub const NAMES: [(&str, DType); 10] = [
+pub const NAMES: [(&str, DType); 14] = [
     ("Double", DType::F64),
     ("Float", DType::F32),
     ("Half", DType::F16),
@@ -73,7 +73,11 @@ pub const NAMES: [(&str, DType); 10] = [
     ("Int", DType::I64),
     ("Index", DType::I64),
     ("Int32", DType::I32),
+    ("Short", DType::I16),
     ("Char", DType::I8),
+    ("UInt64", DType::U64),
+    ("UInt32", DType::U32),
+    ("UInt16", DType::U16),
     ("Byte", DType::U8),
     ("Bool", DType::I1),
 ];
@@ -138,7 +142,7 @@ fn kind(dtype: DType) -> u8 {
 
 /// The type that holds values of both.
 fn promoted(a: DType, b: DType) -> DType {
-    use DType::{BF16, F16, F32, I8, I32, U8};
+    use DType::{BF16, F16, F32};
     match (a, b) {
         (a, b) if a == b => a,
         (a, b) if kind(a) != kind(b) => {
@@ -149,7 +153,7 @@ fn promoted(a: DType, b: DType) -> DType {
             }
         }
         (F16, BF16) | (BF16, F16) => F32,
-        (I8, U8) | (U8, I8) => I32,
+        (a, b) if a.is_int() => integer_promoted(a, b),
         (a, b) => {
             if a.bits() >= b.bits() {
                 a
@@ -160,6 +164,18 @@ fn promoted(a: DType, b: DType) -> DType {
     }
 }
 
+/// C++'s common type of two integer types that differ: at least 32 bits, and unsigned where an operand of so many is.
+fn integer_promoted(a: DType, b: DType) -> DType {
+    let bits = a.bits().max(b.bits()).max(32);
+    let unsigned = [a, b].iter().any(|d| d.bits() == bits && !d.is_signed());
+    match (bits, unsigned) {
+        (32, false) => DType::I32,
+        (32, true) => DType::U32,
+        (_, false) => DType::I64,
+        (_, true) => DType::U64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,7 +183,7 @@ mod tests {
     #[test]
     fn types_are_promoted_as_nvfuser_does() {
         use Config::{Default, Float, Keep};
-        use DType::{BF16, F16, F32, F64, I1, I32, I64};
+        use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, U8, U16, U32, U64};
         for (operands, config, wanted) in [
             (&[(0, BF16), (0, BF16)][..], Default, F32),
             (&[(0, BF16), (2, F64)], Default, F32),
@@ -179,6 +195,14 @@ mod tests {
             (&[(0, I32), (2, F64)], Default, F32),
             (&[(0, I1), (2, I64)], Default, I64),
             (&[(0, I32), (0, I64)], Default, I64),
+            (&[(0, I8), (0, U8)], Default, I32),
+            (&[(0, I8), (0, I16)], Default, I32),
+            (&[(0, U16), (0, I16)], Default, I32),
+            (&[(0, I32), (0, U32)], Default, U32),
+            (&[(0, U32), (0, I64)], Default, I64),
+            (&[(0, I64), (0, U64)], Default, U64),
+            (&[(0, I16), (2, I64)], Default, I16),
+            (&[(0, U64)], Float, F32),
             (&[(0, I64)], Float, F32),
             (&[(0, F16), (0, BF16)], Keep, F32),
             (&[(2, F64), (2, I64)], Default, F64),

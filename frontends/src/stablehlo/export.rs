@@ -452,8 +452,11 @@ fn told(ir: &Ir, op: Op, fault: Fault) -> Diagnostic {
 fn literal(value: f64, dtype: DType) -> String {
     match dtype {
         DType::I1 => (value != 0.0).to_string(),
-        // Saturating: the greatest i64 is no f64.
-        dtype if dtype.is_int() => (value as i64).to_string(),
+        // The greatest i64 and ui64 are no f64.
+        dtype if dtype.is_int() => {
+            let (low, high) = dtype.int_range();
+            (value as i128).clamp(low, high).to_string()
+        }
         dtype => float::print(dtype, value.to_bits()),
     }
 }
@@ -548,7 +551,7 @@ fn element(bytes: &[u8], dtype: DType) -> String {
     let shift = 64 - 8 * dtype.bytes();
     match dtype {
         DType::I1 => (bits & 1 != 0).to_string(),
-        DType::U8 => bits.to_string(),
+        dtype if !dtype.is_signed() => bits.to_string(),
         dtype if dtype.is_int() => ((bits << shift) as i64 >> shift).to_string(),
         dtype => float::print(dtype, float::widen(dtype, bits)),
     }

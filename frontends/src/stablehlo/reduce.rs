@@ -80,8 +80,7 @@ const TRUTHS: [Row; 2] = [
 pub fn least(dtype: DType) -> f64 {
     match dtype {
         dtype if dtype.is_float() => f64::NEG_INFINITY,
-        DType::U8 | DType::I1 => 0.0,
-        dtype => -(2_f64.powi(dtype.bits() as i32 - 1)),
+        dtype => dtype.int_range().0 as f64,
     }
 }
 
@@ -89,9 +88,7 @@ pub fn least(dtype: DType) -> f64 {
 pub fn greatest(dtype: DType) -> f64 {
     match dtype {
         dtype if dtype.is_float() => f64::INFINITY,
-        DType::I1 => 1.0,
-        DType::U8 => 255.0,
-        dtype => 2_f64.powi(dtype.bits() as i32 - 1) - 1.0,
+        dtype => dtype.int_range().1 as f64,
     }
 }
 
@@ -155,9 +152,9 @@ fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row> {
 /// The reduced tensor, combined with what the reduction starts from unless that changes nothing.
 fn started(draft: &mut Draft, row: &Row, reduced: Value, init: Value) -> Made {
     let neutral = (row.neutral)(draft.dtype(reduced));
-    match draft.constant_of(init) {
-        Some(known) if known == neutral => Ok(reduced),
-        _ => draft.make(row.combine, &[reduced, init]),
+    match draft.is_number(init, neutral) {
+        true => Ok(reduced),
+        false => draft.make(row.combine, &[reduced, init]),
     }
 }
 

@@ -73,12 +73,11 @@ pub fn of(name: &str, operands: &[(f64, f64)], dtype: DType) -> (f64, f64) {
 }
 
 fn cast(x: (f64, f64), to: DType) -> (f64, f64) {
-    let (low, high) = match to {
-        DType::I1 => (0.0, 1.0),
-        DType::I8 => (-128.0, 127.0),
-        DType::U8 => (0.0, 255.0),
-        _ => return x,
-    };
+    if to.is_float() {
+        return x;
+    }
+    let (low, high) = to.int_range();
+    let (low, high) = (low as f64, high as f64);
     match x.0 >= low && x.1 <= high {
         true => x,
         false => (low, high),

@@ -176,22 +176,35 @@ pub fn broadcast_reduction(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -
 }
 
 /// Types that hold every value of another.
-fn wider(dtype: DType) -> &'static [DType] {
-    match dtype {
-        DType::F16 | DType::BF16 => &[DType::F32, DType::F64],
-        DType::F32 => &[DType::F64],
-        DType::I8 | DType::U8 => &[DType::F32, DType::I32, DType::I64, DType::F16, DType::BF16],
-        DType::I32 => &[DType::I64, DType::F64, DType::Index],
-        DType::I64 => &[DType::Index],
-        DType::Index => &[DType::I64],
-        DType::I1 => &[DType::I8, DType::U8, DType::F32, DType::BF16],
-        DType::F64 => &[],
-    }
+fn wider(dtype: DType) -> Vec<DType> {
+    let holds = |to: &DType| match dtype {
+        DType::F16 | DType::BF16 => matches!(to, DType::F32 | DType::F64),
+        DType::F32 => *to == DType::F64,
+        DType::F64 => false,
+        _ if to.is_float() => {
+            let digits = [DType::F64, DType::F32, DType::F16, DType::BF16]
+                .into_iter()
+                .zip([53, 24, 11, 8]);
+            let digits = digits
+                .filter(|(d, _)| d == to)
+                .map(|(_, digits)| digits)
+                .max();
+            dtype.bits() - u32::from(dtype.is_signed()) <= digits.unwrap_or(0)
+        }
+        _ => {
+            let ((low, high), (least, most)) = (to.int_range(), dtype.int_range());
+            low <= least && most <= high
+        }
+    };
+    DType::ALL
+        .into_iter()
+        .filter(|to| *to != dtype && holds(to))
+        .collect()
 }
 
 /// Wider and back.
 pub fn cast(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
-    let to = *site.source.pick(wider(of.dtype))?;
+    let to = *site.source.pick(&wider(of.dtype))?;
     let wide = site.cast(x, to)?;
     site.cast(wide, of.dtype)
 }

@@ -5,68 +5,91 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The type of a tensor's elements.
-///
-/// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DType {
-    F64,
-    F32,
-    F16,
-    Bf16,
-    I64,
-    I32,
-    I8,
-    U8,
-    I1,
-    Index,
+/// Declares the element types from one table: variant, name, bytes, the kind of the elements.
+macro_rules! dtypes {
+    ($($variant:ident $name:literal $bytes:literal $kind:ident)*) => {
+        /// The type of a tensor's elements.
+        ///
+        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum DType {
+            $($variant,)*
+        }
+
+        impl DType {
+            /// Every type, in declaration order.
+            pub const ALL: [DType; [$($bytes),*].len()] = [$(DType::$variant,)*];
+
+            /// Bytes of one element in memory.
+            pub fn bytes(self) -> usize {
+                match self {
+                    $(DType::$variant => $bytes,)*
+                }
+            }
+
+            /// The name that reports and tables use.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(DType::$variant => $name,)*
+                }
+            }
+
+            /// What the elements are.
+            pub fn kind(self) -> Kind {
+                match self {
+                    $(DType::$variant => Kind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+dtypes! {
+    F64   "f64"   8 Float
+    F32   "f32"   4 Float
+    F16   "f16"   2 Float
+    Bf16  "bf16"  2 Float
+    I64   "i64"   8 Signed
+    I32   "i32"   4 Signed
+    I16   "i16"   2 Signed
+    I8    "i8"    1 Signed
+    U64   "u64"   8 Unsigned
+    U32   "u32"   4 Unsigned
+    U16   "u16"   2 Unsigned
+    U8    "u8"    1 Unsigned
+    I1    "i1"    1 Truth
+    Index "index" 8 Signed
+}
+
+/// What the elements of a type are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Floating-point numbers.
+    Float,
+    /// Integers in two's complement.
+    Signed,
+    /// Integers from zero on.
+    Unsigned,
+    /// 0 or 1.
+    Truth,
 }
 
 impl DType {
-    /// Every type, in declaration order.
-    pub const ALL: [DType; 10] = [
-        DType::F64,
-        DType::F32,
-        DType::F16,
-        DType::Bf16,
-        DType::I64,
-        DType::I32,
-        DType::I8,
-        DType::U8,
-        DType::I1,
-        DType::Index,
-    ];
-
-    /// Bytes of one element in memory.
-    pub fn bytes(self) -> usize {
-        match self {
-            DType::F64 | DType::I64 | DType::Index => 8,
-            DType::F32 | DType::I32 => 4,
-            DType::F16 | DType::Bf16 => 2,
-            DType::I8 | DType::U8 | DType::I1 => 1,
-        }
-    }
-
-    /// The name that the IR uses.
-    pub fn name(self) -> &'static str {
-        match self {
-            DType::F64 => "f64",
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::Bf16 => "bf16",
-            DType::I64 => "i64",
-            DType::I32 => "i32",
-            DType::I8 => "i8",
-            DType::U8 => "u8",
-            DType::I1 => "i1",
-            DType::Index => "index",
-        }
-    }
-
     /// True if the elements are floating-point numbers.
     pub fn is_float(self) -> bool {
-        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::Bf16)
+        self.kind() == Kind::Float
+    }
+
+    /// The least and greatest element of a type of integers or truth values; `None` for floating-point types.
+    pub fn integer_range(self) -> Option<(i128, i128)> {
+        let bits = 8 * self.bytes() as u32;
+        match self.kind() {
+            Kind::Float => None,
+            Kind::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+            Kind::Unsigned => Some((0, (1 << bits) - 1)),
+            Kind::Truth => Some((0, 1)),
+        }
     }
 }
 
@@ -120,7 +143,7 @@ mod tests {
         let error = "f23".parse::<DType>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`f23` is no element type (those are f64 f32 f16 bf16 i64 i32 i8 u8 i1 index)"
+            "`f23` is no element type (those are f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 i1 index)"
         );
     }
 }

@@ -36,6 +36,6 @@ pub use artifact::{
     Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, KernelCode,
     Multiple, SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
 };
-pub use dtype::{DType, UnknownDType};
+pub use dtype::{DType, Kind, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};
 pub use size::{ParseSizeError, SizeError, SizeExpr, SizeFault, SizeOp};

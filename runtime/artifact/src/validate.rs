@@ -402,7 +402,7 @@ fn is_product_of(from: DType, to: DType) -> bool {
     match from {
         DType::F64 | DType::F32 => to == from,
         DType::F16 | DType::Bf16 => to == from || to == DType::F32,
-        DType::I64 | DType::I32 | DType::I8 | DType::U8 | DType::I1 | DType::Index => false,
+        _ => false,
     }
 }
 

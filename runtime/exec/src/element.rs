@@ -2,41 +2,34 @@
 //!
 //! Conversions round once, to nearest even. Nothing here is for bulk work inside kernels; it serves inputs, files and tests.
 
-use fuser_artifact::DType;
+use fuser_artifact::{DType, Kind};
 use half::{bf16, f16};
 
-/// The element as `f64`. Exact but for `i64` and `index` beyond 2^53, which round.
+/// The element as `f64`. Exact but for integers beyond 2^53, which round.
 pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
     match dtype {
         DType::F64 => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
         DType::F32 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
         DType::F16 => Some(f16::from_le_bytes(bytes.try_into().ok()?).into()),
         DType::Bf16 => Some(bf16::from_le_bytes(bytes.try_into().ok()?).into()),
-        _ => to_i64(dtype, bytes).map(|value| value as f64),
+        _ => to_int(dtype, bytes).map(|value| value as f64),
     }
 }
 
-/// The element as `i64`; `None` for floating-point types.
-pub fn to_i64(dtype: DType, bytes: &[u8]) -> Option<i64> {
-    match dtype {
-        DType::I64 | DType::Index => Some(i64::from_le_bytes(bytes.try_into().ok()?)),
-        DType::I32 => Some(i32::from_le_bytes(bytes.try_into().ok()?).into()),
-        DType::I8 => Some(i8::from_le_bytes(bytes.try_into().ok()?).into()),
-        DType::U8 => bytes.first().map(|byte| i64::from(*byte)),
-        DType::I1 => bytes.first().map(|byte| i64::from(*byte != 0)),
-        DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => None,
+/// The element as an integer; `None` for floating-point types.
+pub fn to_int(dtype: DType, bytes: &[u8]) -> Option<i128> {
+    if bytes.len() != dtype.bytes() {
+        return None;
     }
-}
-
-/// The least and greatest integer of the type; `None` for floating-point types.
-pub fn integer_range(dtype: DType) -> Option<(i64, i64)> {
-    match dtype {
-        DType::I64 | DType::Index => Some((i64::MIN, i64::MAX)),
-        DType::I32 => Some((i32::MIN.into(), i32::MAX.into())),
-        DType::I8 => Some((i8::MIN.into(), i8::MAX.into())),
-        DType::U8 => Some((0, u8::MAX.into())),
-        DType::I1 => Some((0, 1)),
-        DType::F64 | DType::F32 | DType::F16 | DType::Bf16 => None,
+    let mut wide = [0; 16];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let bits = i128::from_le_bytes(wide);
+    let unused = 128 - 8 * bytes.len() as u32;
+    match dtype.kind() {
+        Kind::Float => None,
+        Kind::Signed => Some(bits << unused >> unused),
+        Kind::Unsigned => Some(bits),
+        Kind::Truth => Some(i128::from(bits != 0)),
     }
 }
 
@@ -69,22 +62,21 @@ pub fn from_f64(dtype: DType, value: f64) -> Encoded {
         DType::F32 => Encoded::new((value as f32).to_le_bytes()),
         DType::F16 => Encoded::new(f16::from_f32(round_to_odd(value)).to_le_bytes()),
         DType::Bf16 => Encoded::new(bf16::from_f32(round_to_odd(value)).to_le_bytes()),
-        _ => from_i64(dtype, value as i64),
+        _ => from_int(dtype, value as i128),
     }
 }
 
 /// An integer as an element: rounded to a floating-point type, saturated to an integer type.
-pub fn from_i64(dtype: DType, value: i64) -> Encoded {
-    let (low, high) = integer_range(dtype).unwrap_or((i64::MIN, i64::MAX));
-    let value = value.clamp(low, high);
-    match dtype {
-        DType::I64 | DType::Index => Encoded::new(value.to_le_bytes()),
-        DType::I32 => Encoded::new((value as i32).to_le_bytes()),
-        DType::I8 => Encoded::new((value as i8).to_le_bytes()),
-        DType::U8 | DType::I1 => Encoded::new([value as u8]),
-        DType::F32 => Encoded::new((value as f32).to_le_bytes()),
+pub fn from_int(dtype: DType, value: i128) -> Encoded {
+    match dtype.integer_range() {
+        Some((low, high)) => {
+            let mut encoded = Encoded::new((value.clamp(low, high) as i64).to_le_bytes());
+            encoded.len = dtype.bytes();
+            encoded
+        }
+        None if dtype == DType::F32 => Encoded::new((value as f32).to_le_bytes()),
         // Generated integers are far below 2^53, where the way over f64 is exact.
-        DType::F64 | DType::F16 | DType::Bf16 => from_f64(dtype, value as f64),
+        None => from_f64(dtype, value as f64),
     }
 }
 
@@ -107,17 +99,17 @@ mod tests {
     #[test]
     fn what_a_type_holds_round_trips() {
         for dtype in DType::ALL {
-            for value in [0i64, 1] {
-                let encoded = from_i64(dtype, value);
+            for value in [0, 1] {
+                let encoded = from_int(dtype, value);
                 assert_eq!(encoded.as_bytes().len(), dtype.bytes());
                 assert_eq!(to_f64(dtype, encoded.as_bytes()), Some(value as f64));
             }
-            let Some((low, high)) = integer_range(dtype) else {
+            let Some((low, high)) = dtype.integer_range() else {
                 continue;
             };
             for value in [low, high] {
-                let encoded = from_i64(dtype, value);
-                assert_eq!(to_i64(dtype, encoded.as_bytes()), Some(value), "{dtype}");
+                let encoded = from_int(dtype, value);
+                assert_eq!(to_int(dtype, encoded.as_bytes()), Some(value), "{dtype}");
             }
         }
         assert_eq!(to_f64(DType::F32, &[0; 3]), None);
@@ -160,10 +152,13 @@ mod tests {
             (DType::U8, 300.0, 255),
             (DType::I8, f64::NAN, 0),
             (DType::I1, 9.0, 1),
-            (DType::I32, f64::INFINITY, i64::from(i32::MAX)),
+            (DType::U64, 1e300, u64::MAX.into()),
+            (DType::U64, 2f64.powi(63), 1 << 63),
+            (DType::I16, -1e9, i16::MIN.into()),
+            (DType::I32, f64::INFINITY, i32::MAX.into()),
         ] {
             let encoded = from_f64(dtype, value);
-            assert_eq!(to_i64(dtype, encoded.as_bytes()), Some(expected));
+            assert_eq!(to_int(dtype, encoded.as_bytes()), Some(expected));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Tensors in NumPy's `.npy` files, format versions 1 and 2.
 //!
-//! Types are f64, f32, f16, i64, i32, i8, u8 and bool. NumPy has no bf16: it is written as `<V2`, two bytes of no meaning,
+//! Types are f64, f32, f16, the integers of 8 to 64 bits with and without a sign, and bool. NumPy has no bf16: it is written as `<V2`, two bytes of no meaning,
 //! as `ml_dtypes` arrays are saved, and read from `<V2` or `<u2` where bf16 is asked for. `index` is i64 in a file.
 //! Fortran order and big-endian data are converted. A broadcast axis is written out in full.
 //!
@@ -14,8 +14,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use fuser_artifact::DType;
 use fuser_artifact::limits::MAX_RANK;
+use fuser_artifact::{DType, Kind as Elements};
 
 use crate::memory::Heap;
 use crate::npy_header::{Header, HeaderError, Kind, MAGIC};
@@ -197,15 +197,16 @@ fn read_header(reader: &mut impl Read) -> Result<(Header, u64), NpyProblem> {
 
 fn check_dtype(header: &Header, expected: DType) -> Result<(), NpyProblem> {
     let fits = match expected {
-        DType::F64 => header.kind == Kind::Float(8),
-        DType::F32 => header.kind == Kind::Float(4),
-        DType::F16 => header.kind == Kind::Float(2),
         DType::Bf16 => matches!(header.kind, Kind::Void(2) | Kind::Unsigned(2)),
-        DType::I64 | DType::Index => header.kind == Kind::Signed(8),
-        DType::I32 => header.kind == Kind::Signed(4),
-        DType::I8 => header.kind == Kind::Signed(1),
-        DType::U8 => header.kind == Kind::Unsigned(1),
-        DType::I1 => header.kind == Kind::Bool,
+        _ => {
+            let kind = match expected.kind() {
+                Elements::Float => Kind::Float,
+                Elements::Signed => Kind::Signed,
+                Elements::Unsigned => Kind::Unsigned,
+                Elements::Truth => |_| Kind::Bool,
+            };
+            header.kind == kind(expected.bytes() as u8)
+        }
     };
     fits.then_some(()).ok_or_else(|| NpyProblem::DType {
         expected,
@@ -277,7 +278,11 @@ fn descr(dtype: DType) -> &'static str {
         DType::Bf16 => "<V2",
         DType::I64 | DType::Index => "<i8",
         DType::I32 => "<i4",
+        DType::I16 => "<i2",
         DType::I8 => "|i1",
+        DType::U64 => "<u8",
+        DType::U32 => "<u4",
+        DType::U16 => "<u2",
         DType::U8 => "|u1",
         DType::I1 => "|b1",
     }

@@ -69,8 +69,8 @@ fn every_type_and_shape_round_trips() {
             let mut tensor = HostTensor::zeros(&heap(), dtype, &axes).unwrap();
             let elements = tensor.bytes_mut().chunks_exact_mut(dtype.bytes());
             for (i, element) in elements.enumerate() {
-                let value = i64::from(i % 2 == 1) * (i as i64 - 9);
-                element.copy_from_slice(element::from_i64(dtype, value).as_bytes());
+                let value = i128::from(i % 2 == 1) * (i as i128 - 9);
+                element.copy_from_slice(element::from_int(dtype, value).as_bytes());
             }
             let path = folder.path("x.npy");
             write_file(&path, &tensor);

@@ -5,7 +5,7 @@
 
 use fuser_artifact::DType;
 
-use crate::element::{Encoded, from_f64, from_i64, integer_range};
+use crate::element::{Encoded, from_f64, from_int};
 use crate::spec::{DEFAULT_MAGNITUDE, Generator, Number, SpecError};
 use crate::tensor::HostTensor;
 
@@ -43,7 +43,7 @@ impl Generator {
             Generator::Normal { .. } => from_f64(dtype, normal(stream, index)),
             Generator::Random { .. } => ints(dtype, stream, index, None),
             Generator::Ints { range, .. } => ints(dtype, stream, index, range),
-            Generator::Full(Number::Integer(value)) => from_i64(dtype, value),
+            Generator::Full(Number::Integer(value)) => from_int(dtype, value),
             Generator::Full(Number::Real(value)) => from_f64(dtype, value),
             Generator::Iota => iota(dtype, index),
         }
@@ -62,29 +62,26 @@ fn normal(stream: u64, index: u64) -> f64 {
     sum as f64 / (1u64 << 32) as f64 - 6.0
 }
 
-fn ints(dtype: DType, stream: u64, index: u64, range: Option<(i64, i64)>) -> Encoded {
-    let (least, greatest) = integer_range(dtype).unwrap_or((i64::MIN, i64::MAX));
+fn ints(dtype: DType, stream: u64, index: u64, range: Option<(i128, i128)>) -> Encoded {
+    let (least, greatest) = dtype
+        .integer_range()
+        .unwrap_or((i64::MIN.into(), i64::MAX.into()));
     let suits = (
         least.max(-DEFAULT_MAGNITUDE),
         greatest.min(DEFAULT_MAGNITUDE),
     );
     let (low, high) = range.unwrap_or(suits);
-    let span = (i128::from(high) - i128::from(low) + 1) as u128;
+    let span = (high - low + 1) as u128;
     let offset = (u128::from(at(stream, index).word()) * span) >> 64;
-    from_i64(dtype, low.wrapping_add(offset as u64 as i64))
+    from_int(dtype, low + offset as i128)
 }
 
 /// 0, 1, 2, ...; an integer type starts again at 0 after its greatest number.
 fn iota(dtype: DType, index: u64) -> Encoded {
-    let index = index as i64;
-    match integer_range(dtype) {
-        Some((_, greatest)) => from_i64(
-            dtype,
-            greatest
-                .checked_add(1)
-                .map_or(index, |period| index % period),
-        ),
-        None => from_i64(dtype, index),
+    let index = i128::from(index);
+    match dtype.integer_range() {
+        Some((_, greatest)) => from_int(dtype, index % (greatest + 1)),
+        None => from_int(dtype, index),
     }
 }
 

@@ -166,7 +166,11 @@ impl Scatter {
                 DType::Bf16 => self.of::<bf16>(&places, bounds),
                 DType::I64 | DType::Index => self.of::<i64>(&places, bounds),
                 DType::I32 => self.of::<i32>(&places, bounds),
+                DType::I16 => self.of::<i16>(&places, bounds),
                 DType::I8 => self.of::<i8>(&places, bounds),
+                DType::U64 => self.of::<u64>(&places, bounds),
+                DType::U32 => self.of::<u32>(&places, bounds),
+                DType::U16 => self.of::<u16>(&places, bounds),
                 DType::U8 | DType::I1 => self.of::<u8>(&places, bounds),
             }
         }
@@ -327,7 +331,7 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(i64 i32 i8 u8);
+integers!(i64 i32 i16 i8 u64 u32 u16 u8);
 
 macro_rules! floats {
     ($($ty:ty: $zero:expr;)*) => {$(

@@ -149,7 +149,11 @@ impl Sort {
                 DType::Bf16 => self.of::<bf16>(from, to, scratch),
                 DType::I64 | DType::Index => self.of::<i64>(from, to, scratch),
                 DType::I32 => self.of::<i32>(from, to, scratch),
+                DType::I16 => self.of::<i16>(from, to, scratch),
                 DType::I8 => self.of::<i8>(from, to, scratch),
+                DType::U64 => self.of::<u64>(from, to, scratch),
+                DType::U32 => self.of::<u32>(from, to, scratch),
+                DType::U16 => self.of::<u16>(from, to, scratch),
                 DType::U8 | DType::I1 => self.of::<u8>(from, to, scratch),
             }
         }
@@ -265,7 +269,11 @@ macro_rules! integers {
 integers! {
     i64: u64;
     i32: u32;
+    i16: u16;
     i8: u8;
+    u64: u64;
+    u32: u32;
+    u16: u16;
     u8: u8;
 }
 

@@ -16,11 +16,9 @@ use std::str::FromStr;
 
 use fuser_artifact::DType;
 
-use crate::element::integer_range;
-
 /// Whole numbers that are made up lie between minus and plus this, unless asked for otherwise: products and sums of a few
 /// hundred of them are exact in every type.
-pub const DEFAULT_MAGNITUDE: i64 = 8;
+pub const DEFAULT_MAGNITUDE: i128 = 8;
 
 /// The source of an input's elements.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +45,7 @@ pub enum Generator {
     /// From `low` to `high`, both included; without them, what suits the type.
     Ints {
         seed: u64,
-        range: Option<(i64, i64)>,
+        range: Option<(i128, i128)>,
     },
     Full(Number),
     Iota,
@@ -55,7 +53,7 @@ pub enum Generator {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    Integer(i64),
+    Integer(i128),
     Real(f64),
 }
 
@@ -80,8 +78,8 @@ pub enum SpecError {
     /// Whole numbers beyond what the type holds.
     OutOfRange {
         dtype: DType,
-        low: i64,
-        high: i64,
+        low: i128,
+        high: i128,
     },
     /// A real number for an integer type.
     NotWhole {
@@ -232,7 +230,7 @@ fn number(text: &str) -> Result<Number, SpecError> {
 impl Generator {
     /// Refuses elements that the type cannot hold.
     pub fn check(&self, dtype: DType) -> Result<(), SpecError> {
-        let Some((least, greatest)) = integer_range(dtype) else {
+        let Some((least, greatest)) = dtype.integer_range() else {
             return Ok(());
         };
         let not_whole = |what| Err(SpecError::NotWhole { dtype, what });

@@ -45,7 +45,9 @@ fn sub_slice(data: &Data, at: usize, count: usize) -> Option<Data> {
             }
         };
     }
-    Some(cut!(F64, F32, F16, BF16, I64, I32, I8, U8, I1))
+    Some(cut!(
+        F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, I1
+    ))
 }
 
 fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
@@ -53,7 +55,7 @@ fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
     pair!(to, from, (x, y) => {
         x.get_mut(at..end)?.copy_from_slice(y);
         Some(())
-    }, F64, F32, F16, BF16, I64, I32, I8, U8, I1)
+    }, F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, I1)
 }
 
 /// Contents of fresh memory: NaN, or a conspicuous number, so that a kernel that reads it before it stores shows.
@@ -65,7 +67,11 @@ fn unspecified(dtype: DType, length: usize) -> Option<Data> {
         DType::BF16 => Data::BF16(filled(bf16::NAN, length)?),
         DType::I64 | DType::Index => Data::I64(filled(0x5555_5555_5555_5555, length)?),
         DType::I32 => Data::I32(filled(0x5555_5555, length)?),
+        DType::I16 => Data::I16(filled(0x5555, length)?),
         DType::I8 => Data::I8(filled(0x55, length)?),
+        DType::U64 => Data::U64(filled(0x5555_5555_5555_5555, length)?),
+        DType::U32 => Data::U32(filled(0x5555_5555, length)?),
+        DType::U16 => Data::U16(filled(0x5555, length)?),
         DType::U8 => Data::U8(filled(0x55, length)?),
         DType::I1 => Data::I1(filled(true, length)?),
     })

@@ -22,7 +22,11 @@ pub enum Data {
     BF16(Vec<bf16>),
     I64(Vec<i64>),
     I32(Vec<i32>),
+    I16(Vec<i16>),
     I8(Vec<i8>),
+    U64(Vec<u64>),
+    U32(Vec<u32>),
+    U16(Vec<u16>),
     U8(Vec<u8>),
     I1(Vec<bool>),
 }
@@ -37,7 +41,11 @@ macro_rules! each {
             Data::BF16($v) => $body,
             Data::I64($v) => $body,
             Data::I32($v) => $body,
+            Data::I16($v) => $body,
             Data::I8($v) => $body,
+            Data::U64($v) => $body,
+            Data::U32($v) => $body,
+            Data::U16($v) => $body,
             Data::U8($v) => $body,
             Data::I1($v) => $body,
         }
@@ -62,7 +70,11 @@ impl Data {
             DType::BF16 => Self::BF16(filled(bf16::ZERO, length)?),
             DType::I64 | DType::Index => Self::I64(filled(0, length)?),
             DType::I32 => Self::I32(filled(0, length)?),
+            DType::I16 => Self::I16(filled(0, length)?),
             DType::I8 => Self::I8(filled(0, length)?),
+            DType::U64 => Self::U64(filled(0, length)?),
+            DType::U32 => Self::U32(filled(0, length)?),
+            DType::U16 => Self::U16(filled(0, length)?),
             DType::U8 => Self::U8(filled(0, length)?),
             DType::I1 => Self::I1(filled(false, length)?),
         })
@@ -90,7 +102,11 @@ impl Data {
             Self::BF16(to) => read!(to, bf16),
             Self::I64(to) => read!(to, i64),
             Self::I32(to) => read!(to, i32),
+            Self::I16(to) => read!(to, i16),
             Self::I8(to) => read!(to, i8),
+            Self::U64(to) => read!(to, u64),
+            Self::U32(to) => read!(to, u32),
+            Self::U16(to) => read!(to, u16),
             Self::U8(to) => read!(to, u8),
             Self::I1(to) => to.iter_mut().zip(bytes).for_each(|(to, b)| *to = *b != 0),
         }
@@ -111,7 +127,11 @@ impl Data {
             Self::BF16(v) => write!(v),
             Self::I64(v) => write!(v),
             Self::I32(v) => write!(v),
+            Self::I16(v) => write!(v),
             Self::I8(v) => write!(v),
+            Self::U64(v) => write!(v),
+            Self::U32(v) => write!(v),
+            Self::U16(v) => write!(v),
             Self::U8(v) => write!(v),
             Self::I1(v) => bytes.iter_mut().zip(v).for_each(|(b, x)| *b = u8::from(*x)),
         }
@@ -144,7 +164,11 @@ impl Data {
                 | (Self::BF16(_), DType::BF16)
                 | (Self::I64(_), DType::I64 | DType::Index)
                 | (Self::I32(_), DType::I32)
+                | (Self::I16(_), DType::I16)
                 | (Self::I8(_), DType::I8)
+                | (Self::U64(_), DType::U64)
+                | (Self::U32(_), DType::U32)
+                | (Self::U16(_), DType::U16)
                 | (Self::U8(_), DType::U8)
                 | (Self::I1(_), DType::I1)
         )
@@ -167,13 +191,17 @@ impl Data {
         value.unwrap_or(f64::NAN)
     }
     /// Element `i` of an integer type.
-    pub fn int(&self, i: usize) -> Option<i64> {
+    pub fn int(&self, i: usize) -> Option<i128> {
         match self {
-            Self::I64(v) => v.get(i).copied(),
-            Self::I32(v) => v.get(i).map(|x| i64::from(*x)),
-            Self::I8(v) => v.get(i).map(|x| i64::from(*x)),
-            Self::U8(v) => v.get(i).map(|x| i64::from(*x)),
-            Self::I1(v) => v.get(i).map(|x| i64::from(*x)),
+            Self::I64(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::I32(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::I16(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::I8(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::U64(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::U32(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::U16(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::U8(v) => v.get(i).map(|x| i128::from(*x)),
+            Self::I1(v) => v.get(i).map(|x| i128::from(*x)),
             _ => None,
         }
     }
@@ -186,7 +214,11 @@ impl Data {
             Self::BF16(v) => DataMut::BF16(v),
             Self::I64(v) => DataMut::I64(v),
             Self::I32(v) => DataMut::I32(v),
+            Self::I16(v) => DataMut::I16(v),
             Self::I8(v) => DataMut::I8(v),
+            Self::U64(v) => DataMut::U64(v),
+            Self::U32(v) => DataMut::U32(v),
+            Self::U16(v) => DataMut::U16(v),
             Self::U8(v) => DataMut::U8(v),
             Self::I1(v) => DataMut::I1(v),
         }
@@ -202,7 +234,11 @@ pub enum DataMut<'a> {
     BF16(&'a mut [bf16]),
     I64(&'a mut [i64]),
     I32(&'a mut [i32]),
+    I16(&'a mut [i16]),
     I8(&'a mut [i8]),
+    U64(&'a mut [u64]),
+    U32(&'a mut [u32]),
+    U16(&'a mut [u16]),
     U8(&'a mut [u8]),
     I1(&'a mut [bool]),
 }
@@ -222,7 +258,9 @@ macro_rules! split {
 impl<'a> DataMut<'a> {
     /// The first `at` elements, and the others.
     pub fn split_at(self, at: usize) -> (DataMut<'a>, DataMut<'a>) {
-        split!(self, at, F64, F32, F16, BF16, I64, I32, I8, U8, I1)
+        split!(
+            self, at, F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, I1
+        )
     }
 }
 
@@ -414,7 +452,8 @@ impl Tensor {
     /// The one element of an integer scalar.
     pub fn as_int(&self) -> Option<i64> {
         let scalar = self.stored_len() == 1;
-        scalar.then(|| self.data().int(0)).flatten()
+        let value = scalar.then(|| self.data().int(0)).flatten();
+        i64::try_from(value?).ok()
     }
     /// `8x[b]4xf32`, for messages.
     pub fn describe(&self) -> String {
@@ -496,9 +535,13 @@ impl Lane for f64 {
 impl Lane for Int {
     fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]) {
         match source.data() {
-            Data::I64(v) => strided(v, start, step, out, Int::sure),
+            Data::I64(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
             Data::I32(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::I16(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
             Data::I8(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::U64(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::U32(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
+            Data::U16(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
             Data::U8(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
             Data::I1(v) => strided(v, start, step, out, |x| Int::sure(x.into())),
             _ => {}
@@ -511,9 +554,13 @@ impl Lane for Int {
     }
     fn store(values: &[Self], to: &mut DataMut<'_>, bounds: &mut [f64], at: usize) {
         match to {
-            DataMut::I64(t) => write(t, at, values, |x| x.v),
+            DataMut::I64(t) => write(t, at, values, |x| x.v as i64),
             DataMut::I32(t) => write(t, at, values, |x| x.v as i32),
+            DataMut::I16(t) => write(t, at, values, |x| x.v as i16),
             DataMut::I8(t) => write(t, at, values, |x| x.v as i8),
+            DataMut::U64(t) => write(t, at, values, |x| x.v as u64),
+            DataMut::U32(t) => write(t, at, values, |x| x.v as u32),
+            DataMut::U16(t) => write(t, at, values, |x| x.v as u16),
             DataMut::U8(t) => write(t, at, values, |x| x.v as u8),
             DataMut::I1(t) => write(t, at, values, |x| round::wrap(x.v, DType::I1) != 0),
             _ => {}

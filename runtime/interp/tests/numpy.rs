@@ -26,7 +26,11 @@ fn parse_tensor(text: &str) -> Tensor {
         DType::BF16 => Data::BF16(b.map(|b| bf16::from_bits(b as u16)).collect()),
         DType::I64 | DType::Index => Data::I64(b.map(|b| b as i64).collect()),
         DType::I32 => Data::I32(b.map(|b| b as u32 as i32).collect()),
-        DType::I8 => Data::I8(b.map(|b| b as u8 as i8).collect()),
+        DType::I16 => Data::I16(b.map(|b| b as i16).collect()),
+        DType::I8 => Data::I8(b.map(|b| b as i8).collect()),
+        DType::U64 => Data::U64(bits.clone()),
+        DType::U32 => Data::U32(b.map(|b| b as u32).collect()),
+        DType::U16 => Data::U16(b.map(|b| b as u16).collect()),
         DType::U8 => Data::U8(b.map(|b| b as u8).collect()),
         DType::I1 => Data::I1(b.map(|b| b != 0).collect()),
     };

@@ -354,7 +354,7 @@ fn integer_reduces_wrap_once_at_the_end() {
     assert_eq!(values(&y[0]), [-84.0]);
     let x = Tensor::dense(DType::I64, &[2], Data::I64(vec![i64::MAX, 1])).unwrap();
     let y = apply("sum", &[C::Ints("dims", &[0])], &[x]);
-    assert_eq!(y[0].data().int(0), Some(i64::MIN));
+    assert_eq!(y[0].data().int(0), Some(i64::MIN.into()));
 }
 
 #[test]

@@ -85,9 +85,10 @@ pub fn integer_range(bits: u32, signed: Option<bool>) -> (i128, i128) {
 /// The signedness in which literals of an element type are read.
 pub fn signedness(dtype: DType) -> Option<bool> {
     match dtype {
-        DType::U8 => Some(false),
         DType::Index => Some(true),
-        _ => None,
+        DType::I1 => None,
+        other if other.is_signed() => None,
+        _ => Some(false),
     }
 }
 

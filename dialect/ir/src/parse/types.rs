@@ -20,7 +20,7 @@ impl Parser<'_> {
     fn no_type(&mut self) -> TypeId {
         self.ir.type_id(TypeKind::None)
     }
-    /// `f32`, `index`, `i16`, `none`
+    /// `f32`, `index`, `i4`, `none`
     pub fn word_type(&mut self, span: Span) -> TypeId {
         let word = self.text(span);
         if let Some(&ty) = self.shapes.get(word) {

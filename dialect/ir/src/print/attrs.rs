@@ -179,7 +179,7 @@ fn element(dtype: DType, bytes: &[u8]) -> String {
     match dtype {
         DType::I1 => (bits != 0).to_string(),
         _ if dtype.is_float() => float::print(dtype, float::widen(dtype, bits)),
-        DType::U8 => bits.to_string(),
+        _ if !dtype.is_signed() => bits.to_string(),
         _ => {
             let unused = 64 - dtype.bits();
             ((bits << unused) as i64 >> unused).to_string()

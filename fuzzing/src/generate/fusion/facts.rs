@@ -52,13 +52,8 @@ pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
 
 /// The greatest magnitude of an integer type.
 pub fn full_range(dtype: DType) -> u64 {
-    match dtype {
-        DType::I1 => 1,
-        DType::U8 => 255,
-        DType::I8 => 128,
-        DType::I32 => 1 << 31,
-        _ => 1 << 63,
-    }
+    let (low, high) = dtype.int_range();
+    low.unsigned_abs().max(high.unsigned_abs()) as u64
 }
 
 /// The fact of the result of an elementwise op of type `to`, whose operands have type `from`.
@@ -79,6 +74,9 @@ pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact 
     let greatest = m.iter().copied().max().unwrap_or(0);
     let magnitude = match local(def.name) {
         "compare" | "isnan" | "isfinite" | "sign" => 1,
+        // Below zero an unsigned type is at its other end.
+        "neg" | "sub" if is_unsigned(to) => return any,
+        "cast" if is_unsigned(to) && from.is_int() && from.is_signed() => return any,
         "neg" | "abs" | "ceil" | "floor" | "round" | "trunc" | "relu" => at(0),
         "add" | "sub" => at(0).saturating_add(at(1)),
         "mul" => at(0).saturating_mul(at(1)),
@@ -94,6 +92,10 @@ pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact 
         true => any,
         false => rounded(to, magnitude),
     }
+}
+
+fn is_unsigned(dtype: DType) -> bool {
+    !dtype.is_signed() && dtype != DType::I1
 }
 
 /// True if the exact tier admits an elementwise op on such operands.

@@ -158,7 +158,7 @@ impl KernelBuilder<'_> {
         }
     }
     /// An integer constant.
-    pub fn int_constant(&mut self, value: i64, dtype: DType) -> Value {
+    pub fn int_constant(&mut self, value: impl Into<i128>, dtype: DType) -> Value {
         let ty = self.ir.scalar(dtype);
         let attr = self.ir.attr(AttrKind::Int {
             value: value.into(),

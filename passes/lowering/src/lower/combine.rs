@@ -90,11 +90,12 @@ impl Combine {
         if acc.is_float() {
             return k.float_constant(self.float_identity(), acc);
         }
+        let (lowest, highest) = acc.int_range();
         let value = match self {
             Combine::Add => 0,
             Combine::Mul => 1,
-            Combine::Max | Combine::MaxNum => lowest(acc),
-            Combine::Min | Combine::MinNum => highest(acc),
+            Combine::Max | Combine::MaxNum => lowest,
+            Combine::Min | Combine::MinNum => highest,
         };
         k.int_constant(value, acc)
     }
@@ -109,24 +110,5 @@ impl Combine {
     /// `a` and `b` together.
     pub fn apply(self, k: &mut KernelBuilder, a: Value, b: Value) -> Value {
         k.binary(self.def(), a, b)
-    }
-}
-
-fn lowest(dtype: DType) -> i64 {
-    match dtype {
-        DType::I8 => i8::MIN.into(),
-        DType::I32 => i32::MIN.into(),
-        DType::U8 | DType::I1 => 0,
-        _ => i64::MIN,
-    }
-}
-
-fn highest(dtype: DType) -> i64 {
-    match dtype {
-        DType::I8 => i8::MAX.into(),
-        DType::I32 => i32::MAX.into(),
-        DType::U8 => u8::MAX.into(),
-        DType::I1 => 1,
-        _ => i64::MAX,
     }
 }

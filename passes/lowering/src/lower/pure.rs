@@ -243,7 +243,7 @@ impl SweepLowering<'_> {
                 Ok(self.k.float_constant(f64::from_bits(bits), dtype))
             }
             Some(kind) if kind.as_int().is_some() => {
-                let value = kind.as_int().unwrap_or(0) as i64;
+                let value = kind.as_int().unwrap_or(0);
                 Ok(if dtype.is_float() {
                     self.k.float_constant(value as f64, dtype)
                 } else {

@@ -15,7 +15,7 @@ use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
-use fuser_ir::{DType, Dim, Ir, Op, OpDef, Value};
+use fuser_ir::{Dim, Ir, Op, OpDef};
 
 use super::Parts;
 
@@ -56,16 +56,11 @@ fn make(ir: &mut Ir, op: Op, extreme: &'static OpDef) -> Built {
     let clauses = [b.int("dim", 0), length, b.dtype("of", of)];
     let index = b.value(&fusion::IOTA, &[], &clauses)?;
     let index = b.broadcast(index, &[dim], &shape)?;
-    let none = greatest(&mut b, of)?;
+    let index_ty = b.ir.scalar(of);
+    let none = b.constant_int(of.int_range().1, index_ty)?;
     let index = b.choose(hit, index, none)?;
     let dims = b.ints("dims", &[dim]);
     let keepdim = b.flag("keepdim");
     let clauses = [dims, keepdim];
     b.value(&fusion::MIN, &[index], &clauses[..1 + usize::from(keeps)])
-}
-
-/// The greatest value of a signed integer type.
-fn greatest(b: &mut Builder<'_>, dtype: DType) -> Result<Value, OpError> {
-    let ty = b.ir.scalar(dtype);
-    b.constant_int(i64::MAX >> (64 - dtype.bits()), ty)
 }

@@ -177,13 +177,7 @@ pub fn index_along(b: &mut Builder<'_>, space: &[Dim], dim: i64) -> Built {
 /// The element that changes nothing.
 fn neutral(b: &mut Builder<'_>, combine: &str, dtype: DType) -> Built {
     let ty = b.ir.scalar(dtype);
-    let (low, high) = match dtype.is_signed() {
-        true => (
-            i64::MIN >> (64 - dtype.bits()),
-            i64::MAX >> (64 - dtype.bits()),
-        ),
-        false => (0, (1 << dtype.bits()) - 1),
-    };
+    let (low, high) = dtype.int_range();
     let (float, int) = match combine {
         "mul" => (1.0, 1),
         "max" => (f64::NEG_INFINITY, low),

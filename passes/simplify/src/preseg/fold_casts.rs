@@ -17,6 +17,7 @@
 
 use fuser_ir::def::Computes;
 use fuser_ir::rewrite::{Pattern, Rewriter};
+use fuser_ir::types::Kind;
 use fuser_ir::{DType, Op};
 use fuser_pass::{PassDef, StatDef};
 
@@ -71,21 +72,29 @@ fn cast_of_cast(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// True if every value of `inner` is a value of `outer`.
 pub(super) fn holds(outer: DType, inner: DType) -> bool {
-    use DType::*;
-    let wide = |dtypes: &[DType]| dtypes.contains(&outer);
-    outer == inner
-        || match inner {
-            F64 => false,
-            F32 => wide(&[F64]),
-            F16 | BF16 => wide(&[F32, F64]),
-            I64 => wide(&[Index]),
-            Index => wide(&[I64]),
-            I32 => wide(&[I64, Index, F64]),
-            // bf16 has 8 significant bits, enough for 0..=255 and -128..=127.
-            I8 => wide(&[I32, I64, Index, F16, BF16, F32, F64]),
-            U8 => wide(&[I32, I64, Index, F16, BF16, F32, F64]),
-            I1 => outer != I1,
+    use Kind::{Float, Signed, Unsigned};
+    match (outer.kind(), inner.kind()) {
+        _ if outer == inner => true,
+        (Float, Float) => outer.bits() > inner.bits(),
+        // Magnitudes of up to so many bits; those of integers of 8 bits, the only ones for which it matters, are in the range of all floats.
+        (Float, Signed) => inner.bits() - 1 <= precision(outer),
+        (Float, Unsigned) => inner.bits() <= precision(outer),
+        (_, Float) => false,
+        _ => {
+            let ((low, high), (least, most)) = (outer.int_range(), inner.int_range());
+            low <= least && most <= high
         }
+    }
+}
+
+/// The number of bits of a float's significand.
+fn precision(float: DType) -> u32 {
+    match float {
+        DType::F64 => 53,
+        DType::F32 => 24,
+        DType::F16 => 11,
+        _ => 8,
+    }
 }
 
 /// True if both casts only cut or extend integers, and the last keeps no more bits than the first left.

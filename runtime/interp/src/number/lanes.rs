@@ -26,7 +26,7 @@ pub struct Env {
 /// Lanes that ops compute with.
 pub trait Number: Copy + Default + Send + Sync {
     /// A constant of type `env.dtype`, given as the float or integer that the type holds.
-    fn constant(float: f64, int: i64) -> Self;
+    fn constant(float: f64, int: i128) -> Self;
     /// The same where another element may stand here, in reference mode.
     fn undecided(self) -> Self {
         self
@@ -65,7 +65,7 @@ fn zip<L: Copy>(a: &mut [L], b: &[L], f: impl Fn(L, L) -> L) {
 
 /// `x != 0`, as an integer.
 fn truth(x: f64) -> Int {
-    Int::sure(i64::from(x != 0.0))
+    Int::sure(i128::from(x != 0.0))
 }
 
 fn float_to_int(x: f64, to: DType) -> Int {
@@ -85,7 +85,7 @@ fn test(test: Test, x: f64) -> Int {
 }
 
 impl Number for f64 {
-    fn constant(float: f64, _: i64) -> Self {
+    fn constant(float: f64, _: i128) -> Self {
         float
     }
     fn unary(op: Unary, x: &mut [Self], _: &Env) {
@@ -146,7 +146,7 @@ impl Number for f64 {
 }
 
 impl Number for f32 {
-    fn constant(float: f64, _: i64) -> Self {
+    fn constant(float: f64, _: i128) -> Self {
         float as f32
     }
     fn unary(op: Unary, x: &mut [Self], _: &Env) {
@@ -208,7 +208,7 @@ impl Number for f32 {
 }
 
 impl Number for Int {
-    fn constant(_: f64, int: i64) -> Self {
+    fn constant(_: f64, int: i128) -> Self {
         Int::sure(int)
     }
     fn undecided(self) -> Self {
@@ -260,15 +260,15 @@ impl Number for Int {
         wrap_all(x, env);
     }
     fn binary(op: Binary, a: &mut [Self], b: &[Self], env: &Env) {
-        let f: fn(i64, i64) -> i64 = match op {
-            Binary::Add => i64::wrapping_add,
-            Binary::Sub => i64::wrapping_sub,
-            Binary::Mul => i64::wrapping_mul,
+        let f: fn(i128, i128) -> i128 = match op {
+            Binary::Add => i128::wrapping_add,
+            Binary::Sub => i128::wrapping_sub,
+            Binary::Mul => i128::wrapping_mul,
             Binary::Div => int::div,
             Binary::Rem => int::rem,
             Binary::Remainder => int::remainder,
-            Binary::Maximum | Binary::Fmax => i64::max,
-            Binary::Minimum | Binary::Fmin => i64::min,
+            Binary::Maximum | Binary::Fmax => i128::max,
+            Binary::Minimum | Binary::Fmin => i128::min,
             Binary::Gcd => int::gcd,
             Binary::And => |a, b| a & b,
             Binary::Or => |a, b| a | b,
@@ -289,7 +289,7 @@ impl Number for Int {
         a.join(b, predicate.holds(a.v, b.v).into())
     }
     fn test(which: Test, x: Self) -> Int {
-        x.join(x, i64::from(which == Test::Finite))
+        x.join(x, i128::from(which == Test::Finite))
     }
     fn select(condition: Int, a: Self, b: Self) -> Self {
         let mut chosen = if condition.v != 0 { a } else { b };
@@ -307,7 +307,7 @@ impl Number for Int {
     }
     fn to_int(self, to: DType) -> Int {
         let v = if to == DType::I1 {
-            i64::from(self.v != 0)
+            i128::from(self.v != 0)
         } else {
             round::wrap(self.v, to)
         };
@@ -321,7 +321,7 @@ impl Number for Int {
     }
 }
 
-fn shift_left(a: i64, count: i64, env: &Env) -> i64 {
+fn shift_left(a: i128, count: i128, env: &Env) -> i128 {
     round::wrap(int::shl(a, count, env.dtype), env.dtype)
 }
 
@@ -330,7 +330,7 @@ fn wrap_all(x: &mut [Int], env: &Env) {
 }
 
 impl Number for Bounded {
-    fn constant(float: f64, _: i64) -> Self {
+    fn constant(float: f64, _: i128) -> Self {
         Bounded::exact(float)
     }
     fn undecided(self) -> Self {

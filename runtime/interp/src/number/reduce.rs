@@ -119,7 +119,7 @@ impl Reducible for Int {
         Self::mul(a, b, rules)
     }
     fn whole(n: i64, _: &Rules) -> Self {
-        Int::sure(n)
+        Int::sure(n.into())
     }
     fn stored(self, _: &Rules) -> Self {
         self
@@ -210,7 +210,7 @@ impl Reducible for Bounded {
         bounded::term(a, b, rules)
     }
     fn whole(n: i64, rules: &Rules) -> Self {
-        super::Number::to_bounded(Int::sure(n), fuser_ir::DType::I64, rules)
+        super::Number::to_bounded(Int::sure(n.into()), fuser_ir::DType::I64, rules)
     }
     fn stored(self, rules: &Rules) -> Self {
         rules.converted(self, rules.dtype.accumulate())

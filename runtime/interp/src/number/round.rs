@@ -17,13 +17,13 @@ pub fn f32_to_odd(x: f64) -> f32 {
 }
 
 /// `x` as f64, rounded to odd.
-pub fn f64_to_odd(x: i64) -> f64 {
+pub fn f64_to_odd(x: i128) -> f64 {
     let nearest = x as f64;
     let back = nearest as i128;
-    if back == i128::from(x) {
+    if back == x {
         return nearest;
     }
-    let away = back.abs() > i128::from(x).abs();
+    let away = back.abs() > x.abs();
     f64::from_bits((nearest.to_bits() - u64::from(away)) | 1)
 }
 
@@ -73,7 +73,7 @@ pub fn to_dtype(x: f64, dtype: DType) -> f64 {
 }
 
 /// `x` rounded once to the float type `dtype`.
-pub fn int_to_dtype(x: i64, dtype: DType) -> f64 {
+pub fn int_to_dtype(x: i128, dtype: DType) -> f64 {
     match dtype {
         DType::F64 => x as f64,
         DType::F32 => f64::from(x as f32),
@@ -82,31 +82,18 @@ pub fn int_to_dtype(x: i64, dtype: DType) -> f64 {
 }
 
 /// `x` modulo two to the width of the integer type `dtype`, as that type reads it.
-pub fn wrap(x: i64, dtype: DType) -> i64 {
-    match dtype {
-        DType::I32 => i64::from(x as i32),
-        DType::I8 => i64::from(x as i8),
-        DType::U8 => i64::from(x as u8),
-        DType::I1 => x & 1,
-        _ => x,
-    }
-}
-
-/// The lowest and highest value of the integer type `dtype`.
-pub fn int_range(dtype: DType) -> (i64, i64) {
-    match dtype {
-        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
-        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
-        DType::U8 => (0, u8::MAX.into()),
-        DType::I1 => (0, 1),
-        _ => (i64::MIN, i64::MAX),
+pub fn wrap(x: i128, dtype: DType) -> i128 {
+    let unused = 128 - dtype.bits();
+    match dtype.is_signed() {
+        true => x << unused >> unused,
+        false => ((x as u128) << unused >> unused) as i128,
     }
 }
 
 /// `x` truncated toward zero and clamped to the integer type `dtype`; NaN gives 0.
-pub fn saturate(x: f64, dtype: DType) -> i64 {
-    let (low, high) = int_range(dtype);
-    (x as i64).clamp(low, high)
+pub fn saturate(x: f64, dtype: DType) -> i128 {
+    let (low, high) = dtype.int_range();
+    (x as i128).clamp(low, high)
 }
 
 #[cfg(test)]
@@ -140,14 +127,14 @@ mod tests {
     #[test]
     fn integers_round_once() {
         // 2^60 + 2^52 is a tie of bf16; plus one it is above, which f64 cannot tell.
-        let tie = (1i64 << 60) + (1 << 52);
+        let tie = (1i128 << 60) + (1 << 52);
         assert_eq!(int_to_dtype(tie, DType::BF16), 2f64.powi(60));
         assert_eq!(
             int_to_dtype(tie + 1, DType::BF16),
             2f64.powi(60) + 2f64.powi(53)
         );
-        assert_eq!(int_to_dtype(i64::MIN, DType::BF16), -(2f64.powi(63)));
-        assert_eq!(int_to_dtype(i64::MAX, DType::F32), 2f64.powi(63));
+        assert_eq!(int_to_dtype(i64::MIN.into(), DType::BF16), -(2f64.powi(63)));
+        assert_eq!(int_to_dtype(i64::MAX.into(), DType::F32), 2f64.powi(63));
         assert_eq!(int_to_dtype(70000, DType::F16), f64::INFINITY);
     }
 
@@ -155,10 +142,15 @@ mod tests {
     fn integers_wrap_and_saturate() {
         assert_eq!(wrap(128, DType::I8), -128);
         assert_eq!(wrap(-1, DType::U8), 255);
-        assert_eq!(wrap(i64::MIN, DType::I32), 0);
+        assert_eq!(wrap(3, DType::I1), 1);
+        assert_eq!(wrap(-1, DType::U64), u64::MAX.into());
+        assert_eq!(wrap(1 << 63, DType::I64), i64::MIN.into());
+        assert_eq!(wrap(i64::MIN.into(), DType::I32), 0);
         assert_eq!(saturate(1e300, DType::I8), 127);
-        assert_eq!(saturate(-1e300, DType::I64), i64::MIN);
+        assert_eq!(saturate(-1e300, DType::I64), i64::MIN.into());
         assert_eq!(saturate(-0.9, DType::U8), 0);
+        assert_eq!(saturate(2f64.powi(63), DType::U64), 1 << 63);
+        assert_eq!(saturate(2f64.powi(64), DType::U64), u64::MAX.into());
         assert_eq!(saturate(f64::NAN, DType::I32), 0);
     }
 }

@@ -15,22 +15,23 @@ use crate::tensor::{Axis, Data, Tensor, product};
 fn number(dtype: DType, value: &AttrKind) -> Option<Data> {
     let float = match value {
         AttrKind::Float { bits, .. } => f64::from_bits(*bits),
-        AttrKind::Int { value, .. } if dtype.is_float() => match i64::try_from(*value) {
-            Ok(int) => round::int_to_dtype(int, dtype),
-            Err(_) => *value as f64,
-        },
+        AttrKind::Int { value, .. } if dtype.is_float() => round::int_to_dtype(*value, dtype),
         _ => f64::NAN,
     };
-    let int = value.as_int().and_then(|v| i64::try_from(v).ok());
+    let int = value.as_int();
     Some(match dtype {
         DType::F64 => Data::F64(vec![float]),
         DType::F32 => Data::F32(vec![round::f32_from(float)]),
         DType::F16 => Data::F16(vec![round::f16_from(float)]),
         DType::BF16 => Data::BF16(vec![round::bf16_from(float)]),
-        DType::I64 | DType::Index => Data::I64(vec![int?]),
-        DType::I32 => Data::I32(vec![i32::try_from(int?).ok()?]),
-        DType::I8 => Data::I8(vec![i8::try_from(int?).ok()?]),
-        DType::U8 => Data::U8(vec![u8::try_from(int?).ok()?]),
+        DType::I64 | DType::Index => Data::I64(vec![int?.try_into().ok()?]),
+        DType::I32 => Data::I32(vec![int?.try_into().ok()?]),
+        DType::I16 => Data::I16(vec![int?.try_into().ok()?]),
+        DType::U64 => Data::U64(vec![int?.try_into().ok()?]),
+        DType::U32 => Data::U32(vec![int?.try_into().ok()?]),
+        DType::U16 => Data::U16(vec![int?.try_into().ok()?]),
+        DType::I8 => Data::I8(vec![int?.try_into().ok()?]),
+        DType::U8 => Data::U8(vec![int?.try_into().ok()?]),
         DType::I1 => Data::I1(vec![int? != 0]),
     })
 }
@@ -85,7 +86,7 @@ impl Machine<'_> {
         let inner = inner.unwrap_or(1).max(1);
         let rules = Rules::of(dtype);
         let draft = self.draft(dtype, axes)?;
-        let index = |at: usize| Int::sure((at / inner % extent) as i64);
+        let index = |at: usize| Int::sure((at / inner % extent) as i128);
         let kind = self.kind(dtype);
         self.fill(draft, |part| match kind {
             Kind::F32 => chunks(part, |at, row| {

@@ -268,9 +268,9 @@ fn bits(x: &Tensor, i: usize) -> Int {
         return int;
     }
     let v = match x.data() {
-        Data::F32(v) => v.get(i).map(|x| i64::from(x.to_bits() as i32)),
-        Data::F16(v) => v.get(i).map(|x| i64::from(x.to_bits() as i16)),
-        Data::BF16(v) => v.get(i).map(|x| i64::from(x.to_bits() as i16)),
+        Data::F32(v) => v.get(i).map(|x| i128::from(x.to_bits() as i32)),
+        Data::F16(v) => v.get(i).map(|x| i128::from(x.to_bits() as i16)),
+        Data::BF16(v) => v.get(i).map(|x| i128::from(x.to_bits() as i16)),
         data => Some(to_bits(data.float(i), x.dtype())),
     };
     Int {
@@ -279,16 +279,16 @@ fn bits(x: &Tensor, i: usize) -> Int {
     }
 }
 
-fn to_bits(x: f64, dtype: DType) -> i64 {
+fn to_bits(x: f64, dtype: DType) -> i128 {
     match dtype {
-        DType::F32 => i64::from(round::f32_from(x).to_bits() as i32),
-        DType::F16 => i64::from(round::f16_from(x).to_bits() as i16),
-        DType::BF16 => i64::from(round::bf16_from(x).to_bits() as i16),
-        _ => x.to_bits() as i64,
+        DType::F32 => i128::from(round::f32_from(x).to_bits() as i32),
+        DType::F16 => i128::from(round::f16_from(x).to_bits() as i16),
+        DType::BF16 => i128::from(round::bf16_from(x).to_bits() as i16),
+        _ => x.to_bits().into(),
     }
 }
 
-fn from_bits(bits: i64, dtype: DType) -> f64 {
+fn from_bits(bits: i128, dtype: DType) -> f64 {
     match dtype {
         DType::F32 => round::widened(dtype, u64::from(bits as u32)),
         DType::F16 | DType::BF16 => round::widened(dtype, u64::from(bits as u16)),

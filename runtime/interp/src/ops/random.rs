@@ -20,7 +20,7 @@ fn halves(bits: u64) -> [u32; 2] {
 }
 
 /// The four words of a block.
-fn block(index: i64, seed: i64, offset: i64) -> [u32; 4] {
+fn block(index: i128, seed: i128, offset: i128) -> [u32; 4] {
     let [mut x, mut y] = halves(index as u64);
     let [mut z, mut w] = halves(offset as u64);
     let mut key = halves(seed as u64);
@@ -92,7 +92,7 @@ impl Machine<'_> {
         let (seed, offset) = (scalar(seed)?, scalar(offset)?);
         let unit = 1.0 / (1u64 << precision(dtype)) as f64;
         let number = |at: usize| {
-            let block = block(at as i64, seed.v, offset.v);
+            let block = block(at as i128, seed.v, offset.v);
             (bits(dtype, block, first) | u64::from(odd)) as f64 * unit
         };
         let bounded = |at: usize| match seed.unsure || offset.unsure {
@@ -176,7 +176,7 @@ mod tests {
     /// The known answers of Random123 for philox4x32-10.
     #[test]
     fn blocks_are_those_of_random123() {
-        let of = |low: u32, high: u32| (u64::from(high) << 32 | u64::from(low)) as i64;
+        let of = |low: u32, high: u32| i128::from(u64::from(high) << 32 | u64::from(low));
         assert_eq!(
             block(0, 0, 0),
             [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]

@@ -119,7 +119,7 @@ impl Reduction<'_> {
 
 /// The least and greatest value of a type: what an empty maximum and minimum are.
 pub(super) fn limits<L: Reducible>(dtype: DType) -> (L, L) {
-    let (low, high) = round::int_range(dtype);
+    let (low, high) = dtype.int_range();
     let infinity = f64::INFINITY;
     (L::constant(-infinity, low), L::constant(infinity, high))
 }
@@ -207,7 +207,7 @@ impl Machine<'_> {
             blocks::<Int>(part, |begin, out, _| {
                 let mut lanes = vec![L::default(); CHUNK];
                 reduction.arg(beyond, (begin, out), &mut lanes);
-                let none = round::int_range(of).1;
+                let none = of.int_range().1;
                 out.iter_mut().for_each(|i| i.v = if i.v < 0 { none } else { round::wrap(i.v, of) });
             });
         }))
@@ -258,7 +258,7 @@ impl Reduction<'_> {
         (begin, out): (usize, &mut [Int]),
         lanes: &mut [L],
     ) {
-        let mut best: Vec<Option<(i64, L)>> = vec![None; out.len()];
+        let mut best: Vec<Option<(i128, L)>> = vec![None; out.len()];
         let mut at = vec![0; out.len()];
         self.scan(begin, out.len(), lanes, |i, x| {
             let is_nan = |x: L| L::test(Test::Nan, x).v != 0;

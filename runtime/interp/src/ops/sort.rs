@@ -104,7 +104,7 @@ impl Machine<'_> {
                     for (i, lane) in row.iter_mut().enumerate() {
                         let at = place(begin + i, &mut index);
                         *lane = Int {
-                            v: round::wrap(lines.order[at] as i64, of),
+                            v: round::wrap(lines.order[at] as i128, of),
                             unsure: lines.unsure[at],
                         };
                     }

@@ -148,6 +148,10 @@ pub fn tensor(dtype: DType, shape: &[usize], values: &[f64]) -> Tensor {
         DType::I64 | DType::Index => Data::I64(v.map(|x| *x as i64).collect()),
         DType::I32 => Data::I32(v.map(|x| *x as i32).collect()),
         DType::I8 => Data::I8(v.map(|x| *x as i8).collect()),
+        DType::I16 => Data::I16(v.map(|x| *x as i16).collect()),
+        DType::U64 => Data::U64(v.map(|x| *x as u64).collect()),
+        DType::U32 => Data::U32(v.map(|x| *x as u32).collect()),
+        DType::U16 => Data::U16(v.map(|x| *x as u16).collect()),
         DType::U8 => Data::U8(v.map(|x| *x as u8).collect()),
         DType::I1 => Data::I1(v.map(|x| *x != 0.0).collect()),
     };

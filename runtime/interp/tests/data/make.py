@@ -6,10 +6,14 @@ hexadecimal. Functions are computed by numpy in f64 and rounded to f32, then to 
 definition of the dialect. Integer results are computed with Python's unbounded integers.
 """
 import math
+import operator
 import numpy as np
 
 FLOATS = ["f64", "f32", "f16", "bf16"]
-INTS = {"i64": (64, True), "i32": (32, True), "i8": (8, True), "ui8": (8, False)}
+INTS = {
+    "i64": (64, True), "i32": (32, True), "i16": (16, True), "i8": (8, True),
+    "ui64": (64, False), "ui32": (32, False), "ui16": (16, False), "ui8": (8, False),
+}
 rng = np.random.default_rng(20240)
 
 
@@ -172,10 +176,15 @@ def int_range(dtype):
     return (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
 
 
+def numpy_type(dtype):
+    width, signed = INTS[dtype]
+    return np.dtype(f"{'int' if signed else 'uint'}{width}")
+
+
 def int_samples(dtype):
     low, high = int_range(dtype)
     edge = [0, 1, -1, 2, 7, -7, low, high, low + 1, high - 1, 64, 100]
-    return [n for n in edge if low <= n <= high] + [int(rng.integers(low, high, endpoint=True)) for _ in range(10)]
+    return [n for n in edge if low <= n <= high] + [int(rng.integers(low, high, endpoint=True, dtype=numpy_type(dtype))) for _ in range(10)]
 
 
 def truncated(a, b):
@@ -201,13 +210,18 @@ def ints():
             "div": (y, truncated), "rem": (y, lambda a, b: a - truncated(a, b) * b if b else a),
             "remainder": (y, lambda a, b: a % b if b else a),
             "and": (y, lambda a, b: a & b), "or": (y, lambda a, b: a | b), "xor": (y, lambda a, b: a ^ b),
-            "maximum": (y, max), "minimum": (y, min),
+            "gcd": (y, math.gcd), "maximum": (y, max), "minimum": (y, min),
             "shl": (small, lambda a, b: shl(a, b, width)), "shr": (small, lambda a, b: shr(a, b, width)),
             "lshr": (small, lambda a, b: shr(a & ((1 << width) - 1), b, width)),
         }
         for op, (other, f) in pairs.items():
             result = [wrap(dtype, f(a, b)) for a, b in zip(x, other)]
             line(op, "-", [(dtype, int_bits(dtype, x)), (dtype, int_bits(dtype, other))], (dtype, int_bits(dtype, result)))
+        relations = {
+            "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+        }
+        for word, f in relations.items():
+            line("compare", word, [(dtype, int_bits(dtype, x)), (dtype, int_bits(dtype, y))], ("i1", [f(a, b) for a, b in zip(x, y)]))
         singles = {"neg": lambda a: -a, "abs": abs, "sign": lambda a: (a > 0) - (a < 0), "relu": lambda a: max(a, 0), "not": lambda a: ~a}
         for op, f in singles.items():
             line(op, "-", [(dtype, int_bits(dtype, x))], (dtype, int_bits(dtype, [wrap(dtype, f(a)) for a in x])))
@@ -228,7 +242,8 @@ def round_int(dtype, n):
 
 
 def casts():
-    extra = [127.5, 128.0, -128.9, -129.0, 255.9, 256.0, 2147483647.0, 2147483648.0, -2147483649.0, 9.3e18, -9.3e18, 0.99]
+    extra = [127.5, 128.0, -128.9, -129.0, 255.9, 256.0, 2147483647.0, 2147483648.0, -2147483649.0, 9.3e18, -9.3e18, 0.99,
+             32767.9, 32768.0, -32769.0, 65535.5, 65536.0, 4294967295.5, 4294967296.0, 9223372036854775808.0, 1.8e19, 1.9e19]
     for source in FLOATS:
         x = np.concatenate([samples(source), bits(source, extra)])
         v = value(source, x)
@@ -245,6 +260,7 @@ def casts():
             line("cast", target, [(source, int_bits(source, x))], (target, bits(target, [round_int(target, n) for n in x])))
         for target in INTS:
             line("cast", target, [(source, int_bits(source, x))], (target, int_bits(target, [wrap(target, n) for n in x])))
+        line("cast", "i1", [(source, int_bits(source, x))], ("i1", [n != 0 for n in x]))
 
 
 print("# Made by make.py; do not edit.")

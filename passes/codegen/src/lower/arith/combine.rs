@@ -67,22 +67,13 @@ impl Combiner {
             };
             return float_constant(emit, value, shape);
         }
-        let (least, most) = range(dtype);
+        let (least, most) = dtype.int_range();
         let value = match self {
             Combiner::Add => 0,
             Combiner::Mul => 1,
             Combiner::Max | Combiner::MaxNum => least,
             Combiner::Min | Combiner::MinNum => most,
         };
-        emit.constant_int(dtype.bits(), lanes, value)
-    }
-}
-
-/// The least and greatest value of an integer type, as bits.
-fn range(dtype: DType) -> (i64, i64) {
-    match (dtype.is_signed(), dtype.bits()) {
-        (true, 64) => (i64::MIN, i64::MAX),
-        (true, bits) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        (false, bits) => (0, (1 << bits) - 1),
+        emit.constant_int(dtype.bits(), lanes, value as i64)
     }
 }
