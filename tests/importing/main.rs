@@ -191,9 +191,9 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
         ),
         (
             "refused_random",
-            ":6:50:",
-            "`tensor<ui32>`",
-            "cast other types before",
+            ":70:12:",
+            "`stablehlo.while`",
+            "unroll the loop",
         ),
         (
             "refused_scatter",
@@ -212,6 +212,12 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
             ":3:25:",
             "`chlo.top_k`",
             "outside of the program",
+        ),
+        (
+            "refused_type",
+            ":3:55:",
+            "`tensor<8xf8E4M3FN>`",
+            "cast other types before",
         ),
     ] {
         let file = format!("{name}.mlir");

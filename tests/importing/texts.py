@@ -30,7 +30,8 @@ def program(*shapes, debug=False):
     return note
 
 
-i32, i8, bf16, f16, u8, boolean = jnp.int32, jnp.int8, jnp.bfloat16, jnp.float16, jnp.uint8, jnp.bool_
+i32, i16, i8, u32, u16, u8 = jnp.int32, jnp.int16, jnp.int8, jnp.uint32, jnp.uint16, jnp.uint8
+bf16, f16, boolean = jnp.bfloat16, jnp.float16, jnp.bool_
 
 
 @program((3, 5))
@@ -245,6 +246,18 @@ def integers(a, b):
     return a // b, a % b, lax.rem(a, b), a & b, a | b, a ^ b, ~a, a << 2, a >> 1, jnp.abs(a), jnp.sign(a), jnp.clip(a, -2, 3), a * b
 
 
+@program(((6,), u32), ((6,), u32), ((6,), i16), ((6,), u16))
+def integer_types(a, b, c, d):
+    """Of `x` most are near the greatest number."""
+    x, y, z = a * 1431655765 - b, c * 12345, d - 2
+    return (
+        x + b, x * x, x // b, x % b, x >> b, x << b, x < b, x >= b, jnp.maximum(x, b), jnp.minimum(x, b), x.astype(jnp.float32), x.astype(i16),
+        x.astype(i32), x.max(), x.min(), x.sum(), jnp.prod(x), jnp.argmax(x), jnp.cumsum(x), ~x, jnp.clip(x, u32(1), u32(4000000000)), y, y >> 1, y // c, jnp.sign(y),
+        y.astype(u16), y.astype(u32), y.max(), y.min(), z, -z, z * z, z > d, z.astype(i32), z.min(), (x.astype(jnp.float32) * 2).astype(u32),
+        (y.astype(jnp.float32) * -3).astype(u16), jnp.where(x > b, x, b), jnp.full((2,), u32(4294967295)),
+    )
+
+
 @program((2, 5))
 def roundings(x):
     return jnp.round(x), jnp.floor(x), jnp.ceil(x), jnp.trunc(x), lax.round(x), jnp.sign(x), jnp.isfinite(x), jnp.isinf(x), jnp.isnan(x)
@@ -324,6 +337,11 @@ def refused_scatter(x, i):
 @program((8,))
 def refused_top_k(x):
     return lax.top_k(x, 3)
+
+
+@program((8,))
+def refused_type(x):
+    return x.astype(jnp.float8_e4m3fn).astype(jnp.float32)
 
 
 @program((4, 4))

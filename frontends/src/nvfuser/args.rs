@@ -49,7 +49,7 @@ impl<'s> Args<'s> {
     pub fn ints(&self, position: usize, names: &[&str]) -> Made<Vec<i64>> {
         let wrong = || Fault::form(format!("`{}` is no list of integers", names[0]));
         let int = |value: &Val<'_>| match value {
-            Val::Number(Number::Int(n), _) => Ok(*n),
+            Val::Number(Number::Int(n), _) => i64::try_from(*n).map_err(|_| wrong()),
             _ => Err(wrong()),
         };
         match self.value(position, names)? {
@@ -107,7 +107,9 @@ impl<'s> Args<'s> {
         let extent = |item: &Val<'_>| match item {
             Val::Extent(extent) => Ok(Some(*extent)),
             Val::Number(Number::Int(-1), _) => Ok(None),
-            Val::Number(Number::Int(n), _) if *n >= 0 => Ok(Some(Extent::Static(*n as u64))),
+            Val::Number(Number::Int(n), _) if u64::try_from(*n).is_ok() => {
+                Ok(Some(Extent::Static(*n as u64)))
+            }
             _ => Err(Fault::form(format!(
                 "`{}` has an entry that is no known extent",
                 names[0]

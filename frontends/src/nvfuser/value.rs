@@ -32,7 +32,7 @@ pub enum Number {
     /// `True`
     Bool(bool),
     /// `3`
-    Int(i64),
+    Int(i128),
     /// `3.0`
     Float(f64),
 }

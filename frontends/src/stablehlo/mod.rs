@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use fuser_ir::loc::{Fused, LocKind};
 use fuser_ir::span::Span;
 use fuser_ir::types::{TypeId, TypeKind};
-use fuser_ir::{Diagnostics, Extent, Ir, LocId, Op, Value, describe, parse as ir_parse};
+use fuser_ir::{DType, Diagnostics, Extent, Ir, LocId, Op, Value, describe, parse as ir_parse};
 
 pub use export::export;
 
@@ -392,10 +392,12 @@ impl<'s> Importer<'s> {
         ty.ok_or_else(|| {
             let text: String = text.chars().take(80).collect();
             let fault = Fault::new(&TYPE, format!("the type `{text}` is not supported")).at(span);
-            fault.help(
-                "tensors have known extents and elements f64, f32, f16, bf16, i64, i32, i8, ui8 or i1: lower the program for \
-                 fixed shapes, and cast other types before",
-            )
+            let known = DType::ALL.into_iter().filter(|d| *d != DType::Index);
+            let known: Vec<&str> = known.map(DType::name).collect();
+            fault.help(format!(
+                "tensors have known extents and elements {}: lower the program for fixed shapes, and cast other types before",
+                known.join(", ")
+            ))
         })
     }
 

@@ -276,15 +276,15 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
             }
             let (bits, dtype) = (u64::from_le_bytes(word), *dtype);
             let shift = 64 - dtype.bits().max(8);
-            let int = match dtype.is_signed() {
-                true => (bits << shift) as i64 >> shift,
-                false => bits as i64,
+            let int: i128 = match dtype.is_signed() {
+                true => ((bits << shift) as i64 >> shift).into(),
+                false => bits.into(),
             };
             let scalar = ir.scalar(dtype);
             let kind = match dtype {
                 DType::I1 => AttrKind::Bool(bits & 1 != 0),
                 dtype if dtype.is_int() => AttrKind::Int {
-                    value: int.into(),
+                    value: int,
                     ty: scalar,
                 },
                 dtype => AttrKind::Float {

@@ -32,27 +32,8 @@ const FLOATS: [f32; 24] = [
     0.1,
     -0.3,
 ];
-const INTEGERS: [i64; 16] = [
-    0,
-    1,
-    -1,
-    2,
-    -2,
-    3,
-    7,
-    -8,
-    31,
-    64,
-    100,
-    -100,
-    i64::MAX,
-    i64::MIN,
-    1 << 31,
-    (1 << 31) - 1,
-];
-
 /// The bytes of values of an element type.
-fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
+pub fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     match dtype {
         DType::F64 => bytes_of(values),
         DType::F32 => bytes_of(&values.iter().map(|&v| v as f32).collect::<Vec<_>>()),
@@ -71,7 +52,7 @@ fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     }
 }
 
-fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
+pub fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     match dtype {
         DType::F64 => values_of(bytes),
         DType::F32 => values_of::<f32>(bytes).into_iter().map(f64::from).collect(),
@@ -96,7 +77,7 @@ fn assert_same(name: &str, dtype: DType, x: f64, y: f64, got: f64, wanted: f64) 
 }
 
 /// All pairs of two lists, cut to a multiple of 8.
-fn pairs<T: Copy>(values: &[T]) -> (Vec<T>, Vec<T>) {
+pub fn pairs<T: Copy>(values: &[T]) -> (Vec<T>, Vec<T>) {
     let all: Vec<(T, T)> = values
         .iter()
         .flat_map(|&a| values.iter().map(move |&b| (a, b)))
@@ -292,132 +273,6 @@ fn functions_of_two_operands_reach_kernels() {
     }
 }
 
-fn wrap(dtype: DType, value: i128) -> i64 {
-    match dtype {
-        DType::I8 => i64::from(value as i8),
-        DType::U8 => i64::from(value as u8),
-        DType::I32 => i64::from(value as i32),
-        _ => value as i64,
-    }
-}
-
-fn encode_integers(dtype: DType, values: &[i64]) -> Vec<u8> {
-    match dtype {
-        DType::I8 => bytes_of(&values.iter().map(|&v| v as i8).collect::<Vec<_>>()),
-        DType::U8 => bytes_of(&values.iter().map(|&v| v as u8).collect::<Vec<_>>()),
-        DType::I32 => bytes_of(&values.iter().map(|&v| v as i32).collect::<Vec<_>>()),
-        _ => bytes_of(values),
-    }
-}
-
-fn decode_integers(dtype: DType, bytes: &[u8]) -> Vec<i64> {
-    match dtype {
-        DType::I8 => values_of::<i8>(bytes).into_iter().map(i64::from).collect(),
-        DType::U8 => values_of::<u8>(bytes).into_iter().map(i64::from).collect(),
-        DType::I32 => values_of::<i32>(bytes).into_iter().map(i64::from).collect(),
-        _ => values_of(bytes),
-    }
-}
-
-#[test]
-fn integer_ops_of_two_operands() {
-    type Case = (&'static OpDef, fn(i128, i128, u32) -> i128);
-    let cases: [Case; 15] = [
-        (&fusion::ADD, |a, b, _| a + b),
-        (&fusion::SUB, |a, b, _| a - b),
-        (&fusion::MUL, |a, b, _| a * b),
-        (&fusion::DIV, |a, b, _| if b == 0 { 0 } else { a / b }),
-        (&fusion::REM, |a, b, _| if b == 0 { a } else { a % b }),
-        (&fusion::REMAINDER, |a, b, _| match b {
-            0 => a,
-            1.. => a.rem_euclid(b),
-            _ => -(-a).rem_euclid(-b),
-        }),
-        (&fusion::GCD, |a, b, _| {
-            let (mut a, mut b) = (a.abs(), b.abs());
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a
-        }),
-        (&fusion::MAXIMUM, |a, b, _| a.max(b)),
-        (&fusion::MINIMUM, |a, b, _| a.min(b)),
-        (&fusion::AND, |a, b, _| a & b),
-        (&fusion::OR, |a, b, _| a | b),
-        (&fusion::XOR, |a, b, _| a ^ b),
-        (&fusion::SHL, |a, b, bits| {
-            if (0..i128::from(bits)).contains(&b) {
-                a << b
-            } else {
-                0
-            }
-        }),
-        (&fusion::SHR, |a, b, _| {
-            a >> if b < 0 { 100 } else { b.min(100) }
-        }),
-        (&fusion::LSHR, |a, b, bits| {
-            (a & ((1 << bits) - 1)) >> if b < 0 { 100 } else { b.min(100) }
-        }),
-    ];
-    let (a, b) = pairs(&INTEGERS);
-    for (def, reference) in cases {
-        for dtype in [DType::I8, DType::U8, DType::I32, DType::I64, DType::Index] {
-            let inputs = [
-                (dtype, encode_integers(dtype, &a)),
-                (dtype, encode_integers(dtype, &b)),
-            ];
-            let (a, b) = (
-                decode_integers(dtype, &inputs[0].1),
-                decode_integers(dtype, &inputs[1].1),
-            );
-            for lanes in [1, 8] {
-                let got =
-                    decode_integers(dtype, &elementwise(def, &|_| vec![], &inputs, dtype, lanes));
-                for ((&x, &y), &result) in a.iter().zip(&b).zip(&got) {
-                    let wanted = wrap(dtype, reference(i128::from(x), i128::from(y), dtype.bits()));
-                    assert_eq!(
-                        result,
-                        wanted,
-                        "{} on {}: ({x}, {y})",
-                        def.name,
-                        dtype.name()
-                    );
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn integer_ops_of_one_operand() {
-    type Case = (&'static OpDef, fn(i128) -> i128);
-    let cases: [Case; 5] = [
-        (&fusion::NEG, |a| -a),
-        (&fusion::ABS, i128::abs),
-        (&fusion::SIGN, i128::signum),
-        (&fusion::RELU, |a| a.max(0)),
-        (&fusion::NOT, |a| !a),
-    ];
-    for (def, reference) in cases {
-        for dtype in [DType::I8, DType::U8, DType::I32, DType::I64] {
-            let input = encode_integers(dtype, &INTEGERS);
-            let got = decode_integers(
-                dtype,
-                &elementwise(def, &|_| vec![], &[(dtype, input.clone())], dtype, 8),
-            );
-            for (&x, &result) in decode_integers(dtype, &input).iter().zip(&got) {
-                assert_eq!(
-                    result,
-                    wrap(dtype, reference(i128::from(x))),
-                    "{} on {}: {x}",
-                    def.name,
-                    dtype.name()
-                );
-            }
-        }
-    }
-}
-
 #[test]
 fn comparisons_know_signs_and_nan() {
     let (a, b) = pairs(&FLOATS.map(f64::from));
@@ -437,39 +292,11 @@ fn comparisons_know_signs_and_nan() {
             }
         }
     }
-    let (a, b) = pairs(&INTEGERS);
-    for (predicate, reference) in predicates::<i64>() {
-        for dtype in [DType::I8, DType::U8, DType::I64] {
-            let inputs = [
-                (dtype, encode_integers(dtype, &a)),
-                (dtype, encode_integers(dtype, &b)),
-            ];
-            let (a, b) = (
-                decode_integers(dtype, &inputs[0].1),
-                decode_integers(dtype, &inputs[1].1),
-            );
-            let got = elementwise(
-                &fusion::COMPARE,
-                &|b| vec![b.word("predicate", predicate)],
-                &inputs,
-                DType::I1,
-                8,
-            );
-            for ((x, y), &result) in a.iter().zip(&b).zip(&got) {
-                assert_eq!(
-                    result,
-                    u8::from(reference(x, y)),
-                    "{x} {predicate} {y} on {}",
-                    dtype.name()
-                );
-            }
-        }
-    }
 }
 
-type Predicate<T> = (&'static str, fn(&T, &T) -> bool);
+pub type Predicate<T> = (&'static str, fn(&T, &T) -> bool);
 
-fn predicates<T: PartialOrd>() -> [Predicate<T>; 6] {
+pub fn predicates<T: PartialOrd>() -> [Predicate<T>; 6] {
     [
         ("eq", T::eq),
         ("ne", T::ne),
@@ -649,7 +476,7 @@ fn random_bits_are_those_of_random123() {
 /// A rule without a test here is a rule that nobody has run.
 #[test]
 fn every_rule_is_tested() {
-    let source = include_str!("elementwise.rs");
+    let source = concat!(include_str!("elementwise.rs"), include_str!("integers.rs"));
     let kernels = [
         include_str!("kernels/main.rs"),
         include_str!("kernels/run.rs"),

@@ -3,6 +3,7 @@
 mod convert;
 mod documentation;
 mod elementwise;
+mod integers;
 #[path = "kernels/main.rs"]
 mod kernels;
 mod math_exhaustive;

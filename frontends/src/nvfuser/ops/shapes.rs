@@ -256,7 +256,7 @@ pub fn shape<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 
 fn length<'s>(extent: Extent) -> Val<'s> {
     match extent {
-        Extent::Static(n) => Val::Number(Number::Int(i64::try_from(n).unwrap_or(i64::MAX)), None),
+        Extent::Static(n) => Val::Number(Number::Int(n.into()), None),
         other => Val::Extent(other),
     }
 }
@@ -282,7 +282,7 @@ pub fn full<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 pub fn iota<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let length = match args.value(0, &["length"])? {
         Val::Extent(extent) => r.root(*extent),
-        Val::Number(Number::Int(n), _) if *n >= 0 => Extent::Static(*n as u64),
+        Val::Number(Number::Int(n), _) if u64::try_from(*n).is_ok() => Extent::Static(*n as u64),
         _ => return Err(Fault::form("has a length that is no known extent")),
     };
     let dtype = args.dtype(3, &["dtype"])?.unwrap_or(DType::I64);

@@ -38,8 +38,9 @@ fn integers(w: &mut Writer, dtype: DType, data: Data) -> V {
 }
 
 fn any_integer(w: &mut Writer) -> DType {
-    w.source
-        .one(&[DType::I32, DType::I64, DType::I8, DType::U8, DType::Index])
+    let whole = |dtype: &DType| dtype.is_int() && *dtype != DType::I1;
+    let all: Vec<DType> = DType::ALL.into_iter().filter(whole).collect();
+    w.source.one(&all)
 }
 
 /// `clamp(round(x / scale) + zero)` as i8 or ui8.
@@ -132,16 +133,19 @@ fn nibbles(w: &mut Writer) -> Option<()> {
 
 /// Shifts, multiplications and exclusive ors, as random numbers are made.
 fn hash(w: &mut Writer) -> Option<()> {
-    let of = w.source.one(&[DType::I32, DType::I64, DType::U8]);
+    let (of, factor) = w.source.one(&[
+        (DType::I32, 73_244_475.0),
+        (DType::I64, 73_244_475.0),
+        (DType::U64, 73_244_475.0),
+        (DType::U32, 73_244_475.0),
+        (DType::U16, 40_503.0),
+        (DType::U8, 167.0),
+    ]);
     let x = integers(w, of, Data::Full);
     let count = w.source.one(&[1.0, 3.0, 5.0]);
     let shifted = w.with("shr", x, count);
     let mixed = w.bin("xor", x, shifted);
-    let odd = w.with(
-        "mul",
-        mixed,
-        if of == DType::U8 { 167.0 } else { 73_244_475.0 },
-    );
+    let odd = w.with("mul", mixed, factor);
     let up = w.with("shl", odd, 2.0);
     let y = w.bin("add", up, odd);
     let counts = w.with("and", y, 7.0);
