@@ -153,9 +153,7 @@ pub fn read_only<'ctx>(
 ) -> PointerValue<'ctx> {
     let data = emit.context.const_string(bytes, false);
     let number = emit.module.get_globals().count();
-    // Modules of several kernels may come to stand in one file of PTX: the kernel's name tells their tables apart.
-    let kernel = emit.module.get_name().to_string_lossy();
-    let name = format!("{kernel}_table_{number}");
+    let name = emit.own_name(&format!("table.{number}"));
     let global = emit.module.add_global(data.get_type(), space, &name);
     global.set_initializer(&data);
     global.set_constant(true);

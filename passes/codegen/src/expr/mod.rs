@@ -116,6 +116,12 @@ impl<'ctx> Emit<'ctx> {
         }
     }
 
+    /// The name of something that the module has for itself. Modules of several kernels may come to stand in one file of PTX: the kernel's
+    /// name tells what they have apart, and the point what is no kernel.
+    pub fn own_name(&self, name: &str) -> String {
+        format!("{}.{name}", self.module.get_name().to_string_lossy())
+    }
+
     /// The first failure since the last call, if there was one.
     pub fn finish(&self) -> Result<(), CodegenError> {
         self.failure.borrow_mut().take().map_or(Ok(()), Err)

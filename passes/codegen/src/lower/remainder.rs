@@ -51,7 +51,7 @@ fn function<'ctx>(
     body: Body,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let kind = if elem.is_float() { 'f' } else { 'i' };
-    let name = format!("fuser.{name}.{kind}{}", elem.bits());
+    let name = emit.own_name(&format!("{name}.{kind}{}", elem.bits()));
     if let Some(function) = emit.module.get_function(&name) {
         return Ok(function);
     }

@@ -164,7 +164,7 @@ fn large_function<'ctx>(
     wanted: Wanted,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let width = elem.bits();
-    let name = format!("fuser.{wanted:?}.large.f{width}").to_lowercase();
+    let name = emit.own_name(&format!("{wanted:?}.large.f{width}").to_lowercase());
     if let Some(function) = emit.module.get_function(&name) {
         return Ok(function);
     }
@@ -217,8 +217,8 @@ fn table_word<'e, 'ctx>(emit: &'e Emit<'ctx>, index: Val<'e, 'ctx>) -> Val<'e, '
 
 /// The table as a constant of 64 words: two of zeros, then 2/pi, then zeros that no finite argument reaches.
 fn two_over_pi_table<'ctx>(emit: &Emit<'ctx>) -> inkwell::values::PointerValue<'ctx> {
-    const NAME: &str = "fuser.two_over_pi";
-    if let Some(global) = emit.module.get_global(NAME) {
+    let name = emit.own_name("two_over_pi");
+    if let Some(global) = emit.module.get_global(&name) {
         return global.as_pointer_value();
     }
     let ty = emit.context.i32_type();
@@ -235,7 +235,9 @@ fn two_over_pi_table<'ctx>(emit: &Emit<'ctx>) -> inkwell::values::PointerValue<'
     } else {
         AddressSpace::default()
     };
-    let global = emit.module.add_global(ty.array_type(64), Some(space), NAME);
+    let global = emit
+        .module
+        .add_global(ty.array_type(64), Some(space), &name);
     global.set_initializer(&ty.const_array(&values));
     global.set_constant(true);
     global.set_linkage(Linkage::Internal);

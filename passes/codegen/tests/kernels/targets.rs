@@ -125,6 +125,39 @@ fn aligned_vectors_move_16_bytes() {
     );
 }
 
+/// Functions and tables of one kernel stand beside those of another: sines of large arguments, remainders, constants.
+#[test]
+fn kernels_of_one_file_share_no_names() {
+    let mut program = Program::new();
+    for name in ["a", "b"] {
+        let params = [Buffer(DType::F32), Buffer(DType::F32)];
+        program.kernel(name, &params, |b, args| {
+            let zero = b.constant_index(0)?;
+            let x = b.load(args[0], zero)?;
+            let sine = b.value(&fuser_dialects::fusion::SIN, &[x], &[])?;
+            let rest = b.value(&fuser_dialects::fusion::REM, &[sine, x], &[])?;
+            b.store(rest, args[1], zero)?;
+            Ok(())
+        });
+    }
+    let target = Target::cuda("sm_90").unwrap();
+    let options = Options::default();
+    let text = emit(
+        &program.ir,
+        program.module,
+        &target,
+        options,
+        Emission::Assembly,
+    );
+    let text = text.unwrap();
+    for name in ["fuser_a", "fuser_b"] {
+        for own in ["sin_$_large_$_f32", "two_over_pi"] {
+            assert!(text.contains(&format!("{name}_$_{own}")), "{text}");
+        }
+    }
+    assemble(&text, "sm_90");
+}
+
 /// NVPTX selects every op on every element type that it is defined for, and calls nothing outside.
 #[test]
 fn every_elementwise_op_becomes_ptx() {
