@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::count::Counts;
 use crate::decode::{Action, Class, Given, Kernel, Register, Shuffle, Space, Step};
 use crate::finding::{Finding, FindingKind};
-use crate::memory::{Clash, Epoch, Global, Released, Uses};
+use crate::memory::{Clash, Epoch, Global, Readers, Released, Uses};
 use crate::order::{Order, Sequence};
 
 /// Lanes of a warp.
@@ -75,6 +75,7 @@ struct Machine<'a> {
     uses: Uses,
     /// Stamps for global memory.
     epoch: Epoch,
+    readers: Readers,
     /// The uses that blocks released by counting, by the address of the count.
     released: BTreeMap<u64, Released>,
     /// The addresses whose releases come before what the block does, and those whose will after its next barrier.
@@ -115,6 +116,7 @@ pub fn run(
             block: *stamp,
             now: *stamp,
         },
+        readers: Readers::default(),
         released: BTreeMap::new(),
         acquired: Vec::new(),
         acquiring: Vec::new(),
@@ -497,6 +499,7 @@ impl Machine<'_> {
             let all = acquired.iter().filter_map(|address| released.get(address));
             all.into_iter().any(|released| released.holds(stamp))
         };
+        let readers = &mut self.readers;
         let clash = match space {
             Space::Constant => None,
             Space::Shared => {
@@ -509,16 +512,17 @@ impl Machine<'_> {
                     ..epoch
                 };
                 let uses = &mut self.uses;
-                let clash = uses.note(start, checked, writes, true, thread, &own, &|_| false);
+                let none = |_| false;
+                let clash = uses.note(start, checked, writes, true, thread, &own, readers, &none);
                 clash.map(|(at, clash)| (at as u64, clash))
             }
             Space::Global => {
                 let Some((allocation, offset)) = self.memory.find(address, size, !writes) else {
                     return Err(self.finding(line, thread, outside));
                 };
-                let clash = allocation
-                    .uses
-                    .note(offset, checked, writes, false, thread, &epoch, &ordered);
+                let clash = allocation.uses.note(
+                    offset, checked, writes, false, thread, &epoch, readers, &ordered,
+                );
                 clash.map(|(at, clash)| (allocation.start + at as u64, clash))
             }
         };

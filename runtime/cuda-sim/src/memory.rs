@@ -48,18 +48,53 @@ impl Released {
     }
 }
 
+/// The sets of stamps at which blocks of a launch read a byte, each a number, 0 the empty one: most bytes have one of few.
+#[derive(Debug, Default)]
+pub struct Readers {
+    /// What each set has besides another one.
+    sets: Vec<(u32, u64)>,
+    known: BTreeMap<(u32, u64), u32>,
+}
+
+impl Readers {
+    /// The set that has one more stamp.
+    fn with(&mut self, set: u32, stamp: u64) -> u32 {
+        let last = self.sets.last() == Some(&(set, stamp));
+        let next = self.sets.len() as u32 + 1;
+        if last {
+            return next - 1;
+        }
+        let number = *self.known.entry((set, stamp)).or_insert(next);
+        if number == next {
+            self.sets.push((set, stamp));
+        }
+        number
+    }
+    /// True if all stamps of a set are ordered before the present.
+    fn all(&self, mut set: u32, ordered: &dyn Fn(u64) -> bool) -> bool {
+        while let Some(&(rest, stamp)) = set.checked_sub(1).and_then(|n| self.sets.get(n as usize))
+        {
+            if !ordered(stamp) {
+                return false;
+            }
+            set = rest;
+        }
+        true
+    }
+}
+
 /// The bits below the stamp of a [`Use`].
 const STAMP: u32 = 16;
 /// Threads of a [`Use`]; the greatest stands for several.
 const THREAD: u64 = 0x7FF;
-/// The byte was also read by another block of the launch.
-const ALSO_OTHER: u64 = 0x8000;
 
 /// The last uses of a byte, each a stamp above a thread; 0 for none.
 #[derive(Clone, Copy, Default)]
 struct Use {
     write: u64,
     read: u64,
+    /// The last reads of blocks of the launch before the one that read last, as one of [`Readers`].
+    readers: u32,
 }
 
 /// A reason against a use of a byte.
@@ -80,8 +115,7 @@ fn other(
     ordered: &dyn Fn(u64) -> bool,
 ) -> Option<Other> {
     let stamp = stamped >> STAMP;
-    let elsewhere = stamp < epoch.block && !ordered(stamp);
-    let is_other_block = stamp >= epoch.launch && (elsewhere || stamped & ALSO_OTHER != 0);
+    let is_other_block = (epoch.launch..epoch.block).contains(&stamp) && !ordered(stamp);
     let who = stamped & THREAD;
     let races = is_other_block || (stamp == epoch.now && who != u64::from(thread));
     races.then_some(Other {
@@ -92,27 +126,43 @@ fn other(
 }
 
 impl Use {
-    fn read(&mut self, thread: u32, epoch: &Epoch, ordered: &dyn Fn(u64) -> bool) -> Option<Other> {
+    fn read(
+        &mut self,
+        thread: u32,
+        epoch: &Epoch,
+        readers: &mut Readers,
+        ordered: &dyn Fn(u64) -> bool,
+    ) -> Option<Other> {
         let (stamp, who) = (self.read >> STAMP, self.read & THREAD);
-        let elsewhere = stamp < epoch.block && !ordered(stamp);
-        let also = stamp >= epoch.launch && (elsewhere || self.read & ALSO_OTHER != 0);
+        if stamp < epoch.launch {
+            self.readers = 0;
+        } else if stamp < epoch.block {
+            self.readers = readers.with(self.readers, stamp);
+        }
         let who = match stamp == epoch.now && who != u64::from(thread) {
             true => THREAD,
             false => u64::from(thread),
         };
-        self.read = epoch.now << STAMP | if also { ALSO_OTHER } else { 0 } | who;
+        self.read = epoch.now << STAMP | who;
         other(self.write, thread, epoch, true, ordered)
     }
     fn write(
         &mut self,
         thread: u32,
         epoch: &Epoch,
+        readers: &Readers,
         ordered: &dyn Fn(u64) -> bool,
     ) -> Option<Other> {
         let found = other(self.write, thread, epoch, true, ordered);
         let found = found.or_else(|| other(self.read, thread, epoch, false, ordered));
+        let of_launch = self.read >> STAMP >= epoch.launch;
+        let earlier = of_launch && !readers.all(self.readers, ordered);
         self.write = epoch.now << STAMP | u64::from(thread);
-        found
+        found.or(earlier.then_some(Other {
+            thread: None,
+            block: true,
+            wrote: false,
+        }))
     }
 }
 
@@ -137,6 +187,7 @@ impl Uses {
         own: bool,
         thread: u32,
         epoch: &Epoch,
+        readers: &mut Readers,
         ordered: &dyn Fn(u64) -> bool,
     ) -> Option<(usize, Clash)> {
         let mut found = None;
@@ -148,9 +199,9 @@ impl Uses {
             let uses = self.pages[page].get_or_insert_with(|| vec![Use::default(); PAGE].into());
             let used = &mut uses[at % PAGE];
             let clash = match writes {
-                true => used.write(thread, epoch, ordered).map(Clash::Race),
+                true => used.write(thread, epoch, readers, ordered).map(Clash::Race),
                 false if own && used.write >> STAMP < epoch.block => Some(Clash::Unwritten),
-                false => used.read(thread, epoch, ordered).map(Clash::Race),
+                false => used.read(thread, epoch, readers, ordered).map(Clash::Race),
             };
             found = found.or(clash.map(|clash| (at, clash)));
         }
@@ -274,7 +325,12 @@ mod tests {
 
     /// Accesses of one byte: stamp, first stamp of the block, thread, true for a write; the last one clashes or not.
     fn clashes(accesses: &[(u64, u64, u32, bool)]) -> bool {
-        let mut uses = Uses::default();
+        clashes_but(accesses, |_| false)
+    }
+
+    /// The same where stamps are ordered before all that comes later.
+    fn clashes_but(accesses: &[(u64, u64, u32, bool)], ordered: impl Fn(u64) -> bool) -> bool {
+        let (mut uses, mut readers) = (Uses::default(), Readers::default());
         let mut last = None;
         for (now, block, thread, writes) in accesses {
             let epoch = Epoch {
@@ -282,7 +338,16 @@ mod tests {
                 block: *block,
                 now: *now,
             };
-            last = uses.note(5, 1, *writes, false, *thread, &epoch, &|_| false);
+            last = uses.note(
+                5,
+                1,
+                *writes,
+                false,
+                *thread,
+                &epoch,
+                &mut readers,
+                &ordered,
+            );
         }
         last.is_some()
     }
@@ -318,6 +383,19 @@ mod tests {
             (12, 11, 0, write)
         ]));
         assert!(!clashes(&[(10, 10, 0, read), (12, 11, 0, read)]));
+    }
+
+    #[test]
+    fn a_write_follows_the_reads_of_all_blocks() {
+        // Blocks that begin at 10, 12 and 14 read the byte; the last one writes to it behind a count.
+        let reads = [(10, 10, 0, false), (12, 12, 1, false), (14, 14, 2, false)];
+        let all = [&reads[..], &[(15, 14, 0, true)]].concat();
+        assert!(!clashes_but(&all, |stamp| [10, 12].contains(&stamp)));
+        assert!(clashes_but(&all, |stamp| stamp == 10));
+        assert!(clashes_but(&all, |stamp| stamp == 12));
+        // Not what blocks of an earlier launch read.
+        let earlier = [(8, 8, 0, false), (9, 9, 0, false), (10, 10, 0, true)];
+        assert!(!clashes(&earlier));
     }
 
     #[test]
