@@ -4,14 +4,17 @@
 //! kernel.for 0, 1000, 8 map "thread" { ... }        125 iterations by 64 threads: 2 rounds, the last one by 61
 //! ```
 //!
-//! Loops of few rounds are written out, so that what a thread keeps from one of them to the next can lie in registers. Code
+//! Loops of few rounds are written out, so that what a thread keeps from one of them to the next can lie in registers. The end need not
+//! be a constant if it lies between two, by ops that hold it there, so close that most threads run every round. Code
 //! generation and the pass that chooses registers ask the same questions here.
 
 use fuser_ir::def::Computes;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{Block, Ir, Op, Value};
 
+use super::WARP;
 use super::ops::{ALLOC, FOR, LOAD, STORE};
+use crate::fusion::AND;
 
 /// The most rounds of a loop that is written out.
 pub const MOST_ROUNDS: i64 = 8;
@@ -19,13 +22,21 @@ pub const MOST_ROUNDS: i64 = 8;
 /// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
 pub const MOST_BYTES: u64 = 256;
 
-/// The constant bounds of a thread loop that is written out.
+/// Eighths of the iterations that rounds have room for, which a loop of several warps has at least: with fewer, idle threads cost more than
+/// is saved.
+const LEAST_EIGHTHS: i64 = 5;
+
+/// The bounds of a thread loop that is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rounds {
     /// The first value of the induction variable.
     pub lower: i64,
-    /// One past its last value.
+    /// One past its last value, at most.
     pub upper: i64,
+    /// One past its last value, at least: greater than `lower`, unless both are constants.
+    pub least: i64,
+    /// One past its last value, where that is no constant.
+    pub end: Option<Value>,
     /// The increment, at least 1.
     pub step: i64,
     /// The number of rounds.
@@ -37,31 +48,43 @@ impl Rounds {
     /// hold a loop.
     pub fn of(ir: &Ir, op: Op, threads: i64) -> Option<Rounds> {
         let spread = ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
-        let constant = |n: usize| {
-            let by = ir.made_as(ir.operand(op, n), Computes::Constant)?;
-            ir.int_of(by, "value")
-        };
+        let constant = |n: usize| literal(ir, ir.operand(op, n));
         let threads = sharers(ir, op, threads);
         if !spread || threads < 1 {
             return None;
         }
-        let (lower, upper, step) = (constant(0)?, constant(1)?, constant(2)?);
+        let (lower, step) = (constant(0)?, constant(2)?);
+        let end = ir.operand(op, 1);
+        let (least, upper) = range(ir, end);
         if step < 1 || upper < lower {
             return None;
         }
         let iterations = upper.checked_sub(lower)?.checked_add(step - 1)? / step;
         let count = iterations / threads + i64::from(iterations % threads != 0);
-        let flat = !ir.walk(op).into_iter().skip(1).any(|op| ir.is(op, &FOR));
-        (count <= 1 || count <= MOST_ROUNDS && flat).then_some(Rounds {
+        let rounds = Rounds {
             lower,
             upper,
+            least,
+            end: (least != upper).then_some(end),
             step,
             count,
-        })
+        };
+        let flat = || !ir.walk(op).into_iter().skip(1).any(|op| ir.is(op, &FOR));
+        let one_warp = threads <= WARP && count <= 1;
+        let busy = || {
+            let room = count.saturating_mul(threads).saturating_mul(LEAST_EIGHTHS);
+            least > lower && (one_warp || rounds.sure().saturating_mul(8) >= room)
+        };
+        let few = count <= 1 || count <= MOST_ROUNDS && flat();
+        (few && (rounds.end.is_none() || busy())).then_some(rounds)
     }
-    /// The number of iterations.
+    /// The number of iterations, at most.
     pub fn iterations(&self) -> i64 {
         (self.upper - self.lower + self.step - 1) / self.step
+    }
+    /// The number of iterations, at least.
+    pub fn sure(&self) -> i64 {
+        (self.least - self.lower + self.step - 1) / self.step
     }
     /// Elements of register memory that each thread has for them.
     pub fn elements(&self) -> i64 {
@@ -69,15 +92,54 @@ impl Rounds {
     }
 }
 
+/// What is known of the least and the greatest value of an index: of a constant, and through three ops at most that hold it between
+/// constants or clear its low bits.
+fn range(ir: &Ir, value: Value) -> (i64, i64) {
+    let mut value = value;
+    let mut around = Vec::new();
+    while around.len() < 3 {
+        let Some((by, bound)) = bounded(ir, value) else {
+            break;
+        };
+        around.push((by, bound));
+        value = ir.operand(by, 0);
+    }
+    let known = literal(ir, value);
+    let range = known.map_or((i64::MIN, i64::MAX), |known| (known, known));
+    let narrow = |(least, most): (i64, i64), (by, bound): (Op, i64)| match ir.computes(by) {
+        Some(Computes::Min) => (least.min(bound), most.min(bound)),
+        Some(Computes::Max) => (least.max(bound), most.max(bound)),
+        _ => (least & bound, most & bound),
+    };
+    around.into_iter().rev().fold(range, narrow)
+}
+
+/// The op that makes an index, where it is one that [`range`] knows, and its constant.
+fn bounded(ir: &Ir, value: Value) -> Option<(Op, i64)> {
+    let by = ir.def_op(value)?;
+    let bound = |by: Op| literal(ir, ir.operand(by, 1));
+    let holds = matches!(ir.computes(by), Some(Computes::Min | Computes::Max));
+    if holds && ir.operand_count(by) == 2 {
+        return Some((by, bound(by)?));
+    }
+    let clears = |&mask: &i64| mask < 0 && mask.unsigned_abs().is_power_of_two();
+    let mask = ir.is(by, &AND).then(|| bound(by)).flatten();
+    Some((by, mask.filter(clears)?))
+}
+
+/// The value of a constant index.
+pub fn literal(ir: &Ir, value: Value) -> Option<i64> {
+    let by = ir.made_as(value, Computes::Constant)?;
+    ir.int_of(by, "value")
+}
+
 /// The loops that touch `memory`, by their first index, if each element is touched by one thread alone: every access is at the
 /// induction variable of a loop that is written out, no wider than its step, and two loops are spread alike or do not meet.
 pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
-    let TypeKind::MemRef { dims, space, .. } = ir.value_kind(memory) else {
+    let TypeKind::MemRef { space, .. } = ir.value_kind(memory) else {
         return None;
     };
-    let own = matches!(space, MemSpace::Tile | MemSpace::Register) && threads > 1;
-    let fixed = matches!(dims.as_slice(), [Extent::Static(_)]);
-    if !own || !fixed {
+    if !matches!(space, MemSpace::Tile | MemSpace::Register) || threads < 2 {
         return None;
     }
     let mut loops: Vec<Rounds> = Vec::new();

@@ -265,6 +265,43 @@ fn rows_of_named_lengths_are_vectors_where_they_can_be() {
     }
 }
 
+/// Rows of named lengths near those that a kernel is made for stay in registers, whatever the last round has of them: each sector is loaded
+/// once. So do the sums of columns, for which there is a block for each multiprocessor.
+#[test]
+fn rows_of_named_lengths_stay_in_registers() {
+    let text =
+        "task.program @f(%x: tensor<[B]x[N]xf32>) -> (tensor<[B]x[N]xf32>, tensor<[N]xf32>) {
+  %m = fusion.max %x dims [1]
+  %b = fusion.broadcast %m dims [0] shape [[B], [N]]
+  %d = fusion.sub %x, %b
+  %e = fusion.exp %d
+  %s = fusion.sum %x dims [0]
+  task.return %e, %s
+}";
+    for (rows, columns) in [
+        (3, 16),
+        (5, 64),
+        (700, 464),
+        (4, 912),
+        (300, 1024),
+        (2, 3072),
+    ] {
+        let mut program = Program::new("named rows", text, "f");
+        program.extents = vec![("B".to_owned(), rows), ("N".to_owned(), columns)];
+        for machine in ["sm_90,order=reverse", "sm_80,order=random,seed=1"] {
+            assert_eq!(failure(&program, machine), None);
+        }
+    }
+    let text = "task.program @f(%x: tensor<[B]x[N]xf32>) -> tensor<[N]xf32> {
+  %s = fusion.sum %x dims [0]
+  task.return %s
+}";
+    let mut sums = Program::new("named columns", text, "f");
+    sums.extents = vec![("B".to_owned(), 600), ("N".to_owned(), 1008)];
+    let kernels = kernels(&sums);
+    assert!(matches!(kernels[..], [(1, 132.., _)]), "{kernels:?}");
+}
+
 /// Tiles of a transposition: whole, cut off along one axis or both, and longer than the axes are.
 #[test]
 fn transpositions_keep_within_their_axes() {

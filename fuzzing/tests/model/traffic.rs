@@ -431,5 +431,6 @@ pub fn bindings(ir: &mut Ir, program: Op, known: &BTreeMap<String, u64>, other: 
     Bindings {
         named: named.collect(),
         nominal: other,
+        ..Bindings::default()
     }
 }

@@ -17,7 +17,7 @@ pub static CODES: &[CodeDef] = &[UNKNOWN_OPTION];
 pub const UNKNOWN_OPTION: CodeDef = CodeDef {
     code: "FIR0713",
     title: "a value of an option is not understood",
-    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with. `multiples` is one of `NAME=POWER`, a power of two that divides the extent.",
+    explanation: "`shape` is a list of `NAME=LENGTH`: which length each named extent counts with, or `NAME=LEAST..MOST`, between which it lies. `multiples` is one of `NAME=POWER`, a power of two that divides the extent.",
     example: "$ fuser-opt x.fir --segment='shape=B'\n\
               task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
                 %y = fusion.exp %x\n  \
@@ -41,7 +41,7 @@ pub const SHAPE: OptionDef = OptionDef {
     name: "shape",
     kind: OptionKind::List,
     default: "",
-    doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024, or *=N as N",
+    doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024, or *=N as N; N=912..1024 says that no other comes",
 };
 
 /// Stands in `shape` for all names that it does not list.
@@ -66,10 +66,12 @@ pub fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
 pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
     let mut bindings = Bindings::default();
     for item in ctx.options.list(SHAPE.name) {
-        let pair = item.split_once('=');
-        let parsed =
-            pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
-        let Some((name, length)) = parsed else {
+        let parsed = item.split_once('=').and_then(|(name, length)| {
+            let range = length.split_once("..");
+            let (_, most) = lengths(range.unwrap_or((length, length)))?;
+            Some((name.trim(), most, range.is_some()))
+        });
+        let Some((name, length, longest)) = parsed else {
             let message = format!("'{item}' is not of the form NAME=LENGTH");
             let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
             return Err(Diagnostics { items: vec![error] });
@@ -78,9 +80,18 @@ pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
             bindings.nominal = length;
         } else if let Some(sym) = ctx.ir.strings.lookup(name) {
             bindings.named.insert(sym, length);
+            if longest {
+                bindings.longest.insert(sym);
+            }
         }
     }
     Ok(bindings)
+}
+
+/// The least and the greatest length that a text gives.
+pub fn lengths((least, most): (&str, &str)) -> Option<(u64, u64)> {
+    let (least, most) = (least.trim().parse().ok()?, most.trim().parse().ok()?);
+    (least <= most).then_some((least, most))
 }
 
 fn read(value: &str) -> Result<Target, String> {

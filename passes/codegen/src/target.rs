@@ -300,8 +300,8 @@ const CPU_PASSES: &str = "function(\
     loop(indvars,loop-unroll-full),\
     early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)";
 
-/// The passes for GPUs: LLVM's own, with those that its backend adds.
-const GPU_PASSES: &str = "default<O3>";
+/// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.
+const GPU_PASSES: &str = "function(infer-alignment),default<O3>";
 
 impl Target {
     /// Checks `module` and runs LLVM's optimizer over it. Floating point stays strict: no pass is given leave to reassociate

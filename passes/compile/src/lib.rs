@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::executors;
 use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
-use fuser_passes::use_multiples::MULTIPLES;
+use fuser_passes::use_multiples::{LENGTHS, MULTIPLES};
 
 fuser_ir::codes! {
     /// No plan can be made of a lowered program.
@@ -88,6 +88,8 @@ pub struct CompileOptions {
     pub nominal: Option<u64>,
     /// Named extents that are multiples of a power of two: kernels are made for such extents only.
     pub multiples: BTreeMap<String, u32>,
+    /// Those of them that lie between two lengths, for which kernels are made only.
+    pub lengths: BTreeMap<String, [u32; 2]>,
     /// The executors that may run products as a whole: names with commas between, `none`, or `all`, as an empty text.
     pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
@@ -119,11 +121,22 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
     for_target(&mut pipeline, &options.target);
     let others = options.nominal.map(|n| (OTHERS, n));
+    let ranges = options.lengths.iter();
+    let ranges: Vec<(&str, String)> = ranges
+        .map(|(name, [least, most])| (name.as_str(), format!("{least}..{most}")))
+        .collect();
     let shapes = options.shapes.iter().map(|(name, n)| (name.as_str(), *n));
-    for_shapes(&mut pipeline, shapes.chain(others));
+    let shapes = shapes.filter(|(name, _)| !options.lengths.contains_key(*name));
+    let shapes = shapes.chain(others).map(|(name, n)| (name, n.to_string()));
+    for_shapes(&mut pipeline, shapes.chain(ranges.iter().cloned()));
     let multiples = options.multiples.iter();
     let multiples: Vec<String> = multiples.map(|(name, of)| format!("{name}={of}")).collect();
     pipeline.fill_option(MULTIPLES.name, &multiples.join(","));
+    let lengths = ranges.into_iter();
+    let lengths: Vec<String> = lengths
+        .map(|(name, range)| format!("{name}={range}"))
+        .collect();
+    pipeline.fill_option(LENGTHS.name, &lengths.join(","));
     for_executors(&mut pipeline, &options.executors);
     Ok(pipeline)
 }
@@ -134,7 +147,10 @@ pub fn for_target(pipeline: &mut Pipeline, target: &Target) {
 }
 
 /// Tells the passes of a pipeline lengths of named extents, but those that have some of their own.
-pub fn for_shapes<'a>(pipeline: &mut Pipeline, shapes: impl Iterator<Item = (&'a str, u64)>) {
+pub fn for_shapes<'a>(
+    pipeline: &mut Pipeline,
+    shapes: impl Iterator<Item = (&'a str, impl std::fmt::Display)>,
+) {
     let items: Vec<String> = shapes.map(|(name, n)| format!("{name}={n}")).collect();
     if !items.is_empty() {
         pipeline.fill_option(SHAPE.name, &items.join(","));

@@ -7,7 +7,8 @@
 //! whose requirements hold is the one that runs.
 //!
 //! On a GPU rows whose length is named begin anywhere, and are loaded element by element. Each plan but the last is therefore preceded by
-//! the same for extents that are multiples of [`ALIGNED`], by which rows are apart: it loads vectors, and has no rest.
+//! the same for extents that are multiples of [`ALIGNED`], by which rows are apart: it loads vectors, and has no rest. The first of these has one
+//! before it for lengths near those that decisions are made for: a thread then has so few vectors of a row that they stay in its registers.
 //!
 //! A version is planned where none before it runs, and its kernels are compiled when it runs. An artifact, which runs without a
 //! compiler, has the code of all.
@@ -21,6 +22,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use fuser_artifact::{Artifact, Bound, Multiple, SizeExpr, Step};
+use fuser_dialects::kernel::rounds::{self, Rounds};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place, TypeKind};
 
 use super::code::{check, generate};
@@ -31,6 +33,12 @@ const LONG: u64 = 1 << 26;
 
 /// The elements that rows of named lengths are multiples of, in the versions for those that are: 16 bytes of the narrowest type.
 const ALIGNED: u32 = 16;
+
+/// The length that an extent is taken to have of which none is given.
+const NOMINAL: u64 = 1024;
+
+/// The longest rows that a block has in registers.
+const LONGEST: u32 = 1 << 16;
 
 /// A program whose versions are compiled when extents first ask for them.
 pub struct Versions {
@@ -135,7 +143,7 @@ impl Versions {
             let same = |(_, last): &&(&Plan, &Planned)| {
                 last.requires == *requires && last.multiples == planned.multiples
             };
-            if found.iter().any(|earlier| same(&earlier)) {
+            if found.iter().any(|earlier| same(&earlier)) || planned.is_idle(&plan.options) {
                 continue;
             }
             found.push((plan, planned));
@@ -161,7 +169,9 @@ impl Plan {
             let of = |(name, of): (&String, &u32)| {
                 let extent = lowered.artifact.extents.iter().position(|n| n == name)?;
                 let extent = u32::try_from(extent).ok()?;
-                Some(Multiple { extent, of: *of })
+                let within = self.options.lengths.get(name).copied();
+                let of = *of;
+                Some(Multiple { extent, of, within })
             };
             let multiples = self.options.multiples.iter().filter_map(of).collect();
             Ok(Planned {
@@ -203,6 +213,18 @@ impl Plan {
 }
 
 impl Planned {
+    /// True if kernels for a range of lengths make nothing of it.
+    fn is_idle(&self, options: &CompileOptions) -> bool {
+        let written_out = |&kernel: &Op| {
+            let threads = self.ir.int_of(kernel, "threads").unwrap_or(1);
+            let mut loops = self.ir.walk(kernel).into_iter();
+            loops.any(|op| {
+                let rounds = Rounds::of(&self.ir, op, threads);
+                rounds.is_some_and(|_| rounds::literal(&self.ir, self.ir.operand(op, 1)).is_none())
+            })
+        };
+        !options.lengths.is_empty() && !self.lowered.kernels.iter().any(written_out)
+    }
     /// A kernel asks for more than a block may have, whatever the extents.
     fn too_large(&self, bound: &Bound, target: &Target) -> Diagnostic {
         let kernel = self.lowered.kernels.get(bound.kernel as usize);
@@ -258,9 +280,31 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
         (!apart.is_empty()).then_some(aligned)
     };
     let (first, second) = (aligned(options), aligned(&long));
-    let plans = [first, Some(options.clone()), second, Some(long)].into_iter();
+    let near = first.as_ref().and_then(near);
+    let plans = [near, first, Some(options.clone()), second, Some(long)].into_iter();
     let last = options.target.is_gpu().then_some(none);
     plans.chain([last]).flatten().collect()
+}
+
+/// The plan for rows of lengths near those that decisions are made for, of which few vectors are a thread's.
+fn near(aligned: &CompileOptions) -> Option<CompileOptions> {
+    let length = |name: &String| aligned.shapes.get(name).copied().or(aligned.nominal);
+    let range =
+        |name: &String| Some((name.clone(), lengths_near(length(name).unwrap_or(NOMINAL))?));
+    let lengths: BTreeMap<String, [u32; 2]> = aligned.multiples.keys().filter_map(range).collect();
+    (!lengths.is_empty()).then(|| CompileOptions {
+        lengths,
+        ..aligned.clone()
+    })
+}
+
+/// The multiples of [`ALIGNED`] in the quarter of an octave where a length lies; none of rows so long that no block has their elements in
+/// registers.
+fn lengths_near(length: u64) -> Option<[u32; 2]> {
+    let length = u32::try_from(length).ok().filter(|&n| n <= LONGEST)?;
+    let octave = 1 << length.checked_sub(1)?.checked_ilog2()?;
+    let most = length.next_multiple_of(ALIGNED.max(octave / 4));
+    Some([most + ALIGNED - ALIGNED.max(octave / 4), most])
 }
 
 /// The named extents by which rows of the program's tensors are apart, of some tensor of several axes the innermost one, unless the lengths
@@ -326,4 +370,31 @@ fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
         }
     }
     bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_near_a_length_are_few() {
+        assert_eq!(lengths_near(1024), Some([912, 1024]));
+        assert_eq!(lengths_near(912), Some([912, 1024]));
+        assert_eq!(lengths_near(896), Some([784, 896]));
+        assert_eq!(lengths_near(64), Some([64, 64]));
+        assert_eq!(lengths_near(80), Some([80, 80]));
+        assert_eq!(lengths_near(4096), Some([3600, 4096]));
+        for none in [0, 1, 1 << 40] {
+            assert_eq!(lengths_near(none), None, "{none}");
+        }
+        for length in (16..=u64::from(LONGEST)).step_by(16) {
+            let [least, most] = lengths_near(length).unwrap();
+            assert!((u64::from(least)..=most.into()).contains(&length));
+            assert!(
+                5 * least >= 4 * most || most <= 16 + least,
+                "{least}..{most}"
+            );
+            assert!(least % ALIGNED == 0 && most % ALIGNED == 0);
+        }
+    }
 }

@@ -10,14 +10,17 @@
 //! %s = kernel.for %whole, %N, 1, %zero { ... }               %zero, in the place of %s
 //! ```
 //!
-//! Never assumes anything that its option does not say: a kernel means the same as before for the extents that the option allows, and
-//! nothing for others, so that whoever gives the option must not launch it for these.
+//! An extent that lies in a range is held to it as well, `fusion.minimum` and `fusion.maximum`, so that thread loops along it are known to
+//! have few rounds and can be written out.
+//!
+//! Never assumes anything that its options do not say: a kernel means the same as before for the extents that the option allows, and
+//! nothing for others, so that whoever gives one must not launch it for these.
 
-use fuser_analysis::targets::UNKNOWN_OPTION;
+use fuser_analysis::targets::{self, UNKNOWN_OPTION};
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::def::Computes;
 use fuser_ir::types::Extent;
-use fuser_ir::{AttrKind, DType, Diagnostics, Ir, NewOp, Op, Sym, Value};
+use fuser_ir::{AttrKind, DType, Diagnostics, Ir, NewOp, Op, OpDef, Sym, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
@@ -29,14 +32,23 @@ pub const MULTIPLES: OptionDef = OptionDef {
     doc: "named extents that are multiples of a power of two: N=16,S=16",
 };
 
+/// The option that says between which lengths extents lie.
+pub const LENGTHS: OptionDef = OptionDef {
+    name: "lengths",
+    kind: OptionKind::List,
+    default: "",
+    doc: "named extents of `multiples`, and the least and the greatest length that they have: N=784..1024",
+};
+
 /// `use-multiples`
 pub static USE_MULTIPLES: PassDef = PassDef {
     name: "use-multiples",
     summary: "folds what follows from extents that are multiples of a power of two",
     doc: "In each `kernel.func` that is launched with an extent of `multiples`: the extent is masked, so that later passes and code \
-          generation see its low bits, remainders of it are folded to 0, and loops that run nothing then are erased.",
+          generation see its low bits, remainders of it are folded to 0, and loops that run nothing then are erased. One that has \
+          `lengths` is held between these.",
     anchor: &["builtin.module"],
-    options: &[MULTIPLES],
+    options: &[MULTIPLES, LENGTHS],
     statistics: &[
         StatDef {
             name: "extents",
@@ -56,8 +68,9 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     if known.is_empty() {
         return Ok(());
     }
+    let lengths = lengths(ctx)?;
     for (func, launch) in launched_once(ctx.ir, ctx.op) {
-        let masked = mask(ctx.ir, func, launch, &known);
+        let masked = mask(ctx.ir, func, launch, &known, &lengths);
         ctx.count("extents", masked.len() as u64);
         let loops = fold(ctx.ir, func, masked);
         ctx.count("loops", loops);
@@ -78,6 +91,26 @@ fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnostics> 
         };
         if let Some(name) = ctx.ir.strings.lookup(name) {
             known.insert(name, i64::from(of));
+        }
+    }
+    Ok(known)
+}
+
+/// The ranges of the option.
+fn lengths(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, [i64; 2]>, Diagnostics> {
+    let mut known = FxHashMap::default();
+    for item in ctx.options.list(LENGTHS.name) {
+        let range = item.split_once('=').and_then(|(name, range)| {
+            let (least, most) = targets::lengths(range.split_once("..")?)?;
+            Some((name.trim(), [least, most].map(|n| i64::try_from(n).ok())))
+        });
+        let Some((name, [Some(least), Some(most)])) = range else {
+            let message = format!("'{item}' is not of the form NAME=LEAST..MOST");
+            let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
+            return Err(Diagnostics { items: vec![error] });
+        };
+        if let Some(name) = ctx.ir.strings.lookup(name) {
+            known.insert(name, [least, most]);
         }
     }
     Ok(known)
@@ -105,8 +138,14 @@ fn launched_once(ir: &Ir, module: Op) -> Vec<(Op, Op)> {
     launched.collect()
 }
 
-/// Masks the extents of `func` that are multiples; what each masked value is a multiple of.
-fn mask(ir: &mut Ir, func: Op, launch: Op, known: &FxHashMap<Sym, i64>) -> FxHashMap<Value, i64> {
+/// Masks the extents of `func` that are multiples, and holds those of `lengths` between these; what each value is a multiple of then.
+fn mask(
+    ir: &mut Ir,
+    func: Op,
+    launch: Op,
+    known: &FxHashMap<Sym, i64>,
+    lengths: &FxHashMap<Sym, [i64; 2]>,
+) -> FxHashMap<Value, i64> {
     let mut masked = FxHashMap::default();
     let (Some(AttrKind::Extents(dims)), Some(body)) =
         (ir.attr_of(launch, "extents"), ir.body(func, 0))
@@ -117,23 +156,29 @@ fn mask(ir: &mut Ir, func: Op, launch: Op, known: &FxHashMap<Sym, i64>) -> FxHas
     let params = ir.args(body).to_vec();
     let first = params.len().saturating_sub(names.len());
     for (&param, extent) in params[first..].iter().zip(names) {
-        let Some(&of) = name_of(ir, extent).and_then(|name| known.get(&name)) else {
+        let name = name_of(ir, extent);
+        let Some(&of) = name.and_then(|name| known.get(&name)) else {
             continue;
         };
-        let bits = constant(ir, -of);
-        let ty = ir.value_type(param);
-        let new = NewOp {
-            operands: [param, ir.result(bits, 0)].into_iter().collect(),
-            results: [(ty, None)].into_iter().collect(),
-            loc: Some(ir.op_loc(func)),
-            ..NewOp::default()
-        };
-        let and = ir.create_op(&fusion::AND, new);
-        let value = ir.result(and, 0);
-        let own = ir.operand_uses(and)[0];
+        let mut steps = Vec::new();
+        if let Some(&[least, most]) = name.and_then(|name| lengths.get(&name)) {
+            steps.extend([(&fusion::MAXIMUM, least), (&fusion::MINIMUM, most)]);
+        }
+        // Low bits last, where whatever asks for them sees them first.
+        steps.push((&fusion::AND, -of));
+        let (mut made, mut value) = (Vec::new(), param);
+        for (def, bound) in steps {
+            let bound = constant(ir, bound);
+            let op = index_op(ir, def, [value, ir.result(bound, 0)]);
+            ir.set_loc(op, ir.op_loc(func));
+            made.extend([bound, op]);
+            value = ir.result(op, 0);
+        }
+        let own = ir.operand_uses(made[1])[0];
         ir.replace_uses_if(param, value, |_, slot| slot != own);
-        ir.prepend_op(body, and);
-        ir.prepend_op(body, bits);
+        for op in made.into_iter().rev() {
+            ir.prepend_op(body, op);
+        }
         masked.insert(value, of);
     }
     masked
@@ -145,6 +190,17 @@ fn name_of(ir: &Ir, extent: Extent) -> Option<Sym> {
         [(names, 1)] if names.len() == 1 => Some(names[0]),
         _ => None,
     }
+}
+
+/// An op on two indices that stands nowhere yet.
+fn index_op(ir: &mut Ir, def: &'static OpDef, operands: [Value; 2]) -> Op {
+    let ty = ir.scalar(DType::Index);
+    let new = NewOp {
+        operands: operands.into_iter().collect(),
+        results: [(ty, None)].into_iter().collect(),
+        ..NewOp::default()
+    };
+    ir.create_op(def, new)
 }
 
 /// A constant index that stands nowhere yet.

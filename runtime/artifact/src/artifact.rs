@@ -9,8 +9,8 @@ use crate::size::SizeExpr;
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
-/// sorts, counts of blocks. 7: multiples of extents, attention.
-pub const VERSION: u32 = 7;
+/// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these.
+pub const VERSION: u32 = 8;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,18 +59,26 @@ impl Bound {
     }
 }
 
-/// An extent, by its number, that is a multiple of a positive number.
+/// An extent, by its number, that is a multiple of a positive number, and may lie in a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Multiple {
     pub extent: u32,
     pub of: u32,
+    /// Its least and its greatest length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<[u32; 2]>,
 }
 
 impl Multiple {
     /// True if it is one, given the extents.
     pub fn holds(&self, extents: &[i64]) -> bool {
         let value = extents.get(self.extent as usize);
-        value.is_some_and(|value| value.checked_rem(self.of.into()) == Some(0))
+        let within = |value: i64| {
+            let inside =
+                |[least, most]: [u32; 2]| i64::from(least) <= value && value <= most.into();
+            self.within.is_none_or(inside)
+        };
+        value.is_some_and(|&value| value.checked_rem(self.of.into()) == Some(0) && within(value))
     }
 }
 

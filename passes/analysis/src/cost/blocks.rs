@@ -31,6 +31,8 @@ const MOST_THREADS: u64 = 1 << 10;
 pub struct Loop {
     /// Its indices, where their number is a constant.
     pub constant: Option<u64>,
+    /// The most that there are, where it is known.
+    pub most: Option<u64>,
     /// Their number under the lengths that decisions are made for.
     pub length: u64,
     /// The role of the loop around the steps.
@@ -148,6 +150,14 @@ impl Walk {
         }
         if grid_steps(&self.loops) < target.workers && self.keeps_little() {
             self.loops.iter_mut().for_each(|l| *l = l.in_grid());
+            let last = self.loops.len().wrapping_sub(1);
+            let kept = !self.is_reduced(last);
+            let named = |l: &&mut Loop| kept && l.role == Role::Grid && l.constant.is_none();
+            if let Some(row) = self.loops.last_mut().filter(named) {
+                // Of tiles whose number nobody knows, partial results have no size: a block has all of the row.
+                row.role = Role::Tile;
+                return;
+            }
         }
         let streams = self.loops.iter().any(|l| l.role == Role::Stream);
         let summed = self.is_reduced(self.loops.len().wrapping_sub(1));
@@ -183,7 +193,7 @@ impl Walk {
             let narrow = l.role != Role::Tile && l.tile > 1;
             *n == last && l.has_inner() || narrow
         });
-        let size = |(_, l): (usize, &Loop)| match (l.role, l.constant) {
+        let size = |(_, l): (usize, &Loop)| match (l.role, l.most) {
             (Role::Tile, length) => length,
             (_, Some(length)) => Some(length.min(l.tile)),
             (_, None) => Some(l.tile),
@@ -298,7 +308,7 @@ impl Walk {
             return false;
         };
         let few = |sum: &Member| {
-            let lengths = sum.stored.iter().map(|&n| self.loops[n].constant);
+            let lengths = sum.stored.iter().map(|&n| self.loops[n].most);
             let mut lengths = lengths.chain([Some(1)]);
             let kept = lengths.try_fold(1u64, |n, length| n.checked_mul(length?));
             sum.reduced.contains(&stream) && kept.is_some_and(|n| n <= MOST_KEPT)

@@ -138,6 +138,8 @@ pub(super) struct Body {
     pub may_be_empty: Mask,
     /// Axes whose extent is no constant.
     pub named: Mask,
+    /// Those of them that are never longer than `extents` says.
+    pub longest: Mask,
     /// The lengths of named extents, where windows touch parts of inputs.
     bindings: Option<Bindings>,
 }
@@ -158,12 +160,15 @@ impl Body {
             |wanted: fn(Option<i64>) -> bool| mask(axes.ids().filter(|&a| wanted(constant(a))));
         let may_be_empty = all(|length| length.is_none_or(|n| n < 1));
         let named = all(|length| length.is_none());
+        let most = |&a: &AxisId| axes.extent(a).and_then(|e| bindings.most(e)).is_some();
+        let longest = mask(axes.ids().filter(most)) & named;
         let extents = axes.ids().map(|a| axes.extent(a));
         let extents = extents.map(|e| e.map_or(bindings.nominal, |e| bindings.eval(e)));
         let mut body = Self {
             extents: extents.collect(),
             may_be_empty,
             named,
+            longest,
             ..Self::default()
         };
         let (inputs, outputs) = boundary_with(ir, ops, copies);

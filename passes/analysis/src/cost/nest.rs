@@ -44,6 +44,7 @@ impl Nest {
                 let known = body.named & axes == 0 || body.elements(axes & !body.named) == 0;
                 let one = Loop {
                     constant: known.then_some(length),
+                    most: (known || body.named & !body.longest & axes == 0).then_some(length),
                     length,
                     role,
                     tile: tiles.of_loop(axes),

@@ -3,7 +3,7 @@
 //! A broadcast axis counts once and a scalar counts nothing (it travels as a kernel argument). Numbers saturate: a program
 //! larger than any memory is still compared, never wrapped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fuser_ir::types::{Extent, ExtentExpr, TensorType};
 use fuser_ir::{Ir, Sym, Value};
@@ -13,6 +13,8 @@ use fuser_ir::{Ir, Sym, Value};
 pub struct Bindings {
     /// The lengths that the user gave.
     pub named: BTreeMap<Sym, u64>,
+    /// Those of these names that are never longer.
+    pub longest: BTreeSet<Sym>,
     /// The length that every other name, and `?`, is taken to have.
     pub nominal: u64,
 }
@@ -21,6 +23,7 @@ impl Default for Bindings {
     fn default() -> Self {
         Self {
             named: BTreeMap::new(),
+            longest: BTreeSet::new(),
             nominal: 1024,
         }
     }
@@ -42,6 +45,13 @@ impl Bindings {
             sum.saturating_add(term)
         });
         u64::try_from(sum.max(0)).unwrap_or(u64::MAX)
+    }
+    /// The greatest number that a polynomial denotes, where it is known.
+    pub fn most(&self, expr: &ExtentExpr) -> Option<u64> {
+        let known = |(names, coefficient): &(Vec<Sym>, i64)| {
+            *coefficient > 0 && names.iter().all(|name| self.longest.contains(name))
+        };
+        expr.terms.iter().all(known).then(|| self.eval(expr))
     }
     /// The length of an axis.
     pub fn extent(&self, ir: &Ir, extent: Extent) -> u64 {

@@ -26,6 +26,7 @@ impl Draft<'_> {
     fn known(&self, axis: &LoopAxis) -> Loop {
         Loop {
             constant: static_value(&axis.extent),
+            most: self.bindings.most(&axis.extent),
             length: self.bindings.eval(&axis.extent),
             role: axis.role,
             tile: axis.tile.unsigned_abs(),

@@ -207,8 +207,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let threads = i64::from(self.sharers());
         let mut k = self.member() + number * threads;
         let mut runs = None;
-        if (number + 1) * threads > rounds.iterations() {
-            let inside = k.ult(rounds.iterations());
+        if (number + 1) * threads > rounds.sure() {
+            let inside = match rounds.end {
+                Some(end) => (k * rounds.step + rounds.lower).lt(self.value(end)?),
+                None => k.ult(rounds.iterations()),
+            };
             k = k.except(inside.flip(), 0);
             runs = Some(inside.raw());
         }
