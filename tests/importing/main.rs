@@ -6,6 +6,7 @@
 
 mod models;
 mod mutations;
+mod ops;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ mod ops;
 mod parse;
 mod value;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fuser_ir::layout::Order;
 use fuser_ir::span::Span;
@@ -26,6 +26,7 @@ use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{AttrKind, Diagnostics, Ir, Op, Value};
 
 pub use export::export;
+pub use ops::op_names;
 
 use crate::codes::{LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};
@@ -58,6 +59,10 @@ pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnost
         return Err(draft.found);
     };
     let (statements, faults) = parse::parse(source, &definition.body);
+    let mut read = HashSet::new();
+    for statement in &statements {
+        names(source, &statement.value, &mut read);
+    }
     let mut equal = BTreeMap::new();
     for _ in 0..MAX_PASSES {
         let mut reader = Reader {
@@ -68,6 +73,10 @@ pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnost
             arguments: Vec::new(),
             outputs: Vec::new(),
             known: equal.len(),
+            random: None,
+            draws: 0,
+            read: &read,
+            wanted: Vec::new(),
             equal: std::mem::take(&mut equal),
         };
         for statement in &statements {
@@ -93,6 +102,20 @@ fn text(source: &str, span: Span) -> &str {
         .unwrap_or("")
 }
 
+/// Adds the names that an expression reads.
+fn names<'s>(source: &'s str, value: &Expr, found: &mut HashSet<&'s str>) {
+    match value {
+        Expr::Path(path) => found.extend(path.first().map(|span| text(source, *span))),
+        Expr::Literal(_) => {}
+        Expr::List(_, items) => items.iter().for_each(|item| names(source, item, found)),
+        Expr::Call(path, arguments) => {
+            found.extend(path.first().map(|span| text(source, *span)));
+            let values = arguments.iter().map(|(_, value)| value);
+            values.for_each(|value| names(source, value, found));
+        }
+    }
+}
+
 /// The meaning of an extent that was left open.
 #[derive(Clone, Debug)]
 enum Known {
@@ -115,6 +138,14 @@ pub(crate) struct Reader<'s> {
     equal: BTreeMap<String, Known>,
     /// The number of `equal` that the types have.
     known: usize,
+    /// The inputs that random numbers without a stated seed take theirs from.
+    random: Option<[Value; 2]>,
+    /// The number of draws without a stated seed.
+    draws: i64,
+    /// The names that expressions read.
+    read: &'s HashSet<&'s str>,
+    /// Of the targets of the call that is read, which are.
+    wanted: Vec<bool>,
 }
 
 impl<'s> Reader<'s> {
@@ -270,7 +301,11 @@ impl<'s> Reader<'s> {
                 Ok(vec![args.value(0, &["args", "values"])?.clone()])
             }
             [fd, "add_output"] if *fd == self.subject => self.add_output(&args),
-            [fd, "ops", op] if *fd == self.subject => ops::read(self, op, &args),
+            [fd, "ops", op] if *fd == self.subject => {
+                let read = |target: &Span| self.read.contains(self.text(*target));
+                self.wanted = targets.iter().map(read).collect();
+                ops::read(self, op, &args)
+            }
             _ => {
                 let fault = Fault::new(&UNSUPPORTED, "is no method of a fusion definition");
                 Err(fault.help("a definition calls `define_tensor`, `define_scalar`, `define_vector`, `ops` and `add_output`"))
@@ -358,6 +393,19 @@ impl<'s> Reader<'s> {
             }
             _ => Err(Fault::form("has a value that is no number")),
         }
+    }
+    /// True if something reads result `at` of the call that is read.
+    pub fn wanted(&self, at: usize) -> bool {
+        self.wanted.get(at).copied().unwrap_or(false)
+    }
+    /// Two integers that are inputs, the same for all that ask.
+    fn random_inputs(&mut self, names: [&str; 2]) -> [Value; 2] {
+        *self.random.get_or_insert_with(|| {
+            let ty = self.draft.ir.scalar(DType::I64);
+            let values = names.map(|name| self.draft.argument(ty, name));
+            self.arguments.extend(values);
+            values
+        })
     }
     /// `fd.add_output(output, alias_input)`
     fn add_output(&mut self, args: &Args<'s>) -> Made<Vec<Val<'s>>> {

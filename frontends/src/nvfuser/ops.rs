@@ -3,6 +3,7 @@
 mod attention;
 mod compute;
 mod index;
+mod random;
 mod shapes;
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
@@ -41,7 +42,8 @@ use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
 const OUTSIDE: &str = "compute it outside of the program, and give it as an input";
-const RANDOM: &str = "other generators give other numbers: give them as an input, or use `fusion.uniform` and `fusion.normal` in `.fir`";
+const COMPLEX: &str = "no op computes with complex numbers: compute with real and imaginary parts";
+const NARROW: &str = "no op computes with 8- and 4-bit floats: compute it outside of the program, and give it as an input";
 
 /// The ops, by name.
 pub static OPS: &[(&str, Meaning)] = &[
@@ -68,14 +70,14 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("cat", By(shapes::cat)),
     ("ceil", Ew(&fusion::CEIL, Keep)),
     ("clamp", Ew(&fusion::CLAMP, Default)),
-    ("complex", Refused("compute with real and imaginary parts")),
+    ("complex", Refused(COMPLEX)),
     ("cos", Ew(&fusion::COS, Float)),
     ("cosh", Ew(&fusion::COSH, Float)),
     ("cummax", Scan(&fusion::CUMMAX)),
     ("cummin", Scan(&fusion::CUMMIN)),
     ("cumprod", Scan(&fusion::CUMPROD)),
     ("cumsum", Scan(&fusion::CUMSUM)),
-    ("cutlass_nvfp4_grouped_mm", Refused(OUTSIDE)),
+    ("cutlass_nvfp4_grouped_mm", Refused(NARROW)),
     ("div", Ew(&fusion::DIV, Default)),
     ("embedding_fwd", By(index::embedding)),
     ("eq", Test("eq")),
@@ -94,9 +96,14 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("gather", By(index::gather)),
     ("gcd", Ew(&fusion::GCD, Default)),
     ("ge", Test("ge")),
-    ("grouped_mm", Refused(OUTSIDE)),
+    (
+        "grouped_mm",
+        Refused(
+            "no op multiplies groups whose sizes are data: `slice` and `matmul` where they are known",
+        ),
+    ),
     ("gt", Test("gt")),
-    ("imag", Refused("compute with real and imaginary parts")),
+    ("imag", Refused(COMPLEX)),
     ("index_select", By(index::index_select)),
     ("iota", By(shapes::iota)),
     ("isfinite", Ew(&fusion::ISFINITE, Default)),
@@ -104,10 +111,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("isnan", Ew(&fusion::ISNAN, Default)),
     ("isneginf", By(compute::is_neg_inf)),
     ("isposinf", By(compute::is_pos_inf)),
-    (
-        "isreal",
-        Refused("it is true everywhere: complex numbers are not read"),
-    ),
+    ("isreal", By(compute::is_real)),
     ("le", Test("le")),
     ("lerp", By(compute::lerp)),
     ("lgamma", Refused(OUTSIDE)),
@@ -131,29 +135,26 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("ne", Test("ne")),
     ("neg", Ew(&fusion::NEG, Default)),
     ("nextafter", Ew(&fusion::NEXTAFTER, Default)),
-    ("normal", Refused(RANDOM)),
-    ("nv_block_quantize", Refused(OUTSIDE)),
-    ("nv_grouped_block_quantize", Refused(OUTSIDE)),
+    ("normal", By(random::normal)),
+    ("nv_block_quantize", Refused(NARROW)),
+    ("nv_grouped_block_quantize", Refused(NARROW)),
     ("pad", By(shapes::pad)),
     ("permute", By(shapes::permute)),
     ("pow", Ew(&fusion::POW, Default)),
-    ("preprocess_grouped_matmul_input_sf", Refused(OUTSIDE)),
+    ("preprocess_grouped_matmul_input_sf", Refused(NARROW)),
     ("prod", Fold(&fusion::PROD, true)),
-    ("rand_like", Refused(RANDOM)),
-    ("randn_like", Refused(RANDOM)),
-    ("real", Refused("compute with real and imaginary parts")),
+    ("rand_like", By(random::uniform_like)),
+    ("randn_like", By(random::normal_like)),
+    ("real", By(compute::set)),
     ("reciprocal", Ew(&fusion::RECIPROCAL, Float)),
     ("relu", Ew(&fusion::RELU, Keep)),
     ("remainder", Ew(&fusion::REMAINDER, Default)),
     ("reshape", By(shapes::reshape)),
     ("round", Ew(&fusion::ROUND, Keep)),
     ("rsqrt", Ew(&fusion::RSQRT, Float)),
-    ("scaled_mm", Refused(OUTSIDE)),
+    ("scaled_mm", Refused(NARROW)),
     ("scatter", By(index::scatter)),
-    (
-        "sdpfa_bwd",
-        Refused("write it as `matmul` and the ops of a softmax"),
-    ),
+    ("sdpfa_bwd", By(attention::backward)),
     ("sdpfa_fwd", By(attention::forward)),
     ("segment_set", By(compute::segment_set)),
     ("select", By(index::select)),
@@ -161,7 +162,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("shape", By(shapes::shape)),
     ("sigmoid", Ew(&fusion::SIGMOID, Float)),
     ("sign", Ew(&fusion::SIGN, Keep)),
-    ("signbit", Refused("`lt` with 0, which takes -0 for 0")),
+    ("signbit", By(compute::sign_bit)),
     ("silu", Ew(&fusion::SILU, Keep)),
     ("sin", Ew(&fusion::SIN, Float)),
     ("sinh", Ew(&fusion::SINH, Float)),
@@ -180,15 +181,17 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("triu", By(shapes::triu)),
     ("truediv", Ew(&fusion::DIV, Float)),
     ("trunc", Ew(&fusion::TRUNC, Keep)),
-    ("uniform", Refused(RANDOM)),
+    ("uniform", By(random::uniform)),
     ("var", By(compute::var)),
     ("var_mean", By(compute::var_mean)),
-    (
-        "welford",
-        Refused("`var_mean`, times the number of elements"),
-    ),
+    ("welford", By(compute::welford)),
     ("where", By(compute::choose)),
 ];
+
+/// The names of all ops of `fd.ops` that are known, those among them that are refused too; ascending.
+pub fn op_names() -> impl Iterator<Item = &'static str> {
+    OPS.iter().map(|(name, _)| *name)
+}
 
 /// The values of `fd.ops.NAME`.
 pub fn read<'s>(r: &mut Reader<'s>, name: &str, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
@@ -215,6 +218,10 @@ pub fn read<'s>(r: &mut Reader<'s>, name: &str, args: &Args<'s>) -> Made<Vec<Val
         Scan(def) => {
             let x = args.tensor(0, &["arg"])?;
             let dim = args.axis(1, &["dim"], r.draft.dims(x).len())?;
+            if !matches!(args.get(2, &["init"]), None | Some(Val::Nothing)) {
+                let fault = Fault::form("begins with a value of its own (`init`)");
+                return Err(fault.help("combine it with the result"));
+            }
             let mut b = r.draft.builder();
             let clause = [b.int("dim", dim)];
             one(Ok(b.value(def, &[x], &clause)?))

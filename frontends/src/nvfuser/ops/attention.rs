@@ -1,12 +1,16 @@
-//! `sdpfa_fwd`: attention, of whose results only the first is a tensor here.
+//! `sdpfa_fwd`: attention, of whose results the seed and offset of dropout are nothing here; `sdpfa_bwd`: its gradients.
+//!
+//! The logarithms of the sums and the gradients are compositions of products and elementwise ops in the type that products accumulate in.
 
 use fuser_dialects::fusion;
-use fuser_dialects::fusion::build::float_attr;
+use fuser_dialects::fusion::build::{FusionBuilder, float_attr};
+use fuser_ir::Value;
+use fuser_ir::types::{DType, Extent};
 
 use super::index::agree;
 use crate::nvfuser::Reader;
 use crate::nvfuser::args::Args;
-use crate::nvfuser::value::Val;
+use crate::nvfuser::value::{Number, Val};
 use crate::program::{Fault, Made};
 
 /// The number of values that the call gives: the result, the logarithms of the sums, and the seed and offset of dropout.
@@ -33,27 +37,9 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         }
         [one, other] => operands.extend(one.or(other)),
     }
-    let number = |at: usize, name: &str| match args.get(behind + at, &[name]) {
-        Some(Val::Number(number, _)) => Ok(Some(number.float())),
-        None | Some(Val::Nothing) => Ok(None),
-        Some(_) => Err(Fault::form(format!("`{name}` is no known number"))),
-    };
-    if number(0, "dropout_p")?.is_some_and(|p| p != 0.0) {
-        let fault = Fault::form("draws random numbers, which other generators draw otherwise");
-        return Err(fault.help("leave out the dropout"));
-    }
-    let rank = r.draft.dims(operands[0]).len();
-    for axis in 0..rank {
-        // Batch axes are one in all three, the last one of queries is that of keys.
-        if axis + 2 < rank {
-            agree(r, (operands[0], axis), (operands[1], axis))?;
-            agree(r, (operands[0], axis), (operands[2], axis))?;
-        } else if axis + 1 == rank {
-            agree(r, (operands[0], axis), (operands[1], axis))?;
-        } else {
-            agree(r, (operands[1], axis), (operands[2], axis))?;
-        }
-    }
+    let number = |at: usize, name: &str| known(args, behind + at, name);
+    no_dropout(number(0, "dropout_p")?)?;
+    joined(r, &operands)?;
     let scale = number(2, "scale")?;
     let causal = number(1, "is_causal")?.is_some_and(|causal| causal != 0.0);
     let wide = r.draft.dtype(operands[0]).accumulate();
@@ -68,6 +54,205 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
     let made = b.value(&fusion::SDPA, &operands, &clauses)?;
     let mut values = vec![Val::Tensor(made)];
+    if r.wanted(1) {
+        let mut scores = scores(r, [operands[0], operands[1]], scale, causal)?;
+        if let Some(added) = operands.get(3) {
+            scores = added_to(r, scores, *added)?;
+        }
+        values.push(Val::Tensor(log_sum_exp(r, scores)?));
+    }
     values.resize(RESULTS, Val::Nothing);
     Ok(values)
+}
+
+/// A number that is known, if one is given.
+fn known(args: &Args<'_>, at: usize, name: &str) -> Made<Option<f64>> {
+    match args.get(at, &[name]) {
+        Some(Val::Number(number, _)) => Ok(Some(number.float())),
+        None | Some(Val::Nothing) => Ok(None),
+        Some(_) => Err(Fault::form(format!("`{name}` is no known number"))),
+    }
+}
+
+fn no_dropout(probability: Option<f64>) -> Made<()> {
+    if probability.is_some_and(|p| p != 0.0) {
+        let fault = Fault::form("draws random numbers, which other generators draw otherwise");
+        return Err(fault.help("leave out the dropout"));
+    }
+    Ok(())
+}
+
+/// Makes the extents of queries, keys and values one where they must be: batch axes, the last one of queries and keys, the one before of
+/// keys and values.
+fn joined(r: &mut Reader<'_>, operands: &[Value]) -> Made<()> {
+    let rank = r.draft.dims(operands[0]).len();
+    for axis in 0..rank {
+        if axis + 2 < rank {
+            agree(r, (operands[0], axis), (operands[1], axis))?;
+            agree(r, (operands[0], axis), (operands[2], axis))?;
+        } else if axis + 1 == rank {
+            agree(r, (operands[0], axis), (operands[1], axis))?;
+        } else {
+            agree(r, (operands[1], axis), (operands[2], axis))?;
+        }
+    }
+    Ok(())
+}
+
+/// The tensor with its last two axes exchanged.
+fn turned(r: &mut Reader<'_>, x: Value) -> Made {
+    let rank = r.draft.dims(x).len() as i64;
+    let Some(row) = rank.checked_sub(2).filter(|row| *row >= 0) else {
+        return Err(Fault::form("its operand has fewer than two axes"));
+    };
+    let dims: Vec<i64> = (0..row).chain([row + 1, row]).collect();
+    r.draft.permute(x, &dims)
+}
+
+/// `x` with every element times a number: `scale`, or one over the root of the extent of queries.
+fn scaled(r: &mut Reader<'_>, x: Value, scale: Option<f64>, embedding: Extent) -> Made {
+    let dtype = r.draft.dtype(x);
+    let factor = match (scale, embedding) {
+        (Some(scale), _) => r.typed(&Val::Number(Number::Float(scale), None), dtype)?,
+        (None, Extent::Static(n)) => {
+            let scale = 1.0 / (n as f64).sqrt();
+            r.typed(&Val::Number(Number::Float(scale), None), dtype)?
+        }
+        (None, named) => {
+            let length = r.typed(&Val::Extent(named), dtype)?;
+            r.draft.make(&fusion::RSQRT, &[length])?
+        }
+    };
+    r.draft.make(&fusion::MUL, &[x, factor])
+}
+
+/// The products of queries and keys, in the wide type, times the scale; -inf above the diagonal if `causal`.
+fn scores(r: &mut Reader<'_>, [query, key]: [Value; 2], scale: Option<f64>, causal: bool) -> Made {
+    let wide = r.draft.dtype(query).accumulate();
+    let embedding = r.extents(query).last().copied();
+    let embedding = embedding.ok_or_else(|| Fault::form("its query has no axes"))?;
+    let query = r.draft.cast(query, wide)?;
+    let key = r.draft.cast(key, wide)?;
+    let key = turned(r, key)?;
+    let products = r.draft.make(&fusion::MATMUL, &[query, key])?;
+    let scores = scaled(r, products, scale, embedding)?;
+    if !causal {
+        return Ok(scores);
+    }
+    let kept = super::shapes::triangle(r, scores, "le", 0)?;
+    let scalar = r.draft.ir.scalar(wide);
+    let least = r.draft.number(f64::NEG_INFINITY, scalar)?;
+    r.draft.make(&fusion::WHERE, &[kept, scores, least])
+}
+
+/// Scores and what a bias adds, or a mask leaves.
+fn added_to(r: &mut Reader<'_>, scores: Value, added: Value) -> Made {
+    let extents = r.extents(scores);
+    let rank = r.draft.dims(added).len();
+    let behind = extents.len().saturating_sub(rank);
+    let dims: Vec<i64> = (behind..extents.len()).map(|at| at as i64).collect();
+    let added = r.draft.broadcast(added, &dims, &extents)?;
+    let dtype = r.draft.dtype(scores);
+    if r.draft.dtype(added) != DType::I1 {
+        let added = r.draft.cast(added, dtype)?;
+        return r.draft.make(&fusion::ADD, &[scores, added]);
+    }
+    let scalar = r.draft.ir.scalar(dtype);
+    let least = r.draft.number(f64::NEG_INFINITY, scalar)?;
+    r.draft.make(&fusion::WHERE, &[added, scores, least])
+}
+
+/// `log(sum(exp(x)))` along the last axis, -inf where nothing is above -inf.
+fn log_sum_exp(r: &mut Reader<'_>, x: Value) -> Made {
+    let extents = r.extents(x);
+    let last = extents.len() as i64 - 1;
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("dims", &[last]), b.flag("keepdim")];
+    let greatest = b.value(&fusion::MAX, &[x], &clauses)?;
+    // What is subtracted is a number, also where every element is -inf.
+    let dtype = r.draft.dtype(x);
+    let scalar = r.draft.ir.scalar(dtype);
+    let least = r.draft.number(f64::NEG_INFINITY, scalar)?;
+    let zero = r.draft.number(0.0, scalar)?;
+    let empty = r.draft.builder().compare("eq", greatest, least)?;
+    let base = r.draft.make(&fusion::WHERE, &[empty, zero, greatest])?;
+    let spread = r.draft.expand(base, &extents)?;
+    let distance = r.draft.make(&fusion::SUB, &[x, spread])?;
+    let part = r.draft.make(&fusion::EXP, &[distance])?;
+    let mut b = r.draft.builder();
+    let clause = [b.ints("dims", &[last])];
+    let sum = b.value(&fusion::SUM, &[part], &clause)?;
+    let log = r.draft.make(&fusion::LOG, &[sum])?;
+    let mut b = r.draft.builder();
+    let clause = [b.ints("dims", &[last])];
+    let base = b.value(&fusion::SQUEEZE, &[base], &clause)?;
+    r.draft.make(&fusion::ADD, &[log, base])
+}
+
+/// The gradients of query, key and value. `p` are the parts of the softmax, which the logarithms of their sums give again.
+pub fn backward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let names = [
+        "grad_output",
+        "query",
+        "key",
+        "value",
+        "output",
+        "logsumexp",
+    ];
+    let mut given = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        given.push(args.tensor(at, &[*name])?);
+    }
+    let [grad, query, key, value, output, lse] = given[..] else {
+        return Err(Fault::form("has other than six tensors"));
+    };
+    no_dropout(known(args, 6, "dropout_p")?)?;
+    joined(r, &[query, key, value])?;
+    let rank = r.draft.dims(query).len();
+    for axis in 0..rank {
+        agree(r, (output, axis), (grad, axis))?;
+        if axis + 1 < rank {
+            agree(r, (query, axis), (grad, axis))?;
+            agree(r, (query, axis), (lse, axis))?;
+        }
+    }
+    let causal = known(args, 7, "is_causal")?.is_some_and(|causal| causal != 0.0);
+    let scale = known(args, 10, "scale")?;
+    let narrow = [query, key, value].map(|value| r.draft.dtype(value));
+    let wide = narrow[0].accumulate();
+    let embedding = r.extents(query).last().copied();
+    let embedding = embedding.ok_or_else(|| Fault::form("its query has no axes"))?;
+    let scores = scores(r, [query, key], scale, causal)?;
+    let extents = r.extents(scores);
+    let rows: Vec<i64> = (0..extents.len() as i64 - 1).collect();
+    let mut cast = Vec::new();
+    for tensor in [grad, query, key, value, output, lse] {
+        cast.push(r.draft.cast(tensor, wide)?);
+    }
+    let [grad, query, key, value, output, lse] = cast[..] else {
+        return Err(Fault::form("has other than six tensors"));
+    };
+    let lse = r.draft.broadcast(lse, &rows, &extents)?;
+    let below = r.draft.make(&fusion::SUB, &[scores, lse])?;
+    let p = r.draft.make(&fusion::EXP, &[below])?;
+    let p_turned = turned(r, p)?;
+    let of_value = r.draft.make(&fusion::MATMUL, &[p_turned, grad])?;
+    let value = turned(r, value)?;
+    let of_p = r.draft.make(&fusion::MATMUL, &[grad, value])?;
+    let product = r.draft.make(&fusion::MUL, &[grad, output])?;
+    let mut b = r.draft.builder();
+    let clause = [b.ints("dims", &[extents.len() as i64 - 1])];
+    let sum = b.value(&fusion::SUM, &[product], &clause)?;
+    let sum = r.draft.broadcast(sum, &rows, &extents)?;
+    let distance = r.draft.make(&fusion::SUB, &[of_p, sum])?;
+    let of_scores = r.draft.make(&fusion::MUL, &[p, distance])?;
+    let of_scores = scaled(r, of_scores, scale, embedding)?;
+    let of_query = r.draft.make(&fusion::MATMUL, &[of_scores, key])?;
+    let turned = turned(r, of_scores)?;
+    let of_key = r.draft.make(&fusion::MATMUL, &[turned, query])?;
+    let mut gradients = Vec::new();
+    for (gradient, dtype) in [of_query, of_key, of_value].into_iter().zip(narrow) {
+        gradients.push(Val::Tensor(r.draft.cast(gradient, dtype)?));
+    }
+    Ok(gradients)
 }

@@ -2,7 +2,7 @@
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
-use fuser_ir::types::DType;
+use fuser_ir::types::{DType, Dim};
 
 use super::{Config::*, one};
 use crate::nvfuser::Reader;
@@ -31,6 +31,30 @@ pub fn var_mean<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 pub fn var<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let [var, _] = moments(r, args)?;
     one(Ok(var))
+}
+
+/// Mean, sum of squared distances to it, and number of elements.
+pub fn welford<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let own = r.extents(x);
+    let dims = args.axes(1, &["dims", "axes"], own.len())?;
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("dims", &dims), b.int("correction", 0)];
+    let op = b.op(&fusion::VAR_MEAN, &[x], &clauses)?;
+    let [var, mean] = [0, 1].map(|at| r.draft.ir.result(op, at));
+    let reduced: Vec<Dim> = dims.iter().map(|at| Dim::new(own[*at as usize])).collect();
+    let kept = r.draft.dims(mean);
+    let mut b = r.draft.builder();
+    let clause = [b.shape("shape", &reduced)];
+    let count = b.value(&fusion::SIZE, &[], &clause)?;
+    let count = r.draft.cast(count, DType::I64)?;
+    let mut b = r.draft.builder();
+    let clause = [b.shape("shape", &kept)];
+    let count = b.value(&fusion::FULL, &[count], &clause)?;
+    let dtype = r.draft.dtype(var);
+    let factor = r.draft.cast(count, dtype)?;
+    let sum = r.draft.make(&fusion::MUL, &[var, factor])?;
+    Ok([mean, sum, count].map(Val::Tensor).into())
 }
 
 pub fn cast<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
@@ -143,4 +167,34 @@ pub fn is_pos_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>>
 
 pub fn is_neg_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     infinite(r, args, f64::NEG_INFINITY, false)
+}
+
+/// True where the sign bit is set: of -0 and of a NaN too.
+pub fn sign_bit<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let mut x = r.operands(&[args.value(0, &["arg"])?], Default)?[0];
+    let bits = match r.draft.dtype(x) {
+        DType::F64 => Some(DType::I64),
+        DType::F32 => Some(DType::I32),
+        _ => None,
+    };
+    if let Some(bits) = bits {
+        let mut b = r.draft.builder();
+        let clause = [b.dtype("to", bits)];
+        x = b.value(&fusion::BITCAST, &[x], &clause)?;
+    }
+    let scalar = r.draft.dtype(x);
+    let scalar = r.draft.ir.scalar(scalar);
+    let zero = r.draft.number(0.0, scalar)?;
+    one(Ok(r.draft.builder().compare("lt", x, zero)?))
+}
+
+/// True everywhere, as there are no complex numbers.
+pub fn is_real<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
+    let truth = r.draft.ir.scalar(DType::I1);
+    let truth = r.draft.number(1.0, truth)?;
+    let mut b = r.draft.builder();
+    let clause = [b.shape("shape", &dims)];
+    one(Ok(b.value(&fusion::FULL, &[truth], &clause)?))
 }

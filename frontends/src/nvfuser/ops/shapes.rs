@@ -313,11 +313,19 @@ pub fn iota<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 pub fn triu<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let diagonal = args.int(1, &["diagonal"], 0)?;
+    let dtype = r.draft.dtype(x);
+    let kept = triangle(r, x, "ge", diagonal)?;
+    let scalar = r.draft.ir.scalar(dtype);
+    let zero = r.draft.number(0.0, scalar)?;
+    one(r.draft.make(&fusion::WHERE, &[kept, x, zero]))
+}
+
+/// Truth values of the shape of `x`: true where the column less the row is `predicate` to `diagonal`.
+pub fn triangle(r: &mut Reader<'_>, x: Value, predicate: &str, diagonal: i64) -> Made {
     let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
     let Some(row) = dims.len().checked_sub(2) else {
         return Err(Fault::form("its operand has fewer than two axes"));
     };
-    let dtype = r.draft.dtype(x);
     let int = r.draft.ir.scalar(DType::I64);
     let mut b = r.draft.builder();
     let shape = &dims[row..];
@@ -332,12 +340,8 @@ pub fn triu<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
     let distance = b.value(&fusion::SUB, &[places[1], places[0]], &[])?;
     let diagonal = b.constant_int(diagonal, int)?;
-    let kept = b.compare("ge", distance, diagonal)?;
+    let kept = b.compare(predicate, distance, diagonal)?;
     let extents: Vec<Extent> = dims.iter().map(|dim| dim.extent).collect();
-    let kept = r
-        .draft
-        .broadcast(kept, &[row as i64, row as i64 + 1], &extents)?;
-    let scalar = r.draft.ir.scalar(dtype);
-    let zero = r.draft.number(0.0, scalar)?;
-    one(r.draft.make(&fusion::WHERE, &[kept, x, zero]))
+    r.draft
+        .broadcast(kept, &[row as i64, row as i64 + 1], &extents)
 }

@@ -1,0 +1,100 @@
+//! Random numbers: those of `fusion.uniform` and `fusion.normal`, which are not nvFuser's.
+//!
+//! A draw of a definition that states no seed takes its own from an input: `rng_seed` and `rng_offset` are inputs where a draw needs
+//! them first, and each such draw goes on behind the one before.
+
+use fuser_dialects::fusion;
+use fuser_ir::Value;
+use fuser_ir::def::OpDef;
+use fuser_ir::types::{DType, Dim};
+
+use super::one;
+use crate::nvfuser::Reader;
+use crate::nvfuser::args::Args;
+use crate::nvfuser::value::{Number, Val};
+use crate::program::{Fault, Made};
+
+const SEED: &str = "rng_seed";
+const OFFSET: &str = "rng_offset";
+
+pub fn uniform<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let (low, high) = (args.value(0, &["minval"])?, args.value(1, &["maxval"])?);
+    let made = shaped(r, &fusion::UNIFORM, args)?;
+    let low = r.typed(low, made.1)?;
+    let high = r.typed(high, made.1)?;
+    let width = r.draft.make(&fusion::SUB, &[high, low])?;
+    one(moved(r, made.0, width, low))
+}
+
+pub fn normal<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let (mean, deviation) = (args.value(0, &["mean"])?, args.value(1, &["std"])?);
+    let made = shaped(r, &fusion::NORMAL, args)?;
+    let mean = r.typed(mean, made.1)?;
+    let deviation = r.typed(deviation, made.1)?;
+    one(moved(r, made.0, deviation, mean))
+}
+
+pub fn uniform_like<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    one(like(r, &fusion::UNIFORM, args))
+}
+
+pub fn normal_like<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    one(like(r, &fusion::NORMAL, args))
+}
+
+/// Numbers of the stated shape and type, and the type.
+fn shaped<'s>(r: &mut Reader<'s>, def: &'static OpDef, args: &Args<'s>) -> Made<(Value, DType)> {
+    let shape: Option<Vec<_>> = args.shape(2, &["shape"])?.into_iter().collect();
+    let shape = shape.ok_or_else(|| Fault::form("leaves an extent open (-1)"))?;
+    let dims: Vec<Dim> = shape.into_iter().map(|e| Dim::new(r.root(e))).collect();
+    let dtype = args.dtype(usize::MAX, &["dtype"])?.unwrap_or(DType::F32);
+    Ok((drawn(r, def, args, &dims, dtype)?, dtype))
+}
+
+/// Numbers of the operand's shape and type.
+fn like<'s>(r: &mut Reader<'s>, def: &'static OpDef, args: &Args<'s>) -> Made {
+    let x = args.tensor(0, &["arg"])?;
+    let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
+    let dtype = r.draft.dtype(x);
+    drawn(r, def, args, &dims, dtype)
+}
+
+fn drawn<'s>(
+    r: &mut Reader<'s>,
+    def: &'static OpDef,
+    args: &Args<'s>,
+    dims: &[Dim],
+    dtype: DType,
+) -> Made {
+    let state = [SEED, OFFSET].map(|name| match args.get(usize::MAX, &[name]) {
+        None | Some(Val::Nothing) => None,
+        Some(value) => Some(value.clone()),
+    });
+    let [seed, offset] = match state {
+        [Some(seed), Some(offset)] => [r.typed(&seed, DType::I64)?, r.typed(&offset, DType::I64)?],
+        [None, None] => next(r)?,
+        _ => {
+            return Err(Fault::form(
+                "has `rng_seed` without `rng_offset`, or that without it",
+            ));
+        }
+    };
+    let mut b = r.draft.builder();
+    let clauses = [b.shape("shape", dims), b.dtype("of", dtype)];
+    Ok(b.value(def, &[seed, offset], &clauses)?)
+}
+
+/// Seed and offset of a draw that states none.
+fn next(r: &mut Reader<'_>) -> Made<[Value; 2]> {
+    let [seed, offset] = r.random_inputs([SEED, OFFSET]);
+    let number = Val::Number(Number::Int(r.draws), None);
+    r.draws += 1;
+    let behind = r.typed(&number, DType::I64)?;
+    Ok([seed, r.draft.make(&fusion::ADD, &[offset, behind])?])
+}
+
+/// `x * factor + start`
+fn moved(r: &mut Reader<'_>, x: Value, factor: Value, start: Value) -> Made {
+    let x = r.draft.make(&fusion::MUL, &[x, factor])?;
+    r.draft.make(&fusion::ADD, &[x, start])
+}

@@ -1,0 +1,193 @@
+//! Every op of nvFuser's Python frontend: a definition of each, with the results of PyTorch, imported, interpreted, compiled and run;
+//! and the page that says so.
+//!
+//! `nvfuser_ops/` holds the definitions, a file for each group (`nvfuser_ops.py` writes them). `FUSER_UPDATE_DOCS=1` writes
+//! `docs/nvfuser.md` anew.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fuser::compile::{self, CompileOptions, Target};
+use fuser::session::{Loaded, Session};
+use fuser_codegen::lower::Emission;
+use fuser_frontends::Format;
+use fuser_ir::print::{PrintOptions, print};
+
+use super::{agrees, load, session, texts};
+
+/// A definition of one op.
+struct Definition {
+    group: String,
+    op: String,
+    text: String,
+}
+
+/// The outcome of one.
+enum Found {
+    Runs {
+        /// The ops of the program.
+        ops: Vec<String>,
+        /// The number of elements that agree with PyTorch.
+        compared: usize,
+        /// True if something is to be computed.
+        kernels: bool,
+    },
+    /// The advice.
+    Refused(String),
+}
+
+fn definitions() -> Vec<Definition> {
+    const HEAD: &str = "def nvfuser_fusion_";
+    let mut found = Vec::new();
+    for (file, text) in texts("tests/importing/nvfuser_ops") {
+        for part in text.split(HEAD).skip(1) {
+            let (op, _) = part.split_once('(').unwrap();
+            found.push(Definition {
+                group: file.trim_end_matches(".py").to_owned(),
+                op: op.to_owned(),
+                text: format!("{HEAD}{part}"),
+            });
+        }
+    }
+    found
+}
+
+/// The ops of a program, each once; constants are none of interest.
+fn ops(loaded: &Loaded) -> Vec<String> {
+    let text = print(&loaded.ir, loaded.module, &PrintOptions::default());
+    let mut found: Vec<String> = Vec::new();
+    for part in text.split("fusion.").skip(1) {
+        let name = part
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .next();
+        let name = name.unwrap().to_owned();
+        if name != "constant" && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Compiles a program for a GPU; true if it has kernels.
+fn ptx(session: &Session, definition: &Definition) -> bool {
+    let name = &definition.op;
+    let loaded = load(session, Format::NvFuser, name, &definition.text);
+    let Loaded { mut ir, module, .. } = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let target = Target::by_name("a100").unwrap();
+    let options = CompileOptions {
+        target,
+        ..CompileOptions::default()
+    };
+    let lowered = compile::lower(&mut ir, module, &options);
+    lowered.unwrap_or_else(|found| panic!("{name}: {found:?}"));
+    let code = compile::emit(&ir, module, &target, Emission::Assembly);
+    let code = code.unwrap_or_else(|found| panic!("{name}: {found:?}"));
+    code.contains(".entry")
+}
+
+fn found(session: &Session, definition: &Definition, wrong: &mut String) -> Found {
+    let Definition { op, text, .. } = definition;
+    let loaded = load(session, Format::NvFuser, op, text);
+    if text.contains("# refused") {
+        let told = loaded.err().unwrap_or_else(|| panic!("{op} is read"));
+        assert!(told.contains(&format!("`fd.ops.{op}`")), "{told}");
+        let help = told.lines().find_map(|line| line.strip_prefix("help: "));
+        return Found::Refused(help.unwrap_or_else(|| panic!("{told}")).to_owned());
+    }
+    let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let (compared, beyond) = agrees(session, op, &loaded, text, "#");
+    assert!(compared > 0, "{op}: nothing is compared");
+    *wrong += &beyond;
+    Found::Runs {
+        ops: ops(&loaded),
+        // Half of them are the CPU's.
+        compared: compared / 2,
+        kernels: ptx(session, definition),
+    }
+}
+
+const HEAD: &str = "# The ops of nvFuser
+
+<!-- Written by a test that imports, interprets, compiles and runs a definition of each op; `FUSER_UPDATE_DOCS=1 cargo test --test main importing::ops` writes it anew. -->
+
+Every op of `fd.ops`, the Python frontend of nvFuser, as [`--import=nvfuser-python`](importing.md#nvfuser) reads it. *Here* are the ops of the
+dialect that its definition in `tests/importing/nvfuser_ops/` becomes, constants aside; how operands are promoted is in importing.md.
+*Interpreter* and *CPU*: so many elements agree with those of PyTorch (random numbers: with Philox 4x32-10 in NumPy). *PTX*: compiled for sm_80.
+A test holds all of it to be so. What the ops here are tested with besides, [testing.md](testing.md) tells.
+";
+
+/// The page.
+fn page(all: &[(Definition, Found)]) -> String {
+    let mut page = HEAD.to_owned();
+    let mut group = "";
+    let mut refused = String::new();
+    for (definition, found) in all {
+        let Definition { op, group: own, .. } = definition;
+        if *own != group {
+            group = own;
+            let (first, rest) = group.split_at(1);
+            page += &format!("\n## {}{rest}\n\n", first.to_uppercase());
+            page += "| op | here | interpreter | CPU | PTX | tests |\n|---|---|---|---|---|---|\n";
+        }
+        match found {
+            Found::Runs {
+                ops,
+                compared,
+                kernels,
+            } => {
+                let ops = match ops.is_empty() {
+                    true => "its operand".to_owned(),
+                    false => format!("`{}`", ops.join("`, `")),
+                };
+                let ptx = match kernels {
+                    true => "yes",
+                    false => "no kernel: nothing moves",
+                };
+                let tests = tests(op);
+                page += &format!(
+                    "| `{op}` | {ops} | {compared} agree | {compared} agree | {ptx} | {tests} |\n"
+                );
+            }
+            Found::Refused(help) => {
+                page += &format!("| `{op}` | refused | none | none | none | the refusal |\n");
+                refused += &format!("- `{op}`: {help}.\n");
+            }
+        }
+    }
+    page + "\n## What is refused, and why\n\n" + &refused
+}
+
+/// The texts that hold an op to PyTorch's results, beside its own definition.
+fn tests(op: &str) -> String {
+    let used = format!("fd.ops.{op}(");
+    let texts = texts("tests/importing/nvfuser").into_iter();
+    let names = texts.filter(|(_, text)| text.contains(&used));
+    let names: Vec<String> = names.map(|(name, _)| format!("`{name}`")).collect();
+    match names.is_empty() {
+        true => "its definition".to_owned(),
+        false => format!("its definition, {}", names.join(", ")),
+    }
+}
+
+#[test]
+fn every_op_of_nvfuser_is_read_and_runs_or_is_refused_with_a_reason() {
+    let session = session();
+    let mut wrong = String::new();
+    let mut all = Vec::new();
+    for definition in definitions() {
+        let found = found(&session, &definition, &mut wrong);
+        all.push((definition, found));
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    let known: BTreeSet<&str> = fuser_frontends::nvfuser::op_names().collect();
+    let tried: BTreeSet<&str> = all.iter().map(|(d, _)| d.op.as_str()).collect();
+    assert_eq!(known, tried);
+    let page = page(&all);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/nvfuser.md");
+    if std::env::var_os("FUSER_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let same = std::fs::read_to_string(&path).unwrap_or_default() == page;
+    assert!(same, "{}: run with FUSER_UPDATE_DOCS=1", path.display());
+    println!("count: {} ops of nvFuser", all.len());
+}
