@@ -198,21 +198,15 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
         ),
         (
             "refused_scatter",
-            ":13:10:",
+            ":15:10:",
             "`stablehlo.scatter`",
-            "`iota`",
+            "`multiply`, `maximum`",
         ),
         (
             "refused_sort",
-            ":7:10:",
+            ":8:12:",
             "`stablehlo.sort`",
-            "outside of the program",
-        ),
-        (
-            "refused_top_k",
-            ":3:25:",
-            "`chlo.top_k`",
-            "outside of the program",
+            "`LT` and `GT` of one operand",
         ),
         (
             "refused_type",
@@ -263,6 +257,33 @@ fn names_and_places_of_the_text_are_kept() {
     );
     assert!(printed.contains("\"texts.py\":"), "{printed}");
     assert!(printed.contains("dot_general"), "{printed}");
+}
+
+#[test]
+fn calls_of_top_k_are_read_as_the_op_that_they_were_before() {
+    let session = session();
+    let text = |callee: &str, largest: bool| {
+        format!(
+            "func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {{
+  %0:2 = stablehlo.custom_call @{callee}(%x) {{mhlo.attributes = {{k = 2 : i64, largest = {largest}}}, mhlo.version = 1 : i64}} : (tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>)
+  return %0#0, %0#1 : tensor<2x2xf32>, tensor<2x2xi32>
+}}
+// in: 1 4 2 3 -1 -4 -2 -3
+// out: 4 3 -1 -2
+// out: 1 3 0 2
+"
+        )
+    };
+    let read = text("mhlo.topk", true);
+    let loaded = load(&session, Format::StableHlo, "f.mlir", &read);
+    let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let (compared, wrong) = agrees(&session, "f.mlir", &loaded, &read, "//");
+    assert_eq!((compared, wrong.as_str()), (16, ""));
+    for refused in [text("mhlo.topk", false), text("erf", true)] {
+        let told = load(&session, Format::StableHlo, "f.mlir", &refused).err();
+        let told = told.unwrap_or_else(|| panic!("{refused}"));
+        assert!(told.contains("f.mlir:2:10: error: [FIR1102]"), "{told}");
+    }
 }
 
 /// `text` with the sizes of the program of issue 2473 made small.
@@ -402,10 +423,15 @@ fn what_is_exported_and_imported_again_gives_the_same_results() {
     let known = [
         "fusion.argmax",
         "fusion.argmin",
+        "fusion.argsort",
         "fusion.cummax",
         "fusion.cumprod",
         "fusion.cumsum",
+        "fusion.index_put",
+        "fusion.scatter",
+        "fusion.sort",
         "fusion.take_along",
+        "fusion.topk",
     ];
     assert!(
         refused.iter().all(|op| known.contains(&op.as_str())),

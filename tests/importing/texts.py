@@ -309,9 +309,51 @@ def constants(x):
     return x * table + np.float32(np.inf), jnp.arange(4), jnp.linspace(0, 1, 5), jnp.eye(3), jnp.triu(x), jnp.full((2, 2), 7), jnp.zeros((0, 2)), x * jnp.pi
 
 
-@program((8,))
-def refused_sort(x):
-    return jnp.sort(x)
+@program((3, 7), (5, 4), ((6,), i32), ((6,), boolean))
+def sorts(x, y, i, b):
+    return jnp.sort(x, 1), jnp.argsort(x, 1), jnp.sort(y, 0, descending=True), jnp.argsort(y, 0, descending=True), jnp.sort(i), jnp.argsort(b)
+
+
+@program((3, 7), (3, 7), ((3, 7), i32))
+def sorts_of_pairs(x, y, i):
+    return *lax.sort_key_val(x, y, dimension=1), *lax.sort((i, x, y), dimension=0, num_keys=1), jnp.median(x.astype(jnp.bfloat16), axis=1)
+
+
+@program((3, 7), ((4, 5), i32))
+def greatest(x, i):
+    return *lax.top_k(x, 3), *lax.top_k(i, 5), *lax.top_k(x[0], 1)
+
+
+@program((5, 3), ((4,), i32), (4, 3), (5, 4), ((), i32), (3,))
+def scatters(x, i, u, v, k, w):
+    y = x.T
+    return (
+        x.at[i].set(u), x.at[i].add(u), x.at[i].mul(u), x.at[i].max(u), x.at[i].min(u, mode="drop"), x.at[k].set(w), x.at[2].add(w),
+        y.at[:, i].add(u.T), v.at[jnp.array([3, 0, 1, 2, 4])].set(v), x.at[i - 2].subtract(u),
+    )
+
+
+@program((5, 4), ((3,), i32), ((3,), i32), (3,), (2, 2), (2, 4), ((5, 4), boolean), ((3,), boolean))
+def scatters_at_several_axes(x, i, j, u, v, w, b, c):
+    return (
+        x.at[i, j].add(u), x.at[j, i + 1].max(u), x.at[1:3].set(w), x.at[1:3, ::2].mul(v), x.at[2, 1:3].add(v[0]), x.at[::-2].add(1.5),
+        x.at[jnp.array([[0, 1], [2, 4]])].min(0.25), b.at[i, j].set(c), jnp.zeros((2, 3, 4)).at[:, jnp.array([1, 0, 1]), j].add(u),
+    )
+
+
+@program((5, 4), ((3,), i32), ((5, 2), i32), ((4,), i32))
+def scatters_of_gradients(x, i, along, one):
+    rows = jax.grad(lambda x: (jnp.take(x, i, axis=0) ** 2).sum())(x)
+    columns = jax.grad(lambda x: (x[:, i] * x[0, 1]).sum())(x)
+    picked = jax.grad(lambda x: (jnp.take_along_axis(x, along, axis=1) ** 3).sum())(x)
+    batches = jax.vmap(lambda row, k: row.at[k].set(9.0))(x.T, one)
+    pairs = jax.vmap(lambda row, k: lax.dynamic_update_slice(row, row[:2] * 2, (k,)))(x.T, one)
+    return rows, columns, picked, batches, pairs
+
+
+@program((3, 5), (3, 5))
+def refused_sort(x, y):
+    return jnp.lexsort((x, y))
 
 
 @program((8,))
@@ -331,12 +373,7 @@ def refused_random(x):
 
 @program((8, 2), ((3,), i32))
 def refused_scatter(x, i):
-    return x.at[i].add(1.0)
-
-
-@program((8,))
-def refused_top_k(x):
-    return lax.top_k(x, 3)
+    return x.at[i].apply(jnp.sin)
 
 
 @program((8,))

@@ -32,17 +32,15 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let [axis] = axes.as_slice() else {
         return Err(other("indexes several axes at once"));
     };
-    let vector = field("index_vector_dim")?;
-    let [vector] = vector.as_slice() else {
-        return Err(other("has no `index_vector_dim`"));
-    };
+    // What is 0 is not printed.
+    let vector = field("index_vector_dim")?.first().copied().unwrap_or(0);
     let numbers = Numbers {
         offsets: field("offset_dims")?,
         collapsed: field("collapsed_slice_dims")?,
         operand_batch: field("operand_batching_dims")?,
         index_batch: field("start_indices_batching_dims")?,
         axis: *axis,
-        vector: *vector,
+        vector,
     };
     let sizes = r.ints(&["slice_sizes"])?;
     let (x, indices) = (r.operand(0)?, r.operand(1)?);
@@ -84,7 +82,7 @@ fn scalars(draft: &mut Draft, indices: Value, vector: i64) -> Made {
 }
 
 /// Indices of a type that `take` reads.
-fn ranged(draft: &mut Draft, indices: Value) -> Made {
+pub fn ranged(draft: &mut Draft, indices: Value) -> Made {
     match draft.dtype(indices) {
         DType::I32 | DType::I64 => Ok(indices),
         _ => draft.cast(indices, DType::I64),
@@ -173,7 +171,7 @@ fn start(draft: &mut Draft, start: Value, length: i64, size: i64) -> Made {
 }
 
 /// 0, 1, ... `length - 1`.
-fn count(draft: &mut Draft, length: i64) -> Made {
+pub fn count(draft: &mut Draft, length: i64) -> Made {
     let mut b = draft.builder();
     let clauses = [
         b.int("dim", 0),

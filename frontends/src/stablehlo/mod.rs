@@ -5,7 +5,7 @@
 //! | `lex.rs`, `grammar.lalrpop`, `ast.rs`, `parse.rs` | text to syntax tree |
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
-//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs` | ops that are more than a row |
+//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs` | ops that are more than a row |
 //! | `export.rs` | a program to text |
 //!
 //! An op that fails is told once; what depends on it is passed over.
@@ -19,7 +19,9 @@ mod op;
 mod ops;
 mod parse;
 mod reduce;
+mod scatter;
 mod shape;
+mod sort;
 
 use std::collections::HashMap;
 

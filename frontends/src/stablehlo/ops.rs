@@ -7,7 +7,7 @@ use fuser_ir::{AttrKind, Value, float, parse};
 
 use super::ast::{Attr, Item};
 use super::op::Reading;
-use super::{Importer, dot, index, reduce, shape};
+use super::{Importer, dot, index, reduce, scatter, shape, sort};
 use crate::codes::UNSUPPORTED;
 use crate::program::{Fault, Made};
 
@@ -77,7 +77,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("cosh", Same(&fusion::COSH)),
     ("cosine", Same(&fusion::COS)),
     ("count_leading_zeros", Refused(COMPOSE)),
-    ("custom_call", Refused(OUTSIDE)),
+    ("custom_call", By(sort::custom_call)),
     ("digamma", Refused(OUTSIDE)),
     ("divide", Same(&fusion::DIV)),
     ("dot", By(dot::dot)),
@@ -164,10 +164,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("round_nearest_afz", By(round_away)),
     ("round_nearest_even", Same(&fusion::ROUND)),
     ("rsqrt", Same(&fusion::RSQRT)),
-    (
-        "scatter",
-        Refused("`select` over `compare` with an `iota`, where the axis is short"),
-    ),
+    ("scatter", By(scatter::scatter)),
     ("select", By(select)),
     ("select_and_scatter", Refused(OUTSIDE)),
     ("send", Refused(OUTSIDE)),
@@ -178,13 +175,13 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("sine", Same(&fusion::SIN)),
     ("sinh", Same(&fusion::SINH)),
     ("slice", By(shape::slice)),
-    ("sort", Refused(OUTSIDE)),
+    ("sort", By(sort::sort)),
     ("sqrt", Same(&fusion::SQRT)),
     ("square", By(square)),
     ("subtract", Same(&fusion::SUB)),
     ("tan", Same(&fusion::TAN)),
     ("tanh", Same(&fusion::TANH)),
-    ("top_k", Refused(OUTSIDE)),
+    ("top_k", By(sort::top_k)),
     ("transpose", By(shape::transpose)),
     ("triangular_solve", Refused(OUTSIDE)),
     ("tuple", Refused("lower the program without tuples")),

@@ -10,7 +10,7 @@ use fuser_ir::def::OpDef;
 use fuser_ir::types::DType;
 
 use super::Importer;
-use super::ast::{Block, Item, Param};
+use super::ast::{Block, Item, Op, Param};
 use super::op::{self, Reading};
 use super::ops::one;
 use super::shape::lengths;
@@ -187,15 +187,25 @@ fn body(r: &Reading<'_>) -> Made<Vec<String>> {
         let letter = if at < count { "a" } else { "b" };
         names.insert(r.text(*name), format!("{letter}{}", at % count.max(1)));
     }
-    expressions(r, block, names)
+    expressions(r, block, names, HELP)
 }
 
-fn expressions<'s>(
+/// The expressions that a body of two arguments gives, `a0` and `b0`.
+pub fn pair(r: &Reading<'_>, help: &'static str) -> Made<Vec<String>> {
+    let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    let letters = ["a0", "b0"].map(str::to_owned);
+    let args = block.args.iter().map(|(name, _)| r.text(*name));
+    expressions(r, block, args.zip(letters).collect(), help)
+}
+
+/// The expressions that a block gives, in `names` for its arguments.
+pub fn expressions<'s>(
     r: &Reading<'s>,
     block: &'s Block,
     mut names: HashMap<&'s str, String>,
+    help: &'static str,
 ) -> Made<Vec<String>> {
-    let large = || Fault::form("has a body of many ops").help(HELP);
+    let large = || Fault::form("has a body of many ops").help(help);
     if block.ops.len() > MAX_BODY {
         return Err(large());
     }
@@ -208,15 +218,11 @@ fn expressions<'s>(
             .map(|operand| names.get(r.text(operand)).map(String::as_str))
             .collect();
         let operands =
-            operands.ok_or_else(|| Fault::form("has a body that uses other values").help(HELP))?;
+            operands.ok_or_else(|| Fault::form("has a body that uses other values").help(help))?;
         if name == "return" {
             return Ok(operands.into_iter().map(str::to_owned).collect());
         }
-        let word = inner.items.iter().find_map(|item| match item {
-            Item::Word(word) => Some(format!(".{}", r.text(*word))),
-            _ => None,
-        });
-        let text = format!("{name}{}({})", word.unwrap_or_default(), operands.join(","));
+        let text = format!("{}({})", called(r, inner, name), operands.join(","));
         if text.len() > MAX_EXPRESSION {
             return Err(large());
         }
@@ -225,6 +231,43 @@ fn expressions<'s>(
         }
     }
     Err(Fault::form("has a body without an end"))
+}
+
+/// The name of an op in expressions: `compare.LT`, with `TOTALORDER` where that is its order; `zero` and `nan` for these constants.
+fn called(r: &Reading<'_>, inner: &Op, name: &str) -> String {
+    let words = inner.items.iter().filter_map(|item| match item {
+        Item::Word(word) => Some(r.text(*word)),
+        _ => None,
+    });
+    let mut kept: Vec<&str> = words
+        .enumerate()
+        .filter(|(at, word)| *at == 0 || *word == "TOTALORDER")
+        .map(|(_, word)| word)
+        .collect();
+    for key in ["comparison_direction", "compare_type"] {
+        let attr = op::attr(r.source, inner, key).and_then(op::atom);
+        let text = attr.map_or("", |span| r.text(span).trim_end_matches('>'));
+        let word = text.split(' ').next_back().unwrap_or("");
+        if key == "comparison_direction" || word == "TOTALORDER" {
+            kept.extend(Some(word).filter(|word| !word.is_empty()));
+        }
+    }
+    if name != "constant" {
+        let words = kept.iter().map(|word| format!(".{word}"));
+        return words.fold(name.to_owned(), |name, word| name + &word);
+    }
+    let plain = inner.items.iter().find_map(|item| match item {
+        Item::Attr(attr) => op::atom(attr),
+        _ => None,
+    });
+    let value = plain.or_else(|| op::attr(r.source, inner, "value").and_then(op::atom));
+    match value.map_or("", |span| r.text(span)) {
+        "dense<0.000000e+00>" => "zero".to_owned(),
+        "dense<0x7E00>" | "dense<0x7FC0>" | "dense<0x7FC00000>" | "dense<0x7FF8000000000000>" => {
+            "nan".to_owned()
+        }
+        text => format!("constant.{text}"),
+    }
 }
 
 /// The op of a body of two results, a value and its index, as `jnp.argmax` and `jnp.argmin` write it: the first of equal elements wins, and a

@@ -8,14 +8,16 @@ module @jit_refused_scatter attributes {mhlo.num_partitions = 1 : i32, mhlo.num_
     %3 = stablehlo.add %arg1, %2 : tensor<3xi32>
     %4 = stablehlo.select %1, %3, %arg1 : tensor<3xi1>, tensor<3xi32>
     %5 = stablehlo.broadcast_in_dim %4, dims = [0] : (tensor<3xi32>) -> tensor<3x1xi32>
-    %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %6 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<3x2xf32>
-    %7 = "stablehlo.scatter"(%arg0, %5, %6) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %7 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<3x2xf32>
+    %8 = "stablehlo.scatter"(%arg0, %5, %7) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
     ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
-      %8 = stablehlo.add %arg2, %arg3 : tensor<f32>
-      stablehlo.return %8 : tensor<f32>
+      %9 = stablehlo.sine %arg2 : tensor<f32>
+      stablehlo.return %9 : tensor<f32>
     }) : (tensor<8x2xf32>, tensor<3x1xi32>, tensor<3x2xf32>) -> tensor<8x2xf32>
-    return %7 : tensor<8x2xf32>
+    return %8 : tensor<8x2xf32>
   }
 }
 

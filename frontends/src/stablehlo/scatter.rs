@@ -1,0 +1,403 @@
+//! Scatters: updates that are put at indices which are data, as `x.at[i].set(u)` and its like write them, and gradients of gathers.
+//!
+//! What lies outside is put nowhere, as with `fusion.index_put`; of a window that is not wholly inside, nothing is, as in XLA.
+
+use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_ir::Value;
+use fuser_ir::types::DType;
+
+use super::Importer;
+use super::index::{count, ranged};
+use super::op::Reading;
+use super::ops::one;
+use super::reduce;
+use super::shape::{extents, lengths};
+use crate::program::{Draft, Fault, Made};
+
+const HELP: &str = "scatters are read where windows are whole along the axes that are not indexed, and bodies are `add`, `subtract`, `multiply`, `maximum`, `minimum` or the update";
+
+/// No word of an op: the updates are added with their sign turned.
+const SUBTRACT: &str = "subtract";
+
+/// The dimension numbers of a scatter.
+struct Numbers {
+    /// Axes of the updates that lie along axes of the operand.
+    windows: Vec<usize>,
+    /// Axes of the operand that no axis of the updates lies along.
+    inserted: Vec<usize>,
+    /// Axes of the operand that go along with axes of the indices.
+    batch: Vec<usize>,
+    /// These axes of the indices.
+    index_batch: Vec<usize>,
+    /// The axes of the operand that are indexed, one for each part of an index.
+    axes: Vec<usize>,
+    /// The axis of the indices that holds the parts.
+    vector: usize,
+}
+
+impl Numbers {
+    fn of(r: &Reading<'_>) -> Made<Self> {
+        let field = |name: &str| -> Made<Vec<usize>> {
+            let numbers = r.field(&["scatter_dimension_numbers", "dimension_numbers"], name)?;
+            let axes = numbers.into_iter().map(usize::try_from);
+            let axes: Result<Vec<usize>, _> = axes.collect();
+            axes.map_err(|_| Fault::form(format!("has a negative axis in `{name}`")))
+        };
+        Ok(Self {
+            windows: field("update_window_dims")?,
+            inserted: field("inserted_window_dims")?,
+            batch: field("input_batching_dims")?,
+            index_batch: field("scatter_indices_batching_dims")?,
+            axes: field("scatter_dims_to_operand_dims")?,
+            vector: field("index_vector_dim")?.first().copied().unwrap_or(0),
+        })
+    }
+}
+
+/// A scatter whose numbers fit its operands.
+struct Scatter {
+    dest: Value,
+    updates: Value,
+    /// The parts of the indices, one for each indexed axis, each of the shape of `places`.
+    parts: Vec<Value>,
+    /// The shape of the indices without their parts.
+    places: Vec<i64>,
+    /// The axes of the updates that go along with those.
+    scattered: Vec<usize>,
+    /// The axis of the updates along each axis of the operand.
+    window: Vec<Option<usize>>,
+    numbers: Numbers,
+    combine: &'static str,
+}
+
+/// `stablehlo.scatter`
+pub fn scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let [dest, indices, mut updates] = r.operands[..] else {
+        return Err(Fault::form("scatters into several tensors at once").help(HELP));
+    };
+    let mut combine = combine(im, r, dest)?;
+    let draft = &mut im.draft;
+    if combine == SUBTRACT {
+        (combine, updates) = ("add", draft.make(&fusion::NEG, &[updates])?);
+    }
+    let numbers = Numbers::of(r)?;
+    let scatter = Scatter::of(draft, [dest, indices, updates], numbers, combine)?;
+    match scatter.along(draft)? {
+        Some(made) => Ok(vec![made]),
+        None => one(scatter.put(draft)),
+    }
+}
+
+/// The word for what becomes of an element and its update.
+fn combine(im: &Importer<'_>, r: &Reading<'_>, dest: Value) -> Made<&'static str> {
+    let bodies = reduce::pair(r, HELP)?;
+    let [body] = bodies.as_slice() else {
+        return Err(Fault::form("has a body of several results").help(HELP));
+    };
+    let truth = im.draft.dtype(dest) == DType::I1;
+    let named = |name: &str| *body == format!("{name}(a0,b0)") || *body == format!("{name}(b0,a0)");
+    let known: [(&str, &'static str, bool); 8] = [
+        ("add", "max", true),
+        ("or", "max", true),
+        ("multiply", "min", true),
+        ("and", "min", true),
+        ("add", "add", false),
+        ("multiply", "mul", false),
+        ("maximum", "max", truth),
+        ("minimum", "min", truth),
+    ];
+    match body.as_str() {
+        "b0" => return Ok("set"),
+        "subtract(a0,b0)" => return Ok(SUBTRACT),
+        _ => {}
+    }
+    let found = known
+        .into_iter()
+        .find(|(name, _, of)| *of == truth && named(name));
+    found.map(|(_, word, _)| word).ok_or_else(|| {
+        let shown: String = body.chars().take(60).collect();
+        Fault::form(format!("combines by `{shown}`")).help(HELP)
+    })
+}
+
+impl Scatter {
+    fn of(
+        draft: &mut Draft,
+        [dest, indices, updates]: [Value; 3],
+        numbers: Numbers,
+        combine: &'static str,
+    ) -> Made<Self> {
+        let wrong = || Fault::form("has axes that do not fit its operands").help(HELP);
+        let rank = lengths(draft, dest).len();
+        let own = lengths(draft, updates);
+        let listed = [&numbers.inserted, &numbers.batch, &numbers.axes];
+        let inside = listed.into_iter().flatten().all(|axis| *axis < rank);
+        if !inside || numbers.windows.iter().any(|at| *at >= own.len()) || numbers.axes.is_empty() {
+            return Err(wrong());
+        }
+        let mut windows = numbers.windows.iter().copied();
+        let alone = |axis: &usize| numbers.inserted.contains(axis) || numbers.batch.contains(axis);
+        let mut window = Vec::with_capacity(rank);
+        for axis in 0..rank {
+            window.push(match alone(&axis) {
+                true => None,
+                false => Some(windows.next().ok_or_else(wrong)?),
+            });
+        }
+        let scattered = (0..own.len()).filter(|at| !numbers.windows.contains(at));
+        let scattered: Vec<usize> = scattered.collect();
+        let (parts, places) = parts(draft, indices, &numbers)?;
+        let fits = scattered
+            .iter()
+            .map(|at| own[*at])
+            .eq(places.iter().copied());
+        let batches = numbers.batch.len() == numbers.index_batch.len()
+            && numbers
+                .index_batch
+                .iter()
+                .all(|at| *at <= places.len() && *at != numbers.vector);
+        if !fits || !batches || windows.next().is_some() {
+            return Err(wrong());
+        }
+        Ok(Self {
+            dest,
+            updates,
+            parts,
+            places,
+            scattered,
+            window,
+            numbers,
+            combine,
+        })
+    }
+
+    /// `fusion.scatter`, where every axis but the one that is indexed goes along with one of the indices: the gradient of `take_along_axis`.
+    fn along(&self, draft: &mut Draft) -> Made<Option<Value>> {
+        let rank = self.window.len();
+        let numbers = &self.numbers;
+        let [axis] = numbers.axes.as_slice() else {
+            return Ok(None);
+        };
+        let simple = numbers.windows.is_empty()
+            && numbers.inserted == [*axis]
+            && numbers.batch.len() + 1 == rank
+            && self.places.len() <= rank;
+        if !simple {
+            return Ok(None);
+        }
+        let batches = self.batches();
+        let free: Vec<usize> = (0..self.places.len())
+            .filter(|at| !batches.contains(at))
+            .collect();
+        let mut order = Vec::new();
+        for own in 0..rank {
+            match numbers.batch.iter().position(|batch| *batch == own) {
+                Some(pair) => order.push(batches[pair] as i64),
+                None => order.extend(free.iter().map(|at| *at as i64)),
+            }
+        }
+        let mut arranged = Vec::new();
+        for value in [self.parts[0], self.updates] {
+            let value = draft.permute(value, &order)?;
+            let mut shape = lengths(draft, value);
+            if free.is_empty() {
+                shape.insert(*axis, 1);
+            }
+            arranged.push(draft.reshape(value, &extents(&shape))?);
+        }
+        let mut b = draft.builder();
+        let clauses = [b.int("dim", *axis as i64), b.word("combine", self.combine)];
+        let operands = [self.dest, arranged[0], arranged[1]];
+        Ok(Some(b.value(&fusion::SCATTER, &operands, &clauses)?))
+    }
+
+    /// The batch axes of the indices, as axes of `places`.
+    fn batches(&self) -> Vec<usize> {
+        let numbers = &self.numbers;
+        let behind = |at: &usize| at - usize::from(*at > numbers.vector);
+        numbers.index_batch.iter().map(behind).collect()
+    }
+
+    /// `fusion.index_put` along the axes that are indexed, made one.
+    fn put(&self, draft: &mut Draft) -> Made {
+        let own = lengths(draft, self.dest);
+        let mut indexed: Vec<usize> = self.numbers.axes.clone();
+        indexed.extend(&self.numbers.batch);
+        indexed.sort_unstable();
+        indexed.dedup();
+        let kept: Vec<usize> = (0..own.len()).filter(|at| !indexed.contains(at)).collect();
+        let sizes = lengths(draft, self.updates);
+        let whole = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] == own[*axis]);
+        if !kept.iter().all(whole) {
+            return Err(Fault::form("puts parts of axes that it does not index").help(HELP));
+        }
+        // Axes of an update: those that are kept, and in the place of the indexed ones those of the indices and of windows along them.
+        let first = indexed[0];
+        let block = indexed.iter().copied().eq(first..first + indexed.len());
+        let front = if block { first } else { 0 };
+        let (before, after) = kept.split_at(front);
+        let beside = |axes: &[usize]| -> Vec<usize> {
+            axes.iter().filter_map(|axis| self.window[*axis]).collect()
+        };
+        let windows = beside(&indexed);
+        let order = [
+            beside(before),
+            self.scattered.clone(),
+            windows.clone(),
+            beside(after),
+        ]
+        .concat();
+        let order: Vec<i64> = order.into_iter().map(|at| at as i64).collect();
+        let updates = draft.permute(self.updates, &order)?;
+        let mut shape = self.places.clone();
+        shape.extend(windows.iter().map(|at| sizes[*at]));
+        let count = product(&shape);
+        let place = self.place(draft, &indexed, &own, &sizes, &shape)?;
+        let place = draft.reshape(place, &extents(&[count]))?;
+        let lengths = |axes: &[usize]| -> Vec<i64> { axes.iter().map(|axis| own[*axis]).collect() };
+        let around = |length: i64| [lengths(before), vec![length], lengths(after)].concat();
+        let updates = draft.reshape(updates, &extents(&around(count)))?;
+        let arranged = [before, &indexed, after].concat();
+        let order: Vec<i64> = arranged.iter().map(|at| *at as i64).collect();
+        let dest = draft.permute(self.dest, &order)?;
+        let length = product(&lengths(&indexed));
+        let dest = draft.reshape(dest, &extents(&around(length)))?;
+        let mut b = draft.builder();
+        let clauses = [b.int("dim", front as i64), b.word("combine", self.combine)];
+        let made = b.value(&fusion::INDEX_PUT, &[dest, place, updates], &clauses)?;
+        let made = draft.reshape(made, &extents(&lengths(&arranged)))?;
+        let mut back = vec![0; arranged.len()];
+        for (from, to) in arranged.iter().enumerate() {
+            back[*to] = from as i64;
+        }
+        draft.permute(made, &back)
+    }
+
+    /// The row-major index of each update among the `indexed` axes, -1 where it lies outside: of `shape`, places and then windows.
+    fn place(
+        &self,
+        draft: &mut Draft,
+        indexed: &[usize],
+        own: &[i64],
+        sizes: &[i64],
+        shape: &[i64],
+    ) -> Made {
+        // What lies outside is put nowhere anyway.
+        if let ([axis], [part]) = (indexed, self.parts.as_slice())
+            && self.window[*axis].is_none()
+        {
+            return Ok(*part);
+        }
+        let whole = extents(shape);
+        let every: Vec<i64> = (0..self.places.len() as i64).collect();
+        let mut windows = self.places.len() as i64..;
+        let (mut sum, mut inside): (Option<Value>, Option<Value>) = (None, None);
+        for axis in indexed {
+            let part = self.numbers.axes.iter().position(|indexed| indexed == axis);
+            let size = self.window[*axis].map_or(1, |at| sizes[at]);
+            let mut at = match part {
+                Some(part) => {
+                    let start = draft.broadcast(self.parts[part], &every, &whole)?;
+                    let low = compared(draft, "ge", start, 0)?;
+                    let high = compared(draft, "le", start, own[*axis] - size)?;
+                    for here in [low, high] {
+                        inside = Some(match inside {
+                            Some(inside) => draft.make(&fusion::AND, &[inside, here])?,
+                            None => here,
+                        });
+                    }
+                    Some(start)
+                }
+                None => None,
+            };
+            let pair = self.numbers.batch.iter().position(|batch| batch == axis);
+            let mut steps = Vec::new();
+            if let Some(pair) = pair {
+                steps.push((self.batches()[pair] as i64, own[*axis]));
+            }
+            if self.window[*axis].is_some() {
+                steps.extend(windows.next().map(|window| (window, size)));
+            }
+            for (to, length) in steps {
+                let step = count(draft, length)?;
+                let step = draft.broadcast(step, &[to], &whole)?;
+                at = Some(added(draft, at, step)?);
+            }
+            let at = at.ok_or_else(|| Fault::form("indexes no axis").help(HELP))?;
+            let sum_so_far = match sum {
+                Some(sum) => Some(times(draft, sum, own[*axis])?),
+                None => None,
+            };
+            sum = Some(added(draft, sum_so_far, at)?);
+        }
+        let (Some(sum), Some(inside)) = (sum, inside) else {
+            return Err(Fault::form("indexes no axis").help(HELP));
+        };
+        let scalar = draft.ir.scalar(DType::I64);
+        let nowhere = draft.number(-1.0, scalar)?;
+        draft.make(&fusion::WHERE, &[inside, sum, nowhere])
+    }
+}
+
+/// The parts of indices as i64, one for each axis that is indexed, and their shape.
+fn parts(draft: &mut Draft, indices: Value, numbers: &Numbers) -> Made<(Vec<Value>, Vec<i64>)> {
+    let own = lengths(draft, indices);
+    let indices = ranged(draft, indices)?;
+    let indices = draft.cast(indices, DType::I64)?;
+    let count = numbers.axes.len();
+    if numbers.vector == own.len() && count == 1 {
+        return Ok((vec![indices], own));
+    }
+    if own.get(numbers.vector).copied() != i64::try_from(count).ok() {
+        return Err(Fault::form("has indices of other parts than axes").help(HELP));
+    }
+    let mut places = own.clone();
+    places.remove(numbers.vector);
+    let mut found = Vec::new();
+    for part in 0..count {
+        let mut starts = vec![0; own.len()];
+        starts[numbers.vector] = part as i64;
+        let mut shape = own.clone();
+        shape[numbers.vector] = 1;
+        let mut value = indices;
+        if count > 1 {
+            let dims: Vec<_> = extents(&shape)
+                .into_iter()
+                .map(fuser_ir::types::Dim::new)
+                .collect();
+            let mut b = draft.builder();
+            let clauses = [b.ints("starts", &starts), b.shape("shape", &dims)];
+            value = b.value(&fusion::SLICE, &[value], &clauses)?;
+        }
+        found.push(draft.reshape(value, &extents(&places))?);
+    }
+    Ok((found, places))
+}
+
+/// The number of elements of a shape; what is beyond 64 bits fits no tensor.
+fn product(lengths: &[i64]) -> i64 {
+    let product = lengths
+        .iter()
+        .try_fold(1_i64, |n, length| n.checked_mul(*length));
+    product.unwrap_or(i64::MAX)
+}
+
+fn compared(draft: &mut Draft, predicate: &str, x: Value, with: i64) -> Made {
+    let scalar = draft.ir.scalar(DType::I64);
+    let mut b = draft.builder();
+    let with = b.constant_int(with, scalar)?;
+    Ok(b.compare(predicate, x, with)?)
+}
+
+fn added(draft: &mut Draft, sum: Option<Value>, x: Value) -> Made {
+    match sum {
+        Some(sum) => draft.make(&fusion::ADD, &[sum, x]),
+        None => Ok(x),
+    }
+}
+
+fn times(draft: &mut Draft, x: Value, factor: i64) -> Made {
+    let scalar = draft.ir.scalar(DType::I64);
+    let factor = draft.builder().constant_int(factor, scalar)?;
+    draft.make(&fusion::MUL, &[x, factor])
+}
