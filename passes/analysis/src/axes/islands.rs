@@ -1,17 +1,18 @@
-//! Islands of equal shape walk together: parts of a set of ops that have nothing in common share axes all the same.
+//! Islands of a set of ops, parts that share no computed value: they share axes all the same, where their lengths allow it.
 //!
-//! An *island* is what hangs together by values or by axes. Where two islands have axes of the same lengths, of which the same
-//! are reduced and the same scanned, the axes of the second become those of the first, one by one, in the order in which the value with the most
-//! axes has them: it is the same in whatever order the ops stand. One walk serves both, where each would else have a walk, and so a launch, of its
-//! own.
+//! An *island* is what hangs together by values that ops of the set compute. Its axes are in the order in which the value with the most axes,
+//! the last such, has them: mostly a result. Where the axes of two islands have a common refinement, in which both reduce and scan the same
+//! axes, they become that refinement. One walk serves both, where each would else have a walk, and so a launch, of its own. Islands may
+//! read the same arguments: an axis that both have already stays itself.
 //!
 //! ```text
-//! %a = fusion.exp %x        // %x: tensor<[B]x64xf32>    %a: [0, 1]
-//! %b = fusion.sin %z        // %z: tensor<[B]x64xf32>    %b: [2, 3]  =>  [0, 1]
+//! %a = fusion.exp %x        // %x: tensor<[B]x64xf32>                           %a: [0, 1]
+//! %b = fusion.sin %z        // %z: tensor<[B]x64xf32>                           %b: [2, 3]  =>  [0, 1]
+//! %c = fusion.slice %w      // %w: tensor<[B]x192xf32>, columns 0 to 64         %c: [4, 5]  =>  [0, 1]
+//! %d = fusion.slice %w      // columns 64 to 128                                %d: [4, 6]  =>  [0, 1]
 //! ```
 //!
-//! Never joins axes of one island, nor of ops of which one needs the other. What windows read is part of their island; memory that they
-//! read at indices of their own has no axes, and may be read by several.
+//! Never joins axes of one island, nor of ops of which one needs the other, nor axes that a third island has beside each other.
 
 use fuser_ir::def::OpClass;
 use fuser_ir::entity::Entity;
@@ -20,120 +21,196 @@ use fuser_ir::{Ir, Op, Value};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::union::{AxisUnion, Node, is_factor};
 use super::{Axes, AxisId};
 
-/// Axes of an island: of each its length, whether anything differs along it, and whether an op reduces or scans it.
-type Shape = Vec<(ExtentExpr, [bool; 3])>;
+/// The islands of one size that an island is compared with, at most.
+const MOST_ALIKE: usize = 4;
+
+/// The facts in which islands agree that share axes: how many indices they walk, and whether they reduce or scan some.
+type Size = (ExtentExpr, [bool; 2]);
+
+/// Ops that hang together by what they compute.
+#[derive(Default)]
+struct Island {
+    axes: Vec<AxisId>,
+    reduced: FxHashSet<AxisId>,
+    scanned: FxHashSet<AxisId>,
+}
+
+/// A part of an axis of an island: the axis, its node where that is all of it, its length and the facts in which islands agree.
+#[derive(Clone)]
+struct Part {
+    axis: AxisId,
+    node: Option<Node>,
+    length: ExtentExpr,
+    facts: [bool; 3],
+}
 
 impl Axes {
-    /// For each axis the one that it becomes where islands of equal shape share theirs; `None` where all stay.
-    pub(super) fn shared_by_islands(&self, ir: &Ir, ops: &[Op]) -> Option<Vec<AxisId>> {
+    /// Makes the axes of islands one where they may be; `leaves` has the node of each axis. Gives whether anything changed.
+    pub(super) fn join_islands(
+        &self,
+        ir: &Ir,
+        ops: &[Op],
+        union: &mut AxisUnion,
+        leaves: &[Node],
+    ) -> bool {
         let islands = self.islands(ir, ops);
-        if islands.len() < 2 {
-            return None;
+        let mut owners = FxHashMap::<AxisId, Vec<usize>>::default();
+        for (island, number) in islands.iter().zip(0..) {
+            let axes = island.axes.iter();
+            axes.for_each(|&axis| owners.entry(axis).or_default().push(number));
         }
-        let reduced: FxHashSet<AxisId> = self.reduced.values().flatten().copied().collect();
-        let scanned: FxHashSet<AxisId> = self.scanned.values().copied().collect();
-        let axis = |&a: &AxisId| {
-            let length = self.extent(a)?.clone();
-            let facts = [
-                self.is_walked(a),
-                reduced.contains(&a),
-                scanned.contains(&a),
-            ];
-            Some((length, facts))
-        };
-        let mut first = FxHashMap::<Shape, &[AxisId]>::default();
-        let mut same: Vec<AxisId> = self.ids().collect();
-        for island in &islands {
-            let Some(shape) = island.iter().map(axis).collect::<Option<Shape>>() else {
+        let beside =
+            |a: AxisId, b: AxisId| owners[&a].iter().any(|island| owners[&b].contains(island));
+        let mut alike = FxHashMap::<Size, Vec<&Island>>::default();
+        let mut changed = false;
+        for island in islands.iter().filter(|_| islands.len() > 1) {
+            let Some(size) = self.size(island) else {
                 continue;
             };
-            for (&a, &to) in island.iter().zip(*first.entry(shape).or_insert(island)) {
-                same[a.index()] = to;
+            let others = alike.entry(size).or_default();
+            let own = self.parts(union, leaves, island);
+            let mut joins = others.iter().filter(|other| {
+                let pairs = matched(&own, &self.parts(union, leaves, other));
+                pairs.is_some_and(|pairs| !pairs.into_iter().any(|(a, b)| beside(a, b)))
+            });
+            let nodes = |island: &Island| -> Vec<Node> {
+                let axes = island.axes.iter();
+                axes.map(|axis| leaves[axis.index()]).collect()
+            };
+            match joins.next() {
+                Some(other) => {
+                    let (mark, own, other) = (union.mark(), nodes(island), nodes(other));
+                    match own == other || union.align(ops[0], &own, &other).is_err() {
+                        true => union.rollback(mark),
+                        false => changed = true,
+                    }
+                }
+                None if others.len() < MOST_ALIKE => others.push(island),
+                None => {}
             }
         }
-        self.ids().any(|a| same[a.index()] != a).then_some(same)
+        changed
     }
 
-    /// The axes of each island: those of its value with the most, the first such, then the others in order of first appearance.
-    fn islands(&self, ir: &Ir, ops: &[Op]) -> Vec<Vec<AxisId>> {
-        // Axes first, then the values that have none.
-        let mut places = FxHashMap::<Value, usize>::default();
-        let mut sets = UnionFind::<usize>::new(self.len() + ops.len());
-        for dims in self.values.values() {
-            let mut axes = dims.iter().flat_map(|d| d.axes.iter().map(|a| a.index()));
-            if let Some(first) = axes.next() {
-                axes.for_each(|other| {
-                    sets.union(first, other);
-                });
-            }
-        }
-        let connected = self.ids().all(|a| sets.equiv(a.index(), 0));
-        if connected {
-            return Vec::new();
-        }
-        for (&op, own) in ops.iter().zip(self.len()..) {
-            let mut join = |place: usize| sets.union(own, place);
-            for value in ir.operands(op).chain(ir.results(op).iter().copied()) {
-                let axis = self.logical(value).next();
-                axis.iter().for_each(|a| _ = join(a.index()));
-                if let (None, Some(&producer)) = (axis, places.get(&value)) {
-                    join(producer);
-                }
+    /// The size of an island; `None` where a length is not known.
+    fn size(&self, island: &Island) -> Option<Size> {
+        let mut axes = island.axes.iter();
+        let all = axes.try_fold(ExtentExpr::constant(1), |all, &a| all.mul(self.extent(a)?))?;
+        Some((
+            all,
+            [!island.reduced.is_empty(), !island.scanned.is_empty()],
+        ))
+    }
+
+    /// The axes of an island as they are now, outermost first.
+    fn parts(&self, union: &AxisUnion, leaves: &[Node], island: &Island) -> Vec<Part> {
+        let parts = island.axes.iter().flat_map(|&axis| {
+            let facts = [
+                self.is_walked(axis),
+                island.reduced.contains(&axis),
+                island.scanned.contains(&axis),
+            ];
+            let leaves = union.leaves(leaves[axis.index()]).into_iter();
+            leaves.filter_map(move |leaf| {
+                Some(Part {
+                    axis,
+                    node: Some(leaf),
+                    length: union.leaf_extent(leaf)?.clone(),
+                    facts,
+                })
+            })
+        });
+        parts.collect()
+    }
+
+    /// The islands that have axes, the first to appear first.
+    fn islands(&self, ir: &Ir, ops: &[Op]) -> Vec<Island> {
+        let mut sets = UnionFind::<usize>::new(ops.len());
+        let mut producers = FxHashMap::<Value, usize>::default();
+        for (&op, own) in ops.iter().zip(0..) {
+            for producer in ir.operands(op).filter_map(|v| producers.get(&v)) {
+                sets.union(own, *producer);
             }
             // A constant is anybody's.
             if ir.def(op).is_some_and(|d| d.class != OpClass::Creation) {
-                places.extend(ir.results(op).iter().map(|&v| (v, own)));
+                producers.extend(ir.results(op).iter().map(|&v| (v, own)));
             }
         }
-        let mut islands = std::collections::BTreeMap::<usize, Vec<AxisId>>::new();
-        for axis in self.ids() {
-            islands
-                .entry(sets.find(axis.index()))
-                .or_default()
-                .push(axis);
-        }
-        let mut widest = FxHashMap::<usize, Vec<AxisId>>::default();
-        for &value in &self.order {
-            let axes: Vec<AxisId> = self.logical(value).collect();
-            let Some(first) = axes.first() else { continue };
-            let known = widest.entry(sets.find(first.index())).or_default();
-            if axes.len() > known.len() {
-                *known = axes;
+        let mut numbers = FxHashMap::<usize, usize>::default();
+        let mut islands = Vec::<(Island, Vec<Value>)>::new();
+        for (&op, own) in ops.iter().zip(0..) {
+            let number = *numbers.entry(sets.find(own)).or_insert(islands.len());
+            if number == islands.len() {
+                islands.push(Default::default());
             }
+            let (island, values) = &mut islands[number];
+            island.reduced.extend(self.reduced(op));
+            island.scanned.extend(self.scanned(op));
+            values.extend(ir.operands(op).chain(ir.results(op).iter().copied()));
         }
-        let mut islands: Vec<Vec<AxisId>> = islands
-            .into_iter()
-            .map(|(set, rest)| {
-                let mut axes = widest.remove(&set).unwrap_or_default();
-                let others = rest.into_iter().filter(|axis| !axes.contains(axis));
-                let others: Vec<AxisId> = others.collect();
-                axes.extend(others);
-                axes
-            })
-            .collect();
-        // The first to appear gives the others its axes.
-        islands.sort_by_key(|axes| axes.iter().min().copied());
-        islands
+        let islands = islands.into_iter().map(|(mut island, values)| {
+            island.axes = self.in_order(&values);
+            island
+        });
+        islands.filter(|island| !island.axes.is_empty()).collect()
     }
 
-    /// Makes each axis the one that `same` says, and numbers what is left. Windows are made of axes: they are the caller's to find anew.
-    pub(super) fn rename(&mut self, same: &[AxisId]) {
-        let kept: Vec<AxisId> = self.ids().filter(|a| same[a.index()] == *a).collect();
-        let place = |a: &AxisId| AxisId::from_index(kept.partition_point(|k| k < &same[a.index()]));
-        let dims = self.values.values_mut().flatten();
-        for axis in dims
-            .flat_map(|d| d.axes.iter_mut())
-            .chain(self.reduced.values_mut().flatten())
-            .chain(self.scanned.values_mut())
-        {
-            *axis = place(axis);
+    /// The axes of the value with the most, the last such, then those of the others.
+    fn in_order(&self, values: &[Value]) -> Vec<AxisId> {
+        let mut known = FxHashSet::default();
+        let widest = values.iter().max_by_key(|&&v| self.logical(v).count());
+        let values = widest.into_iter().chain(values);
+        let axes = values.flat_map(|&v| self.logical(v));
+        axes.filter(|&axis| known.insert(axis)).collect()
+    }
+}
+
+/// The axes of two islands that become one in their common refinement; `None` where they have none.
+fn matched(one: &[Part], other: &[Part]) -> Option<Vec<(AxisId, AxisId)>> {
+    let nodes = |parts: &[Part]| parts.iter().filter_map(|p| p.node).collect::<Vec<Node>>();
+    let shared = |p: &Part, nodes: &[Node]| p.node.is_some_and(|node| nodes.contains(&node));
+    let (own, foreign) = (nodes(one), nodes(other));
+    let rest = |of: Part, length: ExtentExpr| Part {
+        node: None,
+        length,
+        ..of
+    };
+    let (mut one, mut other) = (one.iter().rev().cloned(), other.iter().rev().cloned());
+    let (mut left, mut right): (Option<Part>, Option<Part>) = (None, None);
+    let mut pairs = Vec::new();
+    loop {
+        let x = left.take().or_else(|| one.next());
+        let y = right.take().or_else(|| other.next());
+        let (x, y) = match (x, y) {
+            (None, None) => return Some(pairs),
+            (x, y) => (x?, y?),
+        };
+        if x.facts != y.facts {
+            return None;
         }
-        self.extents = kept
-            .iter()
-            .map(|a| self.extents[a.index()].clone())
-            .collect();
-        self.walked = kept.iter().map(|a| self.walked[a.index()]).collect();
+        if x.node.is_some() && x.node == y.node {
+            continue;
+        }
+        if shared(&x, &foreign) || shared(&y, &own) {
+            return None;
+        }
+        pairs.push((x.axis, y.axis));
+        if x.length == y.length {
+            continue;
+        }
+        // An axis that is walked in order stays whole.
+        if x.facts[2] {
+            return None;
+        }
+        match y.length.div_exact(&x.length).filter(is_factor) {
+            Some(outer) => right = Some(rest(y, outer)),
+            None => {
+                let outer = x.length.div_exact(&y.length).filter(is_factor)?;
+                left = Some(rest(x, outer));
+            }
+        }
     }
 }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Reading order: `refusal.rs` (what can fail), `union.rs` (classes of axes and their factors, with undo), `rules.rs`
-//! (what each op says about axes), this file (the frozen result), `islands.rs` (what has nothing in common), `groups.rs` (groups that merge), `render.rs` (as text).
+//! (what each op says about axes), this file (the frozen result), `islands.rs` (parts that share no computed value), `groups.rs` (groups that merge), `render.rs` (as text).
 //!
 //! Guarantees: the result depends on the ops and their order alone; cost is near linear in the number of ops; nothing
 //! recurses. Never looks at an op's name: all it knows of an op is its indexing maps.
@@ -143,6 +143,16 @@ fn unwalked_by(
     found
 }
 
+/// The reads at other indices than those of the walk, in a set of ops.
+struct Reads {
+    /// The ops that the walk finds elements for by windows.
+    windows: Vec<Op>,
+    /// All ops of the set, where there are windows.
+    inside: FxHashSet<Op>,
+    /// The values that only windows read.
+    unwalked: FxHashSet<Value>,
+}
+
 /// The most times that axes are cut or joined for the windows of one set of ops.
 const MAX_ROUNDS: usize = 24;
 
@@ -217,21 +227,34 @@ impl Axes {
         let windows: Vec<Op> = windows
             .filter(|&op| is_window(op) && !is_read(op))
             .collect();
-        let inside: FxHashSet<Op> = match windows.is_empty() {
-            true => {
-                let mut axes = Self::freeze(&union)?;
-                if let Some(same) = axes.shared_by_islands(ir, ops) {
-                    axes.rename(&same);
-                }
-                return Ok(axes);
-            }
+        let inside = match windows.is_empty() {
+            true => FxHashSet::default(),
             false => ops.iter().copied().collect(),
         };
+        let reads = Reads {
+            windows,
+            inside,
+            unwalked,
+        };
+        let (axes, leaves) = Self::settled(ir, &mut union, &reads)?;
+        if !axes.join_islands(ir, ops, &mut union, &leaves) {
+            return Ok(axes);
+        }
+        let joined = Self::settled(ir, &mut union, &reads);
+        Ok(joined.map_or(axes, |(joined, _)| joined))
+    }
+
+    /// The axes with all windows found, cut and joined as these need it, and the node of each.
+    fn settled(
+        ir: &Ir,
+        union: &mut AxisUnion,
+        reads: &Reads,
+    ) -> Result<(Self, Vec<Node>), AxisRefusal> {
         let mut unjoined = FxHashSet::default();
         let mut before = union.mark();
         let mut joined: Vec<Value> = Vec::new();
         for _ in 0..MAX_ROUNDS {
-            let (mut axes, leaves) = match Self::frozen(&union) {
+            let (mut axes, leaves) = match Self::frozen(union) {
                 // Joined, two axes of a value would be one, or that of a scan be cut: the value is kept instead.
                 Err(_) if !joined.is_empty() => {
                     union.rollback(before);
@@ -240,17 +263,10 @@ impl Axes {
                 }
                 frozen => frozen?,
             };
-            axes.unwalked.clone_from(&unwalked);
-            let needs = axes.resolve_windows(ir, &windows, &inside, &unjoined)?;
+            axes.unwalked.clone_from(&reads.unwalked);
+            let needs = axes.resolve_windows(ir, reads, &unjoined)?;
             if needs.is_empty() {
-                let Some(same) = axes.shared_by_islands(ir, ops) else {
-                    return Ok(axes);
-                };
-                let mut united = axes.clone();
-                united.rename(&same);
-                let settled = united.resolve_windows(ir, &windows, &inside, &unjoined);
-                let settled = settled.is_ok_and(|needs| needs.is_empty());
-                return Ok(if settled { united } else { axes });
+                return Ok((axes, leaves));
             }
             before = union.mark();
             joined.clear();
@@ -261,7 +277,7 @@ impl Axes {
                 }
             }
         }
-        let op = windows[0];
+        let op = reads.windows[0];
         Err(AxisRefusal::Window(WindowRefusal::Unknown { op }))
     }
 
@@ -281,13 +297,12 @@ impl Axes {
     fn resolve_windows(
         &mut self,
         ir: &Ir,
-        windows: &[Op],
-        inside: &FxHashSet<Op>,
+        reads: &Reads,
         unjoined: &FxHashSet<Value>,
     ) -> Result<Vec<(Op, window::Need)>, AxisRefusal> {
         let mut needs: Vec<(Op, window::Need)> = Vec::new();
-        for &op in windows {
-            match Window::resolve(ir, self, op, inside, unjoined) {
+        for &op in &reads.windows {
+            match Window::resolve(ir, self, op, &reads.inside, unjoined) {
                 Ok(window) => {
                     self.windows.insert(op, window);
                 }

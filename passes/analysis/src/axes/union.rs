@@ -548,6 +548,6 @@ impl AxisUnion {
 }
 
 /// True if a quotient may be an axis: 0 would let a node contain itself, 1 is no axis, and a negative one no length.
-fn is_factor(quotient: &ExtentExpr) -> bool {
+pub(super) fn is_factor(quotient: &ExtentExpr) -> bool {
     quotient.as_constant().is_none_or(|c| c > 1)
 }

@@ -233,7 +233,8 @@ impl<'a> Units<'a> {
     fn sweeps(&self) -> Vec<Draft> {
         let mut sweeps = Vec::new();
         for unit in (0..self.contents.len()).step_by(2) {
-            let groups = self.groups(unit as u32);
+            let groups = self.groups(unit as u32).into_iter();
+            let groups: Vec<Vec<u32>> = groups.flat_map(|g| self.walks(unit as u32, g)).collect();
             let last = groups.len().saturating_sub(1);
             for (number, roots) in groups.into_iter().enumerate() {
                 let behind = self.contents.get(unit + 1).into_iter().flatten();
@@ -248,6 +249,19 @@ impl<'a> Units<'a> {
             }
         }
         sweeps
+    }
+
+    /// The roots of each walk for some parts: one for all, if what a step keeps for them has room, else one for each.
+    fn walks(&self, unit: u32, parts: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+        let fits = |roots: &[u32]| {
+            let resident = roles::resident_bytes(&self.draft(unit, roots, &[]));
+            resident <= roles::limit(self.tile, self.target)
+        };
+        let all = parts.concat();
+        match parts.len() < 2 || fits(&all) {
+            true => vec![all],
+            false => parts,
+        }
     }
 
     /// The sweep for `roots`. Of what it computes on the way to them it writes nothing: another sweep is for that.

@@ -48,11 +48,11 @@ struct Part {
 type Shape = (Vec<usize>, [Mask; 3]);
 
 impl Units<'_> {
-    /// The roots of a unit, for each sweep those that it is for.
-    pub(super) fn groups(&self, unit: u32) -> Vec<Vec<u32>> {
+    /// The roots of a unit: of each walk that may be, its parts, and of each part the roots.
+    pub(super) fn groups(&self, unit: u32) -> Vec<Vec<Vec<u32>>> {
         let parts = self.parts(unit);
         if parts.len() < 2 {
-            return parts.into_iter().map(|part| part.roots).collect();
+            return parts.into_iter().map(|part| vec![part.roots]).collect();
         }
         let mut groups: Vec<(Option<Shape>, Vec<Part>)> = Vec::new();
         for part in parts {
@@ -64,7 +64,7 @@ impl Units<'_> {
                 None => groups.push((shape, vec![part])),
             }
         }
-        let roots = |parts: Vec<Part>| parts.into_iter().flat_map(|p| p.roots).collect();
+        let roots = |parts: Vec<Part>| parts.into_iter().map(|p| p.roots).collect();
         groups.into_iter().map(|(_, parts)| roots(parts)).collect()
     }
 
@@ -164,16 +164,15 @@ impl Units<'_> {
         axes.fold(0, |m, axis| m | 1 << axis)
     }
 
-    /// True if nothing makes one island of two parts: no value with axes that both touch, and none that both compute. A constant
-    /// without axes is anybody's, and so is what both read at indices of their own.
+    /// True if nothing makes one island of two parts: no value that both compute. A constant is anybody's, and so is what both read at
+    /// indices of their own.
     fn is_apart(&self, unit: u32, one: &Part, other: &Part) -> bool {
         let made = |value: usize| {
             let node = self.body.nodes.get(value);
             node.is_some_and(|n| n.class != OpClass::Creation && !n.is_unwalked())
                 && !self.crosses(value as u32, unit)
         };
-        both(&one.touched, &other.touched)
-            .all(|value| self.logical(value).is_empty() && !made(value))
+        !both(&one.touched, &other.touched).any(made)
     }
 
     /// The shape of a part as an island.
@@ -200,8 +199,8 @@ impl Units<'_> {
                 None => nodes[value].stored,
             };
         }
-        // The first of those with the most axes says their order.
-        let widest = values.iter().rev();
+        // The last of those with the most axes says their order.
+        let widest = values.iter();
         let widest = widest.max_by_key(|&&value| self.logical(value).len());
         let mut order: Vec<usize> = Vec::new();
         for &value in widest.into_iter().chain(&values) {
