@@ -24,6 +24,8 @@ pub const NAMES: &[(&str, &str)] = &[
     ("divui", "fusion.div"),
     ("divide", "fusion.div"),
     ("remf", "fusion.rem"),
+    ("fmod", "fusion.rem"),
+    ("mod", "fusion.remainder"),
     ("remsi", "fusion.rem"),
     ("remui", "fusion.rem"),
     ("stablehlo.remainder", "fusion.rem"),
@@ -45,11 +47,37 @@ pub const NAMES: &[(&str, &str)] = &[
     ("cmp", "fusion.compare"),
     ("cmpf", "fusion.compare"),
     ("cmpi", "fusion.compare"),
+    ("eq", "fusion.compare"),
+    ("ne", "fusion.compare"),
+    ("lt", "fusion.compare"),
+    ("le", "fusion.compare"),
+    ("gt", "fusion.compare"),
+    ("ge", "fusion.compare"),
+    ("less", "fusion.compare"),
+    ("less_equal", "fusion.compare"),
+    ("greater", "fusion.compare"),
+    ("greater_equal", "fusion.compare"),
+    ("equal", "fusion.compare"),
+    ("not_equal", "fusion.compare"),
     ("select", "fusion.where"),
+    ("masked_fill", "fusion.where"),
+    ("clip", "fusion.clamp"),
     ("andi", "fusion.and"),
+    ("bitwise_and", "fusion.and"),
+    ("logical_and", "fusion.and"),
     ("ori", "fusion.or"),
+    ("bitwise_or", "fusion.or"),
+    ("logical_or", "fusion.or"),
     ("xori", "fusion.xor"),
+    ("bitwise_xor", "fusion.xor"),
+    ("logical_xor", "fusion.xor"),
+    ("bitwise_not", "fusion.not"),
+    ("logical_not", "fusion.not"),
     ("shli", "fusion.shl"),
+    ("shift_left", "fusion.shl"),
+    ("bitwise_left_shift", "fusion.shl"),
+    ("bitwise_right_shift", "fusion.shr"),
+    ("shift_right_arithmetic", "fusion.shr"),
     ("shrsi", "fusion.shr"),
     ("shrui", "fusion.lshr"),
     ("shift_right_logical", "fusion.lshr"),
@@ -60,6 +88,9 @@ pub const NAMES: &[(&str, &str)] = &[
     ("sitofp", "fusion.cast"),
     ("fptosi", "fusion.cast"),
     ("convert", "fusion.cast"),
+    ("convert_element_type", "fusion.cast"),
+    ("to", "fusion.cast"),
+    ("type_as", "fusion.cast"),
     ("bitcast_convert", "fusion.bitcast"),
     ("transpose", "fusion.permute"),
     ("broadcast_in_dim", "fusion.broadcast"),
@@ -69,9 +100,16 @@ pub const NAMES: &[(&str, &str)] = &[
     ("flatten", "fusion.reshape"),
     ("collapse_shape", "fusion.reshape"),
     ("expand_shape", "fusion.reshape"),
+    ("contiguous", "fusion.copy"),
+    ("clone", "fusion.copy"),
+    ("reverse", "fusion.flip"),
     ("concat", "fusion.cat"),
     ("concatenate", "fusion.cat"),
     ("extract_slice", "fusion.slice"),
+    ("dynamic_slice", "fusion.slice"),
+    ("narrow", "fusion.slice"),
+    ("split", "fusion.slice"),
+    ("chunk", "fusion.slice"),
     ("gather", "fusion.take_along"),
     ("take_along_axis", "fusion.take_along"),
     ("index_select", "fusion.take"),
@@ -95,11 +133,48 @@ pub const NAMES: &[(&str, &str)] = &[
     ("arange", "fusion.iota"),
     ("zeros", "fusion.full"),
     ("ones", "fusion.full"),
+    ("var", "fusion.var_mean"),
     ("reduce_sum", "fusion.sum"),
     ("amax", "fusion.max"),
     ("reduce_max", "fusion.max"),
     ("amin", "fusion.min"),
     ("reduce_min", "fusion.min"),
+];
+
+/// The op there, and in words the ops here that are put together for it.
+pub const COMPOSED: &[(&str, &str)] = &[
+    (
+        "softmax",
+        "max, sub, exp, sum and div, with broadcast of the sums",
+    ),
+    ("log_softmax", "max, sub, exp, sum, log and sub"),
+    ("logsumexp", "max, sub, exp, sum, log and add"),
+    (
+        "layer_norm",
+        "var_mean, sub, add of eps, rsqrt, mul and add",
+    ),
+    (
+        "batch_norm",
+        "var_mean, sub, add of eps, rsqrt, mul and add",
+    ),
+    (
+        "group_norm",
+        "reshape, var_mean, sub, add of eps, rsqrt, mul and add",
+    ),
+    ("rms_norm", "mul, mean, add of eps, rsqrt and mul"),
+    ("norm", "mul, sum and sqrt"),
+    ("std", "var_mean and sqrt"),
+    ("gelu", "mul, erf and add, or tanh for its approximation"),
+    ("softplus", "exp and log1p"),
+    ("leaky_relu", "mul, compare and where"),
+    ("relu6", "clamp"),
+    ("square", "mul"),
+    ("stack", "reshape and cat"),
+    ("repeat", "broadcast, copy and reshape, or cat"),
+    ("tile", "broadcast, copy and reshape, or cat"),
+    ("tril", "iota, compare and where"),
+    ("triu", "iota, compare and where"),
+    ("einsum", "permute, reshape and matmul, or mul and sum"),
 ];
 
 /// The clause there, and the clauses here that may be meant.
@@ -135,6 +210,18 @@ mod tests {
                 .ops()
                 .any(|op| op.name.ends_with(&format!(".{there}")));
             assert!(!ours || there.contains('.') || *there == "func", "{there}");
+        }
+    }
+
+    #[test]
+    fn what_is_composed_is_no_op_and_of_ops() {
+        let registry = crate::registry();
+        let ours = |name: &str| registry.op(&format!("fusion.{name}")).is_some();
+        for (there, here) in COMPOSED {
+            assert!(!ours(there), "{there}");
+            assert!(NAMES.iter().all(|(name, _)| name != there), "{there}");
+            let words = here.split(|c: char| !c.is_alphanumeric() && c != '_');
+            assert!(words.filter(|word| ours(word)).count() > 0, "{there}");
         }
     }
 

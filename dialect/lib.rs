@@ -29,7 +29,8 @@ pub static DIALECTS: &[&DialectDef] = &[
 
 /// A registry of [`DIALECTS`].
 pub fn registry() -> Arc<Registry> {
-    Arc::new(Registry::new(DIALECTS).with_foreign(foreign::NAMES, foreign::CLAUSES))
+    let registry = Registry::new(DIALECTS).with_foreign(foreign::NAMES, foreign::CLAUSES);
+    Arc::new(registry.with_composed(foreign::COMPOSED))
 }
 
 /// The diagnostic codes of the dialects: FIR03xx, FIR04xx, FIR05xx.

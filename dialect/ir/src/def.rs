@@ -587,6 +587,7 @@ pub struct Registry {
     by_name: std::collections::BTreeMap<&'static str, &'static OpDef>,
     foreign: &'static [(&'static str, &'static str)],
     foreign_clauses: &'static [(&'static str, &'static str)],
+    composed: &'static [(&'static str, &'static str)],
 }
 
 impl Registry {
@@ -602,6 +603,7 @@ impl Registry {
             by_name,
             foreign: &[],
             foreign_clauses: &[],
+            composed: &[],
         }
     }
     /// The same, with what ops and clauses are called elsewhere and here: for hints to those who know them by that name.
@@ -613,6 +615,16 @@ impl Registry {
         self.foreign = names;
         self.foreign_clauses = clauses;
         self
+    }
+    /// The same, with what is one op elsewhere and several here.
+    pub fn with_composed(mut self, names: &'static [(&'static str, &'static str)]) -> Self {
+        self.composed = names;
+        self
+    }
+    /// The ops, in words, of which the op is put together that is called `name` elsewhere, whatever its dialect.
+    pub fn composed(&self, name: &str) -> Option<&'static str> {
+        let found = self.composed.iter().find(|(there, _)| *there == name);
+        found.map(|(_, here)| *here)
     }
     /// The op that is called `name` elsewhere, in the dialect that `name` says or in any.
     pub fn foreign(&self, name: &str) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::actions::{KnownName, Parser, Statement};
 use super::custom::{ClauseSpans, Context};
 use crate::codes;
-use crate::def::{OpDef, OpParts};
+use crate::def::{OpDef, OpParts, Registry};
 use crate::ir::{Block, NewOp, Op, OpName, Region, Value};
 use crate::loc::{LocId, LocKind};
 use crate::span::{OpSpans, Span};
@@ -122,7 +122,8 @@ impl<'i> Parser<'i> {
             _ => self.ir.op_name(text),
         }
     }
-    fn unknown_op(&mut self, span: Span, text: &str) {
+    /// Reports an operation that no dialect has, with what may be meant.
+    pub fn unknown_op(&mut self, span: Span, text: &str) {
         let registry = self.ir.registry.clone();
         let names = || registry.ops().map(|op| op.name);
         let short = |name: &'static str| name.split_once('.').map_or("", |(_, short)| short);
@@ -132,20 +133,19 @@ impl<'i> Parser<'i> {
         let same = || names().filter(|name| short(name) == bare);
         let here = same().find(|name| name.split_once('.').is_some_and(|(d, _)| d == dialect));
         let near = registry.foreign(text).or(here).or_else(|| same().next());
-        let near = near.or_else(|| suggest::nearest(text, names()));
+        let near = near.or_else(|| nearest_op(text, &registry));
+        let composed = registry
+            .composed(bare)
+            .filter(|_| registry.foreign(text).is_none());
+        let help = match (composed, near) {
+            (Some(others), _) => format!("it is written as several operations: {others}"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => {
+                format!("an operation without a table is written in generic form: \"{text}\"(...)")
+            }
+        };
         let message = format!("unknown operation `{text}`");
-        match near {
-            Some(near) => {
-                let help = format!("did you mean `{near}`?");
-                self.error_with_help(&codes::UNKNOWN_OP, span, message, help);
-            }
-            None => {
-                let help = format!(
-                    "an operation without a table is written in generic form: \"{text}\"(...)"
-                );
-                self.error_with_help(&codes::UNKNOWN_OP, span, message, help);
-            }
-        }
+        self.error_with_help(&codes::UNKNOWN_OP, span, message, help);
     }
 
     /// The dialect of the operation around the one that is read.
@@ -253,5 +253,19 @@ impl<'i> Parser<'i> {
                 frame.targets.push((op, index, target.block));
             }
         }
+    }
+}
+
+/// The op of a name like `text`: of the same dialect, if there is one, as else the dialect's name makes all names alike.
+fn nearest_op(text: &str, registry: &Registry) -> Option<&'static str> {
+    let names = || registry.ops().map(|op| op.name);
+    let split = |name: &'static str| name.split_once('.');
+    match text.split_once('.') {
+        Some((dialect, short)) if names().filter_map(split).any(|(d, _)| d == dialect) => {
+            let own = || names().filter(|n| split(n).is_some_and(|(d, _)| d == dialect));
+            let near = suggest::nearest(short, own().filter_map(split).map(|(_, short)| short))?;
+            own().find(|n| split(n).is_some_and(|(_, short)| short == near))
+        }
+        _ => suggest::nearest(text, names()),
     }
 }

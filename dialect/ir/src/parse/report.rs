@@ -14,6 +14,8 @@ use crate::span::Span;
 /// A syntax error as the grammar gives it.
 pub type SyntaxError = ParseError<u32, FeedToken, Stop>;
 
+/// Tokens before an unexpected one that are looked at for the name of its operation.
+const MOST_BEFORE: usize = 16;
 /// Longest list of expected tokens that is printed; a longer one says nothing.
 const MOST_EXPECTED: usize = 6;
 
@@ -157,6 +159,11 @@ impl Parser<'_> {
             // A bracket that lacks its end was reported at its beginning.
             return;
         }
+        if let Some(name) = self.unknown_before(token) {
+            // How an operation is written that there is not matters little.
+            let text = self.text(name).to_owned();
+            return self.unknown_op(name, &text);
+        }
         let span = self.shown(token);
         let found = self.describe(token);
         let message = match self.expected(expected) {
@@ -169,6 +176,21 @@ impl Parser<'_> {
             None => diagnostic,
         };
         self.report(diagnostic);
+    }
+    /// The name of the operation whose operands and words stand right before `token`, where no dialect has it.
+    fn unknown_before(&self, token: FeedToken) -> Option<Span> {
+        let outline = self.tokens.borrow();
+        let tokens = outline.kept();
+        let at = tokens.partition_point(|t| t.start < token.span.start);
+        let part = |kind: Tok| {
+            let literal = matches!(kind, Tok::Int | Tok::Float | Tok::Hex | Tok::Minus);
+            literal || matches!(kind, Tok::Word | Tok::ValueId | Tok::Comma)
+        };
+        let before = tokens[..at].iter().rev().take(MOST_BEFORE);
+        let name = before.skip_while(|t| part(t.kind)).next()?;
+        let span = Span::new(name.start, name.end);
+        let unknown = name.kind == Tok::OpName && self.ir.registry.op(self.text(span)).is_none();
+        unknown.then_some(span)
     }
     /// The end of a statement is shown at the end of its last token.
     fn shown(&self, token: FeedToken) -> Span {
@@ -237,6 +259,9 @@ impl Parser<'_> {
             Tok::Dense | Tok::Str | Tok::Array if before(1) == Some(Tok::OpName) => Some(
                 "what an operation takes besides operands stands behind a word: `value dense<1.0>`",
             ),
+            Tok::ValueId if before(1) == Some(Tok::Word) && before(2) == Some(Tok::OpName) => {
+                Some("operands stand first, then words: `fusion.compare %a, %b predicate lt`")
+            }
             Tok::ValueId if before(1) == Some(Tok::ValueId) => {
                 Some("operands are separated by commas")
             }
