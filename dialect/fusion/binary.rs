@@ -202,6 +202,7 @@ pub static GCD: OpDef = OpDef {
 /// `fusion.and`
 pub static AND: OpDef = OpDef {
     name: "fusion.and",
+    computes: Some(Computes::And),
     summary: "bitwise or logical and",
     doc: "Bit by bit; on `i1`, logical.",
     example: "// %x: tensor<4xi32>, %y: tensor<4xi32>\n%0 = fusion.and %x, %y : tensor<4xi32>",

@@ -13,7 +13,7 @@ use crate::{Violation, assert_none, files, source};
 const KEPT: [&str; 3] = ["passes/", "src/", "runtime/"];
 
 /// Files in which an op may be named otherwise.
-const TABLES: [(&str, &str); 5] = [
+const TABLES: [(&str, &str); 4] = [
     (
         "passes/codegen/src/lower/arith/mod.rs",
         "the table from op to LLVM IR",
@@ -29,10 +29,6 @@ const TABLES: [(&str, &str); 5] = [
     (
         "passes/lowering/src/lower/build.rs",
         "makes index arithmetic",
-    ),
-    (
-        "passes/compile/src/size.rs",
-        "the table from index arithmetic to sizes of an artifact",
     ),
 ];
 

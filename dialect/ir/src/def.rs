@@ -306,6 +306,8 @@ pub enum Computes {
     MaxNum,
     /// The smallest that is no NaN.
     MinNum,
+    /// The bits that both have.
+    And,
     /// The second operand where the first holds, else the third.
     Choice,
     /// The operand as a value of type `to`.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use fuser_artifact::{DimSpec, SizeExpr};
-use fuser_dialects::{fusion, kernel};
+use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
 use fuser_ir::types::{ExtentExpr, MemSpace};
 use fuser_ir::{Dim, Ir, Op, Sym, Value};
@@ -147,13 +147,6 @@ fn allocation(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Siz
 fn index_expr(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<SizeExpr> {
     let operand =
         |i: usize| (i < ir.operand_count(op)).then(|| known.get(&ir.operand(op, i)).cloned())?;
-    // A mask that clears low bits: minus a power of two.
-    if ir.is(op, &fusion::AND) {
-        let of = operand(1)?.as_constant()?.checked_neg();
-        let of = of.filter(|of| *of > 0 && of.count_ones() == 1)?;
-        let of = SizeExpr::constant(of);
-        return Some(operand(0)?.floor_div(of.clone()) * of);
-    }
     let computes = ir.computes(op)?;
     if computes == Computes::Constant {
         return ir.int_of(op, "value").map(SizeExpr::constant);
@@ -167,6 +160,13 @@ fn index_expr(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Siz
         Computes::Rem => a.clone() - a.floor_div(b.clone()) * b,
         Computes::Min => a.minimum(b),
         Computes::Max => a.maximum(b),
+        // A mask that clears low bits: minus a power of two.
+        Computes::And => {
+            let of = b.as_constant()?.checked_neg();
+            let of = of.filter(|of| *of > 0 && of.count_ones() == 1)?;
+            let of = SizeExpr::constant(of);
+            a.floor_div(of.clone()) * of
+        }
         _ => return None,
     })
 }

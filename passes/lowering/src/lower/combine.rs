@@ -43,7 +43,7 @@ impl Combine {
             Computes::MinNum => Some(Combine::MinNum),
             Computes::Constant | Computes::Full | Computes::Index | Computes::Size => None,
             Computes::Sub | Computes::Div | Computes::Rem => None,
-            Computes::Choice | Computes::Cast | Computes::Composite => None,
+            Computes::And | Computes::Choice | Computes::Cast | Computes::Composite => None,
         }
     }
     /// The name in `kernel.reduce` and in the `combine` clause of loops.
