@@ -87,7 +87,7 @@ fn drawn<'s>(
 /// Seed and offset of a draw that states none.
 fn next(r: &mut Reader<'_>) -> Made<[Value; 2]> {
     let [seed, offset] = r.random_inputs([SEED, OFFSET]);
-    let number = Val::Number(Number::Int(r.draws), None);
+    let number = Val::Number(Number::Int(r.draws.into()), None);
     r.draws += 1;
     let behind = r.typed(&number, DType::I64)?;
     Ok([seed, r.draft.make(&fusion::ADD, &[offset, behind])?])
