@@ -92,8 +92,8 @@ impl Rounds {
     }
 }
 
-/// What is known of the least and the greatest value of an index: of a constant, and through three ops at most that hold it between
-/// constants or clear its low bits.
+/// The least and the greatest value that an index may have: of a constant, and through three ops at most that hold it between constants or
+/// clear its low bits.
 fn range(ir: &Ir, value: Value) -> (i64, i64) {
     let mut value = value;
     let mut around = Vec::new();
@@ -210,6 +210,32 @@ pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
         left.checked_sub(own_memory(ir, alloc, threads)?.1)
     });
     left.is_some()
+}
+
+/// True if groups of threads store results in the steps of a loop, in the kernel with this entry block: nothing tells that the next step
+/// stores elsewhere, and groups cannot wait for each other.
+pub fn stores_in_steps(ir: &Ir, entry: Block) -> bool {
+    let in_steps = |op: Op| {
+        let outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+        let maps = outer.filter_map(|op| ir.str_of(op, "map"));
+        let maps = maps.skip_while(|&map| map != "thread").skip(1);
+        maps.take_while(|&map| map != "group")
+            .any(|map| map == "seq")
+    };
+    let stores = |op: &Op| {
+        let memory = ir.is(*op, &STORE).then(|| ir.operand(*op, 1));
+        let kind = memory.map(|memory| ir.value_kind(memory));
+        matches!(
+            kind,
+            Some(TypeKind::MemRef {
+                space: MemSpace::Global,
+                ..
+            })
+        )
+    };
+    let ops = ir.block_ops(entry).flat_map(|op| ir.walk(op));
+    ops.filter(stores)
+        .any(|op| group(ir, op).is_some() && in_steps(op))
 }
 
 /// The space that an allocation in tile memory can move to, and the bytes that each thread then has.

@@ -51,7 +51,7 @@ impl Released {
 /// The sets of stamps at which blocks of a launch read a byte, each a number, 0 the empty one: most bytes have one of few.
 #[derive(Debug, Default)]
 pub struct Readers {
-    /// What each set has besides another one.
+    /// Of each set the stamp that it has besides those of another one.
     sets: Vec<(u32, u64)>,
     known: BTreeMap<(u32, u64), u32>,
 }

@@ -409,7 +409,9 @@ impl Job<'_> {
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
         let shares = || !rounds::own_tiles(ir, block, self.spec.threads);
-        if self.spec.groups > 1 && (updates::any_in_place(ir, self.flat.op) || shares()) {
+        let waits =
+            || updates::any_in_place(ir, self.flat.op) || rounds::stores_in_steps(ir, block);
+        if self.spec.groups > 1 && (waits() || shares()) {
             return self.emit_ungrouped(ir, block, symbol, inputs, outputs, names);
         }
         self.check_scratch(ir, block)
