@@ -5,6 +5,7 @@ mod command_lines;
 mod determinism;
 #[path = "fuser_run/main.rs"]
 mod fuser_run;
+mod gpu_assembled;
 mod gpu_limits;
 #[path = "gpu_simulator/main.rs"]
 mod gpu_simulator;

@@ -1,0 +1,124 @@
+//! PTX of all versions of the examples and the models, through NVIDIA's assembler for four architectures, where it is found: registers that lie
+//! in slow memory are listed here, by kernel, and no others do.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use regex::Regex;
+use serde_json::Value;
+
+const ARCHITECTURES: [&str; 4] = ["sm_80", "sm_89", "sm_90", "sm_100"];
+
+/// Kernels whose registers do not all fit, with the most bytes that a thread stores of them: on no architecture more.
+const SPILLS: [(&str, u64); 2] = [
+    ("fuser_attention_backward_s1_1", 56),
+    ("fuser_attention_backward_s2_0", 24),
+];
+
+/// NVIDIA's assembler: `$PTXAS`, what the test set-up fetched, or one on the path.
+fn assembler() -> Option<OsString> {
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cache/ptxas/ptxas");
+    let tools = [
+        std::env::var_os("PTXAS").unwrap_or_default(),
+        fetched.into_os_string(),
+        "ptxas".into(),
+    ];
+    let works = |tool: &OsString| {
+        let told = Command::new(tool).arg("--version").output();
+        told.is_ok_and(|output| output.status.success())
+    };
+    tools.into_iter().find(works)
+}
+
+/// The examples and the models, sorted.
+fn examples() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let entries = [root.clone(), root.join("models")].map(|folder| std::fs::read_dir(folder));
+    let files = entries.into_iter().flat_map(Result::unwrap);
+    let files = files.map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "fir"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn said(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The kernels of all versions of a program: symbols and PTX.
+fn kernels(file: &Path, folder: &Path, sm: &str) -> Vec<(String, String)> {
+    let artifact = folder.join("artifact.json");
+    let translated = Command::new(env!("CARGO_BIN_EXE_fuser-translate"))
+        .arg(file)
+        .args(["--emit=artifact", &format!("--target=cuda:{sm}"), "-o"])
+        .arg(&artifact)
+        .output()
+        .unwrap();
+    said(&translated);
+    let artifact: Value = serde_json::from_slice(&std::fs::read(artifact).unwrap()).unwrap();
+    let versions = std::iter::successors(Some(&artifact), |version| {
+        version.get("otherwise").filter(|next| !next.is_null())
+    });
+    let kernels = versions.flat_map(|version| version["kernels"].as_array().unwrap());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let kernels = kernels.map(|kernel| (text(&kernel["symbol"]), text(&kernel["code"]["ptx"])));
+    kernels.collect()
+}
+
+/// The bytes that a thread of a kernel stores because it has too few registers, or that it has on its stack for another reason.
+fn spilled(tool: &OsString, folder: &Path, ptx: &str, sm: &str) -> u64 {
+    let file = folder.join("kernel.ptx");
+    std::fs::write(&file, ptx).unwrap();
+    let assembled = Command::new(tool)
+        .args(["-v", "-arch", sm, "-o"])
+        .arg(folder.join("kernel.cubin"))
+        .arg(&file)
+        .output()
+        .unwrap();
+    let said = said(&assembled);
+    let of = |what: &str| {
+        let bytes = Regex::new(&format!(r"(\d+) bytes {what}")).unwrap();
+        let found = bytes.captures_iter(&said).map(|c| c[1].parse::<u64>());
+        found.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let (spills, stacks) = (of("spill stores"), of("stack frame"));
+    assert!(!spills.is_empty() && !stacks.is_empty(), "{said}");
+    spills.into_iter().chain(stacks).max().unwrap_or(0)
+}
+
+#[test]
+fn examples_are_assembled_without_spills() {
+    let Some(tool) = assembler() else {
+        eprintln!("skipped: ptxas not found; PTX of the examples is not assembled");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut assembled, mut wrong) = (0, Vec::new());
+    let listed = BTreeMap::from(SPILLS);
+    for file in examples() {
+        for sm in ARCHITECTURES {
+            for (symbol, ptx) in kernels(&file, folder.path(), sm) {
+                let bytes = spilled(&tool, folder.path(), &ptx, sm);
+                if bytes > listed.get(symbol.as_str()).copied().unwrap_or(0) {
+                    wrong.push(format!("{symbol} for {sm}: {bytes} bytes"));
+                }
+                assembled += 1;
+            }
+        }
+    }
+    println!("count: {assembled} kernels assembled");
+    assert!(
+        assembled >= 200 && wrong.is_empty(),
+        "{assembled}: {wrong:#?}"
+    );
+}
