@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod codes;
+mod gamma;
 pub mod nvfuser;
 mod program;
 pub mod stablehlo;

@@ -36,8 +36,8 @@ GROUPS = {
         **unary("abs asinh atan ceil cos cosh exp exp2 expm1 erf erfc floor frac neg reciprocal relu round set segment_set "
                 "sign sigmoid silu sin sinh sqrt tan tanh trunc real", F),
         **unary("isfinite isinf isnan isneginf isposinf isreal signbit", "special8"),
-        **unary("lgamma log log10 log1p log2 rsqrt", F),
-        **unary("acos asin atanh erfinv", UNIT), **unary("acosh erfcinv", OVER), **unary("bitwise_not", COUNT), **unary("logical_not", TRUTH),
+        **unary("log log10 log1p log2 rsqrt", F),
+        **unary("lgamma", "gamma18"), **unary("acos asin atanh erfinv", UNIT), **unary("acosh erfcinv", OVER), **unary("bitwise_not", COUNT), **unary("logical_not", TRUTH),
         "imag": (F, "fd.ops.imag(T0)"), "rand_like": (F, "fd.ops.rand_like(T0)"), "randn_like": (F, "fd.ops.randn_like(T0)"),
     },
     "binary": {
@@ -105,7 +105,7 @@ GROUPS = {
     },
 }
 REFUSED = {
-    "lgamma", "imag", "complex", "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf", "nv_block_quantize",
+    "imag", "complex", "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf", "nv_block_quantize",
     "nv_grouped_block_quantize",
 }
 
@@ -137,6 +137,7 @@ class Ops:
 
     # In f32 and with AVX2 it is not correctly rounded.
     def sqrt(self, x): return x.double().sqrt().float()
+    def lgamma(self, x): return x.double().lgamma().float()
     def bitwise_not(self, x): return ~x
     def erfcinv(self, x): return torch.erfinv(1 - x.double()).float()
     def set(self, x): return x
@@ -204,6 +205,9 @@ def tensor(word, made, draw):
     if kind == "i":
         return torch.randint(1, 3, shape, generator=draw), name
     x = torch.randint(-8, 9, shape, generator=draw) / 4 + 0.125
+    if kind == "gamma":
+        ends = [torch.inf, -torch.inf, torch.nan, 0.0, -0.0, 1e-45, -1e-30, 3e38, -1e9, 1.0, 2.0, -3.0]
+        x = torch.tensor([*ends, 1.0000001, 7.9999995, 8.0, -2.457024812698364, -0.5, 171.3])
     if kind == "special":
         x = torch.tensor([torch.inf, -torch.inf, torch.nan, 0.0, -0.0, 1e-45, -1.5, 3e38])
     x = {"unit": x / 2.5, "over": x.abs() / 2.5 + 1}.get(kind, x)

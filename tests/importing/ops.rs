@@ -12,8 +12,9 @@ use fuser::session::{Loaded, Session};
 use fuser_codegen::lower::Emission;
 use fuser_frontends::Format;
 use fuser_ir::print::{PrintOptions, print};
+use fuser_runtime::Inputs;
 
-use super::{agrees, load, session, texts};
+use super::{agrees, load, session, tensors, texts};
 
 /// A definition of one op.
 struct Definition {
@@ -190,4 +191,61 @@ fn every_op_of_nvfuser_is_read_and_runs_or_is_refused_with_a_reason() {
     let same = std::fs::read_to_string(&path).unwrap_or_default() == page;
     assert!(same, "{}: run with FUSER_UPDATE_DOCS=1", path.display());
     println!("count: {} ops of nvFuser", all.len());
+}
+
+/// The stated bound of `lgamma`, which is a composition: in parts of the result, or of 1 where that is smaller.
+const LGAMMA_BOUND: f64 = 1.0 / (1_u64 << 46) as f64;
+
+#[test]
+fn lgamma_is_within_its_bound() {
+    let table = include_str!("lgamma.txt").lines();
+    let pairs = table.filter_map(|line| line.split_once(' '));
+    let pairs = pairs.filter_map(|(x, y)| Some((x.parse::<f64>().ok()?, y.parse::<f64>().ok()?)));
+    let (xs, truths): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let count = xs.len();
+    assert!(count > 250, "{count}");
+    let definition = format!(
+        "def nvfuser_fusion(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[{count}], contiguity=[True], dtype=DataType.Double)
+    T1 = fd.ops.lgamma(T0)
+    fd.add_output(T1)
+"
+    );
+    let ty = format!("tensor<{count}xf64>");
+    let module = format!(
+        "func.func public @main(%x: {ty}) -> {ty} {{
+  %0 = chlo.lgamma %x : {ty} -> {ty}
+  return %0 : {ty}
+}}
+"
+    );
+    let session = session();
+    for (format, text) in [(Format::NvFuser, definition), (Format::StableHlo, module)] {
+        let loaded = load(&session, format, "lgamma", &text).unwrap();
+        within_bound(&session, &loaded, &xs, &truths);
+    }
+}
+
+/// Holds the results of a program to `truths`, in the interpreter and on the CPU.
+fn within_bound(session: &Session, loaded: &Loaded, xs: &[f64], truths: &[f64]) {
+    let inputs = session
+        .resolve(loaded, &Default::default(), &Default::default())
+        .unwrap();
+    let inputs = Inputs {
+        tensors: tensors(session, &inputs.tensors, &[xs.to_vec()]),
+        extents: inputs.extents,
+    };
+    let interpreted = session.interpret(loaded, &inputs).unwrap();
+    let run = session.run_cpu(loaded, &inputs, &CompileOptions::default(), 1);
+    for outputs in [interpreted.outputs, run.unwrap().outputs] {
+        let bytes = outputs[0].bytes().as_chunks::<8>().0;
+        let got = bytes.iter().map(|bytes| f64::from_le_bytes(*bytes));
+        for ((x, truth), y) in xs.iter().zip(truths).zip(got) {
+            let error = (y - truth).abs() / truth.abs().max(1.0);
+            assert!(
+                error <= LGAMMA_BOUND,
+                "lgamma({x:e}) is {y:e}, not {truth:e}"
+            );
+        }
+    }
 }

@@ -41,7 +41,6 @@ pub enum Meaning {
 use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
-const OUTSIDE: &str = "compute it outside of the program, and give it as an input";
 const COMPLEX: &str = "no op computes with complex numbers: compute with real and imaginary parts";
 const NARROW: &str = "no op computes with 8- and 4-bit floats: compute it outside of the program, and give it as an input";
 
@@ -114,7 +113,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("isreal", By(compute::is_real)),
     ("le", Test("le")),
     ("lerp", By(compute::lerp)),
-    ("lgamma", Refused(OUTSIDE)),
+    ("lgamma", By(compute::lgamma)),
     ("linear", By(index::linear)),
     ("log", Ew(&fusion::LOG, Float)),
     ("log10", Ew(&fusion::LOG10, Float)),

@@ -286,14 +286,6 @@ def nvfuser_fusion_signbit(fd : FusionDefinition) -> None :
 # in: inf -inf nan 0.0 -0.0 1e-45 -1.5 3e+38
 # out: 0 1 0 0 1 0 1 0
 
-def nvfuser_fusion_lgamma(fd : FusionDefinition) -> None :
-    T0 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
-    T1 = fd.ops.lgamma(T0)
-    fd.add_output(T1)
-# sizes: 2 4
-# in: 0.875 1.375 -1.375 -0.875 -0.625 -0.875 -1.375 1.125
-# refused
-
 def nvfuser_fusion_log(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
     T1 = fd.ops.log(T0)
@@ -333,6 +325,14 @@ def nvfuser_fusion_rsqrt(fd : FusionDefinition) -> None :
 # sizes: 2 4
 # in: -0.375 -1.875 -1.375 2.125 0.375 0.375 0.375 -0.625
 # out: nan nan nan 0.6859944 1.6329931 1.6329931 1.6329931 nan
+
+def nvfuser_fusion_lgamma(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[18], contiguity=[True], dtype=DataType.Float)
+    T1 = fd.ops.lgamma(T0)
+    fd.add_output(T1)
+# sizes: 18
+# in: inf -inf nan 0.0 -0.0 1e-45 -1e-30 3e+38 -1e+09 1.0 2.0 -3.0 1.0000001 7.9999995 8.0 -2.4570248 -0.5 171.3
+# out: inf inf nan inf inf 103.27893 69.07755 inf inf 0.0 0.0 inf -6.8809456e-08 8.525161 8.525162 -1.12878425e-07 1.2655121 708.115
 
 def nvfuser_fusion_acos(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
