@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from . import elementwise, indexed, reductions, shapes
+from . import attention, elementwise, indexed, reductions, shapes
 
-DRAWS = {**elementwise.DRAWS, **shapes.DRAWS, **reductions.DRAWS, **indexed.DRAWS}
+DRAWS = {**elementwise.DRAWS, **shapes.DRAWS, **reductions.DRAWS, **indexed.DRAWS, **attention.DRAWS}
 
 
 @dataclasses.dataclass
