@@ -160,20 +160,24 @@ fn mask(
         let Some(&of) = name.and_then(|name| known.get(&name)) else {
             continue;
         };
-        let mut steps = Vec::new();
+        let mut made = Vec::new();
+        let (mut value, loc) = (param, ir.op_loc(func));
+        let mut add = |ir: &mut Ir, op: Op, bound: Op| {
+            ir.set_loc(op, loc);
+            made.extend([bound, op]);
+            ir.result(op, 0)
+        };
         if let Some(&[least, most]) = name.and_then(|name| lengths.get(&name)) {
-            steps.extend([(&fusion::MAXIMUM, least), (&fusion::MINIMUM, most)]);
+            let (least, most) = (constant(ir, least), constant(ir, most));
+            let op = index_op(ir, &fusion::MAXIMUM, [value, ir.result(least, 0)]);
+            value = add(ir, op, least);
+            let op = index_op(ir, &fusion::MINIMUM, [value, ir.result(most, 0)]);
+            value = add(ir, op, most);
         }
         // Low bits last, where whatever asks for them sees them first.
-        steps.push((&fusion::AND, -of));
-        let (mut made, mut value) = (Vec::new(), param);
-        for (def, bound) in steps {
-            let bound = constant(ir, bound);
-            let op = index_op(ir, def, [value, ir.result(bound, 0)]);
-            ir.set_loc(op, ir.op_loc(func));
-            made.extend([bound, op]);
-            value = ir.result(op, 0);
-        }
+        let low = constant(ir, -of);
+        let op = index_op(ir, &fusion::AND, [value, ir.result(low, 0)]);
+        value = add(ir, op, low);
         let own = ir.operand_uses(made[1])[0];
         ir.replace_uses_if(param, value, |_, slot| slot != own);
         for op in made.into_iter().rev() {
