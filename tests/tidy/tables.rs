@@ -73,7 +73,7 @@ const TABLES: [Table; 9] = [
     },
     Table {
         ops: ELEMENTWISE,
-        files: "passes/codegen/tests/elementwise.rs",
+        files: "passes/codegen/tests/elementwise",
         entry: r"\bfusion::{ROW}\b|float_case!\({ROW}",
         why: "no test of code generation has it",
     },

@@ -13,7 +13,7 @@ crate::entities! {
     ExtentExprId,
 }
 
-/// What the elements of a type are.
+/// The kind of the elements of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Floating-point numbers.
@@ -44,7 +44,7 @@ macro_rules! dtypes {
                     $(DType::$variant => $name,)*
                 }
             }
-            /// What the elements are.
+            /// The kind of the elements.
             pub const fn kind(self) -> Kind {
                 match self {
                     $(DType::$variant => Kind::$kind,)*

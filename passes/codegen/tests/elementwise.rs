@@ -1,5 +1,7 @@
 //! Every elementwise op against plain Rust, over the edges of each element type, on scalars and vectors.
 
+mod integers;
+
 use crate::support::kernels::*;
 use crate::support::reference::reference;
 use fuser_dialects::fusion;
@@ -33,7 +35,7 @@ const FLOATS: [f32; 24] = [
     -0.3,
 ];
 /// The bytes of values of an element type.
-pub fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
+fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     match dtype {
         DType::F64 => bytes_of(values),
         DType::F32 => bytes_of(&values.iter().map(|&v| v as f32).collect::<Vec<_>>()),
@@ -52,7 +54,7 @@ pub fn encode(dtype: DType, values: &[f64]) -> Vec<u8> {
     }
 }
 
-pub fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
+fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     match dtype {
         DType::F64 => values_of(bytes),
         DType::F32 => values_of::<f32>(bytes).into_iter().map(f64::from).collect(),
@@ -77,7 +79,7 @@ fn assert_same(name: &str, dtype: DType, x: f64, y: f64, got: f64, wanted: f64) 
 }
 
 /// All pairs of two lists, cut to a multiple of 8.
-pub fn pairs<T: Copy>(values: &[T]) -> (Vec<T>, Vec<T>) {
+fn pairs<T: Copy>(values: &[T]) -> (Vec<T>, Vec<T>) {
     let all: Vec<(T, T)> = values
         .iter()
         .flat_map(|&a| values.iter().map(move |&b| (a, b)))
@@ -294,9 +296,9 @@ fn comparisons_know_signs_and_nan() {
     }
 }
 
-pub type Predicate<T> = (&'static str, fn(&T, &T) -> bool);
+type Predicate<T> = (&'static str, fn(&T, &T) -> bool);
 
-pub fn predicates<T: PartialOrd>() -> [Predicate<T>; 6] {
+fn predicates<T: PartialOrd>() -> [Predicate<T>; 6] {
     [
         ("eq", T::eq),
         ("ne", T::ne),
@@ -476,7 +478,10 @@ fn random_bits_are_those_of_random123() {
 /// A rule without a test here is a rule that nobody has run.
 #[test]
 fn every_rule_is_tested() {
-    let source = concat!(include_str!("elementwise.rs"), include_str!("integers.rs"));
+    let source = concat!(
+        include_str!("elementwise.rs"),
+        include_str!("elementwise/integers.rs")
+    );
     let kernels = [
         include_str!("kernels/main.rs"),
         include_str!("kernels/run.rs"),

@@ -3,7 +3,6 @@
 mod convert;
 mod documentation;
 mod elementwise;
-mod integers;
 #[path = "kernels/main.rs"]
 mod kernels;
 mod math_exhaustive;

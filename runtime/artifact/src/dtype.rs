@@ -35,7 +35,7 @@ macro_rules! dtypes {
                 }
             }
 
-            /// What the elements are.
+            /// The kind of the elements.
             pub fn kind(self) -> Kind {
                 match self {
                     $(DType::$variant => Kind::$kind,)*
@@ -62,7 +62,7 @@ dtypes! {
     Index "index" 8 Signed
 }
 
-/// What the elements of a type are.
+/// The kind of the elements of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Floating-point numbers.

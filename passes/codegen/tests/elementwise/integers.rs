@@ -1,6 +1,6 @@
 //! Every elementwise op on integers of every type against plain Rust, over the edges of each, on scalars and vectors.
 
-use super::elementwise::{decode, encode, pairs, predicates};
+use super::{decode, encode, pairs, predicates};
 use crate::support::kernels::*;
 use fuser_dialects::fusion;
 use fuser_ir::{DType, OpDef};
