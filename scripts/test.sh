@@ -43,6 +43,7 @@ SLOW=(
   models_run_in_few_kernels_and_bytes
   matrices_of_odd_sizes_are_exact
   code_for_gpus_is_assembled
+  examples_are_assembled_without_spills
   lit-tests/run/
 )
 LOG=target/test-log

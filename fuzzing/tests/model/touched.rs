@@ -49,6 +49,13 @@ impl Elements {
             sum + if (1..LINE).contains(&step) { step } else { 1 }
         })
     }
+    /// The number of elements from the first to the last one.
+    fn span(&self) -> u64 {
+        let has = |i: &u64| self.words[(i / 64) as usize] >> (i % 64) & 1 == 1;
+        let first = (0..self.length).find(has);
+        let last = (0..self.length).rev().find(has);
+        first.zip(last).map_or(0, |(first, last)| last - first + 1)
+    }
     /// Adds those of `other`, a set of the same buffer.
     fn unite(&mut self, other: &Self) {
         if self.length == 0 {
@@ -95,7 +102,7 @@ pub struct Touched {
 #[derive(Clone, Default)]
 struct Gather {
     buffer: usize,
-    /// The elements that it touches, whatever the data.
+    /// The elements that it touches, whatever the data: other data may take it to those between them too.
     elements: Elements,
     /// The number of times that it loads one.
     times: u64,
@@ -108,7 +115,7 @@ impl Touched {
             .gathered
             .iter()
             .filter(|gather| gather.buffer == buffer);
-        let most = own.map(|gather| gather.elements.count().min(gather.times));
+        let most = own.map(|gather| gather.elements.span().min(gather.times));
         let sum = most.sum::<u64>();
         sum.min(self.loaded[buffer].length)
     }

@@ -143,8 +143,11 @@ impl Region {
         let others = guards.iter().flat_map(|guard| &guard.at.terms);
         let others = others.filter(|(v, _)| at.terms.iter().all(|(own, _)| own != v));
         let counts = others.filter_map(|(variable, _)| range(axes, variable, guards).count);
+        let fixed = guards.iter().filter(|guard| guard.at.terms.is_empty());
+        let fixed = fixed.filter_map(|guard| minus(&guard.extent, &guard.at.offset));
         let one = ExtentExpr::constant(1);
         let mut beside: Vec<ExtentExpr> = counts
+            .chain(fixed)
             .filter(|count| !minus(count, &one).is_some_and(|n| is_natural(&n)))
             .collect();
         beside.sort_unstable();
