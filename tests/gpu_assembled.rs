@@ -37,7 +37,7 @@ fn assembler() -> Option<OsString> {
 /// The examples and the models, sorted.
 fn examples() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let entries = [root.clone(), root.join("models")].map(|folder| std::fs::read_dir(folder));
+    let entries = [root.clone(), root.join("models")].map(std::fs::read_dir);
     let files = entries.into_iter().flat_map(Result::unwrap);
     let files = files.map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = files

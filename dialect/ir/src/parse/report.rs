@@ -186,8 +186,8 @@ impl Parser<'_> {
             let literal = matches!(kind, Tok::Int | Tok::Float | Tok::Hex | Tok::Minus);
             literal || matches!(kind, Tok::Word | Tok::ValueId | Tok::Comma)
         };
-        let before = tokens[..at].iter().rev().take(MOST_BEFORE);
-        let name = before.skip_while(|t| part(t.kind)).next()?;
+        let mut before = tokens[..at].iter().rev().take(MOST_BEFORE);
+        let name = before.find(|t| !part(t.kind))?;
         let span = Span::new(name.start, name.end);
         let unknown = name.kind == Tok::OpName && self.ir.registry.op(self.text(span)).is_none();
         unknown.then_some(span)
