@@ -1,6 +1,7 @@
 //! Tests of attention against f64 within the bound of docs/products.md: element types, orders of axes, biases, sizes around blocks and none.
 
 use super::*;
+use crate::random::SplitMix;
 use crate::workers::Workers;
 use fuser_artifact::{DimSpec, TensorSpec};
 
@@ -54,9 +55,7 @@ impl Case {
 
 /// A number of about the size of what is drawn from a normal distribution.
 fn draw(at: usize, salt: usize) -> f64 {
-    let mut word = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (salt as u64) << 32;
-    word = (word ^ word >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (word >> 40) as f64 / (1u64 << 22) as f64 - 2.0
+    4.0 * SplitMix(at as u64 ^ (salt as u64) << 32).unit() - 2.0
 }
 
 fn encode(dtype: DType, x: f64) -> Vec<u8> {
