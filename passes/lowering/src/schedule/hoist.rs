@@ -148,6 +148,11 @@ impl Candidates<'_> {
         if !pure || !self.axes.reduced(op).is_empty() || self.ir.results(op).len() != 1 {
             return None;
         }
+        // Each worker would store it.
+        let mut users = self.ir.users(self.ir.result(op, 0));
+        if users.any(|user| !inside.contains(&user)) {
+            return None;
+        }
         let (mut lowest, mut work) = (0, self.operations(op, class));
         let sources = self.ir.operands(op).filter_map(|v| self.ir.def_op(v));
         for source in sources.filter(|d| inside.contains(d)) {
