@@ -68,7 +68,16 @@ pub fn composed(ir: &mut Ir, op: Op) -> Parts {
     let scores = walk.biased(scores, bias.first().copied())?;
     let scores = if causal { walk.causal(scores)? } else { scores };
     let found = walk.weighted(scores, *v)?;
-    Ok(vec![b.cast(found, dtype)?])
+    let found = b.cast(found, dtype)?;
+    // Of products of tensors with axes that are stored once the result has such too.
+    let tensor = b.ir.value_kind(found).as_tensor();
+    let once = tensor.is_some_and(|tensor| tensor.dims.iter().any(|dim| dim.broadcast));
+    let dense = b.flag("dense");
+    let found = match once {
+        true => b.value(&fusion::COPY, &[found], &[dense])?,
+        false => found,
+    };
+    Ok(vec![found])
 }
 
 /// A walk over the space of scores.
