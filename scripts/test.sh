@@ -44,6 +44,11 @@ SLOW=(
   matrices_of_odd_sizes_are_exact
   code_for_gpus_is_assembled
   examples_are_assembled_without_spills
+  rows_of_named_lengths_stay_in_registers
+  stablehlo_of_jax_gives_the_results_of_jax
+  chains_of_casts_keep_their_meaning
+  values_of_one_number_are_equal
+  an_edit_with_the_right_hash_changes_no_result
   lit-tests/run/
 )
 LOG=target/test-log
