@@ -19,21 +19,6 @@ const SPILLS: [(&str, u64); 4] = [
     ("fuser_jit_llama_block_backward_s10_0", 8),
 ];
 
-/// NVIDIA's assembler: `$PTXAS`, what the test set-up fetched, or one on the path.
-fn assembler() -> Option<OsString> {
-    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cache/ptxas/ptxas");
-    let tools = [
-        std::env::var_os("PTXAS").unwrap_or_default(),
-        fetched.into_os_string(),
-        "ptxas".into(),
-    ];
-    let works = |tool: &OsString| {
-        let told = Command::new(tool).arg("--version").output();
-        told.is_ok_and(|output| output.status.success())
-    };
-    tools.into_iter().find(works)
-}
-
 /// The examples and the models, sorted.
 fn examples() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -100,7 +85,7 @@ fn spilled(tool: &OsString, folder: &Path, ptx: &str, sm: &str) -> u64 {
 
 #[test]
 fn examples_are_assembled_without_spills() {
-    let Some(tool) = assembler() else {
+    let Some(tool) = fuser_testing::ptxas(std::env::var_os("PTXAS")) else {
         eprintln!("skipped: ptxas not found; PTX of the examples is not assembled");
         return;
     };

@@ -14,7 +14,6 @@ use fuser_ir::{Block, Ir, Op, Value};
 
 use super::WARP;
 use super::ops::{ALLOC, FOR, LOAD, STORE};
-use crate::fusion::AND;
 
 /// The most rounds of a loop that is written out.
 pub const MOST_ROUNDS: i64 = 8;
@@ -123,7 +122,8 @@ fn bounded(ir: &Ir, value: Value) -> Option<(Op, i64)> {
         return Some((by, bound(by)?));
     }
     let clears = |&mask: &i64| mask < 0 && mask.unsigned_abs().is_power_of_two();
-    let mask = ir.is(by, &AND).then(|| bound(by)).flatten();
+    let masks = ir.computes(by) == Some(Computes::And);
+    let mask = masks.then(|| bound(by)).flatten();
     Some((by, mask.filter(clears)?))
 }
 

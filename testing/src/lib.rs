@@ -1,8 +1,12 @@
-//! Support for unit tests: a small dialect and a builder, for analyses that read op tables only, and random numbers.
+//! Support for unit tests: a small dialect and a builder, for analyses that read op tables only, random numbers, and
+//! NVIDIA's assembler.
 //!
 //! Used by tests alone.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use fuser_dialects::fusion::maps;
@@ -215,4 +219,19 @@ impl Random {
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
+}
+
+/// NVIDIA's assembler, if there is one that runs: the one that is named, as `$PTXAS` does, what the test set-up fetched, or one on the path.
+pub fn ptxas(named: Option<OsString>) -> Option<OsString> {
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/ptxas/ptxas");
+    let tools = [
+        named.unwrap_or_default(),
+        fetched.into_os_string(),
+        "ptxas".into(),
+    ];
+    let works = |tool: &OsString| {
+        let told = Command::new(tool).arg("--version").output();
+        told.is_ok_and(|output| output.status.success())
+    };
+    tools.into_iter().find(works)
 }

@@ -1,6 +1,7 @@
 //! Scatters: updates that are put at indices which are data, as `x.at[i].set(u)` and its like write them, and gradients of gathers.
 //!
-//! What lies outside is put nowhere, as with `fusion.index_put`; of a window that is not wholly inside, nothing is, as in XLA.
+//! An update outside of the operand is put nowhere, as with `fusion.index_put`, and a window that is not wholly inside is put nowhere as a
+//! whole.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;

@@ -72,7 +72,7 @@ pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
             Some((name.trim(), most, range.is_some()))
         });
         let Some((name, length, longest)) = parsed else {
-            let message = format!("'{item}' is not of the form NAME=LENGTH");
+            let message = format!("'{item}' is not of the form NAME=LENGTH or NAME=LEAST..MOST");
             let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
             return Err(Diagnostics { items: vec![error] });
         };

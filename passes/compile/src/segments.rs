@@ -39,7 +39,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let mut read = Vec::new();
     let mut seen = Vec::new();
     for &sweep in &sweeps {
-        for value in report::live_reads(ir, sweep, segment, None) {
+        for value in report::live_reads(ir, sweep, segment) {
             let whole = stored_bytes(ir, value, extents);
             let part = report::part_read(ir, sweep, value);
             let bytes = match part.and_then(|part| extents.polynomial(ir, &part)) {

@@ -24,6 +24,7 @@ use std::time::Instant;
 use fuser_artifact::{Artifact, Bound, Multiple, SizeExpr, Step};
 use fuser_dialects::kernel::rounds::{self, Rounds};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place, TypeKind};
+use fuser_passes::cost::Bindings;
 
 use super::code::{check, generate};
 use super::{CompileOptions, Compiled, Lowered, TOO_LARGE, Target, find_program, lower, one};
@@ -33,9 +34,6 @@ const LONG: u64 = 1 << 26;
 
 /// The elements that rows of named lengths are multiples of, in the versions for those that are: 16 bytes of the narrowest type.
 const ALIGNED: u32 = 16;
-
-/// The length that an extent is taken to have of which none is given.
-const NOMINAL: u64 = 1024;
 
 /// The longest rows that a block has in registers.
 const LONGEST: u32 = 1 << 16;
@@ -288,9 +286,9 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
 
 /// The plan for rows of lengths near those that decisions are made for, of which few vectors are a thread's.
 fn near(aligned: &CompileOptions) -> Option<CompileOptions> {
-    let length = |name: &String| aligned.shapes.get(name).copied().or(aligned.nominal);
-    let range =
-        |name: &String| Some((name.clone(), lengths_near(length(name).unwrap_or(NOMINAL))?));
+    let nominal = aligned.nominal.unwrap_or(Bindings::default().nominal);
+    let length = |name: &String| aligned.shapes.get(name).copied().unwrap_or(nominal);
+    let range = |name: &String| Some((name.clone(), lengths_near(length(name))?));
     let lengths: BTreeMap<String, [u32; 2]> = aligned.multiples.keys().filter_map(range).collect();
     (!lengths.is_empty()).then(|| CompileOptions {
         lengths,

@@ -65,10 +65,10 @@ pub static USE_MULTIPLES: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let known = multiples(ctx)?;
+    let lengths = lengths(ctx)?;
     if known.is_empty() {
         return Ok(());
     }
-    let lengths = lengths(ctx)?;
     for (func, launch) in launched_once(ctx.ir, ctx.op) {
         let masked = mask(ctx.ir, func, launch, &known, &lengths);
         ctx.count("extents", masked.len() as u64);

@@ -1,7 +1,5 @@
 //! PTX, checked by NVIDIA's assembler where there is one, and machine code for other targets.
 
-use std::ffi::OsString;
-use std::path::Path;
 use std::process::Command;
 
 use super::*;
@@ -25,24 +23,9 @@ pub fn ptx(build: impl FnOnce(&mut Program) -> fuser_ir::Op, threads: i64, sm: &
     text
 }
 
-/// NVIDIA's assembler: `$PTXAS`, what the test set-up fetched, or one on the path.
-fn assembler() -> Option<OsString> {
-    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/ptxas/ptxas");
-    let tools = [
-        std::env::var_os("PTXAS").unwrap_or_default(),
-        fetched.into_os_string(),
-        "ptxas".into(),
-    ];
-    let works = |tool: &OsString| {
-        let told = Command::new(tool).arg("--version").output();
-        told.is_ok_and(|o| o.status.success())
-    };
-    tools.into_iter().find(works)
-}
-
 /// Runs NVIDIA's assembler over it, where there is one.
 fn assemble(text: &str, sm: &str) {
-    let Some(tool) = assembler() else {
+    let Some(tool) = fuser_testing::ptxas(std::env::var_os("PTXAS")) else {
         println!("skipped: ptxas not found; PTX is not assembled");
         return;
     };

@@ -291,20 +291,32 @@ fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
 fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read> {
     let ops = leaves(ir, sweep);
     let axes = Axes::build(ir, &ops).ok();
-    let values = live_reads(ir, sweep, segment, Some(bindings)).into_iter();
+    let values = live(ir, sweep, segment, (&ops, axes.as_ref()), Some(bindings)).into_iter();
     let reads = values.map(|v| read(ir, &ops, axes.as_ref(), v, bindings));
     reads.collect()
 }
 
-/// The values from outside of `segment` that a sweep without phases reads: those on which an element of a result depends. Nothing depends
-/// on the operands of a reduction over an axis of length 0. Without bindings only static lengths are known.
-pub fn live_reads(ir: &Ir, sweep: Op, segment: Op, bindings: Option<&Bindings>) -> Vec<Value> {
-    let outside = outside_reads(ir, sweep, segment);
-    if !ir.is(sweep, &task::SWEEP) {
-        return outside;
+/// The values from outside of `segment` that a sweep without phases, a launch or a call reads, whatever the extents are: of a sweep those on
+/// which an element of a result depends.
+pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
+    if !ir.is(root, &task::SWEEP) {
+        return outside_reads(ir, root, segment);
     }
-    let mut ops = leaves(ir, sweep);
+    let ops = leaves(ir, root);
     let axes = Axes::build(ir, &ops).ok();
+    live(ir, root, segment, (&ops, axes.as_ref()), None)
+}
+
+/// The same of a sweep with these ops and axes. Nothing depends on the operands of a reduction over an axis of length 0; without bindings
+/// only static lengths are known.
+fn live(
+    ir: &Ir,
+    sweep: Op,
+    segment: Op,
+    (ops, axes): (&[Op], Option<&Axes>),
+    bindings: Option<&Bindings>,
+) -> Vec<Value> {
+    let outside = outside_reads(ir, sweep, segment);
     let is_empty = |v: &Value| {
         let dims = ir.value_kind(*v).as_tensor().map_or(&[][..], |t| &t.dims);
         dims.iter().any(|d| match (d.extent, bindings) {
@@ -315,14 +327,13 @@ pub fn live_reads(ir: &Ir, sweep: Op, segment: Op, bindings: Option<&Bindings>) 
     };
     let reads_nothing = |op: Op| {
         let axes = axes
-            .iter()
+            .into_iter()
             .flat_map(|axes| axes.reduced(op).iter().map(move |&a| axes.extent(a)));
         axes.flatten().any(|length| is_zero(length, bindings))
     };
     let end = ir.body(sweep, 0).and_then(|body| ir.terminator(body));
     let mut live: FxHashSet<Value> = end.iter().flat_map(|&end| ir.operands(end)).collect();
-    ops.reverse();
-    for op in ops {
+    for &op in ops.iter().rev() {
         let wanted = ir
             .results(op)
             .iter()

@@ -10,8 +10,8 @@
 //! task.phase { ... fusion.mul %w1, %x ... }
 //! ```
 //!
-//! Decides and records; [`super::arrange`] draws the boundaries. Never moves a reduction, and never a value without resident
-//! axes: those are computed once per step anyway.
+//! Decides and records; [`super::arrange`] draws the boundaries. Never moves a reduction, nor a value that somebody else reads, which
+//! each worker would store; and never a value without resident axes: those are computed once per step anyway.
 
 use fuser_analysis::axes::Axes;
 use fuser_analysis::cost::Bindings;
@@ -148,7 +148,6 @@ impl Candidates<'_> {
         if !pure || !self.axes.reduced(op).is_empty() || self.ir.results(op).len() != 1 {
             return None;
         }
-        // Each worker would store it.
         let mut users = self.ir.users(self.ir.result(op, 0));
         if users.any(|user| !inside.contains(&user)) {
             return None;

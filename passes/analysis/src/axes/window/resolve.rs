@@ -5,11 +5,11 @@
 //! one of each, a choice to one of each piece; memory, creations, and values that the walk knows or keeps are ends. Elements that
 //! are indices are nodes before what is read there has a point. A point that is wanted twice is one node. Never recurses.
 
-use fuser_ir::def::{Computes, OpClass, Placement};
+use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::layout;
 use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};
 use fuser_ir::types::{ExtentExpr, TensorType};
-use fuser_ir::{AttrKind, DType, Extent, Ir, Op, Traits, Value};
+use fuser_ir::{AttrKind, DType, Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::form::{Form, Guard, Holds, is_natural, minus};
@@ -315,9 +315,7 @@ impl Resolver<'_> {
                 .map(point)
                 .collect::<Result<Vec<Point>, Failure>>()
         };
-        let unknown = |(at, _): &&(usize, Value)| self.constant(producer, &maps, *at).is_none();
-        let unknown: Vec<_> = indices.iter().filter(unknown).copied().collect();
-        let mut behind = points(&unknown)?;
+        let mut behind = points(&indices)?;
         behind.retain(|point| !known.contains_key(point));
         if !behind.is_empty() {
             return Ok(Step::Behind(behind));
@@ -354,26 +352,6 @@ impl Resolver<'_> {
         Ok(Step::Within(guard, to.clone(), dtype))
     }
 
-    /// The one index that operand `at` of `op` holds everywhere, clamped to the axis; `None` where that is not known.
-    fn constant(&self, op: Op, maps: &IndexingMaps, at: usize) -> Option<i64> {
-        let made = self
-            .ir
-            .made_as(self.ir.operand(op, at), Computes::Constant)?;
-        let index = self.ir.int_of(made, "value")?;
-        let own = maps.operands.first().and_then(Map::axes)?;
-        let axis = own.iter().position(|index| *index == Index::Element(at))?;
-        let dim = self
-            .ir
-            .value_kind(self.ir.operand(op, 0))
-            .as_tensor()?
-            .dims
-            .get(axis)?;
-        match dim.extent {
-            _ if index <= 0 => Some(0),
-            Extent::Static(length) => Some(index.min(i64::try_from(length).ok()? - 1).max(0)),
-            _ => None,
-        }
-    }
     /// The index of operand `number` of `op` where its user is wanted at `point`; `None` where that is not known, or what is
     /// read there is no node yet.
     fn composed(
@@ -406,10 +384,10 @@ impl Resolver<'_> {
                 }
             }
             Index::Element(other) => {
-                if let Some(constant) = self.constant(op, maps, *other) {
-                    return Some(Form::constant(ExtentExpr::constant(constant)));
-                }
                 let length = length(axis)?;
+                if length.as_constant() == Some(1) {
+                    return Some(Form::default());
+                }
                 let indices = maps.operands.get(*other)?.axes()?;
                 let index = indices.iter().map(|index| match index {
                     Index::Iter(iter) => point.index.get(*iter).cloned(),
