@@ -14,7 +14,7 @@
 //!   whichever sweeps they stand, partial results among them: no walk is longer than what it is for. (A GPU's loops run to the end of a block.)
 //!
 //! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
-//! Examples and cards agree. Of random programs some figures differ: [`DIFFER`] holds how many.
+//! No figure of any of them differs. A kernel whose loads hang on data in a way that made-up indices do not reach is not counted.
 
 mod code;
 mod touched;
@@ -38,13 +38,6 @@ const TARGETS: [Target; 3] = [GENERIC, A100, H100];
 
 /// The length of an extent that a program names and nobody gives.
 const NAMED: u64 = 96;
-
-/// The figures of examples and cards, of 150 and of 2000 random programs that may differ, on a CPU and on a GPU, and the segments whose loops
-/// may be longer than [`PASSES`] allows; they may only become fewer.
-///
-/// Known of them: a gather from part of an axis counts whole rows where a named number of indices and a length cannot be compared (seed 516).
-/// The causes of two, a tile that the plan does not count on GPUs (68) and a segment that is scheduled in another way on CPUs (1398), are not.
-const DIFFER: [[usize; 3]; 3] = [[0, 0, 0], [0, 1, 0], [4, 3, 0]];
 
 /// The most loops that run through an element of an operand or a result of an op: of an operand, where it is staged, that and the op's
 /// own walk; of a sum, where it starts, where its parts are stored, and where they are combined.
@@ -286,21 +279,21 @@ fn random_programs(target: Target, objective: Objective, count: u64) -> Tally {
     tally
 }
 
-/// The figures that are not as planned, where these are more than may differ.
-fn wrong(target: Target, what: &str, tally: &Tally, differ: [usize; 3]) -> Vec<String> {
+/// Prints what was compared, and gives the figures that are not as planned.
+fn wrong(target: Target, what: &str, tally: &Tally) -> Vec<String> {
     tally.print(&format!("{} {what}", target.name));
-    let lists = [&tally.plan, &tally.resident, &tally.run];
-    let wrong = lists.into_iter().flatten();
-    if tally.long.len() > differ[2] {
-        return tally.long.clone();
-    }
-    let wrong: Vec<String> = wrong
+    let Tally {
+        plan,
+        resident,
+        run,
+        long,
+        given_up,
+        ..
+    } = tally;
+    let wrong = [plan, resident, run, long, given_up].into_iter().flatten();
+    wrong
         .map(|text| format!("{}: {text}", target.name))
-        .collect();
-    match wrong.len() <= differ[usize::from(target.is_gpu())] {
-        true => Vec::new(),
-        false => wrong,
-    }
+        .collect()
 }
 
 #[test]
@@ -309,7 +302,7 @@ fn examples_and_cards_are_as_planned() {
     for target in TARGETS {
         let tally = written_programs(target);
         assert!(tally.segments > 150 && tally.not.len() <= TOO_LONG);
-        all.extend(wrong(target, "examples and cards", &tally, DIFFER[0]));
+        all.extend(wrong(target, "examples and cards", &tally));
     }
     assert_eq!(all, Vec::<String>::new());
 }
@@ -328,24 +321,24 @@ fn no_walk_is_longer_than_what_it_is_for() {
     assert!(tallies[0].segments >= 3 && tallies[1].segments > 200);
 }
 
-fn random_programs_are_planned(count: u64, segments: usize, differ: [usize; 3]) {
+fn random_programs_are_planned(count: u64, segments: usize) {
     let mut all = Vec::new();
     for target in TARGETS {
         let tally = random_programs(target, Objective::Bytes, count);
-        assert!(tally.segments > segments);
+        assert!(tally.segments > segments && tally.not.len() as u64 * 100 <= count);
         let what = format!("{count} random programs");
-        all.extend(wrong(target, &what, &tally, differ));
+        all.extend(wrong(target, &what, &tally));
     }
     assert_eq!(all, Vec::<String>::new());
 }
 
 #[test]
 fn random_programs_are_as_planned() {
-    random_programs_are_planned(150, 200, DIFFER[1]);
+    random_programs_are_planned(150, 200);
 }
 
 #[test]
 #[ignore = "three minutes"]
 fn two_thousand_random_programs_are_as_planned() {
-    random_programs_are_planned(2000, 3000, DIFFER[2]);
+    random_programs_are_planned(2000, 3000);
 }

@@ -556,7 +556,7 @@ fn what_is_touched_counts_once() {
         let (ir, ops) = program("tensor<64x32xf32>", &body, result);
         let axes = Axes::build(&ir, &ops[..ops.len() - 1]).expect("resolves");
         let touched = axes.touched(&ir, &ops[..ops.len() - 1], ir.operand(ops[0], 0), |n| {
-            n.as_constant() == Some(0)
+            n.as_constant()?.try_into().ok()
         });
         number(&touched.expect("known"))
     };

@@ -41,11 +41,9 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     for &sweep in &sweeps {
         for value in report::live_reads(ir, sweep, segment) {
             let whole = stored_bytes(ir, value, extents);
-            let part = report::part_read(ir, sweep, value);
-            let bytes = match part.and_then(|part| extents.polynomial(ir, &part)) {
-                Some(part) => part.minimum(whole),
-                None => whole,
-            };
+            let parts = report::parts_read(ir, sweep, value).into_iter();
+            let parts = parts.filter_map(|part| extents.polynomial(ir, &part));
+            let bytes = parts.fold(whole, |least, part| part.minimum(least));
             read.push(bytes.clone());
             if !seen.contains(&value) {
                 seen.push(value);

@@ -30,6 +30,7 @@ mod render;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod twins;
 mod union;
 pub mod window;
 
@@ -236,7 +237,14 @@ impl Axes {
             inside,
             unwalked,
         };
-        let (axes, leaves) = Self::settled(ir, &mut union, &reads)?;
+        let mark = union.mark();
+        let twins = twins::unify(ir, ops, &mut union);
+        let mut settled = Self::settled(ir, &mut union, &reads);
+        if twins && settled.is_err() {
+            union.rollback(mark);
+            settled = Self::settled(ir, &mut union, &reads);
+        }
+        let (axes, leaves) = settled?;
         if !axes.join_islands(ir, ops, &mut union, &leaves) {
             return Ok(axes);
         }
@@ -401,14 +409,16 @@ impl Axes {
     pub fn window(&self, op: Op) -> Option<&Window> {
         self.windows.get(&op)
     }
-    /// The elements of `value` that windows among `ops` touch, where `is_zero` says which lengths are; `None` where the walk itself reads it.
+    /// The elements of `value` that windows among `ops` touch, where `known` has the values of expressions that names do not leave open; `None`
+    /// where the walk itself reads it.
     pub fn touched(
         &self,
         ir: &Ir,
         ops: &[Op],
         value: Value,
-        is_zero: impl Fn(&ExtentExpr) -> bool,
+        known: impl Fn(&ExtentExpr) -> Option<u64>,
     ) -> Option<ExtentExpr> {
+        let is_zero = |length: &ExtentExpr| known(length) == Some(0);
         let mut regions = Vec::new();
         for &op in ops {
             if self.reads(ir, op).contains(&value) {
@@ -422,7 +432,7 @@ impl Axes {
             regions.extend(all.filter(|r| r.value == value && some(r)));
         }
         let all = window::united(regions).into_iter();
-        let mut all = all.map(|region| region.elements());
+        let mut all = all.map(|region| region.elements(&known));
         all.try_fold(ExtentExpr::constant(0), |sum, n| sum.add(&n?))
     }
     /// The values that `op` needs of the walk: its operands, or of a window what it reads at the point of the walk or where the walk

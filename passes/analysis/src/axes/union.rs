@@ -293,6 +293,12 @@ impl AxisUnion {
             }
         }
     }
+    /// Makes the dimensions of two values of one type one, where both have some.
+    pub(super) fn unify_values(&mut self, at: Op, a: Value, b: Value) -> Result<(), AxisRefusal> {
+        let dims = [a, b].map(|v| self.dims.get(&v).cloned().unwrap_or_default());
+        let [a, b] = dims.map(|d| d.into_iter().map(|d| d.0));
+        a.zip(b).try_for_each(|(a, b)| self.unify(at, a, b))
+    }
     /// Makes two lists of dimensions, outermost first, the same sequence of elements: their common refinement.
     pub(super) fn align(&mut self, at: Op, a: &[Node], b: &[Node]) -> Result<(), AxisRefusal> {
         let refusal = AxisRefusal::IncompatibleFactoring {

@@ -350,9 +350,11 @@ impl Body {
         let Some(bindings) = &self.bindings else {
             return 0;
         };
-        regions.retain(|r| r.beside.iter().all(|length| bindings.eval(length) > 0));
+        let known = |length: &ExtentExpr| Some(bindings.eval(length));
+        regions.retain(|r| r.beside.iter().all(|length| known(length) > Some(0)));
         let elements = united(regions).into_iter();
-        let elements = elements.map(|r| r.elements().map_or(u64::MAX, |n| bindings.eval(&n)));
+        let elements = elements.map(|r| r.elements(known).and_then(|n| known(&n)));
+        let elements = elements.map(|n| n.unwrap_or(u64::MAX));
         let elements = elements.fold(0, u64::saturating_add);
         elements.saturating_mul(input.element)
     }

@@ -170,25 +170,17 @@ fn moves(ir: &Ir, segment: Op) -> bool {
 /// A value that a walk reads, and the bytes that it reads of it.
 type Read = (Value, Quantity);
 
-/// Bytes that the walk of `ops` touches of `value`, where only slices, pads and cats read it.
+/// Bytes that the walk of `ops` touches of `value`, where only windows read it and `known` has the values of lengths.
 fn touched(
     ir: &Ir,
     ops: &[Op],
     axes: &Axes,
     value: Value,
-    bindings: Option<&Bindings>,
+    known: impl Fn(&ExtentExpr) -> Option<u64>,
 ) -> Option<ExtentExpr> {
     let element = ir.value_kind(value).dtype().map_or(0, |d| d.bytes() as i64);
-    let touched = axes.touched(ir, ops, value, |length| is_zero(length, bindings))?;
+    let touched = axes.touched(ir, ops, value, known)?;
     touched.mul(&ExtentExpr::constant(element))
-}
-
-/// True if a length is known to be 0; without bindings if it is whatever the extents are.
-fn is_zero(length: &ExtentExpr, bindings: Option<&Bindings>) -> bool {
-    match bindings {
-        Some(bindings) => bindings.eval(length) == 0,
-        None => length.as_constant() == Some(0),
-    }
 }
 
 /// A copy in which sweeps of `program` have no phases: what one hands on to another is a value of the sweep.
@@ -202,15 +194,23 @@ pub fn without_phases(ir: &Ir, program: Op) -> Ir {
     ir
 }
 
-/// The bytes that a drawn sweep without phases reads of `value` at most, unless they are all of it whatever the extents.
-pub fn part_read(ir: &Ir, sweep: Op, value: Value) -> Option<ExtentExpr> {
+/// Bytes that a drawn sweep without phases reads of `value` at most, whatever the extents: each of the results bounds them, as all of it does.
+pub fn parts_read(ir: &Ir, sweep: Op, value: Value) -> Vec<ExtentExpr> {
     let ops = leaves(ir, sweep);
-    let axes = Axes::build(ir, &ops).ok()?;
-    let part = touched(ir, &ops, &axes, value, None)?;
+    let Ok(axes) = Axes::build(ir, &ops) else {
+        return Vec::new();
+    };
     let free = Bindings::default();
     let whole = Quantity::bytes(ir, value, &free);
-    let less = !whole.is_at_most(&Quantity::of(ir, &part, &free));
-    less.then_some(part)
+    let less = |part: &ExtentExpr| !whole.is_at_most(&Quantity::of(ir, part, &free));
+    // Of two lengths one may be the lesser where names are short, the other where they are long.
+    let constant = |length: &ExtentExpr| length.as_constant()?.try_into().ok();
+    let long = |length: &ExtentExpr| constant(length).or(Some(u64::MAX));
+    let short = touched(ir, &ops, &axes, value, constant);
+    let mut parts = Vec::from_iter(short.filter(less));
+    let long = touched(ir, &ops, &axes, value, long);
+    parts.extend(long.filter(|part| less(part) && !parts.contains(part)));
+    parts
 }
 
 /// The ops of a sweep.
@@ -223,7 +223,7 @@ fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
 /// touch, if that is less.
 fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
     let whole = Quantity::bytes(ir, value, bindings);
-    let touched = axes.and_then(|axes| touched(ir, ops, axes, value, Some(bindings)));
+    let touched = axes.and_then(|axes| touched(ir, ops, axes, value, |n| Some(bindings.eval(n))));
     let part = touched.map(|e| Quantity::of(ir, &e, bindings));
     let less = |part: &Quantity| !whole.is_at_most(part);
     (value, part.filter(less).unwrap_or(whole))
@@ -329,7 +329,11 @@ fn live(
         let axes = axes
             .into_iter()
             .flat_map(|axes| axes.reduced(op).iter().map(move |&a| axes.extent(a)));
-        axes.flatten().any(|length| is_zero(length, bindings))
+        let mut lengths = axes.flatten();
+        lengths.any(|length| match bindings {
+            Some(bindings) => bindings.eval(length) == 0,
+            None => length.as_constant() == Some(0),
+        })
     };
     let end = ir.body(sweep, 0).and_then(|body| ir.terminator(body));
     let mut live: FxHashSet<Value> = end.iter().flat_map(|&end| ir.operands(end)).collect();

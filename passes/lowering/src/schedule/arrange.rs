@@ -48,12 +48,12 @@ pub fn arrange(
 ) -> Result<Arranged, String> {
     let mut walks = walks(ir, plan, axes);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
-    place(ir, segment, &mut walks);
+    let original = place(ir, segment, &mut walks);
     drop_dead(ir, segment, &walks);
     // All loops first: what a drawn sweep gives to later ones is no value of `axes` any more.
     let mut chosen = Vec::new();
     for walk in walks {
-        let (local, mut loops, hoisted) = choose(ir, segment, &walk, axes, model)?;
+        let (local, mut loops, hoisted) = choose(ir, segment, &walk, (axes, &original), model)?;
         let phases = bring_forward(ir, &walk, &hoisted);
         let last = walk.phases[walk.inside..].to_vec();
         let summed = summed(&local, &walk, &loops);
@@ -170,9 +170,11 @@ fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
 /// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes
 /// its result, else in the first, and is copied into the others; so is one that a later phase of its walk computes again. An op reads
 /// what its own phase computes, or its walk, and else what an epilogue computed, whose walk is no larger than the value, or the original.
-fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
+/// The result has the original of each result of a copy.
+fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) -> FxHashMap<Value, Value> {
+    let mut original: FxHashMap<Value, Value> = FxHashMap::default();
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
-        return;
+        return original;
     };
     let mut owner: FxHashMap<Op, usize> = FxHashMap::default();
     for (number, walk) in walks.iter().enumerate() {
@@ -183,7 +185,6 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
             }
         }
     }
-    let mut original: FxHashMap<Value, Value> = FxHashMap::default();
     let mut apart: FxHashMap<Value, Value> = FxHashMap::default();
     for (number, walk) in walks.iter_mut().enumerate() {
         let mut mapping = Mapping::default();
@@ -214,6 +215,7 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) {
             apart.extend(copied);
         }
     }
+    original
 }
 
 /// Removes ops that no walk has: nothing that leaves the segment depends on them, and they may stand before what they use.
@@ -261,12 +263,15 @@ fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(),
     Ok(())
 }
 
+/// The axes of a segment, and the values whose copies are not among theirs.
+type Whole<'a> = (&'a Axes, &'a FxHashMap<Value, Value>);
+
 /// Chooses the loops of a walk whose ops stand in place, and what runs before them.
 fn choose(
     ir: &Ir,
     segment: Op,
     walk: &Walk,
-    whole: &Axes,
+    whole: Whole,
     model: &Model,
 ) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
     let inside = walk.phases[..walk.inside].iter();
@@ -310,7 +315,7 @@ fn choose(
 /// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment: its axis
 /// is resident if one of the segment's factors is. An axis along which nothing is stored and nothing is reduced has none: to
 /// walk it is to compute the same again.
-fn local_roles(axes: &Axes, whole: &Axes, walk: &Walk) -> Vec<(AxisId, Role)> {
+fn local_roles(axes: &Axes, whole: Whole, walk: &Walk) -> Vec<(AxisId, Role)> {
     let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
     let mut list: Vec<(usize, AxisId, Role)> = Vec::new();
     for axis in axes.ids().filter(|&a| axes.is_walked(a)) {
@@ -336,9 +341,10 @@ fn local_roles(axes: &Axes, whole: &Axes, walk: &Walk) -> Vec<(AxisId, Role)> {
 }
 
 /// The segment's axes that make up an axis of the walk.
-fn counterparts(axes: &Axes, whole: &Axes, axis: AxisId) -> Vec<AxisId> {
+fn counterparts(axes: &Axes, (whole, original): Whole, axis: AxisId) -> Vec<AxisId> {
     for &value in axes.values() {
-        for (local, global) in axes.value(value).iter().zip(whole.value(value)) {
+        let copied = original.get(&value).unwrap_or(&value);
+        for (local, global) in axes.value(value).iter().zip(whole.value(*copied)) {
             let Some(at) = local.axes.iter().position(|&a| a == axis) else {
                 continue;
             };

@@ -41,6 +41,8 @@ pub struct Origin {
     digits: Vec<(ExtentExpr, ExtentExpr)>,
     /// The window and the node of it that holds the indices of a gather.
     gathered: Option<(Op, usize)>,
+    /// Two numbers of which the lesser is how often a gather steps, where names decide which one that is.
+    lesser: Option<(ExtentExpr, ExtentExpr)>,
 }
 
 impl Origin {
@@ -98,6 +100,7 @@ impl Region {
         let guards = guards.as_slice();
         let mut start = at.offset.clone();
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
+        let mut least = None;
         // Each gather reads an element for each index along the axes that are not the load's own anyway.
         let mut own: Vec<AxisId> = at.axes().collect();
         for (variable, step) in &at.terms {
@@ -110,8 +113,11 @@ impl Region {
                 }
                 own.extend(&spreads[*node]);
                 let alone = at.elements().count() == 1;
-                let most = lesser(&count, length).filter(|_| alone);
-                digits.push((step.clone(), most.unwrap_or(count)));
+                match lesser(&count, length).filter(|_| alone) {
+                    Some(count) => digits.push((step.clone(), count)),
+                    None if alone => least = Some((count, length.clone())),
+                    None => digits.push((step.clone(), count)),
+                }
                 continue;
             }
             let range = range(axes, variable, guards);
@@ -157,6 +163,7 @@ impl Region {
             start,
             digits,
             gathered,
+            lesser: least,
         };
         Some(Self {
             value,
@@ -176,6 +183,7 @@ impl Region {
                 .map(|(length, step)| (step.clone(), length.clone()))
                 .collect(),
             gathered: None,
+            lesser: None,
         };
         let (run, beside) = ((0, 1), Vec::new());
         Some(Self {
@@ -185,11 +193,18 @@ impl Region {
             beside,
         })
     }
-    /// The number of its elements; `None` where that overflows.
-    pub fn elements(&self) -> Option<ExtentExpr> {
+    /// The number of its elements where `known` has the values of expressions that names do not leave open; `None` where that overflows.
+    pub fn elements(&self, known: impl Fn(&ExtentExpr) -> Option<u64>) -> Option<ExtentExpr> {
         let length = ExtentExpr::constant(self.run.1.checked_sub(self.run.0)?);
-        let mut digits = self.origin.digits.iter();
-        digits.try_fold(length, |n, (_, count)| n.mul(count))
+        let lesser = self.origin.lesser.as_ref();
+        let lesser = lesser.map(|(count, length)| match (known(count), known(length)) {
+            (Some(count), Some(most)) if most < count => length,
+            _ => count,
+        });
+        let counts = self.origin.digits.iter().map(|(_, count)| count);
+        counts
+            .chain(lesser)
+            .try_fold(length, |n, count| n.mul(count))
     }
     /// Takes digits that go on where the run ends into the run; true if there were any.
     fn lengthen(&mut self) -> bool {
