@@ -319,7 +319,9 @@ fn live(
     let outside = outside_reads(ir, sweep, segment);
     let is_empty = |v: &Value| {
         let dims = ir.value_kind(*v).as_tensor().map_or(&[][..], |t| &t.dims);
-        dims.iter().any(|d| match (d.extent, bindings) {
+        // What is stored once is there for no index too.
+        let mut dims = dims.iter().filter(|d| !d.broadcast);
+        dims.any(|d| match (d.extent, bindings) {
             (Extent::Static(n), _) => n == 0,
             (extent, Some(bindings)) => bindings.extent(ir, extent) == 0,
             (_, None) => false,
