@@ -96,6 +96,7 @@ impl<'a> BottomUp<'a> {
 
     /// Merges until nothing gains or no question may be asked; gives the groups in run order.
     pub fn run(mut self) -> Vec<Group> {
+        self.take_in_views();
         for group in 0..self.states.len() as GroupId {
             self.push_neighbours(group, true);
         }
@@ -228,17 +229,12 @@ impl<'a> BottomUp<'a> {
         if ops > limit {
             return Err(Refusal::TooManyOps { ops, limit });
         }
-        // Views need none.
-        let is_view = |g: GroupId| {
-            let cost_result = self.states[g as usize].group.cost_result.as_ref();
-            cost_result.is_none_or(|v| v.kind == Kind::View)
-        };
         let (small, large) = (
             self.size(a).min(self.size(b)),
             self.size(a).max(self.size(b)),
         );
         let lopsided = small.saturating_mul(LOPSIDED) <= large;
-        if lopsided && !(is_view(a) && is_view(b)) {
+        if lopsided && !(self.is_view(a) && self.is_view(b)) {
             let (before, answer) = (
                 self.axes.steps(),
                 self.axes.common(self.ir, a as usize, b as usize),
@@ -323,6 +319,58 @@ impl<'a> BottomUp<'a> {
             before: Some(self.cost(a).plus(&self.cost(b))),
             after,
         });
+    }
+
+    /// Merges each view that one group reads with that group, where it costs nothing. Such a merge gains little and would come last, when its
+    /// kernel is as large as it will be; and until then the view stands between what it reads and its reader.
+    fn take_in_views(&mut self) {
+        for view in 0..self.states.len() as GroupId {
+            if self.planner.budget.is_spent() {
+                return;
+            }
+            let state = &self.states[view as usize];
+            if !state.alive || state.alone || !self.is_view(view) {
+                continue;
+            }
+            let members = state.group.members.iter();
+            let writes = members.flat_map(|&m| &self.graph.writes[m as usize]);
+            let mut edges = writes.map(|&e| &self.graph.edges[e as usize]);
+            let (Some(edge), None) = (edges.next(), edges.next()) else {
+                continue;
+            };
+            let &[reader] = edge.users.as_slice() else {
+                continue;
+            };
+            let Some(reader) = self.of_op[reader as usize].filter(|_| !edge.escapes) else {
+                continue;
+            };
+            if self.states[reader as usize].alone || !self.neighbours(view).contains_key(&reader) {
+                continue;
+            }
+            let Ok(cost_result) = self.evaluate(view, reader) else {
+                continue;
+            };
+            let before = self.cost(view).plus(&self.cost(reader));
+            let gain = gain(&before, &cost_result.cost, self.planner.model.objective);
+            let pair = (view.min(reader), view.max(reader));
+            let version = |g: GroupId| self.states[g as usize].version;
+            if gain >= [0; 4] {
+                self.merge(Candidate {
+                    action: Action::Merge,
+                    gain,
+                    rank: [0; 3],
+                    pair,
+                    versions: (version(pair.0), version(pair.1)),
+                    cost_result: Some(Box::new(cost_result)),
+                });
+            }
+        }
+    }
+
+    /// True of a group that is no kernel: it needs no iteration space.
+    fn is_view(&self, group: GroupId) -> bool {
+        let cost_result = self.states[group as usize].group.cost_result.as_ref();
+        cost_result.is_none_or(|v| v.kind == Kind::View)
     }
 
     // --- small things ------------------------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ impl BottomUp<'_> {
     }
 
     /// The groups that share a value with `group`, with the bytes that a merge could save at most.
-    fn neighbours(&self, group: GroupId) -> BTreeMap<GroupId, u64> {
+    pub(super) fn neighbours(&self, group: GroupId) -> BTreeMap<GroupId, u64> {
         let mut saved = BTreeMap::<GroupId, u64>::new();
         let mut blocked = FxHashSet::default();
         let mut seen = FxHashSet::default();
