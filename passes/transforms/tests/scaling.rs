@@ -125,6 +125,15 @@ fn there_is_no_cliff_between_20_and_30_layers() {
     }
 }
 
+/// A kernel that grows by one layer after the other is planned as a whole for each: 1,800 ops are planned then for each op of the program.
+#[test]
+fn layers_in_one_kernel_grow_evenly() {
+    const LAYERS: u64 = 48;
+    const OPS: u64 = 14;
+    let planned = segmented(&programs::sums(LAYERS as usize)).statistics["segment.planned-ops"];
+    assert!(planned < 150 * LAYERS * OPS, "{planned}");
+}
+
 #[test]
 fn a_hundred_equal_layers_pay_for_one() {
     let plans = |count: usize| segmented(&programs::layers(count)).statistics["segment.plans"];

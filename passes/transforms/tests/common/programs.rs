@@ -98,6 +98,41 @@ pub fn layers(count: usize) -> String {
     text
 }
 
+/// Layers that end in column sums, which the next ones add to all rows: kernels of many sweeps, each of which adds all sums before it again.
+#[allow(dead_code)]
+pub fn sums(count: usize) -> String {
+    let ty = "tensor<512x1024xf32>";
+    let weights: Vec<String> = (0..count)
+        .map(|i| format!("%w{i}: tensor<1024xf32>"))
+        .collect();
+    let mut text = format!(
+        "task.program @sums(%x0: {ty}, {}) -> {ty} {{\n",
+        weights.join(", ")
+    );
+    let body = "\
+        %s@ = fusion.sum %x@ dims [1]
+        %sb@ = fusion.broadcast %s@ dims [0] shape [512, 1024]
+        %d@ = fusion.sub %x@, %sb@
+        %q@ = fusion.mul %d@, %d@
+        %v@ = fusion.sum %q@ dims [1]
+        %r@ = fusion.rsqrt %v@
+        %rb@ = fusion.broadcast %r@ dims [0] shape [512, 1024]
+        %n@ = fusion.mul %d@, %rb@
+        %wb@ = fusion.broadcast %w@ dims [1] shape [512, 1024]
+        %y@ = fusion.mul %n@, %wb@
+        %t@ = fusion.tanh %y@
+        %c@ = fusion.sum %t@ dims [0]
+        %cb@ = fusion.broadcast %c@ dims [1] shape [512, 1024]
+        %x# = fusion.add %x@, %cb@
+";
+    for layer in 0..count {
+        let text_of = body.replace('@', &layer.to_string());
+        text.push_str(&text_of.replace('#', &(layer + 1).to_string()));
+    }
+    let _ = writeln!(text, "  task.return %x{count}\n}}");
+    text
+}
+
 /// Steps that cannot share a kernel: each adds a square to its transpose.
 pub fn cuts(ops: usize) -> String {
     let ty = "tensor<512x512xf32>";
