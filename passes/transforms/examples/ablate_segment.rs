@@ -19,11 +19,12 @@ use fuser_testing::Random;
 const ISSUE: &str = include_str!("../../../examples/issue_2473.fir");
 
 /// Sets of options, all steps first.
-const STEPS: [(&str, &str); 8] = [
+const STEPS: [(&str, &str); 9] = [
     ("all steps", ""),
     ("no components", "top-down=false"),
     ("no orders, no windows", "restarts=false"),
     ("no moves and copies", "refine=false"),
+    ("no views first", "views=false"),
     ("no horizontal merges", "horizontal=false"),
     ("no rounds", "rounds=0"),
     (

@@ -131,7 +131,7 @@ fn layers_in_one_kernel_grow_evenly() {
     const LAYERS: u64 = 48;
     const OPS: u64 = 14;
     let planned = segmented(&programs::sums(LAYERS as usize)).statistics["segment.planned-ops"];
-    assert!(planned < 150 * LAYERS * OPS, "{planned}");
+    assert!(planned < 25 * LAYERS * OPS, "{planned}");
 }
 
 #[test]

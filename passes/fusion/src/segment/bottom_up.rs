@@ -4,13 +4,14 @@
 //! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front,
 //! and it goes back under its true gain. If one group is much smaller than the other, the axes of the two are tested
 //! before, at the price of the smaller; a pair without a common iteration space goes no further. Of equal gains the
-//! smaller pair comes first, so groups grow evenly and the work stays near n log n.
+//! smaller pair comes first, so groups grow evenly and the work stays near n log n. Where groups are many, views join
+//! what reads them before all others, as they would stand between groups of equal size.
 
 use std::collections::BinaryHeap;
 
 use fuser_analysis::axes::{AxisGroups, Common};
 use fuser_analysis::cost::{Cost, Kind, Refusal};
-use fuser_ir::Ir;
+use fuser_ir::{Ir, Value};
 use rustc_hash::FxHashSet;
 
 use super::boundaries::is_alone;
@@ -18,7 +19,7 @@ use super::candidates::{Candidate, Ties, gain};
 use super::graph::{Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
-use super::search::{Group, Search};
+use super::search::{Group, MAX_AGAIN, Search};
 use crate::planner::{CostResult, Planner};
 
 /// The least ratio of the ops of two groups at which the axes of the two are asked about alone.
@@ -47,6 +48,8 @@ pub(super) struct BottomUp<'a> {
     pub(super) queue: BinaryHeap<Candidate>,
     pub(super) ties: Ties,
     records: &'a mut Vec<Record>,
+    /// Views that repeat values are merged first where groups are many.
+    views: bool,
 }
 
 impl<'a> BottomUp<'a> {
@@ -60,6 +63,7 @@ impl<'a> BottomUp<'a> {
             }
         }
         let order = Order::new(groups.len());
+        let views = search.options.views && groups.len() > MAX_AGAIN;
         let mut axes = AxisGroups::default();
         for group in &groups {
             axes.push(ir, graph.ops_at(&graph.with_free(&group.members)));
@@ -85,6 +89,7 @@ impl<'a> BottomUp<'a> {
             queue: BinaryHeap::new(),
             ties: Ties::default(),
             records: &mut search.records,
+            views,
         }
     }
 
@@ -96,7 +101,9 @@ impl<'a> BottomUp<'a> {
 
     /// Merges until nothing gains or no question may be asked; gives the groups in run order.
     pub fn run(mut self) -> Vec<Group> {
-        self.take_in_views();
+        if self.views {
+            self.take_in_repeats();
+        }
         for group in 0..self.states.len() as GroupId {
             self.push_neighbours(group, true);
         }
@@ -176,6 +183,7 @@ impl<'a> BottomUp<'a> {
         let cost_result = match self.hopeless(a).or_else(|| self.hopeless(b)) {
             Some(refusal) => Err(refusal),
             None => match self.between(a, b) {
+                Err(conflict) if self.take_in_between(&conflict) => return,
                 Err(conflict) => Err(self.conflict(conflict)),
                 Ok(_) => self.evaluate(a, b),
             },
@@ -321,50 +329,74 @@ impl<'a> BottomUp<'a> {
         });
     }
 
-    /// Merges each view that one group reads with that group, where it costs nothing. Such a merge gains little and would come last, when its
-    /// kernel is as large as it will be; and until then the view stands between what it reads and its reader.
-    fn take_in_views(&mut self) {
+    /// Merges each view of an argument that repeats it for one reader with that. Each such merge would come last, when its kernel is as large as
+    /// it will be.
+    fn take_in_repeats(&mut self) {
         for view in 0..self.states.len() as GroupId {
-            if self.planner.budget.is_spent() {
-                return;
-            }
-            let state = &self.states[view as usize];
-            if !state.alive || state.alone || !self.is_view(view) {
-                continue;
-            }
-            let members = state.group.members.iter();
-            let writes = members.flat_map(|&m| &self.graph.writes[m as usize]);
-            let mut edges = writes.map(|&e| &self.graph.edges[e as usize]);
-            let (Some(edge), None) = (edges.next(), edges.next()) else {
-                continue;
-            };
-            let &[reader] = edge.users.as_slice() else {
-                continue;
-            };
-            let Some(reader) = self.of_op[reader as usize].filter(|_| !edge.escapes) else {
-                continue;
-            };
-            if self.states[reader as usize].alone || !self.neighbours(view).contains_key(&reader) {
-                continue;
-            }
-            let Ok(cost_result) = self.evaluate(view, reader) else {
-                continue;
-            };
-            let before = self.cost(view).plus(&self.cost(reader));
-            let gain = gain(&before, &cost_result.cost, self.planner.model.objective);
-            let pair = (view.min(reader), view.max(reader));
-            let version = |g: GroupId| self.states[g as usize].version;
-            if gain >= [0; 4] {
-                self.merge(Candidate {
-                    action: Action::Merge,
-                    gain,
-                    rank: [0; 3],
-                    pair,
-                    versions: (version(pair.0), version(pair.1)),
-                    cost_result: Some(Box::new(cost_result)),
-                });
+            if let Some(reader) = self.reader_of_repeat(view) {
+                self.take_in(view, reader);
             }
         }
+    }
+
+    /// The only group that reads what an op repeats of an argument.
+    fn reader_of_repeat(&self, view: GroupId) -> Option<GroupId> {
+        let state = &self.states[view as usize];
+        let &[op] = state.group.members.as_slice() else {
+            return None;
+        };
+        let node = self.graph.ops[op as usize];
+        let repeats = self.ir.operand_count(node) == 1
+            && self.ir.def_op(self.ir.operand(node, 0)).is_none()
+            && self.ir.rank(self.ir.operand(node, 0)) < self.ir.rank(self.ir.result(node, 0));
+        let &[edge] = self.graph.writes[op as usize].as_slice() else {
+            return None;
+        };
+        let edge = &self.graph.edges[edge as usize];
+        let &[user] = edge.users.as_slice() else {
+            return None;
+        };
+        let is_one = state.alive && repeats && !edge.escapes && self.is_view(view);
+        self.of_op[user as usize].filter(|_| is_one)
+    }
+
+    /// Merges a view that stands between two groups with the one that reads it, if all between them are views: says whether it did, and so
+    /// queued the two again. The merge alone gains little and would come last, when one group after the other has grown by what it kept apart.
+    fn take_in_between(&mut self, conflict: &Conflict) -> bool {
+        let Conflict::Cycle(path) = conflict else {
+            return false;
+        };
+        let &[_, ref views @ .., reader] = path.as_slice() else {
+            return false;
+        };
+        let only = self.views && views.iter().all(|&g| self.is_view(g));
+        let view = views.last().filter(|_| only);
+        view.is_some_and(|&view| self.take_in(view, reader))
+    }
+
+    /// Merges a view with a group that reads it, where that may be and costs nothing.
+    fn take_in(&mut self, view: GroupId, reader: GroupId) -> bool {
+        let alone = |g: GroupId| self.states[g as usize].alone;
+        if alone(view) || alone(reader) || !self.neighbours(view).contains_key(&reader) {
+            return false;
+        }
+        let Ok(cost_result) = self.evaluate(view, reader) else {
+            return false;
+        };
+        let before = self.cost(view).plus(&self.cost(reader));
+        let gain = gain(&before, &cost_result.cost, self.planner.model.objective);
+        let pair = (view.min(reader), view.max(reader));
+        let version = |g: GroupId| self.states[g as usize].version;
+        let versions = (version(pair.0), version(pair.1));
+        gain >= [0; 4]
+            && self.merge(Candidate {
+                action: Action::Merge,
+                gain,
+                rank: [0; 3],
+                pair,
+                versions,
+                cost_result: Some(Box::new(cost_result)),
+            })
     }
 
     /// True of a group that is no kernel: it needs no iteration space.
@@ -417,7 +449,7 @@ impl<'a> BottomUp<'a> {
         all.sort_unstable();
         all
     }
-    fn names(&self, groups: &[GroupId]) -> Vec<fuser_ir::Value> {
+    fn names(&self, groups: &[GroupId]) -> Vec<Value> {
         let names = groups.iter().filter_map(|&g| {
             let last = self.states[g as usize].group.members.last()?;
             super::record::name_of(self.ir, self.graph, *last)

@@ -116,6 +116,13 @@ pub static SEGMENT: PassDef = PassDef {
                   what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
         },
         OptionDef {
+            name: "views",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "in components of more than 128 ops, merge views that stand between two groups, and broadcasts of arguments, with what reads \
+                  them before all else: groups grow evenly then",
+        },
+        OptionDef {
             name: "horizontal",
             kind: OptionKind::Bool,
             default: "true",
@@ -259,6 +266,7 @@ fn search(
         exact: ctx.options.text("search") == "exact",
         refine: ctx.options.bool("refine"),
         restarts: ctx.options.bool("restarts"),
+        views: ctx.options.bool("views"),
         horizontal: ctx.options.bool("horizontal"),
         labels: ctx.options.text("labels") == "first",
     };

@@ -33,6 +33,8 @@ pub struct Options {
     /// Spend a bounded number of further questions: on other orders of equal gains in small components, and on the optimum over
     /// few neighbours.
     pub restarts: bool,
+    /// Merge views with what reads them before all else, where ops are many.
+    pub views: bool,
     /// Merge unrelated kernels of equal shape.
     pub horizontal: bool,
     /// Begin with what a frontend labelled as well, and take that where it costs no more.
@@ -47,6 +49,7 @@ impl Default for Options {
             exact: false,
             refine: true,
             restarts: true,
+            views: true,
             horizontal: true,
             labels: true,
         }
@@ -122,7 +125,7 @@ pub(super) struct Search<'a> {
 
 /// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
 /// break them is not always the best.
-const MAX_AGAIN: usize = 128;
+pub(super) const MAX_AGAIN: usize = 128;
 
 impl<'a> Search<'a> {
     /// A search that decided nothing so far.

@@ -65,7 +65,9 @@ fn name_and_boundary() -> Builder {
 }
 
 #[test]
-fn a_reshape_joins_its_reader_before_a_boundary_can_keep_that_apart() {
-    let found = found(name_and_boundary);
-    assert_eq!(found, [3 * SQUARE; 4]);
+fn a_reshape_and_a_boundary_of_one_value_keep_its_users_apart_in_single_merges() {
+    let [whole, single, all, bottom_up] = found(name_and_boundary);
+    assert_eq!(whole, 3 * SQUARE);
+    assert_eq!(single, 4 * SQUARE);
+    assert_eq!((all, bottom_up), (whole, whole));
 }
