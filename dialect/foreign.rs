@@ -139,6 +139,11 @@ pub const NAMES: &[(&str, &str)] = &[
     ("reduce_max", "fusion.max"),
     ("amin", "fusion.min"),
     ("reduce_min", "fusion.min"),
+    ("any", "fusion.max"),
+    ("reduce_or", "fusion.max"),
+    ("all", "fusion.min"),
+    ("reduce_and", "fusion.min"),
+    ("hardtanh", "fusion.clamp"),
 ];
 
 /// The op there, and in words the ops here that are put together for it.
@@ -168,6 +173,13 @@ pub const COMPOSED: &[(&str, &str)] = &[
     ("softplus", "exp and log1p"),
     ("leaky_relu", "mul, compare and where"),
     ("relu6", "clamp"),
+    ("glu", "slice, sigmoid and mul"),
+    ("swiglu", "slice, silu and mul"),
+    ("elu", "expm1, compare and where"),
+    ("hardswish", "add, clamp and mul"),
+    ("dropout", "uniform, compare, where and mul"),
+    ("cross_entropy", "max, sub, exp, sum, log and take_along"),
+    ("outer", "broadcast and mul"),
     ("square", "mul"),
     ("stack", "reshape and cat"),
     ("repeat", "broadcast, copy and reshape, or cat"),
