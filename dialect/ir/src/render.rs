@@ -12,6 +12,9 @@
 //!
 //! The first line of each part has the form that editors and CI know: `file:line:column: severity: message`.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use codespan_reporting::diagnostic as shown;
 use codespan_reporting::term::{self, Chars, Config, termcolor};
 
@@ -156,6 +159,11 @@ fn snippet(
     let text = sources.get(file).map_or("", |f| f.text());
     let first_line = text.get(range.clone()).and_then(|t| t.lines().next());
     range.end = range.start + first_line.map_or(0, str::len);
+    let (part, range) = around(sources, file, range);
+    let (file, sources) = match &part {
+        Some(part) => (0, part),
+        None => (file, sources),
+    };
     let mark = match severity {
         Some(_) => shown::Label::primary(file, range),
         None => shown::Label::secondary(file, range),
@@ -174,6 +182,44 @@ fn snippet(
         .iter()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
+}
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 200;
+
+/// Of a line that is longer than [`SHOWN`], the part around a place, with dots for what is left out, and the place in it.
+fn around(
+    sources: &SourceMap,
+    file: u32,
+    range: Range<usize>,
+) -> (Option<SourceMap>, Range<usize>) {
+    let Some(source) = sources.get(file) else {
+        return (None, range);
+    };
+    let text = source.text();
+    let (Some(head), Some(rest)) = (text.get(..range.start), text.get(range.start..)) else {
+        return (None, range);
+    };
+    let start = head.rfind('\n').map_or(0, |at| at + 1);
+    let end = rest.find('\n').map_or(text.len(), |at| range.start + at);
+    let line = &text[start..end];
+    if line.chars().count() <= SHOWN {
+        return (None, range);
+    }
+    let place = range.start - start..(range.end - start).min(line.len());
+    let mut before = line[..place.start].char_indices().rev();
+    let from = before.nth(SHOWN / 4).map_or(0, |(at, _)| at);
+    let mut behind = line[from..].char_indices();
+    let to = behind.nth(SHOWN).map_or(line.len(), |(at, _)| from + at);
+    let dots = |cut: bool| if cut { "..." } else { "" };
+    let (left, right) = (dots(from > 0), dots(to < line.len()));
+    let shown = format!("{left}{}{right}", &line[from..to]);
+    let moved = |at: usize| at.min(to) - from + left.len();
+    let place = moved(place.start)..moved(place.end);
+    let (length, (number, _)) = (shown.len(), source.position(start));
+    let mut part = SourceMap::default();
+    part.add_part(source.name(), Arc::new(shown), 0..length, number);
+    (Some(part), place)
 }
 
 /// A line that has the border and nothing else.

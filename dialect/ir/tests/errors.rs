@@ -39,6 +39,26 @@ t.fir:10:9: error: [FIR0106] `%e` is not defined here
     );
 }
 
+/// What is left out is dots on either side, and the mark stands below the place all the same, where characters have several bytes too.
+#[test]
+fn of_a_long_line_the_part_around_the_place_is_shown() {
+    let padding = "é".repeat(300);
+    let text = format!("t.end // {padding}\n// {padding}\nt.ad // {padding}\n");
+    let dots = "é".repeat(192);
+    let first = format!(
+        "t.fir:3:1: error: [FIR0104] unknown operation `t.ad`\n3 | t.ad // {dots}...\n  | ^^^^\n"
+    );
+    assert!(mistakes(&text).starts_with(&first), "{}", mistakes(&text));
+    let inputs: Vec<String> = (0..40).map(|i| format!("%long{i:02}: f32")).collect();
+    let text = format!("t.func @f({}, %long20: f32) -> f32 {{", inputs.join(", "));
+    let shown = mistakes(&text);
+    let lines: Vec<&str> = shown.lines().collect();
+    let at = lines[2].find('^').unwrap_or_default();
+    assert!(lines[0].starts_with("t.fir:1:571: error"), "{shown}");
+    assert_eq!(lines[1].get(at..at + 7), Some("%long20"), "{shown}");
+    assert!(lines[1].starts_with("1 | ..."), "{shown}");
+}
+
 #[test]
 fn a_name_is_suggested_for_an_unknown_one() {
     expect(
