@@ -8,7 +8,7 @@
 //! Never undoes what a hint or a boundary of the user demands: merging goes on under the same rules. Bounded by the number of
 //! rounds and by a budget of work, counted and not timed; where the budget ends it, a record says so.
 
-use fuser_analysis::cost::{Cost, Refusal, boundary};
+use fuser_analysis::cost::{Cost, Refusal};
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::{Ir, Op};
@@ -125,20 +125,27 @@ fn segments(ir: &Ir, program: Op) -> Vec<Op> {
 fn total(ir: &Ir, program: Op, planner: &mut Planner) -> Cost {
     let cost = |&segment: &Op| match drawn(ir, segment, planner) {
         Some(cost_result) => cost_result.cost,
+        // What no kernel can hold is cut when it is scheduled.
         None => {
-            let (inputs, outputs) = boundary(ir, &ir.children(segment));
-            let values = inputs.iter().chain(&outputs);
-            let bytes = values.map(|&v| planner.model.bindings.bytes(ir, v));
-            Cost {
-                read_bytes: bytes.fold(0, u64::saturating_add),
-                kernels: 1,
-                launches: 1,
-                ..Cost::default()
-            }
+            let ops = ir.children(segment).into_iter();
+            let ops = ops.filter(|&op| !ir.is(op, &task::YIELD));
+            ops.fold(Cost::default(), |sum, op| sum.plus(&alone(ir, op, planner)))
         }
     };
     let costs = segments(ir, program).iter().map(cost).collect::<Vec<_>>();
     costs.iter().fold(Cost::default(), |sum, c| sum.plus(c))
+}
+
+/// The cost of an op by itself: everything is read and written once.
+fn alone(ir: &Ir, op: Op, planner: &Planner) -> Cost {
+    let values = ir.operands(op).chain(ir.results(op).iter().copied());
+    let bytes = values.map(|v| planner.model.bindings.bytes(ir, v));
+    Cost {
+        read_bytes: bytes.fold(0, u64::saturating_add),
+        kernels: 1,
+        launches: 1,
+        ..Cost::default()
+    }
 }
 
 /// Merges and refines from the groups that are drawn; says whether a group changed.
