@@ -15,6 +15,7 @@ pub static CODES: &[CodeDef] = &[
     OUT_OF_BOUNDS,
     MIXED_FORMS,
     NO_SUCH_CAST,
+    LAMBDA,
 ];
 
 /// FIR0301
@@ -101,4 +102,13 @@ pub const NO_SUCH_CAST: CodeDef = CodeDef {
     explanation: "`fusion.bitcast` keeps every bit, so both element types have the same number of bits. `i1` has no stored \
                   bits of its own and takes no part.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.bitcast %x to f16",
+};
+/// FIR0312
+pub const LAMBDA: CodeDef = CodeDef {
+    code: "FIR0312",
+    title: "a lambda that does not fit its op",
+    explanation: "The lambda of a fold or scan has an argument for each accumulator, which are as many as `init` has numbers, and then one for \
+                  each operand, of its element type. All are scalars. It holds elementwise ops and constants on scalars, sees nothing but \
+                  its arguments, and yields the accumulators, in order and of their types.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.fold %x dim 0 init [0.0] {\n^bb0(%sum: f32, %e: f32):\n  fusion.yield %sum, %e\n} : tensor<f32>",
 };

@@ -24,6 +24,8 @@ pub static RESHAPE: MapsDef = family("reshape", "split and merged", reshape);
 pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
 /// Axis `dim` is combined in order, and every step is kept.
 pub static SCAN: MapsDef = family("scan", "kept, one walked in order", scan);
+/// As `SCAN`, and only the last step is kept: axis `dim` ends, walked in order.
+pub static FOLD: MapsDef = family("fold", "one ends, walked in order", fold);
 /// The result depends on its index alone, or on a scalar.
 pub static CREATE: MapsDef = family("create", "new", create);
 /// Two operands meet along an axis that ends; axes before the last two are those of both, or of one.
@@ -213,11 +215,27 @@ fn reduce(ir: &Ir, op: Op) -> Option<IndexingMaps> {
 }
 
 fn scan(ir: &Ir, op: Op) -> Option<IndexingMaps> {
-    let (_, rank) = ranks(ir, op)?;
-    let dim = usize::try_from(ir.int_of(op, "dim")?).ok();
-    let mut maps = parallel(rank, smallvec![Map::identity(rank)]);
-    *maps.iterators.get_mut(dim?)? = IteratorKind::Scan;
+    let rank = ir.rank(ir.operands(op).next()?);
+    let dim = dim(ir, op, rank)?;
+    let own = |value: Value| (ir.rank(value) == rank).then(|| Map::identity(rank));
+    let operands = ir.operands(op).map(own).collect::<Option<_>>()?;
+    let mut maps = parallel(rank, operands);
+    let results = ir.results(op).iter().map(|_| Map::identity(rank));
+    maps.results = results.collect();
+    maps.iterators[dim] = IteratorKind::Scan;
     Some(maps)
+}
+
+fn fold(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let maps = scan(ir, op)?;
+    let rank = maps.iterators.len();
+    let dim = dim(ir, op, rank)?;
+    let own = iterators((0..rank).filter(|&axis| axis != dim));
+    let results = ir.results(op).iter().map(|_| own.clone());
+    Some(IndexingMaps {
+        results: results.collect(),
+        ..maps
+    })
 }
 
 /// A product: the first `rank` iterators are those of the result, the last one ends.

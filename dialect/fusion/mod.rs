@@ -12,11 +12,13 @@
 //! | `reduction.rs` | `sum` to `var_mean` |
 //! | `arg.rs` | reductions to an index |
 //! | `scan.rs` | reductions that keep every step |
+//! | `lambda.rs` | `fold`, `scan`, `last` |
 //! | `product.rs` | `matmul`, `linear` |
 //! | `attention.rs` | `sdpa` |
 //! | `scatter.rs` | `index_put`, `scatter` |
 //! | `sort.rs` | `sort`, `argsort`, `topk` |
 //! | `composite.rs` | `roll`, `one_hot` |
+//! | `terminator.rs` | `yield` |
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
@@ -32,6 +34,7 @@ pub mod creation;
 pub mod elementwise;
 pub mod fold;
 pub mod gather;
+pub mod lambda;
 pub mod maps;
 pub mod philox;
 pub mod product;
@@ -43,6 +46,7 @@ pub mod scatter;
 pub mod select;
 pub mod shape;
 pub mod sort;
+pub mod terminator;
 pub mod unary;
 pub mod window;
 
@@ -54,6 +58,7 @@ pub use binary::*;
 pub use composite::*;
 pub use creation::*;
 pub use gather::*;
+pub use lambda::{FOLD, LAMBDA_OPS, LAST, SCAN};
 pub use philox::*;
 pub use product::*;
 pub use random::*;
@@ -63,6 +68,7 @@ pub use scan::*;
 pub use scatter::*;
 pub use select::*;
 pub use sort::*;
+pub use terminator::*;
 pub use unary::*;
 pub use window::*;
 
@@ -82,11 +88,13 @@ const LISTS: Lists = Lists(&[
     REDUCTION_OPS,
     ARG_OPS,
     SCAN_OPS,
+    LAMBDA_OPS,
     PRODUCT_OPS,
     ATTENTION_OPS,
     SCATTER_OPS,
     SORT_OPS,
     COMPOSITE_OPS,
+    TERMINATOR_OPS,
 ]);
 
 /// Lists of ops, one behind the other.

@@ -65,6 +65,79 @@ const SCANS: &[&str] = &["cumsum", "cumprod", "cummax", "cummin"];
 /// Reductions of floats: integers.
 const FLOAT_REDUCTIONS: &[&str] = &["max_num", "min_num", "mean"];
 
+/// Folds and scans: what fits neither the operands nor the lambda.
+const LAMBDAS: &[&str] = &["fold", "scan"];
+/// A lambda of one accumulator and one element, and the program's other parts.
+const BAD_LAMBDAS: &[(&str, &str)] = &[
+    // An axis out of range, and none at all.
+    (
+        "FIR0304",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 1 init [0.0] {\n^bb0(%a: f32, %e: f32):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0212",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x init [0.0] {\n^bb0(%a: f32, %e: f32):\n  fusion.yield %a\n}",
+    ),
+    // Operands of other extents.
+    (
+        "FIR0301",
+        "// %x: tensor<4xf32>, %y: tensor<5xf32>\n%0 = fusion.OP %x, %y dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32, %f: f32):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0301",
+        "// %x: tensor<4xf32>, %y: tensor<f32>\n%0 = fusion.OP %x, %y dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32, %f: f32):\n  fusion.yield %a\n}",
+    ),
+    // No accumulator, no list, no number; numbers that the accumulator cannot hold.
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\nfusion.OP %x dim 0 init [] {\n^bb0(%e: f32):\n  fusion.yield\n}",
+    ),
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init 0.0 {\n^bb0(%a: f32, %e: f32):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [\"0\"] {\n^bb0(%a: f32, %e: f32):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0308",
+        "// %x: tensor<4xi8>\n%0 = fusion.OP %x dim 0 init [300] {\n^bb0(%a: i8, %e: i8):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0308",
+        "// %x: tensor<4xi8>\n%0 = fusion.OP %x dim 0 init [0.5] {\n^bb0(%a: i8, %e: i8):\n  fusion.yield %a\n}",
+    ),
+    // Too few arguments, one that is no scalar, one of another type than the element.
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [0.0] {\n^bb0(%a: f32):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [0.0] {\n^bb0(%a: tensor<f32>, %e: f32):\n  fusion.yield %a\n}",
+    ),
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [0.0] {\n^bb0(%a: f32, %e: f64):\n  fusion.yield %a\n}",
+    ),
+    // Accumulators of other types than the elements do not associate with them.
+    (
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [0] associative {\n^bb0(%a: i32, %e: f32):\n  fusion.yield %a\n}",
+    ),
+    // No lambda; one that does not end.
+    (
+        "FIR0216",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [0.0] : tensor<4xf32>",
+    ),
+    // Another type than it has.
+    (
+        "FIR0218",
+        "// %x: tensor<4xf32>\n%0 = fusion.OP %x dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32):\n  fusion.yield %a\n} : tensor<9xf32>",
+    ),
+];
+
 const CASES: &[Case] = &[
     // fusion, elementwise
     (
@@ -147,6 +220,52 @@ const CASES: &[Case] = &[
         "fusion.bitcast",
         "FIR0311",
         "// %x: i8\n%0 = fusion.bitcast %x to i1",
+    ),
+    // fusion, lambdas: an op that is none of elements, a constant that is no scalar, too many values, one of another type
+    (
+        "fusion.full",
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.fold %x dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32):\n  %s = fusion.full %e shape [2]\n  fusion.yield %a\n}",
+    ),
+    (
+        "fusion.constant",
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.scan %x dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32):\n  %c = fusion.constant value 1.0 : tensor<f32>\n  fusion.yield %a\n}",
+    ),
+    (
+        "fusion.yield",
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.fold %x dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32):\n  fusion.yield %a, %e\n}",
+    ),
+    (
+        "fusion.yield",
+        "FIR0312",
+        "// %x: tensor<4xf32>\n%0 = fusion.scan %x dim 0 init [0.0] {\n^bb0(%a: f32, %e: f32):\n  %b = fusion.isnan %e\n  fusion.yield %b\n}",
+    ),
+    (
+        "fusion.yield",
+        "FIR0231",
+        "// %x: tensor<4xf32>\n%y = task.pattern @p {\n  fusion.yield %x\n} : tensor<4xf32>",
+    ),
+    (
+        "fusion.last",
+        "FIR0304",
+        "// %x: tensor<4xf32>\n%0 = fusion.last %x dim 1 otherwise 0.0",
+    ),
+    (
+        "fusion.last",
+        "FIR0212",
+        "// %x: tensor<4xf32>\n%0 = fusion.last %x dim 0",
+    ),
+    (
+        "fusion.last",
+        "FIR0308",
+        "// %x: tensor<4xi8>\n%0 = \"fusion.last\"(%x) {dim = 0 : i64, otherwise = 0.5 : f32} : (tensor<4xi8>) -> tensor<i8>",
+    ),
+    (
+        "fusion.last",
+        "FIR0312",
+        "// %x: tensor<4xi8>\n%0 = fusion.last %x dim 0 otherwise dense<1> : tensor<i8>",
     ),
     // fusion, creation
     ("fusion.constant", "FIR0212", "%0 = fusion.constant : f32"),
@@ -977,6 +1096,9 @@ fn families() -> Vec<(String, &'static str, String)> {
         ("FIR0212", "// %x: tensor<4xf32>\n%0 = fusion.OP %x"),
     ] {
         family(SCANS, code, text);
+    }
+    for (code, text) in BAD_LAMBDAS {
+        family(LAMBDAS, code, text);
     }
     cases
 }

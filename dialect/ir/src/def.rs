@@ -306,6 +306,8 @@ pub enum Computes {
     MaxNum,
     /// The smallest that is no NaN.
     MinNum,
+    /// The one behind.
+    Last,
     /// The bits that both have.
     And,
     /// The second operand where the first holds, else the third.
@@ -342,6 +344,8 @@ pub enum At {
     Clause(&'static str),
     /// A region.
     Region(usize),
+    /// An op in one of its regions.
+    Inside(Op),
 }
 
 impl OpError {

@@ -8,6 +8,7 @@
 //! %b = fusion.broadcast %s dims [0] shape [4, 8]    // (i, j):  %s[i]    -> %b[i, j]
 //! %t = fusion.slice %b starts [0, 2] shape [4, 6]   // (i, j):  %b[i, 2 + j] -> %t[i, j]
 //! %r = fusion.cumsum %x dim 1                   // (i, s):  %x[i, s] -> %r[i, s]     s is a scan iterator
+//! %l = fusion.last %x dim 1 otherwise 0.0        // (i, s):  %x[i, s] -> %l[i]        s is a scan iterator
 //! %c = fusion.cat %t, %u dim 1                      // (i, j):  the first of %t[i, j], %u[i, j - 6] that has an element there
 //! %p = fusion.matmul %x, %y                         // (i, j, k):  %x[i, k], %y[k, j] -> %p[i, j]
 //! %g = fusion.take %x, %n dim 0                     // (i, j):  %n[i], %x[%n[i], j] -> %g[i, j]
@@ -30,7 +31,8 @@ pub enum IteratorKind {
     Parallel,
     /// Its indices are combined into one element.
     Reduction,
-    /// Its indices are combined in order, and each stands for what they gave so far.
+    /// Its indices are combined in order. In results each stands for what they gave so far; results without it have what they gave
+    /// in the end.
     Scan,
 }
 
@@ -123,6 +125,18 @@ impl IndexingMaps {
     pub fn indexes(&self, operand: usize) -> bool {
         let mut indices = self.operands.iter().filter_map(Map::axes).flatten();
         indices.any(|index| *index == Index::Element(operand))
+    }
+    /// True if the indices of iterator `iter` are combined into one element: results have no axis for it.
+    pub fn ends(&self, iter: usize) -> bool {
+        let kept = || {
+            let mut results = self.results.iter();
+            results.any(|map| map.axis_of(iter).is_some())
+        };
+        match self.iterators[iter] {
+            IteratorKind::Parallel => false,
+            IteratorKind::Reduction => true,
+            IteratorKind::Scan => !kept(),
+        }
     }
     /// The iterator that is this index, if it stands for the same elements of operands and results: not of a scan.
     fn parallel(&self, index: &Index) -> Option<usize> {

@@ -31,9 +31,10 @@ enum Action {
 fn action(name: &str) -> Option<Action> {
     let (dialect, rest) = name.split_once('.')?;
     match (dialect, rest) {
+        ("fusion" | "task" | "kernel", "yield") => Some(Action::End),
         ("fusion", op) => code(op).map(Action::Compute),
         ("task", "segment" | "sweep" | "phase" | "pattern") => Some(Action::Boundary),
-        ("task", "yield" | "return") | ("kernel", "yield" | "return") => Some(Action::End),
+        ("task" | "kernel", "return") => Some(Action::End),
         ("kernel", op) => crate::kernel::action(op).map(Action::Kernel),
         _ => None,
     }

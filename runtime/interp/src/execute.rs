@@ -4,7 +4,7 @@ use crate::error::{InterpError, Result};
 use crate::machine::Machine;
 use crate::number::math::Predicate;
 use crate::ops::code::{Code, Reduce, Shape};
-use crate::ops::shape;
+use crate::ops::{lambda, shape};
 use crate::site::Site;
 use crate::tensor::Tensor;
 use fuser_ir::DType;
@@ -89,6 +89,8 @@ pub(crate) fn execute(
             let indices = sort(machine, site, x, Some(site.dtype("of")?), descending)?;
             return Ok(vec![values, indices]);
         }
+        (Code::Lambda(steps), operands) => return lambda::walk(machine, site, operands, steps),
+        (Code::Last, [x]) => lambda::last(machine, site, x),
         (Code::VarMean, [x]) => return var_mean(machine, site, x),
         _ => Err(InterpError::invalid(
             "the op has another number of operands",

@@ -42,7 +42,7 @@ fn part_span(ir: &Ir, spans: OpSpans<'_>, at: At) -> Span {
                 .find(|(key, _)| ir.str(*key) == name)
                 .map(|(_, span)| *span)
         }
-        At::Op | At::Region(_) => None,
+        At::Op | At::Region(_) | At::Inside(_) => None,
     };
     part.unwrap_or(spans.name)
 }

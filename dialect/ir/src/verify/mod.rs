@@ -301,6 +301,10 @@ impl<'a> Verifier<'a> {
     /// The error at its place, with a note at the definition of the operand concerned.
     fn diagnostic(&self, op: Op, error: OpError) -> Diagnostic {
         let ir = &*self.ir;
+        let op = match error.at {
+            At::Inside(inner) => inner,
+            _ => op,
+        };
         let operand = match error.at {
             At::Operand(index) if index < ir.operand_count(op) => Some(ir.operand(op, index)),
             _ => None,

@@ -21,6 +21,7 @@ pub(crate) mod code;
 pub(crate) mod create;
 pub(crate) mod elementwise;
 pub(crate) mod gather;
+pub(crate) mod lambda;
 pub(crate) mod product;
 pub(crate) mod random;
 pub(crate) mod reduce;
