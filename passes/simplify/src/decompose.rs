@@ -19,6 +19,7 @@
 mod arg;
 mod attention;
 mod call;
+mod lambda;
 mod product;
 mod random;
 mod roll;
@@ -46,7 +47,7 @@ pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place; `mean`, `argmax` and `argmin` likewise, `roll` by slices, `one_hot` by a comparison, and random \
+          scheduling can place; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
@@ -80,6 +81,7 @@ static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::MEAN, mean),
     (&fusion::ARGMAX, arg::argmax),
     (&fusion::ARGMIN, arg::argmin),
+    (&fusion::FOLD, lambda::fold),
     (&fusion::TOPK, sort::topk),
     (&fusion::ROLL, roll::roll),
     (&fusion::ONE_HOT, roll::one_hot),

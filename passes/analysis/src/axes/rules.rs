@@ -1,7 +1,7 @@
 //! The rules by which each op relates axes, from its indexing maps.
 //!
 //! Axes of operands and results that one iterator walks are one axis; a reduction ends those of its reduction
-//! iterators, a scan walks that of its scan iterator in order; a reshape aligns its operand's axes with its result's. If an index moves, operand and result have axes of
+//! iterators, a scan walks that of its scan iterator in order, and ends it where its result has no axis for it; a reshape aligns its operand's axes with its result's. If an index moves, operand and result have axes of
 //! their own, and the operand is read by index arithmetic (`window/`).
 //!
 //! Never looks at an op's name. Never trusts a clause: an op without maps is `Unsupported`, not a panic.
@@ -60,9 +60,12 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
         union.align(op, &row_major, &to)?;
     }
     for kind in [IteratorKind::Reduction, IteratorKind::Scan] {
-        let own = iterators.iter().zip(&maps.iterators);
-        let own = own.filter(|(_, k)| **k == kind);
-        let nodes: SmallVec<[Node; 4]> = own.filter_map(|(node, _)| *node).collect();
+        let own = iterators.iter().zip(&maps.iterators).enumerate();
+        let own = own.filter(|(iter, (_, k))| match kind {
+            IteratorKind::Reduction => maps.ends(*iter),
+            _ => **k == kind,
+        });
+        let nodes: SmallVec<[Node; 4]> = own.filter_map(|(_, (node, _))| *node).collect();
         if !nodes.is_empty() {
             union.combine(op, kind, nodes);
         }

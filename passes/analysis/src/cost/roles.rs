@@ -148,7 +148,8 @@ pub(super) fn carry_bytes(
     index: u32,
 ) -> u64 {
     let node = &body.nodes[index as usize];
-    if node.scanned == 0 {
+    // What ends with the axis is handed on as a sum is.
+    if node.scanned & !node.reduced == 0 {
         return 0;
     }
     let tiles = tiles.spread(body, draft, target);

@@ -1,8 +1,10 @@
 //! Accumulation of reductions and scans: type, identity, combining op. One table for loops, lanes and threads.
 
 use fuser_dialects::fusion;
+use fuser_dialects::fusion::fold::constants;
+use fuser_dialects::fusion::fold::scalar::Scalar;
 use fuser_ir::def::{Computes, OpClass, OpDef};
-use fuser_ir::{DType, Ir, Op, Value};
+use fuser_ir::{AttrId, DType, Ir, Op, Value};
 
 use super::build::KernelBuilder;
 
@@ -21,6 +23,8 @@ pub enum Combine {
     MaxNum,
     /// Minimum of what is not NaN.
     MinNum,
+    /// The one behind; this number where there is none. Not commutative: elements come in their order.
+    Last(AttrId),
 }
 
 impl Combine {
@@ -41,6 +45,7 @@ impl Combine {
             Computes::Min => Some(Combine::Min),
             Computes::MaxNum => Some(Combine::MaxNum),
             Computes::MinNum => Some(Combine::MinNum),
+            Computes::Last => ir.get_attr(op, "otherwise").map(Combine::Last),
             Computes::Constant | Computes::Full | Computes::Index | Computes::Size => None,
             Computes::Sub | Computes::Div | Computes::Rem => None,
             Computes::And | Computes::Choice | Computes::Cast | Computes::Composite => None,
@@ -55,18 +60,24 @@ impl Combine {
             Combine::Min => "min",
             Combine::MaxNum => "max_num",
             Combine::MinNum => "min_num",
+            Combine::Last(_) => "last",
         }
     }
-    /// The elementwise op.
-    pub fn def(self) -> &'static OpDef {
-        match self {
+    /// The elementwise op; none where no op is needed.
+    fn def(self) -> Option<&'static OpDef> {
+        Some(match self {
             Combine::Add => &fusion::ADD,
             Combine::Mul => &fusion::MUL,
             Combine::Max => &fusion::MAXIMUM,
             Combine::Min => &fusion::MINIMUM,
             Combine::MaxNum => &fusion::FMAX,
             Combine::MinNum => &fusion::FMIN,
-        }
+            Combine::Last(_) => return None,
+        })
+    }
+    /// True if elements must come in their order, one by one: neither lanes nor threads share them.
+    pub const fn is_ordered(self) -> bool {
+        matches!(self, Combine::Last(_))
     }
     /// The type in which elements of `dtype` accumulate.
     pub fn accumulator(self, dtype: DType) -> DType {
@@ -87,12 +98,15 @@ impl Combine {
     /// The neutral element, in the accumulator type of `dtype`.
     pub fn identity(self, k: &mut KernelBuilder, dtype: DType) -> Value {
         let acc = self.accumulator(dtype);
+        if let Combine::Last(otherwise) = self {
+            return initial(k, otherwise, dtype);
+        }
         if acc.is_float() {
             return k.float_constant(self.float_identity(), acc);
         }
         let (lowest, highest) = acc.int_range();
         let value = match self {
-            Combine::Add => 0,
+            Combine::Add | Combine::Last(_) => 0,
             Combine::Mul => 1,
             Combine::Max | Combine::MaxNum => lowest,
             Combine::Min | Combine::MinNum => highest,
@@ -101,7 +115,7 @@ impl Combine {
     }
     const fn float_identity(self) -> f64 {
         match self {
-            Combine::Add => 0.0,
+            Combine::Add | Combine::Last(_) => 0.0,
             Combine::Mul => 1.0,
             Combine::Max | Combine::MaxNum => f64::NEG_INFINITY,
             Combine::Min | Combine::MinNum => f64::INFINITY,
@@ -109,6 +123,19 @@ impl Combine {
     }
     /// `a` and `b` together.
     pub fn apply(self, k: &mut KernelBuilder, a: Value, b: Value) -> Value {
-        k.binary(self.def(), a, b)
+        match self.def() {
+            Some(def) => k.binary(def, a, b),
+            None => b,
+        }
     }
+}
+
+/// A number of a clause as an element of `dtype`, in the type that computes.
+pub fn initial(k: &mut KernelBuilder, number: AttrId, dtype: DType) -> Value {
+    let known = constants::number(k.ir.attr_kind(number), dtype);
+    let known = known.unwrap_or_else(|| Scalar::int(0, dtype));
+    let ty = k.ir.scalar(dtype);
+    let value = constants::attribute(k.ir, known, ty);
+    let value = k.value(&fusion::CONSTANT, &[], &[("value", value)], ty);
+    k.cast(value, dtype.compute())
 }

@@ -241,7 +241,12 @@ impl SweepLowering<'_> {
             },
             _ => true,
         });
+        let one_by_one = nest.ops.iter().any(|&op| self.is_one_by_one(op, last))
+            || nest
+                .reductions()
+                .any(|r| r.combine.is_ordered() && r.inner.contains(&last));
         self.lanes()
+            .filter(|_| !one_by_one)
             .filter(|_| global.into_iter().all(contiguous) && windows_ok)
             .filter(|_| resident_ok && accumulators_ok)
     }

@@ -279,7 +279,10 @@ impl SweepLowering<'_> {
         } else {
             None
         };
-        let ordered = nest.scans.iter().any(|scan| scan.axis == axis);
+        let ordered = nest.scans.iter().any(|scan| scan.axis == axis)
+            || nest
+                .reductions()
+                .any(|r| r.combine.is_ordered() && r.inner.contains(&axis));
         let map = if innermost && !ordered {
             self.inner_map()
         } else {

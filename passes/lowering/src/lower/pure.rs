@@ -33,11 +33,14 @@ impl SweepLowering<'_> {
         for &op in &nest.ops {
             let result = self.ir().result(op, 0);
             if self.depth(nest, result) == depth && !self.scalars.contains_key(&result) {
-                let value = match nest.scans.iter().find(|scan| scan.op == op) {
+                let values = match nest.scans.iter().find(|scan| scan.op == op) {
                     Some(scan) => self.emit_scan(scan, scopes, ivs, lanes)?,
                     None => self.emit_op(op, scopes, ivs, lanes)?,
                 };
-                self.put(result, value, depth, scopes);
+                for (index, value) in values.into_iter().enumerate() {
+                    let result = self.ir().result(op, index);
+                    self.put(result, value, depth, scopes);
+                }
             }
         }
         Ok(())
@@ -105,7 +108,7 @@ impl SweepLowering<'_> {
         scopes: &Scopes,
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
-    ) -> Result<Value, Unsupported> {
+    ) -> Result<Vec<Value>, Unsupported> {
         let Some(def) = self.ir().def(op) else {
             return self.refuse(
                 op,
@@ -114,10 +117,10 @@ impl SweepLowering<'_> {
             );
         };
         if def.class == OpClass::Creation {
-            return self.emit_creation(op, scopes, ivs, lanes);
+            return Ok(vec![self.emit_creation(op, scopes, ivs, lanes)?]);
         }
         if def.shifts() || self.axes.window(op).is_some() {
-            return self.emit_window(op, scopes, ivs, lanes);
+            return Ok(vec![self.emit_window(op, scopes, ivs, lanes)?]);
         }
         let mut operands = Vec::new();
         for operand in self.ir().operands(op).collect::<Vec<_>>() {
@@ -125,11 +128,11 @@ impl SweepLowering<'_> {
         }
         match def.class {
             OpClass::Reduction if Combine::of(self.ir(), op).is_some() => {
-                Ok(self.emit_trivial_reduction(op, operands[0]))
+                Ok(vec![self.emit_trivial_reduction(op, operands[0])])
             }
-            // A scan along an axis of extent 1 is its operand.
-            OpClass::Shape | OpClass::Scan => Ok(operands[0]),
-            OpClass::Elementwise => Ok(self.emit_elementwise(op, operands)),
+            OpClass::Shape => Ok(vec![operands[0]]),
+            OpClass::Scan => Ok(self.emit_single_scan(op, operands)),
+            OpClass::Elementwise => Ok(vec![self.emit_elementwise(op, operands)]),
             _ => self.refuse(
                 op,
                 format!("'{}' has no code generation", def.name),
@@ -144,7 +147,7 @@ impl SweepLowering<'_> {
     /// `-0` and NaN stay.
     pub(super) fn emit_trivial_reduction(&mut self, op: Op, operand: Value) -> Value {
         let dims = self.ir().i64s_of(op, "dims");
-        let reductions = dims.is_some_and(|dims| !dims.is_empty());
+        let reductions = dims.is_none_or(|dims| !dims.is_empty());
         let Some(combine) = Combine::of(self.ir(), op).filter(|_| reductions) else {
             return operand;
         };

@@ -10,30 +10,39 @@
 //! ```
 //!
 //! Each nest that needs a scan computes it from its first index on. The order is that of the indices, whatever the lanes: in a vector along
-//! the scanned axis they come one after the other.
+//! the scanned axis they come one after the other. A scan with a lambda hands on each of its accumulators, and has no lanes along its axis.
 
+use fuser_dialects::fusion::lambda;
 use fuser_dialects::kernel;
-use fuser_ir::{Op, Value};
+use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
-use super::combine::Combine;
+use super::combine::{Combine, initial};
 use super::effects::Nest;
 use super::nest::Scopes;
 use super::sweep::{AccDim, SweepLowering, Unsupported};
 use crate::spec::Role;
 
+/// The function by which a scan goes from one index to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    Named(Combine),
+    /// The lambda of the op.
+    Lambda,
+}
+
 /// A scan that a nest computes.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
     pub(super) op: Op,
-    pub(super) combine: Combine,
+    pub(super) way: Way,
     /// The loop axis that it walks in order.
     pub(super) axis: usize,
     /// The loop of the nest that hands on its result so far; `None`: memory does.
     carried_by: Option<usize>,
-    /// Memory that hands it on where no loop of the nest does, with its dims.
-    memory: Option<(Value, Vec<AccDim>)>,
+    /// Memory that hands it on where no loop of the nest does, for each accumulator, with its dims.
+    memory: Option<(Vec<Value>, Vec<AccDim>)>,
 }
 
 impl SweepLowering<'_> {
@@ -41,12 +50,43 @@ impl SweepLowering<'_> {
     pub(super) fn begin_scans(&mut self, nest: &Nest) -> Result<Vec<Scan>, Unsupported> {
         let mut scans = Vec::new();
         for &op in &nest.ops {
-            let combine = Combine::of_scan(self.ir(), op);
-            if let (Some(combine), Some(axis)) = (combine, self.scan_loop(op)?) {
-                scans.push(self.begin_scan(nest, op, combine, axis)?);
+            let way = self.scan_way(op);
+            if let (Some(way), Some(axis)) = (way, self.scan_loop(op)?) {
+                scans.push(self.begin_scan(nest, op, way, axis)?);
             }
         }
         Ok(scans)
+    }
+    /// The way of a scan; none of other ops.
+    fn scan_way(&self, op: Op) -> Option<Way> {
+        let lambda = || lambda::lambda(self.ir(), op).map(|_| Way::Lambda);
+        let named = Combine::of_scan(self.ir(), op).map(Way::Named);
+        named.or_else(lambda)
+    }
+    /// True if `op` puts the elements along a loop axis together by code that takes them one by one.
+    pub(super) fn is_one_by_one(&self, op: Op, axis: usize) -> bool {
+        let along = self.axes.scanned(op).and_then(|a| self.spec.loop_of(a)) == Some(axis);
+        along && Combine::of_scan(self.ir(), op).is_none()
+    }
+    /// The accumulators with which a scan begins, in the types in which they are handed on.
+    fn starts(&mut self, op: Op, way: Way) -> Vec<Value> {
+        let dtypes = self.accumulator_types(op);
+        match way {
+            Way::Named(combine) => vec![combine.start(&mut self.k, dtypes[0])],
+            Way::Lambda => {
+                let init = lambda::init(self.ir(), op).into_iter();
+                let pairs = init.zip(dtypes);
+                pairs
+                    .map(|(n, dtype)| initial(&mut self.k, n, dtype))
+                    .collect()
+            }
+        }
+    }
+    /// The element types of the results of a scan.
+    fn accumulator_types(&self, op: Op) -> Vec<DType> {
+        let results = self.ir().results(op).iter();
+        let dtype = |&v: &Value| self.ir().value_kind(v).dtype();
+        results.map(|v| dtype(v).unwrap_or(DType::F32)).collect()
     }
     /// The loop axis that walks the scanned axis; `None` where that has extent 1.
     fn scan_loop(&self, op: Op) -> Result<Option<usize>, Unsupported> {
@@ -73,7 +113,7 @@ impl SweepLowering<'_> {
         &mut self,
         nest: &Nest,
         op: Op,
-        combine: Combine,
+        way: Way,
         axis: usize,
     ) -> Result<Scan, Unsupported> {
         let depth = self.depth(nest, self.ir().result(op, 0));
@@ -102,30 +142,31 @@ impl SweepLowering<'_> {
             true => None,
             false => {
                 let first = steps.map_or(&[][..], |at| &order[at..]);
-                Some((self.start_memory(op, combine, &dims, first)?, dims))
+                Some((self.start_memory(op, way, &dims, first)?, dims))
             }
         };
         Ok(Scan {
             op,
-            combine,
+            way,
             axis,
             carried_by,
             memory,
         })
     }
-    /// Memory of these dims that is filled with the start of a scan in the first iteration of the outer loops `first`.
+    /// Memory of these dims for each accumulator, filled with the start of a scan in the first iteration of the outer loops `first`.
     fn start_memory(
         &mut self,
         op: Op,
-        combine: Combine,
+        way: Way,
         dims: &[AccDim],
         first: &[usize],
-    ) -> Result<Value, Unsupported> {
-        let dtype = self.result_dtype(op);
+    ) -> Result<Vec<Value>, Unsupported> {
         let sizes: Vec<Idx> = dims.iter().map(|d| d.size).collect();
-        let memory = self.k.alloc(&sizes, combine.accumulator(dtype));
+        let memory: Vec<Value> = (self.handed_on(op, way).into_iter())
+            .map(|dtype| self.k.alloc(&sizes, dtype))
+            .collect();
         self.at_start(first, |s| {
-            let start = combine.start(&mut s.k, dtype);
+            let starts = s.starts(op, way);
             // No tile is longer than its axis.
             let mut size = Idx::Const(1);
             for (number, (dim, &of)) in dims.iter().zip(&sizes).enumerate() {
@@ -136,27 +177,35 @@ impl SweepLowering<'_> {
                 size = s.k.mul(size, used);
             }
             s.copy_loop(size, |k, at, lanes| {
-                let value = k.splat(start, lanes);
-                k.store(value, memory, at);
+                for (&start, &memory) in starts.iter().zip(&memory) {
+                    let value = k.splat(start, lanes);
+                    k.store(value, memory, at);
+                }
                 Ok(())
             })
         })?;
         Ok(memory)
     }
+    /// The types in which accumulators are handed on.
+    fn handed_on(&self, op: Op, way: Way) -> Vec<DType> {
+        let dtypes = self.accumulator_types(op).into_iter();
+        let wide = |dtype: DType| match way {
+            Way::Named(combine) => combine.accumulator(dtype),
+            Way::Lambda => dtype.compute(),
+        };
+        dtypes.map(wide).collect()
+    }
     /// Before the loop at `depth`: what it hands on is what the steps before it gave.
     pub(super) fn load_carries(&mut self, nest: &Nest, depth: usize, ivs: &FxHashMap<usize, Idx>) {
         for scan in nest.carried_by(depth) {
-            let value = match &scan.memory {
+            let values = match &scan.memory {
                 Some((memory, dims)) => {
                     let at = self.accumulator_index(dims, ivs);
-                    self.k.load(*memory, at, None)
+                    memory.iter().map(|&m| self.k.load(m, at, None)).collect()
                 }
-                None => {
-                    let dtype = self.result_dtype(scan.op);
-                    scan.combine.start(&mut self.k, dtype)
-                }
+                None => self.starts(scan.op, scan.way),
             };
-            self.carries.insert(scan.op, value);
+            self.carries.insert(scan.op, values);
         }
     }
     /// After the loop at `depth`: what it handed on last is for the next step.
@@ -165,7 +214,9 @@ impl SweepLowering<'_> {
             let last = self.carries.remove(&scan.op);
             if let (Some((memory, dims)), Some(last)) = (&scan.memory, last) {
                 let at = self.accumulator_index(dims, ivs);
-                self.k.store(last, *memory, at);
+                for (&memory, last) in memory.iter().zip(last) {
+                    self.k.store(last, memory, at);
+                }
             }
         }
     }
@@ -184,53 +235,84 @@ impl SweepLowering<'_> {
         let own = inits.len();
         let scans: Vec<Op> = nest.carried_by(depth).map(|scan| scan.op).collect();
         let mut inits = inits.to_vec();
-        inits.extend(scans.iter().filter_map(|op| self.carries.get(op)));
+        inits.extend(self.carried(&scans));
         let mut after = self.carried_loop(bounds, &inits, map, names, |s, iv, args| {
             let (args, carried) = args.split_at(own);
-            s.carries
-                .extend(scans.iter().copied().zip(carried.iter().copied()));
+            s.carry_on(&scans, carried);
             let mut next = body(s, iv, args)?;
-            next.extend(scans.iter().filter_map(|op| s.carries.get(op)));
+            next.extend(s.carried(&scans));
             Ok(next)
         })?;
         let last = after.split_off(own);
-        self.carries.extend(scans.into_iter().zip(last));
+        self.carry_on(&scans, &last);
         Ok(after)
     }
-    /// The result of a scan at the current point, from what was handed on, which it becomes.
+    /// All that the scans hand on here, one after the other.
+    fn carried(&self, scans: &[Op]) -> Vec<Value> {
+        let all = scans.iter().filter_map(|op| self.carries.get(op));
+        all.flatten().copied().collect()
+    }
+    /// From here on the scans hand on `values`.
+    fn carry_on(&mut self, scans: &[Op], mut values: &[Value]) {
+        for &op in scans {
+            let count = self.ir().results(op).len().min(values.len());
+            let (own, rest) = values.split_at(count);
+            self.carries.insert(op, own.to_vec());
+            values = rest;
+        }
+    }
+    /// The results of a scan at the current point, from what was handed on, which they become.
     pub(super) fn emit_scan(
         &mut self,
         scan: &Scan,
         scopes: &Scopes,
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
-    ) -> Result<Value, Unsupported> {
-        let element = self.get(self.ir().operand(scan.op, 0), scopes, ivs, lanes)?;
-        let dtype = self.result_dtype(scan.op);
-        let element = self.k.cast(element, scan.combine.accumulator(dtype));
-        let result = match (self.carries.get(&scan.op), &scan.memory) {
-            (Some(&before), _) => {
-                let along = lanes.filter(|_| self.is_vector_axis(scan.axis, ivs, lanes));
-                let result = match along {
-                    Some(_) => self.scan_lanes(scan.combine, before, element, along),
-                    None => scan.combine.apply(&mut self.k, before, element),
+    ) -> Result<Vec<Value>, Unsupported> {
+        let mut elements = Vec::new();
+        for operand in self.ir().operands(scan.op).collect::<Vec<_>>() {
+            elements.push(self.get(operand, scopes, ivs, lanes)?);
+        }
+        let along = lanes.filter(|_| self.is_vector_axis(scan.axis, ivs, lanes));
+        let results = match (self.carries.get(&scan.op).cloned(), &scan.memory, along) {
+            (Some(before), _, Some(_)) => {
+                let Way::Named(combine) = scan.way else {
+                    return self.refuse(
+                        scan.op,
+                        "its lambda takes elements one by one, and lanes run along its axis",
+                        "report this program",
+                    );
                 };
-                let last = along.map_or(result, |lanes| self.extract(result, lanes as i64 - 1));
-                self.carries.insert(scan.op, last);
-                result
+                let dtype = self.handed_on(scan.op, scan.way)[0];
+                let element = self.k.cast(elements[0], dtype);
+                let result = self.scan_lanes(combine, before[0], element, along);
+                let last = self.extract(result, lanes.map_or(0, |n| n as i64 - 1));
+                self.carries.insert(scan.op, vec![last]);
+                vec![result]
             }
-            (None, Some((memory, dims))) => {
+            (Some(before), _, None) => {
+                let results = self.put_together(scan.op, scan.way, before, elements);
+                self.carries.insert(scan.op, results.clone());
+                results
+            }
+            (None, Some((memory, dims)), _) => {
                 let last = dims.last();
                 let lanes =
                     lanes.filter(|_| last.is_some_and(|d| self.is_vector_axis(d.axis, ivs, lanes)));
                 let at = self.accumulator_index(dims, ivs);
-                let before = self.k.load(*memory, at, lanes);
-                let element = self.k.splat(element, lanes);
-                let result = scan.combine.apply(&mut self.k, before, element);
-                self.k.store(result, *memory, at);
-                result
+                let before = memory.iter().map(|&m| self.k.load(m, at, lanes)).collect();
+                let elements = elements
+                    .into_iter()
+                    .map(|e| self.k.splat(e, lanes))
+                    .collect();
+                let results = self.put_together(scan.op, scan.way, before, elements);
+                for (&memory, &result) in memory.iter().zip(&results) {
+                    let result = self.k.splat(result, lanes);
+                    self.k.store(result, memory, at);
+                }
+                results
             }
-            (None, None) => {
+            (None, None, _) => {
                 return self.refuse(
                     scan.op,
                     "no loop hands on its result",
@@ -238,7 +320,65 @@ impl SweepLowering<'_> {
                 );
             }
         };
-        Ok(self.k.cast(result, dtype))
+        let pairs = results.into_iter().zip(self.accumulator_types(scan.op));
+        Ok(pairs
+            .map(|(value, dtype)| self.k.cast(value, dtype))
+            .collect())
+    }
+    /// The values that a scan hands on after elements, from those that it handed on before them.
+    fn put_together(
+        &mut self,
+        op: Op,
+        way: Way,
+        before: Vec<Value>,
+        elements: Vec<Value>,
+    ) -> Vec<Value> {
+        let wide = self.handed_on(op, way);
+        let after = match way {
+            Way::Named(combine) => {
+                let element = self.k.cast(elements[0], wide[0]);
+                vec![combine.apply(&mut self.k, before[0], element)]
+            }
+            Way::Lambda => {
+                let pairs = before.into_iter().zip(self.accumulator_types(op));
+                let mut arguments: Vec<Value> =
+                    pairs.map(|(v, dtype)| self.k.cast(v, dtype)).collect();
+                arguments.extend(elements);
+                self.emit_lambda(op, arguments)
+            }
+        };
+        let pairs = after.into_iter().zip(wide);
+        pairs.map(|(v, dtype)| self.k.cast(v, dtype)).collect()
+    }
+    /// The values that the lambda of `op` yields for these arguments.
+    fn emit_lambda(&mut self, op: Op, arguments: Vec<Value>) -> Vec<Value> {
+        let Some((body, _)) = lambda::lambda(self.ir(), op) else {
+            return arguments;
+        };
+        let parameters = self.ir().args(body).iter().copied();
+        let mut values: FxHashMap<Value, Value> = parameters.zip(arguments).collect();
+        let inside: Vec<Op> = self.ir().block_ops(body).collect();
+        for inner in inside {
+            let operands = self.ir().operands(inner).filter_map(|v| values.get(&v));
+            let operands: Vec<Value> = operands.copied().collect();
+            if Some(inner) == self.ir().terminator(body) {
+                return operands;
+            }
+            let made = self.emit_elementwise(inner, operands);
+            values.insert(self.ir().result(inner, 0), made);
+        }
+        Vec::new()
+    }
+    /// The results of a scan along an axis of extent 1: the one element put together with what it begins with.
+    pub(super) fn emit_single_scan(&mut self, op: Op, elements: Vec<Value>) -> Vec<Value> {
+        // A named scan gives its first element, bit for bit.
+        let Some(Way::Lambda) = self.scan_way(op) else {
+            return elements;
+        };
+        let before = self.starts(op, Way::Lambda);
+        let after = self.put_together(op, Way::Lambda, before, elements);
+        let pairs = after.into_iter().zip(self.accumulator_types(op));
+        pairs.map(|(v, dtype)| self.k.cast(v, dtype)).collect()
     }
     /// The lanes of a vector put together one after the other, from `before` on; each keeps what it gave.
     fn scan_lanes(

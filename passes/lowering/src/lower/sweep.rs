@@ -119,7 +119,7 @@ pub struct SweepLowering<'a> {
     /// Values without tile axes, computed in this step.
     pub scalars: FxHashMap<Value, Value>,
     /// The results so far of scans that a loop around the insertion point hands on.
-    pub carries: FxHashMap<Op, Value>,
+    pub carries: FxHashMap<Op, Vec<Value>>,
     /// Values with tile axes, kept for later phases.
     pub resident: FxHashMap<Value, Resident>,
     /// Values that the current nest writes to tile memory: readable once it is complete.
