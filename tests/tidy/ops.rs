@@ -33,7 +33,8 @@ const TABLES: [(&str, &str); 4] = [
 ];
 
 /// Calls that make an op of the table that they are given.
-const MAKERS: [&str; 8] = [
+const MAKERS: [&str; 9] = [
+    "build",
     "value",
     "make",
     "compose",
