@@ -20,7 +20,7 @@ use fuser_ir::types::{DType, Dim, TypeKind};
 use fuser_ir::{Block, Ir, Op};
 
 use super::codes::LAMBDA;
-use super::{creation, maps, shape};
+use super::{creation, fold, maps, shape};
 
 const VALUES: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
 const BODY: &[RegionDef] = &[region(
@@ -131,6 +131,7 @@ pub static LAST: OpDef = OpDef {
     results: &[result("output", VALUES, "what remains")],
     traits: Traits::PURE,
     infer: Some(infer_last),
+    fold: Some(fold::last),
     ..OpDef::EMPTY
 };
 

@@ -433,3 +433,27 @@ fn constants_are_seen_through_their_attributes() {
     let y = p.build().add(x, x).unwrap();
     assert_eq!(to_number(&mut p, y).unwrap().as_float(), Some(2.0 * value));
 }
+
+#[test]
+fn the_last_of_nothing_and_of_equal_elements_is_known() {
+    let folded = |axes: &'static [&'static str], constant: bool| {
+        let mut p = Program::new(&[t(axes, DType::F32)]);
+        let x = p.arg(0);
+        let ty = p.ir.value_type(x);
+        let mut b = p.build();
+        let x = match constant {
+            true => b.constant_float(3.0, ty).unwrap(),
+            false => x,
+        };
+        let number = b.ir.scalar(DType::F32);
+        let number = fusion::build::float_attr(b.ir, 7.0, number);
+        let clauses = [b.int("dim", 1), ("otherwise", number)];
+        let last = b.value(&LAST, &[x], &clauses).unwrap();
+        to_number(&mut p, last).map(|s| s.as_float().unwrap())
+    };
+    assert_eq!(folded(&["4", "0"], false), Some(7.0));
+    assert_eq!(folded(&["4", "0"], true), Some(7.0));
+    assert_eq!(folded(&["4", "2"], true), Some(3.0));
+    assert_eq!(folded(&["4", "2"], false), None);
+    assert_eq!(folded(&["4", "N"], true), None);
+}

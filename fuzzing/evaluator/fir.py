@@ -22,6 +22,7 @@ TOKEN = re.compile(
       | (?P<shaped>tensor<|dense<|array<|extents<) | (?P<bracket>\[)
       | (?P<value>%(?:[0-9]+|[A-Za-z_$.-][A-Za-z0-9_$.-]*)(?:\#[0-9]+)?)
       | (?P<symbol>@(?:[0-9]+|[A-Za-z_$.-][A-Za-z0-9_$.-]*))
+      | (?P<block>\^[A-Za-z0-9_$.-]+)
       | (?P<alias>![A-Za-z0-9_$]+)
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<number>-?0x[0-9a-fA-F]+ | -?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?)
@@ -33,12 +34,13 @@ TOKEN = re.compile(
 # Element types by their spellings; `u8` is `ui8`, and so on.
 ELEMENTS = {name: name for name in [*FLOATS, *INTEGERS]} | {"u" + name[2:]: name for name in INTEGERS if name.startswith("ui")}
 # Clauses by what follows the word.
-INTS, SHAPE, INT, WORD, NUMBER, FLAG = range(6)
+INTS, SHAPE, INT, WORD, NUMBER, FLAG, NUMBERS = range(7)
 CLAUSES = {
     "dims": INTS, "starts": INTS, "strides": INTS, "low": INTS, "high": INTS,
     "shape": SHAPE, "dim": INT, "correction": INT, "to": WORD, "of": WORD, "predicate": WORD, "word": WORD,
     "combine": WORD, "first": INT, "shift": INT, "descending": FLAG, "smallest": FLAG,
     "value": NUMBER, "scale": NUMBER, "causal": FLAG, "keepdim": FLAG, "dense": FLAG,
+    "init": NUMBERS, "associative": FLAG, "otherwise": NUMBER,
 }
 
 
@@ -78,10 +80,15 @@ class Type:
 
 
 class Op:
-    """One op: its name, the names of its results and operands, its clauses, the types that are written."""
+    """One op: its name, the names of its results and operands, its clauses, the types that are written, its lambda."""
 
-    def __init__(self, name, results, operands, clauses, types):
+    def __init__(self, name, results, operands, clauses, types, body=None):
         self.name, self.results, self.operands, self.clauses, self.types = name, results, operands, clauses, types
+        self.body = body
+
+
+# A lambda: its parameters with their types, its ops, and the names that it yields.
+Lambda = collections.namedtuple("Lambda", "parameters ops returned")
 
 
 class Parser:
@@ -219,11 +226,28 @@ class Parser:
             if word not in CLAUSES:
                 raise Unreadable(f"`{name}` with `{word}`")
             clauses[word] = self.clause(CLAUSES[word])
-        if self.peek() == ("mark", "{"):
+        if self.peek() == ("mark", "{") and self.tokens[self.at + 1][0] != "block":
             clauses.update(self.dictionary())
+        body = self.body() if self.peek() == ("mark", "{") else None
         if self.has("mark", ":"):
             types = self.comma_list(self.type)
-        return Op(name, results, operands, clauses, types)
+        return Op(name, results, operands, clauses, types, body)
+
+    def body(self):
+        """A region of one block."""
+        self.take("mark", "{")
+        self.take("block")
+        self.take("mark", "(")
+        parameters = self.comma_list(self.parameter)
+        self.take("mark", ")")
+        self.take("mark", ":")
+        ops = []
+        while self.peek() != ("word", "fusion.yield"):
+            ops.append(self.op())
+        self.take()
+        returned = self.comma_list(lambda: self.take("value"))
+        self.take("mark", "}")
+        return Lambda(parameters, ops, returned)
 
     def clause(self, kind):
         if kind == FLAG:
@@ -236,6 +260,8 @@ class Parser:
             return int(self.take("number"))
         if kind == WORD:
             return self.take("word")
+        if kind == NUMBERS:
+            return [part.strip() for part in self.take("[").split(",")]
         return self.number()
 
     def number(self):

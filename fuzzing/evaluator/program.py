@@ -9,6 +9,7 @@ import attention
 import elementwise
 import fir
 import functions
+import lambdas
 import products
 import randoms
 import reductions
@@ -103,6 +104,8 @@ class Program:
             scale = op.clauses.get("scale")
             scale = None if scale is None else literal(scale, op.types[0].dtype)
             return [attention.sdpa(q, k, v, bias[0] if bias else None, scale, op.clauses.get("causal"))]
+        if name in lambdas.LAMBDAS:
+            return lambdas.LAMBDAS[name](op, operands, joined(operands), self.results)
         if name in scans.STEPS:
             return [scans.apply(name, operands[0], op.clauses["dim"])]
         if name in sorts.SORTS:
@@ -329,6 +332,7 @@ def take_along(clauses, x, indices):
 
 
 MOVES = {
+    "last": lambdas.last,
     "broadcast": broadcast, "expand": expand, "squeeze": squeeze, "permute": permute, "reshape": reshape, "copy": copy,
     "segment_set": copy, "slice": slice_, "flip": flip, "pad": pad, "cat": cat,
     "take": take, "take_along": take_along, "roll": roll, "one_hot": one_hot,

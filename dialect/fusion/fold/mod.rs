@@ -20,7 +20,7 @@ use fuser_ir::types::{DType, Extent, TensorType};
 use fuser_ir::{AttrId, Ir, Op, Value};
 use smallvec::smallvec;
 
-use self::constants::{attribute, uniform};
+use self::constants::{attribute, number, uniform};
 use self::scalar::Scalar;
 use super::{BITCAST, BROADCAST, CAST, COMPARE, FLIP, NEG, NOT, PERMUTE, RESHAPE};
 
@@ -219,6 +219,20 @@ pub fn scan(ir: &mut Ir, op: Op) -> Option<Folded> {
     let tensor = ir.value_kind(ir.result(op, 0)).as_tensor()?;
     let single = tensor.dims.get(dim)?.extent == Extent::Static(1);
     single.then(|| same_type(ir, op))?
+}
+
+/// `fusion.last`: of nothing, of equal elements.
+pub fn last(ir: &mut Ir, op: Op) -> Option<Folded> {
+    let x = ir.operand(op, 0);
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    let tensor = ir.value_kind(x).as_tensor()?;
+    let (extent, dtype) = (tensor.dims.get(dim)?.extent, tensor.dtype);
+    let known = match extent {
+        Extent::Static(0) => number(ir.attr_of(op, "otherwise")?, dtype)?,
+        Extent::Static(_) => uniform(ir, x)?,
+        _ => return None,
+    };
+    constant(ir, op, known)
 }
 
 /// `fusion.permute`: the identity, or back to where a permutation came from.

@@ -11,7 +11,9 @@ pub use place::{diagnostic, loc_place};
 
 use crate::attr::{AttrId, AttrKind};
 use crate::def::TypeConstraint;
-use crate::def::{At, ClauseDef, ClauseKind, OpDef, OpError, OpParts, ResultTypes, Shape, Traits};
+use crate::def::{
+    At, ClauseDef, ClauseKind, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
+};
 use crate::describe;
 use crate::intern::Sym;
 use crate::ir::Ir;
@@ -59,10 +61,10 @@ pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTy
     let types = match parts.stated {
         Some(stated) if errors.is_empty() => {
             // A value that a region yields is in memory already, with the layout that it has.
-            let same = if parts.regions.is_empty() {
-                same_but_layout
-            } else {
-                layout::agree
+            let yields = !parts.regions.is_empty() && def.class == OpClass::Structure;
+            let same = match yields {
+                true => layout::agree,
+                false => same_but_layout,
             };
             layouts(ir, stated, &mut errors);
             reconcile(ir, stated, types, same, &mut errors)

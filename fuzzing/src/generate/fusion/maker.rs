@@ -8,7 +8,7 @@ use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::Extent;
 use fuser_ir::{
-    AttrId, Block, Builder, DType, Dim, Ir, NewOp, Op, TypeId, TypeKind, Value, layout,
+    AttrId, Block, Builder, DType, Dim, Ir, NewOp, Op, Region, TypeId, TypeKind, Value, layout,
 };
 use smallvec::SmallVec;
 
@@ -173,6 +173,22 @@ impl<'s> Maker<'s> {
             .build()
             .build(def, &values, clauses, &[], stated.as_deref());
         let op = built.ok()?;
+        self.keep(op, axes, fact)
+    }
+    /// The same of an op with a lambda.
+    pub fn emit_lambda(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[usize],
+        clauses: &[Clause],
+        lambda: Region,
+    ) -> Option<usize> {
+        let values: Vec<Value> = operands.iter().map(|i| self.slots[*i].value).collect();
+        let built = self.build().build(def, &values, clauses, &[lambda], None);
+        self.keep(built.ok()?, None, None)
+    }
+    /// The slot of the first result of an op, which goes where one of them would be too large.
+    fn keep(&mut self, op: Op, axes: Option<Vec<Axis>>, fact: Fact) -> Option<usize> {
         let Some(slots) = self.results(op, axes, fact) else {
             self.ir.erase(op);
             return None;

@@ -16,6 +16,7 @@ pub mod facts;
 pub mod flat;
 pub mod gather;
 mod halves;
+mod lambdas;
 pub mod maker;
 pub mod operands;
 pub mod ops;

@@ -12,6 +12,7 @@ use super::attention;
 use super::composites;
 use super::facts;
 use super::gather;
+use super::lambdas;
 use super::maker::{Clause, Maker};
 use super::operands::plain;
 use super::products;
@@ -35,7 +36,8 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "broadcast" => broadcast(maker),
         "reduce" if def.clause("dim").is_some() => arg(maker, def),
         "reduce" => reduce(maker, def),
-        "scan" => scan(maker, def),
+        "scan" if def.regions.is_empty() => scan(maker, def),
+        "scan" | "fold" => lambdas::draw(maker, def),
         "permute" => permute(maker),
         "squeeze" => squeeze(maker),
         "expand" => expand(maker),
@@ -87,7 +89,8 @@ fn widest(maker: &Maker<'_>, operands: &[usize]) -> Vec<Axis> {
     axes.max_by_key(|a| a.len()).cloned().unwrap_or_default()
 }
 
-fn elementwise_clauses(
+/// The clauses of an elementwise op on elements of type `dtype`.
+pub fn elementwise_clauses(
     maker: &mut Maker<'_>,
     def: &'static OpDef,
     dtype: DType,
