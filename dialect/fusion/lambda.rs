@@ -11,13 +11,14 @@
 //! The lambda sees nothing but its arguments and computes on scalars. Its accumulators may be of other types than the elements.
 
 use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::clone::Mapping;
 use fuser_ir::def::{
     At, ClauseDef, ClauseKind, Computes, DTypes, OpClass, OpDef, OpError, OpParts, RegionDef,
     ResultTypes, Shape, Syntax, Traits, TypeConstraint, clause, operand, operands, optional,
     region, result, results,
 };
 use fuser_ir::types::{DType, Dim, TypeKind};
-use fuser_ir::{Block, Ir, Op};
+use fuser_ir::{Block, Ir, Op, Region};
 
 use super::codes::LAMBDA;
 use super::{creation, fold, maps, shape};
@@ -148,6 +149,45 @@ pub fn lambda(ir: &Ir, op: Op) -> Option<(Block, usize)> {
 pub fn init(ir: &Ir, op: Op) -> Vec<AttrId> {
     let attr = ir.get_attr(op, "init");
     attr.map_or_else(Vec::new, |attr| numbers(ir, attr))
+}
+
+/// Copies of the regions of `op`, each of one block.
+pub fn copies(ir: &mut Ir, op: Op) -> Vec<Region> {
+    let bodies: Vec<Block> = (0..ir.op_regions(op).len())
+        .filter_map(|index| ir.body(op, index))
+        .collect();
+    bodies.into_iter().map(|body| copy(ir, body)).collect()
+}
+
+/// A region with a copy of the block.
+fn copy(ir: &mut Ir, from: Block) -> Region {
+    let region = ir.new_region();
+    let to = ir.append_block(region);
+    let mut map = Mapping::default();
+    for arg in ir.args(from).to_vec() {
+        let (ty, name) = (ir.value_type(arg), ir.value_name_sym(arg));
+        let own = ir.append_arg(to, ty, name);
+        map.insert(arg, own);
+    }
+    for op in ir.block_ops(from).collect::<Vec<_>>() {
+        let own = ir.clone_op(op, &mut map);
+        ir.append_op(to, own);
+    }
+    region
+}
+
+/// True if `op` stands in a lambda: it computes no tensor of the program.
+pub fn is_inside(ir: &Ir, op: Op) -> bool {
+    let around = ir.parent_op(op).and_then(|parent| ir.def(parent));
+    around.is_some_and(|def| def.class != OpClass::Structure)
+}
+
+/// The ops under `root` that compute tensors, in order, without tasks and what ends them.
+pub fn computing(ir: &Ir, root: Op) -> Vec<Op> {
+    let structure = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Structure);
+    let ops = ir.walk(root).into_iter();
+    ops.filter(|&op| !structure(op) && !is_inside(ir, op))
+        .collect()
 }
 
 fn numbers(ir: &Ir, list: AttrId) -> Vec<AttrId> {

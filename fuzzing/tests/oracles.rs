@@ -14,12 +14,14 @@ use fuser_target::{A100, GENERIC};
 /// Cases of each test.
 const CASES: u64 = 200;
 
-/// The one plan of the cost model that cannot be lowered, so that another is taken, and how often: its sweep walks axes of parts that have
-/// nothing in common, along which a sum may be over nothing.
-const GIVEN_UP: (&str, u64) = (
+/// The plans of the cost model that cannot be lowered, so that others are taken: a sweep walks axes of parts that have nothing in common, along
+/// which a sum may be over nothing; and a sum is read in the phase that makes it, where a gather reads beside it what it sums.
+const GIVEN_UP: [&str; 2] = [
     "'': it does not vary along '', which may be empty: it would never be computed",
-    1,
-);
+    "'': its result is needed in the phase that computes it",
+];
+/// The most of them among the cases of a test.
+const MOST_GIVEN_UP: u64 = 3;
 
 fn campaign(tier: Tier) -> (Stats, Vec<String>) {
     let mut stats = Stats::default();
@@ -43,12 +45,14 @@ fn check(tier: Tier) -> Stats {
     let agrees = stats.of("compiled", "agrees");
     println!("count: {agrees} compiled programs that agree with the interpreter, {name}");
     assert_eq!(faults, Vec::<String>::new());
-    // Each plan that the cost model chose can be lowered but for the known one, and each program is compiled.
+    // Each plan that the cost model chose can be lowered but for the known ones, and each program is compiled.
     let given_up = stats.entries("other plan").map(|reason| {
         let times = stats.of("other plan", reason);
         (reason, times)
     });
-    let unknown: Vec<(&str, u64)> = given_up.filter(|plan| *plan != GIVEN_UP).collect();
+    let known =
+        |(reason, times): &(&str, u64)| GIVEN_UP.contains(reason) && *times <= MOST_GIVEN_UP;
+    let unknown: Vec<(&str, u64)> = given_up.filter(|plan| !known(plan)).collect();
     assert_eq!(unknown, Vec::<(&str, u64)>::new());
     assert_eq!(stats.percent("compiled", "agrees"), 100, "{stats}");
     assert_eq!(stats.missing_dtypes(), Vec::<&str>::new());

@@ -18,6 +18,7 @@ pub mod check;
 pub mod data;
 pub mod draw;
 pub mod evaluator;
+mod lambdas;
 pub mod program;
 mod ranges;
 pub mod render;

@@ -22,6 +22,8 @@ pub enum Clause {
     Element(&'static str, DType),
     /// `value 0.5`
     Number(String),
+    /// `init [0.0, 1]`
+    Numbers(&'static str, Vec<String>),
     /// `keepdim`
     Flag(&'static str),
 }
@@ -37,6 +39,8 @@ pub struct Op {
     pub clauses: Vec<Clause>,
     /// Results.
     pub results: Vec<V>,
+    /// The text of its lambda; none of most ops.
+    pub lambda: Option<String>,
 }
 
 /// Name, type and range of a value.

@@ -53,10 +53,11 @@ pub fn text(program: &Program, style: &Style) -> String {
             Types::Mixed => source.chance(1, 2),
             Types::Inferred => false,
         };
-        let line = match style.generic != 0 && source.chance(1, style.generic) {
-            true => generic(program, op),
-            false => custom(program, op, written),
-        };
+        let line =
+            match style.generic != 0 && source.chance(1, style.generic) && op.lambda.is_none() {
+                true => generic(program, op),
+                false => custom(program, op, written),
+            };
         text += &format!("  {line}\n");
     }
     let returned: Vec<String> = program
@@ -109,8 +110,12 @@ fn custom(program: &Program, op: &Op, written: bool) -> String {
             Clause::Word(word, value) => write!(line, " {word} {value}"),
             Clause::Element(word, dtype) => write!(line, " {word} {}", dtype.name()),
             Clause::Number(number) => write!(line, " value {number}"),
+            Clause::Numbers(word, list) => write!(line, " {word} [{}]", list.join(", ")),
             Clause::Flag(word) => write!(line, " {word}"),
         };
+    }
+    if let Some(lambda) = &op.lambda {
+        let _ = write!(line, " {lambda}");
     }
     let needed = op.results.iter().any(|v| needs_type(op, program.ty(*v)));
     if written || needed {
@@ -144,6 +149,7 @@ fn generic(program: &Program, op: &Op) -> String {
             Clause::Number(number) => {
                 format!("value = {number} : {}", types(program, &op.results))
             }
+            Clause::Numbers(word, list) => format!("{word} = [{}]", list.join(", ")),
             Clause::Flag(word) => (*word).to_owned(),
         })
         .collect();

@@ -143,6 +143,7 @@ fn dead(program: &mut Program, source: &mut Source) {
             name,
             operands: vec![v],
             clauses,
+            lambda: None,
             results: vec![result],
         };
         program.ops.insert(at, op);

@@ -77,7 +77,7 @@ impl<'s> Writer<'s> {
         v
     }
 
-    fn value(&mut self, hint: &str, ty: Type, (low, high): (f64, f64)) -> V {
+    pub(super) fn value(&mut self, hint: &str, ty: Type, (low, high): (f64, f64)) -> V {
         let name = match hint {
             "" => self.counter.to_string(),
             hint => format!("{hint}{}", self.counter),
@@ -102,7 +102,7 @@ impl<'s> Writer<'s> {
         self.program.parameters.push((v, data));
         v
     }
-    fn write(
+    pub(super) fn write(
         &mut self,
         name: &'static str,
         operands: &[V],
@@ -121,6 +121,7 @@ impl<'s> Writer<'s> {
             operands: operands.to_vec(),
             clauses,
             results: vec![v],
+            lambda: None,
         });
         v
     }
@@ -551,7 +552,7 @@ impl<'s> Writer<'s> {
 
     // --- reductions
 
-    fn remains(&self, x: V, dims: &[usize], keepdim: bool) -> Type {
+    pub(super) fn remains(&self, x: V, dims: &[usize], keepdim: bool) -> Type {
         let ty = self.ty(x);
         let axes = ty.dims.iter().enumerate();
         let axes = axes.filter_map(|(d, dim)| match (dims.contains(&d), keepdim) {

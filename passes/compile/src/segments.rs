@@ -92,9 +92,5 @@ fn stored_bytes(ir: &Ir, value: Value, extents: &ExtentTable) -> SizeExpr {
 }
 
 fn count_ops(ir: &Ir, segment: Op) -> u32 {
-    let structure = |op: &Op| {
-        ir.def(*op)
-            .is_some_and(|d| d.class == fuser_ir::def::OpClass::Structure)
-    };
-    ir.walk(segment).iter().filter(|op| !structure(op)).count() as u32
+    fuser_dialects::fusion::lambda::computing(ir, segment).len() as u32
 }

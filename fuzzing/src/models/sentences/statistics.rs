@@ -21,6 +21,7 @@ pub const ALL: &[Sentence] = &[
     row("running sums", 2, running),
     row("scans", 3, scans),
     row("several reductions", 3, several),
+    row("lambdas", 3, lambdas),
 ];
 
 fn moments(w: &mut Writer) -> Option<()> {
@@ -274,6 +275,54 @@ fn scans(w: &mut Writer) -> Option<()> {
     if w.maybe(2) {
         let z = w.bin("sub", x, y);
         w.offer(z);
+    }
+    Some(())
+}
+
+/// A lambda of one or two accumulators: the ops before its yield, what it yields, the initial numbers.
+type Lambda = (&'static str, &'static str, &'static [&'static str]);
+
+/// The greatest element, and the sum of what the exponential makes of the distances to it.
+const SOFTMAX: Lambda = (
+    "    %n = fusion.maximum %a0, %e\n    %d = fusion.sub %a0, %n\n    %s = fusion.exp %d\n    %l = fusion.mul %a1, %s\n    %f = fusion.sub %e, %n\n    %g = fusion.exp %f\n    %m = fusion.add %l, %g\n",
+    "%n, %m",
+    &["-64.0", "0.0"],
+);
+/// A value that decays toward the elements, and how often it was above zero.
+const DECAY: Lambda = (
+    "    %h = fusion.constant value 0.5 : TYPE\n    %z = fusion.constant value 0.0 : TYPE\n    %one = fusion.constant value 1.0 : TYPE\n    %d = fusion.mul %a0, %h\n    %n = fusion.add %d, %e\n    %t = fusion.compare %e, %z predicate gt\n    %c = fusion.add %a1, %one\n    %k = fusion.where %t, %c, %a1\n",
+    "%n, %k",
+    &["1.0", "0"],
+);
+/// The elements in pairs, each with the one before it.
+const BEFORE: Lambda = ("", "%e, %a0", &["0", "1"]);
+
+/// Folds and scans with a lambda.
+fn lambdas(w: &mut Writer) -> Option<()> {
+    let x = w.pick_wide(1);
+    let x = w.tame(x, 8.0);
+    let dtype = w.dtype_of(x);
+    if dtype == DType::I1 {
+        return None;
+    }
+    let dim = w.source.index(w.ty(x).rank());
+    let n = w.ty(x).dims[dim].length as f64;
+    let ways = match dtype.is_float() {
+        true => 3,
+        false => 1,
+    };
+    let ((body, yielded, init), ranges) = match w.source.below(ways) {
+        0 => (BEFORE, [(-8.0, 8.0), (-8.0, 8.0)]),
+        1 => (DECAY, [(-17.0, 17.0), (0.0, n)]),
+        _ => (SOFTMAX, [(-64.0, 8.0), (0.0, n.max(1.0))]),
+    };
+    let steps = w.maybe(2);
+    for y in w.lambda(steps, x, dim, init, (body, yielded), &ranges) {
+        w.offer(y);
+        if steps && w.maybe(2) {
+            let end = w.last_along(y, dim);
+            w.offer(end);
+        }
     }
     Some(())
 }

@@ -21,6 +21,7 @@ mod segment_report;
 
 use fuser_analysis::axes::{Axes, value_text};
 use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, plan_ops};
+use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::types::ExtentExpr;
@@ -215,8 +216,7 @@ pub fn parts_read(ir: &Ir, sweep: Op, value: Value) -> Vec<ExtentExpr> {
 
 /// The ops of a sweep.
 fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
-    let leaf = |&op: &Op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD);
-    ir.walk(sweep).into_iter().filter(leaf).collect()
+    lambda::computing(ir, sweep)
 }
 
 /// The bytes that the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they
@@ -360,16 +360,15 @@ fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
         Some(d) if ir.is_inside(d, segment) => !ir.is_inside(d, root) && yielded.contains(&v),
         _ => true,
     };
-    let ops = ir.walk(root);
+    let ops = ir.walk(root).into_iter();
     let reads = ops
-        .into_iter()
+        .filter(|&op| !lambda::is_inside(ir, op))
         .flat_map(|op| ir.operands(op).collect::<Vec<_>>());
     reads.filter(|&v| outside(v) && seen.insert(v)).collect()
 }
 
 fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {
-    let ops = ir.walk(segment).into_iter().skip(1);
-    let leaves = ops.filter(|&op| ir.op_regions(op).is_empty() && !ir.is(op, &task::YIELD));
+    let leaves = lambda::computing(ir, segment).into_iter();
     let named = leaves.filter_map(|op| ir.results(op).first().copied());
     named.map(|v| value_text(ir, v)).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Every op goes before the slice. Inference checks each; what it refuses leaves dead ops behind and the slice where it is.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, lambda};
 use fuser_ir::build::{Builder, Clause};
 use fuser_ir::def::OpError;
 use fuser_ir::types::Dim;
@@ -38,6 +38,7 @@ pub fn copy(
         .collect();
     let loc = ir.op_loc(producer);
     let name = ir.value_name_sym(ir.result(producer, 0));
+    let regions = lambda::copies(ir, producer);
     let mut b = Builder::before(ir, window);
     b.loc = loc;
     let shape: Vec<Dim> = own.shape.iter().map(|&e| Dim::new(e)).collect();
@@ -52,7 +53,8 @@ pub fn copy(
             }
         })
         .collect();
-    let value = b.value(def, operands, &clauses)?;
+    let made = b.build(def, operands, &clauses, &regions, None)?;
+    let value = ir.result(made, 0);
     ir.set_value_name(value, name);
     Ok(value)
 }
