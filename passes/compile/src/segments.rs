@@ -6,6 +6,7 @@
 //! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
+use fuser_dialects::fusion::lambda;
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op, Value};
 use fuser_passes::{cost, report};
@@ -92,5 +93,10 @@ fn stored_bytes(ir: &Ir, value: Value, extents: &ExtentTable) -> SizeExpr {
 }
 
 fn count_ops(ir: &Ir, segment: Op) -> u32 {
-    fuser_dialects::fusion::lambda::computing(ir, segment).len() as u32
+    let structure = |op: &Op| {
+        ir.def(*op)
+            .is_some_and(|d| d.class == fuser_ir::def::OpClass::Structure)
+    };
+    let counts = |op: &&Op| !structure(op) && !lambda::is_inside(ir, **op);
+    ir.walk(segment).iter().filter(counts).count() as u32
 }

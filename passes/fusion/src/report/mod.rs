@@ -214,9 +214,13 @@ pub fn parts_read(ir: &Ir, sweep: Op, value: Value) -> Vec<ExtentExpr> {
     parts
 }
 
-/// The ops of a sweep.
+/// The ops of a task, without boundaries.
 fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
-    lambda::computing(ir, sweep)
+    let leaf = |&op: &Op| {
+        let whole = ir.op_regions(op).is_empty() || lambda::has_lambda(ir, op);
+        whole && !ir.is(op, &task::YIELD) && !lambda::is_inside(ir, op)
+    };
+    ir.walk(sweep).into_iter().filter(leaf).collect()
 }
 
 /// The bytes that the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they
@@ -368,7 +372,7 @@ fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
 }
 
 fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {
-    let leaves = lambda::computing(ir, segment).into_iter();
+    let leaves = leaves(ir, segment).into_iter();
     let named = leaves.filter_map(|op| ir.results(op).first().copied());
     named.map(|v| value_text(ir, v)).collect()
 }

@@ -18,6 +18,7 @@ use fuser_analysis::cost::{Cost, Model, Refusal};
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
+use fuser_ir::def::OpClass;
 use fuser_ir::{Diagnostics, Ir, Op, Traits};
 use fuser_pass::PassContext;
 use serde::Serialize;
@@ -212,7 +213,7 @@ impl Drawn {
             let name = ir.symbol_name(segment).map(String::from);
             (
                 name.unwrap_or_else(|| format!("s{number}")),
-                lambda::computing(&ir, segment),
+                leaves(&ir, segment),
             )
         });
         let named: Vec<(String, Vec<Op>)> = named.collect();
@@ -501,6 +502,14 @@ impl Drawn {
             text,
         }
     }
+}
+
+/// The ops inside of a segment, in order, without what only draws boundaries.
+fn leaves(ir: &Ir, segment: Op) -> Vec<Op> {
+    let structure = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Structure);
+    let ops = ir.walk(segment).into_iter();
+    ops.filter(|&op| !structure(op) && !lambda::is_inside(ir, op))
+        .collect()
 }
 
 fn note(cost: &Cost) -> CostNote {
