@@ -37,6 +37,8 @@ pub struct Options {
     pub devices: u32,
     /// Nothing runs on the device: calls are checked and counted.
     pub count: bool,
+    /// Races and shared memory that nobody wrote are no findings.
+    pub unchecked: bool,
 }
 
 /// Most devices of a process.
@@ -50,6 +52,7 @@ impl Default for Options {
             seed: 0,
             devices: 1,
             count: false,
+            unchecked: false,
         }
     }
 }
@@ -63,7 +66,7 @@ impl fmt::Display for UnknownOption {
         let orders = Order::ALL.map(Order::name).join("|");
         write!(
             f,
-            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count)",
+            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count, unchecked)",
             self.0
         )
     }
@@ -77,6 +80,7 @@ impl Options {
             let unknown = || UnknownOption(word.to_owned());
             match word.split_once('=') {
                 None if word == "count" => options.count = true,
+                None if word == "unchecked" => options.unchecked = true,
                 None => {
                     let found = Target::by_name(&format!("cuda:{word}"));
                     let found = found.or_else(|_| Target::by_name(word)).ok();
@@ -597,6 +601,7 @@ impl Device {
             parameters,
             order: self.options.order,
             seed: self.options.seed ^ self.stamp,
+            unchecked: self.options.unchecked,
         };
         let counts = self.counts.entry(kernel.name.clone()).or_default();
         let run = execute::run(&launch, &mut self.memory, counts, &mut self.stamp);

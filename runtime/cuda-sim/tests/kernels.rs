@@ -141,6 +141,19 @@ fn a_missing_barrier_is_a_race() {
     assert!(found.text.contains("race in shared memory: "), "{found:?}");
 }
 
+/// Unchecked, kernels run and count as they do where threads write the same value to one place; accesses out of bounds stay findings.
+#[test]
+fn unchecked_kernels_may_write_one_value_twice() {
+    let same = kernel("", "st.global.b32 [%rd1], 7;");
+    let checked = run("", &same, &[0; 64], 1, 64).map(|_| ());
+    assert_eq!(checked.unwrap_err().code, Code::LaunchFailed);
+    let (words, counts) = run("unchecked", &same, &[0; 64], 1, 64).unwrap();
+    assert_eq!((words[0], counts.stores.sectors), (7, 2));
+    let outside = kernel("", "st.global.b32 [%rd3+4], 7;");
+    let outside = run("unchecked", &outside, &[0; 64], 1, 64).map(|_| ());
+    assert_eq!(outside.unwrap_err().code, Code::IllegalAddress);
+}
+
 /// A load of four words of which three are read, as LLVM makes one of three: the fourth is nobody's, or is written beside it.
 #[test]
 fn what_a_widened_load_reads_beyond_is_no_mistake() {
