@@ -104,6 +104,7 @@ pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     match elem {
         Elem::Bf16 => {
             let wide = bits.loaded_to_upper_halves();
+            let wide = wide.or_else(|| bits.pairs_to_upper_halves());
             let wide = wide.unwrap_or_else(|| bits.zext_or_trunc(32).shift_left(16));
             wide.bits_as(Elem::F32)
         }

@@ -3,7 +3,7 @@
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::BasicValueEnum;
 
-use super::Val;
+use super::{Elem, Val};
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
     /// An `i1`: whether any lane of this condition holds.
@@ -126,6 +126,19 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
             .build_shuffle_vector(a, b, mask, "")
             .map(Into::into);
         self.emit.built(result, self.raw)
+    }
+
+    /// On a GPU, 32-bit lanes whose upper halves are these 16-bit ones and whose lower halves are zeros: two from each register that holds a
+    /// pair, by a shift and a mask. None where lanes make no pairs.
+    pub fn pairs_to_upper_halves(self) -> Option<Self> {
+        let pairs = self.lanes().filter(|n| self.emit.gpu && n % 2 == 0)? / 2;
+        let words = self.reinterpret(self.emit.shaped_type(Elem::Int(32), Some(pairs)));
+        let wide = self.emit.undefined(Elem::Int(32), Some(2 * pairs));
+        Some((0..pairs).fold(wide, |wide, pair| {
+            let word = words.lane(pair);
+            let (low, high) = (word.shift_left(16), word.and(0xffff_0000));
+            wide.with_lane(2 * pair, low).with_lane(2 * pair + 1, high)
+        }))
     }
 
     /// Applies a scalar function to the pairs of lanes of two values of one shape.

@@ -6,6 +6,7 @@
 
 use fuser_artifact::limits::BUFFER_ALIGN;
 use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
 use inkwell::targets::TargetMachine;
 use inkwell::values::PointerValue;
@@ -103,8 +104,9 @@ fn exchange<'e, 'ctx>(emit: &'e Emit<'ctx>, value: Val<'e, 'ctx>, distance: i64)
     let shuffle = |word: Val<'e, 'ctx>| {
         let constant = |v: i64| emit.constant_int(32, None, v);
         let args = [constant(-1), word, constant(distance), constant(31)];
-        emit.intrinsic("llvm.nvvm.shfl.sync.bfly.i32", &[], &args)
-            .map_or(word, |raw| emit.val(raw))
+        let shuffled = emit.intrinsic(SHUFFLE, &[], &args);
+        returns(emit, SHUFFLE);
+        shuffled.map_or(word, |raw| emit.val(raw))
     };
     let (elem, bits) = (value.elem(), value.to_bits());
     if elem.bits() <= 32 {
@@ -190,13 +192,23 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
 }
 
+const SHUFFLE: &str = "llvm.nvvm.shfl.sync.bfly.i32";
+const BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
+
 /// Waits for all threads of the block.
 pub fn barrier(emit: &Emit<'_>) {
-    emit.intrinsic(
-        "llvm.nvvm.barrier.cta.sync.aligned.all",
-        &[],
-        &[emit.constant_int(32, None, 0)],
-    );
+    emit.intrinsic(BARRIER, &[], &[emit.constant_int(32, None, 0)]);
+    returns(emit, BARRIER);
+}
+
+/// Declares that an intrinsic returns, as all threads come to it: what follows it in a loop is executed, so that LLVM moves loads that do not
+/// change out of the loop.
+fn returns(emit: &Emit<'_>, name: &str) {
+    if let Some(function) = emit.module.get_function(name) {
+        let kind = Attribute::get_named_enum_kind_id("willreturn");
+        let attribute = emit.context.create_enum_attribute(kind, 0);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
 }
 
 /// Runs `body` where an `i1` holds.

@@ -40,7 +40,7 @@ fn format(x: Val<'_, '_>) -> &'static Format {
     if x.is_f64() { &F64 } else { &F32 }
 }
 
-/// An integer below 2^22 in magnitude, as a float and as bits.
+/// An integer below 2^22 in magnitude, as a float, and as the low bits of an integer whose other bits no power of two keeps.
 #[derive(Clone, Copy)]
 struct Exponent<'e, 'ctx> {
     float: Val<'e, 'ctx>,
@@ -52,7 +52,7 @@ fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64) -> Exponent<'e, 'ctx> {
     let shifted = x.fma(factor, format(x).magic);
     Exponent {
         float: shifted - format(x).magic,
-        bits: shifted.to_bits() - x.float(format(x).magic).to_bits(),
+        bits: shifted.to_bits(),
     }
 }
 
