@@ -317,7 +317,6 @@ def programs():
         "layernorm_4096": rows(layernorm, 512, 4096, [b16(512 * 4096), b16(4096), b16(4096), b16(512 * 4096), b32(512), b32(512)], 8, (0.00001,)),
         "layernorm_bwd_named": [
             (layernorm_bwd, (backward, 1, 1), [b16(n20), b16(n20), b32(1024), b32(1024), b32(1024), b16(n20), b32(backward * 1024), b32(backward * 1024), 1024, 1024 // backward], dict(B=1024), 4),
-            *2 * column_launches(P32, backward, 1024)[:0],
             *2 * [(columns, (8, 1, 1), [b32(backward * 1024), b32(1024), backward, 1024, backward], dict(RB=16, CB=128), 4)],
         ],
         "rmsnorm_bwd": [
@@ -332,7 +331,7 @@ def programs():
         "rows_16": [(short_rows, (131072 // 128, 1, 1), [b32(n20 * 2), b32(131072), 131072], dict(MAX=False, R=128, C=16), 4)],
         "huge_rows": [(short_rows, (65536 // 256, 1, 1), [Buffer(P8, n20), Buffer(P8, 65536), 65536], dict(MAX=True, R=256, C=16), 4)],
         "rowsum_1024": rows(row_sum, 4096, 1024, [b32(n22), b32(4096)], 4),
-        "rowsum_8x4m": chunk_launches(n22, 8),
+        "rowsum_8x4m": chunk_launches(2 * n22, 8),
         "fullsum_16m": chunk_launches(n22),
         "fullsum_named": chunk_launches(n22),
         "colsum_128x4096": column_launches(P32, 128, 4096, 32),

@@ -194,14 +194,17 @@ fn a_barrier_of_a_row_is_found_missing() {
 #[test]
 #[ignore = "half a minute"]
 fn every_barrier_is_found_missing() {
+    let mut redundant_ones = Vec::new();
     for program in examples() {
         for target in ["sm_80", "sm_90"] {
             let (found, redundant) = mutate(&program, target);
-            println!(
+            let told = format!(
                 "{} on {target}: {found} barriers are needed, {redundant} are not",
                 program.name
             );
-            assert_eq!(redundant, 0, "{}", program.name);
+            println!("{told}");
+            redundant_ones.extend((redundant > 0).then_some(told));
         }
     }
+    assert_eq!(redundant_ones, Vec::<String>::new());
 }

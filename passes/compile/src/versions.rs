@@ -7,7 +7,8 @@
 //! whose requirements hold is the one that runs.
 //!
 //! On a GPU rows whose length is named begin anywhere, and are loaded element by element. Each plan but the last is therefore preceded by
-//! the same for extents that are multiples of [`ALIGNED`], by which rows are apart: it loads vectors, and has no rest. The first of these has one
+//! the same for extents that are multiples of [`ALIGNED`], by which rows are apart: it loads vectors, and has no rest; the plan itself is then made
+//! for odd lengths. The first of these has one
 //! before it for lengths near those that decisions are made for: a thread then has so few vectors of a row that they stay in its registers.
 //!
 //! A version is planned where none before it runs, and its kernels are compiled when it runs. An artifact, which runs without a
@@ -279,9 +280,30 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     };
     let (first, second) = (aligned(options), aligned(&long));
     let near = first.as_ref().and_then(near);
-    let plans = [near, first, Some(options.clone()), second, Some(long)].into_iter();
+    if !apart.is_empty() {
+        none = odd(&none, apart);
+    }
+    let others = [options, &long].map(|options| match apart {
+        [] => Some(options.clone()),
+        _ => Some(odd(options, apart)),
+    });
+    let [own, long] = others;
+    let plans = [near, first, own, second, long].into_iter();
     let last = options.target.is_gpu().then_some(none);
     plans.chain([last]).flatten().collect()
+}
+
+/// The plan for rows of odd lengths near the given ones: those that are left where the multiples of [`ALIGNED`] have plans of their own.
+fn odd(options: &CompileOptions, apart: &[String]) -> CompileOptions {
+    let nominal = options.nominal.unwrap_or(Bindings::default().nominal);
+    let length = |name: &String| options.shapes.get(name).copied().unwrap_or(nominal);
+    let odd = |name: &String| (name.clone(), length(name).saturating_sub(1) | 1);
+    let mut shapes = options.shapes.clone();
+    shapes.extend(apart.iter().map(odd));
+    CompileOptions {
+        shapes,
+        ..options.clone()
+    }
 }
 
 /// The plan for rows of lengths near those that decisions are made for, of which few vectors are a thread's.

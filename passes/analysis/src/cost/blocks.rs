@@ -16,8 +16,12 @@ use super::roles::Role;
 const MOST_KEPT: u64 = 1024;
 /// Vectors of a row that each thread takes, where the row is long enough: as many loads are under way.
 const VECTORS: u64 = 4;
+/// Elements that it takes at least, where vectors have few.
+const ELEMENTS: u64 = 8;
 /// Threads below which a block has a thread for each vector.
 const FEW_THREADS: u64 = 128;
+/// Threads that sum a share of a length that nobody knows.
+const SUMMING: u64 = 512;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 /// Warps of a block that share the rows of a sum of columns.
 const WARPS: u64 = 8;
@@ -85,7 +89,7 @@ pub struct Walk {
     pub loops: Vec<Loop>,
     /// Its ops.
     pub members: Vec<Member>,
-    /// Lanes of a vector.
+    /// Lanes of a vector, at most.
     pub vector: u64,
     /// True if no op reads what another one reduces.
     pub sums_leave: bool,
@@ -96,6 +100,8 @@ pub struct Walk {
 pub struct Blocks {
     /// The loops.
     pub loops: Vec<Loop>,
+    /// Lanes of a vector.
+    pub vector: u64,
     /// Shares of the loops of the grid along which no sum varies; 0 where none goes along the grid.
     pub shares: u64,
     /// Threads of a block.
@@ -107,6 +113,7 @@ pub struct Blocks {
 impl Walk {
     /// Decides.
     pub fn spread(mut self, target: &Target) -> Blocks {
+        self.vector = self.lanes();
         self.cut(target);
         let threads = self.threads(target);
         let (groups, threads) = self.thread_groups(threads, target);
@@ -117,10 +124,26 @@ impl Walk {
         };
         Blocks {
             loops: self.loops,
+            vector: self.vector,
             shares,
             threads,
             groups,
         }
+    }
+    /// Lanes of which rows have whole vectors, where rows lie one behind the other: others would begin between two vectors, and their loads come
+    /// apart. Tiles of a transposition have rows along two loops.
+    fn lanes(&self) -> u64 {
+        let last = self.loops.len().wrapping_sub(1);
+        let has_rows = |(n, l): &(usize, &Loop)| *n == last || l.role != Role::Tile && l.tile > 1;
+        let rows = self.loops.iter().enumerate().filter(|_| last > 0);
+        rows.filter(has_rows).fold(self.vector, |lanes, (_, row)| {
+            let whole = |lanes: &u64| row.length.is_multiple_of(*lanes);
+            let halves = std::iter::successors(Some(lanes), |lanes| Some(lanes / 2));
+            halves
+                .take_while(|&lanes| lanes > 1)
+                .find(whole)
+                .unwrap_or(1)
+        })
     }
     /// Changes roles, and the tile of the lanes' loop.
     fn cut(&mut self, target: &Target) {
@@ -169,12 +192,16 @@ impl Walk {
             return;
         }
         let around = grid_steps(others);
+        if summed && last.constant.is_none() {
+            // A share is a step, whatever its length: it has as many threads as may have work.
+            last.tile = last.tile.max(vector * SUMMING * VECTORS);
+        }
         if summed && let Some(length) = last.constant {
             let shares = (target.partials / around.max(1)).max(1);
             let share = length.div_ceil(shares).next_multiple_of(vector * WARP);
             last.tile = last.tile.max(share);
         }
-        let narrows = !summed && streams;
+        let narrows = !summed && (streams || last.constant.is_some());
         while narrows
             && around.saturating_mul(last.steps()) < 2 * target.workers
             && last.tile > vector * WARP
@@ -204,7 +231,8 @@ impl Walk {
         };
         let elements = sizes.into_iter().fold(1u64, u64::saturating_mul);
         let vectors = elements.div_ceil(self.vector);
-        let wanted = vectors.div_ceil(VECTORS).max(vectors.min(FEW_THREADS));
+        let of_thread = VECTORS.max(ELEMENTS / self.vector);
+        let wanted = vectors.div_ceil(of_thread).max(vectors.min(FEW_THREADS));
         let most = target.block_threads.min(MOST_THREADS);
         wanted.min(most).next_power_of_two().clamp(WARP, most)
     }

@@ -246,20 +246,26 @@ fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
     numbers.filter(|&n| loops[n] & set != 0).collect()
 }
 
-/// Axes that are walked as one: neighbours in all memory, with one role, reduced by the same ops, scanned by none.
+/// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. A value that
+/// is in no memory has both or neither.
 fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role)> {
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let apart = nodes().any(|n| n.apart);
-    let made = nodes().map(|n| &n.order);
+    let in_memory = |n: &u32| draft.stores.contains(n) || draft.keeps.contains(n);
+    let made = draft.body.iter().map(|n| {
+        let node = &body.nodes[*n as usize];
+        (&node.order, node.reduced != 0 || in_memory(n))
+    });
     let inputs = draft.loads.iter().map(|&l| &body.inputs[l as usize].order);
     let fetched = draft.fetches.iter().map(|&n| &body.nodes[n as usize].order);
-    let orders: Vec<_> = made.chain(inputs).chain(fetched).collect();
+    let lies = inputs.chain(fetched).map(|order| (order, true));
+    let orders: Vec<_> = made.chain(lies).collect();
     let joins = |before: usize, axis: usize| {
-        let mut near = orders.iter().map(|order| {
+        let mut near = orders.iter().map(|(order, ordered)| {
             let place = |axis: usize| order.iter().position(|&a| a == axis);
             match (place(before), place(axis)) {
                 (None, None) => true,
-                (Some(before), Some(axis)) => axis == before + 1,
+                (Some(before), Some(axis)) => axis == before + 1 || !ordered,
                 _ => false,
             }
         });

@@ -296,7 +296,7 @@ impl<'a> Step<'a> {
         let mut ask = |first: u32, end: u32, stored: Mask, element: u64, staged: bool| {
             let mut sizes = self.sizes(stored);
             if let Some(row) = sizes.last_mut().filter(|_| staged) {
-                row.0 += self.tiles.padding(row.0);
+                row.0 += self.tiles.padding(row.0, element);
             }
             asked.push((first, end, (sizes, element)));
         };

@@ -18,6 +18,8 @@ use super::units::Draft;
 
 /// The shortest tile that is tried: 64 bytes of f32.
 const LEAST: u64 = 16;
+/// Bytes of a word of a bank of shared memory.
+const WORD: u64 = 4;
 /// The most bytes that lowering stages of one value.
 const MAX_STAGE_BYTES: u64 = 256 << 10;
 
@@ -32,7 +34,7 @@ pub(super) struct Tiles {
     long: u64,
     /// Elements along the lanes and along crossed axes beside them.
     pub narrow: u64,
-    /// True if rows of what is staged are of odd length: a GPU's threads write them across.
+    /// True if rows of what is staged are an odd number of words: a GPU's threads write them across.
     padded: bool,
 }
 
@@ -55,6 +57,13 @@ impl Tiles {
         let cut = (cut & draft.outer).count_ones();
         let element = memory(body, draft).fold(0u64, |sum, m| sum.saturating_add(m.element));
         let staged = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
+        if tiles.crossed != 0 && target.is_gpu() {
+            // A thread with several vectors has less to compute of where they lie; no multiprocessor is to be idle for it.
+            let wide = tiles.with_narrow(2 * tiles.narrow);
+            if wide.steps(body, draft.outer) >= target.workers {
+                tiles = wide;
+            }
+        }
         while tiles.crossed != 0 && tiles.narrow > 1 && staged(tiles.narrow) > room {
             tiles.narrow /= 2;
         }
@@ -71,9 +80,13 @@ impl Tiles {
     pub fn crosses(&self) -> bool {
         self.crossed != 0
     }
-    /// Elements that are added to each row of what is staged.
-    pub fn padding(&self, row: u64) -> u64 {
-        u64::from(self.padded && row > 0 && row.is_multiple_of(2))
+    /// Elements of so many bytes that are added to each row of what is staged.
+    pub fn padding(&self, row: u64, element: u64) -> u64 {
+        if !self.padded || row == 0 {
+            return 0;
+        }
+        let word = (WORD / element.max(1)).max(1);
+        (row.div_ceil(word) | 1) * word - row
     }
     /// True if the lanes run along `axis`.
     pub fn runs_along(&self, axis: usize) -> bool {

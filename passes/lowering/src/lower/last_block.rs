@@ -15,13 +15,13 @@
 //! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
 
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{DType, Value};
+use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, KernelBuilder, Map};
 use super::effects::Effect;
 use super::sweep::{Accumulator, SweepLowering, Unsupported};
-use crate::spec::SweepSpec;
+use crate::spec::{LoopAxis, Role, SweepSpec};
 
 /// Threads that put partial results together, at most.
 const MOST_THREADS: i64 = 256;
@@ -231,10 +231,13 @@ impl SweepLowering<'_> {
             let from = self.k.mul(number, shares.share);
             let to = self.k.add(from, shares.share);
             let to = self.k.min(to, shares.total);
-            self.for_loop([from, to, Idx::Const(1)], Map::Seq, |s, step| {
-                s.decode_loops(shares, &loops.shared, step);
-                s.emit_outer(inside)
-            })?;
+            match self.range_axis(loops) {
+                Some(axis) => self.emit_whole_share(axis, from, to, inside)?,
+                None => self.for_loop([from, to, Idx::Const(1)], Map::Seq, |s, step| {
+                    s.decode_loops(shares, &loops.shared, step);
+                    s.emit_outer(inside)
+                })?,
+            }
         }
         for sum in self.accumulators.clone() {
             let result = self.ir().result(sum.op, 0);
@@ -253,6 +256,42 @@ impl SweepLowering<'_> {
             })?;
         }
         Ok(())
+    }
+    /// The shared loop whose tiles of a share can be one step, so that its threads put their sums together once: the lanes' alone, where no
+    /// step has indices of another one and there is but one phase, which keeps nothing.
+    fn range_axis(&self, loops: &GridLoops) -> Option<usize> {
+        let &[axis] = loops.shared.as_slice() else {
+            return None;
+        };
+        let alone = |(n, l): (usize, &LoopAxis)| n == axis || l.role == Role::Grid && l.tile == 1;
+        let mut inside = self.flat.ops.iter().filter(|(_, p)| !self.is_after(*p));
+        let plain = |(op, phase): &(Op, usize)| {
+            *phase == 0 && self.axes.scanned(*op).is_none() && self.axes.window(*op).is_none()
+        };
+        let fits = axis + 1 == self.spec.loops.len()
+            && !self.is_one_step(axis)
+            && self.spec.loops.iter().enumerate().all(alone)
+            && self.hoisted.is_empty()
+            && inside.all(plain);
+        fits.then_some(axis)
+    }
+    /// The tiles `from` to `to` of a loop as one step; there may be none.
+    fn emit_whole_share(
+        &mut self,
+        axis: usize,
+        from: Idx,
+        to: Idx,
+        inside: usize,
+    ) -> Result<(), Unsupported> {
+        self.set_outer(axis, from);
+        let tile = Idx::Const(self.spec.loops[axis].tile);
+        let end = self.k.mul(to, tile);
+        let end = self.k.min(end, self.extent[axis]);
+        let count = self.k.sub(end, self.base[axis]);
+        self.range = Some((axis, self.k.max(count, Idx::ZERO)));
+        let done = self.emit_outer(inside);
+        self.range = None;
+        done
     }
     /// The number of stored elements of a sum.
     fn elements(&mut self, result: Value) -> Idx {

@@ -389,6 +389,7 @@ impl Job<'_> {
             outer: Vec::new(),
             base: Vec::new(),
             extent: Vec::new(),
+            range: None,
             scalars: FxHashMap::default(),
             carries: FxHashMap::default(),
             resident: FxHashMap::default(),

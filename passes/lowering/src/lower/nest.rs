@@ -12,6 +12,9 @@ use super::effects::{Effect, Nest, Reduction, carried_from};
 use super::prefetch::LINE;
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
+/// Bytes of a word of a bank of shared memory.
+const WORD: u64 = 4;
+
 /// Values computed so far inside the loops of a nest, one map per depth.
 pub(super) type Scopes = Vec<FxHashMap<Value, Value>>;
 
@@ -157,12 +160,14 @@ impl SweepLowering<'_> {
         let dims = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         self.allocate_dims(value, dims, dtype)
     }
-    /// As [`Self::allocate_resident`] for a tile that a GPU's threads write along another axis than they read: rows are an element
-    /// longer, so that the elements of a column lie in different banks.
+    /// As [`Self::allocate_resident`] for a tile that a GPU's threads write along another axis than they read: rows are an odd number of words
+    /// of four bytes, so that the elements of a column lie in different banks.
     pub(super) fn allocate_padded(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
         let mut dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         if let Some((_, Idx::Const(size))) = dims.last_mut().filter(|_| self.target.is_gpu()) {
-            *size |= i64::from(*size > 0);
+            let word = (WORD / dtype.bytes().max(1)).max(1) as i64;
+            let words = *size / word + i64::from(*size % word > 0);
+            *size = (words | i64::from(words > 0)) * word;
         }
         self.allocate_dims(value, dims, dtype)
     }

@@ -66,7 +66,7 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
-    /// A thread loop starts each thread from the identity; a sequential one goes on from the state.
+    /// A thread loop starts each thread from what keeps every bit, and is joined to the state behind it; a sequential one goes on from the state.
     pub(super) fn loop_inits(
         &mut self,
         inner: &[Reduction],
@@ -76,9 +76,11 @@ impl SweepLowering<'_> {
         if map != Map::Thread {
             return state.to_vec();
         }
+        let dtypes: Vec<DType> = inner.iter().map(|r| self.result_dtype(r.op)).collect();
         inner
             .iter()
-            .map(|r| self.identity(r.combine, r.op))
+            .zip(dtypes)
+            .map(|(r, dtype)| r.combine.start(&mut self.k, dtype))
             .collect()
     }
     pub(super) fn join_thread_results(

@@ -13,6 +13,10 @@ use super::effects::{Effect, Nest};
 use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
 
+/// Elements of a row that the threads of a warp have before they go on to the next row: with as many, neither what they write along a column of
+/// shared memory nor what they read along a row of it meets in a bank.
+const STRIP: i64 = 32;
+
 /// The tile index along each loop axis.
 pub(super) type Indices = FxHashMap<usize, Idx>;
 
@@ -134,7 +138,7 @@ impl<'a> SweepLowering<'a> {
             Idx::Value(_) => 0,
         }
     }
-    /// The tile indices of iteration `i`.
+    /// The tile indices of iteration `i`: along the rows of a strip of [`STRIP`] elements of the last axis, then along those of the next one.
     fn decode_tile(
         &mut self,
         outer: &[usize],
@@ -142,16 +146,30 @@ impl<'a> SweepLowering<'a> {
         i: Idx,
         ivs: &mut Indices,
     ) {
-        let step = self.k.rem(i, Idx::Const(part.steps));
-        let along = self.k.mul(step, Idx::Const(part.lanes.unwrap_or(1) as i64));
-        ivs.insert(last, self.k.add(part.from, along));
-        let mut rest = self.k.div(i, Idx::Const(part.steps));
+        let lanes = part.lanes.unwrap_or(1) as i64;
+        let strip = match STRIP / lanes {
+            strip @ 1.. if part.steps % strip == 0 => strip,
+            _ => part.steps,
+        };
+        let mut step = self.k.rem(i, Idx::Const(strip));
+        let mut rest = self.k.div(i, Idx::Const(strip));
         for (n, &axis) in outer.iter().enumerate().rev() {
             let size = Idx::Const(self.known_size(axis));
-            let index = if n == 0 { rest } else { self.k.rem(rest, size) };
+            let outermost = n == 0 && strip == part.steps;
+            let index = if outermost {
+                rest
+            } else {
+                self.k.rem(rest, size)
+            };
             rest = self.k.div(rest, size);
             ivs.insert(axis, index);
         }
+        if strip < part.steps {
+            let before = self.k.mul(rest, Idx::Const(strip));
+            step = self.k.add(step, before);
+        }
+        let along = self.k.mul(step, Idx::Const(lanes));
+        ivs.insert(last, self.k.add(part.from, along));
     }
     /// The condition that iteration `i` is one of this part's `own`, and its tile indices lie before the ends of their axes, as far as
     /// these are not known.

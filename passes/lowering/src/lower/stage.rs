@@ -25,12 +25,12 @@ impl SweepLowering<'_> {
         loops: &[usize],
         loads: &mut Vec<Value>,
     ) -> Result<(), Unsupported> {
-        let (Some(lanes), Some(&last)) = (self.lanes(), loops.last()) else {
+        let Some(&last) = loops.last().filter(|_| self.may_stage()) else {
             return Ok(());
         };
         for value in std::mem::take(loads) {
             match self.crossing_axis(value, loops, last) {
-                Some(along) => self.stage(value, loops, along, lanes)?,
+                Some(along) => self.stage(value, loops, along)?,
                 None => loads.push(value),
             }
         }
@@ -40,12 +40,12 @@ impl SweepLowering<'_> {
     /// Stages what those of `ops` read across the lanes whose windows are one load each; their results are resident
     /// afterwards, and they are removed from the list.
     pub fn stage_windows(&mut self, loops: &[usize], ops: &mut Vec<Op>) -> Result<(), Unsupported> {
-        let (Some(lanes), Some(&last)) = (self.lanes(), loops.last()) else {
+        let Some(&last) = loops.last().filter(|_| self.may_stage()) else {
             return Ok(());
         };
         for op in std::mem::take(ops) {
             match self.window_crossing(op, loops, last) {
-                Some(along) => self.stage(self.ir().result(op, 0), loops, along, lanes)?,
+                Some(along) => self.stage(self.ir().result(op, 0), loops, along)?,
                 None => ops.push(op),
             }
         }
@@ -90,13 +90,11 @@ impl SweepLowering<'_> {
         }
         bytes.is_some_and(|bytes| bytes <= MAX_STAGE_BYTES)
     }
-    fn stage(
-        &mut self,
-        value: Value,
-        loops: &[usize],
-        along: usize,
-        lanes: u64,
-    ) -> Result<(), Unsupported> {
+    /// True where what lies along another axis is read along that one: in vectors, or by the threads of a GPU, one beside the other.
+    fn may_stage(&self) -> bool {
+        self.lanes().is_some() || self.target.is_gpu()
+    }
+    fn stage(&mut self, value: Value, loops: &[usize], along: usize) -> Result<(), Unsupported> {
         let varies = self.varies(value);
         let dims: Vec<usize> = loops
             .iter()
@@ -113,7 +111,7 @@ impl SweepLowering<'_> {
         // Neighbours that a flip reads from their end are no vector.
         let producer = self.ir().def_op(value);
         let forward = producer.is_none_or(|op| self.is_contiguous_window(op, along));
-        let lanes = forward.then_some(lanes);
+        let lanes = self.lanes().filter(|_| forward);
         if self.is_small(&order) {
             let stage = &mut |s: &mut Self, ivs: &mut Indices, lanes| {
                 let at = ivs[&along];

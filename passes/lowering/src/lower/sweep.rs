@@ -116,6 +116,8 @@ pub struct SweepLowering<'a> {
     pub base: Vec<Idx>,
     /// Extent of each loop axis.
     pub extent: Vec<Idx>,
+    /// The loop axis of which the present step has several tiles, and their indices.
+    pub range: Option<(usize, Idx)>,
     /// Values without tile axes, computed in this step.
     pub scalars: FxHashMap<Value, Value>,
     /// The results so far of scans that a loop around the insertion point hands on.
@@ -451,6 +453,9 @@ impl<'a> SweepLowering<'a> {
     }
     /// The number of indices of a loop axis in the current step.
     pub fn inner_count(&mut self, axis: usize) -> Idx {
+        if let Some((_, count)) = self.range.filter(|(of, _)| *of == axis) {
+            return count;
+        }
         let spec = &self.spec.loops[axis];
         if self.is_one_step(axis) {
             return self.extent[axis];

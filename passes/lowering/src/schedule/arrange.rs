@@ -19,8 +19,8 @@ struct Walk {
     roles: Vec<(AxisId, Role)>,
     /// Fast memory that its plan fills.
     tile_bytes: u64,
-    /// Elements of its narrow tiles, at most.
-    narrow: u64,
+    /// Elements of its narrow tiles, at most, where the plan chose them.
+    narrow: Option<u64>,
     /// Phases of its steps; those behind them are what the last block of a GPU computes of its sums.
     inside: usize,
     /// True if it comes after the loops of a sweep.
@@ -132,7 +132,7 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
             phases: [&sweep.phases, last].concat(),
             roles: sweep.axes.clone(),
             tile_bytes: sweep.tile_bytes,
-            narrow: sweep.narrow,
+            narrow: Some(sweep.narrow),
             inside: sweep.phases.len(),
             epilogue: false,
             writes: written.filter_map(|&v| ir.def_op(v)).collect(),
@@ -156,7 +156,7 @@ fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
         phases: vec![ops.to_vec()],
         inside: 1,
         tile_bytes: 0,
-        narrow: u64::MAX,
+        narrow: None,
         epilogue: true,
     }
 }
@@ -296,7 +296,7 @@ fn choose(
         bindings: &model.bindings,
         roles: local_roles(&axes, whole, walk),
         ops: &ops,
-        narrow: walk.narrow.min(model.target.narrow_tile),
+        narrow: walk.narrow.unwrap_or(model.target.narrow_tile),
         memory: inputs.into_iter().chain(outputs).collect(),
     };
     let loops = draft.choose(&model.target).ok_or_else(unknown)?;

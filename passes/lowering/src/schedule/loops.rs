@@ -80,7 +80,7 @@ impl Draft<'_> {
         if target.is_gpu() {
             let blocks = self.spread(&mut loops, vector, target);
             return Some(Loops {
-                vector,
+                vector: blocks.vector,
                 partials: count(blocks.shares),
                 threads: count(blocks.threads),
                 groups: count(blocks.groups),
@@ -161,7 +161,8 @@ impl Draft<'_> {
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
     }
-    /// Axes that are walked as one: neighbours in every value, with one role, reduced by the same ops, scanned by none.
+    /// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. A
+    /// value that is in no memory has both or neither.
     fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
         let mut groups: Vec<Vec<AxisId>> = Vec::new();
         for &(axis, role) in roles {
@@ -178,14 +179,22 @@ impl Draft<'_> {
         let Some(&before) = group.last() else {
             return false;
         };
+        let sums = self
+            .ops
+            .iter()
+            .filter(|&&op| !self.axes.reduced(op).is_empty());
+        let sums: Vec<Value> = sums
+            .flat_map(|&op| self.ir.results(op).iter().copied())
+            .collect();
         let adjacent = |value: &Value| {
+            let ordered = self.memory.contains(value) || sums.contains(value);
             let stored: Vec<AxisId> = self.axes.stored(*value).collect();
             match (
                 stored.iter().position(|&a| a == before),
                 stored.iter().position(|&a| a == axis),
             ) {
                 (None, None) => true,
-                (Some(b), Some(a)) => a == b + 1,
+                (Some(b), Some(a)) => a == b + 1 || !ordered,
                 _ => false,
             }
         };

@@ -3,10 +3,15 @@
 //! Every one is total: where LLVM's own instruction would be undefined or poison, the operands are changed first.
 
 use crate::expr::Val;
+use crate::lower::arith::extremes::maximum;
 use crate::lower::gcd::gcd;
 use crate::lower::remainder::remainder;
 
+/// `maximum(x, +0)`: one instruction on a GPU, whose `max` is this one.
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if x.emit().gpu && !x.is_f64() {
+        return maximum(x, x.float(0.0));
+    }
     x.except(x.le(0.0), 0.0)
 }
 
