@@ -303,6 +303,86 @@ fn rows_of_named_lengths_stay_in_registers() {
     assert!(matches!(kernels[..], [(1, 132.., _)]), "{kernels:?}");
 }
 
+/// Rows of an odd length, static or named, are read and written by threads that lie beside each other as their elements do: each sector about
+/// once in each walk, where vectors that come apart would touch it once for each lane.
+#[test]
+fn rows_of_odd_lengths_are_read_in_order() {
+    let text = |rows: &str, columns: &str| {
+        format!(
+            "task.program @f(%x: tensor<{rows}x{columns}xbf16>) -> tensor<{rows}x{columns}xbf16> {{
+  %w = fusion.cast %x to f32
+  %m = fusion.max %w dims [1]
+  %b = fusion.broadcast %m dims [0] shape [{rows}, {columns}]
+  %d = fusion.sub %w, %b
+  %y = fusion.cast %d to bf16
+  task.return %y
+}}"
+        )
+    };
+    let mut named = Program::new("odd rows", &text("[B]", "[N]"), "f");
+    named.extents = vec![("B".to_owned(), 7), ("N".to_owned(), 1001)];
+    let fixed = Program::new("odd rows", &text("7", "1001"), "f");
+    for (program, walks) in [(named, 2), (fixed, 1)] {
+        let counts = counts(&program);
+        // A warp's 64 bytes lie in three sectors, where they begin in the middle of one.
+        let most = (7 * 1001 * 2 / 32) * 3 / 2 + 64;
+        assert!(counts["loads.sectors"] <= walks * most, "{counts:?}");
+        assert!(counts["stores.sectors"] <= most, "{counts:?}");
+        for machine in ["sm_80,order=reverse", "sm_90,order=random,seed=1"] {
+            assert_eq!(failure(&program, machine), None);
+        }
+    }
+}
+
+/// Threads put the sum of a share together once, however many tiles it has.
+#[test]
+fn a_full_sum_of_a_named_length_is_put_together_once() {
+    let text = "task.program @f(%x: tensor<[N]xf32>) -> tensor<f32> {
+  %s = fusion.sum %x dims [0]
+  task.return %s
+}";
+    for length in [0, 5, 8191, 8192, 300_001, 3_000_000] {
+        let mut program = Program::new("sum", text, "f");
+        program.extents = vec![("N".to_owned(), length)];
+        let counts = counts(&program);
+        assert!(counts["barriers"] <= 5 * counts["blocks"], "{counts:?}");
+        assert_eq!(failure(&program, "sm_90,order=random,seed=1"), None);
+    }
+}
+
+/// Neither side of a transposition in long tiles has conflicts of banks, for elements of four bytes.
+#[test]
+fn transpositions_have_no_conflicts() {
+    let text = "task.program @f(%x: tensor<768x1024xf32>) -> tensor<1024x768xf32> {
+  %t = fusion.permute %x dims [1, 0]
+  %y = fusion.copy %t
+  task.return %y
+}";
+    let program = Program::new("turned", text, "f");
+    let counts = counts(&program);
+    assert_eq!(counts["blocks"], 768 * 1024 / (64 * 64));
+    assert_eq!(counts["wavefronts"], counts["ideal_wavefronts"]);
+    let bytes = 4 * 768 * 1024;
+    assert_eq!(counts["loads.sectors"], bytes / 32);
+    assert_eq!(counts["stores.sectors"], bytes / 32);
+    assert_eq!(failure(&program, "sm_80,order=random,seed=1"), None);
+}
+
+/// Axes that are permuted in no memory are walked as one.
+#[test]
+fn what_lies_as_it_lay_is_one_row() {
+    let text =
+        "task.program @f(%x: tensor<8x12x20x15xf32>) -> tensor<20x8x15x12xf32> {
+  %t = fusion.permute %x dims [2, 0, 3, 1]
+  %y = fusion.neg %t
+  task.return %y
+}";
+    let program = Program::new("view", text, "f");
+    let counts = counts(&program);
+    assert_eq!(counts["loads.sectors"], 8 * 12 * 20 * 15 * 4 / 32);
+    assert_eq!(failure(&program, "sm_90,order=reverse"), None);
+}
+
 /// Tiles of a transposition: whole, cut off along one axis or both, and longer than the axes are.
 #[test]
 fn transpositions_keep_within_their_axes() {
