@@ -40,8 +40,8 @@ pub const NUMERIC_PAIR: &[OperandDef] = &[
 ];
 /// Two operands that have an order.
 pub const ANY_PAIR: &[OperandDef] = &[
-    operand("lhs", ew(DTypes::ANY), "left operand"),
-    operand("rhs", ew(DTypes::ANY), "right operand"),
+    operand("lhs", ew(DTypes::COMPUTED), "left operand"),
+    operand("rhs", ew(DTypes::COMPUTED), "right operand"),
 ];
 /// Two float operands.
 pub const FLOAT_PAIR: &[OperandDef] = &[

@@ -139,6 +139,8 @@ pub static DIALECT: DialectDef = DialectDef {
           operands to f32, computes there and rounds once. An op that makes a NaN makes a quiet one; its sign and payload are not \
           specified, except by `neg`, `abs`, `where`, `bitcast` and the shape ops, which keep bits. Functions other than \
           `+ - * /`, `sqrt`, rounding and comparison are accurate within the bounds of docs/math.md, not correctly rounded.\n\n\
+          **Floats of 8 bits** (`f8E4M3FN`, `f8E5M2`, `f8E8M0FNU`) are stored: they are cast, chosen, moved and read as other bits, and \
+          have no arithmetic and no order. Casts to f32 and back say where a program computes and where it rounds.\n\n\
           **Integers** wrap. Division by zero, shifts and casts out of range are defined at the ops. `index` is a signed 64-bit \
           integer.",
     ops: &OPS,

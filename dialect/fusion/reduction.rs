@@ -24,7 +24,7 @@ const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMER
 const FLOATS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FLOAT);
 const FLOAT_IN: &[OperandDef] = &[operand("input", FLOATS, "the tensor")];
 
-const ANY: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const ANY: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::COMPUTED);
 const ANY_IN: &[OperandDef] = &[operand("input", ANY, "the tensor")];
 const ANY_OUT: &[ResultDef] = &[result("output", ANY, "what remains")];
 

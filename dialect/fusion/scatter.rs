@@ -65,7 +65,7 @@ pub static INDEX_PUT: OpDef = OpDef {
           With `combine set` a result element is the last update that is put there, else that of `dest`, bits kept. With `add`, `mul`, `max` \
           and `min` it is the `fusion.sum`, `prod`, `max` or `min` of the element of `dest` and all updates that are put there: so sums are \
           formed in f32 (f64 for f64) in an unspecified order, are rounded once, and a sum that is exactly zero is `+0`; `i1` is neither \
-          added nor multiplied. An axis of the result is a `b` axis where `dest` and `updates` have it so, axis `dim` never. The gradient \
+          added nor multiplied, and floats of 8 bits are set only. An axis of the result is a `b` axis where `dest` and `updates` have it so, axis `dim` never. The gradient \
           of `fusion.take` from a table is this op into zeros, with `add`.",
     example: "// %x: tensor<[V]x64xf32>, %i: tensor<[N]xi64>, %u: tensor<[N]x64xf32>\n\
               %0 = fusion.index_put %x, %i, %u dim 0 combine add : tensor<[V]x64xf32>",
@@ -115,6 +115,12 @@ fn infer(ir: &mut Ir, parts: OpParts<'_>, own: Option<usize>) -> Result<ResultTy
     if dtype == DType::I1 && matches!(word, Some("add" | "mul")) {
         let error = OpError::at(At::Clause("combine"), "adds or multiplies i1");
         let help = "`max` is or, `min` is and; to count, cast to i64";
+        return Err(error.code(&DTYPES_DISAGREE).help(help));
+    }
+    if dtype.is_storage() && word != Some("set") {
+        let text = format!("computes with {}, which has no arithmetic", dtype.name());
+        let error = OpError::at(At::Clause("combine"), text);
+        let help = "cast to f32 first, `fusion.cast %x to f32`; `set` takes it as it is";
         return Err(error.code(&DTYPES_DISAGREE).help(help));
     }
     let ranks = [

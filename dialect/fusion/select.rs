@@ -27,8 +27,8 @@ pub static COMPARE: OpDef = OpDef {
           `-0 == +0`; with NaN every predicate is false but `ne`. `i1`: false < true.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.compare %x, %y predicate lt : tensor<4xi1>",
     operands: &[
-        operand("lhs", ew(DTypes::ANY), "left operand"),
-        operand("rhs", ew(DTypes::ANY), "right operand"),
+        operand("lhs", ew(DTypes::COMPUTED), "left operand"),
+        operand("rhs", ew(DTypes::COMPUTED), "right operand"),
     ],
     clauses: &[clause(
         "predicate",
@@ -82,7 +82,9 @@ pub static CAST: OpDef = OpDef {
     summary: "conversion of the value",
     doc: "Converts each element to `to`.\n\n\
           * float to float: rounds once to nearest even (f64 to f16 or bf16 directly, not by way of f32); overflow gives an \
-          infinity; NaN stays NaN.\n\
+          infinity; NaN stays NaN. `f8E4M3FN` has no infinity: what rounds to more than 448, infinities too, gives 448 with its sign.\n\
+          * to `f8E8M0FNU`, which holds the powers of two from 2^-127 to 2^127 and NaN: the nearest, of two equally near ones the \
+          greater; what is positive and less, 2^-127. Zeros, negative numbers, infinities and what rounds to 2^128 give NaN.\n\
           * float to integer: truncates toward zero and saturates; NaN gives 0.\n\
           * integer to float: rounds to nearest even.\n\
           * integer to integer: keeps the low bits, extends by the source's signedness.\n\

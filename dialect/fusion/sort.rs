@@ -12,7 +12,7 @@ use smallvec::smallvec;
 use super::codes::OUT_OF_BOUNDS;
 use super::{maps, shape};
 
-const VALUES: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const VALUES: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::COMPUTED);
 const INDICES: TypeConstraint =
     TypeConstraint::new(Shape::Tensor, DTypes::of(&[DType::I64, DType::I32]));
 

@@ -229,6 +229,21 @@ impl Maker<'_> {
             DType::F32 => Data::F32((0..count).map(|_| float() as f32).collect()),
             DType::F16 => Data::F16((0..count).map(|_| half::f16::from_f64(float())).collect()),
             DType::BF16 => Data::BF16((0..count).map(|_| half::bf16::from_f64(float())).collect()),
+            DType::F8E4M3FN => Data::F8E4M3FN(
+                (0..count)
+                    .map(|_| fuser_interp::F8E4M3FN::from_f64(float()))
+                    .collect(),
+            ),
+            DType::F8E5M2 => Data::F8E5M2(
+                (0..count)
+                    .map(|_| fuser_interp::F8E5M2::from_f64(float()))
+                    .collect(),
+            ),
+            DType::F8E8M0FNU => Data::F8E8M0FNU(
+                (0..count)
+                    .map(|_| fuser_interp::F8E8M0FNU::from_f64(float().abs()))
+                    .collect(),
+            ),
             DType::I64 | DType::Index => {
                 Data::I64((0..count).map(|_| small(&mut self.random)).collect())
             }

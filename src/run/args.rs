@@ -144,7 +144,11 @@ impl Config {
     /// A rule for every input: what was said, else small whole numbers.
     pub fn whole_specs(&self, signature: &Signature) -> BTreeMap<String, InputSpec> {
         let made = signature.inputs.iter().map(|input| {
-            let range = input.dtype.is_float().then_some((-WHOLE, WHOLE));
+            let least = match input.dtype {
+                fuser_artifact::DType::F8E8M0FNU => 1,
+                _ => -WHOLE,
+            };
+            let range = input.dtype.is_float().then_some((least, WHOLE));
             let seed = self.seed;
             let spec = InputSpec::Generate(Generator::Ints { seed, range });
             (input.name.clone(), spec)

@@ -211,7 +211,7 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
         (
             "refused_type",
             ":3:55:",
-            "`tensor<8xf8E4M3FN>`",
+            "`tensor<8xf8E3M4>`",
             "cast other types before",
         ),
     ] {

@@ -2,7 +2,7 @@
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::types::{DType, TypeId};
-use fuser_ir::{AttrId, Ir, Value};
+use fuser_ir::{AttrId, Ir, Value, float};
 
 use super::scalar::{Number, Scalar, int_to_float};
 use crate::fusion::CONSTANT;
@@ -45,6 +45,7 @@ fn element(bytes: &[u8], dtype: DType) -> Option<Scalar> {
         DType::F32 => f64::from(f32::from_bits(bits as u32)),
         DType::F16 => half::f16::from_bits(bits as u16).to_f64(),
         DType::BF16 => half::bf16::from_bits(bits as u16).to_f64(),
+        _ if dtype.is_storage() => f64::from_bits(float::widen(dtype, bits)),
         _ => return Some(Scalar::int(bits.into(), dtype)),
     };
     Some(Scalar::float(float, dtype))

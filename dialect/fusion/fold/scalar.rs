@@ -3,6 +3,7 @@
 //! Only what is exact or correctly rounded by definition: no transcendental function, and nothing whose result is a NaN, whose
 //! bits no op specifies.
 
+use fuser_ir::float;
 use fuser_ir::types::DType;
 
 /// One element: an integer (`i1` as 0 or 1), or a float held exactly.
@@ -78,6 +79,10 @@ pub fn round(value: f64, dtype: DType) -> f64 {
         DType::F32 => f64::from(value as f32),
         DType::F16 => half::f16::from_f32(to_odd(value)).to_f64(),
         DType::BF16 => half::bf16::from_f32(to_odd(value)).to_f64(),
+        _ if dtype.is_storage() => {
+            let bits = float::narrow(dtype, value.to_bits());
+            f64::from_bits(float::widen(dtype, bits))
+        }
         _ => value,
     }
 }
@@ -221,7 +226,7 @@ pub fn compare(predicate: &str, a: Scalar, b: Scalar) -> Option<Scalar> {
     Some(Scalar::truth(holds))
 }
 
-/// `fusion.cast`; `None` where a NaN is cast to a float.
+/// `fusion.cast`; `None` where the result is a NaN.
 pub fn cast(x: Scalar, to: DType) -> Option<Scalar> {
     match x.number {
         Number::Int(v) if to == DType::I1 => Some(Scalar::truth(v != 0)),
@@ -229,7 +234,7 @@ pub fn cast(x: Scalar, to: DType) -> Option<Scalar> {
         Number::Int(v) => int_to_float(v, to),
         Number::Float(v) if to == DType::I1 => Some(Scalar::truth(v != 0.0)),
         Number::Float(v) if to.is_int() => Some(Scalar::int(saturate(v, to), to)),
-        Number::Float(v) => (!v.is_nan()).then(|| Scalar::float(v, to)),
+        Number::Float(v) => (!round(v, to).is_nan()).then(|| Scalar::float(v, to)),
     }
 }
 
@@ -241,7 +246,7 @@ pub fn int_to_float(value: i128, to: DType) -> Option<Scalar> {
         _ if value.abs() <= EXACT_IN_F32 => value as f64,
         _ => return None,
     };
-    Some(Scalar::float(number, to))
+    (!round(number, to).is_nan()).then(|| Scalar::float(number, to))
 }
 
 fn saturate(value: f64, to: DType) -> i128 {

@@ -50,7 +50,7 @@ bitflags::bitflags! {
 
 /// A set of element types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DTypes(pub u16);
+pub struct DTypes(pub u32);
 
 impl DTypes {
     /// The set of the listed types.
@@ -58,7 +58,7 @@ impl DTypes {
         let mut bits = 0;
         let mut i = 0;
         while i < list.len() {
-            bits |= 1 << list[i] as u16;
+            bits |= 1 << list[i] as u32;
             i += 1;
         }
         Self(bits)
@@ -69,7 +69,7 @@ impl DTypes {
         let mut i = 0;
         while i < DType::ALL.len() {
             if DType::ALL[i].kind() as u8 == kind as u8 {
-                bits |= 1 << DType::ALL[i] as u16;
+                bits |= 1 << DType::ALL[i] as u32;
             }
             i += 1;
         }
@@ -77,25 +77,33 @@ impl DTypes {
     }
     /// The set less one type.
     pub const fn without(self, dtype: DType) -> Self {
-        Self(self.0 & !(1 << dtype as u16))
+        Self(self.0 & !(1 << dtype as u32))
+    }
+    /// The set less those of another.
+    const fn less(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
     }
     /// All element types.
     pub const ANY: Self = Self::of(&DType::ALL);
+    /// Floats of 8 bits, which have no arithmetic and no order.
+    pub const STORAGE: Self = Self::of(&[DType::F8E4M3FN, DType::F8E5M2, DType::F8E8M0FNU]);
+    /// All that ops compare and compute with.
+    pub const COMPUTED: Self = Self::ANY.less(Self::STORAGE);
     /// f64, f32, f16, bf16.
-    pub const FLOAT: Self = Self::of_kind(Kind::Float);
+    pub const FLOAT: Self = Self::of_kind(Kind::Float).less(Self::STORAGE);
     /// Integers, `i1` and `index`.
-    pub const INTEGRAL: Self = Self(Self::ANY.0 & !Self::FLOAT.0);
+    pub const INTEGRAL: Self = Self::ANY.less(Self::of_kind(Kind::Float));
     /// Integers without `i1` and `index`.
     pub const INT: Self = Self::INTEGRAL.without(DType::I1).without(DType::Index);
-    /// Everything that adds and multiplies: all but `i1`.
-    pub const NUMERIC: Self = Self::ANY.without(DType::I1);
+    /// Everything that adds and multiplies: of [`Self::COMPUTED`] all but `i1`.
+    pub const NUMERIC: Self = Self::COMPUTED.without(DType::I1);
     /// `i1` only.
     pub const BOOL: Self = Self::of(&[DType::I1]);
     /// `index` only.
     pub const INDEX: Self = Self::of(&[DType::Index]);
     /// True if `dtype` is an element of the set.
     pub const fn contains(self, dtype: DType) -> bool {
-        self.0 & (1 << dtype as u16) != 0
+        self.0 & (1 << dtype as u32) != 0
     }
 }
 

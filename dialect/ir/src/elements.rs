@@ -1,16 +1,16 @@
 //! Element types of other systems: those that are carried but not computed with, and our names for theirs.
 //!
 //! ```text
-//! i4, ui24, f8E4M3FN      carried: read, kept and printed; no op takes them
-//! f8, fp8, u4             not supported, and the message says so
-//! bool, float32           `i1`, `f32`
+//! i4, ui24, tf32                 carried: read, kept and printed; no op takes them
+//! f8, f8E4M3, f4E2M1FN, u4       not supported, and the message says so
+//! bool, float32, float8_e5m2     `i1`, `f32`, `f8E5M2`
 //! ```
 
 use crate::suggest;
 use crate::types::DType;
 
 /// Names that other systems use for our element types: theirs, ours.
-const ELSEWHERE: [(&str, &str); 25] = [
+const ELSEWHERE: [(&str, &str); 31] = [
     ("bool", "i1"),
     ("double", "f64"),
     ("float64", "f64"),
@@ -22,6 +22,12 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ("float16", "f16"),
     ("fp16", "f16"),
     ("bfloat16", "bf16"),
+    ("f8e4m3fn", "f8E4M3FN"),
+    ("float8_e4m3fn", "f8E4M3FN"),
+    ("f8e5m2", "f8E5M2"),
+    ("float8_e5m2", "f8E5M2"),
+    ("f8e8m0fnu", "f8E8M0FNU"),
+    ("float8_e8m0fnu", "f8E8M0FNU"),
     ("int64", "i64"),
     ("s64", "i64"),
     ("int", "i32"),
@@ -45,10 +51,10 @@ const SMALL_FLOATS: [&str; 9] = [
 
 /// The message and the help for `word`, which is no element type of ours, in the place of a `what`.
 pub fn unknown(what: &str, word: &str) -> (String, String) {
-    if let Some(help) = not_computed(word) {
+    let here = ELSEWHERE.iter().find(|(there, _)| *there == word);
+    if let (None, Some(help)) = (here, not_computed(word)) {
         return (format!("{what} `{word}` is not supported"), help.into());
     }
-    let here = ELSEWHERE.iter().find(|(there, _)| *there == word);
     let names = DType::ALL.map(DType::name);
     let near = match here {
         Some((_, here)) => Some(*here),
@@ -70,7 +76,7 @@ pub fn not_computed(word: &str) -> Option<&'static str> {
     } else if matches!(word, "tf32" | "f80" | "f128") {
         Some("floats are f64, f32, f16 and bf16")
     } else if small {
-        Some("no op computes with floats of fewer than 16 bits: use f16 or bf16")
+        Some("floats of 8 bits are f8E4M3FN, f8E5M2 and f8E8M0FNU; there are none of fewer")
     } else if integer(word).is_some() || integer(&word.replacen('u', "ui", 1)).is_some() {
         Some("integers are i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1 and index")
     } else {
@@ -80,9 +86,7 @@ pub fn not_computed(word: &str) -> Option<&'static str> {
 
 /// True if `word` is an element type of MLIR that is carried through but not computed with.
 pub fn is_carried(word: &str) -> bool {
-    integer(word).is_some()
-        || matches!(word, "tf32" | "f80" | "f128")
-        || ["f8E", "f6E", "f4E"].iter().any(|p| word.starts_with(p))
+    integer(word).is_some() || matches!(word, "tf32" | "f80" | "f128")
 }
 
 /// Width and signedness of an integer type's name: `i4`, `si32`, `ui24`.

@@ -8,27 +8,53 @@ use std::cmp::Ordering;
 
 use crate::types::DType;
 
-/// Exponent and fraction bits of a float type; `None` for other types.
-const fn layout(dtype: DType) -> Option<(u32, u32)> {
-    match dtype {
-        DType::F64 => Some((11, 52)),
-        DType::F32 => Some((8, 23)),
-        DType::F16 => Some((5, 10)),
-        DType::BF16 => Some((8, 7)),
-        _ => None,
-    }
+/// The bits of a float type with a sign.
+#[derive(Clone, Copy)]
+struct Layout {
+    exponent_bits: u32,
+    fraction_bits: u32,
+    /// The top exponent is for infinity and NaN; else every bit set is NaN, and there is no infinity.
+    infinite: bool,
+}
+
+/// The layout of a float type; `None` for types that are none, and for that of powers of two.
+const fn layout(dtype: DType) -> Option<Layout> {
+    let (exponent_bits, fraction_bits) = match dtype {
+        DType::F64 => (11, 52),
+        DType::F32 => (8, 23),
+        DType::F16 => (5, 10),
+        DType::BF16 => (8, 7),
+        DType::F8E4M3FN => (4, 3),
+        DType::F8E5M2 => (5, 2),
+        _ => return None,
+    };
+    Some(Layout {
+        exponent_bits,
+        fraction_bits,
+        infinite: !matches!(dtype, DType::F8E4M3FN),
+    })
 }
 
 /// The f64 bits of a value given by its bits in `dtype`. Exact.
 pub fn widen(dtype: DType, bits: u64) -> u64 {
-    let Some((exponent_bits, fraction_bits)) = layout(dtype).filter(|_| dtype != DType::F64) else {
+    if dtype == DType::F8E8M0FNU {
+        return widen_power(bits);
+    }
+    let Some(layout) = layout(dtype).filter(|_| dtype != DType::F64) else {
         return bits;
     };
+    let Layout {
+        exponent_bits,
+        fraction_bits,
+        infinite,
+    } = layout;
     let sign = (bits >> (exponent_bits + fraction_bits)) & 1;
     let top = (1u64 << exponent_bits) - 1;
     let exponent = (bits >> fraction_bits) & top;
     let fraction = bits & ((1 << fraction_bits) - 1);
-    let magnitude = if exponent == top {
+    let magnitude = if !infinite && exponent == top && fraction == (1 << fraction_bits) - 1 {
+        QUIET_NAN
+    } else if infinite && exponent == top {
         0x7ff << 52 | fraction << (52 - fraction_bits)
     } else {
         let bias = (top >> 1) as i32;
@@ -39,25 +65,68 @@ pub fn widen(dtype: DType, bits: u64) -> u64 {
     sign << 63 | magnitude
 }
 
+/// The f64 bits of a power of two that is held as its exponent.
+fn widen_power(bits: u64) -> u64 {
+    match bits {
+        0xff => QUIET_NAN,
+        _ => power_of_two(bits as i32 - 127).to_bits(),
+    }
+}
+
+/// The f64 that stands for NaN of types that tell none apart.
+const QUIET_NAN: u64 = 0x7ff << 52 | 1 << 51;
+
 /// 2^exponent for exponents of normal f64.
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even.
+/// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even. What is too great becomes infinity, in a
+/// type that has none the greatest number of its sign. In `f8E8M0FNU` only powers of two have bits, and a value half-way between
+/// two gives the greater: one that is no positive number, and one too great, gives NaN.
 pub fn narrow(dtype: DType, bits: u64) -> u64 {
-    match layout(dtype).filter(|_| dtype != DType::F64) {
-        Some(layout) => round(bits, layout).0,
-        None => bits,
-    }
+    rounded(dtype, bits).0
 }
 
 /// The rounded bits, and whether the value lay exactly between two neighbours.
-fn round(bits: u64, (exponent_bits, fraction_bits): (u32, u32)) -> (u64, bool) {
+fn rounded(dtype: DType, bits: u64) -> (u64, bool) {
+    match layout(dtype) {
+        _ if dtype == DType::F8E8M0FNU => round_power(bits),
+        Some(layout) if dtype != DType::F64 => round(bits, layout),
+        _ => (bits, false),
+    }
+}
+
+fn round_power(bits: u64) -> (u64, bool) {
+    let value = f64::from_bits(bits);
+    let tie = bits << 12 == 1 << 63;
+    let exponent = (bits >> 52) as i64 - 1023 + 127;
+    let nearest = exponent + i64::from(bits >> 51 & 1 == 1);
+    match value > 0.0 && nearest < 0xff {
+        true => (nearest.max(0) as u64, tie && exponent >= 0),
+        false => (0xff, tie && nearest == 0xff),
+    }
+}
+
+/// As [`rounded`], in a type with a sign.
+fn round(bits: u64, layout: Layout) -> (u64, bool) {
+    let Layout {
+        exponent_bits,
+        fraction_bits,
+        infinite,
+    } = layout;
     let sign = (bits >> 63) << (exponent_bits + fraction_bits);
-    let infinity = ((1u64 << exponent_bits) - 1) << fraction_bits;
+    let ones = (1u64 << (exponent_bits + fraction_bits)) - 1;
     let fraction = bits & ((1 << 52) - 1);
     let exponent = ((bits >> 52) & 0x7ff) as i64;
+    let infinity = match infinite {
+        true => ones >> fraction_bits << fraction_bits,
+        false => ones - 1,
+    };
+    if exponent == 0x7ff && !infinite {
+        let nan = u64::from(fraction != 0);
+        return (sign | (infinity + nan), false);
+    }
     if exponent == 0x7ff {
         let payload = fraction >> (52 - fraction_bits);
         let lost = fraction != 0 && payload == 0;
@@ -96,12 +165,11 @@ pub fn parse(dtype: DType, text: &str) -> Option<u64> {
 
 /// Rounding to f64 first is right but where it lands exactly between two neighbours: there the text decides.
 fn parse_small(dtype: DType, text: &str, value: f64) -> Option<u64> {
-    let layout = layout(dtype)?;
-    let (bits, tie) = round(value.to_bits(), layout);
+    let (bits, tie) = rounded(dtype, value.to_bits());
     if !tie {
         return Some(bits);
     }
-    let nudge = |step: i64| round(value.to_bits().wrapping_add_signed(step), layout).0;
+    let nudge = |step: i64| narrow(dtype, value.to_bits().wrapping_add_signed(step));
     let middle = format!("{value:.160}");
     Some(match decimal(text).cmp_magnitude(&decimal(&middle)) {
         Ordering::Less => nudge(-1),
@@ -180,9 +248,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_16_bit_float_round_trips() {
-        for dtype in [DType::F16, DType::BF16] {
-            for bits in 0..=u64::from(u16::MAX) {
+    fn every_narrow_float_round_trips() {
+        let narrow_types = DType::ALL
+            .into_iter()
+            .filter(|d| d.is_float() && d.bits() <= 16);
+        for dtype in narrow_types {
+            for bits in 0..1 << dtype.bits() {
                 let wide = widen(dtype, bits);
                 assert_eq!(narrow(dtype, wide), bits, "{dtype:?} {bits:#x}");
                 let text = print(dtype, wide);
@@ -228,6 +299,61 @@ mod tests {
             parse(DType::F16, third),
             Some((1.0f64 + 1.0 / 1024.0).to_bits())
         );
+    }
+
+    #[test]
+    fn floats_of_8_bits_are_what_their_names_say() {
+        let value = |dtype, bits| f64::from_bits(widen(dtype, bits));
+        for (dtype, bits, expected) in [
+            (DType::F8E4M3FN, 0x7e, 448.0),
+            (DType::F8E4M3FN, 0x01, 1.0 / 512.0),
+            (DType::F8E4M3FN, 0x08, 1.0 / 64.0),
+            (DType::F8E4M3FN, 0xb8, -1.0),
+            (DType::F8E4M3FN, 0x80, -0.0),
+            (DType::F8E5M2, 0x7b, 57344.0),
+            (DType::F8E5M2, 0x01, 1.0 / 65536.0),
+            (DType::F8E5M2, 0xfc, f64::NEG_INFINITY),
+            (DType::F8E8M0FNU, 0x00, power_of_two(-127)),
+            (DType::F8E8M0FNU, 0x7f, 1.0),
+            (DType::F8E8M0FNU, 0xfe, power_of_two(127)),
+        ] {
+            assert_eq!(value(dtype, bits).to_bits(), f64::to_bits(expected));
+        }
+        for (dtype, bits) in [
+            (DType::F8E4M3FN, 0x7f),
+            (DType::F8E4M3FN, 0xff),
+            (DType::F8E5M2, 0x7d),
+            (DType::F8E8M0FNU, 0xff),
+        ] {
+            assert!(value(dtype, bits).is_nan(), "{dtype:?} {bits:#x}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_great_for_8_bits() {
+        let bits = |dtype, value: f64| narrow(dtype, value.to_bits());
+        for (dtype, value, expected) in [
+            (DType::F8E4M3FN, 464.0, 0x7e),
+            (DType::F8E4M3FN, 1e300, 0x7e),
+            (DType::F8E4M3FN, f64::NEG_INFINITY, 0xfe),
+            (DType::F8E4M3FN, -f64::NAN, 0xff),
+            (DType::F8E5M2, 61439.9, 0x7b),
+            (DType::F8E5M2, 61440.0, 0x7c),
+            (DType::F8E5M2, f64::NEG_INFINITY, 0xfc),
+            (DType::F8E8M0FNU, 1.5, 0x80),
+            (DType::F8E8M0FNU, 3.0, 0x81),
+            (DType::F8E8M0FNU, 2.999, 0x80),
+            (DType::F8E8M0FNU, 1e-300, 0x00),
+            (DType::F8E8M0FNU, 0.0, 0xff),
+            (DType::F8E8M0FNU, -1.0, 0xff),
+            (DType::F8E8M0FNU, f64::INFINITY, 0xff),
+            (DType::F8E8M0FNU, 1.5 * power_of_two(127), 0xff),
+        ] {
+            assert_eq!(bits(dtype, value), expected, "{dtype:?} {value}");
+        }
+        let below = "1.49999999999999999999999999";
+        let tie = |text| parse(DType::F8E8M0FNU, text).map(f64::from_bits);
+        assert_eq!([tie(below), tie("1.5")], [Some(1.0), Some(2.0)]);
     }
 
     #[test]

@@ -65,6 +65,9 @@ dtypes! {
     F32   "f32"   Float    32
     F16   "f16"   Float    16
     BF16  "bf16"  Float    16
+    F8E4M3FN  "f8E4M3FN"  Float 8
+    F8E5M2    "f8E5M2"    Float 8
+    F8E8M0FNU "f8E8M0FNU" Float 8
     I64   "i64"   Signed   64
     I32   "i32"   Signed   32
     I16   "i16"   Signed   16
@@ -96,6 +99,14 @@ impl DType {
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Float)
     }
+    /// True if elements are only stored, moved and cast: floats of fewer than 16 bits have no arithmetic and no order.
+    pub const fn is_storage(self) -> bool {
+        self.is_float() && self.bits() < 16
+    }
+    /// True if it is a float with arithmetic.
+    pub const fn is_computed_float(self) -> bool {
+        self.is_float() && !self.is_storage()
+    }
     /// True if it is an integer type (`i1` and `index` included).
     pub const fn is_int(self) -> bool {
         !self.is_float()
@@ -111,19 +122,18 @@ impl DType {
             false => (0, (1 << self.bits()) - 1),
         }
     }
-    /// The type in which arithmetic on this storage type happens: f32 for the 16-bit floats, itself otherwise.
+    /// The type in which arithmetic on this storage type happens: f32 for narrow floats, itself otherwise.
     pub const fn compute(self) -> DType {
-        match self {
-            DType::F16 | DType::BF16 => DType::F32,
-            other => other,
+        match self.is_float() && self.bits() < 32 {
+            true => DType::F32,
+            false => self,
         }
     }
     /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64 and ui64.
     pub const fn accumulate(self) -> DType {
         match self {
-            DType::F64 => DType::F64,
-            DType::F32 | DType::F16 | DType::BF16 => DType::F32,
-            DType::U64 => DType::U64,
+            DType::F64 | DType::U64 => self,
+            _ if self.is_float() => DType::F32,
             _ => DType::I64,
         }
     }

@@ -1,7 +1,7 @@
 //! The data of inputs: small integers where results are compared bit for bit, otherwise numbers of the sizes that models
 //! have, and the values at which definitions have their edges.
 
-use fuser_ir::DType;
+use fuser_ir::{DType, float};
 use half::{bf16, f16};
 
 use super::case::{Input, Tier};
@@ -96,7 +96,7 @@ impl InputRecipe {
     /// The fact about its elements.
     pub fn fact(&self) -> Fact {
         match self.values {
-            Values::Small(most) => Some(most as u64),
+            Values::Small(most) => facts::rounded(self.dtype, most as u64),
             Values::Full => Some(facts::full_range(self.dtype)),
             _ => None,
         }
@@ -137,12 +137,16 @@ fn element(plan: &InputRecipe, source: &mut Source, bytes: &mut Vec<u8>) {
         bytes.extend(&word.to_le_bytes()[..size]);
         return;
     }
+    if plan.dtype.is_storage() && matches!(plan.values, Values::Edges) && source.chance(1, 4) {
+        return bytes.push(source.below(256) as u8);
+    }
     let value = real(plan.values, source);
     match plan.dtype {
         DType::F64 => bytes.extend(value.to_le_bytes()),
         DType::F32 => bytes.extend((value as f32).to_le_bytes()),
         DType::F16 => bytes.extend(f16::from_f64(value).to_le_bytes()),
-        _ => bytes.extend(bf16::from_f64(value).to_le_bytes()),
+        DType::BF16 => bytes.extend(bf16::from_f64(value).to_le_bytes()),
+        small => bytes.push(float::narrow(small, value.to_bits()) as u8),
     }
 }
 

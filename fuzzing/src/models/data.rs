@@ -1,6 +1,6 @@
 //! The data of inputs.
 
-use fuser_ir::DType;
+use fuser_ir::{DType, float};
 use half::{bf16, f16};
 
 use super::program::{Data, Program};
@@ -69,6 +69,7 @@ fn element(dtype: DType, data: Data, source: &mut Source, bytes: &mut Vec<u8>) {
         DType::F64 => bytes.extend(value.to_le_bytes()),
         DType::F32 => bytes.extend((value as f32).to_le_bytes()),
         DType::F16 => bytes.extend(f16::from_f64(value).to_le_bytes()),
-        _ => bytes.extend(bf16::from_f64(value).to_le_bytes()),
+        DType::BF16 => bytes.extend(bf16::from_f64(value).to_le_bytes()),
+        small => bytes.push(float::narrow(small, value.to_bits()) as u8),
     }
 }

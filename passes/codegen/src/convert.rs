@@ -4,6 +4,10 @@
 //! that no backend is ever asked to round to them by a library call. Narrowing rounds once, to nearest even; overflow
 //! is infinity, and NaN stays NaN and becomes quiet. Float to integer saturates and takes NaN to zero. Integer to integer
 //! wraps; anything to `i1` asks whether it is not zero (NaN is not zero).
+//!
+//! Floats of 8 bits are storage formats likewise, see [`small`].
+
+mod small;
 
 use crate::expr::{Elem, Val};
 
@@ -67,12 +71,11 @@ fn widen<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, bits: u32) -> Val<'e, 'ctx> {
     }
 }
 
-/// A 16-bit float becomes f32; f32 and f64 stay.
+/// A float of 16 or 8 bits becomes f32; all else stays.
 pub fn widen_float<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
-    if matches!(elem, Elem::F16 | Elem::Bf16) {
-        to_f32(x, elem)
-    } else {
-        x
+    match elem {
+        Elem::F32 | Elem::F64 | Elem::Int(_) => x,
+        narrow => to_f32(x, narrow),
     }
 }
 
@@ -81,13 +84,13 @@ pub fn narrow_float<'e, 'ctx>(x: Val<'e, 'ctx>, to: Elem) -> Val<'e, 'ctx> {
     match (x.elem(), to) {
         (Elem::F32, Elem::F64) => x.extend(Elem::F64),
         (Elem::F64, Elem::F32) => x.round_to(Elem::F32),
-        (Elem::F64, Elem::F16 | Elem::Bf16) => from_f32(round_to_odd(x), to),
-        (Elem::F32, Elem::F16 | Elem::Bf16) => from_f32(x, to),
-        _ => x,
+        (from, to) if from == to => x,
+        (Elem::F64, narrow) => from_f32(round_to_odd(x), narrow),
+        (_, narrow) => from_f32(x, narrow),
     }
 }
 
-/// f64 to f32 so that a further rounding to 16 bits gives what one rounding would: inexact results get an odd last bit.
+/// f64 to f32 so that a further rounding to 16 bits or fewer gives what one rounding would: inexact results get an odd last bit.
 fn round_to_odd<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let near = x.round_to(Elem::F32);
     let back = near.extend(Elem::F64);
@@ -99,7 +102,7 @@ fn round_to_odd<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     near.except(back.ne(x).and(x.is_nan().flip()), odd)
 }
 
-/// The f32 of a 16-bit float that is held as its bits; exact.
+/// The f32 of a narrow float that is held as its bits; exact.
 pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     match elem {
         Elem::Bf16 => {
@@ -108,6 +111,7 @@ pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
             let wide = wide.unwrap_or_else(|| bits.zext_or_trunc(32).shift_left(16));
             wide.bits_as(Elem::F32)
         }
+        Elem::F8E4M3FN | Elem::F8E5M2 | Elem::F8E8M0FNU => small::to_f32(bits, elem),
         _ if converts_f16(bits) => bits.bits_as(Elem::F16).extend(Elem::F32),
         _ => f16_to_f32(bits),
     }
@@ -153,10 +157,11 @@ fn f16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     rounded.or(bits.lshr(16).and(0x8000)).zext_or_trunc(16)
 }
 
-/// The bits of the 16-bit float nearest to an f32, ties to even.
+/// The bits of the narrow float nearest to an f32, ties to even.
 pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     match elem {
         Elem::Bf16 => bf16_from_f32(x),
+        Elem::F8E4M3FN | Elem::F8E5M2 | Elem::F8E8M0FNU => small::from_f32(x, elem),
         _ if converts_f16(x) => x.round_to(Elem::F16).to_bits(),
         _ => f16_from_f32(x),
     }
@@ -207,7 +212,7 @@ fn integer_to_float<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, to: Elem) -> Val<'
     }
 }
 
-/// A 64-bit integer as an f64 that a further rounding to 16 bits does not notice: low bits beyond f64's precision are
+/// A 64-bit integer as an f64 that a further rounding to 16 bits or fewer does not notice: low bits beyond f64's precision are
 /// gathered into one sticky bit.
 fn wide_integer_to_odd_f64<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
     let negative = if signed { x.lt(0) } else { x.ne(x) };

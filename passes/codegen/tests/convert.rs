@@ -1,5 +1,7 @@
 //! Conversions, exhaustively where that is possible, against the `half` crate and Rust's own `as`.
 
+mod small;
+
 use crate::support::*;
 use fuser_codegen::Target;
 use fuser_codegen::convert::{Format, convert};
@@ -11,9 +13,10 @@ const BF16: Format = Format::float(Elem::Bf16);
 const F32: Format = Format::float(Elem::F32);
 const F64: Format = Format::float(Elem::F64);
 
-/// The memory representation of a format: 16-bit floats as their bits, `i1` as a byte.
+/// The memory representation of a format: narrow floats as their bits, `i1` as a byte.
 fn stored(format: Format) -> Elem {
     match format.elem {
+        Elem::F8E4M3FN | Elem::F8E5M2 | Elem::F8E8M0FNU => Elem::Int(8),
         Elem::F16 | Elem::Bf16 => Elem::Int(16),
         Elem::Int(1) => Elem::Int(8),
         other => other,

@@ -12,9 +12,8 @@ macro_rules! dtypes {
         ///
         /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
         pub enum DType {
-            $($variant,)*
+            $(#[serde(rename = $name)] $variant,)*
         }
 
         impl DType {
@@ -50,6 +49,9 @@ dtypes! {
     F32   "f32"   4 Float
     F16   "f16"   2 Float
     Bf16  "bf16"  2 Float
+    F8E4M3FN  "f8E4M3FN"  1 Float
+    F8E5M2    "f8E5M2"    1 Float
+    F8E8M0FNU "f8E8M0FNU" 1 Float
     I64   "i64"   8 Signed
     I32   "i32"   4 Signed
     I16   "i16"   2 Signed
@@ -79,6 +81,11 @@ impl DType {
     /// True if the elements are floating-point numbers.
     pub fn is_float(self) -> bool {
         self.kind() == Kind::Float
+    }
+
+    /// True if elements are only stored, moved and cast: floats of 8 bits, as one byte.
+    pub fn is_storage(self) -> bool {
+        self.is_float() && self.bytes() == 1
     }
 
     /// The least and greatest element of a type of integers or truth values; `None` for floating-point types.
@@ -143,7 +150,7 @@ mod tests {
         let error = "f23".parse::<DType>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`f23` is no element type (those are f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 i1 index)"
+            "`f23` is no element type (those are f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E8M0FNU i64 i32 i16 i8 u64 u32 u16 u8 i1 index)"
         );
     }
 }

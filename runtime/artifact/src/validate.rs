@@ -305,8 +305,11 @@ impl Artifact {
         let indexed = matches!(indices.tensor.dtype, DType::I64 | DType::I32);
         let same = dest.tensor.dtype == dtype && updates.tensor.dtype == dtype;
         let combined = match combine {
-            Combine::Set | Combine::Max | Combine::Min => true,
-            Combine::Add | Combine::Mul => !matches!(dtype, DType::F16 | DType::Bf16 | DType::I1),
+            Combine::Set => true,
+            Combine::Max | Combine::Min => !dtype.is_storage(),
+            Combine::Add | Combine::Mul => {
+                !matches!(dtype, DType::F16 | DType::Bf16 | DType::I1) && !dtype.is_storage()
+            }
         };
         (indexed && same && combined)
             .then_some(())
@@ -326,7 +329,8 @@ impl Artifact {
             true => from.tensor.dtype == to.tensor.dtype,
             false => matches!(to.tensor.dtype, DType::I64 | DType::I32),
         };
-        typed.then_some(()).ok_or(Problem::NoCall)?;
+        let ordered = !from.tensor.dtype.is_storage();
+        (typed && ordered).then_some(()).ok_or(Problem::NoCall)?;
         let turned = is_turned(&from.loops, to.loops.len() as u32);
         turned.then_some(()).ok_or(Problem::Loops)
     }

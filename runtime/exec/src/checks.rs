@@ -17,6 +17,8 @@ use std::fmt;
 use fuser_artifact::DType;
 use half::{bf16, f16};
 
+use crate::small;
+
 /// Bytes that are watched on each side of a buffer.
 pub(crate) const REDZONE: usize = 256;
 
@@ -120,6 +122,7 @@ fn is_nan(dtype: DType, element: &[u8]) -> bool {
         (DType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).is_nan(),
         (DType::F16, &[a, b]) => f16::from_le_bytes([a, b]).is_nan(),
         (DType::Bf16, &[a, b]) => bf16::from_le_bytes([a, b]).is_nan(),
+        (dtype, &[a]) if dtype.is_storage() => small::to_f64(dtype, a).is_nan(),
         _ => false,
     }
 }

@@ -5,6 +5,8 @@
 use fuser_artifact::{DType, Kind};
 use half::{bf16, f16};
 
+use crate::small;
+
 /// The element as `f64`. Exact but for integers beyond 2^53, which round.
 pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
     match dtype {
@@ -12,6 +14,7 @@ pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
         DType::F32 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
         DType::F16 => Some(f16::from_le_bytes(bytes.try_into().ok()?).into()),
         DType::Bf16 => Some(bf16::from_le_bytes(bytes.try_into().ok()?).into()),
+        _ if dtype.is_storage() => bytes.first().map(|bits| small::to_f64(dtype, *bits)),
         _ => to_int(dtype, bytes).map(|value| value as f64),
     }
 }
@@ -62,6 +65,7 @@ pub fn from_f64(dtype: DType, value: f64) -> Encoded {
         DType::F32 => Encoded::new((value as f32).to_le_bytes()),
         DType::F16 => Encoded::new(f16::from_f32(round_to_odd(value)).to_le_bytes()),
         DType::Bf16 => Encoded::new(bf16::from_f32(round_to_odd(value)).to_le_bytes()),
+        _ if dtype.is_storage() => Encoded::new([small::from_f64(dtype, value)]),
         _ => from_int(dtype, value as i128),
     }
 }
@@ -99,7 +103,8 @@ mod tests {
     #[test]
     fn what_a_type_holds_round_trips() {
         for dtype in DType::ALL {
-            for value in [0, 1] {
+            let positive = dtype == DType::F8E8M0FNU;
+            for value in [i128::from(positive), 1] {
                 let encoded = from_int(dtype, value);
                 assert_eq!(encoded.as_bytes().len(), dtype.bytes());
                 assert_eq!(to_f64(dtype, encoded.as_bytes()), Some(value as f64));

@@ -45,6 +45,7 @@ pub mod run_plan;
 mod runtime;
 #[allow(unsafe_code)]
 mod scatter;
+mod small;
 #[allow(unsafe_code)]
 mod sort;
 pub mod spec;

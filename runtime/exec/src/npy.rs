@@ -1,7 +1,8 @@
 //! Tensors in NumPy's `.npy` files, format versions 1 and 2.
 //!
 //! Types are f64, f32, f16, the integers of 8 to 64 bits with and without a sign, and bool. NumPy has no bf16: it is written as `<V2`, two bytes of no meaning,
-//! as `ml_dtypes` arrays are saved, and read from `<V2` or `<u2` where bf16 is asked for. `index` is i64 in a file.
+//! as `ml_dtypes` arrays are saved, and read from `<V2` or `<u2` where bf16 is asked for; floats of 8 bits likewise, as one byte, `<V1`,
+//! in place of which `|u1`, and `<f1` for what `ml_dtypes` so names, are read. `index` is i64 in a file.
 //! Fortran order and big-endian data are converted. A broadcast axis is written out in full.
 //!
 //! Reading checks the header against the file's length before it allocates anything, and never executes the header: it is
@@ -198,6 +199,10 @@ fn read_header(reader: &mut impl Read) -> Result<(Header, u64), NpyProblem> {
 fn check_dtype(header: &Header, expected: DType) -> Result<(), NpyProblem> {
     let fits = match expected {
         DType::Bf16 => matches!(header.kind, Kind::Void(2) | Kind::Unsigned(2)),
+        _ if expected.is_storage() => matches!(
+            header.kind,
+            Kind::Void(1) | Kind::Unsigned(1) | Kind::Float(1)
+        ),
         _ => {
             let kind = match expected.kind() {
                 Elements::Float => Kind::Float,
@@ -276,6 +281,7 @@ fn descr(dtype: DType) -> &'static str {
         DType::F32 => "<f4",
         DType::F16 => "<f2",
         DType::Bf16 => "<V2",
+        DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU => "<V1",
         DType::I64 | DType::Index => "<i8",
         DType::I32 => "<i4",
         DType::I16 => "<i2",

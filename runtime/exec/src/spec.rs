@@ -230,8 +230,18 @@ fn number(text: &str) -> Result<Number, SpecError> {
 impl Generator {
     /// Refuses elements that the type cannot hold.
     pub fn check(&self, dtype: DType) -> Result<(), SpecError> {
+        let powers = dtype == DType::F8E8M0FNU;
         let Some((least, greatest)) = dtype.integer_range() else {
-            return Ok(());
+            return match *self {
+                Generator::Full(Number::Integer(low @ ..=0)) if powers => {
+                    Err(SpecError::OutOfRange {
+                        dtype,
+                        low,
+                        high: low,
+                    })
+                }
+                _ => Ok(()),
+            };
         };
         let not_whole = |what| Err(SpecError::NotWhole { dtype, what });
         let within = |low, high| {
@@ -348,6 +358,10 @@ mod tests {
         assert_eq!(
             check("full:2", DType::I1),
             "i1 does not hold all numbers from 2 to 2"
+        );
+        assert_eq!(
+            check("zeros", DType::F8E8M0FNU),
+            "f8E8M0FNU does not hold all numbers from 0 to 0"
         );
         let text = "`normal` is for real numbers, the element type is i64";
         assert_eq!(check("normal", DType::I64), text);

@@ -38,7 +38,7 @@ use fuser_ir::types::TypeKind;
 use fuser_ir::{Ir, Op, Value};
 
 pub use error::{ErrorKind, InterpError, Result};
-pub use number::{Bounded, MathUlps};
+pub use number::{Bounded, F8E4M3FN, F8E5M2, F8E8M0FNU, MathUlps};
 pub use tensor::{Axis, Data, Tensor};
 
 /// Options of a run.

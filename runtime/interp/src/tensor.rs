@@ -8,7 +8,7 @@ use fuser_ir::DType;
 use half::{bf16, f16};
 
 use crate::budget::Charge;
-use crate::number::{Bounded, Int, round};
+use crate::number::{Bounded, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, round};
 
 /// The elements of a tensor, by how they are stored.
 ///
@@ -20,6 +20,9 @@ pub enum Data {
     F32(Vec<f32>),
     F16(Vec<f16>),
     BF16(Vec<bf16>),
+    F8E4M3FN(Vec<F8E4M3FN>),
+    F8E5M2(Vec<F8E5M2>),
+    F8E8M0FNU(Vec<F8E8M0FNU>),
     I64(Vec<i64>),
     I32(Vec<i32>),
     I16(Vec<i16>),
@@ -39,6 +42,9 @@ macro_rules! each {
             Data::F32($v) => $body,
             Data::F16($v) => $body,
             Data::BF16($v) => $body,
+            Data::F8E4M3FN($v) => $body,
+            Data::F8E5M2($v) => $body,
+            Data::F8E8M0FNU($v) => $body,
             Data::I64($v) => $body,
             Data::I32($v) => $body,
             Data::I16($v) => $body,
@@ -68,6 +74,9 @@ impl Data {
             DType::F32 => Self::F32(filled(0.0, length)?),
             DType::F16 => Self::F16(filled(f16::ZERO, length)?),
             DType::BF16 => Self::BF16(filled(bf16::ZERO, length)?),
+            DType::F8E4M3FN => Self::F8E4M3FN(filled(F8E4M3FN(0), length)?),
+            DType::F8E5M2 => Self::F8E5M2(filled(F8E5M2(0), length)?),
+            DType::F8E8M0FNU => Self::F8E8M0FNU(filled(F8E8M0FNU(0), length)?),
             DType::I64 | DType::Index => Self::I64(filled(0, length)?),
             DType::I32 => Self::I32(filled(0, length)?),
             DType::I16 => Self::I16(filled(0, length)?),
@@ -100,6 +109,9 @@ impl Data {
             Self::F32(to) => read!(to, f32),
             Self::F16(to) => read!(to, f16),
             Self::BF16(to) => read!(to, bf16),
+            Self::F8E4M3FN(to) => read!(to, F8E4M3FN),
+            Self::F8E5M2(to) => read!(to, F8E5M2),
+            Self::F8E8M0FNU(to) => read!(to, F8E8M0FNU),
             Self::I64(to) => read!(to, i64),
             Self::I32(to) => read!(to, i32),
             Self::I16(to) => read!(to, i16),
@@ -125,6 +137,9 @@ impl Data {
             Self::F32(v) => write!(v),
             Self::F16(v) => write!(v),
             Self::BF16(v) => write!(v),
+            Self::F8E4M3FN(v) => write!(v),
+            Self::F8E5M2(v) => write!(v),
+            Self::F8E8M0FNU(v) => write!(v),
             Self::I64(v) => write!(v),
             Self::I32(v) => write!(v),
             Self::I16(v) => write!(v),
@@ -162,6 +177,9 @@ impl Data {
                 | (Self::F32(_), DType::F32)
                 | (Self::F16(_), DType::F16)
                 | (Self::BF16(_), DType::BF16)
+                | (Self::F8E4M3FN(_), DType::F8E4M3FN)
+                | (Self::F8E5M2(_), DType::F8E5M2)
+                | (Self::F8E8M0FNU(_), DType::F8E8M0FNU)
                 | (Self::I64(_), DType::I64 | DType::Index)
                 | (Self::I32(_), DType::I32)
                 | (Self::I16(_), DType::I16)
@@ -186,6 +204,9 @@ impl Data {
             Self::BF16(v) => v
                 .get(i)
                 .map(|x| round::widened(DType::BF16, x.to_bits().into())),
+            Self::F8E4M3FN(v) => v.get(i).map(|x| x.to_f64()),
+            Self::F8E5M2(v) => v.get(i).map(|x| x.to_f64()),
+            Self::F8E8M0FNU(v) => v.get(i).map(|x| x.to_f64()),
             other => other.int(i).map(|x| x as f64),
         };
         value.unwrap_or(f64::NAN)
@@ -212,6 +233,9 @@ impl Data {
             Self::F32(v) => DataMut::F32(v),
             Self::F16(v) => DataMut::F16(v),
             Self::BF16(v) => DataMut::BF16(v),
+            Self::F8E4M3FN(v) => DataMut::F8E4M3FN(v),
+            Self::F8E5M2(v) => DataMut::F8E5M2(v),
+            Self::F8E8M0FNU(v) => DataMut::F8E8M0FNU(v),
             Self::I64(v) => DataMut::I64(v),
             Self::I32(v) => DataMut::I32(v),
             Self::I16(v) => DataMut::I16(v),
@@ -232,6 +256,9 @@ pub enum DataMut<'a> {
     F32(&'a mut [f32]),
     F16(&'a mut [f16]),
     BF16(&'a mut [bf16]),
+    F8E4M3FN(&'a mut [F8E4M3FN]),
+    F8E5M2(&'a mut [F8E5M2]),
+    F8E8M0FNU(&'a mut [F8E8M0FNU]),
     I64(&'a mut [i64]),
     I32(&'a mut [i32]),
     I16(&'a mut [i16]),
@@ -259,7 +286,8 @@ impl<'a> DataMut<'a> {
     /// The first `at` elements, and the others.
     pub fn split_at(self, at: usize) -> (DataMut<'a>, DataMut<'a>) {
         split!(
-            self, at, F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, I1
+            self, at, F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, I64, I32, I16, I8, U64,
+            U32, U16, U8, I1
         )
     }
 }
@@ -506,6 +534,9 @@ impl Lane for f32 {
             Data::BF16(v) => strided(v, start, step, out, |x| {
                 round::f32_of(DType::BF16, x.to_bits())
             }),
+            Data::F8E4M3FN(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
+            Data::F8E5M2(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
+            Data::F8E8M0FNU(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
             _ => {}
         }
     }
@@ -514,6 +545,9 @@ impl Lane for f32 {
             DataMut::F32(t) => write(t, at, values, |x| x),
             DataMut::F16(t) => write(t, at, values, |x| round::f16_from(widened(x))),
             DataMut::BF16(t) => write(t, at, values, |x| round::bf16_from(widened(x))),
+            DataMut::F8E4M3FN(t) => write(t, at, values, |x| F8E4M3FN::from_f64(widened(x))),
+            DataMut::F8E5M2(t) => write(t, at, values, |x| F8E5M2::from_f64(widened(x))),
+            DataMut::F8E8M0FNU(t) => write(t, at, values, |x| F8E8M0FNU::from_f64(widened(x))),
             _ => {}
         }
     }
@@ -584,6 +618,9 @@ impl Lane for Bounded {
             Data::BF16(v) => strided(v, start, step, out, |x| {
                 Bounded::exact(round::widened(DType::BF16, x.to_bits().into()))
             }),
+            Data::F8E4M3FN(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
+            Data::F8E5M2(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
+            Data::F8E8M0FNU(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
             _ => {}
         }
         let Some(bounds) = source.bounds() else {

@@ -12,7 +12,7 @@ pub use place::{diagnostic, loc_place};
 use crate::attr::{AttrId, AttrKind};
 use crate::def::TypeConstraint;
 use crate::def::{
-    At, ClauseDef, ClauseKind, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
+    At, ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultTypes, Shape, Traits,
 };
 use crate::describe;
 use crate::intern::Sym;
@@ -189,9 +189,21 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
             let (is, should) = (describe::ty(ir, ty), describe::constraint(operand.ty));
             let text = format!("`{}` must be {should}, is `{is}`", operand.name);
             let mut error = OpError::at(At::Operand(index), text).code(&OPERAND_TYPE);
-            error.help = describe::not_computed(&is).map(Into::into);
+            error.help = instead(ir, ty, operand.ty.dtypes, &is);
             errors.push(error);
         }
+    }
+}
+
+/// What to do with an operand of this type, where the element type is what the op does not take.
+fn instead(ir: &Ir, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
+    let stored = ir.ty(ty).dtype().filter(|d| d.is_storage());
+    match stored.filter(|d| !taken.contains(*d)) {
+        Some(dtype) => Some(format!(
+            "`{}` is stored, moved and cast, not computed with: cast to f32 first, `fusion.cast %x to f32`",
+            dtype.name()
+        )),
+        None => describe::not_computed(text).map(Into::into),
     }
 }
 

@@ -37,6 +37,10 @@ fn exact_up_to(dtype: DType) -> u64 {
 /// The fact of a value of type `dtype` computed to be an integer of at most `magnitude`.
 pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
     let limit = match dtype {
+        // Zero and what is below are NaN.
+        DType::F8E8M0FNU => return None,
+        DType::F8E4M3FN => return Some(coarse(magnitude).min(448)),
+        DType::F8E5M2 => return Some(coarse(magnitude)).filter(|m| *m <= 57344),
         DType::F64 | DType::F32 | DType::BF16 => 1 << 62,
         DType::F16 => 65504,
         _ => return Some(magnitude.min(full_range(dtype))),
@@ -48,6 +52,14 @@ pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
         magnitude
     };
     (risen <= limit).then_some(risen)
+}
+
+/// The greatest magnitude to which a float of 8 bits may round an integer: up by an eighth.
+fn coarse(magnitude: u64) -> u64 {
+    match magnitude > 8 {
+        true => magnitude.saturating_add(magnitude / 8 + 1),
+        false => magnitude,
+    }
 }
 
 /// The greatest magnitude of an integer type.

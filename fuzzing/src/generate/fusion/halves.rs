@@ -12,7 +12,7 @@ use super::templates::{binary, stored, unary};
 fn divisible(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
     let even = |a: &Axis| matches!(a.dim.extent, Extent::Static(n) if n > 0 && n % 2 == 0);
     let fits = |s: &super::maker::Slot| {
-        s.dtype.is_float() && shapes::is_known(&s.axes) && s.axes.iter().any(even)
+        s.dtype.is_computed_float() && shapes::is_known(&s.axes) && s.axes.iter().any(even)
     };
     let slot = match maker.slot_where(fits) {
         Some(slot) => slot,

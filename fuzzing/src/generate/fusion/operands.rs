@@ -93,7 +93,7 @@ impl Maker<'_> {
             Some(axes) => self.tensor_type(axes, dtype),
             None => element,
         };
-        let fact = (!fraction).then_some(whole.unsigned_abs());
+        let fact = facts::rounded(dtype, whole.unsigned_abs()).filter(|_| !fraction);
         self.emit_typed(
             &fusion::CONSTANT,
             &[],

@@ -125,7 +125,7 @@ fn target(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<DT
 /// Operands of logarithms, roots and divisions are mostly made positive, and those of exponentials and inverse functions small:
 /// results that are NaN or infinite everywhere test little.
 fn guarded(maker: &mut Maker<'_>, def: &'static OpDef, index: usize, slot: usize) -> usize {
-    if !maker.slots[slot].dtype.is_float() || !maker.source.chance(GUARDS.0, GUARDS.1) {
+    if !maker.slots[slot].dtype.is_computed_float() || !maker.source.chance(GUARDS.0, GUARDS.1) {
         return slot;
     }
     let guard = match (def.name, index) {

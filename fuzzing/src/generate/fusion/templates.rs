@@ -62,7 +62,7 @@ pub fn unary(maker: &mut Maker<'_>, def: &'static OpDef, x: usize) -> Option<usi
 /// A float tensor of at least one axis, and its last axis.
 fn activation(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
     let fits = |s: &super::maker::Slot| {
-        s.dtype.is_float() && !s.axes.is_empty() && shapes::is_known(&s.axes)
+        s.dtype.is_computed_float() && !s.axes.is_empty() && shapes::is_known(&s.axes)
     };
     if maker.source.chance(2, 3)
         && let Some(slot) = maker.slot_where(fits)

@@ -294,7 +294,7 @@ impl Scope<'_, '_> {
                 true => self.source.one(&COMBINERS[2..]),
                 false => self.source.one(COMBINERS),
             };
-            if dtype == DType::I1 {
+            if dtype == DType::I1 || dtype.is_storage() {
                 continue;
             }
             init.push(self.get(here.block, Form::Scalar, dtype)?);

@@ -127,7 +127,7 @@ impl Writer<'_> {
     pub fn pick(&mut self, least: usize) -> V {
         let fits = |v: &V| {
             let ty = self.ty(*v);
-            ty.dtype.is_float() && ty.rank() >= least && !ty.is_vague() && ty.rank() <= 4
+            ty.dtype.is_computed_float() && ty.rank() >= least && !ty.is_vague() && ty.rank() <= 4
         };
         let found: Vec<V> = self.pool.iter().copied().filter(fits).collect();
         if found.is_empty() || self.maybe(4) {

@@ -33,6 +33,10 @@ pub use x86::{PART, X86};
 pub enum Elem {
     F16,
     Bf16,
+    /// Floats of 8 bits, which LLVM has none of: values of them are integers.
+    F8E4M3FN,
+    F8E5M2,
+    F8E8M0FNU,
     F32,
     F64,
     /// An integer of this many bits; LLVM's integers carry no sign.
@@ -48,6 +52,7 @@ impl Elem {
     /// Width in bits.
     pub fn bits(self) -> u32 {
         match self {
+            Elem::F8E4M3FN | Elem::F8E5M2 | Elem::F8E8M0FNU => 8,
             Elem::F16 | Elem::Bf16 => 16,
             Elem::F32 => 32,
             Elem::F64 => 64,
@@ -157,6 +162,7 @@ impl<'ctx> Emit<'ctx> {
     pub fn scalar_type(&self, elem: Elem) -> BasicTypeEnum<'ctx> {
         match elem {
             Elem::Int(bits) => self.int_type(bits).into(),
+            Elem::F8E4M3FN | Elem::F8E5M2 | Elem::F8E8M0FNU => self.int_type(8).into(),
             float => self.float_type(float).into(),
         }
     }

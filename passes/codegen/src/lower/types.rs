@@ -1,6 +1,6 @@
 //! From element types of the IR to LLVM elements.
 //!
-//! In registers a 16-bit float is held as its bits (an `i16`) and converted where arithmetic needs it; in memory an `i1`
+//! In registers a float of 16 or 8 bits is held as its bits (an `i16`, an `i8`) and converted where arithmetic needs it; in memory an `i1`
 //! is a byte. Integers carry no sign in LLVM, so the sign comes from the [`DType`] at each use.
 
 use fuser_ir::types::TypeKind;
@@ -62,6 +62,9 @@ pub fn format(dtype: DType) -> Format {
         DType::F32 => Format::float(Elem::F32),
         DType::F16 => Format::float(Elem::F16),
         DType::BF16 => Format::float(Elem::Bf16),
+        DType::F8E4M3FN => Format::float(Elem::F8E4M3FN),
+        DType::F8E5M2 => Format::float(Elem::F8E5M2),
+        DType::F8E8M0FNU => Format::float(Elem::F8E8M0FNU),
         other if other.is_signed() => Format::signed(other.bits()),
         other => Format::unsigned(other.bits()),
     }

@@ -1,6 +1,6 @@
 //! Numbers: the stored elements, and the lanes in which ops compute.
 //!
-//! A lane is what one element becomes while an op works on it: `f32` for f32, f16 and bf16; `f64` for f64; [`Int`] for all
+//! A lane is what one element becomes while an op works on it: `f32` for f32 and narrower floats; `f64` for f64; [`Int`] for all
 //! integers; [`Bounded`] for every float in reference mode.
 
 pub mod bounded;
@@ -10,8 +10,10 @@ pub mod math;
 pub(crate) mod reduce;
 pub mod round;
 pub mod rules;
+pub mod small;
 
 pub use bounded::Bounded;
 pub use int::Int;
 pub use lanes::{Env, Number};
 pub use rules::{MathUlps, Rules};
+pub use small::{F8E4M3FN, F8E5M2, F8E8M0FNU};

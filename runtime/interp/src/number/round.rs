@@ -5,6 +5,8 @@
 use fuser_ir::{DType, float};
 use half::{bf16, f16};
 
+use super::small;
+
 /// `x` as f32, rounded to odd: an inexact result has its last bit set, so a second rounding to a narrower format sees
 /// that something was cut off and rounds as if it saw all of `x`.
 pub fn f32_to_odd(x: f64) -> f32 {
@@ -68,6 +70,7 @@ pub fn to_dtype(x: f64, dtype: DType) -> f64 {
         DType::F32 => f64::from(x as f32),
         DType::F16 => f16_from(x).to_f64(),
         DType::BF16 => bf16_from(x).to_f64(),
+        _ if dtype.is_storage() => small::value(dtype, small::rounded(dtype, x)),
         _ => x,
     }
 }

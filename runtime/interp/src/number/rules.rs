@@ -51,6 +51,18 @@ struct Format {
     tiny: f64,
     /// The least magnitude that rounds to infinity.
     overflow: f64,
+    /// What is not in the range of its numbers.
+    beyond: Beyond,
+}
+
+/// What a format has for values out of the range of its numbers.
+#[derive(Clone, Copy, Debug)]
+enum Beyond {
+    Infinity,
+    /// The number of this magnitude.
+    Greatest(f64),
+    /// NaN, for zero and for negative numbers too.
+    Nan,
 }
 
 const fn power(exponent: i32) -> f64 {
@@ -61,21 +73,44 @@ const F64: Format = Format {
     unit: power(-53),
     tiny: 5e-324,
     overflow: f64::INFINITY,
+    beyond: Beyond::Infinity,
 };
 const F32: Format = Format {
     unit: power(-24),
     tiny: power(-150),
     overflow: 340_282_356_779_733_661_637_539_395_458_142_568_448.0,
+    beyond: Beyond::Infinity,
 };
 const F16: Format = Format {
     unit: power(-11),
     tiny: power(-25),
     overflow: 65520.0,
+    beyond: Beyond::Infinity,
 };
 const BF16: Format = Format {
     unit: power(-8),
     tiny: power(-134),
     overflow: 339_617_752_923_046_005_526_922_703_901_628_039_168.0,
+    beyond: Beyond::Infinity,
+};
+const F8E4M3FN: Format = Format {
+    unit: power(-4),
+    tiny: power(-10),
+    overflow: f64::INFINITY,
+    beyond: Beyond::Greatest(448.0),
+};
+const F8E5M2: Format = Format {
+    unit: power(-3),
+    tiny: power(-17),
+    overflow: 61440.0,
+    beyond: Beyond::Infinity,
+};
+/// A number lies at most a third of itself from the nearest power of two.
+const F8E8M0FNU: Format = Format {
+    unit: 1.0 / 3.0,
+    tiny: power(-127),
+    overflow: 1.5 * power(127),
+    beyond: Beyond::Nan,
 };
 
 /// Half a unit in the last place: what a correctly rounded operation may be off.
@@ -96,6 +131,9 @@ impl Rules {
         let (compute, store) = match dtype {
             DType::F16 => (F32, Some(F16)),
             DType::BF16 => (F32, Some(BF16)),
+            DType::F8E4M3FN => (F32, Some(F8E4M3FN)),
+            DType::F8E5M2 => (F32, Some(F8E5M2)),
+            DType::F8E8M0FNU => (F32, Some(F8E8M0FNU)),
             DType::F32 => (F32, None),
             _ => (F64, None),
         };
@@ -182,7 +220,16 @@ fn widens(from: DType, to: DType) -> bool {
     from == to || to == DType::F64 || (to == DType::F32 && from != DType::F64)
 }
 
-fn stored(x: Bounded, format: Format) -> Bounded {
+fn stored(mut x: Bounded, format: Format) -> Bounded {
+    match format.beyond {
+        Beyond::Infinity => {}
+        // Neighbours do not part where both are brought to the same range.
+        Beyond::Greatest(greatest) => x.v = x.v.clamp(-greatest, greatest),
+        Beyond::Nan if x.e > 0.0 && (x.v - x.e <= 0.0 || x.v + x.e >= format.overflow) => {
+            return Bounded::undecided(x.v);
+        }
+        Beyond::Nan => {}
+    }
     let e = x.e + (x.v.abs() + x.e) * format.unit + format.tiny;
     if x.e.is_infinite() || x.v.is_infinite() {
         return x;

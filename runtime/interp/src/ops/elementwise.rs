@@ -6,7 +6,7 @@ use super::{Kind, with_lane};
 use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine, Portion};
 use crate::number::math::{Binary, Predicate, Test, Unary};
-use crate::number::{Bounded, Int, Number, Rules, round};
+use crate::number::{Bounded, Int, Number, Rules, round, small};
 use crate::ops::code::{Code, Step};
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
@@ -271,6 +271,9 @@ fn bits(x: &Tensor, i: usize) -> Int {
         Data::F32(v) => v.get(i).map(|x| i128::from(x.to_bits() as i32)),
         Data::F16(v) => v.get(i).map(|x| i128::from(x.to_bits() as i16)),
         Data::BF16(v) => v.get(i).map(|x| i128::from(x.to_bits() as i16)),
+        Data::F8E4M3FN(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
+        Data::F8E5M2(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
+        Data::F8E8M0FNU(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
         data => Some(to_bits(data.float(i), x.dtype())),
     };
     Int {
@@ -284,6 +287,7 @@ fn to_bits(x: f64, dtype: DType) -> i128 {
         DType::F32 => i128::from(round::f32_from(x).to_bits() as i32),
         DType::F16 => i128::from(round::f16_from(x).to_bits() as i16),
         DType::BF16 => i128::from(round::bf16_from(x).to_bits() as i16),
+        _ if dtype.is_storage() => i128::from(small::rounded(dtype, x) as i8),
         _ => x.to_bits().into(),
     }
 }
@@ -292,6 +296,7 @@ fn from_bits(bits: i128, dtype: DType) -> f64 {
     match dtype {
         DType::F32 => round::widened(dtype, u64::from(bits as u32)),
         DType::F16 | DType::BF16 => round::widened(dtype, u64::from(bits as u16)),
+        _ if dtype.is_storage() => small::value(dtype, bits as u8),
         _ => f64::from_bits(bits as u64),
     }
 }

@@ -1,7 +1,7 @@
 //! Constants: numbers for all lanes, or a list of elements.
 
 use fuser_ir::attr::AttrKind;
-use fuser_ir::{DType, Ir, Op};
+use fuser_ir::{DType, Ir, Op, float};
 
 use super::malformed;
 use crate::error::CodegenError;
@@ -10,6 +10,10 @@ use crate::lower::types::{Shape, format, register};
 
 /// A float for all lanes, rounded once to the element type.
 pub fn float_constant<'e, 'ctx>(emit: &'e Emit<'ctx>, value: f64, shape: Shape) -> Val<'e, 'ctx> {
+    if shape.dtype.is_storage() {
+        let bits = float::narrow(shape.dtype, value.to_bits());
+        return emit.constant_int(shape.dtype.bits(), shape.lanes, bits as i64);
+    }
     let elem = format(shape.dtype).elem;
     let constant = emit.constant_float(elem, shape.lanes, value);
     match elem {
@@ -43,12 +47,17 @@ pub fn constant<'e, 'ctx>(
     })
 }
 
-/// An integer as the nearest float of the type, in one rounding.
+/// An integer as the nearest float of the type, or one that rounds to it.
 fn nearest_float(value: i128, dtype: DType) -> f64 {
-    if dtype == DType::F32 {
-        f64::from(value as f32)
-    } else {
-        value as f64
+    let near = value as f64;
+    let lost = value - near as i128;
+    match dtype {
+        DType::F32 => f64::from(value as f32),
+        DType::F64 => near,
+        _ if lost == 0 => near,
+        // Towards zero and odd, so that one more rounding sees what was lost.
+        _ if (lost < 0) == (value > 0) => f64::from_bits((near.to_bits() - 1) | 1),
+        _ => f64::from_bits(near.to_bits() | 1),
     }
 }
 

@@ -1,0 +1,107 @@
+//! Single floats of 8 bits as numbers, from and to their byte.
+//!
+//! Rounds once, to nearest even: what is too great becomes infinity in `f8E5M2` and the greatest number in `f8E4M3FN`. In `f8E8M0FNU`
+//! half-way between two powers of two gives the greater, and what is no positive number in its range gives NaN.
+
+use fuser_artifact::DType;
+
+/// Bits of the fraction, bias of the exponent, and the byte of the greatest magnitude, infinity included.
+fn format(dtype: DType) -> (u32, i32, u8) {
+    match dtype {
+        DType::F8E4M3FN => (3, 7, 0x7e),
+        DType::F8E5M2 => (2, 15, 0x7c),
+        _ => (0, 127, 0xfe),
+    }
+}
+
+/// The value; exact. Signs and payloads of NaN are not kept.
+pub fn to_f64(dtype: DType, byte: u8) -> f64 {
+    let (fraction_bits, bias, most) = format(dtype);
+    if dtype == DType::F8E8M0FNU {
+        return match byte <= most {
+            true => 2f64.powi(i32::from(byte) - bias),
+            false => f64::NAN,
+        };
+    }
+    let magnitude = byte & 0x7f;
+    let exponent = i32::from(magnitude >> fraction_bits);
+    let fraction = i32::from(magnitude) & ((1 << fraction_bits) - 1);
+    let hidden = i32::from(exponent > 0) << fraction_bits;
+    let value = match magnitude {
+        _ if magnitude > most => f64::NAN,
+        0x7c if dtype == DType::F8E5M2 => f64::INFINITY,
+        _ => {
+            f64::from(hidden + fraction) * 2f64.powi(exponent.max(1) - bias - fraction_bits as i32)
+        }
+    };
+    if byte > 0x7f { -value } else { value }
+}
+
+/// The byte of the nearest element.
+pub fn from_f64(dtype: DType, value: f64) -> u8 {
+    let (fraction_bits, bias, most) = format(dtype);
+    let exponent = (value.abs().to_bits() >> 52) as i32 - 1023;
+    if dtype == DType::F8E8M0FNU {
+        let half = (value.to_bits() >> 51 & 1) as i32;
+        return match value > 0.0 {
+            true => (exponent + bias + half).clamp(0, 0xff) as u8,
+            false => 0xff,
+        };
+    }
+    let sign = u8::from(value.is_sign_negative()) << 7;
+    if value.is_nan() {
+        return sign | 0x7f;
+    }
+    // Units in the last place of the value's binade, and the binade's own number.
+    let binade = exponent.max(1 - bias);
+    let unit = 2f64.powi(binade - fraction_bits as i32);
+    let units = (value.abs() / unit).round_ties_even() as i64;
+    let below = i64::from(binade - (1 - bias)) << fraction_bits;
+    sign | (below.saturating_add(units)).min(most.into()) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [DType; 3] = [DType::F8E4M3FN, DType::F8E5M2, DType::F8E8M0FNU];
+
+    #[test]
+    fn every_byte_comes_back() {
+        for dtype in ALL {
+            for byte in 0..=255 {
+                let value = to_f64(dtype, byte);
+                match value.is_nan() {
+                    true => assert!(to_f64(dtype, from_f64(dtype, value)).is_nan()),
+                    false => assert_eq!(from_f64(dtype, value), byte, "{dtype} {value}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_numbers() {
+        for (dtype, value, byte) in [
+            (DType::F8E4M3FN, 448.0, 0x7e),
+            (DType::F8E4M3FN, 464.1, 0x7e),
+            (DType::F8E4M3FN, f64::NEG_INFINITY, 0xfe),
+            (DType::F8E4M3FN, 2f64.powi(-10), 0x00),
+            (DType::F8E4M3FN, 1.5 * 2f64.powi(-9), 0x02),
+            (DType::F8E4M3FN, 17.0, 0x58),
+            (DType::F8E4M3FN, 19.0, 0x5a),
+            (DType::F8E4M3FN, -0.0, 0x80),
+            (DType::F8E5M2, 61440.0, 0x7c),
+            (DType::F8E5M2, 61439.0, 0x7b),
+            (DType::F8E5M2, 1e300, 0x7c),
+            (DType::F8E5M2, -5e-324, 0x80),
+            (DType::F8E8M0FNU, 1.5, 0x80),
+            (DType::F8E8M0FNU, 1.49, 0x7f),
+            (DType::F8E8M0FNU, 1e-300, 0x00),
+            (DType::F8E8M0FNU, 1e300, 0xff),
+            (DType::F8E8M0FNU, f64::NAN, 0xff),
+            (DType::F8E8M0FNU, 0.0, 0xff),
+        ] {
+            assert_eq!(from_f64(dtype, value), byte, "{dtype} {value}");
+        }
+    }
+}
