@@ -195,7 +195,7 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
     }
 }
 
-/// What to do with an operand of this type, where the element type is what the op does not take.
+/// The way out for an operand of this type, where its element type is not taken.
 fn instead(ir: &Ir, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
     let stored = ir.ty(ty).dtype().filter(|d| d.is_storage());
     match stored.filter(|d| !taken.contains(*d)) {

@@ -51,11 +51,11 @@ struct Format {
     tiny: f64,
     /// The least magnitude that rounds to infinity.
     overflow: f64,
-    /// What is not in the range of its numbers.
+    /// The meaning of values out of the range of its numbers.
     beyond: Beyond,
 }
 
-/// What a format has for values out of the range of its numbers.
+/// The elements of a format that stand for values out of the range of its numbers.
 #[derive(Clone, Copy, Debug)]
 enum Beyond {
     Infinity,

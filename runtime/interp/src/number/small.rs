@@ -54,7 +54,7 @@ fn last(dtype: DType) -> u8 {
     }
 }
 
-/// What the fields of `magnitude` say, whether the format has that number or uses the bits otherwise.
+/// The number that the fields of `magnitude` say, whether the format has it or uses the bits otherwise.
 fn number(dtype: DType, magnitude: u8) -> f64 {
     let (exponent_bits, fraction_bits, _) = fields(dtype);
     let bias = (1 << (exponent_bits - 1)) - 1;
