@@ -4,7 +4,7 @@ use fuser_ir::attr::AttrKind;
 use fuser_ir::build::Builder;
 use fuser_ir::def::{OpDef, OpError};
 use fuser_ir::types::{DType, Dim, TypeId};
-use fuser_ir::{Ir, Value};
+use fuser_ir::{Ir, Value, float};
 
 use super::*;
 
@@ -116,7 +116,9 @@ impl FusionBuilder for Builder<'_> {
 /// A float attribute for elements of `ty`.
 pub fn float_attr(ir: &mut Ir, value: f64, ty: TypeId) -> fuser_ir::AttrId {
     let ty = element_type(ir, ty);
-    let bits = value.to_bits();
+    // Printed, a number of few digits would read as another one.
+    let small = ir.ty(ty).dtype().filter(|d| d.is_storage());
+    let bits = small.map_or(value.to_bits(), |dtype| float::nearest(dtype, value));
     ir.attr(AttrKind::Float { bits, ty })
 }
 

@@ -20,6 +20,7 @@ const INDEX: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::INDEX);
 const MEMREF: TypeConstraint = TypeConstraint::new(Shape::MemRef, DTypes::ANY);
 const VECTOR: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::ANY);
 const SCALAR: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::ANY);
+const COMBINED: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::COMPUTED);
 const DATA: TypeConstraint = TypeConstraint::new(Shape::VectorOrScalar, DTypes::ANY);
 const CARRIED: &[ResultDef] = &[results(
     "outputs",
@@ -368,7 +369,7 @@ pub static REDUCE: OpDef = OpDef {
           all the same). Floats are combined as a balanced tree: halves are combined lane by lane until one is left (with an odd count \
           the middle lane joins the lower half unchanged). Integers wrap in their own type; 16-bit floats round at every step.",
     example: "// %v: vector<4xf32>\n%x = kernel.reduce %v combine add : f32",
-    operands: &[operand("vector", VECTOR, "the lanes")],
+    operands: &[operand("vector", COMBINED, "the lanes")],
     clauses: &[clause(
         "combine",
         ClauseKind::Keyword(COMBINERS),
@@ -389,7 +390,7 @@ pub static SCAN: OpDef = OpDef {
           `k` of the operand, by `combine` as in `kernel.reduce`. The lanes come one after the other, in this order.",
     example: "// %v: vector<4xf32>, %b: f32\n%s = kernel.scan %v, %b combine add : vector<4xf32>",
     operands: &[
-        operand("vector", VECTOR, "the lanes"),
+        operand("vector", COMBINED, "the lanes"),
         operand("before", SCALAR, "what comes before lane 0"),
     ],
     results: &[result("steps", VECTOR, "the steps")],

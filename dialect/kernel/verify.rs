@@ -122,6 +122,12 @@ fn mapped(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
             "only a thread loop has partial results to combine".into(),
         );
     }
+    let stored = |dtype: &fuser_ir::DType| dtype.is_storage();
+    let types = ir.operands(op).skip(3).map(|v| ir.value_kind(v).dtype());
+    if let (false, Some(dtype)) = (combine.is_empty(), types.flatten().find(stored)) {
+        let text = format!("{} has no arithmetic: carry f32", dtype.name());
+        fault("combine", text);
+    }
     if let Some(bad) = combine.iter().find(|c| !COMBINERS.contains(c)) {
         fault(
             "combine",

@@ -608,6 +608,11 @@ const CASES: &[Case] = &[
     (
         "fusion.scatter",
         "FIR0302",
+        "// %x: tensor<5xf8E5M2>, %i: tensor<3xi64>, %u: tensor<3xf8E5M2>\n%0 = fusion.scatter %x, %i, %u dim 0 combine max",
+    ),
+    (
+        "fusion.scatter",
+        "FIR0302",
         "// %x: tensor<5xi1>, %i: tensor<3xi64>, %u: tensor<3xi1>\n%0 = fusion.scatter %x, %i, %u dim 0 combine add",
     ),
     (
@@ -949,6 +954,21 @@ const CASES: &[Case] = &[
         "// %v: vector<4xf32>\n%x = kernel.extract %v lane -1",
     ),
     (
+        "kernel.for",
+        "FIR0502",
+        "// %lo: index, %hi: index, %st: index, %z: f8E5M2\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f8E5M2):\n  kernel.yield %acc\n}",
+    ),
+    (
+        "kernel.reduce",
+        "FIR0211",
+        "// %v: vector<4xf8E4M3FN>\n%x = kernel.reduce %v combine max",
+    ),
+    (
+        "kernel.scan",
+        "FIR0211",
+        "// %v: vector<4xf8E4M3FN>, %b: f8E4M3FN\n%x = kernel.scan %v, %b combine max",
+    ),
+    (
         "kernel.reduce",
         "FIR0211",
         "// %v: f32\n%x = kernel.reduce %v combine add",
@@ -1053,6 +1073,9 @@ fn families() -> Vec<(String, &'static str, String)> {
         "// %x: tensor<4xi1>, %y: tensor<1xi1>\n%0 = fusion.OP %x, %y",
     );
     family(NUMBER_BINARY, "FIR0211", "// %x: i1\n%0 = fusion.OP %x, %x");
+    for ops in [NUMBER_BINARY, ANY_BINARY] {
+        family(ops, "FIR0211", "// %x: f8E5M2\n%0 = fusion.OP %x, %x");
+    }
     family(FLOAT_BINARY, "FIR0211", "// %x: i32\n%0 = fusion.OP %x, %x");
     family(
         FLOAT_BINARY,
@@ -1083,6 +1106,11 @@ fn families() -> Vec<(String, &'static str, String)> {
         REDUCTIONS,
         "FIR0212",
         "// %x: tensor<4x5xf32>\n%0 = fusion.OP %x",
+    );
+    family(
+        REDUCTIONS,
+        "FIR0211",
+        "// %x: tensor<4xf8E4M3FN>\n%0 = fusion.OP %x dims [0]",
     );
     family(
         FLOAT_REDUCTIONS,

@@ -294,3 +294,25 @@ fn symbols_in_clauses_are_declared() {
     p.ir.set_attr(launch, "callee", known);
     assert!(!fuser_ir::verify(&mut p.ir, p.program).has_errors());
 }
+
+#[test]
+fn floats_of_8_bits_are_moved_and_cast_and_nothing_else() {
+    use fuser_ir::def::OpClass;
+    let taken = |def: &fuser_ir::OpDef| {
+        let mut operands = def.operands.iter().map(|operand| operand.ty.dtypes);
+        operands.any(|set| set.contains(DType::F8E4M3FN))
+    };
+    for def in fusion::DIALECT.ops {
+        let chosen = ["fusion.where", "fusion.cast", "fusion.bitcast"].contains(&def.name);
+        let computes = match def.class {
+            OpClass::Elementwise => !chosen,
+            OpClass::Reduction
+            | OpClass::Scan
+            | OpClass::Contraction
+            | OpClass::Attention
+            | OpClass::Sort => true,
+            _ => continue,
+        };
+        assert_eq!(taken(def), !computes, "{}", def.name);
+    }
+}

@@ -354,6 +354,13 @@ impl Draft {
         use fuser_dialects::fusion::build::FusionBuilder;
         Ok(self.builder().cast(value, to)?)
     }
+    /// The tensor with elements that ops compute with: floats of 8 bits become f32.
+    pub fn computed(&mut self, value: Value) -> Made {
+        match self.dtype(value).is_storage() {
+            true => self.cast(value, DType::F32),
+            false => Ok(value),
+        }
+    }
     /// The module with the program, which gives `results`; or what was found on the way.
     pub fn finish(
         mut self,

@@ -1,6 +1,6 @@
 """Values as intervals: for each element the least and the greatest number that a correct execution may give.
 
-A value holds arrays `lo` and `hi` of its logical shape, numbers of its element type: f16, bf16 and f32 in float32, f64 in float64,
+A value holds arrays `lo` and `hi` of its logical shape, numbers of its element type: f32 and narrower floats in float32, f64 in float64,
 integers in their own types. Where an element is known to the bit the two are the same bits, and a value that is known everywhere
 holds one array twice. `open` marks elements of which nothing is said: a comparison of numbers within their own errors decided them.
 A zero whose sign is not known reaches from -0 to +0.
@@ -13,13 +13,16 @@ import numpy as np
 
 np.seterr(all="ignore")
 
-FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float32, "bf16": np.float32}
+# Floats of 8 bits: steps to a power of two, the least number but zero, and the numbers without a sign, zero included.
+SMALL = {"f8E4M3FN": (8, 2.0**-9, 127), "f8E5M2": (4, 2.0**-16, 124)}
+SCALE = "f8E8M0FNU"
+FLOATS = {"f64": np.float64} | dict.fromkeys(["f32", "f16", "bf16", *SMALL, SCALE], np.float32)
 INTEGERS = {
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "index": np.int64,
     "ui64": np.uint64, "ui32": np.uint32, "ui16": np.uint16, "ui8": np.uint8, "i1": np.bool_,
 }
 STORED = {
-    "f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "i1": "u1",
+    "f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "i1": "u1", **dict.fromkeys([*SMALL, SCALE], "u1"),
     **{name: np.dtype(kind).newbyteorder("<").str for name, kind in INTEGERS.items() if name != "i1"},
 }
 BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
@@ -108,7 +111,45 @@ def narrow(x, dtype):
         x = to_odd(x, np.float64)
     if dtype == "f16":
         return x.astype(np.float16).astype(np.float32)
-    return to_bf16(to_odd(x, np.float32) if x.dtype == np.float64 else x)
+    x = to_odd(x, np.float32) if x.dtype == np.float64 else x
+    if dtype in SMALL:
+        return to_small(x, dtype)
+    return to_scale(x) if dtype == SCALE else to_bf16(x)
+
+
+def numbers(dtype):
+    """The numbers of a float of 8 bits by their bits, as float64, and what is at the bits behind them."""
+    if dtype == SCALE:
+        return 2.0 ** np.arange(-127, 128), np.nan
+    steps, unit, count = SMALL[dtype]
+    bits = np.arange(count)
+    power = np.maximum(bits // steps, 1) - 1
+    values = (bits - power * steps) * unit * 2.0**power
+    return values, (np.inf if dtype == "f8E5M2" else np.nan)
+
+
+def to_small(x, dtype):
+    """To a float of 8 bits with a sign; what is beyond the numbers is infinite where the type has that, else the greatest."""
+    values, beyond = numbers(dtype)
+    magnitude = np.abs(np.asarray(x, np.float32)).astype(np.float64)
+    above = np.clip(np.searchsorted(values, magnitude), 1, len(values) - 1)
+    low, high = values[above - 1], values[above]
+    up = (magnitude - low > high - magnitude) | ((magnitude - low == high - magnitude) & (above % 2 == 0))
+    last = 2 * values[-1] - values[-2]
+    rounded = np.where(up, high, low)
+    if beyond == np.inf:
+        rounded = np.where(magnitude >= (values[-1] + last) / 2, np.inf, rounded)
+    rounded = np.where(np.isnan(x), np.nan, rounded)
+    return np.copysign(rounded, x).astype(np.float32)
+
+
+def to_scale(x):
+    """To the nearest power of two, half-way to the greater, above the least to the next; NaN for what is no positive number in the range."""
+    x = np.asarray(x, np.float32).astype(np.float64)
+    good = np.isfinite(x) & (x > 0)
+    fraction, power = np.frexp(np.where(good, x, 1))
+    power = np.maximum(power - (fraction < np.where(power == -126, np.nextafter(0.5, 1), 0.75)), -127)
+    return np.where(good & (power < 128), np.ldexp(1.0, np.minimum(power, 127)), np.nan).astype(np.float32)
 
 
 def to_odd(x, target):
@@ -157,6 +198,15 @@ def elements(data, dtype, shape):
     raw = np.frombuffer(data, STORED[dtype]).reshape(shape)
     if dtype == "bf16":
         return (raw.astype(np.uint32) << 16).view(np.float32)
+    if dtype in SMALL or dtype == SCALE:
+        values, beyond = numbers(dtype)
+        sign = 0 if dtype == SCALE else 128
+        table = np.full(256 - sign, np.nan)
+        table[: len(values)] = values
+        if beyond == np.inf:
+            table[len(values)] = beyond
+        table = np.concatenate([table, -table]) if sign else table
+        return table.astype(np.float32)[raw]
     if dtype == "i1":
         return raw & 1 != 0
     return raw.astype(computes(dtype))

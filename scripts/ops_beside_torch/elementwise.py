@@ -300,6 +300,8 @@ def converted(d, raw, source, target):
     x = widen(raw, source) if is_float(source) else raw
     if target == "i1":
         return x != 0
+    if target == "f8E8M0FNU":
+        d.differs("scale-sign", np.asarray(x) <= 0)
     if is_float(target) and is_float(source):
         return narrow(x, target)
     if is_float(target):

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from .elementwise import BOUNDS, converted
-from .values import TYPES, Exact, Within, computes, is_float, narrow, ulp, widen
+from .values import SMALL, TYPES, Exact, Within, computes, is_float, narrow, ulp, widen
 
 
 def integers(numbers):
@@ -53,7 +53,7 @@ def full(d):
 
 
 def iota(d):
-    shape, dtype = d.shape(1), d.one([t for t in d.every if t != "i1"])
+    shape, dtype = d.shape(1), d.one([t for t in d.every if t != "i1" and t not in SMALL])
     dim = int(d.rng.integers(len(shape)))
     index = np.arange(shape[dim], dtype=np.int64).reshape([-1 if k == dim else 1 for k in range(len(shape))])
     result = converted(d, np.broadcast_to(index, shape).copy(), "i64", dtype)

@@ -3,16 +3,22 @@
 import dataclasses
 
 import numpy as np
+import torch
 
 # Each element type: how it is held, and for a float the bits of exponent and fraction.
 TYPES = {
     "f64": (np.float64, (11, 52)), "f32": (np.float32, (8, 23)), "f16": (np.uint16, (5, 10)), "bf16": (np.uint16, (8, 7)),
+    "f8E4M3FN": (np.uint8, (4, 3)), "f8E5M2": (np.uint8, (5, 2)), "f8E8M0FNU": (np.uint8, (8, 0)),
     "i64": (np.int64, None), "i32": (np.int32, None), "i16": (np.int16, None), "i8": (np.int8, None),
     "ui64": (np.uint64, None), "ui32": (np.uint32, None), "ui16": (np.uint16, None), "ui8": (np.uint8, None),
     "i1": (np.bool_, None), "index": (np.int64, None),
 }
 EXTENTS = [0, 1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 65]
 MOST = 700  # elements of a drawn tensor
+
+
+# Floats of 8 bits.
+SMALL = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2, "f8E8M0FNU": torch.float8_e8m0fnu}
 
 
 def is_float(dtype):
@@ -49,6 +55,8 @@ def widen(raw, dtype):
         return raw.view(np.float16).astype(np.float32)
     if dtype == "bf16":
         return (raw.astype(np.uint32) << 16).view(np.float32)
+    if dtype in SMALL:
+        return torch.arange(256, dtype=torch.uint8).view(SMALL[dtype]).float().numpy()[raw]
     return raw
 
 
@@ -73,6 +81,10 @@ def narrow(x, dtype):
         return x.astype(np.float16).view(np.uint16)
     if x.dtype == np.float64:
         x = to_odd(x, np.float32)
+    if dtype in SMALL:
+        small = torch.from_numpy(np.array(x, np.float32)).to(SMALL[dtype]).view(torch.uint8).numpy()
+        # Of what is no positive number PyTorch makes a scale too.
+        return small if dtype != "f8E8M0FNU" else np.where(x > 0, small, np.uint8(0xFF))
     word = x.astype(np.float32).view(np.uint32).astype(np.uint64)
     rounded = ((word + 0x7FFF + ((word >> 16) & 1)) >> 16).astype(np.uint16)
     return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
@@ -261,6 +273,8 @@ def specials(dtype):
         info = np.iinfo(held)
         around = {info.min, info.min + 1, -1, 0, 1, 2, 3, info.bits - 1, info.bits, info.bits + 1, info.max - 1, info.max, info.max // 2}
         return np.array([n for n in sorted(around) if info.min <= n <= info.max], held)
+    if dtype in SMALL:
+        return np.arange(256, dtype=np.uint8)
     exponent, fraction = TYPES[dtype][1]
     top, one = ((1 << exponent) - 1) << fraction, ((1 << (exponent - 1)) - 1) << fraction
     words = [0, 1, 2, (1 << fraction) - 1, 1 << fraction, (1 << fraction) + 1, one - 1, one, one + 1, one + (1 << fraction), one - (1 << fraction),

@@ -68,7 +68,7 @@ pub fn number(ir: &mut Ir, dtype: fuser_ir::DType, value: i8) -> AttrId {
     let kind = match dtype {
         fuser_ir::DType::I1 => AttrKind::Bool(value != 0),
         d if d.is_float() => AttrKind::Float {
-            bits: f64::from(value).to_bits(),
+            bits: fuser_ir::float::nearest(dtype, value.into()),
             ty,
         },
         _ => AttrKind::Int {

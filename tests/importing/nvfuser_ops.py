@@ -96,7 +96,7 @@ GROUPS = {
         "scaled_mm": ("f2x3 f3x4", "fd.ops.scaled_mm(T0, T1, T0, T1)"),
         "cutlass_nvfp4_grouped_mm": ("f2x3", "fd.ops.cutlass_nvfp4_grouped_mm(T0, T0, T0, T0, T0, T0, T0, T0)"),
         "preprocess_grouped_matmul_input_sf": ("f2x3", "fd.ops.preprocess_grouped_matmul_input_sf(T0, T0, T0)"),
-        "nv_block_quantize": ("f2x16", "fd.ops.nv_block_quantize(T0)"),
+        "nv_block_quantize": ("range2x64", "fd.ops.nv_block_quantize(T0, None, False, 32, DataType.Float8_e4m3fn)", 2),
         "nv_grouped_block_quantize": ("f2x16", "fd.ops.nv_grouped_block_quantize(T0, T0, T0)"),
     },
     "random": {
@@ -105,7 +105,7 @@ GROUPS = {
     },
 }
 REFUSED = {
-    "imag", "complex", "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf", "nv_block_quantize",
+    "imag", "complex", "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf",
     "nv_grouped_block_quantize",
 }
 
@@ -184,6 +184,11 @@ class Ops:
     def randn_like(self, x): return random(x.shape)[1].float()
     def uniform(self, low, high, shape, **given): return low + (high - low) * random(shape)[0].float()
     def normal(self, mean, deviation, shape, **given): return (mean + deviation * random(shape)[1]).float()
+    def nv_block_quantize(self, x, scale, swizzle, size, dtype):
+        blocks = x.reshape(*x.shape[:-1], -1, size)
+        exponent = (blocks.abs().amax(-1) * torch.tensor(1 / 448)).view(torch.int32) >> 23
+        factor = torch.where(exponent == 0, 1.0, 2.0 ** (127 - exponent)).float()[..., None]
+        return (blocks * factor).reshape(x.shape).to(dtype), exponent.to(torch.uint8).view(torch.float8_e8m0fnu)
     def sdpfa_fwd(self, q, k, v, bias, mask, dropout, causal, scale):
         out, lse = attention(q, k, v, causal)
         return out.float(), lse.float()
@@ -208,6 +213,11 @@ def tensor(word, made, draw):
     if kind == "gamma":
         ends = [torch.inf, -torch.inf, torch.nan, 0.0, -0.0, 1e-45, -1e-30, 3e38, -1e9, 1.0, 2.0, -3.0]
         x = torch.tensor([*ends, 1.0000001, 7.9999995, 8.0, -2.457024812698364, -0.5, 171.3])
+    if kind == "range":
+        # Blocks of many magnitudes, one of zeros, and one of small numbers.
+        x = x * 2.0 ** torch.arange(-40, 24).reshape(2, 1, 32).flatten(0, 1).repeat(1, 2)
+        x[1, :32] = 0
+        x[1, 32:] *= 2.0**-130
     if kind == "special":
         x = torch.tensor([torch.inf, -torch.inf, torch.nan, 0.0, -0.0, 1e-45, -1.5, 3e38])
     x = {"unit": x / 2.5, "over": x.abs() / 2.5 + 1}.get(kind, x)

@@ -32,6 +32,7 @@ def program(*shapes, debug=False):
 
 i32, i16, i8, u32, u16, u8 = jnp.int32, jnp.int16, jnp.int8, jnp.uint32, jnp.uint16, jnp.uint8
 bf16, f16, boolean = jnp.bfloat16, jnp.float16, jnp.bool_
+e4m3, e5m2, e8m0 = jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float8_e8m0fnu
 
 
 @program((3, 5))
@@ -289,6 +290,16 @@ def products(a, b, c, m, n):
 def half_precision(x, w):
     y = jnp.dot(x, w, preferred_element_type=jnp.float32)
     return y, (x @ w), jax.nn.softmax(x), x.sum(1), (x.astype(f16) * 3).astype(f16)
+
+
+@program((24,), ((3, 5), e4m3), ((5, 2), e5m2))
+def small_floats(x, a, b):
+    wide = jnp.concatenate([x * 263.0, x * 40000.0, x * 2.0**-9, jnp.array([464.0, 464.001, -480.0, jnp.inf, -jnp.inf, jnp.nan, -0.0, 61440.0])])
+    narrow = [wide.astype(dtype) for dtype in (e4m3, e5m2, e8m0)]
+    whole = (x * 300).astype(i32).astype(e4m3)
+    return *narrow, *[y.astype(jnp.float32) for y in narrow], *[jnp.isnan(y) for y in narrow], narrow[1].astype(e4m3), \
+        wide.astype(f16).astype(e4m3), whole, jnp.dot(a, b, preferred_element_type=jnp.float32), a.T, jnp.concatenate([a, a], 1)[:, 1:7], \
+        jnp.where(a < a.T[0, 1], a, jnp.array(448.0, e4m3)), jnp.pad(b, 1), x[:15].reshape(3, 5).astype(e4m3) == a
 
 
 @program((0, 3), (1, 1), ())

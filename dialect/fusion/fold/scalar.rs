@@ -79,10 +79,7 @@ pub fn round(value: f64, dtype: DType) -> f64 {
         DType::F32 => f64::from(value as f32),
         DType::F16 => half::f16::from_f32(to_odd(value)).to_f64(),
         DType::BF16 => half::bf16::from_f32(to_odd(value)).to_f64(),
-        _ if dtype.is_storage() => {
-            let bits = float::narrow(dtype, value.to_bits());
-            f64::from_bits(float::widen(dtype, bits))
-        }
+        _ if dtype.is_storage() => f64::from_bits(float::nearest(dtype, value)),
         _ => value,
     }
 }

@@ -82,10 +82,15 @@ fn power_of_two(exponent: i32) -> f64 {
 }
 
 /// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even. What is too great becomes infinity, in a
-/// type that has none the greatest number of its sign. In `f8E8M0FNU` only powers of two have bits, and a value half-way between
-/// two gives the greater: one that is no positive number, and one too great, gives NaN.
+/// type that has none the greatest number of its sign. In `f8E8M0FNU` only powers of two have bits: a value half-way between two gives
+/// the greater, as does every one between the two least; one that is no positive number, and one too great, gives NaN.
 pub fn narrow(dtype: DType, bits: u64) -> u64 {
     rounded(dtype, bits).0
+}
+
+/// The f64 bits of the element of `dtype` nearest to a value, which attributes hold.
+pub fn nearest(dtype: DType, value: f64) -> u64 {
+    widen(dtype, narrow(dtype, value.to_bits()))
 }
 
 /// The rounded bits, and whether the value lay exactly between two neighbours.
@@ -99,11 +104,16 @@ fn rounded(dtype: DType, bits: u64) -> (u64, bool) {
 
 fn round_power(bits: u64) -> (u64, bool) {
     let value = f64::from_bits(bits);
-    let tie = bits << 12 == 1 << 63;
-    let exponent = (bits >> 52) as i64 - 1023 + 127;
-    let nearest = exponent + i64::from(bits >> 51 & 1 == 1);
+    let (exponent, fraction) = ((bits >> 52) as i64 - 1023 + 127, bits << 12);
+    let tie = exponent > 0 && fraction == 1 << 63;
+    // What is greater than the least power goes to the next one; what f64 cannot tell from the least power is it.
+    let up = match exponent {
+        0 => fraction > 0,
+        _ => fraction >= 1 << 63,
+    };
+    let nearest = exponent + i64::from(up);
     match value > 0.0 && nearest < 0xff {
-        true => (nearest.max(0) as u64, tie && exponent >= 0),
+        true => (nearest.max(0) as u64, tie),
         false => (0xff, tie && nearest == 0xff),
     }
 }
@@ -208,7 +218,7 @@ impl Decimal {
     }
 }
 
-/// The shortest literal of a value of `dtype` given by its f64 bits: a decimal, or hexadecimal bits for NaN and infinities.
+/// The shortest literal of a value of `dtype` (of 8 bits: that of the same f64) given by its f64 bits: a decimal, or hexadecimal bits for NaN and infinities.
 pub fn print(dtype: DType, bits: u64) -> String {
     let value = f64::from_bits(bits);
     if !value.is_finite() {
@@ -217,6 +227,8 @@ pub fn print(dtype: DType, bits: u64) -> String {
     let shortest = match dtype {
         DType::F64 => format!("{value:?}"),
         DType::F32 => format!("{:?}", value as f32),
+        // So few digits tell them apart that the shortest would be far off: 450 for 448.
+        _ if dtype.is_storage() => format!("{value:?}"),
         _ => shortest_small(dtype, value),
     };
     with_point(shortest)
@@ -344,6 +356,9 @@ mod tests {
             (DType::F8E8M0FNU, 3.0, 0x81),
             (DType::F8E8M0FNU, 2.999, 0x80),
             (DType::F8E8M0FNU, 1e-300, 0x00),
+            (DType::F8E8M0FNU, power_of_two(-127), 0x00),
+            (DType::F8E8M0FNU, power_of_two(-127).next_up(), 0x01),
+            (DType::F8E8M0FNU, power_of_two(-126), 0x01),
             (DType::F8E8M0FNU, 0.0, 0xff),
             (DType::F8E8M0FNU, -1.0, 0xff),
             (DType::F8E8M0FNU, f64::INFINITY, 0xff),
@@ -360,6 +375,7 @@ mod tests {
     fn literals_have_a_point() {
         assert_eq!(print(DType::F64, 1e-5f64.to_bits()), "1.0e-5");
         assert_eq!(print(DType::F32, f64::from(0.1f32).to_bits()), "0.1");
+        assert_eq!(print(DType::F8E4M3FN, 448f64.to_bits()), "448.0");
         assert_eq!(print(DType::F64, (-0.0f64).to_bits()), "-0.0");
         assert_eq!(print(DType::F32, 1e30f64.to_bits()), "1.0e30");
     }

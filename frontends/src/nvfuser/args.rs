@@ -4,6 +4,7 @@ use fuser_dialects::fusion;
 use fuser_ir::Value;
 use fuser_ir::types::{DType, Dim, Extent};
 
+use super::ops::narrow;
 use super::value::{Argument, Class, Config, Number, Val, common};
 use super::{Known, Reader, unsupported};
 use crate::codes::EXTENTS;
@@ -162,7 +163,7 @@ impl<'s> Reader<'s> {
     /// A value of this element type.
     pub fn typed(&mut self, value: &Val<'s>, dtype: DType) -> Made {
         match value {
-            Val::Tensor(value) => self.draft.cast(*value, dtype),
+            Val::Tensor(value) => narrow::cast(&mut self.draft, *value, dtype),
             Val::Number(Number::Int(n), _) if dtype.is_int() && dtype != DType::I1 => {
                 use fusion::build::FusionBuilder;
                 let ty = self.draft.ir.scalar(dtype);

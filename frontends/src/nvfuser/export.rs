@@ -12,6 +12,7 @@ use fuser_ir::def::OpDef;
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{AttrKind, Diagnostic, Diagnostics, Ir, Op, Place, Value, float, verify};
 
+use super::ops::narrow::GREATEST_E5M2;
 use super::ops::{Meaning, OPS};
 use super::value::{Config, NAMES};
 use crate::codes::EXPORT;
@@ -120,6 +121,31 @@ impl Writer<'_> {
             }
             _ => refuse("a value is no tensor in row-major order"),
         }
+    }
+    /// Refuses casts whose results are others in nvFuser, which saturates and rounds scales toward zero.
+    fn same_cast(&self, op: Op, to: DType) -> Made<()> {
+        let x = self.ir.operand(op, 0);
+        let from = self.ir.value_kind(x).dtype();
+        match to {
+            _ if from == Some(to) => Ok(()),
+            DType::F8E8M0FNU => refuse("rounds scales otherwise in nvFuser"),
+            DType::F8E5M2 if !self.is_limited(x) => {
+                let fault = Fault::new(&EXPORT, "gives infinity, which nvFuser never does");
+                Err(fault.help("`fusion.clamp` to -57344.0 and 57344.0 before the cast"))
+            }
+            _ => Ok(()),
+        }
+    }
+    /// True if numbers are brought into the range of `f8E5M2`.
+    fn is_limited(&self, value: Value) -> bool {
+        let clamp = self.ir.def_op(value);
+        let clamp = clamp.filter(|op| self.ir.is(*op, &fusion::CLAMP));
+        let is = |op: Op, index: usize, number: f64| {
+            let made = self.ir.def_op(self.ir.operand(op, index));
+            let attr = made.and_then(|made| self.ir.attr_of(made, "value"));
+            matches!(attr, Some(AttrKind::Float { bits, .. }) if f64::from_bits(*bits) == number)
+        };
+        clamp.is_some_and(|op| is(op, 1, -GREATEST_E5M2) && is(op, 2, GREATEST_E5M2))
     }
     fn input(&mut self, value: Value) -> Made<()> {
         let (dims, dtype) = self.form(value)?;
@@ -250,6 +276,7 @@ impl Writer<'_> {
                 .constant(op, dims, dtype)
                 .map(|text| Some((text, dtype)));
         } else if is(&fusion::CAST) {
+            self.same_cast(op, dtype)?;
             format!(
                 "fd.ops.cast({}, dtype=DataType.{})",
                 first()?,

@@ -474,5 +474,5 @@ fn unsupported(name: &str) -> Fault {
         &TYPE,
         format!("the type `DataType.{name}` is not supported"),
     );
-    fault.help("types are Double, Float, Half, BFloat16, Int, Int32, Short, Char, UInt64, UInt32, UInt16, Byte and Bool")
+    fault.help("types are Double, Float, Half, BFloat16, Float8_e4m3fn, Float8_e5m2, Float8_e8m0fnu, Int, Int32, Short, Char, UInt64, UInt32, UInt16, Byte and Bool")
 }

@@ -3,6 +3,7 @@
 mod attention;
 mod compute;
 mod index;
+pub(super) mod narrow;
 mod random;
 mod shapes;
 
@@ -42,7 +43,9 @@ use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
 const COMPLEX: &str = "no op computes with complex numbers: compute with real and imaginary parts";
-const NARROW: &str = "no op computes with 8- and 4-bit floats: compute it outside of the program, and give it as an input";
+const NARROW: &str = "there are no floats of 4 bits, and no swizzled scales: compute it outside of the program, and give it as an input";
+
+const SCALED: &str = "no product takes scales: `cast` the factors to `Float`, `matmul` them, and `mul` by the scales";
 
 /// The ops, by name.
 pub static OPS: &[(&str, Meaning)] = &[
@@ -135,7 +138,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("neg", Ew(&fusion::NEG, Default)),
     ("nextafter", Ew(&fusion::NEXTAFTER, Default)),
     ("normal", By(random::normal)),
-    ("nv_block_quantize", Refused(NARROW)),
+    ("nv_block_quantize", By(narrow::block_quantize)),
     ("nv_grouped_block_quantize", Refused(NARROW)),
     ("pad", By(shapes::pad)),
     ("permute", By(shapes::permute)),
@@ -151,7 +154,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("reshape", By(shapes::reshape)),
     ("round", Ew(&fusion::ROUND, Keep)),
     ("rsqrt", Ew(&fusion::RSQRT, Float)),
-    ("scaled_mm", Refused(NARROW)),
+    ("scaled_mm", Refused(SCALED)),
     ("scatter", By(index::scatter)),
     ("sdpfa_bwd", By(attention::backward)),
     ("sdpfa_fwd", By(attention::forward)),

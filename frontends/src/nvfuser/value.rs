@@ -2,7 +2,7 @@
 //!
 //! A scalar that is known is a number until an op needs it, then a constant of the type that the op computes in. Operands fall into three
 //! classes: tensors, tensors of rank 0, scalars. A class counts for the common type only where its kind (truth value, integer, float) is
-//! higher than that of the classes before it, as in ATen; arithmetic on 16-bit floats is done in f32, and the result stays f32.
+//! higher than that of the classes before it, as in ATen; arithmetic on narrower floats is done in f32, and the result stays f32.
 
 use fuser_ir::Value;
 use fuser_ir::types::{DType, Extent};
@@ -65,11 +65,14 @@ pub struct Argument<'s> {
 }
 
 /// The names of types, the usual one of each first.
-pub const NAMES: [(&str, DType); 14] = [
+pub const NAMES: [(&str, DType); 17] = [
     ("Double", DType::F64),
     ("Float", DType::F32),
     ("Half", DType::F16),
     ("BFloat16", DType::BF16),
+    ("Float8_e4m3fn", DType::F8E4M3FN),
+    ("Float8_e5m2", DType::F8E5M2),
+    ("Float8_e8m0fnu", DType::F8E8M0FNU),
     ("Int", DType::I64),
     ("Index", DType::I64),
     ("Int32", DType::I32),
@@ -91,7 +94,7 @@ pub fn dtype(name: &str) -> Option<DType> {
 /// The rule by which an op finds the type that it computes in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Config {
-    /// The common type; 16-bit floats as f32.
+    /// The common type; narrower floats as f32.
     Default,
     /// Likewise, and integers as f32.
     Float,
@@ -153,6 +156,11 @@ fn promoted(a: DType, b: DType) -> DType {
             }
         }
         (F16, BF16) | (BF16, F16) => F32,
+        (a, b) if a.is_storage() || b.is_storage() => match (a.bits(), b.bits()) {
+            (8, 8) => F32,
+            (8, _) => b,
+            _ => a,
+        },
         (a, b) if a.is_int() => integer_promoted(a, b),
         (a, b) => {
             if a.bits() >= b.bits() {
@@ -187,6 +195,14 @@ mod tests {
         for (operands, config, wanted) in [
             (&[(0, BF16), (0, BF16)][..], Default, F32),
             (&[(0, BF16), (2, F64)], Default, F32),
+            (&[(0, DType::F8E5M2), (2, F64)], Default, F32),
+            (&[(0, DType::F8E4M3FN), (0, DType::F8E5M2)], Keep, F32),
+            (&[(0, DType::F8E4M3FN), (0, BF16)], Keep, BF16),
+            (
+                &[(0, DType::F8E4M3FN), (0, DType::F8E4M3FN)],
+                Keep,
+                DType::F8E4M3FN,
+            ),
             (&[(0, BF16), (2, F64)], Keep, BF16),
             (&[(0, F32), (2, F64)], Default, F32),
             (&[(0, F64), (2, F64)], Default, F64),

@@ -127,14 +127,19 @@ fn product(
     let draft = &mut im.draft;
     let [left_batch, right_batch] = batch;
     let [left_terms, right_terms] = terms;
-    let (mut a, mut b) = (r.operand(0)?, r.operand(1)?);
+    let mut a = draft.computed(r.operand(0)?)?;
+    let mut b = draft.computed(r.operand(1)?)?;
     let left = Axes::new(draft, a, left_batch, left_terms)?;
     let right = Axes::new(draft, b, right_batch, right_terms)?;
     let equal = |x: &[i64], y: &[i64]| left.of(x) == right.of(y);
     if !equal(&left.batch, &right.batch) || !equal(&left.terms, &right.terms) {
         return Err(Fault::form("multiplies along axes of different extents"));
     }
-    let to = dtype_of(draft, output)?;
+    let stated = dtype_of(draft, output)?;
+    let to = match stated.is_storage() {
+        true => stated.compute(),
+        false => stated,
+    };
     let common = draft.dtype(a);
     let fits = |dtype: DType| dtype == to || dtype.accumulate() == to;
     if common != draft.dtype(b) || !fits(common) {
@@ -145,7 +150,7 @@ fn product(
     } else {
         elements(draft, (a, &left), (b, &right), to)
     };
-    one(made)
+    one(super::ops::converted(draft, made?, stated))
 }
 
 fn dtype_of(draft: &Draft, ty: TypeId) -> Made<DType> {

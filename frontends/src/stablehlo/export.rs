@@ -299,9 +299,7 @@ static READERS: [(&OpDef, Say); 31] = [
         );
         Ok(())
     }),
-    (&fusion::CAST, |w, op, result| {
-        w.plain(op, result, "stablehlo.convert", "")
-    }),
+    (&fusion::CAST, cast),
     (&fusion::BITCAST, |w, op, result| {
         w.plain(op, result, "stablehlo.bitcast_convert", "")
     }),
@@ -509,6 +507,25 @@ impl Writer<'_> {
         self.emit(result, "stablehlo.reshape", &[&reduced], "");
         Ok(())
     }
+}
+
+/// A conversion; one to a type without infinity saturates, so that numbers are limited before.
+fn cast(w: &mut Writer<'_>, op: Op, result: &Tensor) -> Made<()> {
+    const GREATEST: f64 = 448.0;
+    let x = w.operand(op, 0)?;
+    if result.dtype != DType::F8E4M3FN || matches!(x.dtype, DType::I1 | DType::F8E4M3FN) {
+        return w.plain(op, result, "stablehlo.convert", "");
+    }
+    let own = match x.dtype.is_computed_float() {
+        true => x.dtype,
+        false => DType::F32,
+    };
+    let x = w.convert(x, own);
+    let [low, high] = [-GREATEST, GREATEST].map(|limit| w.number(limit, own));
+    let limited = w.inner(&x.shape, own);
+    w.emit(&limited, "stablehlo.clamp", &[&low, &x, &high], "");
+    w.emit(result, "stablehlo.convert", &[&limited], "");
+    Ok(())
 }
 
 fn constant(w: &mut Writer<'_>, op: Op, result: &Tensor) -> Made<()> {

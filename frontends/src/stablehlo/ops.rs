@@ -9,7 +9,7 @@ use super::ast::{Attr, Item};
 use super::op::Reading;
 use super::{Importer, dot, index, reduce, scatter, shape, sort};
 use crate::codes::UNSUPPORTED;
-use crate::program::{Fault, Made};
+use crate::program::{Draft, Fault, Made};
 
 /// Reads an op: its results.
 pub type Read = for<'s> fn(&mut Importer<'s>, &Reading<'s>) -> Made<Vec<Value>>;
@@ -307,7 +307,34 @@ fn output_dtype(im: &Importer<'_>, r: &Reading<'_>) -> Made<DType> {
 
 fn convert(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let to = output_dtype(im, r)?;
-    one(im.draft.cast(r.operand(0)?, to))
+    one(converted(&mut im.draft, r.operand(0)?, to))
+}
+
+/// Elements of another type, as `stablehlo.convert` gives them.
+pub fn converted(draft: &mut Draft, x: Value, to: DType) -> Made {
+    let x = match to {
+        DType::F8E4M3FN => without_overflow(draft, x)?,
+        _ => x,
+    };
+    draft.cast(x, to)
+}
+
+/// Numbers that `f8E4M3FN` has neighbours of, and NaN in place of all others, which a cast would bring to the greatest: as XLA has it.
+fn without_overflow(draft: &mut Draft, x: Value) -> Made {
+    /// Half-way between the greatest number and what would be the next.
+    const LAST: f64 = 464.0;
+    if draft.dtype(x) == DType::F8E4M3FN || draft.dtype(x) == DType::I1 {
+        return Ok(x);
+    }
+    let x = match draft.dtype(x).is_computed_float() {
+        true => x,
+        false => draft.cast(x, DType::F32)?,
+    };
+    let scalar = draft.ir.scalar(draft.dtype(x));
+    let (last, nan) = (draft.number(LAST, scalar)?, draft.number(f64::NAN, scalar)?);
+    let magnitude = draft.make(&fusion::ABS, &[x])?;
+    let near = draft.builder().compare("le", magnitude, last)?;
+    draft.make(&fusion::WHERE, &[near, x, nan])
 }
 
 fn bitcast(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
@@ -361,7 +388,8 @@ fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     }
     let direction = r.words().find_map(known).or_else(generic);
     let direction = direction.ok_or_else(|| Fault::form("has no direction"))?;
-    let (x, y) = (r.operand(0)?, r.operand(1)?);
+    let x = im.draft.computed(r.operand(0)?)?;
+    let y = im.draft.computed(r.operand(1)?)?;
     let predicate = direction.to_ascii_lowercase();
     Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
 }

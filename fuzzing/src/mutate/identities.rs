@@ -4,7 +4,7 @@
 use fuser_dialects::fusion;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::{Dim, Extent, TensorType};
-use fuser_ir::{AttrKind, DType, Value};
+use fuser_ir::{AttrKind, DType, Value, float};
 
 use super::rewire::Site;
 
@@ -68,7 +68,7 @@ impl Site<'_, '_> {
         let kind = match (dtype, dtype.is_float()) {
             (DType::I1, _) => AttrKind::Bool(number != 0),
             (_, true) => AttrKind::Float {
-                bits: (number as f64).to_bits(),
+                bits: float::nearest(dtype, number as f64),
                 ty,
             },
             (_, false) => AttrKind::Int {

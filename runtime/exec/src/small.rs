@@ -1,7 +1,7 @@
 //! Single floats of 8 bits as numbers, from and to their byte.
 //!
 //! Rounds once, to nearest even: what is too great becomes infinity in `f8E5M2` and the greatest number in `f8E4M3FN`. In `f8E8M0FNU`
-//! half-way between two powers of two gives the greater, and what is no positive number in its range gives NaN.
+//! half-way between two powers of two gives the greater, as does all between the two least, and what is no positive number in its range gives NaN.
 
 use fuser_artifact::DType;
 
@@ -42,9 +42,13 @@ pub fn from_f64(dtype: DType, value: f64) -> u8 {
     let (fraction_bits, bias, most) = format(dtype);
     let exponent = (value.abs().to_bits() >> 52) as i32 - 1023;
     if dtype == DType::F8E8M0FNU {
-        let half = (value.to_bits() >> 51 & 1) as i32;
+        let fraction = value.to_bits() << 12;
+        let up = match exponent + bias {
+            0 => fraction > 0,
+            _ => fraction >= 1 << 63,
+        };
         return match value > 0.0 {
-            true => (exponent + bias + half).clamp(0, 0xff) as u8,
+            true => (exponent + bias + i32::from(up)).clamp(0, 0xff) as u8,
             false => 0xff,
         };
     }
@@ -97,6 +101,8 @@ mod tests {
             (DType::F8E8M0FNU, 1.5, 0x80),
             (DType::F8E8M0FNU, 1.49, 0x7f),
             (DType::F8E8M0FNU, 1e-300, 0x00),
+            (DType::F8E8M0FNU, 2f64.powi(-127), 0x00),
+            (DType::F8E8M0FNU, 1.25 * 2f64.powi(-127), 0x01),
             (DType::F8E8M0FNU, 1e300, 0xff),
             (DType::F8E8M0FNU, f64::NAN, 0xff),
             (DType::F8E8M0FNU, 0.0, 0xff),

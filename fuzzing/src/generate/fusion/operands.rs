@@ -6,7 +6,7 @@
 use fuser_dialects::fusion;
 use fuser_ir::def::{DTypes, OpDef, Shape, TypeConstraint};
 use fuser_ir::types::{Dim, Extent};
-use fuser_ir::{AttrKind, DType};
+use fuser_ir::{AttrKind, DType, float};
 
 use super::facts;
 use super::maker::{Clause, Maker};
@@ -80,7 +80,7 @@ impl Maker<'_> {
         let kind = match (dtype, dtype.is_float()) {
             (DType::I1, _) => AttrKind::Bool(whole != 0),
             (_, true) => AttrKind::Float {
-                bits: (whole as f64 / if fraction { 2.0 } else { 1.0 }).to_bits(),
+                bits: float::nearest(dtype, whole as f64 / if fraction { 2.0 } else { 1.0 }),
                 ty: element,
             },
             (_, false) => AttrKind::Int {

@@ -109,7 +109,7 @@ impl Scope<'_, '_> {
         self.at(block).for_loop(spec, |b, args| {
             let number = b.cast(args[0], dtype)?;
             let value = match dtype {
-                DType::I1 => number,
+                _ if dtype == DType::I1 || dtype.is_storage() => number,
                 _ => b.add(number, first)?,
             };
             b.store(value, buffer.value, args[0])?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_dialects::kernel::build::KernelBuilder;
 use fuser_ir::def::OpError;
-use fuser_ir::{AttrKind, Block, Builder, DType, Ir, TypeKind, Value};
+use fuser_ir::{AttrKind, Block, Builder, DType, Ir, TypeKind, Value, float};
 
 use crate::Source;
 
@@ -179,7 +179,7 @@ impl<'a, 's> Scope<'a, 's> {
         let kind = match (dtype, dtype.is_float()) {
             (DType::I1, _) => AttrKind::Bool(number > 1),
             (_, true) => AttrKind::Float {
-                bits: (number as f64).to_bits(),
+                bits: float::nearest(dtype, number as f64),
                 ty,
             },
             (_, false) => AttrKind::Int {

@@ -64,11 +64,11 @@ fn rounded<'e, 'ctx>(
     rounded.or(bits.lshr(24).and(0x80)).zext_or_trunc(8)
 }
 
-/// The exponent, one more from half-way on to the next power of two, which for subnormal f32 are further apart in bits. What is no
-/// positive number, as a signed integer, is below 1 or above infinity.
+/// The exponent, one more from half-way on to the next power of two; in a subnormal f32 above 2^-127, whose bits are half-way to those of
+/// 2^-126. What is no positive number, as a signed integer, is below 1 or above infinity.
 fn e8m0fnu_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let bits = x.to_bits();
-    let half = bits.int(1 << 22).except(bits.lt(1 << 23), 1 << 21);
+    let half = bits.int(1 << 22) - bits.lt(1 << 23).zext_or_trunc(32);
     let exponent = (bits + half).lshr(23);
     let none = bits.le(0).or(x.is_nan());
     exponent.except(none, 0xff).zext_or_trunc(8)

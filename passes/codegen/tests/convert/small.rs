@@ -74,6 +74,8 @@ impl Small {
         let above = self.numbers.partition_point(|n| *n <= x);
         let below = above.saturating_sub(1);
         let middle = match self.numbers.get(above) {
+            // Between the two least powers of two there is no half-way.
+            _ if !self.signed && above == 1 => return u8::from(x > self.numbers[0]),
             Some(high) => (self.numbers[below] + high) / 2.0,
             None => return sign | below as u8,
         };

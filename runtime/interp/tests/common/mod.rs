@@ -145,6 +145,13 @@ pub fn tensor(dtype: DType, shape: &[usize], values: &[f64]) -> Tensor {
         DType::F32 => Data::F32(v.map(|x| *x as f32).collect()),
         DType::F16 => Data::F16(v.map(|x| f16::from_f64(*x)).collect()),
         DType::BF16 => Data::BF16(v.map(|x| bf16::from_f64(*x)).collect()),
+        DType::F8E4M3FN => {
+            Data::F8E4M3FN(v.map(|x| fuser_interp::F8E4M3FN::from_f64(*x)).collect())
+        }
+        DType::F8E5M2 => Data::F8E5M2(v.map(|x| fuser_interp::F8E5M2::from_f64(*x)).collect()),
+        DType::F8E8M0FNU => {
+            Data::F8E8M0FNU(v.map(|x| fuser_interp::F8E8M0FNU::from_f64(*x)).collect())
+        }
         DType::I64 | DType::Index => Data::I64(v.map(|x| *x as i64).collect()),
         DType::I32 => Data::I32(v.map(|x| *x as i32).collect()),
         DType::I8 => Data::I8(v.map(|x| *x as i8).collect()),

@@ -3,10 +3,11 @@
 
 Each line is one op on one list of operands: `op [clause] : type bits bits ... ; type bits ... => type bits ...`, bits in
 hexadecimal. Functions are computed by numpy in f64 and rounded to f32, then to the 16-bit type where it is one: the
-definition of the dialect. Integer results are computed with Python's unbounded integers.
+definition of the dialect. Integer results are computed with Python's unbounded integers. Needs NumPy and `ml_dtypes` (made with 0.6).
 """
 import math
 import operator
+import ml_dtypes
 import numpy as np
 
 FLOATS = ["f64", "f32", "f16", "bf16"]
@@ -263,7 +264,29 @@ def casts():
         line("cast", "i1", [(source, int_bits(source, x))], ("i1", [n != 0 for n in x]))
 
 
+def small_casts():
+    """All floats of 8 bits to f32; to them the f32 at which results change, the neighbours of those, and special ones."""
+    for name in ["f8E4M3FN", "f8E5M2", "f8E8M0FNU"]:
+        held = getattr(ml_dtypes, name.replace("f8", "float8_").lower())
+        every = np.arange(256, dtype=np.uint8)
+        wide = every.view(held).astype(np.float32)
+        line("cast", "f32", [(name, every)], ("f32", wide.view(np.uint32)))
+        numbers = np.unique(wide[np.isfinite(wide)]).astype(np.float64)
+        middles = ((numbers[1:] + numbers[:-1]) / 2).astype(np.float32)
+        ends = np.float32([464, 1e9, 61440, 2.0**-127, 2.0**-128, 2.0**-149, 1.5 * 2.0**127, 3.4e38, 0.0])
+        near = np.concatenate([numbers.astype(np.float32), middles, ends])
+        near = np.concatenate([f(near, np.float32(to)) for f, to in [(np.copysign, 1), (np.nextafter, np.inf), (np.nextafter, -np.inf)]])
+        x = np.concatenate([near, -near, np.float32([np.inf, -np.inf, np.nan])])
+        with np.errstate(all="ignore"):
+            small = x.astype(held)
+        if name == "f8E4M3FN":
+            # There it is NaN.
+            small = np.where(np.abs(x) > 464, np.copysign(np.float32(448), x), small.astype(np.float32)).astype(held)
+        line("cast", name, [("f32", x.view(np.uint32))], (name, small.view(np.uint8)))
+
+
 print("# Made by make.py; do not edit.")
 floats()
 ints()
 casts()
+small_casts()
