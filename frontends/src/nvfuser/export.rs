@@ -73,7 +73,11 @@ impl Writer<'_> {
         let mut tell = |op: Op, fault: Fault| {
             let name = ir.name(op).to_owned();
             let text = format!("`{name}`: {}", fault.message);
-            found.push(Diagnostic::error(fault.code, verify::op_place(ir, op), text).with_op(name));
+            let told = Diagnostic::error(fault.code, verify::op_place(ir, op), text).with_op(name);
+            found.push(match fault.help {
+                Some(help) => told.help(help),
+                None => told,
+            });
         };
         for value in ir.args(block) {
             if let Err(fault) = self.input(*value) {
