@@ -44,9 +44,9 @@ def manual():
 
 
 def all_types(entries):
-    """The element types that the manual names."""
+    """The element types that the manual names, and those that it names nowhere, as only ops of all types take them."""
     named = set(re.findall(r"\w+", " ".join(re.findall(r"a tensor[^|]* of ([^|]*)", " ".join(entries.values())))))
-    return [dtype for dtype in values.TYPES if dtype in named or dtype == "i1"]
+    return [dtype for dtype in values.TYPES if dtype in named or dtype in ("i1", *values.SMALL)]
 
 
 def element_types(entry, every):

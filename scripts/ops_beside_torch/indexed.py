@@ -6,7 +6,7 @@ import torch
 from .elementwise import converted
 from .reductions import ordered
 from .shapes import torch_move
-from .values import TYPES, Exact, Within, computes, is_float, narrow, unit, widen
+from .values import SMALL, TYPES, Exact, Within, computes, is_float, narrow, unit, widen
 
 
 def operand(d, least=1, most=3):
@@ -124,6 +124,8 @@ def put(d, dtype, dest, dim, index, updates, combine):
 
 
 def combined(d, dtype):
+    if dtype in SMALL:
+        return "set"
     return d.one(["set", "max", "min"] if dtype == "i1" else ["set", "add", "mul", "max", "min"])
 
 
