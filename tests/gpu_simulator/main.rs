@@ -371,8 +371,7 @@ fn transpositions_have_no_conflicts() {
 /// Axes that are permuted in no memory are walked as one.
 #[test]
 fn what_lies_as_it_lay_is_one_row() {
-    let text =
-        "task.program @f(%x: tensor<8x12x20x15xf32>) -> tensor<20x8x15x12xf32> {
+    let text = "task.program @f(%x: tensor<8x12x20x15xf32>) -> tensor<20x8x15x12xf32> {
   %t = fusion.permute %x dims [2, 0, 3, 1]
   %y = fusion.neg %t
   task.return %y
