@@ -16,7 +16,7 @@ const SPILLS: [(&str, u64); 5] = [
     ("fuser_attention_backward_s1_1", 56),
     ("fuser_attention_backward_s2_0", 24),
     ("fuser_jit_llama_block_backward_s1_0", 16),
-    ("fuser_jit_llama_block_backward_s10_0", 8),
+    ("fuser_jit_llama_block_backward_s10_0", 64),
     ("fuser_jit_gpt2_block_backward_s10_0", 8),
 ];
 

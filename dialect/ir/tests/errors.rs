@@ -39,7 +39,7 @@ t.fir:10:9: error: [FIR0106] `%e` is not defined here
     );
 }
 
-/// What is left out is dots on either side, and the mark stands below the place all the same, where characters have several bytes too.
+/// Dots stand on either side for what is left out, and the mark below the place all the same, where characters have several bytes too.
 #[test]
 fn of_a_long_line_the_part_around_the_place_is_shown() {
     let padding = "é".repeat(300);

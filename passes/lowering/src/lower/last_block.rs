@@ -268,7 +268,9 @@ impl SweepLowering<'_> {
         let plain = |(op, phase): &(Op, usize)| {
             *phase == 0 && self.axes.scanned(*op).is_none() && self.axes.window(*op).is_none()
         };
+        // A step of one index has no loop along the axis.
         let fits = axis + 1 == self.spec.loops.len()
+            && self.spec.loops[axis].tile > 1
             && !self.is_one_step(axis)
             && self.spec.loops.iter().enumerate().all(alone)
             && self.hoisted.is_empty()
