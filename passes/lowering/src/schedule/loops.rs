@@ -14,6 +14,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
 
 use fuser_target::Target;
+use rustc_hash::FxHashSet;
 
 use crate::spec::{LoopAxis, Role, product};
 
@@ -161,13 +162,23 @@ impl Draft<'_> {
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
     }
-    /// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. A
-    /// value that is in no memory has both or neither.
+    /// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. An
+    /// `inner` value, which the loops compute and no memory has, has both or neither.
     fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
+        let computed = self.ops.iter().copied();
+        let computed = computed.filter(|&op| self.axes.reduced(op).is_empty());
+        let mut inner: FxHashSet<Value> = computed
+            .flat_map(|op| self.ir.results(op).iter().copied())
+            .collect();
+        for value in &self.memory {
+            inner.remove(value);
+        }
         let mut groups: Vec<Vec<AxisId>> = Vec::new();
         for &(axis, role) in roles {
             match groups.last_mut() {
-                Some(group) if self.joins(group, axis) && role_of(roles, group[0]) == role => {
+                Some(group)
+                    if self.joins(group, axis, &inner) && role_of(roles, group[0]) == role =>
+                {
                     group.push(axis)
                 }
                 _ => groups.push(vec![axis]),
@@ -175,26 +186,18 @@ impl Draft<'_> {
         }
         groups
     }
-    fn joins(&self, group: &[AxisId], axis: AxisId) -> bool {
+    fn joins(&self, group: &[AxisId], axis: AxisId, inner: &FxHashSet<Value>) -> bool {
         let Some(&before) = group.last() else {
             return false;
         };
-        let sums = self
-            .ops
-            .iter()
-            .filter(|&&op| !self.axes.reduced(op).is_empty());
-        let sums: Vec<Value> = sums
-            .flat_map(|&op| self.ir.results(op).iter().copied())
-            .collect();
         let adjacent = |value: &Value| {
-            let ordered = self.memory.contains(value) || sums.contains(value);
             let stored: Vec<AxisId> = self.axes.stored(*value).collect();
             match (
                 stored.iter().position(|&a| a == before),
                 stored.iter().position(|&a| a == axis),
             ) {
                 (None, None) => true,
-                (Some(b), Some(a)) => a == b + 1 || !ordered,
+                (Some(b), Some(a)) => a == b + 1 || inner.contains(value),
                 _ => false,
             }
         };
