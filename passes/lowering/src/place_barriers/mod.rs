@@ -13,12 +13,18 @@
 //! ```
 //!
 //! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
-//! a vector loop and of the loop over its rest do not meet (`place`). Accesses inside one thread loop need no barrier, because
+//! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
+//! stores outside of thread loops. Accesses inside one thread loop need no barrier, because
 //! its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
-//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own. It is a forward
-//! analysis over the flattened function, repeated until the states that flow back along loops no longer grow.
+//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own.
+//!
+//! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
+//! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
+//! leave without work is dropped, those of the innermost loops first.
 
 mod place;
+mod sum;
+mod walk;
 
 use std::collections::BTreeSet;
 
@@ -28,19 +34,15 @@ use fuser_dialects::{kernel, task};
 use fuser_ir::types::{MemSpace, TypeKind};
 use fuser_ir::{Ir, NewOp, Op, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
-use rustc_hash::FxHashSet;
 
 use place::Places;
-
-/// Passes over the function before we give up and put a barrier before every access. Two or three do.
-const MAX_PASSES: usize = 64;
 
 /// `place-barriers`
 pub static PLACE_BARRIERS: PassDef = PassDef {
     name: "place-barriers",
     summary: "puts barriers where threads of a block must wait for each other",
     doc: "In each `kernel.func` of more than one thread: a `kernel.barrier` before every op that touches memory which another \
-          thread touched since the last one, where one of the two writes. Barriers that stand there stay, and count.",
+          thread touched since the last one, where one of the two writes, or before the loop that the op is in, if that does. Barriers that stand there stay, and count.",
     anchor: &["builtin.module"],
     statistics: &[StatDef {
         name: "barriers",
@@ -90,8 +92,8 @@ enum By {
     First,
     /// All, or one that is not known.
     Any,
-    /// The one that runs an iteration, at a place that follows from it.
-    Owner(place::Id),
+    /// The one that runs an iteration, at a place that follows from it; the loop that may have gone on since, and changes it.
+    Owner(place::Id, Option<Op>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,11 +112,21 @@ enum Event {
     /// Accesses behind a barrier that an op holds.
     Behind(State),
     Barrier,
-    LoopBegin,
-    LoopEnd(Op),
+    LoopBegin(Op),
+    LoopEnd,
     IfBegin,
     Else,
     IfEnd,
+}
+
+impl Event {
+    /// The op that a barrier may be put before.
+    fn op(&self) -> Option<Op> {
+        match self {
+            Event::Access(op, _) | Event::LoopBegin(op) => Some(*op),
+            _ => None,
+        }
+    }
 }
 
 /// The ops of `func` before which all threads must wait, in program order.
@@ -123,105 +135,9 @@ fn waits(ir: &Ir, func: Op, overlap: bool) -> Vec<Op> {
     if threads <= 1 {
         return Vec::new();
     }
-    let mut places = Places::new(ir);
+    let mut places = Places::new(ir, threads);
     let events = flatten(&mut places, func, threads, overlap);
-    let mut analysis = Analysis {
-        places,
-        waits: FxHashSet::default(),
-        carried: Vec::new(),
-    };
-    let settled = (0..MAX_PASSES).any(|_| !analysis.pass(&events));
-    let accesses = events.iter().filter_map(|event| match event {
-        Event::Access(op, _) => Some(*op),
-        _ => None,
-    });
-    accesses
-        .filter(|op| !settled || analysis.waits.contains(op))
-        .collect()
-}
-
-struct Analysis<'a> {
-    places: Places<'a>,
-    waits: FxHashSet<Op>,
-    /// For each loop, in order, what its body leaves behind for its next iteration.
-    carried: Vec<State>,
-}
-
-impl Analysis<'_> {
-    /// One walk; true if anything grew.
-    fn pass(&mut self, events: &[Event]) -> bool {
-        let (mut state, mut grew) = (State::new(), false);
-        let (mut loops, mut branches) = (Vec::new(), Vec::new());
-        let mut next_loop = 0;
-        for event in events {
-            match event {
-                Event::Barrier => state.clear(),
-                Event::Behind(accesses) => state.extend(accesses),
-                Event::Access(op, accesses) => {
-                    if self.conflict(&state, accesses) {
-                        grew |= self.waits.insert(*op);
-                    }
-                    if self.waits.contains(op) {
-                        state.clear();
-                    }
-                    state.extend(accesses);
-                }
-                Event::LoopBegin => {
-                    loops.push((next_loop, state.clone()));
-                    self.carried
-                        .resize(self.carried.len().max(next_loop + 1), State::new());
-                    state.extend(&self.carried[next_loop]);
-                    next_loop += 1;
-                }
-                Event::LoopEnd(op) => {
-                    if let Some((number, before)) = loops.pop() {
-                        grew |= self.carry(number, &state, *op);
-                        state.extend(&before);
-                    }
-                }
-                Event::IfBegin => branches.push((state.clone(), State::new())),
-                Event::Else => {
-                    if let Some((before, then)) = branches.last_mut() {
-                        *then = std::mem::replace(&mut state, before.clone());
-                    }
-                }
-                Event::IfEnd => {
-                    if let Some((_, then)) = branches.pop() {
-                        state.extend(&then);
-                    }
-                }
-            }
-        }
-        grew
-    }
-    /// True if one of `next` must wait for one of `before`.
-    fn conflict(&mut self, before: &State, next: &State) -> bool {
-        before.iter().any(|a| {
-            let alike = next.iter().filter(|b| a.memory == b.memory);
-            let mut alike = alike.filter(|b| a.writes || b.writes);
-            alike.any(|b| match (a.by, b.by) {
-                (By::First, By::First) => false,
-                (By::Owner(a), By::Owner(b)) => !self.places.apart(a, b),
-                _ => true,
-            })
-        })
-    }
-    /// Accesses that one iteration of a loop leaves to the next: places that differ between iterations have no one owner.
-    fn carry(&mut self, number: usize, state: &State, op: Op) -> bool {
-        let left = state.iter().map(|access| match access.by {
-            By::Owner(id) if self.places.changes(id, op) => Access {
-                by: By::Any,
-                ..*access
-            },
-            _ => *access,
-        });
-        let Some(carried) = self.carried.get_mut(number) else {
-            return false;
-        };
-        let before = carried.len();
-        carried.extend(left);
-        carried.len() != before
-    }
+    walk::waits(places, &events)
 }
 
 /// A step of the flattening that is yet to be done.
@@ -267,8 +183,8 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
             // A block runs one iteration, and a group.
             pending.push(first(op, 0));
         } else if ir.is(op, &kernel::FOR) && map == "seq" {
-            events.push(Event::LoopBegin);
-            pending.extend([Pending::Event(Event::LoopEnd(op)), first(op, 0)]);
+            events.push(Event::LoopBegin(op));
+            pending.extend([Pending::Event(Event::LoopEnd), first(op, 0)]);
         } else {
             access(places, op, threads, overlap, &mut events);
         }
@@ -280,6 +196,7 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
 fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: &mut Vec<Event>) {
     let ir = places.ir;
     let mut state = State::new();
+    let alone = places.is_single(op) && rounds::sharers(ir, op, threads) == threads;
     for inner in ir.walk(op) {
         let (memory, writes) = if ir.is(inner, &kernel::LOAD) || ir.is(inner, &kernel::LOAD_WITHIN)
         {
@@ -295,7 +212,8 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         let by = match inner == op {
             true if writes => By::First,
             true => By::Any,
-            false => By::Owner(places.add(op, inner)),
+            false if alone => By::First,
+            false => By::Owner(places.add(op, inner), None),
         };
         state.insert(Access { memory, writes, by });
     }

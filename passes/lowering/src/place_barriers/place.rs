@@ -1,49 +1,104 @@
 //! A place is what one iteration of a thread loop touches: an index that follows from the induction variable, and a width.
 //!
+//! Two places are apart, which is to say that no thread touches in one what another touches in the other, if they are computed
+//! alike in loops that are spread alike: then the same thread does. Or if the index tells the thread. In both of
+//!
 //! ```text
-//! kernel.for 0, %whole, 8 map "thread"  { ... kernel.store %v, %y, (%base + %i) : vector<8xf32> }   // %whole = %n - %n % 8
-//! kernel.for %whole, %n, 1 map "thread" { ... kernel.store %w, %y, (%base + %i) : f32 }
+//! kernel.for 0, %n, 4 map "thread" { ... kernel.store %v, %t, (%row * %n + %i) : vector<4xf32> }
+//! kernel.for 0, %n, 4 map "thread" { ... kernel.load %t, (%other * %n + %j) : vector<4xf32> }
 //! ```
 //!
-//! Two places are apart, which is to say that no thread touches in one what another touches in the other, if they are computed
-//! alike in loops that are spread alike (then the same thread does), or if one loop begins at the end of the other, the first
-//! one's range is a multiple of its step, and both are at one base plus the induction variable and no wider than the step.
-//! "No" is always a safe answer.
+//! an iteration touches a *cell* of 4 elements, and the cells of a row lie within `%n` elements, so that the remainder of an element by
+//! `%n` names the iteration, whatever the rows are. Cells of a loop that begins where the other one ends do not meet:
+//!
+//! ```text
+//! kernel.for 0, %whole, 4 map "thread"  { ... }   // %whole = %n - %n % 4
+//! kernel.for %whole, %n, 1 map "thread" { ... }
+//! ```
+//!
+//! In general the indices are `m * i + rest`: what two rests differ by is less than a cell of `m` times the step, or a multiple of something
+//! that all cells fit into. Loops around an access may have gone on since: what changes with them is another integer then. "No" is always a
+//! safe answer.
 
-use fuser_dialects::kernel;
+use fuser_dialects::kernel::{self, rounds};
 use fuser_ir::def::Computes;
 use fuser_ir::{Def, Ir, Op, Traits, TypeKind, Value};
 use rustc_hash::FxHashMap;
 
+use super::sum::{self, Product, Sum, Unknown};
+
 /// Pairs of values that the comparison of two index expressions looks at before it gives up.
 const MAX_PAIRS: usize = 64;
+
+/// The most limits of a bound that are looked at.
+const MAX_LIMITS: usize = 8;
 
 /// The number of a place; places that are computed alike have one number.
 pub type Id = u32;
 
 struct Place {
     thread_loop: Op,
+    /// The threads that share the loop.
+    sharers: i64,
     index: Value,
     width: i64,
     /// False where only some of the elements are touched.
     whole: bool,
+    /// What is known of the index and the bounds of the loop.
+    linear: Option<Linear>,
+}
+
+/// A place at a multiple of the induction variable and something else.
+#[derive(Clone)]
+struct Linear {
+    /// The multiple, at least 1.
+    times: i64,
+    rest: Sum,
+    lower: Sum,
+    upper: Sum,
+    step: i64,
+    /// True if the step divides the range.
+    whole: bool,
+    /// True if the first value is no less than 0, where there is one.
+    from_zero: bool,
+    /// Sums that the end is no greater than.
+    limits: Vec<Sum>,
+}
+
+impl Linear {
+    /// The sums that hold where this is compared to a place with other values of some unknowns.
+    fn elsewhere(&self, differs: impl Fn(Value) -> bool) -> Linear {
+        let limits = self.limits.iter().map(|sum| sum.elsewhere(&differs));
+        Linear {
+            rest: self.rest.elsewhere(&differs),
+            lower: self.lower.elsewhere(&differs),
+            upper: self.upper.elsewhere(&differs),
+            limits: limits.collect(),
+            ..*self
+        }
+    }
 }
 
 /// The places of a function.
 pub struct Places<'a> {
     /// The program.
     pub ir: &'a Ir,
+    threads: i64,
     all: Vec<Place>,
-    apart: FxHashMap<(Id, Id), bool>,
+    apart: FxHashMap<(Id, Option<Op>, Id), bool>,
+    /// One value of each set that is computed alike.
+    unknowns: Vec<Value>,
 }
 
 impl<'a> Places<'a> {
-    /// None yet.
-    pub fn new(ir: &'a Ir) -> Self {
+    /// None yet, in a block of `threads`.
+    pub fn new(ir: &'a Ir, threads: i64) -> Self {
         Places {
             ir,
+            threads,
             all: Vec::new(),
             apart: FxHashMap::default(),
+            unknowns: Vec::new(),
         }
     }
     /// The place that the load or store `op` inside of `thread_loop` touches.
@@ -58,28 +113,35 @@ impl<'a> Places<'a> {
             TypeKind::Vector { shape, .. } => shape.first().map_or(1, |&n| n as i64),
             _ => 1,
         };
-        let place = Place {
+        let mut place = Place {
             thread_loop,
+            sharers: rounds::sharers(ir, thread_loop, self.threads),
             index: ir.operand(op, 1 + usize::from(stores)),
             width,
             whole: !ir.is(op, &kernel::LOAD_WITHIN),
+            linear: None,
         };
         let known = self.all.iter().position(|known| {
             let ends = [known, &place].map(|place| ir.operand(place.thread_loop, 1));
             self.same(known, &place) && self.alike(ends[0], ends[1], [None; 2])
         });
-        let number = known.unwrap_or_else(|| {
+        let number = known.unwrap_or(self.all.len());
+        if known.is_none() {
+            place.linear = self.linear(&place);
             self.all.push(place);
-            self.all.len() - 1
-        });
+        }
         number as Id
     }
     /// True if what an iteration touches may differ from one iteration of the loop `op` around it to the next.
     pub fn changes(&self, id: Id, op: Op) -> bool {
         let place = &self.all[id as usize];
-        let own = self.induction(place.thread_loop);
         let header = self.ir.operands(place.thread_loop).take(3);
-        let mut pending: Vec<Value> = header.chain([place.index]).collect();
+        let own = self.induction(place.thread_loop);
+        self.differs(header.chain([place.index]).collect(), op, own)
+    }
+    /// True if one of `values` may differ from one iteration of the loop `op` to the next, but for `own`.
+    fn differs(&self, values: Vec<Value>, op: Op, own: Option<Value>) -> bool {
+        let mut pending = values;
         for _ in 0..MAX_PAIRS {
             let Some(value) = pending.pop() else {
                 return false;
@@ -91,7 +153,7 @@ impl<'a> Places<'a> {
                 Def::Result(..) => return true,
                 Def::Arg(block, _) => {
                     let around = self.ir.block_parent_op(block);
-                    if around.is_none_or(|a| a == op || self.ir.is_inside(a, op)) {
+                    if around.is_none_or(|around| self.ir.is_inside(around, op)) {
                         return true;
                     }
                 }
@@ -99,18 +161,18 @@ impl<'a> Places<'a> {
         }
         true
     }
-    /// True if no thread touches in one place what another one touches in the other.
-    pub fn apart(&mut self, a: Id, b: Id) -> bool {
-        if a == b {
+    /// True if no thread touches in one place what another one touches in the other. Since the first access the loop `over` may have gone
+    /// on to another iteration.
+    pub fn apart(&mut self, a: Id, over: Option<Op>, b: Id) -> bool {
+        if a == b && over.is_none() {
             return true;
         }
-        let pair = (a.min(b), a.max(b));
-        if let Some(&known) = self.apart.get(&pair) {
+        if let Some(&known) = self.apart.get(&(a, over, b)) {
             return known;
         }
         let [one, two] = [a, b].map(|id| &self.all[id as usize]);
-        let apart = self.same(one, two) || self.continues(one, two) || self.continues(two, one);
-        self.apart.insert(pair, apart);
+        let apart = over.is_none() && self.same(one, two) || self.is_told(one, over, two);
+        self.apart.insert((a, over, b), apart);
         apart
     }
     fn induction(&self, thread_loop: Op) -> Option<Value> {
@@ -125,6 +187,7 @@ impl<'a> Places<'a> {
         };
         let own = [a, b].map(|place| self.induction(place.thread_loop));
         a.width == b.width
+            && a.sharers == b.sharers
             && a.whole == b.whole
             && [0, 2].into_iter().all(header)
             && self.alike(a.index, b.index, own)
@@ -154,59 +217,129 @@ impl<'a> Places<'a> {
         }
         false
     }
-    /// True if the loop of `second` begins where that of `first` ends, and both touch one base plus the induction variable.
-    fn continues(&self, first: &Place, second: &Place) -> bool {
+    /// The place as a multiple of the induction variable and something else.
+    fn linear(&mut self, place: &Place) -> Option<Linear> {
         let ir = self.ir;
-        let end = ir.operand(first.thread_loop, 1);
-        let begin = ir.operand(second.thread_loop, 0);
-        if !self.alike(end, begin, [None; 2]) || !self.is_whole(first.thread_loop) {
-            return false;
+        let [lower, upper, step] = [0, 1, 2].map(|n| ir.operand(place.thread_loop, n));
+        let own = self.induction(place.thread_loop)?;
+        let step = self.constant(step).filter(|&step| step > 0)?;
+        let mut rest = self.sum(place.index)?;
+        let induction = Unknown {
+            value: own,
+            other: false,
+        };
+        let times = rest.0.remove(&vec![induction]).filter(|&n| n > 0)?;
+        let from_zero = match self.constant(lower) {
+            Some(lower) => lower >= 0,
+            None => self.rounded_down(lower) == Some(upper),
+        };
+        let mut limits = Vec::new();
+        let mut pending = vec![upper];
+        while let Some(bound) = pending.pop().filter(|_| limits.len() < MAX_LIMITS) {
+            limits.extend(self.sum(bound));
+            pending.extend(self.rounded_down(bound));
+            pending.extend(self.operands_of(bound, Computes::Min).into_iter().flatten());
         }
-        let (Some(a), Some(b)) = (self.base(first), self.base(second)) else {
+        Some(Linear {
+            times,
+            rest,
+            lower: self.sum(lower)?,
+            upper: self.sum(upper)?,
+            step,
+            whole: self.is_whole(place.thread_loop),
+            from_zero,
+            limits,
+        })
+    }
+    fn sum(&mut self, value: Value) -> Option<Sum> {
+        let ir = self.ir;
+        let mut unknowns = std::mem::take(&mut self.unknowns);
+        let sum = Sum::of(ir, value, &mut |value| {
+            let mut known = unknowns.iter().copied();
+            let known = known.find(|&known| self.alike(known, value, [None; 2]));
+            known.unwrap_or_else(|| {
+                unknowns.push(value);
+                value
+            })
+        });
+        self.unknowns = unknowns;
+        sum
+    }
+    /// True if an element tells the thread that touches it, in both places the same, or if they have no element in common.
+    fn is_told(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {
+        let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
             return false;
         };
-        a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| self.alike(*a, *b, [None; 2]))
+        if a.times != b.times || !one.whole || !two.whole {
+            return false;
+        }
+        let loops = [Some(one.thread_loop), Some(two.thread_loop), over];
+        let loops = loops.into_iter().flatten();
+        let b = b.elsewhere(|value| loops.clone().any(|op| self.differs(vec![value], op, None)));
+        let spread_alike = one.sharers == two.sharers && a.lower == b.lower && a.step == b.step;
+        let follows = |a: &Linear, b: &Linear| a.whole && a.upper == b.lower;
+        let Some((window, [one_reaches, two_reaches])) = self.rests(&a.rest, &b.rest, a.times)
+        else {
+            return false;
+        };
+        let in_cells = |place: &Place, linear: &Linear, reaches: i64| {
+            let cell = linear.times.checked_mul(linear.step);
+            let end = reaches.checked_add(place.width);
+            end.zip(cell).is_some_and(|(end, cell)| end <= cell)
+        };
+        (spread_alike || follows(a, &b) || follows(&b, a))
+            && in_cells(one, a, one_reaches)
+            && in_cells(two, &b, two_reaches)
+            && window.is_none_or(|window| fit(a, &b, &window))
     }
-    /// The values added to the induction variable; `None` where the place is something else, or wider than the step.
-    fn base(&self, place: &Place) -> Option<Vec<Value>> {
-        let step = self.constant(self.ir.operand(place.thread_loop, 2))?;
-        let own = self.induction(place.thread_loop)?;
-        if !place.whole || place.width > step {
+    /// How two rests differ: by a multiple of the product, by which they may as well be alike where there is none, and by what each side then
+    /// has at most. Terms below `times` multiples count as the latter, as far as they have bounds.
+    fn rests(&self, a: &Sum, b: &Sum, times: i64) -> Option<(Option<(Product, i64)>, [i64; 2])> {
+        let mut difference = a.plus(b, -1)?;
+        let constant = difference.take_constant();
+        let mut reaches = [constant.max(0), constant.checked_neg()?.max(0)];
+        let mut multiples = Vec::new();
+        for (product, &factor) in &difference.0 {
+            let bounded = match product[..] {
+                [unknown] if factor.checked_abs()? < times => self.most(unknown.value),
+                _ => None,
+            };
+            match bounded {
+                Some(most) => {
+                    let side = &mut reaches[usize::from(factor < 0)];
+                    *side = side.checked_add(most.checked_mul(factor.abs())?)?;
+                }
+                None => multiples.push((product, factor)),
+            }
+        }
+        let window = match multiples.is_empty() {
+            true => None,
+            false => Some(sum::common(&multiples)?),
+        };
+        Some((window, reaches))
+    }
+    /// The greatest value of the induction variable of a loop from 0 or more up to a constant.
+    fn most(&self, value: Value) -> Option<i64> {
+        let Def::Arg(block, 0) = self.ir.value_def(value) else {
             return None;
-        }
-        let (mut terms, mut pending) = (Vec::new(), vec![place.index]);
-        for _ in 0..MAX_PAIRS {
-            let Some(value) = pending.pop() else {
-                let counted = terms.iter().filter(|&&t| t == own).count();
-                terms.retain(|&t| t != own);
-                let free = terms.iter().all(|&t| !self.uses(t, own));
-                return (counted == 1 && free).then_some(terms);
-            };
-            match self.ir.made_as(value, Computes::Add) {
-                Some(sum) => pending.extend(self.ir.operands(sum)),
-                None => terms.push(value),
-            }
-        }
-        None
+        };
+        let by = self.ir.block_parent_op(block);
+        let by = by.filter(|&by| self.ir.is(by, &kernel::FOR))?;
+        let [lower, upper] = [0, 1].map(|n| self.constant(self.ir.operand(by, n)));
+        lower.filter(|&lower| lower >= 0)?;
+        upper?.checked_sub(1).filter(|&most| most >= 0)
     }
-    /// True if `value` may be computed from `from`.
-    fn uses(&self, value: Value, from: Value) -> bool {
-        let mut pending = vec![value];
-        for _ in 0..MAX_PAIRS {
-            let Some(value) = pending.pop() else {
-                return false;
-            };
-            if value == from {
-                return true;
-            }
-            pending.extend(
-                self.ir
-                    .def_op(value)
-                    .into_iter()
-                    .flat_map(|op| self.ir.operands(op)),
-            );
+    /// True if a loop has at most one iteration.
+    pub fn is_single(&self, thread_loop: Op) -> bool {
+        if !self.ir.is(thread_loop, &kernel::FOR) {
+            return false;
         }
-        true
+        let header = [0, 1, 2].map(|n| self.constant(self.ir.operand(thread_loop, n)));
+        let [Some(lower), Some(upper), Some(step)] = header else {
+            return false;
+        };
+        let length = upper.checked_sub(lower);
+        length.is_some_and(|length| length <= step)
     }
     /// True if the step of a loop divides its range, as far as its bounds tell.
     fn is_whole(&self, thread_loop: Op) -> bool {
@@ -228,6 +361,12 @@ impl<'a> Places<'a> {
         let from_lower = self.operands_of(length, Computes::Sub) == Some([n, lower]);
         Some((from_zero || from_lower) && self.constant(by) == Some(step))
     }
+    /// The `n` of a value that is `n - n % k`.
+    fn rounded_down(&self, value: Value) -> Option<Value> {
+        let [n, rest] = self.operands_of(value, Computes::Sub)?;
+        let [length, by] = self.operands_of(rest, Computes::Rem)?;
+        (length == n && self.constant(by)? > 0).then_some(n)
+    }
     fn operands_of(&self, value: Value, what: Computes) -> Option<[Value; 2]> {
         let op = self.ir.made_as(value, what)?;
         let operands: Vec<Value> = self.ir.operands(op).collect();
@@ -237,6 +376,25 @@ impl<'a> Places<'a> {
         let op = self.ir.made_as(value, Computes::Constant)?;
         self.ir.int_of(op, "value")
     }
+}
+
+/// True if the cells of both lie within one window that divides every multiple of `product` with its factor, from 0 on.
+fn fit(a: &Linear, b: &Linear, (product, factor): &(Product, i64)) -> bool {
+    let limits = |linear: &Linear| {
+        let known = linear.limits.iter().filter_map(Sum::product);
+        let whole = |(unknowns, most): (Product, i64)| {
+            // The last cell of a loop whose step does not divide its range reaches beyond the end.
+            let beyond = if linear.whole { 0 } else { linear.step - 1 };
+            // A product may be less than 0, if what it stands for is: then the loop has no iterations.
+            let known = (linear.whole && most >= 0) || unknowns.is_empty();
+            let most = most.checked_add(beyond)?.checked_mul(linear.times)?;
+            let fits = known && most <= *factor && sum::divides(&unknowns, product);
+            fits.then_some(unknowns)
+        };
+        known.filter_map(whole).collect::<Vec<_>>()
+    };
+    let (one, two) = (limits(a), limits(b));
+    a.from_zero && b.from_zero && one.iter().any(|limit| two.contains(limit))
 }
 
 /// True if a result follows from the operands alone.
