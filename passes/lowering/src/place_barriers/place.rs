@@ -44,7 +44,7 @@ struct Place {
     width: i64,
     /// False where only some of the elements are touched.
     whole: bool,
-    /// What is known of the index and the bounds of the loop.
+    /// The index and the bounds of the loop as sums, where they are such.
     linear: Option<Linear>,
 }
 
@@ -292,7 +292,7 @@ impl<'a> Places<'a> {
             && in_cells(two, &b, two_reaches)
             && window.is_none_or(|window| fit(a, &b, &window))
     }
-    /// How two rests differ: by a multiple of the product, by which they may as well be alike where there is none, and by what each side then
+    /// The difference of two rests: a multiple of a product, or of nothing where there is none, and what each side then
     /// has at most. Terms below `times` multiples count as the latter, as far as they have bounds.
     fn rests(&self, a: &Sum, b: &Sum, times: i64) -> Option<(Option<(Product, i64)>, [i64; 2])> {
         let mut difference = a.plus(b, -1)?;

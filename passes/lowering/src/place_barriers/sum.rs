@@ -123,7 +123,7 @@ impl Sum {
     }
 }
 
-/// What divides all of some products: a factor, and the unknowns that all of them have.
+/// The greatest product that divides all of some: a factor, and the unknowns that all of them have.
 pub fn common(products: &[(&Product, i64)]) -> Option<(Product, i64)> {
     let (first, rest) = products.split_first()?;
     let mut shared = first.0.clone();

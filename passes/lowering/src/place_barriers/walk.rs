@@ -42,7 +42,7 @@ struct Analysis<'a> {
 struct Open {
     op: Op,
     number: usize,
-    /// What was there before it.
+    /// The accesses before it.
     before: Levels,
 }
 
