@@ -33,6 +33,9 @@ const MAX_PAIRS: usize = 64;
 /// The most limits of a bound that are looked at.
 const MAX_LIMITS: usize = 8;
 
+/// What places differ by a multiple of: a product, so many times.
+type Window = (Product, i64);
+
 /// The number of a place; places that are computed alike have one number.
 pub type Id = u32;
 
@@ -294,7 +297,7 @@ impl<'a> Places<'a> {
     }
     /// The difference of two rests: a multiple of a product, or of nothing where there is none, and what each side then
     /// has at most. Terms below `times` multiples count as the latter, as far as they have bounds.
-    fn rests(&self, a: &Sum, b: &Sum, times: i64) -> Option<(Option<(Product, i64)>, [i64; 2])> {
+    fn rests(&self, a: &Sum, b: &Sum, times: i64) -> Option<(Option<Window>, [i64; 2])> {
         let mut difference = a.plus(b, -1)?;
         let constant = difference.take_constant();
         let mut reaches = [constant.max(0), constant.checked_neg()?.max(0)];
