@@ -33,7 +33,7 @@ const MAX_PAIRS: usize = 64;
 /// The most limits of a bound that are looked at.
 const MAX_LIMITS: usize = 8;
 
-/// What places differ by a multiple of: a product, so many times.
+/// A product, so many times, of which two indices differ by a multiple.
 type Window = (Product, i64);
 
 /// The number of a place; places that are computed alike have one number.
