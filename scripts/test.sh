@@ -45,6 +45,13 @@ SLOW=(
   code_for_gpus_is_assembled
   examples_are_assembled_without_spills
   rows_of_named_lengths_stay_in_registers
+  a_full_sum_of_a_named_length_is_put_together_once
+  short_rows_share_a_block
+  sums_have_a_block_for_each_multiprocessor
+  sums_over_other_axes_share_a_launch
+  transpositions_have_no_conflicts
+  every_16_bit_float_narrows
+  every_f32_narrows
   stablehlo_of_jax_gives_the_results_of_jax
   chains_of_casts_keep_their_meaning
   values_of_one_number_are_equal
