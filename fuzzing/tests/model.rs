@@ -328,6 +328,31 @@ fn no_walk_is_longer_than_what_it_is_for() {
     assert!(tallies[0].segments >= 3 && tallies[1].segments > 200);
 }
 
+/// Programs of `model/programs`, found among random ones, of which plans or reports were wrong; their first lines have the extents.
+#[test]
+fn what_was_not_as_planned_is() {
+    let (mut all, mut segments) = (Vec::new(), 0);
+    for target in TARGETS {
+        let mut tally = Tally::default();
+        for path in files("fuzzing/tests/model/programs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let first = text.lines().next().unwrap().trim_start_matches("// ");
+            let extents = first.split(',').map(|extent| {
+                let (name, length) = extent.split_once('=').unwrap();
+                (name.to_owned(), length.parse().unwrap())
+            });
+            let mut ir = Ir::new(fuser_dialects::registry());
+            let module = fuser_ir::parse::parse_str(&mut ir, &text).module.unwrap();
+            let name = path.display().to_string();
+            tally.check(&name, &ir, module, &extents.collect(), target);
+        }
+        segments += tally.segments;
+        all.extend(wrong(target, "programs that were not as planned", &tally));
+    }
+    assert_eq!(all, Vec::<String>::new());
+    assert!(segments >= 36, "{segments}");
+}
+
 fn random_programs_are_planned(count: u64, segments: usize, differ: [usize; 2]) {
     let mut all = Vec::new();
     for target in TARGETS {
