@@ -42,9 +42,8 @@ const NAMED: u64 = 96;
 
 /// The figures of 2,000 random programs that may differ, on a CPU and on a GPU; they may only become fewer.
 ///
-/// Known of them: of a scan with a lambda the plan counts all results where one is kept, and what lowering need not hand on (seeds 732, 909,
-/// 1887); each `fusion.last` of one tile keeps a copy of its own (214); two reductions of one axis in one tile (621).
-const DIFFER: [usize; 2] = [5, 4];
+/// Known of them: two programs that have nothing but `fusion.iota` in common are one kernel, whose reductions cannot be scheduled (seed 621).
+const DIFFER: [usize; 2] = [0, 1];
 
 /// The most loops that run through an element of an operand or a result of an op: of an operand, where it is staged, that and the op's
 /// own walk; of a sum, where it starts, where its parts are stored, and where they are combined.
@@ -350,7 +349,7 @@ fn what_was_not_as_planned_is() {
         all.extend(wrong(target, "programs that were not as planned", &tally));
     }
     assert_eq!(all, Vec::<String>::new());
-    assert!(segments >= 36, "{segments}");
+    assert!(segments >= 45, "{segments}");
 }
 
 fn random_programs_are_planned(count: u64, segments: usize, differ: [usize; 2]) {

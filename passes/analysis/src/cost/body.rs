@@ -54,8 +54,8 @@ pub(super) struct Node {
     pub space: Mask,
     /// Axes on which its stored results differ.
     pub stored: Mask,
-    /// The same axes, outermost first.
-    pub order: SmallVec<[usize; 4]>,
+    /// Its results in memory.
+    pub results: SmallVec<[Stored; 1]>,
     /// Axes that it reduces; 0 for what is no reduction.
     pub reduced: Mask,
     /// The axis that it walks in order; 0 for what is no scan.
@@ -64,6 +64,8 @@ pub(super) struct Node {
     pub bytes: u64,
     /// Bytes of one stored element of all its results.
     pub element: u64,
+    /// Bytes of one stored element of those results that ops of the group read.
+    pub inside: u64,
     /// Bytes of those results that are used outside.
     pub output_bytes: u64,
     /// True if an op outside uses a result.
@@ -103,7 +105,21 @@ pub(super) struct Node {
     pub elsewhere: Vec<(u32, Mask)>,
 }
 
+/// A result as it lies in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    /// The axes on which it differs, outermost first.
+    pub order: SmallVec<[usize; 4]>,
+    pub bytes: u64,
+    /// Bytes of one stored element.
+    pub element: u64,
+}
+
 impl Node {
+    /// Axes on which its first result differs, outermost first.
+    pub fn order(&self) -> &[usize] {
+        self.results.first().map_or(&[], |first| &first.order)
+    }
     /// True if it is computed for windows only, and at no place of the walk.
     pub fn is_unwalked(&self) -> bool {
         self.touches.is_some() && self.element == 0 && self.space == 0
@@ -212,6 +228,12 @@ impl Body {
         if ops.iter().any(|&op| axes.window(op).is_some()) {
             self.bindings = Some(bindings.clone());
         }
+        let read: FxHashSet<Value> = ops.iter().flat_map(|&op| ir.operands(op)).collect();
+        let as_stored = |&result: &Value| Stored {
+            order: order(axes, result),
+            bytes: bindings.bytes(ir, result),
+            element: element_bytes(ir, result),
+        };
         for &op in ops {
             let results = ir.results(op);
             let stored = results.iter().fold(0, |m, &r| m | mask(axes.stored(r)));
@@ -230,11 +252,12 @@ impl Body {
                     sources: around.clone(),
                     space: 0,
                     stored: 0,
-                    order: SmallVec::new(),
+                    results: SmallVec::new(),
                     reduced: 0,
                     scanned: 0,
                     bytes: 0,
                     element: 0,
+                    inside: 0,
                     accumulating: 0,
                     accumulator: None,
                     lane: 0,
@@ -280,9 +303,7 @@ impl Body {
                 sources: own_sources,
                 space: stored | reduced,
                 stored,
-                order: results
-                    .first()
-                    .map_or_else(SmallVec::new, |&r| order(axes, r)),
+                results: results.iter().map(as_stored).collect(),
                 reduced,
                 scanned: mask(axes.scanned(op).into_iter()),
                 bytes: sum_bytes(&mut results.iter().copied()),
@@ -290,6 +311,9 @@ impl Body {
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
+                inside: (results.iter().filter(|&r| read.contains(r)))
+                    .map(|&r| element_bytes(ir, r))
+                    .sum(),
                 accumulating: results.iter().map(|&r| accumulating_bytes(ir, op, r)).sum(),
                 accumulator: results.first().and_then(|&r| accumulator(ir, op, r)),
                 lane: results.iter().map(|&r| lane(ir, r)).max().unwrap_or(0),

@@ -216,7 +216,7 @@ impl Nest {
     /// The loops that a block's share of a sum over the grid has, as its elements lie.
     fn dims(&self, sum: &Node) -> Vec<usize> {
         let mut dims: Vec<usize> = Vec::new();
-        for axis in &sum.order {
+        for axis in sum.order() {
             let number = self.axes.iter().position(|axes| axes >> axis & 1 == 1);
             let inner = |n: &usize| {
                 let own = &self.blocks.loops[*n];
@@ -254,10 +254,16 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role
     let in_memory = |n: &u32| draft.stores.contains(n) || draft.keeps.contains(n);
     let made = draft.body.iter().map(|n| {
         let node = &body.nodes[*n as usize];
-        (&node.order, node.reduced != 0 || in_memory(n))
+        (node.order(), node.reduced != 0 || in_memory(n))
     });
-    let inputs = draft.loads.iter().map(|&l| &body.inputs[l as usize].order);
-    let fetched = draft.fetches.iter().map(|&n| &body.nodes[n as usize].order);
+    let inputs = draft
+        .loads
+        .iter()
+        .map(|&l| &body.inputs[l as usize].order[..]);
+    let fetched = draft
+        .fetches
+        .iter()
+        .map(|&n| body.nodes[n as usize].order());
     let lies = inputs.chain(fetched).map(|order| (order, true));
     let orders: Vec<_> = made.chain(lies).collect();
     let joins = |before: usize, axis: usize| {

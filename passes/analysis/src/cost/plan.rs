@@ -482,31 +482,45 @@ fn handed(body: &Body, draft: &Draft, late_fetches: &[u32]) -> u64 {
 }
 
 /// The inputs and the results of earlier sweeps that the body of a sweep loads: none where it has no step or all that it writes is known
-/// to be empty, and beside an axis without an index only what ops read that do not walk it.
+/// to be empty, and beside an axis without an index only what ops read that do not walk it, nor feed only such as do.
 fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
-    let node = |&n: &u32| &body.nodes[n as usize];
     if body.elements(draft.outer) == 0 || writes_nothing(body, draft) {
         return (Vec::new(), Vec::new());
     }
-    let whole = body.elements(draft.space) > 0;
-    let is_read = |source: Source| {
-        let mut users = draft.body.iter().map(node);
-        whole || users.any(|n| n.sources.contains(&source) && body.elements(n.space) > 0)
-    };
+    if body.elements(draft.space) > 0 {
+        return (draft.loads.clone(), draft.fetches.clone());
+    }
+    let written: FxHashSet<u32> = written(draft).collect();
+    let mut read: FxHashSet<Source> = FxHashSet::default();
+    for &n in draft.body.iter().rev() {
+        let node = &body.nodes[n as usize];
+        let ends = written.contains(&n) || node.reduced != 0;
+        if body.elements(node.space) > 0 && (ends || read.contains(&Source::Node(n))) {
+            read.extend(&node.sources);
+        }
+    }
     let loads = draft.loads.iter().copied();
     let fetches = draft.fetches.iter().copied();
     (
-        loads.filter(|&i| is_read(Source::Input(i))).collect(),
-        fetches.filter(|&n| is_read(Source::Node(n))).collect(),
+        loads
+            .filter(|&i| read.contains(&Source::Input(i)))
+            .collect(),
+        fetches
+            .filter(|&n| read.contains(&Source::Node(n)))
+            .collect(),
     )
+}
+
+/// What a sweep writes to memory or adds up.
+fn written(draft: &Draft) -> impl Iterator<Item = u32> + '_ {
+    let lists = [&draft.stores, &draft.keeps, &draft.accumulators];
+    lists.into_iter().flatten().copied()
 }
 
 /// True if all that a sweep writes is known to be empty.
 fn writes_nothing(body: &Body, draft: &Draft) -> bool {
-    let lists = [&draft.stores, &draft.keeps, &draft.accumulators];
-    let mut written = lists.into_iter().flatten();
     let known = |n: &Node| body.elements(n.stored & !body.named);
-    written.all(|&n| known(&body.nodes[n as usize]) == 0)
+    written(draft).all(|n| known(&body.nodes[n as usize]) == 0)
 }
 
 /// Bytes of the inputs `loads` that a walk of `ops` loads: all of each, or where only windows read it, no more than they touch.

@@ -130,7 +130,7 @@ impl<'a> Step<'a> {
             }
             Source::Node(n) => {
                 let node = &self.body.nodes[n as usize];
-                (node.element, node.stored)
+                (node.inside, node.stored)
             }
         };
         element.saturating_mul(self.tiles.elements(self.body, stored))
@@ -306,10 +306,10 @@ impl<'a> Step<'a> {
             let reduces = op.reduced != 0 && !self.draft.accumulators.contains(&node);
             let staged = self.tiles.stages_window(self.body, node);
             if inner != 0 && (reduces || span.is_some() || staged) {
-                let element = if reduces {
-                    self.reduced_element(op)
-                } else {
-                    op.element
+                let element = match (reduces, staged) {
+                    (true, _) => self.reduced_element(op),
+                    (false, true) => op.element,
+                    (false, false) => op.inside,
                 };
                 ask(
                     phase,
@@ -324,11 +324,11 @@ impl<'a> Step<'a> {
             let (order, stored, element) = match source {
                 Source::Input(i) => {
                     let input = &self.body.inputs[i as usize];
-                    (&input.order, input.stored, input.element)
+                    (&input.order[..], input.stored, input.element)
                 }
                 Source::Node(n) if !self.phases.contains_key(&n) => {
                     let node = &self.body.nodes[n as usize];
-                    (&node.order, node.stored, node.element)
+                    (node.order(), node.stored, node.element)
                 }
                 Source::Node(_) => continue,
             };

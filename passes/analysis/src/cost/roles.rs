@@ -186,9 +186,9 @@ fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
     // What only windows read has no axes of the walk.
     let loads = loads.filter(|i| i.stored != 0);
-    let loads = loads.map(|i| (i.bytes, i.stored, &i.order));
+    let loads = loads.map(|i| (i.bytes, i.stored, &i.order[..]));
     let ops = draft.body.iter().map(|&n| &body.nodes[n as usize]);
-    let ops = ops.map(|n| (n.bytes, n.stored, &n.order));
+    let ops = ops.map(|n| (n.bytes, n.stored, n.order()));
     let largest = loads
         .chain(ops)
         .reduce(|a, b| if b.0 > a.0 { b } else { a });

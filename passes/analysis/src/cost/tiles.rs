@@ -189,7 +189,7 @@ impl Tiles {
     pub fn stages_window(&self, body: &Body, index: u32) -> bool {
         let node = &body.nodes[index as usize];
         let near = node.crossed.iter().filter(|c| Some(c.0) == self.lanes);
-        let mut order: Vec<usize> = node.order.to_vec();
+        let mut order: Vec<usize> = node.order().to_vec();
         near.map(|c| c.1).any(|last| {
             order.retain(|&a| a != last);
             order.push(last);
@@ -219,12 +219,12 @@ fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'
     written.dedup();
     let made = |n: u32| {
         let node = &body.nodes[n as usize];
-        Memory {
-            order: &node.order,
+        node.results.iter().rev().map(|result| Memory {
+            order: &result.order,
             stored: node.stored,
-            bytes: node.bytes,
-            element: node.element,
-        }
+            bytes: result.bytes,
+            element: result.element,
+        })
     };
     let loads = draft.loads.iter().rev().map(|&l| {
         let input = &body.inputs[l as usize];
@@ -239,8 +239,10 @@ fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let elsewhere: FxHashSet<u32> = nodes.flat_map(|n| &n.elsewhere).map(|e| e.0).collect();
     let fetches = draft.fetches.iter().rev().copied();
-    let fetches = fetches.filter(move |n| !elsewhere.contains(n)).map(made);
-    let written = written.into_iter().rev().map(made);
+    let fetches = fetches
+        .filter(move |n| !elsewhere.contains(n))
+        .flat_map(made);
+    let written = written.into_iter().rev().flat_map(made);
     // What only windows read may have axes of another walk.
     let own = |m: &Memory<'_>| m.stored & !draft.space == 0;
     written.chain(loads).chain(fetches).filter(own)
@@ -263,7 +265,7 @@ fn most_contiguous(body: &Body, draft: &Draft, except: Mask) -> Option<usize> {
     };
     let windows = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let windows = windows.filter(|n| n.contiguous);
-    let windows = windows.map(|n| (last(&n.order), n.bytes));
+    let windows = windows.map(|n| (last(n.order()), n.bytes));
     let plain = memory(body, draft).map(|m| (last(m.order), m.bytes));
     let mut weights: Vec<(usize, u64)> = Vec::new();
     for (axis, bytes) in plain.chain(windows) {

@@ -12,6 +12,7 @@
 //! Never reassociates, never moves an op across a boundary of a task. Rewrites are bounded; on overflow the busiest patterns
 //! are named.
 
+mod lambdas;
 mod patterns;
 
 pub use patterns::PATTERNS;

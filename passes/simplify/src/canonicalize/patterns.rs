@@ -8,7 +8,7 @@ use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Extent, Ir, Op, Value};
 
-use super::constant;
+use super::{constant, lambdas};
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
@@ -21,6 +21,8 @@ pub static PATTERNS: &[&Pattern] = &[
     &RESHAPE_OF_RESHAPE,
     &WHERE_SAME,
     &GATHER_OF_ONE,
+    &STEP_OF_ONE,
+    &lambdas::UNREAD_ACCUMULATOR,
 ];
 
 static CONSTANT_RIGHT: Pattern = Pattern {
@@ -86,6 +88,14 @@ static GATHER_OF_ONE: Pattern = Pattern {
     roots: &["fusion.take", "fusion.take_along"],
     benefit: 1,
     rewrite: gather_of_one,
+};
+
+static STEP_OF_ONE: Pattern = Pattern {
+    name: "step-of-one",
+    summary: "a slice that takes one element of an axis has the stride 1 there",
+    roots: &["fusion.slice"],
+    benefit: 1,
+    rewrite: step_of_one,
 };
 
 fn constant_right(rw: &mut Rewriter<'_>, op: Op) -> bool {
@@ -210,6 +220,31 @@ fn gather_of_one(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let zero = rw.ir().result(zero, 0);
     rw.set_operand(op, 1, zero);
     true
+}
+
+fn step_of_one(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let (Some(strides), Some(tensor)) = (
+        ir.i64s_of(op, "strides"),
+        ir.value_kind(ir.result(op, 0)).as_tensor(),
+    ) else {
+        return false;
+    };
+    let steps = strides.iter().zip(&tensor.dims);
+    let steps = steps.map(|(&stride, dim)| match dim.extent {
+        Extent::Static(0 | 1) => 1,
+        _ => stride,
+    });
+    let steps: Vec<i64> = steps.collect();
+    let (plain, same) = (steps.iter().all(|&step| step == 1), steps == strides);
+    if plain {
+        rw.ir_mut().remove_attr(op, "strides");
+        rw.touch(op);
+    } else if !same {
+        let steps = rw.ir_mut().i64_array_attr(&steps);
+        rw.set_attr(op, "strides", steps);
+    }
+    plain || !same
 }
 
 /// Replaces `op` by `value` if that has the very type of the result.
