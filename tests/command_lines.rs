@@ -161,7 +161,7 @@ fn any_command_line_ends_in_order() {
                 let flags = flags(tool);
                 assert!(flags.len() > 5, "{flags:?}");
                 // Numbers with which each tool ends in each way.
-                let mut random = Random::spread(number + 10);
+                let mut random = Random(number + 10);
                 let mut ends = [0; 3];
                 for _ in 0..LINES {
                     for (name, text) in [("good.fir", GOOD), ("bad.fir", BAD)] {

@@ -61,7 +61,7 @@ struct Writer {
 
 impl Writer {
     fn new(seed: u64) -> Self {
-        let mut random = Random::spread(seed);
+        let mut random = Random(seed);
         let mut values = Vec::new();
         for name in ["x", "z"] {
             let rank = 1 + random.below(3);

@@ -85,7 +85,7 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
     let runtime = session.runtime();
     let (mut in_place, mut copied) = (0, 0);
     for seed in 0..PROGRAMS {
-        let mut random = Random::spread(seed);
+        let mut random = Random(seed);
         let n = [1, 5, 17, 33][random.below(4)];
         let text = text(&mut random, n);
         let parsed = session.parse(0, "random.fir", &text);

@@ -4,7 +4,7 @@
 //! takes as few of them as its range needs, so that changing one byte changes one choice; after the last byte every choice
 //! is the first alternative, which generators make the one that ends.
 
-use fuser_runtime::SplitMix;
+use fuser_random::SplitMix;
 
 /// A sequence of choices.
 #[derive(Clone, Debug)]

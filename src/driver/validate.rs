@@ -12,7 +12,7 @@ use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare,
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
 use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
-use fuser_runtime::SplitMix;
+use fuser_random::SplitMix;
 
 use super::codes;
 use crate::tool::files;
@@ -250,7 +250,7 @@ impl Maker<'_> {
             DType::I32 => Data::I32((0..count).map(|_| small(&mut self.random) as i32).collect()),
             DType::I16 => Data::I16((0..count).map(|_| small(&mut self.random) as i16).collect()),
             DType::I8 => Data::I8((0..count).map(|_| small(&mut self.random) as i8).collect()),
-            DType::U64 => Data::U64((0..count).map(|_| self.random.below(9)).collect()),
+            DType::U64 => Data::U64((0..count).map(|_| self.random.below(9) as u64).collect()),
             DType::U32 => Data::U32((0..count).map(|_| self.random.below(9) as u32).collect()),
             DType::U16 => Data::U16((0..count).map(|_| self.random.below(9) as u16).collect()),
             DType::U8 => Data::U8((0..count).map(|_| self.random.below(9) as u8).collect()),

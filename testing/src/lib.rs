@@ -4,10 +4,15 @@
 //! Used by tests alone.
 #![forbid(unsafe_code)]
 
+mod programs;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+
+pub use fuser_random::SplitMix as Random;
+pub use programs::Squares;
 
 use fuser_dialects::fusion::maps;
 use fuser_ir::attr::AttrKind;
@@ -91,6 +96,15 @@ impl Default for Builder {
 }
 
 impl Builder {
+    /// The block of a program, with its ops but for what ends it.
+    pub fn of(text: &str) -> Self {
+        let (ir, module) = parsed(text);
+        let program = ir.children(module)[0];
+        let block = ir.body(program, 0).expect("a program has a body");
+        let mut ops: Vec<Op> = ir.block_ops(block).collect();
+        ops.pop();
+        Self { ir, block, ops }
+    }
     /// A type from text: `[B]x1024xb4xf32`, or `f32` for a scalar.
     pub fn ty(&mut self, text: &str) -> TypeId {
         let parts: Vec<&str> = text.split('x').collect();
@@ -188,37 +202,6 @@ pub fn parsed(source: &str) -> (Ir, Op) {
         .collect();
     let module = result.module.unwrap_or_else(|| panic!("{errors:?}"));
     (ir, module)
-}
-
-/// Random numbers, the same on every machine: a multiplicative congruence with Knuth's constants, of which the upper bits are given.
-pub struct Random(pub u64);
-
-impl Random {
-    /// Numbers that differ from the first one on between seeds that lie beside each other.
-    pub fn spread(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1))
-    }
-    fn step(&mut self) -> u64 {
-        let product = self.0.wrapping_mul(6364136223846793005);
-        self.0 = product.wrapping_add(1442695040888963407);
-        self.0
-    }
-    /// A number below `bound`; 0 for a bound of 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.step() >> 33) as usize % bound.max(1)
-    }
-    /// One of `list`, which is not empty.
-    pub fn one<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-    /// 64 bits.
-    pub fn bits(&mut self) -> u64 {
-        self.step() >> 32 << 32 | self.step() >> 32
-    }
-    /// A number of at least 0 and below 1.
-    pub fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 /// NVIDIA's assembler, if there is one that runs: the one that is named, as `$PTXAS` does, what the test set-up fetched, or one on the path.

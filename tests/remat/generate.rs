@@ -61,7 +61,7 @@ pub struct Program {
 impl Program {
     /// The program of a seed.
     pub fn random(seed: u64) -> Self {
-        let mut random = Random::spread(seed);
+        let mut random = Random(seed);
         let mut made = Making::new(&mut random);
         let ops = 2 + random.below(MAX_OPS - 1);
         let kernels = 2 + random.below(3);

@@ -261,7 +261,7 @@ fn interpreted(
 ) -> (Vec<Tensor>, Vec<Tensor>) {
     let program = program_of(ir, module);
     let body = ir.body(program, 0).expect("a body");
-    let mut random = Random::spread(seed ^ 0x5eed);
+    let mut random = Random(seed ^ 0x5eed);
     let inputs = inputs.unwrap_or_else(|| {
         let args = ir.args(body).iter();
         args.map(|&arg| tensor(ir, arg, &mut random)).collect()

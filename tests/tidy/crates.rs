@@ -15,14 +15,18 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
+    ("fuser-random", &[]),
     ("fuser-dialects", &["fuser-ir", "fuser-testing"]),
     ("fuser-frontends", &["fuser-ir", "fuser-dialects"]),
     ("fuser-pass", &["fuser-ir"]),
-    ("fuser-testing", &["fuser-ir", "fuser-dialects"]),
+    (
+        "fuser-testing",
+        &["fuser-ir", "fuser-dialects", "fuser-random"],
+    ),
     (
         "fuser-analysis",
         &[
@@ -72,8 +76,8 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "fuser-artifact",
         ],
     ),
-    ("fuser-runtime", &["fuser-artifact"]),
-    ("fuser-cuda-sim", &["fuser-target"]),
+    ("fuser-runtime", &["fuser-artifact", "fuser-random"]),
+    ("fuser-cuda-sim", &["fuser-random", "fuser-target"]),
     (
         "fuser-interp",
         &["fuser-ir", "fuser-dialects", "fuser-testing"],
@@ -89,6 +93,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "fuser-codegen",
             "fuser-compile",
             "fuser-artifact",
+            "fuser-random",
             "fuser-runtime",
             "fuser-interp",
             "fuser-frontends",
@@ -107,6 +112,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "fuser-codegen",
             "fuser-compile",
             "fuser-artifact",
+            "fuser-random",
             "fuser-runtime",
             "fuser-interp",
             "fuser-cuda-sim",

@@ -360,7 +360,7 @@ fn element(
 fn nodes_give_every_element_of_random_chains() {
     let (mut compared, mut resolved, mut computed, mut elsewhere) = (0, 0, 0, 0);
     for seed in 0..2400u64 {
-        let mut random = Random::spread(seed);
+        let mut random = Random(seed);
         let dims: Vec<usize> = (0..1 + random.below(3))
             .map(|_| 1 + random.below(5))
             .collect();

@@ -209,7 +209,7 @@ fn float_to_integer_saturates_and_takes_nan_to_zero() {
 fn integers_become_the_nearest_float() {
     let mut random = Random(11);
     let mut values: Vec<i64> = (0..60_000)
-        .map(|_| random.bits() as i64 >> (random.bits() % 64))
+        .map(|_| random.word() as i64 >> (random.word() % 64))
         .collect();
     values.extend([
         0,

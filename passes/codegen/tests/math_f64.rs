@@ -113,7 +113,7 @@ fn samples_f64(per_exponent: u64) -> Vec<f64> {
             let mantissa = match k {
                 0 => 0,
                 1 => (1 << 52) - 1,
-                _ => random.bits() >> 12,
+                _ => random.word() >> 12,
             };
             let magnitude = f64::from_bits(exponent << 52 | mantissa);
             values.extend([magnitude, -magnitude]);

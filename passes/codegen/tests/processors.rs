@@ -52,9 +52,9 @@ fn f64_functions_give_the_same_bits() {
     let mut random = Random(5);
     let mut values: Vec<f64> = samples_f32(1).into_iter().map(f64::from).collect();
     // Every exponent, and arguments near 1 and 100.
-    values.extend((0..6000).map(|_| f64::from_bits(random.bits())));
-    values.extend((0..3000).map(|_| (random.bits() as i64 as f64) / 2f64.powi(63)));
-    values.extend((0..3000).map(|_| (random.bits() as i64 as f64) / 2f64.powi(56)));
+    values.extend((0..6000).map(|_| f64::from_bits(random.word())));
+    values.extend((0..3000).map(|_| (random.word() as i64 as f64) / 2f64.powi(63)));
+    values.extend((0..3000).map(|_| (random.word() as i64 as f64) / 2f64.powi(56)));
     let others: Vec<f64> = values.iter().rev().copied().collect();
     for function in FUNCTIONS {
         same(function.name, |target| {

@@ -6,13 +6,13 @@
 //!
 //! A row is a set of options of the pass `segment`. `mean` is the geometric mean of the bytes that the program moves after
 //! `remat`, over those with all steps; then in how many programs it is more and less, and the worst; kernels, questions to the
-//! cost model and ops planned are sums. Programs are random ones of so many ops (see `program`), trees, layers, cuts and knots
+//! cost model and ops planned are sums. Programs are random ones of so many ops (see `SQUARES`), trees, layers, cuts and knots
 //! of 40 and 200 ops, and issue 2473.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::programs::{FAMILIES, KNOTS, program};
+use common::programs::{FAMILIES, KNOTS, SQUARES};
 use common::{report, run};
 use fuser_testing::Random;
 
@@ -37,7 +37,9 @@ const STEPS: [(&str, &str); 9] = [
 fn main() {
     let random = |ops: usize, count: u64| -> Vec<String> {
         let seeds = 0..count;
-        seeds.map(|seed| program(&mut Random(seed), ops)).collect()
+        seeds
+            .map(|seed| SQUARES.text(&mut Random(seed), ops))
+            .collect()
     };
     let families = FAMILIES.into_iter().chain(KNOTS);
     // What has named extents has no bytes to compare.

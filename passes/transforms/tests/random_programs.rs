@@ -1,7 +1,7 @@
 //! Properties that hold for any program, tested on random ones: with patterns that a frontend drew, and between plan
 //! and drawing.
 
-use crate::common::programs::program;
+use crate::common::programs::SQUARES;
 use crate::common::{parsed, report, run};
 use fuser_dialects::task::outline::outline;
 use fuser_dialects::task::{PATTERN, SEGMENT, SWEEP, YIELD};
@@ -48,7 +48,7 @@ fn labels_cost_nothing_in_the_end() {
     for (ops, programs) in [(12, 60), (40, 25), (90, 10)] {
         for seed in 0..programs {
             let mut random = Random(seed);
-            let plain = program(&mut random, ops);
+            let plain = SQUARES.text(&mut random, ops);
             let text = labelled(&plain, &mut random);
             for passes in [&[("segment", "")][..], &[("segment", ""), ("remat", "")]] {
                 let all = [&[without_patterns], passes].concat();
@@ -77,7 +77,7 @@ fn simplification_sees_through_labels() {
     let inline = [("inline-tasks", "kinds=pattern")];
     for seed in 0..60 {
         let mut random = Random(seed);
-        let plain = program(&mut random, 30);
+        let plain = SQUARES.text(&mut random, 30);
         let text = labelled(&plain, &mut random);
         let with = run(
             &text,
@@ -93,7 +93,7 @@ fn patterns_come_back() {
     for seed in 0..60 {
         let mut random = Random(seed);
         // Rematerialization merges what is equal.
-        let plain = run(&program(&mut random, 20), &[("cse", "")]);
+        let plain = run(&SQUARES.text(&mut random, 20), &[("cse", "")]);
         let text = labelled(&plain.text, &mut random);
         let before = run(&text, &[]);
         let passes = [
@@ -116,7 +116,7 @@ fn patterns_come_back() {
 fn as_many_sweeps_are_drawn_as_planned() {
     let (mut segments, mut after) = (0, 0);
     for seed in 0..300 {
-        let text = program(&mut Random(seed), 6 + seed as usize % 20);
+        let text = SQUARES.text(&mut Random(seed), 6 + seed as usize % 20);
         let drawn = run(&text, &[("segment", "")]);
         let scheduled = run(&drawn.text, &[("schedule", ""), ("segment-report", "")]);
         assert_eq!(scheduled.errors, Vec::<String>::new(), "seed {seed}");

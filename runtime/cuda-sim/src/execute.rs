@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use fuser_random::SplitMix;
+
 use crate::count::Counts;
 use crate::decode::{Action, Class, Given, Kernel, Register, Shuffle, Space, Step};
 use crate::finding::{Finding, FindingKind};
@@ -102,7 +104,7 @@ pub fn run(
     counts.blocks += blocks;
     counts.threads += blocks * u64::from(threads);
     counts.shared_bytes = counts.shared_bytes.max(shared_bytes);
-    let mut random = launch.seed;
+    let mut random = SplitMix(launch.seed);
     let mut warps: Vec<Warp> = (0..threads)
         .step_by(LANES)
         .map(|first| Warp::new(launch, first))
@@ -297,7 +299,7 @@ impl Machine<'_> {
     }
 
     /// Runs a block to its end.
-    fn block(&mut self, warps: &mut [Warp], random: &mut u64) -> Result<(), Finding> {
+    fn block(&mut self, warps: &mut [Warp], random: &mut SplitMix) -> Result<(), Finding> {
         self.epoch.now += 1;
         self.epoch.block = self.epoch.now;
         self.acquired.clear();

@@ -1,6 +1,8 @@
 //! The order in which blocks and warps run: forward, reverse, or shuffled by a seed. On a device any of them may be; a kernel whose result
 //! hangs on it has a mistake.
 
+use fuser_random::SplitMix;
+
 /// The orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
@@ -36,11 +38,11 @@ pub struct Sequence {
 
 impl Sequence {
     /// The order of `count` numbers; `random` is used up by a random one.
-    pub fn new(order: Order, count: u64, random: &mut u64) -> Sequence {
+    pub fn new(order: Order, count: u64, random: &mut SplitMix) -> Sequence {
         let (first, step) = match order {
             Order::Forward => (0, 1),
             Order::Reverse => (count.saturating_sub(1), count.saturating_sub(1)),
-            Order::Random => (next(random) % count.max(1), coprime(count, next(random))),
+            Order::Random => (random.word() % count.max(1), coprime(count, random.word())),
         };
         Sequence { count, first, step }
     }
@@ -66,22 +68,13 @@ fn coprime(count: u64, random: u64) -> u64 {
     found.find(|n| divisor(*n, count) == 1).unwrap_or(1)
 }
 
-/// The next number of a generator (splitmix64, Steele et al. 2014).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn each_order_has_every_number_once() {
-        let mut random = 3;
+        let mut random = SplitMix(3);
         for order in Order::ALL {
             for count in [1, 2, 3, 4, 31, 32, 33, 64, 257] {
                 let sequence = Sequence::new(order, count, &mut random);

@@ -65,7 +65,6 @@ pub use inputs::{Inputs, resolve};
 pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
 pub use memory::{Heap, MemoryError, Reservation};
 pub use npy::NpyError;
-pub use random::SplitMix;
 pub use report::{GpuReport, LaunchReport, RunReport, SegmentReport, ValueReport};
 pub use run_plan::{PlanError, RunPlan};
 pub use runtime::{RunOptions, Runtime, RuntimeConfig};

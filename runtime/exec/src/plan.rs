@@ -148,7 +148,7 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::SplitMix;
+    use fuser_random::SplitMix;
 
     fn life(bytes: usize, first: u32, last: u32) -> Lifetime {
         Lifetime { bytes, first, last }
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn random_plans_never_overlap_and_reuse_memory() {
         let mut random = SplitMix(1);
-        let mut draw = |bound: u64| random.below(bound);
+        let mut draw = |bound: u64| random.below(bound as usize) as u64;
         let (mut planned, mut bound) = (0usize, 0usize);
         for case in 0..500 {
             let steps = 1 + draw(40) as u32;

@@ -4,6 +4,7 @@
 //! counter-based generator), so that two inputs with one seed differ and nothing depends on the order of filling.
 
 use fuser_artifact::DType;
+use fuser_random::SplitMix;
 
 use crate::element::{Encoded, from_f64, from_int};
 use crate::spec::{DEFAULT_MAGNITUDE, Generator, Number, SpecError};
@@ -54,12 +55,12 @@ impl Generator {
 }
 
 fn uniform(stream: u64, index: u64, low: f64, high: f64) -> f64 {
-    low + at(stream, index).unit() * (high - low)
+    low + SplitMix::at(stream, index).unit() * (high - low)
 }
 
 /// The sum of 12 uniform numbers has variance 1; it is exact, as each is a multiple of 2^-32.
 fn normal(stream: u64, index: u64) -> f64 {
-    let mut numbers = at(stream, index.wrapping_mul(6));
+    let mut numbers = SplitMix::at(stream, index.wrapping_mul(6));
     let halves = (0..6).map(|_| numbers.word());
     let sum: u64 = halves.map(|bits| (bits >> 32) + (bits & 0xffff_ffff)).sum();
     sum as f64 / (1u64 << 32) as f64 - 6.0
@@ -76,7 +77,7 @@ fn ints(dtype: DType, stream: u64, index: u64, range: Option<(i128, i128)>) -> E
     );
     let (low, high) = range.unwrap_or(suits);
     let span = (high - low + 1) as u128;
-    let offset = (u128::from(at(stream, index).word()) * span) >> 64;
+    let offset = (u128::from(SplitMix::at(stream, index).word()) * span) >> 64;
     from_int(dtype, low + offset as i128)
 }
 
@@ -86,36 +87,6 @@ fn iota(dtype: DType, index: u64) -> Encoded {
     match dtype.integer_range() {
         Some((_, greatest)) => from_int(dtype, index % (greatest + 1)),
         None => from_int(dtype, index),
-    }
-}
-
-/// The sequence that begins at `stream`, from its number `index` on.
-fn at(stream: u64, index: u64) -> SplitMix {
-    SplitMix(stream.wrapping_add(index.wrapping_mul(GAMMA)))
-}
-
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// A sequence of random numbers by its state, the same on every machine: SplitMix64 (Steele, Lea and Flood, 2014).
-#[derive(Clone, Copy, Debug)]
-pub struct SplitMix(pub u64);
-
-impl SplitMix {
-    /// The next 64 bits.
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GAMMA);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    /// A number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.word() % bound
-    }
-    /// A number of at least 0 and below 1.
-    pub fn unit(&mut self) -> f64 {
-        (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
@@ -137,14 +108,6 @@ mod tests {
         let mut tensor = HostTensor::zeros(&heap, dtype, &[Axis::stored(len)]).unwrap();
         generator.fill(name, &mut tensor).unwrap();
         tensor.values().collect()
-    }
-
-    #[test]
-    fn splitmix_is_splitmix() {
-        // The reference implementation's first values for state 1234567.
-        let mut numbers = SplitMix(1234567);
-        assert_eq!(numbers.word(), 6457827717110365317);
-        assert_eq!(numbers.word(), 3203168211198807973);
     }
 
     #[test]

@@ -289,52 +289,18 @@ fn long_chains_of_reshapes_stay_flat() {
     assert_eq!(axes.len(), 2);
 }
 
-/// Numbers from a multiplicative congruence, the same on every machine.
-/// Ops that join, factor, transpose, end and bring axes of 24 and 576 elements.
-fn random(seed: u64) -> Builder {
-    let mut random = Random(seed);
-    let mut b = Builder::default();
-    let (full, row) = ("24x24xf32", "24xf32");
-    let mut squares = vec![b.input("x", full), b.input("z", full)];
-    let mut rows = vec![b.input("w", row)];
-    for _ in 0..8 + random.below(16) {
-        let (x, y) = (
-            squares[random.below(squares.len())],
-            squares[random.below(squares.len())],
-        );
-        let r = rows[random.below(rows.len())];
-        let dim = random.below(2) as i64;
-        match random.below(8) {
-            0 => rows.push(b.op(&SUM, "s", &[x], &[dim], row)),
-            1 => squares.push(b.op(&BROADCAST, "c", &[r], &[dim], "24xb24xf32")),
-            2 => squares.push(b.op(&PERMUTE, "p", &[x], &[1, 0], full)),
-            3 => {
-                let parts = ["6x4xf32", "4x6xf32", "2x12xf32"][random.below(3)];
-                let p = b.op(&RESHAPE, "q", &[r], &[], parts);
-                rows.push(b.op(&RESHAPE, "r", &[p], &[], row));
-            }
-            4 => {
-                let parts = ["576xf32", "48x12xf32", "8x3x24xf32"][random.below(3)];
-                let p = b.op(&RESHAPE, "q", &[x], &[], parts);
-                squares.push(b.op(&RESHAPE, "r", &[p], &[], full));
-            }
-            5 => {
-                let n = b.pw("n", &[r], row);
-                rows.push(n);
-            }
-            _ => squares.push(b.pw("e", &[x, y], full)),
-        }
-    }
-    b
-}
-
 #[test]
 fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
     let (mut one, mut none, mut open) = (0, 0, 0);
     let mut kinds = std::collections::BTreeSet::new();
     for seed in 0..400 {
-        let b = random(seed);
-        let mut random = Random(seed + 1_000_000);
+        let mut random = Random(seed);
+        let ops = 8 + random.below(24);
+        let squares = Squares {
+            side: 24,
+            boundaries: false,
+        };
+        let b = squares.block(&mut random, ops);
         let mut groups = AxisGroups::default();
         let mut members: Vec<Vec<usize>> = (0..b.ops.len()).map(|op| vec![op]).collect();
         for op in &b.ops {

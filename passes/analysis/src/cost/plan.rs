@@ -511,7 +511,7 @@ fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
     )
 }
 
-/// What a sweep writes to memory or adds up.
+/// The results that a sweep writes to memory or adds up.
 fn written(draft: &Draft) -> impl Iterator<Item = u32> + '_ {
     let lists = [&draft.stores, &draft.keeps, &draft.accumulators];
     lists.into_iter().flatten().copied()

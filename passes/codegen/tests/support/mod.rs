@@ -225,7 +225,7 @@ pub fn samples_f32(per_exponent: u32) -> Vec<f32> {
     for exponent in 0..255u32 {
         let base = exponent << 23;
         let edges = [0, 1, 2, 0x7f_ffff, 0x7f_fffe, 0x40_0000];
-        let random = (0..per_exponent).map(|_| (random.bits() as u32) & 0x7f_ffff);
+        let random = (0..per_exponent).map(|_| (random.word() as u32) & 0x7f_ffff);
         for mantissa in edges.into_iter().chain(random) {
             values.push(f32::from_bits(base | mantissa));
             values.push(-f32::from_bits(base | mantissa));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fuser_testing::Random;
+use fuser_testing::Squares;
 
 /// A kind of program, and how to make one of about so many ops.
 pub type Family = (&'static str, fn(usize) -> String);
@@ -23,6 +23,13 @@ pub const KNOTS: [Family; 3] = [("parts", parts), ("pads", pads), ("turns", turn
 /// The families that read or make thousands of values at once: more than a kernel may have ops.
 #[allow(dead_code)]
 pub const WIDE: [Family; 2] = [("parts", parts), ("users", users)];
+
+/// The random programs.
+#[allow(dead_code)]
+pub const SQUARES: Squares = Squares {
+    side: 512,
+    boundaries: true,
+};
 
 /// Ops of one layer of [`layers`].
 pub const LAYER_OPS: usize = 20;
@@ -225,65 +232,4 @@ pub fn turns(ops: usize) -> String {
     }
     let _ = writeln!(text, "  task.return %a{steps}\n}}");
     text
-}
-
-/// Squares, rows, sums, transposes, casts, reshapes and boundaries, of so many ops or a few more. Values that nothing
-/// reads are returned.
-#[allow(dead_code)]
-pub fn program(random: &mut Random, ops: usize) -> String {
-    const SQUARE: &str = "tensor<512x512xf32>";
-    const ROW: &str = "tensor<512xf32>";
-    let mut squares = vec!["%x".to_owned(), "%z".to_owned()];
-    let mut rows = vec!["%w".to_owned()];
-    let mut body = String::new();
-    let mut made: Vec<(String, &str)> = Vec::new();
-    for op in 0..ops {
-        let a = squares[random.below(squares.len())].clone();
-        let b = squares[random.below(squares.len())].clone();
-        let r = rows[random.below(rows.len())].clone();
-        let (call, ty) = match random.below(11) {
-            0 => (format!("fusion.sum {a} dims [{}]", random.below(2)), ROW),
-            1 => {
-                let dim = random.below(2);
-                body += &format!("  %n{op} = fusion.broadcast {r} dims [{dim}] shape [512, 512]\n");
-                (format!("fusion.mul {a}, %n{op}"), SQUARE)
-            }
-            2 => (format!("fusion.permute {a} dims [1, 0]"), SQUARE),
-            3 => (format!("fusion.segment_set {a}"), SQUARE),
-            4 => (format!("fusion.segment_set {r}"), ROW),
-            5 => (format!("fusion.exp {a}"), SQUARE),
-            6 => (format!("fusion.exp {r}"), ROW),
-            7 => {
-                body += &format!("  %n{op} = fusion.cast {a} to bf16\n");
-                (format!("fusion.cast %n{op} to f32"), SQUARE)
-            }
-            8 => {
-                body += &format!("  %n{op} = fusion.reshape {a} shape [1024, 256]\n");
-                body += &format!("  %m{op} = fusion.neg %n{op}\n");
-                (format!("fusion.reshape %m{op} shape [512, 512]"), SQUARE)
-            }
-            _ => (format!("fusion.add {a}, {b}"), SQUARE),
-        };
-        let name = format!("%v{op}");
-        body += &format!("  {name} = {call}\n");
-        match ty {
-            ROW => rows.push(name.clone()),
-            _ => squares.push(name.clone()),
-        }
-        made.push((name, ty));
-    }
-    let read = |name: &str| {
-        body.split([' ', ',', '\n'])
-            .filter(|word| *word == name)
-            .count()
-            > 1
-    };
-    made.retain(|(name, _)| !read(name));
-    let types: Vec<&str> = made.iter().map(|(_, ty)| *ty).collect();
-    let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
-    format!(
-        "task.program @f(%x: {SQUARE}, %z: {SQUARE}, %w: {ROW}) -> ({}) {{\n{body}  task.return {}\n}}\n",
-        types.join(", "),
-        names.join(", ")
-    )
 }

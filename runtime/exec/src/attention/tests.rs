@@ -1,9 +1,9 @@
 //! Tests of attention against f64 within the bound of docs/products.md: element types, orders of axes, biases, sizes around blocks and none.
 
 use super::*;
-use crate::random::SplitMix;
 use crate::workers::Workers;
 use fuser_artifact::{DimSpec, TensorSpec};
+use fuser_random::SplitMix;
 
 /// Sizes: batch, queries, keys, terms, columns.
 #[derive(Clone, Copy, Debug)]
