@@ -56,6 +56,10 @@ SLOW=(
   chains_of_casts_keep_their_meaning
   values_of_one_number_are_equal
   an_edit_with_the_right_hash_changes_no_result
+  what_the_system_does_not_give_is_a_diagnostic
+  tensors_stay_within_the_limit
+  random_ops_are_judged_without_a_panic
+  every_op_of_nvfuser_is_read
   lit-tests/run/
 )
 LOG=target/test-log
