@@ -167,12 +167,6 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
     let session = session();
     for (name, place, op, help) in [
         (
-            "refused_branch",
-            ":6:10:",
-            "`stablehlo.case`",
-            "choose with `select`",
-        ),
-        (
             "refused_complex",
             ":9:10:",
             "`stablehlo.fft`",
@@ -186,15 +180,15 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
         ),
         (
             "refused_loop",
-            ":4:12:",
-            "`stablehlo.while`",
-            "unroll the loop",
+            ":3:10:",
+            "`stablehlo.while`: goes on for as long as its data says",
+            "a number of turns",
         ),
         (
-            "refused_random",
-            ":70:12:",
-            "`stablehlo.while`",
-            "unroll the loop",
+            "refused_turns",
+            ":5:12:",
+            "`stablehlo.while`: takes more than 1024 turns",
+            "loop outside",
         ),
         (
             "refused_scatter",

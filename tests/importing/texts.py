@@ -362,6 +362,42 @@ def scatters_of_gradients(x, i, along, one):
     return rows, columns, picked, batches, pairs
 
 
+def recurrent(x, w, u):
+    def step(h, x):
+        h = jnp.tanh(x @ w + h @ u)
+        return h, h
+
+    return lax.scan(step, jnp.zeros(3), x)
+
+
+program((4, 2), (2, 3), (3, 3))(recurrent)
+
+
+@program((4, 2), (2, 3), (3, 3))
+def recurrent_backward(x, w, u):
+    return jax.grad(lambda w, u: jnp.sum(recurrent(x, w, u)[1] ** 2), (0, 1))(w, u)
+
+
+@program((8,), ((), i32))
+def loops(x, i):
+    counted = lax.fori_loop(2, 5, lambda i, c: c * 0.5 + i, x)
+    inside = lax.fori_loop(0, 2, lambda i, c: lax.fori_loop(0, i + 1, lambda j, c: c + jnp.sin(c) * j, c), x)
+    return counted, inside, lax.while_loop(lambda c: c[1] > 8, lambda c: (-c[0], c[1]), (x, 3))[0]
+
+
+@program((8,), ((), i32), (3,))
+def branches(x, i, y):
+    one = lax.switch(i - 1, [lambda x: x + 1, lambda x: -x, lambda x: x * x], x)
+    two = lax.cond(y[0] > 0, lambda x: (x, x[0] > 1), lambda x: (jnp.exp(x), x[1] > 0), x)
+    return one, two, lax.switch(i + 7, [jnp.sin, jnp.cos], x), lax.switch(i - 9, [jnp.sin, jnp.cos], x)
+
+
+@program((8,))
+def random_numbers(x):
+    key, other = jax.random.split(jax.random.key(3))
+    return x + jax.random.uniform(key, (8,)), jax.random.bits(other, (3, 3)), jax.random.randint(key, (5,), -9, 9)
+
+
 @program((3, 5), (3, 5))
 def refused_sort(x, y):
     return jnp.lexsort((x, y))
@@ -369,17 +405,12 @@ def refused_sort(x, y):
 
 @program((8,))
 def refused_loop(x):
-    return lax.while_loop(lambda c: c[1] < 3, lambda c: (c[0] * 2, c[1] + 1), (x, 0))[0]
-
-
-@program((8,), ((), i32))
-def refused_branch(x, i):
-    return lax.switch(i, [lambda x: x, lambda x: -x], x)
+    return lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c * 2 + 1, x)
 
 
 @program((8,))
-def refused_random(x):
-    return x + jax.random.uniform(jax.random.key(0), (8,))
+def refused_turns(x):
+    return lax.fori_loop(0, 2000, lambda i, c: c + 1, x)
 
 
 @program((8, 2), ((3,), i32))

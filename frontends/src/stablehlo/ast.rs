@@ -71,8 +71,8 @@ pub enum Param {
     Init(Span, Span),
     /// `%x: tensor<f32> loc("x")`
     Typed(Span, Span, Option<Loc>),
-    /// `%x = %y`, the second of them.
-    Bound(Span),
+    /// `%x = %y`
+    Bound(Span, Span),
     /// `k = 2`
     Named,
     /// `{ ... }`

@@ -5,12 +5,14 @@
 //! | `lex.rs`, `grammar.lalrpop`, `ast.rs`, `parse.rs` | text to syntax tree |
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
+//! | `control.rs` | loops and branches |
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs` | ops that are more than a row |
 //! | `export.rs` | a program to text |
 //!
 //! An op that fails is told once; what depends on it is passed over.
 
 mod ast;
+mod control;
 mod dot;
 mod export;
 mod index;
@@ -39,7 +41,7 @@ use op::Reading;
 
 /// Calls inside each other.
 const MAX_CALLS: usize = 64;
-/// Operations that are read, each call of a function for itself: a chain of calls may double them at each step.
+/// Operations that are read, each call of a function and each turn of a loop for itself: a chain of calls may double them at each step.
 const MAX_OPS: usize = 1 << 20;
 
 /// The program of a StableHLO module.
@@ -208,7 +210,10 @@ impl<'s> Importer<'s> {
             let name = self.op_name(op);
             self.read += 1;
             if self.read > MAX_OPS {
-                let fault = Fault::new(&LIMIT, "the calls make more than 1048576 operations");
+                let fault = Fault::new(
+                    &LIMIT,
+                    "the calls and loops make more than 1048576 operations",
+                );
                 self.draft.tell("", op.name, fault);
                 return Vec::new();
             }
@@ -235,14 +240,18 @@ impl<'s> Importer<'s> {
         }
         values
     }
+    /// The number of results that one name stands for.
+    fn count(&self, stated: Option<Span>) -> usize {
+        let stated = stated.and_then(|count| self.text(count).parse().ok());
+        stated.unwrap_or(1)
+    }
     fn operation(&mut self, op: &'s ast::Op, name: &'s str, frame: &mut Frame<'s>) {
         let loc = self.location(op, frame.call);
         let made = self.results(op, name, loc, frame);
         let mut made = made.into_iter();
         for (result, count) in &op.results {
             let name = self.text(*result);
-            let count = count.and_then(|count| self.text(count).parse().ok());
-            let values: Vec<_> = made.by_ref().take(count.unwrap_or(1)).collect();
+            let values: Vec<_> = made.by_ref().take(self.count(*count)).collect();
             for value in values.iter().flatten() {
                 self.draft.name(*value, name.trim_start_matches('%'));
             }
@@ -262,6 +271,18 @@ impl<'s> Importer<'s> {
             return self.call(op, called, operands, loc, frame.depth);
         }
         self.draft.loc = loc;
+        if let Some(made) = self.controlled(op, name, &operands, frame) {
+            let checked = made.and_then(|made| {
+                let outputs = self.outputs(op)?;
+                let whole: Option<Vec<Value>> = made.iter().copied().collect();
+                self.stated(&outputs, &whole.unwrap_or_default())?;
+                Ok(made)
+            });
+            return checked.unwrap_or_else(|fault| {
+                self.draft.tell(name, op.name, fault);
+                Vec::new()
+            });
+        }
         let meaning = match ops::meaning(name) {
             Ok(meaning) => meaning,
             Err(fault) => {
@@ -291,7 +312,10 @@ impl<'s> Importer<'s> {
             Ok(made)
         });
         match made {
-            Ok(made) => made.into_iter().map(Some).collect(),
+            Ok(made) => made
+                .into_iter()
+                .map(|value| Some(self.folded(value)))
+                .collect(),
             Err(fault) => {
                 self.draft.tell(name, op.name, fault);
                 Vec::new()
@@ -351,7 +375,8 @@ impl<'s> Importer<'s> {
         let Some(types) = &op.types else {
             return Ok(Vec::new());
         };
-        let count = op.results.len();
+        let count = op.results.iter().map(|(_, count)| self.count(*count));
+        let count: usize = count.fold(0, usize::saturating_add);
         let stated = match &types.outputs {
             Some(outputs) => outputs.as_slice(),
             // One for all operands and the result, or the result's behind the operands'.

@@ -155,7 +155,7 @@ pub fn operands(op: &Op) -> Vec<Span> {
                             operands.push(*value);
                             inits.push(*init);
                         }
-                        Param::Bound(value) => operands.push(*value),
+                        Param::Bound(_, value) => operands.push(*value),
                         Param::Typed(..) | Param::Named | Param::Region(_) => {}
                     }
                 }

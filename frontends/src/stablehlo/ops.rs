@@ -28,8 +28,6 @@ pub enum Meaning {
 
 use Meaning::{Logical, Read as By, Refused, Same};
 
-const LOOPS: &str =
-    "programs have no control flow: unroll the loop, or compile its body and loop outside";
 const OUTSIDE: &str = "compute it outside of the program, and give it as an input";
 const COMPOSE: &str = "write it with the ops that docs/importing.md lists";
 
@@ -52,10 +50,6 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("bessel_i1e", Refused(OUTSIDE)),
     ("bitcast_convert", By(bitcast)),
     ("broadcast_in_dim", By(shape::broadcast_in_dim)),
-    (
-        "case",
-        Refused("compute both sides and choose with `select`"),
-    ),
     ("cbrt", Refused("`sign(x) * power(abs(x), 1/3)`")),
     ("ceil", Same(&fusion::CEIL)),
     ("cholesky", Refused(OUTSIDE)),
@@ -112,7 +106,6 @@ pub static OPS: &[(&str, Meaning)] = &[
         "get_tuple_element",
         Refused("lower the program without tuples"),
     ),
-    ("if", Refused("compute both sides and choose with `select`")),
     ("imag", Refused("compute with real and imaginary parts")),
     ("infeed", Refused(OUTSIDE)),
     ("iota", By(shape::iota)),
@@ -185,7 +178,6 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("transpose", By(shape::transpose)),
     ("triangular_solve", Refused(OUTSIDE)),
     ("tuple", Refused("lower the program without tuples")),
-    ("while", Refused(LOOPS)),
     ("xor", Same(&fusion::XOR)),
     ("zeta", Refused(OUTSIDE)),
 ];
@@ -349,7 +341,7 @@ fn bitcast(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 }
 
 /// The operand, repeated over `like` where it is of rank 0 and `like` is not.
-fn spread(im: &mut Importer<'_>, value: Value, like: Value) -> Made {
+pub fn spread(im: &mut Importer<'_>, value: Value, like: Value) -> Made {
     let shape = im.draft.dims(like);
     match im.draft.dims(value).is_empty() {
         true if !shape.is_empty() => {

@@ -1,0 +1,203 @@
+//! Control flow, which programs have not: loops of which each turn is known when they are read are unrolled, of branches both sides are
+//! computed, or the only one that can be taken.
+//!
+//! ```text
+//! %r:2 = stablehlo.while(%i = %zero, %a = %x) cond { compare LT, %i, 5 } do { ... }      five times what `do` holds
+//! %r = stablehlo.if(%p) then { %a } else { %b }                                          where %p, %a, %b
+//! ```
+//!
+//! A condition is known where it follows from constants: integers and truth values without axes are folded as they are read.
+
+use fuser_dialects::fusion;
+use fuser_ir::attr::AttrKind;
+use fuser_ir::def::Folded;
+use fuser_ir::{DType, Ir, Value};
+
+use super::ast::{self, Block, Item, Param};
+use super::ops::spread;
+use super::{Frame, Importer, op};
+use crate::codes::{LIMIT, UNSUPPORTED};
+use crate::program::{Fault, Made};
+
+/// Turns of a loop.
+const MAX_TURNS: usize = 1024;
+
+/// The results of an op; `None` where one failed.
+type Results = Vec<Option<Value>>;
+
+impl<'s> Importer<'s> {
+    /// The results of an op with control flow, of which the operands are known; `None` for another op.
+    pub(super) fn controlled(
+        &mut self,
+        op: &'s ast::Op,
+        name: &str,
+        operands: &[Option<Value>],
+        frame: &mut Frame<'s>,
+    ) -> Option<Made<Results>> {
+        let name = name.strip_prefix("stablehlo.").unwrap_or(name);
+        if !matches!(name, "while" | "if" | "case") {
+            return None;
+        }
+        let operands: Option<Vec<Value>> = operands.iter().copied().collect();
+        let Some(operands) = operands else {
+            return Some(Ok(Vec::new()));
+        };
+        let blocks: Vec<&'s Block> = op::blocks(op).collect();
+        Some(match (name, blocks.as_slice(), operands.as_slice()) {
+            ("while", &[condition, body], _) => self.unrolled(op, condition, body, operands, frame),
+            ("if", &[then, otherwise], &[predicate]) => {
+                self.chosen(&[otherwise, then], predicate, frame)
+            }
+            ("case", [_, ..], &[index]) => self.chosen(&blocks, index, frame),
+            _ => Err(Fault::form("has other operands or regions than it takes")),
+        })
+    }
+    /// What a loop carries after its last turn.
+    fn unrolled(
+        &mut self,
+        op: &'s ast::Op,
+        condition: &'s Block,
+        body: &'s Block,
+        first: Vec<Value>,
+        frame: &mut Frame<'s>,
+    ) -> Made<Results> {
+        let mut carried: Results = first.into_iter().map(Some).collect();
+        let names = self.carried_names(op);
+        for _ in 0..=MAX_TURNS {
+            self.bind(condition, &names, &carried, frame);
+            let goes_on = match self.block(condition, frame).as_slice() {
+                &[Some(goes_on)] => goes_on,
+                _ => return Ok(Vec::new()),
+            };
+            match known(&self.draft.ir, goes_on) {
+                Some(0) => return Ok(carried),
+                Some(_) => {}
+                None => {
+                    let text = "goes on for as long as its data says";
+                    let help =
+                        "give the loop a number of turns, or compile its body and loop outside";
+                    return Err(Fault::new(&UNSUPPORTED, text).help(help));
+                }
+            }
+            self.bind(body, &names, &carried, frame);
+            let after = self.block(body, frame);
+            if after.len() != carried.len() || after.contains(&None) {
+                return Ok(Vec::new());
+            }
+            carried = after;
+        }
+        let text = format!("takes more than {MAX_TURNS} turns");
+        let help = "compile its body and loop outside";
+        Err(Fault::new(&LIMIT, text).help(help))
+    }
+    /// The names that the custom form gives to what a loop carries: `%i = %zero`.
+    fn carried_names(&self, op: &'s ast::Op) -> Vec<&'s str> {
+        let lists = op.items.iter().filter_map(|item| match item {
+            Item::Parens(list) => Some(list),
+            _ => None,
+        });
+        let names = lists.flatten().filter_map(|param| match param {
+            Param::Bound(name, _) => Some(self.text(*name)),
+            _ => None,
+        });
+        names.collect()
+    }
+    /// Gives the arguments of a block their values: its own, or where it has none those of the op.
+    fn bind(
+        &mut self,
+        block: &'s Block,
+        names: &[&'s str],
+        values: &Results,
+        frame: &mut Frame<'s>,
+    ) {
+        let own: Vec<&'s str> = block
+            .args
+            .iter()
+            .map(|(name, _)| self.text(*name))
+            .collect();
+        let names = if own.is_empty() { names } else { &own };
+        for (name, value) in names.iter().zip(values) {
+            frame.values.insert(name, vec![*value]);
+        }
+    }
+    /// The results of the branch with the number `index`, of the last one where there is none.
+    fn chosen(
+        &mut self,
+        branches: &[&'s Block],
+        index: Value,
+        frame: &mut Frame<'s>,
+    ) -> Made<Results> {
+        let last = branches.len() - 1;
+        if let Some(index) = known(&self.draft.ir, index) {
+            let index = usize::try_from(index).map_or(last, |index| index.min(last));
+            return Ok(self.block(branches[index], frame));
+        }
+        let mut chosen = self.block(branches[last], frame);
+        for (number, branch) in branches[..last].iter().enumerate().rev() {
+            let own = self.block(branch, frame);
+            if own.len() != chosen.len() {
+                return Err(Fault::form("has branches with other numbers of results"));
+            }
+            let mut is_own = None;
+            for (chosen, own) in chosen.iter_mut().zip(own) {
+                let (Some(other), Some(own)) = (*chosen, own) else {
+                    *chosen = None;
+                    continue;
+                };
+                let condition = match is_own {
+                    Some(condition) => condition,
+                    None => *is_own.insert(self.is_number(index, number)?),
+                };
+                let condition = spread(self, condition, own)?;
+                *chosen = Some(self.draft.make(&fusion::WHERE, &[condition, own, other])?);
+            }
+        }
+        Ok(chosen)
+    }
+    /// The truth value that says whether `index` is `number`; of a truth value 0 is false.
+    fn is_number(&mut self, index: Value, number: usize) -> Made {
+        use fuser_dialects::fusion::build::FusionBuilder;
+        let ty = self.draft.ir.value_type(index);
+        let number = self.draft.number(number as f64, ty)?;
+        Ok(self.draft.builder().compare("eq", index, number)?)
+    }
+    /// The value, or the constant that it is: an integer or a truth value without axes that follows from constants.
+    pub(super) fn folded(&mut self, value: Value) -> Value {
+        let ir = &mut self.draft.ir;
+        let kind = ir.value_kind(value);
+        let alone = kind.as_tensor().is_some_and(|t| t.dims.is_empty());
+        let whole = |dtype: DType| dtype.is_int() || dtype == DType::I1;
+        if !alone || !kind.dtype().is_some_and(whole) || known(ir, value).is_some() {
+            return value;
+        }
+        let ty = ir.value_type(value);
+        let op = ir.def_op(value);
+        let fold = op.and_then(|op| Some((ir.def(op)?.fold?, op)));
+        match fold.and_then(|(fold, op)| fold(ir, op)) {
+            Some(Folded::Constant(number)) => {
+                let clause = [("value", number)];
+                let constant = self
+                    .draft
+                    .builder()
+                    .typed(&fusion::CONSTANT, &[], &clause, ty);
+                constant.unwrap_or(value)
+            }
+            Some(Folded::Values(values)) if values.len() == 1 && ir.value_type(values[0]) == ty => {
+                values[0]
+            }
+            _ => value,
+        }
+    }
+}
+
+/// The number that a constant without axes is; of a truth value 0 or 1.
+fn known(ir: &Ir, value: Value) -> Option<i128> {
+    let op = ir
+        .def_op(value)
+        .filter(|&op| ir.is(op, &fusion::CONSTANT))?;
+    match ir.attr_of(op, "value")? {
+        AttrKind::Int { value, .. } => Some(*value),
+        AttrKind::Bool(value) => Some(i128::from(*value)),
+        _ => None,
+    }
+}
