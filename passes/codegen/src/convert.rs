@@ -176,7 +176,7 @@ fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     }
     match x.subnormals_beside_bf16() {
         Some(subnormal) => {
-            let usual = by_instruction();
+            let usual = x.two_registers_to_bf16().unwrap_or_else(by_instruction);
             x.emit()
                 .unless_rare(subnormal.any(), usual, || bf16_by_integers(x))
         }

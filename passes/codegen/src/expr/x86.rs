@@ -62,7 +62,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         result.map(|raw| emit.val(raw))
     }
 
-    /// An `i1` for each lane that holds a subnormal f32, by one instruction, where the processor rounds such lanes to bf16 by one.
+    /// A condition that holds in some lane where one of these lanes holds a subnormal f32, by an instruction for each register, where the
+    /// processor rounds such lanes to bf16 by one.
     pub fn subnormals_beside_bf16(self) -> Option<Self> {
         const SUBNORMAL: i64 = 0x20;
         let emit = self.emit;
@@ -75,7 +76,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
             let [low, high] = [0, half].map(|from| self.slice(from, half));
             return Some(
                 low.subnormals_beside_bf16()?
-                    .concat(high.subnormals_beside_bf16()?),
+                    .or(high.subnormals_beside_bf16()?),
             );
         }
         if ![4, 8, 16].contains(&lanes) {
@@ -85,6 +86,17 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         let class = emit.constant_int(32, None, SUBNORMAL);
         let result = emit.intrinsic(&name, &[], &[self, class])?;
         Some(emit.val(result))
+    }
+
+    /// The bf16 nearest to 32 lanes of f32, as bits, by the instruction that takes two registers; the caller sees to subnormals.
+    pub fn two_registers_to_bf16(self) -> Option<Self> {
+        let emit = self.emit;
+        if !emit.x86.is_some_and(|x86| x86.avx512bf16) || self.lanes() != Some(32) {
+            return None;
+        }
+        let [low, high] = [0, 16].map(|from| self.slice(from, 16));
+        let name = "llvm.x86.avx512bf16.cvtne2ps2bf16.512";
+        Some(emit.val(emit.intrinsic(name, &[], &[high, low])?).to_bits())
     }
 
     /// The lanes of two vectors of one type, this one's first.

@@ -77,7 +77,7 @@ impl Draft<'_> {
                 rank(l.role),
             )
         });
-        let vector = self.lanes(target);
+        let vector = self.lanes(lanes_along, target);
         if target.is_gpu() {
             let blocks = self.spread(&mut loops, vector, target);
             return Some(Loops {
@@ -315,22 +315,27 @@ impl Draft<'_> {
             .filter(|&a| a != lanes)
             .collect()
     }
-    fn lanes(&self, target: &Target) -> u64 {
-        let all = self
-            .axes
-            .values()
-            .iter()
-            .filter_map(|&v| self.ir.value_kind(v).dtype());
-        let bytes = if target.lanes_by_memory != 0 {
-            self.memory
-                .iter()
-                .filter_map(|&v| self.ir.value_kind(v).dtype())
-                .map(DType::bytes)
-                .max()
-        } else {
-            all.map(|d| d.compute().bytes()).max()
+    /// Lanes of a vector: as many of the widest type as the target has room for. Where they are counted on memory, a CPU's fill a vector of the
+    /// narrowest type that lies along them, so that it is moved in whole lines; a value of a wider one has two vectors at most.
+    fn lanes(&self, lanes_along: Option<AxisId>, target: &Target) -> u64 {
+        const NARROW: u64 = 2;
+        let bytes = |v: &Value| self.ir.value_kind(*v).dtype().map(DType::bytes);
+        let room = |bytes: Option<u64>| target.vector_bytes / bytes.unwrap_or(4).max(1);
+        let along = |v: &&Value| self.axes.stored(**v).any(|a| lanes_along == Some(a));
+        let lanes = match (target.lanes_by_memory, target.is_gpu()) {
+            (0, _) => {
+                let all = self.axes.values().iter();
+                let all = all.filter_map(|&v| self.ir.value_kind(v).dtype());
+                room(all.map(|d| d.compute().bytes()).max())
+            }
+            (_, true) => room(self.memory.iter().filter_map(bytes).max()),
+            (_, false) => {
+                let moved = || self.memory.iter().filter(along).filter_map(bytes);
+                let narrowest = moved().filter(|b| *b >= NARROW).min();
+                room(narrowest).min(2 * room(moved().max()))
+            }
         };
-        (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
+        lanes.clamp(1, 32)
     }
     fn partials(&self, loops: &[LoopAxis], target: &Target) -> i64 {
         let grid = loops.iter().filter(|l| l.role == Role::Grid);
