@@ -69,7 +69,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.shuffle((0..=count).collect()).with_lane(count, value)
     }
 
-    fn shuffle(self, lanes: Vec<u32>) -> Self {
+    /// A vector of these lanes.
+    pub fn shuffle(self, lanes: Vec<u32>) -> Self {
         let BasicValueEnum::VectorValue(vector) = self.raw else {
             return self;
         };

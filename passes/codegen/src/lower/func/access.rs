@@ -180,7 +180,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     pub(in crate::lower) fn store(&mut self, op: Op) -> Result<(), CodegenError> {
-        let value = self.operand_value(op, 0)?;
+        let dealt = self.holds_dealt(self.operand(op, 1)?);
+        let value = self.value_as(self.operand(op, 0)?, dealt)?;
         let dtype = self.shape(self.operand(op, 0)?)?.dtype;
         let (address, _, align) = self.address(op, 1)?;
         let (emit, memory) = (self.emit, self.operand(op, 1)?);

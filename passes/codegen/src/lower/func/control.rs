@@ -177,7 +177,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
         let mut initial = Vec::new();
         for (index, value) in self.ir.operands(op).skip(3).enumerate() {
-            let given = self.value(value)?;
+            let given = self.value_as(value, self.carries_dealt(op, index))?;
             let own = match combiners.get(index) {
                 Some(combiner) => {
                     let neutral = combiner.identity(self.emit, self.shape(value)?);
@@ -188,6 +188,15 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             initial.push(own.raw());
         }
         Ok(initial)
+    }
+
+    /// True if the loop `op` carries its value of this number dealt.
+    fn carries_dealt(&self, op: Op, number: usize) -> bool {
+        let carried = self
+            .ir
+            .body(op, 0)
+            .and_then(|b| self.ir.args(b).get(number + 1));
+        carried.is_some_and(|&carried| self.dealt.has(carried))
     }
 
     fn open_rounds(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
@@ -433,7 +442,6 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .ok_or_else(|| malformed("a loop has no body"))?;
         let mut args = self.ir.args(block).iter().copied();
         if let Some(counter) = args.next() {
-            self.note_counter(op, counter);
             self.values.insert(counter, index.raw());
         }
         for (arg, carried) in args.zip(carried) {
@@ -506,10 +514,13 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
         let advanced = emit.val(counter.as_basic_value()) + open.stride;
         let latch = self.here()?;
+        let next = next.iter().enumerate();
+        let next = next.map(|(number, &v)| self.parts(v, self.carries_dealt(open.op, number)));
+        let next = next.collect::<Result<Vec<_>, _>>()?;
         emit.builder.build_unconditional_branch(header)?;
         counter.add_incoming(&[(&advanced.raw(), latch)]);
-        for (carried, &value) in open.carried.iter().zip(next) {
-            for (phi, part) in carried.phis.iter().zip(self.parts(value)?) {
+        for (carried, parts) in open.carried.iter().zip(next) {
+            for (phi, part) in carried.phis.iter().zip(parts) {
                 phi.add_incoming(&[(&part, latch)]);
             }
         }

@@ -9,6 +9,7 @@
 
 mod access;
 mod control;
+mod dealt;
 mod last;
 mod running;
 mod whole_lines;
@@ -28,6 +29,7 @@ use super::legal;
 use super::reduce;
 use super::types::{Shape, shape};
 use control::{Frame, FrameKind, Group, Round};
+use dealt::Dealt;
 use running::Running;
 
 use crate::error::CodegenError;
@@ -72,6 +74,8 @@ pub struct Lowering<'a, 'ctx> {
     streamed: FxHashSet<Value>,
     /// Powers of two that divide indices.
     divisors: FxHashMap<Value, u64>,
+    /// Vectors whose lanes are not in order.
+    dealt: Dealt,
     /// Values that are held in parts.
     running: FxHashMap<Value, Running<'ctx>>,
     frames: Vec<Frame<'ctx>>,
@@ -123,6 +127,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             values,
             streamed,
             divisors: FxHashMap::default(),
+            dealt: Dealt::default(),
             running: FxHashMap::default(),
             frames,
             in_threads: 0,
@@ -146,6 +151,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else {
             self.cpu_parameters(body)?
         };
+        self.note_divisors();
+        self.deal();
         self.enter(body, FrameKind::Function);
         while let Some(frame) = self.frames.last_mut() {
             match frame.next {
@@ -264,6 +271,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     fn value(&self, value: Value) -> Result<Val<'a, 'ctx>, CodegenError> {
+        self.value_as(value, false)
+    }
+
+    /// A value as it is held.
+    fn raw(&self, value: Value) -> Result<Val<'a, 'ctx>, CodegenError> {
         let raw = self
             .values
             .get(&value)
@@ -348,7 +360,6 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             Ok(())
         } else {
             let value = self.pure(op)?;
-            self.note_divisor(op);
             self.define(op, value)
         }
     }
@@ -388,10 +399,20 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     fn arithmetic(&self, op: Op, result: Shape) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let dealt = self.ir.results(op).iter().any(|&r| self.dealt.has(r));
+        let dealt_operands = self.ir.operands(op).any(|v| self.dealt.has(v));
+        if dealt && self.widens(op) {
+            return Ok(self.operand_value(op, 0)?.bf16_to_dealt());
+        }
         let mut operands = Vec::new();
         for value in self.ir.operands(op) {
-            operands.push((self.value(value)?, self.shape(value)?.dtype));
+            let operand = self.value_as(value, dealt || dealt_operands)?;
+            operands.push((operand, self.shape(value)?.dtype));
         }
-        arith::emit(self.emit, self.ir, op, &operands, result)
+        let made = arith::emit(self.emit, self.ir, op, &operands, result)?;
+        Ok(match dealt_operands && !dealt {
+            true => made.in_order(),
+            false => made,
+        })
     }
 }

@@ -131,10 +131,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     /// The parts of a value: of a running extreme all, else the value alone.
-    pub(super) fn parts(&self, value: Value) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
+    pub(super) fn parts(
+        &self,
+        value: Value,
+        dealt: bool,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
         match self.running.get(&value) {
             Some(running) => Ok(running.parts.clone()),
-            None => Ok(vec![self.value(value)?.raw()]),
+            None => Ok(vec![self.value_as(value, dealt)?.raw()]),
         }
     }
 
@@ -164,7 +168,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             (None, Some(running)) => (running, a),
             (None, None) => return Ok(false),
         };
-        let (extreme, x) = (running.extreme, self.value(x)?);
+        let dealt = self.dealt.has(ir.result(op, 0));
+        let (extreme, x) = (running.extreme, self.value_as(x, dealt)?);
         let parts: Vec<Val<'a, 'ctx>> = running.parts.iter().map(|&p| emit.val(p)).collect();
         let parts = step(extreme, &parts, x).into_iter().map(Val::raw).collect();
         self.hold(ir.result(op, 0), Some(extreme), parts);

@@ -3,6 +3,7 @@
 //! Buffers begin at a line, so the index must be a multiple of the lanes, if the store does not say that it is. The greatest power of two that is known to divide each index
 //! follows from those of its operands.
 
+use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
 use fuser_ir::{AttrKind, Op, Value};
 
@@ -17,7 +18,7 @@ const MOST: u64 = 1 << 62;
 
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// A power of two that divides an index.
-    fn divisor(&self, value: Value) -> u64 {
+    pub(super) fn divisor(&self, value: Value) -> u64 {
         let constant = self
             .ir
             .def_op(value)
@@ -29,11 +30,22 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
+    /// Notes the divisors of all indices of a CPU's function.
+    pub(super) fn note_divisors(&mut self) {
+        for op in self.ir.walk(self.func) {
+            let counter = self.ir.body(op, 0).and_then(|b| self.ir.args(b).first());
+            match counter.filter(|_| self.ir.is(op, &kernel::FOR)) {
+                Some(&counter) => self.note_counter(op, counter),
+                None => self.note_divisor(op),
+            }
+        }
+    }
+
     /// Notes the divisor of what `op` computes, if a store may ask for it.
-    pub(super) fn note_divisor(&mut self, op: Op) {
+    fn note_divisor(&mut self, op: Op) {
         let computes = self.ir.computes(op);
         let known = [Computes::Add, Computes::Sub, Computes::Mul].map(Some);
-        if self.streamed.is_empty() || !known.contains(&computes) {
+        if self.emit.gpu || !known.contains(&computes) {
             return;
         }
         let [a, b] = [0, 1].map(|index| self.divisor(self.ir.operand(op, index)));
@@ -46,7 +58,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     /// Notes the divisor of the counter of the loop `op`: that of its first value and of its step.
-    pub(super) fn note_counter(&mut self, op: Op, counter: Value) {
+    fn note_counter(&mut self, op: Op, counter: Value) {
         let [lower, step] = [0, 2].map(|index| self.divisor(self.ir.operand(op, index)));
         self.divisors.insert(counter, lower.min(step));
     }
