@@ -35,7 +35,7 @@ const STEPS: i64 = 16;
 /// The deepest loop that counts for more than the one around it.
 const DEEPEST: u32 = 8;
 
-/// What is dealt in a function.
+/// The vectors that are dealt in a function, and the memory that holds such.
 #[derive(Default)]
 pub(super) struct Dealt {
     values: FxHashSet<Value>,
