@@ -1,5 +1,6 @@
 //! A group of ops as a dense graph: operands by index, iteration spaces as bit sets, sizes as numbers.
 
+use fuser_dialects::fusion::lambda;
 use fuser_ir::def::{Computes, OpClass, Placement};
 use fuser_ir::entity::Entity;
 use fuser_ir::types::ExtentExpr;
@@ -60,6 +61,8 @@ pub(super) struct Node {
     pub reduced: Mask,
     /// The axis that it walks in order; 0 for what is no scan.
     pub scanned: Mask,
+    /// True if it takes the elements along that axis one by one: a scan with a lambda.
+    pub one_by_one: bool,
     /// Bytes of all its results.
     pub bytes: u64,
     /// Bytes of one stored element of all its results.
@@ -255,6 +258,7 @@ impl Body {
                     results: SmallVec::new(),
                     reduced: 0,
                     scanned: 0,
+                    one_by_one: false,
                     bytes: 0,
                     element: 0,
                     inside: 0,
@@ -306,6 +310,7 @@ impl Body {
                 results: results.iter().map(as_stored).collect(),
                 reduced,
                 scanned: mask(axes.scanned(op).into_iter()),
+                one_by_one: lambda::has_lambda(ir, op),
                 bytes: sum_bytes(&mut results.iter().copied()),
                 output_bytes: sum_bytes(
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),

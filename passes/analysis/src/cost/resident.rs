@@ -198,10 +198,13 @@ impl<'a> Step<'a> {
     fn with(&self, keeps: &dyn Fn(u32) -> bool) -> Residents {
         let mut residents = Residents::default();
         let mut spans: FxHashMap<Source, (u32, u32)> = FxHashMap::default();
+        let mut across: FxHashSet<(u32, Source)> = FxHashSet::default();
         let mut kept: FxHashMap<u32, bool> = FxHashMap::default();
-        for phase in 0..=self.last {
+        let walks = (0..=self.last).flat_map(|phase| [(phase, false), (phase, true)]);
+        for (phase, folds) in walks {
             let own = self.draft.body.iter().copied();
-            let mut stack: Vec<u32> = own.filter(|n| self.phases[n] == phase).collect();
+            let own = own.filter(|n| self.phases[n] == phase);
+            let mut stack: Vec<u32> = own.filter(|&n| !folds || self.goes_across(n)).collect();
             let mut seen = FxHashSet::default();
             while let Some(node) = stack.pop() {
                 for source in self.reads(node) {
@@ -211,7 +214,12 @@ impl<'a> Step<'a> {
                     };
                     let made = match (source, first) {
                         (Source::Node(p), Some(first)) if first < phase => Some(p),
-                        (_, Some(_)) => continue,
+                        (Source::Node(p), Some(_)) => {
+                            if folds && seen.insert(p) {
+                                stack.push(p);
+                            }
+                            continue;
+                        }
                         _ => None,
                     };
                     let mut stays = |p: u32| {
@@ -220,12 +228,15 @@ impl<'a> Step<'a> {
                     };
                     match made.filter(|&p| !stays(p)) {
                         Some(p) if seen.insert(p) => {
-                            if !self.is_seen_through(p, &mut stays) {
+                            if !folds && !self.is_seen_through(p, &mut stays) {
                                 residents.again.push((phase, p));
                             }
                             stack.push(p);
                         }
                         Some(_) => {}
+                        None if folds => {
+                            across.insert((phase, source));
+                        }
                         None => {
                             let first = first.unwrap_or(phase);
                             spans.entry(source).or_insert((first, first)).1 = phase;
@@ -236,8 +247,33 @@ impl<'a> Step<'a> {
         }
         residents.again.sort_unstable();
         residents.crossing = self.crossing(&spans);
-        residents.allocated = self.allocated(&spans);
+        residents.allocated = self.allocated(&spans, &across);
         residents
+    }
+    /// True for a fold that takes rows side by side.
+    fn goes_across(&self, node: u32) -> bool {
+        self.tiles.side().is_some() && self.body.nodes[node as usize].one_by_one
+    }
+    /// The square tile of a value that lies along the lanes and is read across them, for rows side by side.
+    fn square(&self, source: Source) -> Option<Shape> {
+        let (element, order) = match source {
+            Source::Input(i) => {
+                let input = &self.body.inputs[i as usize];
+                (input.element, &input.order)
+            }
+            Source::Node(n) => {
+                let node = &self.body.nodes[n as usize];
+                (node.element, &node.order)
+            }
+        };
+        let side = self.tiles.side()?;
+        let along = *order.last()?;
+        let crosses = order.contains(&side) && self.tiles.runs_along(along);
+        let length = match self.body.named >> along & 1 == 1 {
+            true => self.tiles.narrow,
+            false => self.body.extents[along].min(self.tiles.narrow),
+        };
+        crosses.then(|| (vec![(length, None), (self.tiles.narrow, None)], element))
     }
     /// True if an op only gives another shape to what stays or is read again: that is what a later phase reads.
     fn is_seen_through(&self, mut node: u32, stays: &mut dyn FnMut(u32) -> bool) -> bool {
@@ -291,7 +327,11 @@ impl<'a> Step<'a> {
             .find(|axis| inner >> axis & 1 == 1)
     }
     /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one.
-    fn allocated(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
+    fn allocated(
+        &self,
+        spans: &FxHashMap<Source, (u32, u32)>,
+        across: &FxHashSet<(u32, Source)>,
+    ) -> u64 {
         let mut asked: Vec<(u32, u32, Shape)> = Vec::new();
         let mut ask = |first: u32, end: u32, stored: Mask, element: u64, staged: bool| {
             let mut sizes = self.sizes(stored);
@@ -336,6 +376,9 @@ impl<'a> Step<'a> {
             if self.tiles.stages(self.body, order, element, lanes) {
                 ask(first, end, stored, element, true);
             }
+        }
+        for &(phase, source) in across {
+            asked.extend(self.square(source).map(|shape| (phase, phase, shape)));
         }
         asked.sort_unstable();
         let mut slots: Vec<(Shape, u32)> = Vec::new();

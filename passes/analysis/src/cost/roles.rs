@@ -168,7 +168,8 @@ pub(super) fn carry_bytes(
         axes.fold(0, |m, (axis, _)| m | 1 << axis) & node.space
     };
     let after = &axes[own + 1..];
-    if role == Role::Tile && tiles.inner(body, set(after, None)) == 0 {
+    let side = tiles.side().is_some() && node.one_by_one;
+    if role == Role::Tile && !side && tiles.inner(body, set(after, None)) == 0 {
         return 0;
     }
     let whole = match role {

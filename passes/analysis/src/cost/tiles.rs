@@ -3,7 +3,8 @@
 //! Lanes run along the axis along which most of the memory is contiguous; on a GPU, where lanes are threads, along none that is walked in
 //! order, if there is another. That axis is cut into tiles; where other memory is contiguous
 //! along another axis, a transposition, so is that one, and what is read across the lanes is *staged*: read as it lies into fast memory.
-//! A value that a step keeps has an element for each index of its tiles.
+//! A value that a step keeps has an element for each index of its tiles. On a CPU, a fold along the lanes is a transposition too: it takes
+//! the elements of a row one by one, and several rows side by side in lanes, of which a square tile is staged.
 //!
 //! Gives sizes only: `roles.rs` says which axes step, `schedule/loops.rs` cuts the loops by the same rules and by the tile that is
 //! chosen here.
@@ -11,9 +12,9 @@
 use fuser_target::Target;
 use rustc_hash::FxHashSet;
 
-use super::body::{Body, Mask, bits};
+use super::body::{Body, Mask, Node, Source, bits};
 use super::nest::Nest;
-use super::roles;
+use super::roles::{self, Role};
 use super::units::Draft;
 
 /// The shortest tile that is tried: 64 bytes of f32.
@@ -29,6 +30,8 @@ pub(super) struct Tiles {
     lanes: Option<usize>,
     /// Axes along which memory is contiguous that is read or written across the lanes.
     crossed: Mask,
+    /// The axis whose indices folds along the lanes take side by side: one of the crossed.
+    side: Option<usize>,
     outer: Mask,
     /// Elements along the lanes where they step.
     long: u64,
@@ -43,12 +46,25 @@ impl Tiles {
         let mut tiles = Self {
             lanes: contiguous_axis(body, draft, target),
             crossed: 0,
+            side: None,
             outer: draft.outer,
             long: target.tile,
             narrow: target.narrow_tile,
             padded: target.is_gpu(),
         };
         tiles.crossed = tiles.lanes.map_or(0, |lanes| crossed(body, draft, lanes));
+        if tiles.crossed == 0 {
+            tiles.side = side_by_side(body, draft, target, tiles.lanes);
+            tiles.crossed = tiles.side.map_or(0, |axis| 1 << axis);
+        }
+        if let Some(rows) = tiles.side {
+            // No worker is to be idle for it, and a tile is full.
+            let workers = draft.outer & !roles::ordered(body, draft);
+            let few = |t: &Self| t.steps(body, workers) < target.workers;
+            while tiles.narrow > body.extents[rows] || tiles.narrow > LEAST && few(&tiles) {
+                tiles.narrow /= 2;
+            }
+        }
         if tiles.crossed != 0 || draft.space & !draft.outer != 0 {
             tiles.long = 0;
         }
@@ -101,6 +117,10 @@ impl Tiles {
             _ if self.crossed >> axis & 1 == 1 => self.narrow,
             _ => 1,
         }
+    }
+    /// The axis whose indices folds along the lanes take side by side.
+    pub fn side(&self) -> Option<usize> {
+        self.side
     }
     /// True if the lanes run along one of some axes.
     pub fn runs_within(&self, axes: Mask) -> bool {
@@ -278,6 +298,36 @@ fn most_contiguous(body: &Body, draft: &Draft, except: Mask) -> Option<usize> {
     let best = weights.iter().map(|(_, w)| *w).max()?;
     let mut weights = weights.into_iter();
     weights.find(|(_, w)| *w == best).map(|(a, _)| a)
+}
+
+/// The axis of the rows that folds along the lanes take side by side on a CPU: the innermost one that workers share. None where a tile of
+/// it is not full, a step of a fold is read or written, or the sweep does more than elementwise ops and what else ends with the lanes' axis.
+fn side_by_side(
+    body: &Body,
+    draft: &Draft,
+    target: &Target,
+    lanes: Option<usize>,
+) -> Option<usize> {
+    let along = 1 << lanes.filter(|_| !target.is_gpu())?;
+    let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let written = |n: &u32| body.nodes[*n as usize].one_by_one;
+    let fold = |n: &Node| n.one_by_one && n.scanned == along;
+    if !nodes().any(fold) || draft.keeps.iter().any(written) {
+        return None;
+    }
+    let (axes, _) = roles::assign(body, draft, target);
+    let rows = axes.iter().rev().find(|(_, role)| *role == Role::Grid);
+    let rows = rows.map(|(axis, _)| *axis)?;
+    let step =
+        |source: &Source| matches!(source, Source::Node(p) if body.nodes[*p as usize].one_by_one);
+    let fits = |n: &Node| match fold(n) {
+        true => n.space >> rows & 1 == 1 && !n.is_output,
+        false => n.reduced & n.scanned == along || !n.sources.iter().any(step),
+    };
+    let plain = |n: &Node| (n.reduced | n.scanned) & !along == 0 && n.touches.is_none();
+    let tiles = draft.space & !draft.outer & !along == 0;
+    let full = body.extents[rows] >= LEAST;
+    (tiles && full && nodes().all(|n| plain(n) && fits(n))).then_some(rows)
 }
 
 /// Axes along which some memory is contiguous that varies along the lanes too.

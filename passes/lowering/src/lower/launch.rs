@@ -389,6 +389,7 @@ impl Job<'_> {
             outer: Vec::new(),
             base: Vec::new(),
             extent: Vec::new(),
+            innermost: None,
             range: None,
             scalars: FxHashMap::default(),
             carries: FxHashMap::default(),

@@ -7,7 +7,7 @@
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `last_block.rs` (sums over the blocks of a GPU), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
 //! loops), `spread.rs` (several of them as one, for threads), `index_set.rs` (loops without guards), `jam.rs` (several rows at
 //! once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `prefetch.rs` (what the next row will read), `stage.rs`
-//! (transposition through tile memory), `scan.rs` (what is handed on along an axis), `launch.rs` (one
+//! (transposition through tile memory), `side.rs` (folds of several rows in lanes), `scan.rs` (what is handed on along an axis), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
 //! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
@@ -29,6 +29,7 @@ mod prefetch;
 mod pure;
 mod reduce;
 mod scan;
+mod side;
 mod spread;
 mod stage;
 pub mod sweep;

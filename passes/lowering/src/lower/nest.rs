@@ -56,6 +56,14 @@ impl SweepLowering<'_> {
     pub(super) fn emit_phase(&mut self, phase: usize) -> Result<(), Unsupported> {
         self.release(phase);
         for (loops, effects) in self.group_effects(phase)? {
+            let (side, effects): (Vec<Effect>, Vec<Effect>) = effects
+                .into_iter()
+                .partition(|effect| self.goes_across(&loops, effect));
+            if !side.is_empty() {
+                let mut order = loops.clone();
+                order.swap(loops.len() - 2, loops.len() - 1);
+                self.emit_effects_nest(order, side)?;
+            }
             let (apart, together): (Vec<Effect>, Vec<Effect>) = effects
                 .into_iter()
                 .partition(|effect| self.races(&loops, effect));
@@ -125,13 +133,17 @@ impl SweepLowering<'_> {
     }
 
     pub(super) fn emit_nest(&mut self, mut nest: Nest) -> Result<(), Unsupported> {
-        self.stage_crossing(&nest.loops, &mut nest.loads)?;
-        self.stage_windows(&nest.loops, &mut nest.ops)?;
+        let around = std::mem::replace(&mut self.innermost, nest.loops.last().copied());
+        if !self.is_across(&nest.loops) {
+            self.stage_crossing(&nest.loops, &mut nest.loads)?;
+            self.stage_windows(&nest.loops, &mut nest.ops)?;
+        }
         nest.scans = self.begin_scans(&nest)?;
         let nest = &nest;
         self.allocate_kept(nest)?;
         let mut scopes: Scopes = Vec::new();
         self.emit_level(nest, 0, &mut scopes, &mut FxHashMap::default(), &[], None)?;
+        self.innermost = around;
         Ok(())
     }
     pub(super) fn allocate_kept(&mut self, nest: &Nest) -> Result<(), Unsupported> {
@@ -171,7 +183,12 @@ impl SweepLowering<'_> {
         }
         self.allocate_dims(value, dims, dtype)
     }
-    fn allocate_dims(&mut self, value: Value, dims: Vec<(usize, Idx)>, dtype: DType) -> Value {
+    pub(super) fn allocate_dims(
+        &mut self,
+        value: Value,
+        dims: Vec<(usize, Idx)>,
+        dtype: DType,
+    ) -> Value {
         let sizes: Vec<Idx> = dims.iter().map(|d| d.1).collect();
         let alike =
             |r: &Resident| r.dtype == dtype && r.dims.iter().map(|d| d.1).eq(sizes.iter().copied());
@@ -182,6 +199,7 @@ impl SweepLowering<'_> {
         let resident = Resident {
             memory,
             dims,
+            part: None,
             dtype,
         };
         if !self.taken.iter().any(|r| r.memory == memory) {
@@ -236,6 +254,10 @@ impl SweepLowering<'_> {
     ) -> Result<Vec<Value>, Unsupported> {
         if let Some(rows) = self.jammed_rows(nest, depth) {
             self.emit_jammed(nest, depth, scopes, ivs, rows)?;
+            return Ok(Vec::new());
+        }
+        if depth + 2 == nest.loops.len() && self.is_across(&nest.loops) {
+            self.emit_squares(nest, depth, scopes, ivs)?;
             return Ok(Vec::new());
         }
         let axis = nest.loops[depth];
@@ -447,9 +469,11 @@ impl SweepLowering<'_> {
         let mut index = Idx::ZERO;
         for (axis, size) in &resident.dims {
             index = self.k.mul(index, *size);
-            index = self
-                .k
-                .add(index, ivs.get(axis).copied().unwrap_or(Idx::ZERO));
+            let mut at = ivs.get(axis).copied().unwrap_or(Idx::ZERO);
+            if let Some((_, first)) = resident.part.filter(|(of, _)| of == axis) {
+                at = self.k.sub(at, first);
+            }
+            index = self.k.add(index, at);
         }
         index
     }

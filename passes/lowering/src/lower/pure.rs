@@ -87,20 +87,15 @@ impl SweepLowering<'_> {
         let vector = resident
             .dims
             .last()
-            .is_some_and(|(axis, _)| self.is_vector_axis(*axis, ivs, lanes));
+            .is_some_and(|(axis, _)| self.is_vector_axis(*axis, lanes));
         let at = self.resident_index(&resident, ivs);
         let loaded = self.k.load(resident.memory, at, lanes.filter(|_| vector));
         let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
         Ok(self.k.cast(loaded, dtype))
     }
-    /// True if the lanes run along `axis`: they run along the last loop opened.
-    pub(super) fn is_vector_axis(
-        &self,
-        axis: usize,
-        ivs: &FxHashMap<usize, Idx>,
-        lanes: Option<u64>,
-    ) -> bool {
-        lanes.is_some() && ivs.keys().max() == Some(&axis)
+    /// True if the lanes run along `axis`: they run along the innermost loop.
+    pub(super) fn is_vector_axis(&self, axis: usize, lanes: Option<u64>) -> bool {
+        lanes.is_some() && self.innermost == Some(axis)
     }
     pub(super) fn emit_op(
         &mut self,
@@ -307,7 +302,7 @@ impl SweepLowering<'_> {
             let extent = self.extent[at];
             index = self.k.mul(index, extent);
             index = self.k.add(index, here);
-            step = match self.is_vector_axis(at, ivs, lanes) {
+            step = match self.is_vector_axis(at, lanes) {
                 true => Some(Idx::Const(1)),
                 false => step.map(|step| self.k.mul(step, extent)),
             };

@@ -273,7 +273,7 @@ impl SweepLowering<'_> {
         for operand in self.ir().operands(scan.op).collect::<Vec<_>>() {
             elements.push(self.get(operand, scopes, ivs, lanes)?);
         }
-        let along = lanes.filter(|_| self.is_vector_axis(scan.axis, ivs, lanes));
+        let along = lanes.filter(|_| self.is_vector_axis(scan.axis, lanes));
         let results = match (self.carries.get(&scan.op).cloned(), &scan.memory, along) {
             (Some(before), _, Some(_)) => {
                 let Way::Named(combine) = scan.way else {
@@ -298,7 +298,7 @@ impl SweepLowering<'_> {
             (None, Some((memory, dims)), _) => {
                 let last = dims.last();
                 let lanes =
-                    lanes.filter(|_| last.is_some_and(|d| self.is_vector_axis(d.axis, ivs, lanes)));
+                    lanes.filter(|_| last.is_some_and(|d| self.is_vector_axis(d.axis, lanes)));
                 let at = self.accumulator_index(dims, ivs);
                 let before = memory.iter().map(|&m| self.k.load(m, at, lanes)).collect();
                 let elements = elements

@@ -178,7 +178,7 @@ impl SweepLowering<'_> {
         }
     }
     /// Writes what was loaded from index `at` of `axis` on to the tile, lane by lane.
-    fn stage_lanes(
+    pub(super) fn stage_lanes(
         &mut self,
         resident: &Resident,
         axis: usize,

@@ -58,6 +58,8 @@ pub struct Resident {
     pub memory: Value,
     /// Loop axes along which it is indexed, outermost first, with their sizes.
     pub dims: Vec<(usize, Idx)>,
+    /// A loop axis of which it has a part only, and the first index of that.
+    pub part: Option<(usize, Idx)>,
     /// Element type in memory.
     pub dtype: DType,
 }
@@ -116,6 +118,8 @@ pub struct SweepLowering<'a> {
     pub base: Vec<Idx>,
     /// Extent of each loop axis.
     pub extent: Vec<Idx>,
+    /// The innermost loop of the present nest: lanes run along it.
+    pub innermost: Option<usize>,
     /// The loop axis of which the present step has several tiles, and their indices.
     pub range: Option<(usize, Idx)>,
     /// Values without tile axes, computed in this step.

@@ -98,8 +98,7 @@ impl SweepLowering<'_> {
                 "let other ops of the sweep read it through windows only",
             );
         };
-        let last = ivs.keys().max().copied();
-        let mut point = self.point(op, &window, ivs, last.zip(lanes))?;
+        let mut point = self.point(op, &window, ivs, self.innermost.zip(lanes))?;
         let late = late_loads(&window);
         for (number, node) in window.nodes.iter().enumerate() {
             if late[number] {

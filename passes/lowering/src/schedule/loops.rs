@@ -9,6 +9,7 @@
 
 use fuser_analysis::axes::{Axes, AxisId};
 use fuser_analysis::cost::Bindings;
+use fuser_dialects::fusion::lambda;
 use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
@@ -68,7 +69,11 @@ impl Draft<'_> {
                 tile: 1,
             });
         }
-        self.cut(&mut loops, lanes_along, target);
+        let mut crossed = self.crossed_axes(lanes_along);
+        if crossed.is_empty() {
+            crossed.extend(self.side_by_side(lanes_along, target));
+        }
+        self.cut(&mut loops, lanes_along, &crossed, target);
         self.share_rows(&mut loops, lanes_along, target);
         // The lanes' loop comes last whatever its role: tile loops nest in this order.
         loops.sort_by_key(|l| {
@@ -217,10 +222,15 @@ impl Draft<'_> {
             && !self.ops.iter().any(indexed)
     }
     /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
-    fn cut(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
+    fn cut(
+        &self,
+        loops: &mut [LoopAxis],
+        lanes_along: Option<AxisId>,
+        crossed: &[AxisId],
+        target: &Target,
+    ) {
         let resident = loops.iter().any(|l| l.role == Role::Tile);
-        let crossed = self.crossed_axes(lanes_along);
-        let narrow = self.narrow_tile(loops, lanes_along, &crossed, target);
+        let narrow = self.narrow_tile(loops, lanes_along, crossed, target);
         for axis in loops.iter_mut().filter(|l| l.role != Role::Tile) {
             let along = lanes_along.is_some_and(|a| axis.axes.contains(&a));
             if along {
@@ -314,6 +324,43 @@ impl Draft<'_> {
             .chain(windows.flat_map(|window| window.crossed(lanes)))
             .filter(|&a| a != lanes)
             .collect()
+    }
+    /// The axis of the rows that folds along the lanes take side by side, by the rule of the plan (`Tiles`).
+    fn side_by_side(&self, lanes_along: Option<AxisId>, target: &Target) -> Option<AxisId> {
+        let along = lanes_along.filter(|_| !target.is_gpu())?;
+        let is_fold =
+            |op: Op| self.axes.scanned(op) == Some(along) && lambda::has_lambda(self.ir, op);
+        let mut grid = self.roles.iter().rev().filter(|r| r.1 == Role::Grid);
+        let rows = grid.next().map(|r| r.0)?;
+        let ends =
+            |op: Op| self.axes.reduced(op) == [along] && self.axes.scanned(op) == Some(along);
+        let step = |v: Value| {
+            self.ir
+                .def_op(v)
+                .is_some_and(|op| self.ops.contains(&op) && is_fold(op))
+        };
+        let fits = |op: Op| match is_fold(op) {
+            true => self
+                .ir
+                .results(op)
+                .iter()
+                .all(|v| self.axes.stored(*v).any(|a| a == rows) && !self.memory.contains(v)),
+            false => ends(op) || !self.ir.operands(op).any(step),
+        };
+        let plain = |op: Op| {
+            let mut ended = self
+                .axes
+                .reduced(op)
+                .iter()
+                .copied()
+                .chain(self.axes.scanned(op));
+            ended.all(|a| a == along) && self.axes.window(op).is_none()
+        };
+        let tiles = self.roles.iter().all(|r| r.1 != Role::Tile || r.0 == along);
+        let extent = self.axes.extent(rows).map_or(0, |e| self.bindings.eval(e));
+        let folds = self.ops.iter().any(|&op| is_fold(op));
+        let all = self.ops.iter().all(|&op| plain(op) && fits(op));
+        (folds && tiles && extent >= self.narrow && all).then_some(rows)
     }
     /// Lanes of a vector: as many of the widest type as the target has room for. Where they are counted on memory, a CPU's fill a vector of the
     /// narrowest type that lies along them, so that it is moved in whole lines; a value of a wider one has two vectors at most.
