@@ -106,7 +106,6 @@ pub const NAMES: &[(&str, &str)] = &[
     ("concat", "fusion.cat"),
     ("concatenate", "fusion.cat"),
     ("extract_slice", "fusion.slice"),
-    ("dynamic_slice", "fusion.slice"),
     ("narrow", "fusion.slice"),
     ("split", "fusion.slice"),
     ("chunk", "fusion.slice"),

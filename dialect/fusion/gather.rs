@@ -1,19 +1,20 @@
-//! Take and take_along: an axis is read at indices that are data.
+//! Take and take_along: an axis is read at indices that are data. Dynamic_slice and dynamic_update_slice: a part begins at one.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
     At, ClauseKind, DTypes, OpDef, OpError, OpParts, OperandDef, ResultTypes, Shape,
-    TypeConstraint, clause, operand,
+    TypeConstraint, clause, operand, operands,
 };
 
-use fuser_ir::types::{DType, Dim, Extent};
+use fuser_ir::describe;
+use fuser_ir::types::{DType, Dim, Extent, ExtentExpr};
 
-use super::codes::EXTENTS_DISAGREE;
+use super::codes::{BAD_SHAPE, EXTENTS_DISAGREE, OUT_OF_BOUNDS};
 use super::reshape::SHAPE_OP;
-use super::{maps, shape};
+use super::{fold, maps, shape};
 
 /// The ops of this table, in the order of the manual.
-pub const GATHER_OPS: &[&OpDef] = &[&TAKE, &TAKE_ALONG];
+pub const GATHER_OPS: &[&OpDef] = &[&TAKE, &TAKE_ALONG, &DYNAMIC_SLICE, &DYNAMIC_UPDATE_SLICE];
 
 const TABLE: OperandDef = operand(
     "input",
@@ -69,6 +70,148 @@ pub static TAKE_ALONG: OpDef = OpDef {
     maps: Some(&maps::TAKE_ALONG),
     ..SHAPE_OP
 };
+
+const STARTS: OperandDef = operands(
+    "starts",
+    TypeConstraint::new(Shape::TensorOrScalar, INDICES),
+    "the first index along each axis of `dims`: scalars, or of rank 0",
+);
+
+/// `fusion.dynamic_slice`
+pub static DYNAMIC_SLICE: OpDef = OpDef {
+    name: "fusion.dynamic_slice",
+    summary: "a part of a tensor that begins at indices which are data",
+    doc: "Result element `[i0, i1, ...]` is operand element `[s0 + i0, s1 + i1, ...]`, where `sk` is 0 for an axis that is not in `dims`, and \
+          for those, which ascend, the start that stands in the same place. A start below 0 counts as 0, and one beyond the last at which the part lies \
+          inside, the axis's extent less that of `shape`, as that last one: no start is an error. `shape` gives the extents of the result; along \
+          `dims` they must be provably no larger than the operand's, along other axes they are the operand's. `b` axes stay `b` axes. Bits are \
+          kept.",
+    example: "// %x: tensor<[B]x64xf32>, %i: tensor<i32>\n%0 = fusion.dynamic_slice %x, %i dims [1] shape [[B], 8] : tensor<[B]x8xf32>",
+    operands: &[TABLE, STARTS],
+    clauses: &[
+        clause("dims", ClauseKind::I64Array, "the axes that have a start"),
+        clause("shape", ClauseKind::Extents, "the extents of the result"),
+    ],
+    infer: Some(infer_dynamic_slice),
+    fold: Some(fold::same_type),
+    maps: Some(&maps::DYNAMIC_SLICE),
+    ..SHAPE_OP
+};
+
+/// `fusion.dynamic_update_slice`
+pub static DYNAMIC_UPDATE_SLICE: OpDef = OpDef {
+    name: "fusion.dynamic_update_slice",
+    summary: "a tensor in which a part that begins at indices which are data is another tensor",
+    doc: "Result element `[i0, i1, ...]` is `updates[i0 - s0, i1 - s1, ...]` where that has such an element, else `input[i0, i1, ...]`. The starts \
+          `sk` are those of `fusion.dynamic_slice`, brought into the same bounds: the updates lie inside as a whole. Along `dims` their extents must \
+          be provably no larger than the input's, along other axes they are the input's. Element types are equal. The axes of `dims` become plain ones, \
+          others are `b` axes where they are that in both. Bits are kept.",
+    example: "// %x: tensor<[B]x64xf32>, %u: tensor<[B]x8xf32>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [1] : tensor<[B]x64xf32>",
+    operands: &[
+        TABLE,
+        operand(
+            "updates",
+            TypeConstraint::new(Shape::Tensor, DTypes::ANY),
+            "the part that takes the place of another",
+        ),
+        STARTS,
+    ],
+    clauses: &[clause(
+        "dims",
+        ClauseKind::I64Array,
+        "the axes that have a start",
+    )],
+    infer: Some(infer_dynamic_update_slice),
+    maps: Some(&maps::DYNAMIC_UPDATE_SLICE),
+    ..SHAPE_OP
+};
+
+/// The axes of `dims`, each with a start among the operands from `first` on.
+fn started(ir: &Ir, parts: OpParts<'_>, first: usize, rank: usize) -> Result<Vec<usize>, OpError> {
+    let axes = shape::axes(ir, parts, "dims", rank)?;
+    let starts = parts.operands.len() - first.min(parts.operands.len());
+    if starts != axes.len() {
+        let text = format!("lists {} axes, but there are {starts} starts", axes.len());
+        return Err(OpError::at(At::Clause("dims"), text).code(&BAD_SHAPE));
+    }
+    for index in first..parts.operands.len() {
+        let (own, _) = shape::tensor(ir, parts, index)?;
+        if !own.is_empty() {
+            let text = format!("must be a scalar or have rank 0, has {} axes", own.len());
+            return Err(OpError::at(At::Operand(index), text).code(&BAD_SHAPE));
+        }
+    }
+    Ok(axes)
+}
+
+/// Checks that a part of extents `part` lies inside of `whole` along `moved`, and has its extents along other axes.
+fn lies_inside(
+    ir: &Ir,
+    whole: &[Dim],
+    part: &[Dim],
+    moved: &[usize],
+    at: At,
+) -> Result<(), OpError> {
+    if part.len() != whole.len() {
+        let text = format!(
+            "has {} extents, operand 0 has {} axes",
+            part.len(),
+            whole.len()
+        );
+        return Err(OpError::at(at, text).code(&BAD_SHAPE));
+    }
+    for (axis, (whole, part)) in whole.iter().zip(part).enumerate() {
+        let moves = moved.contains(&axis);
+        if whole.extent == part.extent && !(moves && whole.extent == Extent::Unknown) {
+            continue;
+        }
+        let (Some(extent), Some(size)) = (
+            ir.extent_as_expr(whole.extent),
+            ir.extent_as_expr(part.extent),
+        ) else {
+            return Err(shape::unknown(at, axis));
+        };
+        let (e, s) = (
+            describe::extent(ir, whole.extent),
+            describe::extent(ir, part.extent),
+        );
+        if !moves {
+            let text = format!("axis {axis} is {s}, not {e} as in operand 0, and is not in `dims`");
+            return Err(OpError::at(at, text).code(&EXTENTS_DISAGREE));
+        }
+        let room = size
+            .mul(&ExtentExpr::constant(-1))
+            .and_then(|size| extent.add(&size));
+        if !room.is_some_and(|room| shape::never_negative(&room)) {
+            let text = format!("{s} elements are not provably inside axis {axis} of extent {e}");
+            return Err(OpError::at(at, text).code(&OUT_OF_BOUNDS));
+        }
+    }
+    Ok(())
+}
+
+fn infer_dynamic_slice(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (from, dtype) = shape::tensor(ir, parts, 0)?;
+    let mut to = shape::shape_clause(ir, parts, "shape");
+    let axes = started(ir, parts, 1, from.len())?;
+    lies_inside(ir, &from, &to, &axes, At::Clause("shape"))?;
+    for (to, from) in to.iter_mut().zip(&from) {
+        to.broadcast = from.broadcast;
+    }
+    shape::one(ir.tensor(to, dtype))
+}
+
+fn infer_dynamic_update_slice(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let (mut dims, dtype) = shape::tensor(ir, parts, 0)?;
+    let (part, _) = shape::tensor(ir, parts, 1)?;
+    shape::same_dtype(ir, &parts.operands[..2], 0)?;
+    let axes = started(ir, parts, 2, dims.len())?;
+    lies_inside(ir, &dims, &part, &axes, At::Operand(1))?;
+    for (axis, dim) in dims.iter_mut().enumerate() {
+        dim.broadcast &= part[axis].broadcast && !axes.contains(&axis);
+    }
+    shape::one(ir.tensor(dims, dtype))
+}
 
 fn infer_take(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let (mut dims, dtype) = shape::tensor(ir, parts, 0)?;

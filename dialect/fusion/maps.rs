@@ -52,6 +52,10 @@ pub static PAD: MapsDef = window("pad", pad);
 pub static TAKE: MapsDef = gather("take", take);
 /// Axis `dim` at the indices that another operand holds for each element of the result.
 pub static TAKE_ALONG: MapsDef = gather("take-along", take_along);
+/// Axes `dims` from the starts that other operands hold.
+pub static DYNAMIC_SLICE: MapsDef = gather("dynamic-slice", dynamic_slice);
+/// The second operand from the starts that others hold on, the first one around it.
+pub static DYNAMIC_UPDATE_SLICE: MapsDef = gather("dynamic-update-slice", dynamic_update_slice);
 /// Axes `dims` from their ends.
 pub static FLIP: MapsDef = window("flip", flip);
 /// One operand after the other along `dim`.
@@ -431,6 +435,60 @@ fn take_along(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let operand = Map::Axes((0..from).map(index).collect());
     let same = from == to && ir.rank(ir.operands(op).nth(1)?) == to;
     same.then(|| parallel(to, smallvec![operand, Map::identity(to)]))
+}
+
+/// The index of `part` of a `whole` along each axis: along `dims` what the operands from `first` on say where it begins is added, or, `back`,
+/// taken away.
+fn started(
+    ir: &Ir,
+    op: Op,
+    [whole, part]: [Value; 2],
+    first: usize,
+    back: bool,
+) -> Option<SmallVec<[Index; 4]>> {
+    let rank = ir.rank(whole);
+    let moved = dims(ir, op, rank)?;
+    let extents = |value: Value| {
+        let dims = &ir.value_kind(value).as_tensor()?.dims;
+        (dims.len() == rank).then_some(dims)
+    };
+    let (whole, part) = (extents(whole)?, extents(part)?);
+    let index = |axis: usize| {
+        let Some(place) = moved.iter().position(|&own| own == axis) else {
+            return Some(Index::Iter(axis));
+        };
+        let size = ir.extent_as_expr(part[axis].extent)?;
+        let size = size.mul(&ExtentExpr::constant(-1))?;
+        Some(Index::From {
+            iter: axis,
+            operand: first + place,
+            room: Box::new(ir.extent_as_expr(whole[axis].extent)?.add(&size)?),
+            back,
+        })
+    };
+    let fits = ir.operand_count(op) == first + moved.len();
+    (0..rank).map(index).collect::<Option<_>>().filter(|_| fits)
+}
+
+fn dynamic_slice(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (input, result) = (ir.operands(op).next()?, *ir.results(op).first()?);
+    let map = started(ir, op, [input, result], 1, false)?;
+    let mut operands = smallvec![Map::Axes(map)];
+    operands.extend((1..ir.operand_count(op)).map(|_| scalar()));
+    Some(parallel(ir.rank(result), operands))
+}
+
+fn dynamic_update_slice(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let mut own = ir.operands(op);
+    let (input, updates) = (own.next()?, own.next()?);
+    let rank = ir.rank(input);
+    let map = started(ir, op, [input, updates], 2, true)?;
+    let mut operands = smallvec![Map::identity(rank), Map::Axes(map)];
+    operands.extend((2..ir.operand_count(op)).map(|_| scalar()));
+    Some(IndexingMaps {
+        reads: Reads::Last,
+        ..parallel(rank, operands)
+    })
 }
 
 fn pad(ir: &Ir, op: Op) -> Option<IndexingMaps> {

@@ -472,6 +472,66 @@ const CASES: &[Case] = &[
         "FIR0304",
         "// %x: tensor<5xf32>, %i: tensor<4xi64>\n%0 = fusion.take_along %x, %i dim -1",
     ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0309",
+        "// %x: tensor<5x4xf32>, %i: tensor<i64>\n%0 = fusion.dynamic_slice %x, %i dims [0] shape [6, 4]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0309",
+        "// %x: tensor<[N]x4xf32>, %i: tensor<i64>\n%0 = fusion.dynamic_slice %x, %i dims [0] shape [2, 4]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %i: tensor<i64>\n%0 = fusion.dynamic_slice %x, %i dims [0] shape [2, 3]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0305",
+        "// %x: tensor<5x4xf32>, %i: tensor<i64>\n%0 = fusion.dynamic_slice %x, %i dims [0, 1] shape [2, 3]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0305",
+        "// %x: tensor<5x4xf32>, %i: tensor<1xi64>\n%0 = fusion.dynamic_slice %x, %i dims [0] shape [2, 4]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0303",
+        "// %x: tensor<?x4xf32>, %i: tensor<i64>\n%0 = fusion.dynamic_slice %x, %i dims [0] shape [2, 4]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0304",
+        "// %x: tensor<5x4xf32>, %i: tensor<i64>\n%0 = fusion.dynamic_slice %x, %i dims [2] shape [5, 4]",
+    ),
+    (
+        "fusion.dynamic_slice",
+        "FIR0211",
+        "// %x: tensor<5x4xf32>, %i: f32\n%0 = fusion.dynamic_slice %x, %i dims [0] shape [2, 4]",
+    ),
+    (
+        "fusion.dynamic_update_slice",
+        "FIR0302",
+        "// %x: tensor<5x4xf32>, %u: tensor<2x4xf16>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [0]",
+    ),
+    (
+        "fusion.dynamic_update_slice",
+        "FIR0309",
+        "// %x: tensor<5x4xf32>, %u: tensor<6x4xf32>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [0]",
+    ),
+    (
+        "fusion.dynamic_update_slice",
+        "FIR0305",
+        "// %x: tensor<5x4xf32>, %u: tensor<4xf32>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [0]",
+    ),
+    (
+        "fusion.dynamic_update_slice",
+        "FIR0301",
+        "// %x: tensor<5x4xf32>, %u: tensor<2x3xf32>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [0]",
+    ),
     // fusion, products
     (
         "fusion.matmul",

@@ -331,9 +331,48 @@ def take_along(clauses, x, indices):
     return gathered(x, indices, dim, axes, lambda a, i: np.take_along_axis(a, i, axis=dim), lambda u: u)
 
 
+def begins(clauses, whole, part, starts):
+    """The first index of a part along each axis, and whether one is open."""
+    first, open = [0] * whole.lo.ndim, False
+    for dim, start in zip(clauses["dims"], starts, strict=True):
+        room = whole.lo.shape[dim] - part[dim]
+        first[dim] = min(max(int(start.lo.reshape(())), 0), room)
+        unsure = not start.exact().all() or (start.open is not None and start.open.any())
+        open |= bool(unsure and room)
+    return first, open
+
+
+def dynamic_slice(clauses, x, *starts):
+    new = clauses["shape"]
+    shape = [have if extent.length is None else extent.length for extent, have in zip(new, x.lo.shape)]
+    first, open = begins(clauses, x, shape, starts)
+    parts = tuple(slice(f, f + n) for f, n in zip(first, shape))
+    value = x.moved(lambda a: a[parts], [Axis(axis.broadcast, extent.static) for axis, extent in zip(x.axes, new)])
+    return Value(value.dtype, value.lo, value.hi, np.ones(value.lo.shape, bool), value.axes) if open else value
+
+
+def dynamic_update_slice(clauses, x, updates, *starts):
+    first, open = begins(clauses, x, updates.lo.shape, starts)
+    parts = tuple(slice(f, f + n) for f, n in zip(first, updates.lo.shape))
+    pairs = enumerate(zip(x.axes, updates.axes))
+    axes = [Axis(a.broadcast and b.broadcast and d not in clauses["dims"], a.static) for d, (a, b) in pairs]
+
+    def put(a, b):
+        whole = np.array(a)
+        whole[parts] = b
+        return whole
+
+    lo = put(x.lo, updates.lo)
+    hi = lo if x.known and updates.known else put(x.hi, updates.hi)
+    none = lambda v: np.zeros(v.lo.shape, bool) if v.open is None else v.open
+    opens = np.ones(lo.shape, bool) if open else put(none(x), none(updates))
+    return Value(x.dtype, lo, hi, opens, axes)
+
+
 MOVES = {
     "last": lambdas.last,
     "broadcast": broadcast, "expand": expand, "squeeze": squeeze, "permute": permute, "reshape": reshape, "copy": copy,
     "segment_set": copy, "slice": slice_, "flip": flip, "pad": pad, "cat": cat,
-    "take": take, "take_along": take_along, "roll": roll, "one_hot": one_hot,
+    "take": take, "take_along": take_along, "dynamic_slice": dynamic_slice, "dynamic_update_slice": dynamic_update_slice,
+    "roll": roll, "one_hot": one_hot,
 }

@@ -273,10 +273,67 @@ fn calls_of_top_k_are_read_as_the_op_that_they_were_before() {
     let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
     let (compared, wrong) = agrees(&session, "f.mlir", &loaded, &read, "//");
     assert_eq!((compared, wrong.as_str()), (16, ""));
-    for refused in [text("mhlo.topk", false), text("erf", true)] {
+    // As XLA writes it: the comparator is a function beside the program.
+    let called = |way: &str| {
+        format!(
+            "func.func private @order(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {{
+  %0 = stablehlo.compare {way}, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}}
+func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {{
+  %0:2 = stablehlo.custom_call @TopK(%x) {{called_computations = [@order]}} : (tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>)
+  return %0#0, %0#1 : tensor<2x2xf32>, tensor<2x2xi32>
+}}
+// in: 1 4 2 3 -1 -4 -2 -3
+// out: 4 3 -1 -2
+// out: 1 3 0 2
+"
+        )
+    };
+    for read in [text("TopK", true), called("GT")] {
+        let loaded = load(&session, Format::StableHlo, "f.mlir", &read);
+        let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+        let (compared, wrong) = agrees(&session, "f.mlir", &loaded, &read, "//");
+        assert_eq!((compared, wrong.as_str()), (16, ""));
+    }
+    let told = load(&session, Format::StableHlo, "f.mlir", &called("LT")).err();
+    let told = told.unwrap_or_else(|| panic!("the least are no top_k"));
+    assert!(told.contains("f.mlir:6:10: error: [FIR1102]"), "{told}");
+    for refused in [
+        text("mhlo.topk", false),
+        text("TopK", false),
+        text("erf", true),
+    ] {
         let told = load(&session, Format::StableHlo, "f.mlir", &refused).err();
         let told = told.unwrap_or_else(|| panic!("{refused}"));
         assert!(told.contains("f.mlir:2:10: error: [FIR1102]"), "{told}");
+    }
+}
+
+#[test]
+fn a_scan_of_nvfuser_with_a_start_of_its_own_is_refused() {
+    let session = session();
+    let text = |init: &str| {
+        format!(
+            "def nvfuser_fusion_id0(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[3, 4], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+    T1 = fd.define_tensor(shape=[3], contiguity=[True], dtype=DataType.Float, is_cpu=False)
+    T2 = fd.ops.cumsum(T0, dim=1{init})
+    fd.add_output(T2)
+"
+        )
+    };
+    let read = load(&session, Format::NvFuser, "f.py", &text(""));
+    assert!(read.is_ok(), "{:?}", read.err());
+    for init in [", init=T1", ", init=0.5"] {
+        let told = load(&session, Format::NvFuser, "f.py", &text(init)).err();
+        let told = told.unwrap_or_else(|| panic!("{init} is read"));
+        let here =
+            "f.py:4:10: error: [FIR1103] `fd.ops.cumsum`: begins with a value of its own (`init`)";
+        assert!(
+            told.contains(here) && told.contains("combine it with the result"),
+            "{told}"
+        );
     }
 }
 

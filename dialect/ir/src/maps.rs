@@ -12,6 +12,7 @@
 //! %c = fusion.cat %t, %u dim 1                      // (i, j):  the first of %t[i, j], %u[i, j - 6] that has an element there
 //! %p = fusion.matmul %x, %y                         // (i, j, k):  %x[i, k], %y[k, j] -> %p[i, j]
 //! %g = fusion.take %x, %n dim 0                     // (i, j):  %n[i], %x[%n[i], j] -> %g[i, j]
+//! %d = fusion.dynamic_slice %x, %s dims [0] shape [4, 8]          // (i, j):  %x[%s + i, j] -> %d[i, j]
 //! ```
 //!
 //! The maps of an op follow from its clauses and types; a row of the op table names the function that computes them
@@ -55,6 +56,18 @@ pub enum Index {
     /// The element of this operand at its own map, an integer: where it is below 0 the first index of the axis, where it is beyond
     /// the axis the last one. Along an axis without indices the element that is read is 0.
     Element(usize),
+    /// `s + i`, `i` the index of an iterator and `s` the element of an operand without axes, an integer: where it is below 0, 0 counts,
+    /// where it is beyond `room`, that does.
+    From {
+        /// The iterator.
+        iter: usize,
+        /// The operand.
+        operand: usize,
+        /// The last start.
+        room: Box<ExtentExpr>,
+        /// True for `i - s`.
+        back: bool,
+    },
 }
 
 /// The element of an operand that is read, or of a result that is written, at a point of the iteration space.
@@ -73,6 +86,8 @@ pub enum Reads {
     All,
     /// The first one that has an element at its index.
     First,
+    /// The last one of those that are no indices and have an element at their index.
+    Last,
 }
 
 /// The maps of one op.
@@ -95,7 +110,7 @@ pub struct MapsDef {
     pub name: &'static str,
     /// Its effect on axes, for the manual: "some end here".
     pub doc: &'static str,
-    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`], [`Index::Element`]).
+    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`], [`Index::Element`], [`Index::From`]).
     pub shifts: bool,
     /// Computes the maps; `None` where clauses or types are not what the verifier accepts.
     pub maps: fn(&Ir, Op) -> Option<IndexingMaps>,
@@ -124,7 +139,10 @@ impl IndexingMaps {
     /// True if the elements of operand `operand` are indices into others.
     pub fn indexes(&self, operand: usize) -> bool {
         let mut indices = self.operands.iter().filter_map(Map::axes).flatten();
-        indices.any(|index| *index == Index::Element(operand))
+        indices.any(|index| match index {
+            Index::Element(own) | Index::From { operand: own, .. } => *own == operand,
+            Index::Zero | Index::Iter(_) | Index::Affine { .. } => false,
+        })
     }
     /// True if the indices of iterator `iter` are combined into one element: results have no axis for it.
     pub fn ends(&self, iter: usize) -> bool {
@@ -142,7 +160,7 @@ impl IndexingMaps {
     fn parallel(&self, index: &Index) -> Option<usize> {
         match *index {
             Index::Iter(iter) => (self.iterators[iter] != IteratorKind::Scan).then_some(iter),
-            Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+            Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => None,
         }
     }
     /// For each axis of operand `operand` the axis of the first result with the same index, if there is one: elements at that

@@ -288,7 +288,7 @@ impl Writer<'_> {
 type Say = fn(&mut Writer<'_>, Op, &Tensor) -> Made<()>;
 
 /// Ops that are written otherwise than elementwise ones.
-static READERS: [(&OpDef, Say); 31] = [
+static READERS: [(&OpDef, Say); 33] = [
     (&fusion::CONSTANT, constant),
     (&fusion::FULL, |w, op, result| w.broadcast(op, result, &[])),
     (&fusion::IOTA, |w, op, result| {
@@ -396,6 +396,12 @@ static READERS: [(&OpDef, Say); 31] = [
     (&fusion::MATMUL, matmul),
     (&fusion::LINEAR, linear),
     (&fusion::TAKE, take),
+    (&fusion::DYNAMIC_SLICE, |w, op, result| {
+        part(w, op, result, 1)
+    }),
+    (&fusion::DYNAMIC_UPDATE_SLICE, |w, op, result| {
+        part(w, op, result, 2)
+    }),
     (&fusion::TRUNC, |w, op, result| {
         let x = w.operand(op, 0)?;
         let [up, down] = ["ceil", "floor"].map(|name| {
@@ -683,6 +689,34 @@ fn linear(w: &mut Writer<'_>, op: Op, result: &Tensor) -> Made<()> {
         sum = biased;
     }
     w.emit(result, "stablehlo.convert", &[&sum], "");
+    Ok(())
+}
+
+/// A part that begins at operands from `first` on, or an update of one: a start for each axis, 0 where there is none.
+fn part(w: &mut Writer<'_>, op: Op, result: &Tensor, first: usize) -> Made<()> {
+    let mut operands = Vec::new();
+    for index in 0..first {
+        operands.push(w.operand(op, index)?);
+    }
+    let dims = w.ints(op, "dims");
+    let mut starts = Vec::new();
+    for axis in 0..result.shape.len() {
+        let place = dims.iter().position(|&dim| dim == axis as i64);
+        let start = match place {
+            Some(place) => {
+                let start = w.operand(op, first + place)?;
+                w.convert(start, DType::I64)
+            }
+            None => w.number(0.0, DType::I64),
+        };
+        starts.push(start);
+    }
+    let all: Vec<&Tensor> = operands.iter().chain(&starts).collect();
+    let (name, sizes) = match first {
+        1 => ("dynamic_slice", format!(", sizes = {:?}", result.shape)),
+        _ => ("dynamic_update_slice", String::new()),
+    };
+    w.emit(result, &format!("stablehlo.{name}"), &all, &sizes);
     Ok(())
 }
 

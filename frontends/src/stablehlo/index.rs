@@ -85,6 +85,13 @@ fn scalars(draft: &mut Draft, indices: Value, vector: i64) -> Made {
 pub fn ranged(draft: &mut Draft, indices: Value) -> Made {
     match draft.dtype(indices) {
         DType::I32 | DType::I64 => Ok(indices),
+        // What no `i64` is lies beyond every axis.
+        DType::U64 => {
+            let scalar = draft.ir.scalar(DType::U64);
+            let most = draft.builder().constant_int(i64::MAX, scalar)?;
+            let least = draft.make(&fusion::MINIMUM, &[indices, most])?;
+            draft.cast(least, DType::I64)
+        }
         _ => draft.cast(indices, DType::I64),
     }
 }
@@ -161,15 +168,6 @@ fn along(draft: &mut Draft, x: Value, indices: Value, numbers: &Numbers) -> Made
     draft.permute(made, &back)
 }
 
-/// A start of a slice of `size` of `length` elements, brought into the range where the slice lies inside.
-fn start(draft: &mut Draft, start: Value, length: i64, size: i64) -> Made {
-    let start = draft.cast(start, DType::I64)?;
-    let scalar = draft.ir.tensor(Vec::new(), DType::I64);
-    let low = draft.number(0.0, scalar)?;
-    let high = draft.builder().constant_int(length - size, scalar)?;
-    draft.make(&fusion::CLAMP, &[start, low, high])
-}
-
 /// 0, 1, ... `length - 1`.
 pub fn count(draft: &mut Draft, length: i64) -> Made {
     let mut b = draft.builder();
@@ -181,66 +179,60 @@ pub fn count(draft: &mut Draft, length: i64) -> Made {
     Ok(b.value(&fusion::IOTA, &[], &clauses)?)
 }
 
-/// `stablehlo.dynamic_slice`: along each axis of which not all is taken, `take` at the start and what follows.
+/// The axes along which a part of these sizes does not take all, and their starts, operands from `first` on.
+fn starts(
+    im: &mut Importer<'_>,
+    r: &Reading<'_>,
+    first: usize,
+    [sizes, own]: [&[i64]; 2],
+) -> Made<(Vec<i64>, Vec<Value>)> {
+    let (mut dims, mut starts) = (Vec::new(), Vec::new());
+    for (axis, _) in (sizes.iter().zip(own).enumerate()).filter(|(_, (size, own))| size != own) {
+        let start = r.operand(first + axis)?;
+        dims.push(axis as i64);
+        starts.push(ranged(&mut im.draft, start)?);
+    }
+    Ok((dims, starts))
+}
+
+/// `stablehlo.dynamic_slice`
 pub fn dynamic_slice(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let sizes = r.ints(&["sizes", "slice_sizes"])?;
-    let mut x = r.operand(0)?;
-    let draft = &mut im.draft;
-    let own = lengths(draft, x);
+    let x = r.operand(0)?;
+    let own = lengths(&im.draft, x);
     let fits = |(size, length): (&i64, &i64)| (0..=*length).contains(size);
     if sizes.len() != own.len() || !sizes.iter().zip(&own).all(fits) {
         return Err(Fault::form("has sizes that its operand does not have"));
     }
-    for (axis, (size, length)) in sizes.iter().zip(&own).enumerate() {
-        if size == length {
-            continue;
-        }
-        let first = start(draft, r.operand(1 + axis)?, *length, *size)?;
-        let steps = count(draft, *size)?;
-        let indices = draft.make(&fusion::ADD, &[steps, first])?;
-        x = taken(draft, x, indices, axis as i64)?;
+    let (dims, starts) = starts(im, r, 1, [&sizes, &own])?;
+    if dims.is_empty() {
+        return Ok(vec![x]);
     }
-    Ok(vec![x])
+    let operands = [&[x][..], &starts].concat();
+    let mut b = im.draft.builder();
+    let shape: Vec<Dim> = sizes.iter().map(|&size| Dim::fixed(size as u64)).collect();
+    let clauses = [b.ints("dims", &dims), b.shape("shape", &shape)];
+    one(b
+        .value(&fusion::DYNAMIC_SLICE, &operands, &clauses)
+        .map_err(Into::into))
 }
 
-/// `stablehlo.dynamic_update_slice`: `take` of the update at each place, chosen where the place lies inside of it.
+/// `stablehlo.dynamic_update_slice`
 pub fn dynamic_update_slice(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
-    let (x, mut update) = (r.operand(0)?, r.operand(1)?);
-    let draft = &mut im.draft;
-    let (own, sizes) = (lengths(draft, x), lengths(draft, update));
+    let (x, update) = (r.operand(0)?, r.operand(1)?);
+    let (own, sizes) = (lengths(&im.draft, x), lengths(&im.draft, update));
     let fits = |(size, length): (&i64, &i64)| size <= length;
     if sizes.len() != own.len() || !sizes.iter().zip(&own).all(fits) {
         return Err(Fault::form("has an update that is larger than its operand"));
     }
-    if sizes.contains(&0) {
-        return Ok(vec![x]);
+    let (dims, starts) = starts(im, r, 2, [&sizes, &own])?;
+    if dims.is_empty() {
+        return Ok(vec![update]);
     }
-    let mut inside: Option<Value> = None;
-    for (axis, (size, length)) in sizes.iter().zip(&own).enumerate() {
-        if size == length {
-            continue;
-        }
-        let first = start(draft, r.operand(2 + axis)?, *length, *size)?;
-        let places = count(draft, *length)?;
-        let places = draft.make(&fusion::SUB, &[places, first])?;
-        update = taken(draft, update, places, axis as i64)?;
-        let scalar = draft.ir.scalar(DType::I64);
-        let low = draft.number(0.0, scalar)?;
-        let high = draft.builder().constant_int(*size, scalar)?;
-        let mut b = draft.builder();
-        let (above, below) = (
-            b.compare("ge", places, low)?,
-            b.compare("lt", places, high)?,
-        );
-        let here = draft.make(&fusion::AND, &[above, below])?;
-        let here = draft.broadcast(here, &[axis as i64], &extents(&own))?;
-        inside = Some(match inside {
-            Some(inside) => draft.make(&fusion::AND, &[inside, here])?,
-            None => here,
-        });
-    }
-    match inside {
-        Some(inside) => one(draft.make(&fusion::WHERE, &[inside, update, x])),
-        None => Ok(vec![update]),
-    }
+    let operands = [&[x, update][..], &starts].concat();
+    let mut b = im.draft.builder();
+    let clauses = [b.ints("dims", &dims)];
+    one(b
+        .value(&fusion::DYNAMIC_UPDATE_SLICE, &operands, &clauses)
+        .map_err(Into::into))
 }

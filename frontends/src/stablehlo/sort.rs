@@ -6,11 +6,12 @@ use std::collections::HashMap;
 
 use fuser_dialects::fusion;
 use fuser_ir::Value;
+use fuser_ir::span::Span;
 use fuser_ir::types::DType;
 
 use super::Importer;
-use super::ast::Item;
-use super::op::Reading;
+use super::ast::{Attr, Block, Item};
+use super::op::{Reading, atom, blocks};
 use super::reduce::expressions;
 use super::shape::lengths;
 use crate::codes::UNSUPPORTED;
@@ -91,12 +92,22 @@ fn counter(draft: &Draft, value: Value, dim: i64) -> Option<DType> {
 }
 
 /// The operand that the comparator orders, and whether the greatest element comes first.
-fn order(im: &Importer<'_>, r: &Reading<'_>) -> Made<(usize, bool)> {
+fn order<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<(usize, bool)> {
     let block = r.region().ok_or_else(|| Fault::form("has no comparator"))?;
+    direction(im, r, block, block.args.iter().map(|(name, _)| *name))
+}
+
+/// As `order`, of a comparator with this body and these parameters.
+fn direction<'s>(
+    im: &Importer<'s>,
+    r: &Reading<'s>,
+    block: &'s Block,
+    parameters: impl Iterator<Item = Span>,
+) -> Made<(usize, bool)> {
     let mut names = HashMap::new();
-    for (at, (name, _)) in block.args.iter().enumerate() {
+    for (at, name) in parameters.enumerate() {
         let letter = if at % 2 == 0 { "a" } else { "b" };
-        names.insert(r.text(*name), format!("{letter}{}", at / 2));
+        names.insert(r.text(name), format!("{letter}{}", at / 2));
     }
     let other = |text: &str| {
         let shown: String = text.chars().take(60).collect();
@@ -149,13 +160,29 @@ pub fn top_k(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     Ok([0, 1].map(|at| im.draft.ir.result(op, at)).into())
 }
 
+/// True if the function that a call names in `called_computations` puts the greatest element first; so it is where none is named.
+fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
+    let Some(called) = r.attr(&["called_computations"]) else {
+        return Ok(true);
+    };
+    let symbol = match called {
+        Attr::List(list) if list.len() == 1 => atom(&list[0]),
+        _ => None,
+    };
+    let function = symbol.and_then(|span| im.functions.get(r.text(span)).copied());
+    let body = function.and_then(|f| Some((f, blocks(f).next()?)));
+    let (function, block) = body.ok_or_else(|| Fault::form("has no comparator"))?;
+    let names = super::parameters(function).map(|(name, ..)| name);
+    Ok(direction(im, r, block, names)? == (0, true))
+}
+
 /// `stablehlo.custom_call`: of `TopK`, and of `mhlo.topk` with the greatest elements, which stood for `chlo.top_k` before that was.
-pub fn custom_call(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+pub fn custom_call<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let symbol = r.op.items.iter().find_map(|item| match item {
         Item::Symbol(span) => Some(r.text(*span)),
         _ => None,
     });
-    let generic = || r.attr(&["call_target_name"]).and_then(super::op::atom);
+    let generic = || r.attr(&["call_target_name"]).and_then(atom);
     let target = symbol.or_else(|| generic().map(|span| r.text(span)));
     let end = r.op.types.as_ref().and_then(|types| types.inputs.first());
     let end = end.map_or(r.op.name.end, |span| span.start);
@@ -165,7 +192,7 @@ pub fn custom_call(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         .get(range)
         .is_none_or(|text| text.contains("largest = false"));
     match target.map(|name| name.trim_matches(['@', '"'])) {
-        Some("TopK" | "mhlo.topk") if !smallest => top_k(im, r),
+        Some("TopK" | "mhlo.topk") if !smallest && takes_greatest(im, r)? => top_k(im, r),
         _ => {
             let fault = Fault::new(&UNSUPPORTED, "has no counterpart in Fuser");
             Err(fault.help("compute it outside of the program, and give it as an input"))

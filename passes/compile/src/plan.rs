@@ -492,7 +492,7 @@ impl Planner<'_> {
         let indices = map.axes().unwrap_or(&[]).iter();
         let loops = indices.filter_map(|index| match index {
             Index::Iter(iter) => Some(*iter as u32),
-            Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+            Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => None,
         });
         let loops = loops.collect();
         Ok(Factor { tensor, loops })

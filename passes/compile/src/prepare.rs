@@ -115,7 +115,7 @@ fn name_shape(ir: &mut Ir, op: Op) {
     let source = |axis: usize| {
         let reads = |index: &Index| match index {
             Index::Iter(iter) | Index::Affine { iter, .. } => *iter == axis,
-            Index::Zero | Index::Element(_) => false,
+            Index::Zero | Index::Element(_) | Index::From { .. } => false,
         };
         indices?.iter().position(reads)
     };

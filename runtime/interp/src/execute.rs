@@ -46,6 +46,17 @@ pub(crate) fn execute(
         (Code::TakeAlong, [x, indices]) => {
             machine.take_along(x, indices, crate::machine::extent(site.int("dim")?)?)
         }
+        (Code::DynamicSlice, [x, starts @ ..]) => {
+            let extents = site
+                .axes("shape")?
+                .iter()
+                .map(|a| a.extent)
+                .collect::<Vec<_>>();
+            machine.dynamic_slice(x, starts, &axes(site, x)?, &extents)
+        }
+        (Code::DynamicUpdateSlice, [x, updates, starts @ ..]) => {
+            machine.dynamic_update_slice(x, updates, starts, &axes(site, x)?)
+        }
         (Code::Scatter(whole), [dest, indices, updates]) => {
             let dim = crate::machine::extent(site.int("dim")?)?;
             machine.scatter(combine(site)?, dim, whole, [dest, indices, updates])

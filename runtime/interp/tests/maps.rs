@@ -101,6 +101,26 @@ fn cases() -> Vec<Case<'static>> {
         ("take", vec![C::Int("dim", 0)], &[&[3], &[]]),
         ("take", vec![C::Int("dim", 0)], &[&[0, 2], &[3]]),
         ("take_along", vec![C::Int("dim", 0)], &[&[7, 2], &[5, 2]]),
+        (
+            "dynamic_slice",
+            vec![C::Ints("dims", &[0, 2]), C::Shape("shape", &[2, 7, 3])],
+            &[&[5, 7, 4], &[], &[]],
+        ),
+        (
+            "dynamic_slice",
+            vec![C::Ints("dims", &[]), C::Shape("shape", &[5])],
+            &[&[5]],
+        ),
+        (
+            "dynamic_update_slice",
+            vec![C::Ints("dims", &[1])],
+            &[&[2, 7], &[2, 3], &[]],
+        ),
+        (
+            "dynamic_update_slice",
+            vec![C::Ints("dims", &[0, 1])],
+            &[&[4, 7], &[0, 7], &[], &[]],
+        ),
         ("matmul", vec![], &[&[3, 4], &[4, 5]]),
         ("matmul", vec![], &[&[2, 3, 4], &[2, 4, 5]]),
         ("matmul", vec![], &[&[2, 1, 3, 4], &[4, 5]]),
@@ -204,6 +224,16 @@ fn element(
                 let held = element(operands, maps, *other, point, extents)? as i64;
                 held.min(length as i64 - 1).max(0)
             }
+            Index::From {
+                iter,
+                operand,
+                room,
+                back,
+            } => {
+                let held = element(operands, maps, *operand, point, extents)? as i64;
+                let start = held.min(room.as_constant().unwrap()).max(0);
+                point[*iter] as i64 + if *back { -start } else { start }
+            }
         };
         let inside = usize::try_from(index).ok().filter(|&i| i < length)?;
         at = at * length + inside;
@@ -251,6 +281,12 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, class: OpC
         let read = (0..operands.len()).filter(|&k| !maps.indexes(k));
         let mut read = read.filter_map(|k| element(operands, maps, k, &point, &extents));
         let value = match maps.reads {
+            Reads::Last => {
+                let others = (0..operands.len()).rev().filter(|&k| !maps.indexes(k));
+                let mut others =
+                    others.filter_map(|k| element(operands, maps, k, &point, &extents));
+                others.next().expect("an operand has the element")
+            }
             Reads::First => read.next().expect("an operand has the element"),
             Reads::All if class == OpClass::Contraction => read.product(),
             // A value, as often as there are terms, of so many keys.
@@ -301,6 +337,7 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
             .map(|(shape, first)| match (name, first) {
                 // Indices, some of them beyond the axis on either side.
                 ("take" | "take_along" | "index_put" | "scatter", 1000) => counting(shape, -2),
+                ("dynamic_slice", 1000) | ("dynamic_update_slice", 2000) => counting(shape, 1),
                 // Scores of 0: the result is a mean.
                 ("sdpa", 1) => f32s(shape, &vec![0.0; shape.iter().product()]),
                 ("sdpa", 3000) => f32s(shape, &vec![1.0; shape.iter().product()]),

@@ -3,6 +3,7 @@
 use fuser_dialects::fusion;
 use fuser_ir::DType;
 use fuser_ir::def::OpDef;
+use fuser_ir::types::Extent;
 
 use super::maker::{Maker, Slot};
 use super::operands::plain;
@@ -38,6 +39,49 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     };
     let dim = ("dim", maker.ir.int_attr(dim as i64));
     maker.emit(def, &[slot, indices], &[dim], Some(axes), source.fact)
+}
+
+/// Puts a part of a tensor that begins at data, or an update of one, at the end of the program; nothing where it cannot be.
+pub fn draw_part(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
+    let slot = tensor(maker, def, false)?;
+    let source = maker.slots[slot].clone();
+    let (mut dims, mut part) = (Vec::new(), source.axes.clone());
+    for (dim, axis) in part.iter_mut().enumerate() {
+        if axis.dim.extent == Extent::Unknown || maker.source.chance(1, 2) {
+            continue;
+        }
+        dims.push(dim);
+        if matches!(axis.dim.extent, Extent::Static(_)) && maker.source.chance(5, 6) {
+            axis.length = maker.source.below(axis.length + 1);
+            axis.dim.extent = Extent::Static(axis.length);
+        }
+    }
+    let mut operands = vec![slot];
+    let places: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+    let mut clauses = vec![maker.ints_clause("dims", &places)];
+    let (mut axes, mut fact) = (source.axes, source.fact);
+    if std::ptr::eq(def, &fusion::DYNAMIC_SLICE) {
+        clauses.push(maker.plain_clause("shape", &part));
+        axes = part;
+    } else {
+        let wanted = shapes::dims(&part);
+        let fits =
+            |s: &Slot| s.dtype == source.dtype && !s.scalar && shapes::dims(&s.axes) == wanted;
+        let updates = match maker.slot_where(fits) {
+            Some(slot) => slot,
+            None => maker.input(part.into_iter().map(plain).collect(), source.dtype, false),
+        };
+        let own = maker.slots[updates].clone();
+        fact = fact.zip(own.fact).map(|(a, b)| a.max(b));
+        operands.push(updates);
+        for (dim, axis) in axes.iter_mut().enumerate() {
+            axis.dim.broadcast &= own.axes[dim].dim.broadcast && !dims.contains(&dim);
+        }
+    }
+    for _ in dims {
+        operands.push(indices(maker, 1, 0));
+    }
+    maker.emit(def, &operands, &clauses, Some(axes), fact)
 }
 
 fn is_index(slot: &Slot) -> bool {

@@ -44,6 +44,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "reshape" => reshape(maker),
         "slice" | "flip" | "pad" | "cat" => windows::draw(maker, def),
         "take" | "take-along" => gather::draw(maker, def),
+        "dynamic-slice" | "dynamic-update-slice" => gather::draw_part(maker, def),
         "matmul" | "linear" => products::draw(maker, def),
         "sdpa" => attention::draw(maker, def),
         "index-put" | "scatter" => scatter::draw(maker, def),

@@ -43,7 +43,11 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
         if indices.len() != nodes.len() {
             return Err(refusal());
         }
-        let indexed = || indices.iter().any(|i| matches!(i, Index::Element(_)));
+        let indexed = || {
+            indices
+                .iter()
+                .any(|i| matches!(i, Index::Element(_) | Index::From { .. }))
+        };
         if aside && apart && (!is_window || indexed()) {
             continue;
         }

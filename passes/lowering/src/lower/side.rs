@@ -116,7 +116,7 @@ impl SweepLowering<'_> {
             .extend(squares.into_iter().map(|(_, square)| square));
         Ok(())
     }
-    /// What a nest of rows side by side reads that lies along the folded axis: in memory, or kept by an earlier phase.
+    /// The values that a nest of rows side by side reads and that lie along the folded axis: in memory, or kept by an earlier phase.
     fn crossing_side(&self, nest: &Nest, both: [usize; 2]) -> Vec<Value> {
         let [along, rows] = both;
         let windows = nest.ops.iter().any(|&op| self.window(op).is_some());

@@ -149,7 +149,9 @@ impl Space {
                 let axes = maps.operands.get(k)?.axes()?.iter();
                 let own = axes.map(|index| match index {
                     Index::Iter(iter) => Some(place(*iter)),
-                    Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+                    Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => {
+                        None
+                    }
                 });
                 own.collect::<Option<Vec<usize>>>()
                     .filter(|p| p.is_sorted())

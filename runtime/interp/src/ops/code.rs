@@ -26,6 +26,8 @@ pub(crate) enum Code {
     Cat,
     Take,
     TakeAlong,
+    DynamicSlice,
+    DynamicUpdateSlice,
     /// Parts at indices with `true`, else elements.
     Scatter(bool),
     /// The elements in order, or their indices.
@@ -136,6 +138,8 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("cumprod", Code::Scan(Binary::Mul)),
     ("cumsum", Code::Scan(Binary::Add)),
     ("div", Code::Binary(Binary::Div)),
+    ("dynamic_slice", Code::DynamicSlice),
+    ("dynamic_update_slice", Code::DynamicUpdateSlice),
     ("erf", Code::Unary(Unary::Erf)),
     ("erfc", Code::Unary(Unary::Erfc)),
     ("erfcinv", Code::Unary(Unary::Erfcinv)),

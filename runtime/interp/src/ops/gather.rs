@@ -1,4 +1,4 @@
-//! Take and take_along: an axis is read at indices that are data.
+//! Take and take_along: an axis is read at indices that are data. Dynamic_slice and dynamic_update_slice: a part begins at one.
 
 use super::elementwise::chunks;
 use super::window::unravel;
@@ -10,6 +10,38 @@ use crate::tensor::{Axis, Lane, Tensor};
 
 /// The axis of the result for each axis of an operand; none for the axis that is indexed.
 type Places = Vec<Option<usize>>;
+
+/// The index along each axis at which a part of a tensor begins.
+struct Starts {
+    at: Vec<usize>,
+    /// True if one of them is a number that rounding may change, and may be another one.
+    unsure: bool,
+}
+
+impl Starts {
+    /// Those that `starts` hold along `dims`, and 0 along other axes.
+    fn of(x: &Tensor, starts: &[Tensor], dims: &[usize], extents: &[usize]) -> Result<Self> {
+        let own = x.axes();
+        let rooms = own.iter().zip(extents);
+        let rooms = rooms.map(|(axis, &size)| axis.extent.checked_sub(size));
+        let rooms: Option<Vec<usize>> = rooms.collect();
+        let rooms = rooms.filter(|r| r.len() == own.len() && extents.len() == own.len());
+        let rooms = rooms.ok_or_else(|| InterpError::invalid("the part leaves its tensor"))?;
+        if starts.len() != dims.len() || dims.iter().any(|&dim| dim >= own.len()) {
+            return Err(InterpError::invalid("there are other starts than `dims`"));
+        }
+        let (mut at, mut unsure) = (vec![0; own.len()], false);
+        for (start, &dim) in starts.iter().zip(dims) {
+            let held = start.int(0);
+            let held = held.ok_or_else(|| InterpError::invalid("a start is no integer"))?;
+            at[dim] = usize::try_from(held.v.max(0))
+                .unwrap_or(usize::MAX)
+                .min(rooms[dim]);
+            unsure |= held.unsure && rooms[dim] > 0;
+        }
+        Ok(Self { at, unsure })
+    }
+}
 
 impl Machine<'_> {
     /// `x` at each of `indices` along axis `dim`; the axes of `indices` stand in its place.
@@ -49,6 +81,78 @@ impl Machine<'_> {
         let places = (0..own.len()).map(place).collect();
         let own = (0..own.len()).map(Some).collect();
         self.gather_at(x, indices, axes, [places, own])
+    }
+
+    /// The part of `x` with these extents that begins at `starts` along `dims`, brought to where it lies inside.
+    pub(crate) fn dynamic_slice(
+        &mut self,
+        x: &Tensor,
+        starts: &[Tensor],
+        dims: &[usize],
+        extents: &[usize],
+    ) -> Result<Tensor> {
+        let first = Starts::of(x, starts, dims, extents)?;
+        let axis = |(own, &extent): (&Axis, &usize)| Axis { extent, ..*own };
+        let axes: Vec<Axis> = x.axes().iter().zip(extents).map(axis).collect();
+        let strides = x.strides();
+        let draft = self.draft(x.dtype(), axes.clone())?;
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            let mut index = vec![0; axes.len()];
+            chunks::<L>(part, |begin, row| {
+                for (i, lane) in row.iter_mut().enumerate() {
+                    unravel(&axes, begin + i, &mut index);
+                    let places = index.iter().zip(&first.at).zip(&strides);
+                    let from = places.map(|((i, first), stride)| (i + first) * stride).sum();
+                    L::load(x, from, 1, std::slice::from_mut(lane));
+                    if first.unsure {
+                        *lane = lane.undecided();
+                    }
+                }
+            });
+        }))
+    }
+
+    /// `x` in which `updates` lies from `starts` on along `dims`, brought to where it lies inside.
+    pub(crate) fn dynamic_update_slice(
+        &mut self,
+        x: &Tensor,
+        updates: &Tensor,
+        starts: &[Tensor],
+        dims: &[usize],
+    ) -> Result<Tensor> {
+        let extents: Vec<usize> = updates.axes().iter().map(|a| a.extent).collect();
+        let first = Starts::of(x, starts, dims, &extents)?;
+        let axis = |(k, (own, part)): (usize, (&Axis, &Axis))| Axis {
+            broadcast: own.broadcast && part.broadcast && !dims.contains(&k),
+            ..*own
+        };
+        let both = x.axes().iter().zip(updates.axes());
+        let axes: Vec<Axis> = both.enumerate().map(axis).collect();
+        let (strides, steps) = (x.strides(), updates.strides());
+        let draft = self.draft(x.dtype(), axes.clone())?;
+        with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
+            let mut index = vec![0; axes.len()];
+            chunks::<L>(part, |begin, row| {
+                for (i, lane) in row.iter_mut().enumerate() {
+                    unravel(&axes, begin + i, &mut index);
+                    let inside = (0..index.len()).try_fold(0, |at, k| {
+                        let own = index[k].checked_sub(first.at[k]);
+                        let own = own.filter(|&own| own < extents[k])?;
+                        Some(at + own * steps[k])
+                    });
+                    match inside {
+                        Some(at) => L::load(updates, at, 1, std::slice::from_mut(lane)),
+                        None => {
+                            let at = index.iter().zip(&strides).map(|(i, s)| i * s).sum();
+                            L::load(x, at, 1, std::slice::from_mut(lane));
+                        }
+                    }
+                    if first.unsure {
+                        *lane = lane.undecided();
+                    }
+                }
+            });
+        }))
     }
 
     /// The element of `x` whose index along the axis that has no place is that of `indices`, brought into the axis; 0 where it has no

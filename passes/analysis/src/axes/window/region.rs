@@ -120,7 +120,8 @@ impl Region {
                 }
                 continue;
             }
-            let range = range(axes, variable, guards);
+            let mut range = range(axes, variable, guards);
+            range.count = moved(variable, guards, spreads).or(range.count);
             let before = step.mul(&range.first)?;
             start = start.add(&before)?;
             let count = range.count.or_else(|| variable.length(axes).cloned())?;
@@ -237,6 +238,20 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
             return regions;
         }
     }
+}
+
+/// The number of values of `variable` that a guard admits whose other terms are elements which no axis changes: it is as long wherever it lies.
+fn moved(variable: &Variable, guards: &[Guard], spreads: &[Vec<AxisId>]) -> Option<ExtentExpr> {
+    let one = |factor: &ExtentExpr| factor.as_constant() == Some(1);
+    let still =
+        |of: &Source| matches!(of, Source::Element { node, .. } if spreads[*node].is_empty());
+    let moves = |guard: &&Guard| {
+        let (own, others): (Vec<_>, Vec<_>) =
+            (guard.at.terms.iter()).partition(|t| t.0 == *variable);
+        let all = others.iter().all(|t| still(&t.0.of));
+        all && !others.is_empty() && own.first().is_some_and(|t| one(&t.1))
+    };
+    guards.iter().find(moves).map(|guard| guard.extent.clone())
 }
 
 /// The values of `variable` at which none of the guards fails for sure.

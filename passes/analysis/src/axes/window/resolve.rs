@@ -297,9 +297,6 @@ impl Resolver<'_> {
         if maps.operands.contains(&Map::RowMajor) {
             return self.reshape(producer, point);
         }
-        if maps.reads == Reads::First {
-            return self.choose(producer, &maps, point, known);
-        }
         let operands = ir.operands(producer).enumerate();
         let (indices, others): (Vec<_>, Vec<_>) = operands.partition(|(k, _)| maps.indexes(*k));
         let points = |list: &[(usize, Value)]| {
@@ -320,9 +317,15 @@ impl Resolver<'_> {
         if !behind.is_empty() {
             return Ok(Step::Behind(behind));
         }
+        if maps.reads != Reads::All {
+            return self.choose(producer, &maps, point, known);
+        }
         let mut points = points(&others)?;
-        if let (Some(&(at, _)), [to]) = (indices.first(), &mut points[..]) {
-            return self.gather(&maps, at, to);
+        let own = maps.operands.first().and_then(Map::axes);
+        let is_element = |index: &Index| matches!(index, Index::Element(_));
+        let axis = own.and_then(|own| own.iter().position(is_element));
+        if let (Some(axis), [to]) = (axis, &mut points[..]) {
+            return self.gather(axis, to);
         }
         match class {
             OpClass::Shape if points.len() == 1 => Ok(Step::At(points.remove(0))),
@@ -330,13 +333,11 @@ impl Resolver<'_> {
         }
     }
 
-    /// The step to a point `to` whose index along an axis is an element of operand `at`: to nothing but 0 where that axis has no
+    /// The step to a point `to` whose index along `axis` is an element of an operand: to nothing but 0 where that axis has no
     /// elements.
-    fn gather(&self, maps: &IndexingMaps, at: usize, to: &mut Point) -> Result<Step, Failure> {
+    fn gather(&self, axis: usize, to: &mut Point) -> Result<Step, Failure> {
         let tensor = self.ir.value_kind(to.value).as_tensor();
-        let own = maps.operands.first().and_then(Map::axes);
-        let axis = own.and_then(|own| own.iter().position(|i| *i == Index::Element(at)));
-        let dim = axis.and_then(|axis| tensor?.dims.get(axis));
+        let dim = tensor.and_then(|t| t.dims.get(axis));
         let length = dim.and_then(|dim| self.ir.extent_as_expr(dim.extent));
         let (extent, dtype) = length.zip(tensor.map(|t| t.dtype)).ok_or(self.unknown())?;
         let some = minus(&extent, &ExtentExpr::constant(1)).ok_or(self.unknown())?;
@@ -391,7 +392,9 @@ impl Resolver<'_> {
                 let indices = maps.operands.get(*other)?.axes()?;
                 let index = indices.iter().map(|index| match index {
                     Index::Iter(iter) => point.index.get(*iter).cloned(),
-                    Index::Zero | Index::Affine { .. } | Index::Element(_) => None,
+                    Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => {
+                        None
+                    }
                 });
                 let held = Point {
                     value: self.ir.operand(op, *other),
@@ -400,11 +403,33 @@ impl Resolver<'_> {
                 };
                 Some(Form::of_element(*known.get(&held)?, length))
             }
+            Index::From {
+                iter,
+                operand,
+                room,
+                back,
+            } => {
+                let own = point.index.get(*iter)?;
+                if room.as_constant() == Some(0) {
+                    return Some(own.clone());
+                }
+                let held = Point {
+                    value: self.ir.operand(op, *operand),
+                    index: Vec::new(),
+                    guards: point.guards.clone(),
+                };
+                let length = room.add(&ExtentExpr::constant(1))?;
+                let start = Form::of_element(*known.get(&held)?, length);
+                own.plus(&match back {
+                    true => start.mirrored(self.axes, &ExtentExpr::default())?,
+                    false => start,
+                })
+            }
         };
         axes.iter().enumerate().map(index).collect()
     }
 
-    /// The pieces of a pad or cat.
+    /// The pieces of a pad, a cat or an update.
     fn choose(
         &mut self,
         op: Op,
@@ -414,7 +439,12 @@ impl Resolver<'_> {
     ) -> Result<Step, Failure> {
         let ir = self.ir;
         let mut pieces: Vec<(Vec<Guard>, Point)> = Vec::new();
-        for (number, operand) in ir.operands(op).enumerate() {
+        let operands = ir.operands(op).enumerate();
+        let mut operands: Vec<_> = operands.filter(|(k, _)| !maps.indexes(*k)).collect();
+        if maps.reads == Reads::Last {
+            operands.reverse();
+        }
+        for (number, operand) in operands {
             let axes = maps.operands.get(number).and_then(Map::axes);
             let axes = axes.ok_or(self.unknown())?;
             let index = self.composed(op, number, maps, point, known);
@@ -428,7 +458,7 @@ impl Resolver<'_> {
             for (axis, own) in axes.iter().enumerate() {
                 let extent = lengths.get(axis).cloned().ok_or(self.unknown())?;
                 never |= extent.as_constant() == Some(0);
-                if !matches!(own, Index::Affine { .. }) {
+                if !matches!(own, Index::Affine { .. } | Index::From { .. }) {
                     continue;
                 }
                 let one = extent.as_constant() == Some(1);

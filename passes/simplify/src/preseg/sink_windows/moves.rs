@@ -198,7 +198,7 @@ fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
     let indices = maps.results.first()?.axes()?;
     let parallel = |axis: usize| match indices[axis] {
         Index::Iter(iter) => maps.iterators[iter] == IteratorKind::Parallel,
-        Index::Zero | Index::Affine { .. } | Index::Element(_) => false,
+        Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => false,
     };
     let still = |axis: usize| parallel(axis) || own.keeps(axis, result[axis].extent);
     if !(0..indices.len()).all(still) {
