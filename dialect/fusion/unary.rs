@@ -65,6 +65,7 @@ pub const UNARY_OPS: &[&OpDef] = &[
     &ERFC,
     &ERFINV,
     &ERFCINV,
+    &LGAMMA,
     &SIGMOID,
     &SILU,
     &RELU,
@@ -419,6 +420,17 @@ pub static ERFCINV: OpDef = OpDef {
           NaN.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.erfcinv %x : tensor<4xf32>",
     flops: 90,
+    ..UNARY_FUNCTION
+};
+
+/// `fusion.lgamma`
+pub static LGAMMA: OpDef = OpDef {
+    name: "fusion.lgamma",
+    summary: "logarithm of the absolute value of the gamma function",
+    doc: "`log(|gamma(x)|)`. At 1 and 2 it is `+0`; at zeros, at negative integers and at both infinities `+inf`; NaN gives NaN. Within 2^-46 of \
+          the result, or of 1 where the result is smaller (near its roots), and rounded to the element type.",
+    example: "// %x: tensor<4xf32>\n%0 = fusion.lgamma %x : tensor<4xf32>",
+    flops: 120,
     ..UNARY_FUNCTION
 };
 

@@ -43,6 +43,7 @@ const FLOAT_UNARY: &[&str] = &[
     "erfc",
     "erfinv",
     "erfcinv",
+    "lgamma",
     "sigmoid",
     "silu",
     "isnan",

@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 pub mod codes;
-mod gamma;
 pub mod nvfuser;
 mod program;
 pub mod stablehlo;

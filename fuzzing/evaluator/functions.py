@@ -52,6 +52,30 @@ def erfcinv(x):
     return np.where(x > 1, -inverse_erf(x - 1, 2 - x), inverse_erf(1 - x, x)).astype(x.dtype)
 
 
+def lgamma_of_one(x):
+    if math.isinf(x) or x <= 0 and x == math.floor(x):
+        return math.inf
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
+
+
+def lgamma(x):
+    flat = [lgamma_of_one(float(one)) for one in np.ravel(x)]
+    return np.array(flat, x.dtype).reshape(np.shape(x))
+
+
+def bowl(low, high):
+    """`lgamma` over an interval, which is convex between its poles: no less below the middle than it is above that at an end; NaN
+    where a pole may lie in it."""
+    ends = lgamma(low), lgamma(high)
+    most = np.maximum(*ends)
+    least = np.minimum(np.minimum(*ends), 2 * lgamma((low + high) / 2) - most)
+    torn = (low <= 0) & (np.ceil(low) <= high) & (low != high)
+    return np.where(torn, np.nan, least), np.where(torn, np.nan, most)
+
+
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
@@ -68,9 +92,10 @@ class Function:
     """`bound` in ulp, the wider function, where it is exact besides at NaN and infinities, the least value it may have,
     and whether it falls."""
 
-    def __init__(self, bound, wide, exact=None, least=None, greatest=None, known=None, trusted=None, falls=False):
+    def __init__(self, bound, wide, exact=None, least=None, greatest=None, known=None, trusted=None, falls=False, absolute=0.0):
         self.bound, self.wide, self.exact = bound, wide, exact
         self.least, self.greatest, self.known, self.trusted, self.falls = least, greatest, known, trusted, falls
+        self.absolute = absolute  # of the result, or of 1 where that is smaller
 
 
 def zero(x):
@@ -103,6 +128,8 @@ FUNCTIONS = {
     "erfc": Function(4.0, erfc, zero, least=0, trusted=6 * 2.0**-52, falls=True),
     "erfinv": Function(2.5, erfinv, zero, trusted=8 * 2.0**-52),
     "erfcinv": Function(3.0, erfcinv, one, trusted=8 * 2.0**-52, falls=True),
+    # The error of the C library's, and the stated one.
+    "lgamma": Function(1.0, lgamma, lambda x: (x == 1) | (x == 2), absolute=2.0**-44),
 }
 WAVES = {"sin": Function(1.0, np.sin, zero), "cos": Function(1.0, np.cos, zero), "tan": Function(2.5, np.tan, zero)}
 
@@ -111,7 +138,7 @@ def error(f, y, target):
     """The greatest distance of a result from `y`."""
     finite = np.minimum(np.abs(y), np.finfo(target).max)
     slack = f.trusted if f.trusted else SLACK * np.finfo(y.dtype).eps
-    return f.bound * ulp(y, target) + slack * finite
+    return f.bound * ulp(y, target) + slack * finite + f.absolute * np.maximum(finite, 1)
 
 
 def apply(name, x):
@@ -124,6 +151,8 @@ def apply(name, x):
     at_high = at_low if x.known else f.wide(high)
     if name in WAVES and not x.known:
         at_low, at_high = wave(name, low, high)
+    if name == "lgamma" and not x.known:
+        at_low, at_high = bowl(low, high)
     if f.falls:
         at_low, at_high = at_high, at_low
     lo = at_low - error(f, at_low, target)

@@ -193,7 +193,7 @@ fn every_op_of_nvfuser_is_read_and_runs_or_is_refused_with_a_reason() {
     println!("count: {} ops of nvFuser", all.len());
 }
 
-/// The stated bound of `lgamma`, which is a composition: in parts of the result, or of 1 where that is smaller.
+/// The stated bound of `lgamma`: in parts of the result, or of 1 where that is smaller.
 const LGAMMA_BOUND: f64 = 1.0 / (1_u64 << 46) as f64;
 
 #[test]

@@ -116,7 +116,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("isreal", By(compute::is_real)),
     ("le", Test("le")),
     ("lerp", By(compute::lerp)),
-    ("lgamma", By(compute::lgamma)),
+    ("lgamma", Ew(&fusion::LGAMMA, Float)),
     ("linear", By(index::linear)),
     ("log", Ew(&fusion::LOG, Float)),
     ("log10", Ew(&fusion::LOG10, Float)),

@@ -17,7 +17,7 @@ use crate::codes::EXPORT;
 use crate::program::{Fault, Made};
 
 /// Names that are of CHLO.
-const CHLO: [&str; 14] = [
+const CHLO: [&str; 15] = [
     "acos",
     "acosh",
     "asin",
@@ -27,6 +27,7 @@ const CHLO: [&str; 14] = [
     "cosh",
     "erf",
     "erf_inv",
+    "lgamma",
     "erfc",
     "is_inf",
     "next_after",

@@ -111,7 +111,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("iota", By(shape::iota)),
     ("is_finite", Same(&fusion::ISFINITE)),
     ("is_inf", By(is_inf)),
-    ("lgamma", By(lgamma)),
+    ("lgamma", Same(&fusion::LGAMMA)),
     ("log", Same(&fusion::LOG)),
     ("log_plus_one", Same(&fusion::LOG1P)),
     ("logistic", Same(&fusion::SIGMOID)),
@@ -384,10 +384,6 @@ fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let y = im.draft.computed(r.operand(1)?)?;
     let predicate = direction.to_ascii_lowercase();
     Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
-}
-
-fn lgamma(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
-    one(crate::gamma::lgamma(&mut im.draft, r.operand(0)?))
 }
 
 fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {

@@ -196,7 +196,8 @@ fn float_ops_of_one_operand() {
 #[test]
 fn math_functions_round_once_on_narrow_floats() {
     type Case = (&'static OpDef, fn(f64) -> f64);
-    let cases: [Case; 27] = [
+    let cases: [Case; 28] = [
+        (&fusion::LGAMMA, |x| reference("lgamma")(x, 0.0)),
         (&fusion::EXP, f64::exp),
         (&fusion::EXP2, f64::exp2),
         (&fusion::EXPM1, f64::exp_m1),

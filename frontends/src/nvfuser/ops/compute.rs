@@ -198,8 +198,3 @@ pub fn is_real<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let clause = [b.shape("shape", &dims)];
     one(Ok(b.value(&fusion::FULL, &[truth], &clause)?))
 }
-
-pub fn lgamma<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
-    let x = r.operands(&[args.value(0, &["arg"])?], Float)?[0];
-    one(crate::gamma::lgamma(&mut r.draft, x))
-}

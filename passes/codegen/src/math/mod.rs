@@ -6,13 +6,14 @@
 //! into the subnormals; zero keeps its sign where the function is odd. [`FUNCTIONS`] states the error bound of each, in
 //! units in the last place of the result, which the tests hold it to.
 //!
-//! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `erfinv`, `pow`, `inverse`).
+//! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `erfinv`, `pow`, `inverse`, and `gamma`, whose bound is another).
 
 pub mod approximate;
 pub mod coefficients;
 mod erf;
 mod erfinv;
 pub(crate) mod exp;
+pub(crate) mod gamma;
 mod inverse;
 mod log;
 mod pow;

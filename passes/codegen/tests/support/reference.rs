@@ -7,6 +7,7 @@ unsafe extern "C" {
     safe fn atanh(x: f64) -> f64;
     safe fn erf(x: f64) -> f64;
     safe fn erfc(x: f64) -> f64;
+    safe fn lgamma(x: f64) -> f64;
 }
 
 /// The number whose erf is `a` and whose erfc is `v`: Winitzki's approximation, and four steps of Halley's method.
@@ -79,6 +80,7 @@ pub fn reference(name: &str) -> fn(f64, f64) -> f64 {
             true => -inverse_erf(x - 1.0, 2.0 - x),
             false => inverse_erf(1.0 - x, x),
         },
+        "lgamma" => |x, _| lgamma(x),
         "pow" => |x, y| x.powf(y),
         "sqrt" => |x, _| x.sqrt(),
         "rsqrt" => |x, _| 1.0 / x.sqrt(),

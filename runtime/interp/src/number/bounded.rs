@@ -295,6 +295,34 @@ fn pow_of_any_sign(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded 
     monotone(a, rules, ulps, |x| libm::pow(x, b.v), Some(0.0))
 }
 
+/// The error of `lgamma` and of its reference, in parts of the result, or of 1 where that is smaller.
+const LGAMMA_ERROR: f64 = 1.0 / (1u64 << 45) as f64;
+
+/// lgamma: undecided where a pole may lie in the interval. It is convex between poles, so that it leaves its value to neither side by more
+/// than it does at an end, but for the rounding of the ends.
+pub fn lgamma(x: Bounded, rules: &Rules) -> Bounded {
+    let v = libm::lgamma(x.v);
+    if x.is_undecided() {
+        return Bounded::undecided(v);
+    }
+    let own = LGAMMA_ERROR * v.abs().max(1.0);
+    if x.e == 0.0 {
+        let root = x.v == 1.0 || x.v == 2.0;
+        return match v.is_finite() && !root {
+            true => rules.rounded(v, own, CORRECT),
+            false => Bounded::exact(v),
+        };
+    }
+    let (low, high) = x.ends();
+    if low <= 0.0 && low.ceil() <= high {
+        return Bounded::undecided(v);
+    }
+    let spread = (libm::lgamma(low) - v)
+        .abs()
+        .max((libm::lgamma(high) - v).abs());
+    settle(v, 1.5 * spread + own, rules, CORRECT)
+}
+
 fn settle(v: f64, spread: f64, rules: &Rules, ulps: f64) -> Bounded {
     if !spread.is_finite() || v.is_nan() {
         return Bounded::undecided(v);

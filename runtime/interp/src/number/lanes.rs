@@ -255,6 +255,7 @@ impl Number for Int {
             | Unary::Erfc
             | Unary::Erfinv
             | Unary::Erfcinv
+            | Unary::Lgamma
             | Unary::Sigmoid => {}
         }
         wrap_all(x, env);
@@ -463,6 +464,7 @@ fn unary(op: Unary, x: Bounded, env: &Env) -> Bounded {
         Unary::Reciprocal => bounded::div(Bounded::exact(1.0), x, rules),
         Unary::Sin | Unary::Cos => bounded::lipschitz(x, rules, ulps, |x| op.of(x), (1.0, 2.0)),
         Unary::Tan => bounded::tan(x, rules, ulps),
+        Unary::Lgamma => bounded::lgamma(x, rules),
         Unary::Cosh => bounded::monotone(x, rules, ulps, libm::cosh, Some(0.0)),
         // Integers alone; the verifier admits no floats here.
         Unary::Not => Bounded::undecided(f64::NAN),

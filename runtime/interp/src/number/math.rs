@@ -41,6 +41,7 @@ pub enum Unary {
     Erfc,
     Erfinv,
     Erfcinv,
+    Lgamma,
     Sigmoid,
 }
 
@@ -155,6 +156,7 @@ impl Unary {
             Self::Erfinv => inverse_erf(x.abs(), 1.0 - x.abs()).copysign(x),
             Self::Erfcinv if x > 1.0 => -inverse_erf(x - 1.0, 2.0 - x),
             Self::Erfcinv => inverse_erf(1.0 - x, x),
+            Self::Lgamma => libm::lgamma(x),
             Self::Sigmoid => sigmoid(x),
         }
     }

@@ -160,6 +160,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("isfinite", Code::Test(Test::Finite)),
     ("isnan", Code::Test(Test::Nan)),
     ("last", Code::Last),
+    ("lgamma", Code::Unary(Unary::Lgamma)),
     ("linear", Code::Linear),
     ("log", Code::Unary(Unary::Log)),
     ("log10", Code::Unary(Unary::Log10)),

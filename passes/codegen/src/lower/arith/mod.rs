@@ -23,7 +23,7 @@ use super::types::{Shape, format, register};
 use crate::convert::{convert, from_f32, widen_float};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::math::{self, Emitter, approximate};
+use crate::math::{self, Emitter, approximate, gamma};
 
 /// A function of one value that serves every lifetime.
 type Unary = for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>;
@@ -118,6 +118,7 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::ERFC, Rule::Math("erfc")),
     (&fusion::ERFINV, Rule::Math("erfinv")),
     (&fusion::ERFCINV, Rule::Math("erfcinv")),
+    (&fusion::LGAMMA, Rule::Float(gamma::lgamma)),
     (&fusion::SIGMOID, Rule::Math("sigmoid")),
     (&fusion::SILU, Rule::TimesMath("sigmoid")),
     (
