@@ -448,6 +448,36 @@ impl<'s> Writer<'s> {
         dims.splice(dim..=dim, self.dims(indices));
         self.gathered("take", x, indices, dim, dims)
     }
+    /// `dynamic_slice` of `length` elements along `axis`
+    pub fn dynamic_slice(&mut self, x: V, start: V, axis: usize, length: u64) -> V {
+        let mut dims = self.dims(x);
+        dims[axis] = Dim {
+            broadcast: dims[axis].broadcast,
+            ..Dim::fixed(length)
+        };
+        let ty = Type::tensor(self.dtype_of(x), dims.clone());
+        let shape = dims.iter().map(Dim::plain).collect();
+        let clauses = vec![ints("dims", &[axis]), Clause::Shape(shape)];
+        self.write("dynamic_slice", &[x, start], clauses, ty, self.range(x))
+    }
+    /// `dynamic_update_slice` along `axis`
+    pub fn dynamic_update_slice(&mut self, x: V, part: V, start: V, axis: usize) -> V {
+        let own = self.dims(part);
+        let mut dims = self.dims(x);
+        for (d, dim) in dims.iter_mut().enumerate() {
+            dim.broadcast &= own[d].broadcast && d != axis;
+        }
+        let ty = Type::tensor(self.dtype_of(x), dims);
+        let range = ranges::hull(&[self.range(x), self.range(part)]);
+        let clauses = vec![ints("dims", &[axis])];
+        self.write(
+            "dynamic_update_slice",
+            &[x, part, start],
+            clauses,
+            ty,
+            range,
+        )
+    }
     /// `take_along`
     pub fn take_along(&mut self, x: V, indices: V, dim: usize) -> V {
         let pairs = self.dims(x).into_iter().zip(self.dims(indices)).enumerate();

@@ -300,7 +300,7 @@ fn inverses(w: &mut Writer) -> Option<()> {
             w.un("erfcinv", inside)
         }
         1 => {
-            let name = w.source.one(&["acosh", "log10"]);
+            let name = w.source.one(&["acosh", "log10", "lgamma"]);
             w.un(name, beyond)
         }
         2 => {

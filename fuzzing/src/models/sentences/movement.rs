@@ -17,6 +17,7 @@ pub const ALL: &[Sentence] = &[
     row("from the end", 2, from_the_end),
     row("rows of a table", 4, rows_of_a_table),
     row("picked along an axis", 3, picked),
+    row("from a start on", 3, from_a_start),
     row("joined parts", 3, joined),
     row("twice along", 2, twice),
     row("strides", 2, strides),
@@ -202,6 +203,24 @@ pub(super) fn indices(w: &mut Writer, dims: &[Dim], length: u64) -> V {
         true => w.with("add", indices, 1.0),
         false => indices,
     }
+}
+
+/// A part that begins at data, and what is made of it in its place.
+fn from_a_start(w: &mut Writer) -> Option<()> {
+    let x = w.pick(1);
+    let axis = w.source.index(w.ty(x).rank());
+    if !w.is_fixed(x, axis, 1) {
+        return None;
+    }
+    let length = w.ty(x).dims[axis].length;
+    let size = 1 + w.source.below(length);
+    let start = indices(w, &[], length);
+    let part = w.dynamic_slice(x, start, axis, size);
+    w.offer(part);
+    let half = w.with("mul", part, 0.5);
+    let y = w.dynamic_update_slice(x, half, start, axis);
+    w.offer(y);
+    Some(())
 }
 
 /// An embedding, in the shape of what it is added to.

@@ -61,5 +61,7 @@ fn above_zero<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 fn reflected<'e, 'ctx>(a: Val<'e, 'ctx>, above: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let rest = a - a.round_even();
     let sine = sin(rest * PI).abs();
-    -(log(sine) + log(a) + above) + LOG_PI
+    let y = -(log(sine) + log(a) + above) + LOG_PI;
+    // Where `above` is infinite, too.
+    y.except(sine.eq(0.0), f64::INFINITY)
 }
