@@ -356,9 +356,9 @@ fn random_programs_are_planned(count: u64, segments: usize, differ: [usize; 2]) 
     let mut all = Vec::new();
     for target in TARGETS {
         let tally = random_programs(target, Objective::Bytes, count);
-        assert!(tally.segments > segments && tally.not.len() as u64 * 100 <= count);
         let what = format!("{count} random programs");
         let wrong = wrong(target, &what, &tally);
+        assert!(tally.segments > segments && tally.not.len() as u64 * 100 <= count);
         if wrong.len() > differ[usize::from(target.is_gpu())] {
             all.extend(wrong);
         }
