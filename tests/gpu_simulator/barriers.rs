@@ -1,29 +1,39 @@
 //! Barriers left out: without one a kernel makes a mistake that the simulator finds, or it was not needed.
 //!
 //! A barrier is left out of the PTX of a compiled program, and the program runs on the simulated device itself, without the driver in
-//! between: each run has a device of its own. Where no order shows a mistake, the outputs must still be the same bits.
+//! between: each run of a step has a device of its own. Where no order shows a mistake, what is stored must still be the same bits.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use fuser::compile::{CompileOptions, compile};
 use fuser::session::Session;
-use fuser_artifact::{Artifact, BufferKind, Code, Step};
+use fuser_artifact::{Artifact, BufferKind, BufferSpec, Code, Step};
 use fuser_cuda_sim::device::{Device, Failure, Options};
 use fuser_target::Target;
 
 use super::programs::{Program, examples};
 
-fn compiled(program: &Program, target: &str) -> Artifact {
+/// The versions of a program: the one for the lengths that it is given, and those for any.
+fn versions(program: &Program, target: &str) -> Vec<Artifact> {
     let session = Session::new(Default::default()).unwrap();
     let (ir, module, _) = session.parse(0, "f.fir", &program.text).unwrap();
-    let lengths = program
-        .extents
-        .iter()
-        .map(|(name, n)| (name.clone(), *n as u64));
-    let mut options = CompileOptions {
+    let any = CompileOptions {
         target: Target::by_name(&format!("cuda:{target}")).unwrap(),
         ..CompileOptions::default()
     };
-    options.shapes.extend(lengths);
-    compile(&ir, module, &options).unwrap().artifact
+    let lengths = program.extents.iter();
+    let given = CompileOptions {
+        shapes: lengths.map(|(name, n)| (name.clone(), *n as u64)).collect(),
+        ..any.clone()
+    };
+    let compiled = |options| compile(&ir, module, &options).unwrap().artifact;
+    let given = compiled(given);
+    let all = match program.extents.is_empty() {
+        true => Vec::new(),
+        false => compiled(any).versions().cloned().collect(),
+    };
+    std::iter::once(given).chain(all).collect()
 }
 
 /// The bytes of an input: small numbers of any type.
@@ -33,92 +43,112 @@ fn input(bytes: usize) -> Vec<u8> {
     (0..bytes.div_ceil(4)).flat_map(word).take(bytes).collect()
 }
 
-/// Runs a program on a device; the bytes of its outputs.
-fn run(artifact: &Artifact, extents: &[i64], machine: &str) -> Result<Vec<Vec<u8>>, Failure> {
-    let artifact = artifact.versions().nth(artifact.version(extents)).unwrap();
-    let mut device = Device::new(Options::read(machine).unwrap());
-    let size = |buffer: u32| {
-        let bytes = artifact.buffers[buffer as usize].bytes();
-        bytes.evaluate_size(extents).unwrap()
+/// The contents of the buffers of a program.
+type Memory = Vec<Vec<u8>>;
+
+/// Returns the contents of the buffers before a run; what nobody wrote is NaN.
+fn before(artifact: &Artifact, extents: &[i64]) -> Memory {
+    let held = |buffer: &BufferSpec| {
+        let nobody_wrote = if buffer.kind == BufferKind::Counts {
+            0
+        } else {
+            0xFF
+        };
+        vec![nobody_wrote; buffer.bytes().evaluate_size(extents).unwrap()]
     };
-    let mut addresses = Vec::new();
-    for number in 0..artifact.buffers.len() as u32 {
-        addresses.push(device.allocate(size(number).max(1))?);
-        if artifact.buffers[number as usize].kind == BufferKind::Counts {
-            device
-                .bytes(addresses[number as usize], size(number))?
-                .fill(0);
-        }
-    }
-    let at = |buffer: u32| addresses[buffer as usize];
+    let mut memory: Memory = artifact.buffers.iter().map(held).collect();
     for tensor in &artifact.inputs {
-        let bytes = input(size(tensor.buffer));
-        device
-            .bytes(at(tensor.buffer), bytes.len())?
-            .copy_from_slice(&bytes);
+        let held = &mut memory[tensor.buffer as usize];
+        *held = input(held.len());
     }
-    for step in &artifact.steps {
-        let element = |buffer: u32| artifact.buffers[buffer as usize].dtype.bytes();
-        match step {
-            Step::Launch {
-                kernel,
-                buffers,
-                extents: names,
-                grid,
-                scratch_bytes,
-                block,
-                ..
-            } => {
-                let kernel = &artifact.kernels[*kernel as usize];
-                let Code::Ptx(ptx) = &kernel.code else {
-                    panic!("{} has no PTX", kernel.name);
-                };
-                let module = device.load(ptx)?;
-                let function = device.function(module, &kernel.symbol)?;
-                let shared = scratch_bytes.evaluate_size(extents).unwrap() as u64;
-                device.allow_shared(function, shared as i32)?;
-                let pointers = buffers
-                    .iter()
-                    .map(|buffer| at(*buffer).to_le_bytes().to_vec());
-                let names = names
-                    .iter()
-                    .map(|name| name.evaluate(extents).unwrap().to_le_bytes().to_vec());
-                let parameters: Vec<Vec<u8>> = pointers.chain(names).collect();
-                let grid = grid.evaluate_size(extents).unwrap() as u32;
-                device.launch(function, [grid, 1, 1], [*block, 1, 1], shared, &parameters)?;
+    memory
+}
+
+/// Most blocks of a launch that does not count them: those behind do the same to other rows.
+const BLOCKS: u32 = 16;
+
+/// Runs a step on a device of its own; what the buffers hold then.
+fn run(
+    artifact: &Artifact,
+    step: &Step,
+    extents: &[i64],
+    machine: &str,
+    before: &Memory,
+) -> Result<Memory, Failure> {
+    let mut after = before.clone();
+    let element = |buffer: u32| artifact.buffers[buffer as usize].dtype.bytes();
+    match step {
+        Step::Launch {
+            kernel,
+            buffers,
+            extents: names,
+            grid,
+            scratch_bytes,
+            block,
+            ..
+        } => {
+            let kernel = &artifact.kernels[*kernel as usize];
+            let Code::Ptx(ptx) = &kernel.code else {
+                panic!("{} has no PTX", kernel.name);
+            };
+            let mut device = Device::new(Options::read(machine).unwrap());
+            let module = device.load(ptx)?;
+            let function = device.function(module, &kernel.symbol)?;
+            let shared = scratch_bytes.evaluate_size(extents).unwrap() as u64;
+            device.allow_shared(function, shared as i32)?;
+            let mut addresses = BTreeMap::new();
+            for &buffer in buffers {
+                if let Entry::Vacant(new) = addresses.entry(buffer) {
+                    let held = &before[buffer as usize];
+                    let address = *new.insert(device.allocate(held.len().max(1))?);
+                    device.bytes(address, held.len())?.copy_from_slice(held);
+                }
             }
-            Step::Copy {
-                from, to, elements, ..
-            } => {
-                let bytes = elements.evaluate_size(extents).unwrap() * element(*from);
-                let copied = device.bytes(at(*from), bytes)?.to_vec();
-                device.bytes(at(*to), bytes)?.copy_from_slice(&copied);
-            }
-            Step::Fill {
-                buffer,
-                elements,
-                bits,
-                ..
-            } => {
-                let (count, size) = (elements.evaluate_size(extents).unwrap(), element(*buffer));
-                let bytes = bits.to_le_bytes()[..size].repeat(count);
-                device
-                    .bytes(at(*buffer), bytes.len())?
-                    .copy_from_slice(&bytes);
-            }
-            Step::Product { .. }
-            | Step::Attention { .. }
-            | Step::Scatter { .. }
-            | Step::Sort { .. } => {
-                panic!("no call runs on a GPU")
+            let pointers = buffers
+                .iter()
+                .map(|buffer| addresses[buffer].to_le_bytes().to_vec());
+            let names = names
+                .iter()
+                .map(|name| name.evaluate(extents).unwrap().to_le_bytes().to_vec());
+            let parameters: Vec<Vec<u8>> = pointers.chain(names).collect();
+            let counts =
+                |buffer: &u32| artifact.buffers[*buffer as usize].kind == BufferKind::Counts;
+            let most = if buffers.iter().any(counts) {
+                u32::MAX
+            } else {
+                BLOCKS
+            };
+            let grid = most.min(grid.evaluate_size(extents).unwrap() as u32);
+            device.launch(function, [grid, 1, 1], [*block, 1, 1], shared, &parameters)?;
+            for (buffer, address) in addresses {
+                let held = &mut after[buffer as usize];
+                *held = device.bytes(address, held.len())?.to_vec();
             }
         }
+        Step::Copy {
+            from, to, elements, ..
+        } => {
+            let bytes = elements.evaluate_size(extents).unwrap() * element(*from);
+            after[*to as usize][..bytes].copy_from_slice(&before[*from as usize][..bytes]);
+        }
+        Step::Fill {
+            buffer,
+            elements,
+            bits,
+            ..
+        } => {
+            let (count, size) = (elements.evaluate_size(extents).unwrap(), element(*buffer));
+            let bytes = bits.to_le_bytes()[..size].repeat(count);
+            after[*buffer as usize][..bytes.len()].copy_from_slice(&bytes);
+        }
+        Step::Product { .. }
+        | Step::Attention { .. }
+        | Step::Scatter { .. }
+        | Step::Sort { .. } => {
+            panic!("no call runs on a GPU")
+        }
     }
-    let outputs = artifact.outputs.iter().map(|tensor| {
-        let bytes = device.bytes(at(tensor.buffer), size(tensor.buffer))?;
-        Ok(bytes.to_vec())
-    });
-    outputs.collect()
+    Ok(after)
 }
 
 /// The artifact without barrier `number` of kernel `kernel`; none if there is no such one.
@@ -136,44 +166,69 @@ fn without(artifact: &Artifact, kernel: usize, number: usize) -> Option<Artifact
 /// The orders in which a barrier that is missing shows.
 const ORDERS: [&str; 3] = ["order=forward", "order=reverse", "order=random,seed=5"];
 
-/// Barriers of a program that are found missing, and those that are not needed: leaving all of them out changes nothing.
-fn mutate(program: &Program, target: &str) -> (usize, usize) {
-    let mut artifact = compiled(program, target);
-    let values = |name: &String| {
+/// Extents under which a version may run, whatever those before it ask for: as near as it asks to the program's.
+fn extents(program: &Program, version: &Artifact) -> Vec<i64> {
+    let given = |name: &String| {
         let mut all = program.extents.iter();
         all.find(|(known, _)| known == name).unwrap().1
     };
-    let extents: Vec<i64> = artifact.extents.iter().map(values).collect();
+    let mut extents: Vec<i64> = version.extents.iter().map(given).collect();
+    for multiple in &version.multiples {
+        let length = &mut extents[multiple.extent as usize];
+        let least = multiple.within.map_or(0, |[least, _]| i64::from(least));
+        let at_least = (*length).max(least) as u64;
+        *length = at_least.next_multiple_of(multiple.of.into()) as i64;
+    }
+    assert!(version.runs_under(&extents), "{}", program.name);
+    extents
+}
+
+/// Barriers of a program that are found missing, and those that are not needed, told with their places: leaving all of them out changes
+/// nothing. Only the step is run whose kernel has the barrier.
+fn mutate(program: &Program, target: &str) -> (usize, Vec<String>) {
     let machines = ORDERS.map(|order| format!("{target},{order}"));
-    let runs = |artifact: &Artifact| {
-        machines
-            .clone()
-            .map(|machine| run(artifact, &extents, &machine))
-    };
-    let expected = runs(&artifact)[0].clone();
-    assert!(
-        expected.is_ok() && runs(&artifact).iter().all(|run| *run == expected),
-        "{}",
-        program.name
-    );
-    let (mut found, mut redundant) = (0, 0);
-    for kernel in 0..artifact.kernels.len() {
-        let mut number = 0;
-        while let Some(changed) = without(&artifact, kernel, number) {
-            let runs = runs(&changed);
-            if runs.iter().any(Result::is_err) {
-                found += 1;
-                number += 1;
-                continue;
-            }
-            // No mistake was found: then it changes nothing. It stays away, as the next one may do its work.
+    let (mut found, mut redundant) = (0, Vec::new());
+    for (number, version) in versions(program, target).iter().enumerate() {
+        let extents = extents(program, version);
+        let mut memory = before(version, &extents);
+        let mut kept = version.clone();
+        for step in &version.steps {
+            let run = |artifact: &Artifact, machine: &String| {
+                run(artifact, step, &extents, machine, &memory)
+            };
+            let after = run(version, &machines[0]);
+            let after = after.unwrap_or_else(|error| panic!("{}: {error:?}", program.name));
+            let agrees = |run: Result<Memory, Failure>| run.is_ok_and(|run| run == after);
+            let others = machines[1..].iter();
             assert!(
-                runs.iter().all(|run| *run == expected),
-                "{}: a missing barrier changes the result, and is not found",
+                others.clone().all(|machine| agrees(run(version, machine))),
+                "{}",
                 program.name
             );
-            redundant += 1;
-            artifact = changed;
+            let kernel = match step {
+                Step::Launch { kernel, .. } => *kernel as usize,
+                _ => version.kernels.len(),
+            };
+            let mut barrier = 0;
+            while let Some(changed) = without(&kept, kernel, barrier) {
+                let runs = machines.iter().map(|machine| run(&changed, machine));
+                if runs.clone().any(|run| run.is_err()) {
+                    found += 1;
+                    barrier += 1;
+                    continue;
+                }
+                // No mistake was found: then it changes nothing. It stays away, as the next one may do its work.
+                assert!(
+                    runs.into_iter().all(agrees),
+                    "{}: a missing barrier changes the result, and is not found",
+                    program.name
+                );
+                // Loops of a version for other lengths may have no iterations here: their barriers are needed elsewhere.
+                let name = &kept.kernels[kernel].name;
+                redundant.extend((number == 0).then(|| format!("{name} on {target}")));
+                kept = changed;
+            }
+            memory = after;
         }
     }
     (found, redundant)
@@ -188,23 +243,46 @@ fn a_barrier_of_a_row_is_found_missing() {
         .unwrap();
     let (found, redundant) = mutate(program, "sm_90");
     println!("count: {found} barriers that are needed");
-    assert_eq!((found, redundant), (2, 0));
+    assert_eq!((found, redundant), (2, Vec::new()));
+}
+
+/// Kernels with a barrier that is not needed under the lengths of the examples. There it is one before a loop over rows, whose first row was
+/// written long ago, and whose others are behind barriers of the loop itself: the pass does not tell a loop's first iteration from others.
+const NOT_NEEDED: [&str; 1] = ["jit_gpt2_block_backward_s13_0 on sm_90"];
+
+/// The programs that take minutes, which have a test each.
+const LONG: [&str; 2] = ["gpt2_block_backward", "llama_block_backward"];
+
+/// Leaves out every barrier of some programs on two GPUs: those that are not needed are [`NOT_NEEDED`].
+fn leave_out(wanted: impl Fn(&str) -> bool) {
+    let (mut all, mut redundant) = (0, Vec::new());
+    for program in examples().iter().filter(|program| wanted(&program.name)) {
+        for target in ["sm_80", "sm_90"] {
+            let (found, more) = mutate(program, target);
+            println!("{} on {target}: {found}, and {more:?}", program.name);
+            all += found;
+            redundant.extend(more);
+        }
+    }
+    println!("count: {all} barriers that are needed");
+    redundant.retain(|barrier| !NOT_NEEDED.contains(&barrier.as_str()));
+    assert!(all > 0 && redundant.is_empty(), "{redundant:?}");
 }
 
 #[test]
-#[ignore = "half a minute"]
+#[ignore = "three minutes"]
 fn every_barrier_is_found_missing() {
-    let mut redundant_ones = Vec::new();
-    for program in examples() {
-        for target in ["sm_80", "sm_90"] {
-            let (found, redundant) = mutate(&program, target);
-            let told = format!(
-                "{} on {target}: {found} barriers are needed, {redundant} are not",
-                program.name
-            );
-            println!("{told}");
-            redundant_ones.extend((redundant > 0).then_some(told));
-        }
-    }
-    assert_eq!(redundant_ones, Vec::<String>::new());
+    leave_out(|name| !LONG.contains(&name));
+}
+
+#[test]
+#[ignore = "two minutes"]
+fn every_barrier_of_a_gpt2_block_backward_is_found_missing() {
+    leave_out(|name| name == LONG[0]);
+}
+
+#[test]
+#[ignore = "two minutes"]
+fn every_barrier_of_a_llama_block_backward_is_found_missing() {
+    leave_out(|name| name == LONG[1]);
 }

@@ -14,8 +14,8 @@
 //!
 //! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
 //! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
-//! stores outside of thread loops. Accesses inside one thread loop need no barrier, because
-//! its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
+//! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
+//! in the next. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
 //! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own.
 //!
 //! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
@@ -92,8 +92,8 @@ enum By {
     First,
     /// All, or one that is not known.
     Any,
-    /// The one that runs an iteration, at a place that follows from it; the loop that may have gone on since, and changes it.
-    Owner(place::Id, Option<Op>),
+    /// The one that runs an iteration.
+    Owner,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +101,10 @@ struct Access {
     memory: Shared,
     writes: bool,
     by: By,
+    /// The place, where it follows from an iteration of a loop.
+    place: Option<place::Id>,
+    /// The loop that may have gone on since, and changes the place.
+    over: Option<Op>,
 }
 
 /// The accesses since the last barrier.
@@ -209,19 +213,27 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         let Some(memory) = shared(ir, memory, overlap) else {
             continue;
         };
-        let by = match inner == op {
-            true if writes => By::First,
-            true => By::Any,
-            false if alone => By::First,
-            false => By::Owner(places.add(op, inner), None),
+        let (by, place) = match inner == op {
+            true if writes => (By::First, places.outside(op)),
+            true => (By::Any, places.outside(op)),
+            false if alone => (By::First, None),
+            false => (By::Owner, Some(places.add(op, inner))),
         };
-        state.insert(Access { memory, writes, by });
+        state.insert(Access {
+            memory,
+            writes,
+            by,
+            place,
+            over: None,
+        });
     }
     let combines = ir.is(op, &kernel::FOR) && !ir.results(op).is_empty();
     let partials = |writes| Access {
         memory: Shared::Partials(op),
         writes,
         by: By::Any,
+        place: None,
+        over: None,
     };
     if combines && rounds::sharers(ir, op, threads) > kernel::WARP {
         state.insert(partials(true));
@@ -252,6 +264,8 @@ fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
         memory,
         writes: false,
         by: By::Any,
+        place: None,
+        over: None,
     };
     global
         .filter_map(|v| shared(ir, v, overlap))

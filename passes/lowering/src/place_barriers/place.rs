@@ -19,6 +19,9 @@
 //! In general the indices are `m * i + rest`: what two rests differ by is less than a cell of `m` times the step, or a multiple of something
 //! that all cells fit into. Loops around an access may have gone on since: what changes with them is another integer then. "No" is always a
 //! safe answer.
+//!
+//! Outside of thread loops a place is what an iteration of the loop around touches, whichever thread does: apart from what later ones touch, where
+//! a cell is no more than a step of the index.
 
 use fuser_dialects::kernel::{self, rounds};
 use fuser_ir::def::Computes;
@@ -41,8 +44,8 @@ pub type Id = u32;
 
 struct Place {
     thread_loop: Op,
-    /// The threads that share the loop.
-    sharers: i64,
+    /// The threads that share the loop; none where all of them run all of it.
+    sharers: Option<i64>,
     index: Value,
     width: i64,
     /// False where only some of the elements are touched.
@@ -106,6 +109,24 @@ impl<'a> Places<'a> {
     }
     /// The place that the load or store `op` inside of `thread_loop` touches.
     pub fn add(&mut self, thread_loop: Op, op: Op) -> Id {
+        let sharers = rounds::sharers(self.ir, thread_loop, self.threads);
+        let place = self.place(thread_loop, Some(sharers), op);
+        let known = self.all.iter().position(|known| {
+            let ends = [known, &place].map(|place| self.ir.operand(place.thread_loop, 1));
+            self.same(known, &place) && self.alike(ends[0], ends[1], [None; 2])
+        });
+        known.map_or_else(|| self.note(place), |known| known as Id)
+    }
+    /// The place that the load or store `op` touches, which stands in a loop that all threads run, if it does.
+    pub fn outside(&mut self, op: Op) -> Option<Id> {
+        let ancestors = std::iter::successors(self.ir.parent_op(op), |&op| self.ir.parent_op(op));
+        let around = ancestors
+            .into_iter()
+            .find(|&op| self.ir.is(op, &kernel::FOR))?;
+        let place = self.place(around, None, op);
+        (self.ir.str_of(around, "map").unwrap_or("seq") == "seq").then(|| self.note(place))
+    }
+    fn place(&self, thread_loop: Op, sharers: Option<i64>, op: Op) -> Place {
         let ir = self.ir;
         let stores = ir.is(op, &kernel::STORE);
         let value = match stores {
@@ -116,28 +137,26 @@ impl<'a> Places<'a> {
             TypeKind::Vector { shape, .. } => shape.first().map_or(1, |&n| n as i64),
             _ => 1,
         };
-        let mut place = Place {
+        Place {
             thread_loop,
-            sharers: rounds::sharers(ir, thread_loop, self.threads),
+            sharers,
             index: ir.operand(op, 1 + usize::from(stores)),
             width,
             whole: !ir.is(op, &kernel::LOAD_WITHIN),
             linear: None,
-        };
-        let known = self.all.iter().position(|known| {
-            let ends = [known, &place].map(|place| ir.operand(place.thread_loop, 1));
-            self.same(known, &place) && self.alike(ends[0], ends[1], [None; 2])
-        });
-        let number = known.unwrap_or(self.all.len());
-        if known.is_none() {
-            place.linear = self.linear(&place);
-            self.all.push(place);
         }
-        number as Id
+    }
+    fn note(&mut self, mut place: Place) -> Id {
+        place.linear = self.linear(&place);
+        self.all.push(place);
+        self.all.len() as Id - 1
     }
     /// True if what an iteration touches may differ from one iteration of the loop `op` around it to the next.
     pub fn changes(&self, id: Id, op: Op) -> bool {
         let place = &self.all[id as usize];
+        if place.sharers.is_none() {
+            return true;
+        }
         let header = self.ir.operands(place.thread_loop).take(3);
         let own = self.induction(place.thread_loop);
         self.differs(header.chain([place.index]).collect(), op, own)
@@ -167,14 +186,17 @@ impl<'a> Places<'a> {
     /// True if no thread touches in one place what another one touches in the other. Since the first access the loop `over` may have gone
     /// on to another iteration.
     pub fn apart(&mut self, a: Id, over: Option<Op>, b: Id) -> bool {
-        if a == b && over.is_none() {
-            return true;
-        }
         if let Some(&known) = self.apart.get(&(a, over, b)) {
             return known;
         }
         let [one, two] = [a, b].map(|id| &self.all[id as usize]);
-        let apart = over.is_none() && self.same(one, two) || self.is_told(one, over, two);
+        let apart = match (one.sharers, two.sharers) {
+            (Some(_), Some(_)) => {
+                over.is_none() && (a == b || self.same(one, two)) || self.is_told(one, over, two)
+            }
+            (None, None) => self.is_later(one, over, two),
+            _ => false,
+        };
         self.apart.insert((a, over, b), apart);
         apart
     }
@@ -267,6 +289,21 @@ impl<'a> Places<'a> {
         });
         self.unknowns = unknowns;
         sum
+    }
+    /// True if an element tells the iteration that touches it, in both places the same, of a loop that has gone on.
+    fn is_later(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {
+        let Some(around) = over.filter(|&op| op == one.thread_loop && op == two.thread_loop) else {
+            return false;
+        };
+        let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
+            return false;
+        };
+        let mut unknowns = a.rest.0.keys().flatten();
+        let cell = a.times.checked_mul(a.step);
+        a.times == b.times
+            && a.rest == b.rest
+            && cell.is_some_and(|cell| one.width.max(two.width) <= cell)
+            && !unknowns.any(|unknown| self.differs(vec![unknown.value], around, None))
     }
     /// True if an element tells the thread that touches it, in both places the same, or if they have no element in common.
     fn is_told(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {

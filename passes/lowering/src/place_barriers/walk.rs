@@ -94,7 +94,10 @@ impl Analysis<'_> {
                 }
                 Event::LoopEnd => {
                     let (open, left) = (loops.pop()?, levels.pop()?);
-                    grew |= self.carry(&open, &left);
+                    // A loop of one iteration leaves nothing to another one.
+                    if !self.places.is_single(open.op) {
+                        grew |= self.carry(&open, &left);
+                    }
                     if !runs(self.places.ir, open.op) {
                         extend(&mut levels, &open.before);
                     }
@@ -116,9 +119,9 @@ impl Analysis<'_> {
             before.iter().any(|a| {
                 let alike = next.iter().filter(|b| a.memory == b.memory);
                 let mut alike = alike.filter(|b| a.writes || b.writes);
-                alike.any(|b| match (a.by, b.by) {
-                    (By::First, By::First) => false,
-                    (By::Owner(a, over), By::Owner(b, _)) => !self.places.apart(a, over, b),
+                alike.any(|b| match (a.place, b.place) {
+                    _ if (a.by, b.by) == (By::First, By::First) => false,
+                    (Some(one), Some(two)) => !self.places.apart(one, a.over, two),
                     _ => true,
                 })
             })
@@ -126,9 +129,9 @@ impl Analysis<'_> {
     }
     /// Notes the accesses that one iteration of a loop leaves to the next; true if there are new ones.
     fn carry(&mut self, open: &Open, left: &State) -> bool {
-        let left = left.iter().map(|access| match access.by {
-            By::Owner(id, _) if self.places.changes(id, open.op) => Access {
-                by: By::Owner(id, Some(open.op)),
+        let left = left.iter().map(|access| match access.place {
+            Some(id) if self.places.changes(id, open.op) => Access {
+                over: Some(open.op),
                 ..*access
             },
             _ => *access,
