@@ -4,8 +4,9 @@
 Runs each program of scripts/gpu_beside_triton/programs.fir with `fuser-run` on the simulated sm_90 and prints, beside the counts of Triton's
 kernels for it: launches, blocks of the largest one, barriers of a block (of all launches), PTX instructions of a thread for each element of the
 largest tensor, 32-byte sectors of loads and of stores for each 1,024 of these elements, wavefronts of shared memory over those without
-conflicts, and bytes that a thread spills (`ptxas` for sm_90, where it is found: $PTXAS, or on the path). A row that takes more instructions or
-sectors than Triton's is marked with a `>`.
+conflicts, bytes that a thread spills (`ptxas` for sm_90, where it is found: $PTXAS, or on the path), and percent of the speed of a copy that
+a model gives them (`Model`; an estimate from counts, of no measured GPU). A row that takes more instructions or sectors than Triton's, or is
+slower by the model, is marked with a `>`.
 
     cargo build -p fuser -p fuser-cuda-sim --bins --lib
     scripts/gpu-beside-triton.py                       all programs, a Markdown table
@@ -63,11 +64,84 @@ def elements(name, text):
     return largest
 
 
-def spills(ptx, tool=None):
-    """Most bytes that a thread of some PTX spills; none where there is no assembler."""
+BYTES = {"i1": 1, "i8": 1, "bf16": 2, "f16": 2, "i16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
+
+
+def tensor_bytes(name, text):
+    """Bytes of the inputs and outputs, each as it is stored."""
+    extents, bytes = EXTENTS.get(name, {}), 0
+    for shape in re.findall(r"tensor<([^>,]*)", text[: text.index("{")]):
+        *lengths, dtype = shape.split("x")
+        count = BYTES[dtype]
+        for length in lengths:
+            if not length.startswith("b"):
+                count *= extents[length[1:-1]] if length.startswith("[") else int(length)
+        bytes += count
+    return bytes
+
+
+class Model:
+    """An estimate of times on an H100 (SXM) from counts. A kernel takes as long as the longest of what it does, and a launch:
+
+    - its share of the program's tensors, each moved once, by sectors: what kernels hand to each other stays in the second-level cache
+    - all its sectors through that cache, and through the first-level cache of the multiprocessors that have blocks
+    - issuing the instructions of its warps, and wavefronts of shared memory, there
+    - what a warp waits for, one after the other, for each round of blocks: batches of loads, barriers, shuffles, chains of instructions
+
+    A copy moves the tensors once, in one launch."""
+
+    MULTIPROCESSORS, WARPS, BLOCKS, REGISTERS, SHARED = 132, 64, 32, 65536, 228 * 1024
+    CLOCK, ISSUES, L1_BYTES = 1.7e9, 4, 64
+    DRAM, L2 = 0.9 * 3.35e12, 5.5e12
+    LAUNCH, BATCH, BARRIER, SHUFFLE, CHAIN = 1.5e-6, 0.65e-6, 25e-9, 14e-9, 5e-9 / 4
+
+    @classmethod
+    def copy(cls, bytes):
+        return bytes / cls.DRAM + cls.LAUNCH
+
+    @classmethod
+    def kernel(cls, kernel, registers, bytes):
+        """Seconds of all launches of a kernel."""
+        blocks = kernel["blocks"] / kernel["launches"]
+        warps = -(-kernel["threads"] // kernel["blocks"]) / 32
+        by_registers = cls.REGISTERS // (registers * 32 * warps)
+        by_shared = cls.SHARED // (kernel["shared_bytes"] + 1024)
+        resident = max(1, min(cls.BLOCKS, cls.WARPS // warps, by_registers, by_shared))
+        used = min(blocks, cls.MULTIPROCESSORS) * cls.CLOCK
+        rounds = max(1, blocks / (cls.MULTIPROCESSORS * resident)) * kernel["launches"]
+        moved = 32 * (kernel["loads"]["sectors"] + kernel["stores"]["sectors"])
+        each = lambda count: count / (kernel["blocks"] * warps)
+        waits = (
+            each(kernel["batches"]) * cls.BATCH
+            + kernel["barriers"] / kernel["blocks"] * cls.BARRIER
+            + each(kernel["classes"].get("shuffle", 0)) * cls.SHUFFLE
+            + each(kernel["warp_instructions"]) * cls.CHAIN
+        )
+        times = [
+            bytes / cls.DRAM,
+            moved / cls.L2,
+            moved / (cls.L1_BYTES * used),
+            kernel["warp_instructions"] / (cls.ISSUES * used),
+            kernel["wavefronts"] / used,
+            waits * rounds,
+        ]
+        return max(times) + cls.LAUNCH * kernel["launches"]
+
+    @classmethod
+    def of_copy(cls, kernels, registers, bytes, runs):
+        """Percent of a copy's speed; none where a kernel's registers are not known."""
+        if None in registers:
+            return None
+        sectors = [kernel["loads"]["sectors"] + kernel["stores"]["sectors"] for kernel in kernels]
+        share = [bytes * runs * own / max(1, sum(sectors)) for own in sectors]
+        return round(100 * cls.copy(bytes) * runs / sum(map(cls.kernel, kernels, registers, share)))
+
+
+def assembled(ptx, tool=None):
+    """Bytes that a thread spills and registers that it has, by kernel; nothing where there is no assembler."""
     tool = tool or os.environ.get("PTXAS") or shutil.which("ptxas")
     if not tool:
-        return None
+        return {}
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "k.ptx"
         file.write_text(ptx)
@@ -75,11 +149,18 @@ def spills(ptx, tool=None):
         done = subprocess.run([tool, "-v", "-arch", sm, str(file), "-o", "/dev/null"], capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{tool}: {done.stdout}{done.stderr}")
-        return max(int(n) for n in re.findall(r"(\d+) bytes spill stores", done.stderr))
+        told = r"Compiling entry function '(.*?)'.*?(\d+) bytes spill stores.*?Used (\d+) registers"
+        return {name: (int(spilled), int(used)) for name, spilled, used in re.findall(told, done.stderr, re.S)}
 
 
-def row(kernels, count, runs, spilled):
-    """The figures of a program from the counts of its kernels, over so many runs."""
+def most(figures):
+    """The most of some figures; none where one is not known."""
+    figures = list(figures)
+    return None if None in figures else max(figures, default=0)
+
+
+def row(kernels, count, bytes, runs, code):
+    """The figures of a program from the counts of its kernels, over so many runs, and from what was assembled of each."""
     total = lambda *path: sum(field(kernel, path) for kernel in kernels) / runs
 
     def field(kernel, path):
@@ -96,7 +177,8 @@ def row(kernels, count, runs, spilled):
         "loads": round(total("loads", "sectors") * 1024 / count, 1),
         "stores": round(total("stores", "sectors") * 1024 / count, 1),
         "conflicts": round(total("wavefronts") / ideal, 2) if ideal else None,
-        "spills": spilled,
+        "spills": most(spilled for spilled, _ in code),
+        "copy": Model.of_copy(kernels, [registers for _, registers in code], bytes, runs),
     }
 
 
@@ -115,13 +197,15 @@ def ours(name, text, tools, approximate):
         kernels = json.loads(report.read_text())["simulator"]["kernels"]
         emit = target or ["--target=cuda:sm_90"]
         subprocess.run([tools / "fuser-translate", file, "--emit=artifact", *emit, "-o", artifact], check=True)
-        version, spilled = json.loads(artifact.read_text()), []
+        version, code = json.loads(artifact.read_text()), {}
         while version:
-            spilled += [spills(kernel["code"]["ptx"]) for kernel in version["kernels"]]
+            for kernel in version["kernels"]:
+                for symbol, figures in assembled(kernel["code"]["ptx"]).items():
+                    code[symbol] = tuple(map(max, figures, code.get(symbol, figures)))
             version = version.get("otherwise")
-        most = None if None in spilled else max(spilled, default=0)
+        code = [code.get(symbol, (None, None)) for symbol in kernels]
         # Once to warm up, once for the report.
-        return row(list(kernels.values()), elements(name, text), 2, most)
+        return row(list(kernels.values()), elements(name, text), tensor_bytes(name, text), 2, code)
 
 
 class Simulator:
@@ -172,7 +256,7 @@ class Simulator:
         after = self.report()[name]
         for buffer in buffers:
             self.call("cuMemFree_v2", buffer)
-        return less(after, before) if before else after
+        return dict(less(after, before), shared_bytes=after["shared_bytes"]) if before else after
 
 
 def less(after, before):
@@ -213,14 +297,14 @@ def count_triton(wanted, tools):
     for name, launches in peers.programs().items():
         if wanted and name not in wanted:
             continue
-        counts, spilled = [], []
+        counts, code = [], []
         for kernel, grid, arguments, constants, warps in launches:
             ptx, symbol, shared, threads = peers.compiled(kernel, arguments, constants, warps)
             ptx = bare(ptx)
-            spilled.append(spills(ptx, assembler))
+            code.append(assembled(ptx, assembler)[symbol])
             counts.append(simulator.counts(plain(ptx), symbol, grid, threads, shared, arguments))
-        most = None if None in spilled else max(spilled)
-        known[name] = row(counts, elements(name, all_texts[name]), 1, most)
+        text = all_texts[name]
+        known[name] = row(counts, elements(name, text), tensor_bytes(name, text), 1, code)
         print(name, known[name], flush=True)
     done = {"triton": triton.__version__, "target": "sm_90", "programs": known}
     lines = ",\n".join(f'    {json.dumps(name)}: {json.dumps(figures)}' for name, figures in known.items())
@@ -228,17 +312,18 @@ def count_triton(wanted, tools):
     TRITON.write_text(f'{{\n  {head},\n  "programs": {{\n{lines}\n  }}\n}}\n')
 
 
-COLUMNS = ["launches", "blocks", "barriers", "instructions", "loads", "stores", "conflicts", "spills"]
+COLUMNS = ["launches", "blocks", "barriers", "instructions", "loads", "stores", "conflicts", "spills", "copy"]
 
 
 def line(name, own, peer):
     """A row of the table: ours / Triton's in each column."""
 
     def cell(key):
-        a, b = own[key], peer[key] if peer else None
+        a, b = own[key], peer.get(key) if peer else None
         if a == b:
             return "" if a is None else f"{a}"
-        behind = a is not None and b is not None and key not in ("launches", "blocks", "barriers") and a > b
+        more = a > b if a is not None and b is not None and key not in ("launches", "blocks", "barriers") else False
+        behind = a < b if key == "copy" and None not in (a, b) else more
         text = ["-" if value is None else f"{value}" for value in (a, b)]
         return f"{'> ' if behind else ''}{text[0]} / {text[1]}"
 
