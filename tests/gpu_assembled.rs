@@ -12,13 +12,7 @@ use serde_json::Value;
 const ARCHITECTURES: [&str; 4] = ["sm_80", "sm_89", "sm_90", "sm_100"];
 
 /// Kernels whose registers do not all fit, with the most bytes that a thread stores of them: on no architecture more.
-const SPILLS: [(&str, u64); 5] = [
-    ("fuser_attention_backward_s1_1", 56),
-    ("fuser_attention_backward_s2_0", 24),
-    ("fuser_jit_llama_block_backward_s1_0", 16),
-    ("fuser_jit_llama_block_backward_s10_0", 64),
-    ("fuser_jit_gpt2_block_backward_s10_0", 8),
-];
+const SPILLS: [(&str, u64); 1] = [("fuser_attention_backward_s2_0", 8)];
 
 /// The examples and the models, sorted.
 fn examples() -> Vec<PathBuf> {

@@ -2,7 +2,7 @@
 
 use fuser_artifact::{Artifact, Step};
 use fuser_codegen::Cache;
-use fuser_codegen::lower::{self as codegen, Emission, Options};
+use fuser_codegen::lower::{self as codegen, Emission, Multiprocessor, Options};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
 use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, Versions};
@@ -53,6 +53,13 @@ fn codegen_options(target: &Target) -> Options {
     Options {
         stream_beyond: target.last_cache_bytes,
         approximate: target.approximate != 0,
+        multiprocessor: Multiprocessor {
+            shared_bytes: target.shared_per_sm,
+            reserved_bytes: target
+                .shared_per_sm
+                .saturating_sub(target.shared_per_block_optin),
+            registers: target.registers,
+        },
         ..Options::default()
     }
 }

@@ -53,6 +53,33 @@ pub struct Options {
     pub stream_beyond: u64,
     /// Elementary functions and quotients of f32 are approximations of a GPU.
     pub approximate: bool,
+    /// The multiprocessor of a GPU, whose room blocks share.
+    pub multiprocessor: Multiprocessor,
+}
+
+/// A multiprocessor of a GPU, as far as it bounds how many blocks stand on it together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Multiprocessor {
+    /// Bytes of shared memory.
+    pub shared_bytes: u64,
+    /// Bytes of them that each block takes for itself.
+    pub reserved_bytes: u64,
+    /// 32-bit registers.
+    pub registers: u64,
+}
+
+/// Registers of a thread beyond which no kernel of ours gains.
+const ENOUGH_REGISTERS: u64 = 128;
+
+impl Multiprocessor {
+    /// The blocks that stand on it together, where their shared memory leaves [`ENOUGH_REGISTERS`] to each thread. Assemblers do not know of
+    /// memory that a launch asks for: they keep registers free, and spill, for blocks that have no room.
+    fn blocks_with_registers(&self, scratch_bytes: u64, threads: u64) -> Option<u64> {
+        let each = scratch_bytes.checked_add(self.reserved_bytes)?;
+        let blocks = self.shared_bytes.checked_div(each)?.max(1);
+        let registers = blocks.checked_mul(threads)?.checked_mul(ENOUGH_REGISTERS)?;
+        (registers <= self.registers).then_some(blocks)
+    }
 }
 
 impl Default for Options {
@@ -62,6 +89,7 @@ impl Default for Options {
             optimize: true,
             stream_beyond: u64::MAX,
             approximate: false,
+            multiprocessor: Multiprocessor::default(),
         }
     }
 }
@@ -268,7 +296,16 @@ fn with_module<R>(
         let function = signature(ir, &emit, func, symbol, target, options);
         let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
         let streamed = streamed.iter().map(|&number| args[number]).collect();
-        func::Lowering::new(ir, &emit, func, function, options.noalias, streamed).run()?;
+        let lowering = func::Lowering::new(ir, &emit, func, function, options.noalias, streamed);
+        let room = lowering.run()?.and_then(|scratch| {
+            let threads = u64::try_from(func::threads_of(ir, func)).ok()?;
+            let multiprocessor = options.multiprocessor;
+            multiprocessor.blocks_with_registers(scratch, threads)
+        });
+        if let Some(blocks) = room {
+            let blocks = context.create_string_attribute("nvvm.minctasm", &blocks.to_string());
+            function.add_attribute(AttributeLoc::Function, blocks);
+        }
         if options.optimize {
             target.optimize(&emit.module, &machine)?;
         } else {

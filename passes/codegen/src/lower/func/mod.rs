@@ -138,8 +138,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Emits the whole function.
-    pub fn run(mut self) -> Result<(), CodegenError> {
+    /// Emits the whole function; the bytes of scratch memory that it asks for, if they are known.
+    pub fn run(mut self) -> Result<Option<u64>, CodegenError> {
         let body = self
             .ir
             .body(self.func, 0)
@@ -163,7 +163,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 None => self.leave(&[])?,
             }
         }
-        self.emit.finish()
+        self.emit.finish()?;
+        let used = self.launch.scratch_used.map(|used| used.into_int_value());
+        Ok(used.map_or(Some(0), |used| used.get_zero_extended_constant()))
     }
 
     fn enter(&mut self, block: Block, kind: FrameKind<'ctx>) {
