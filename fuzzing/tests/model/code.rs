@@ -89,6 +89,8 @@ pub struct Decoder<'a> {
     pub gathered: HashSet<usize>,
     /// The loads whose places are data.
     pub gathers: usize,
+    /// The indices of the loops around.
+    pub loops: Vec<usize>,
 }
 
 /// The data of which a kernel makes indices.
@@ -135,6 +137,7 @@ impl Decoder<'_> {
                 codes.extend(self.block(body)?);
             } else {
                 codes.extend(self.op(op)?);
+                codes.extend(self.combined(op));
             }
         }
         Ok(codes)
@@ -168,11 +171,29 @@ impl Decoder<'_> {
         }
         Ok(self.arithmetic(op))
     }
+    /// The results of a loop of which indices are made: each stands for the place of the loop in the one around it.
+    fn combined(&mut self, op: Op) -> Vec<Code> {
+        let ir = self.ir;
+        let results = ir.results(op).iter().copied();
+        let held: Vec<Value> = results.filter(|v| self.data.contains(v)).collect();
+        if held.is_empty() || !ir.is(op, &kernel::FOR) {
+            return Vec::new();
+        }
+        let around = self.loops.last().copied();
+        let Some(of) = around.or_else(|| self.known(op, 0).ok()) else {
+            return Vec::new();
+        };
+        let copies = held.into_iter();
+        copies.map(|value| self.copy(value, of, true)).collect()
+    }
     fn for_loop(&mut self, op: Op) -> Result<Code, String> {
         let bounds = [self.known(op, 0)?, self.known(op, 1)?, self.known(op, 2)?];
         let body = self.ir.body(op, 0).ok_or("a loop has no body")?;
         let index = self.register(self.ir.args(body)[0]);
-        let body = self.block(body)?;
+        self.loops.push(index);
+        let body = self.block(body);
+        self.loops.pop();
+        let body = body?;
         let innermost = !has_loops(&body);
         Ok(Code::For {
             bounds,

@@ -131,6 +131,7 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
         data: indices(ir, func),
         gathered: HashSet::new(),
         gathers: 0,
+        loops: Vec::new(),
     };
     let parameters = ir.args(body);
     decoder

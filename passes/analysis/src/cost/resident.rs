@@ -259,11 +259,11 @@ impl<'a> Step<'a> {
         let (element, order) = match source {
             Source::Input(i) => {
                 let input = &self.body.inputs[i as usize];
-                (input.element, &input.order)
+                (input.element, &input.order[..])
             }
             Source::Node(n) => {
                 let node = &self.body.nodes[n as usize];
-                (node.element, &node.order)
+                (node.element, node.order())
             }
         };
         let side = self.tiles.side()?;

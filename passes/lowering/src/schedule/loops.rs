@@ -330,6 +330,9 @@ impl Draft<'_> {
         let along = lanes_along.filter(|_| !target.is_gpu())?;
         let is_fold =
             |op: Op| self.axes.scanned(op) == Some(along) && lambda::has_lambda(self.ir, op);
+        if !self.ops.iter().any(|&op| is_fold(op)) {
+            return None;
+        }
         let mut grid = self.roles.iter().rev().filter(|r| r.1 == Role::Grid);
         let rows = grid.next().map(|r| r.0)?;
         let ends =
@@ -358,9 +361,8 @@ impl Draft<'_> {
         };
         let tiles = self.roles.iter().all(|r| r.1 != Role::Tile || r.0 == along);
         let extent = self.axes.extent(rows).map_or(0, |e| self.bindings.eval(e));
-        let folds = self.ops.iter().any(|&op| is_fold(op));
         let all = self.ops.iter().all(|&op| plain(op) && fits(op));
-        (folds && tiles && extent >= self.narrow && all).then_some(rows)
+        (tiles && extent >= self.narrow && all).then_some(rows)
     }
     /// Lanes of a vector: as many of the widest type as the target has room for. Where they are counted on memory, a CPU's fill a vector of the
     /// narrowest type that lies along them, so that it is moved in whole lines; a value of a wider one has two vectors at most.
