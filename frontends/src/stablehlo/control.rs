@@ -52,7 +52,7 @@ impl<'s> Importer<'s> {
             _ => Err(Fault::form("has other operands or regions than it takes")),
         })
     }
-    /// What a loop carries after its last turn.
+    /// The values that a loop carries after its last turn.
     fn unrolled(
         &mut self,
         op: &'s ast::Op,

@@ -67,8 +67,6 @@ pub(super) struct Node {
     pub bytes: u64,
     /// Bytes of one stored element of all its results.
     pub element: u64,
-    /// Bytes of one stored element of those results that ops of the group read.
-    pub inside: u64,
     /// Bytes of those results that are used outside.
     pub output_bytes: u64,
     /// True if an op outside uses a result.
@@ -116,9 +114,18 @@ pub(super) struct Stored {
     pub bytes: u64,
     /// Bytes of one stored element.
     pub element: u64,
+    /// True if ops of the group read it.
+    pub inside: bool,
+    /// True if an op outside uses it.
+    pub is_output: bool,
 }
 
 impl Node {
+    /// Bytes of one stored element of those results that ops of the group read.
+    pub fn inside(&self) -> u64 {
+        let read = self.results.iter().filter(|r| r.inside);
+        read.map(|r| r.element).sum()
+    }
     /// Axes on which its first result differs, outermost first.
     pub fn order(&self) -> &[usize] {
         self.results.first().map_or(&[], |first| &first.order)
@@ -236,6 +243,8 @@ impl Body {
             order: order(axes, result),
             bytes: bindings.bytes(ir, result),
             element: element_bytes(ir, result),
+            inside: read.contains(&result),
+            is_output: outputs.contains(&result),
         };
         for &op in ops {
             let results = ir.results(op);
@@ -261,7 +270,6 @@ impl Body {
                     one_by_one: false,
                     bytes: 0,
                     element: 0,
-                    inside: 0,
                     accumulating: 0,
                     accumulator: None,
                     lane: 0,
@@ -316,9 +324,6 @@ impl Body {
                     &mut results.iter().copied().filter(|r| outputs.contains(r)),
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
-                inside: (results.iter().filter(|&r| read.contains(r)))
-                    .map(|&r| element_bytes(ir, r))
-                    .sum(),
                 accumulating: results.iter().map(|&r| accumulating_bytes(ir, op, r)).sum(),
                 accumulator: results.first().and_then(|&r| accumulator(ir, op, r)),
                 lane: results.iter().map(|&r| lane(ir, r)).max().unwrap_or(0),

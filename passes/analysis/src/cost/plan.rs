@@ -381,9 +381,11 @@ fn sweep_cost(
 ) -> (Cost, u64) {
     let node = |&i: &u32| &body.nodes[i as usize];
     let sum = |amounts: &mut dyn Iterator<Item = u64>| amounts.fold(0, u64::saturating_add);
+    // Of the results of an op those that ops of the group read.
     let bytes = |list: &[u32], outputs: bool| {
-        let nodes = list.iter().map(node).filter(|n| n.is_output == outputs);
-        sum(&mut nodes.map(|n| n.bytes))
+        let results = list.iter().map(node).flat_map(|n| &n.results);
+        let read = results.filter(|r| r.inside && r.is_output == outputs);
+        sum(&mut read.map(|r| r.bytes))
     };
     let (_, grid) = roles::assign(body, draft, target);
     let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
@@ -410,7 +412,11 @@ fn sweep_cost(
     };
     let keeps = draft.keeps.iter().copied();
     let keeps: Vec<u32> = keeps.filter(|i| !at_hand(i)).collect();
-    let between = read(false).saturating_add(bytes(&keeps, false));
+    // An op that gives results to others besides may have one that only later sweeps read.
+    let given = draft.stores.iter().copied();
+    let given: Vec<u32> = given.filter(|i| fetched.contains_key(i)).collect();
+    let kept = bytes(&keeps, false).saturating_add(bytes(&given, false));
+    let between = read(false).saturating_add(kept);
     let between = between.saturating_add(handed(body, draft, &late_fetches));
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);

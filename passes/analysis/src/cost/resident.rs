@@ -130,7 +130,7 @@ impl<'a> Step<'a> {
             }
             Source::Node(n) => {
                 let node = &self.body.nodes[n as usize];
-                (node.inside, node.stored)
+                (node.inside(), node.stored)
             }
         };
         element.saturating_mul(self.tiles.elements(self.body, stored))
@@ -349,7 +349,7 @@ impl<'a> Step<'a> {
                 let element = match (reduces, staged) {
                     (true, _) => self.reduced_element(op),
                     (false, true) => op.element,
-                    (false, false) => op.inside,
+                    (false, false) => op.inside(),
                 };
                 ask(
                     phase,

@@ -9,10 +9,10 @@
 
 use std::collections::BinaryHeap;
 
-use fuser_analysis::axes::{AxisGroups, Common};
+use fuser_analysis::axes::{AxisGroups, AxisRefusal, Common};
 use fuser_analysis::cost::{Cost, Kind, Refusal};
 use fuser_ir::{Ir, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::boundaries::is_alone;
 use super::candidates::{Candidate, Ties, gain};
@@ -32,6 +32,8 @@ pub(super) struct State {
     pub(super) alone: bool,
     /// The reason that no kernel can hold it, whatever joins it; found when a join is first tried.
     hopeless: Option<Option<Refusal>>,
+    /// Groups that no kernel holds beside it, as a window would be too large, with the reason: as groups grow, windows do.
+    apart: FxHashMap<GroupId, Refusal>,
 }
 
 /// The search over one set of groups.
@@ -77,6 +79,7 @@ impl<'a> BottomUp<'a> {
             version: 0,
             alive: true,
             hopeless: None,
+            apart: FxHashMap::default(),
         };
         Self {
             ir,
@@ -180,7 +183,9 @@ impl<'a> BottomUp<'a> {
     fn judge(&mut self, mut candidate: Candidate) {
         let (a, b) = candidate.pair;
         let before = self.cost(a).plus(&self.cost(b));
-        let cost_result = match self.hopeless(a).or_else(|| self.hopeless(b)) {
+        let known = self.hopeless(a).or_else(|| self.hopeless(b));
+        let known = known.or_else(|| self.states[a as usize].apart.get(&b).cloned());
+        let cost_result = match known {
             Some(refusal) => Err(refusal),
             None => match self.between(a, b) {
                 Err(conflict) if self.take_in_between(&conflict) => return,
@@ -194,7 +199,13 @@ impl<'a> BottomUp<'a> {
         };
         let objective = self.planner.model.objective;
         match cost_result {
-            Err(refusal) => self.refuse(&candidate, refusal, None),
+            Err(refusal) => {
+                if matches!(&refusal, Refusal::Axes(AxisRefusal::Window(_))) {
+                    self.states[a as usize].apart.insert(b, refusal.clone());
+                    self.states[b as usize].apart.insert(a, refusal.clone());
+                }
+                self.refuse(&candidate, refusal, None);
+            }
             Ok(cost_result) => {
                 let after = cost_result.cost;
                 candidate.gain = gain(&before, &after, objective);
@@ -303,6 +314,12 @@ impl<'a> BottomUp<'a> {
         let other = &mut self.states[from as usize];
         other.alive = false;
         other.group = Group::default();
+        for (third, refusal) in std::mem::take(&mut other.apart) {
+            self.states[third as usize]
+                .apart
+                .insert(into, refusal.clone());
+            self.states[into as usize].apart.insert(third, refusal);
+        }
         let state = &mut self.states[into as usize];
         state.group = Group {
             members,

@@ -13,6 +13,7 @@
 //! are named.
 
 mod lambdas;
+mod parts;
 mod patterns;
 
 pub use patterns::PATTERNS;

@@ -8,7 +8,7 @@ use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Extent, Ir, Op, Value};
 
-use super::{constant, lambdas};
+use super::{constant, lambdas, parts};
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
@@ -23,6 +23,10 @@ pub static PATTERNS: &[&Pattern] = &[
     &GATHER_OF_ONE,
     &STEP_OF_ONE,
     &lambdas::UNREAD_ACCUMULATOR,
+    &parts::KNOWN_START,
+    &parts::SLICE_OF_CAT,
+    &parts::CAT_OF_CAT,
+    &parts::WIDE_CAT,
 ];
 
 static CONSTANT_RIGHT: Pattern = Pattern {
