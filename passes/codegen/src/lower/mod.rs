@@ -298,7 +298,7 @@ fn with_module<R>(
         let streamed = streamed.iter().map(|&number| args[number]).collect();
         let lowering = func::Lowering::new(ir, &emit, func, function, options.noalias, streamed);
         let room = lowering.run()?.and_then(|scratch| {
-            let threads = u64::try_from(func::threads_of(ir, func)).ok()?;
+            let threads = u64::from(func::threads_of(ir, func));
             let multiprocessor = options.multiprocessor;
             multiprocessor.blocks_with_registers(scratch, threads)
         });
