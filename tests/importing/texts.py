@@ -392,6 +392,11 @@ def branches(x, i, y):
     return one, two, lax.switch(i + 7, [jnp.sin, jnp.cos], x), lax.switch(i - 9, [jnp.sin, jnp.cos], x)
 
 
+@program((3, 4, 5), ((2, 3), i32))
+def elements_at(x, i):
+    return x[i, i + 1], x[i, :, i - 4], x[0, i, 2], jnp.diagonal(x[:, :3, 0]), x[:, i, i]
+
+
 @program((8,))
 def random_numbers(x):
     key, other = jax.random.split(jax.random.key(3))

@@ -191,10 +191,16 @@ impl ExtentExpr {
     }
     /// The sum, or `None` where a coefficient overflows.
     pub fn add(&self, other: &Self) -> Option<Self> {
+        if let (Some(a), Some(b)) = (self.as_constant(), other.as_constant()) {
+            return a.checked_add(b).map(Self::constant);
+        }
         Self::collect(self.terms.iter().chain(&other.terms).cloned())
     }
     /// The product, or `None` where a coefficient overflows or the result has more than 64 terms.
     pub fn mul(&self, other: &Self) -> Option<Self> {
+        if let (Some(a), Some(b)) = (self.as_constant(), other.as_constant()) {
+            return a.checked_mul(b).map(Self::constant);
+        }
         if self.terms.len() * other.terms.len() > 64 {
             return None;
         }

@@ -12,7 +12,7 @@ use super::ops::one;
 use super::shape::{extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
-const HELP: &str = "gathers are read where they index one axis: `x[i]`, `jnp.take`, `jnp.take_along_axis`, embeddings";
+const HELP: &str = "gathers are read where they index one axis, `x[i]`, `jnp.take`, `jnp.take_along_axis`, embeddings, or take elements at indices of several, `x[i, j]`";
 
 /// The dimension numbers of a gather.
 struct Numbers {
@@ -29,9 +29,6 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let field = |name: &str| r.field(&["dimension_numbers"], name);
     let other = |text: &str| Fault::form(text).help(HELP);
     let axes = field("start_index_map")?;
-    let [axis] = axes.as_slice() else {
-        return Err(other("indexes several axes at once"));
-    };
     // What is 0 is not printed.
     let vector = field("index_vector_dim")?.first().copied().unwrap_or(0);
     let numbers = Numbers {
@@ -39,11 +36,16 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         collapsed: field("collapsed_slice_dims")?,
         operand_batch: field("operand_batching_dims")?,
         index_batch: field("start_indices_batching_dims")?,
-        axis: *axis,
+        axis: *axes.first().unwrap_or(&0),
         vector,
     };
     let sizes = r.ints(&["slice_sizes"])?;
     let (x, indices) = (r.operand(0)?, r.operand(1)?);
+    let (x, indices, numbers, sizes) = match axes.as_slice() {
+        [_] => (x, indices, numbers, sizes),
+        _ => as_one_axis(&mut im.draft, [x, indices], &axes, numbers, sizes)?,
+    };
+    let axis = &numbers.axis;
     let own = lengths(&im.draft, x);
     let inside = |axis: &i64| (0..own.len() as i64).contains(axis);
     let listed = [&numbers.collapsed, &numbers.operand_batch];
@@ -65,6 +67,82 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         true => Err(other("drops an axis that it does not index")),
         false => one(along(&mut im.draft, x, indices, &numbers)),
     }
+}
+
+/// A gather that indexes several axes, as one of a single axis that has them all: of `x[i, j]` index `i * n + j`, each part brought into its
+/// axis before.
+fn as_one_axis(
+    draft: &mut Draft,
+    [x, indices]: [Value; 2],
+    axes: &[i64],
+    numbers: Numbers,
+    sizes: Vec<i64>,
+) -> Made<(Value, Value, Numbers, Vec<i64>)> {
+    let other = |text: &str| Fault::form(text).help(HELP);
+    let (own, held) = (lengths(draft, x), lengths(draft, indices));
+    let vector = usize::try_from(numbers.vector).unwrap_or(usize::MAX);
+    let whole = sizes.len() == own.len() && held.get(vector) == Some(&(axes.len() as i64));
+    let mut sorted = axes.to_vec();
+    sorted.sort_unstable();
+    if !whole || sorted != numbers.collapsed || !numbers.operand_batch.is_empty() || axes.is_empty()
+    {
+        return Err(other(
+            "indexes several axes, and takes more than elements of them",
+        ));
+    }
+    let inside = |axis: &i64| (0..own.len() as i64).contains(axis);
+    let distinct = sorted.windows(2).all(|pair| pair[0] < pair[1]);
+    if !distinct || !axes.iter().all(inside) {
+        return Err(other("names axes that its operand does not have"));
+    }
+    let left: Vec<i64> = (0..own.len() as i64)
+        .filter(|axis| !axes.contains(axis))
+        .collect();
+    let order = [axes, &left].concat();
+    let of = |axes: &[i64], list: &[i64]| -> Vec<i64> {
+        axes.iter().map(|&a| list[a as usize]).collect()
+    };
+    let together = of(axes, &own).into_iter().try_fold(1i64, i64::checked_mul);
+    let together = together.ok_or_else(|| other("indexes too many elements"))?;
+    let shape = [vec![together], of(&left, &own)].concat();
+    let moved = draft.permute(x, &order)?;
+    let moved = draft.reshape(moved, &extents(&shape))?;
+    let indices = ranged(draft, indices)?;
+    let indices = draft.cast(indices, DType::I64)?;
+    let mut flat: Option<Value> = None;
+    for (part, &axis) in axes.iter().enumerate() {
+        let (mut first, mut shape) = (vec![0; held.len()], held.clone());
+        (first[vector], shape[vector]) = (part as i64, 1);
+        let shape: Vec<Dim> = shape.into_iter().map(|n| Dim::fixed(n as u64)).collect();
+        let mut b = draft.builder();
+        let clauses = [b.ints("starts", &first), b.shape("shape", &shape)];
+        let own_part = b.value(&fusion::SLICE, &[indices], &clauses)?;
+        let i64_type = draft.ir.scalar(DType::I64);
+        let mut b = draft.builder();
+        let last = (own[axis as usize] - 1).max(0);
+        let bounds = [
+            b.constant_int(0, i64_type)?,
+            b.constant_int(last, i64_type)?,
+        ];
+        let length = b.constant_int(own[axis as usize], i64_type)?;
+        let index = b.maximum(own_part, bounds[0])?;
+        let index = b.minimum(index, bounds[1])?;
+        flat = Some(match flat {
+            Some(before) => {
+                let before = b.mul(before, length)?;
+                b.add(before, index)?
+            }
+            None => index,
+        });
+    }
+    let flat = flat.ok_or_else(|| other("indexes no axis"))?;
+    let numbers = Numbers {
+        collapsed: vec![0],
+        axis: 0,
+        ..numbers
+    };
+    let sizes = [vec![1], of(&left, &sizes)].concat();
+    Ok((moved, flat, numbers, sizes))
 }
 
 /// The indices without the axis that holds the parts of each, of which there is one.
