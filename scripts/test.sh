@@ -60,6 +60,14 @@ SLOW=(
   tensors_stay_within_the_limit
   random_ops_are_judged_without_a_panic
   every_op_of_nvfuser_is_read
+  random_programs_agree_on_the_simulated_gpu
+  dependencies_are_used
+  bounds_hold_for_vectors_on_this_host
+  every_edit_of_a_map_is_told
+  a_split_program_is_read_back
+  any_command_line_ends_in_order
+  what_is_read_at_another_index_agrees
+  broken_texts_give_diagnostics
   lit-tests/run/
 )
 LOG=target/test-log
