@@ -6,9 +6,9 @@
 //! %r = stablehlo.if(%p) then { %a } else { %b }                                          where %p, %a, %b
 //! ```
 //!
-//! A condition is known where it follows from constants: integers and truth values without axes are folded as they are read.
+//! Never makes more than [`MAX_TURNS`] turns of a loop; a loop that goes on for as long as its data says is refused. A condition is known where it follows from constants: integers and truth values without axes are folded as they are read.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::Folded;
 use fuser_ir::{DType, Ir, Value};
@@ -146,7 +146,7 @@ impl<'s> Importer<'s> {
                 };
                 let condition = match is_own {
                     Some(condition) => condition,
-                    None => *is_own.insert(self.is_number(index, number)?),
+                    None => *is_own.insert(self.equals(index, number)?),
                 };
                 let condition = spread(self, condition, own)?;
                 *chosen = Some(self.draft.make(&fusion::WHERE, &[condition, own, other])?);
@@ -155,8 +155,7 @@ impl<'s> Importer<'s> {
         Ok(chosen)
     }
     /// The truth value that says whether `index` is `number`; of a truth value 0 is false.
-    fn is_number(&mut self, index: Value, number: usize) -> Made {
-        use fuser_dialects::fusion::build::FusionBuilder;
+    fn equals(&mut self, index: Value, number: usize) -> Made {
         let ty = self.draft.ir.value_type(index);
         let number = self.draft.number(number as f64, ty)?;
         Ok(self.draft.builder().compare("eq", index, number)?)

@@ -6,6 +6,8 @@
 //!   =>
 //! %b = fusion.cat %u, %v dim 0
 //! ```
+//!
+//! Extents must be numbers, and no axis stored once. Never takes a part of what was put together that ends inside of one of its parts.
 
 use fuser_analysis::axes::window::MAX_PIECES;
 use fuser_dialects::fusion::{CAT, DYNAMIC_UPDATE_SLICE, SLICE};
