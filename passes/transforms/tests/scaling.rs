@@ -134,6 +134,19 @@ fn layers_in_one_kernel_grow_evenly() {
     assert!(planned < 25 * LAYERS * OPS, "{planned}");
 }
 
+/// A kernel of rows is asked about with each of its neighbours after each merge, unless it waits under what its parts would have gained:
+/// 730 ops are planned then for each op of the program, 70 else.
+#[test]
+fn rows_of_one_tensor_grow_evenly() {
+    const ROWS: u64 = 48;
+    let run = run(
+        &programs::rows(ROWS as usize),
+        &[("segment", "top-down=false")],
+    );
+    let planned = run.statistics["segment.planned-ops"];
+    assert!(planned < 100 * 2 * ROWS, "{planned}");
+}
+
 #[test]
 fn a_hundred_equal_layers_pay_for_one() {
     let plans = |count: usize| segmented(&programs::layers(count)).statistics["segment.plans"];

@@ -2,7 +2,8 @@
 //!
 //! Candidates are pairs of groups with a value between them or an input in common. Each waits in a queue under an
 //! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front,
-//! and it goes back under its true gain. If one group is much smaller than the other, the axes of the two are tested
+//! and it goes back under its true gain. A group that has grown waits under what its parts would have gained, where that was
+//! asked: else a group beside a hundred others would be asked about with each of them after each merge. If one group is much smaller than the other, the axes of the two are tested
 //! before, at the price of the smaller; a pair without a common iteration space goes no further. Of equal gains the
 //! smaller pair comes first, so groups grow evenly and the work stays near n log n. Where groups are many, views join
 //! what reads them before all others, as they would stand between groups of equal size.
@@ -15,7 +16,7 @@ use fuser_ir::{Ir, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::boundaries::is_alone;
-use super::candidates::{Candidate, Ties, gain};
+use super::candidates::{Candidate, Gain, Ties, gain};
 use super::graph::{Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
@@ -48,6 +49,8 @@ pub(super) struct BottomUp<'a> {
     /// The axes of each group: whether two have one iteration space is found at the price of the smaller.
     axes: AxisGroups,
     pub(super) queue: BinaryHeap<Candidate>,
+    /// The gain that each pair was last seen to have or is expected to; `None` where the cost model was not asked or gave none.
+    pub(super) expected: FxHashMap<(GroupId, GroupId), Option<Gain>>,
     pub(super) ties: Ties,
     records: &'a mut Vec<Record>,
     /// Views that repeat values are merged first where groups are many.
@@ -90,6 +93,7 @@ impl<'a> BottomUp<'a> {
             order,
             axes,
             queue: BinaryHeap::new(),
+            expected: FxHashMap::default(),
             ties: Ties::default(),
             records: &mut search.records,
             views,
@@ -108,7 +112,7 @@ impl<'a> BottomUp<'a> {
             self.take_in_repeats();
         }
         for group in 0..self.states.len() as GroupId {
-            self.push_neighbours(group, true);
+            self.push_neighbours(group, None);
         }
         self.drain();
         self.finish()
@@ -210,6 +214,7 @@ impl<'a> BottomUp<'a> {
                 let after = cost_result.cost;
                 candidate.gain = gain(&before, &after, objective);
                 if candidate.gain > [0; 4] {
+                    self.expected.insert(candidate.pair, Some(candidate.gain));
                     candidate.cost_result = Some(Box::new(cost_result));
                     self.queue.push(candidate);
                 } else {
@@ -291,7 +296,8 @@ impl<'a> BottomUp<'a> {
         let merged = self.join(a, b, &between);
         self.states[merged as usize].group.cost_result = cost_result;
         if candidate.action == Action::Merge {
-            self.push_neighbours(merged, false);
+            let other = if merged == a { b } else { a };
+            self.push_neighbours(merged, Some(other));
         }
         true
     }

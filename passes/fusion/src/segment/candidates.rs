@@ -87,18 +87,49 @@ pub(super) fn gain(before: &Cost, after: &Cost, objective: Objective) -> Gain {
     ]
 }
 
+/// The gain that may be expected of two groups together which would gain `one` and `two` each, and no more than `most`. Bytes add up; a
+/// launch is the same one, and so is its time where no byte is gained.
+fn together(one: Gain, two: Gain, most: Gain, objective: Objective) -> Gain {
+    let (time, bytes) = match objective {
+        Objective::Time => (0, 1),
+        Objective::Bytes => (3, 0),
+        Objective::Kernels => (3, 1),
+    };
+    let mut gain: Gain = std::array::from_fn(|i| one[i].max(two[i]));
+    let sum = |i: usize| one[i].saturating_add(two[i]).min(most[i]);
+    if sum(bytes) > gain[bytes] {
+        (gain[bytes], gain[time]) = (sum(bytes), sum(time).max(gain[time]));
+    }
+    gain
+}
+
 impl BottomUp<'_> {
-    /// Queues the pairs of `group`; all of them, or at the start only those with a later group.
-    pub fn push_neighbours(&mut self, group: GroupId, later_only: bool) {
+    /// Queues the pairs of `group`: those with a later group at the start, all when it has taken in `other`.
+    pub fn push_neighbours(&mut self, group: GroupId, other: Option<GroupId>) {
         let objective = self.planner.model.objective;
-        for (other, saved) in self.neighbours(group) {
-            let (this, that) = (&self.states[group as usize], &self.states[other as usize]);
-            if (later_only && other < group) || this.alone || that.alone {
+        for (neighbour, saved) in self.neighbours(group) {
+            let (this, that) = (
+                &self.states[group as usize],
+                &self.states[neighbour as usize],
+            );
+            if (other.is_none() && neighbour < group) || this.alone || that.alone {
                 continue;
             }
-            let (a, b) = (group.min(other), group.max(other));
-            let gain = self.optimistic((a, b), saved, objective);
-            self.push(Action::Merge, (a, b), gain);
+            let pair = (group.min(neighbour), group.max(neighbour));
+            let most = self.optimistic(pair, saved, objective);
+            let parts = [group].into_iter().chain(other);
+            let seen = parts.filter_map(|part| {
+                let pair = (part.min(neighbour), part.max(neighbour));
+                self.expected.get(&pair).copied()
+            });
+            let seen: Vec<Option<Gain>> = seen.collect();
+            let expected = match (other, seen.as_slice()) {
+                (Some(_), &[Some(one)]) => Some(one),
+                (Some(_), &[Some(one), Some(two)]) => Some(together(one, two, most, objective)),
+                _ => None,
+            };
+            self.expected.insert(pair, expected);
+            self.push(Action::Merge, pair, expected.unwrap_or(most));
         }
     }
     /// Queues a pair under the gain that it could have.

@@ -7,7 +7,7 @@
 //! %b = fusion.cat %u, %v dim 0
 //! ```
 //!
-//! Extents must be numbers, and no axis stored once. Never takes a part of what was put together that ends inside of one of its parts.
+//! Extents must be numbers, and no axis stored once but of what an update replaces. Never takes the end of one part and the begin of another.
 
 use fuser_analysis::axes::window::MAX_PIECES;
 use fuser_dialects::fusion::{CAT, DYNAMIC_UPDATE_SLICE, SLICE};
@@ -16,6 +16,8 @@ use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Value};
 
+use super::patterns::replace_by;
+
 pub static KNOWN_START: Pattern = Pattern {
     name: "known-start",
     summary: "a dynamic_slice that begins at constants is a slice, a dynamic_update_slice a cat",
@@ -23,35 +25,42 @@ pub static KNOWN_START: Pattern = Pattern {
     benefit: 1,
     rewrite: known_start,
 };
+pub static WHOLE_SLICE: Pattern = Pattern {
+    name: "whole-slice",
+    summary: "a slice of all vanishes",
+    roots: &["fusion.slice"],
+    benefit: 2,
+    rewrite: whole_slice,
+};
 pub static SLICE_OF_CAT: Pattern = Pattern {
     name: "slice-of-cat",
-    summary: "a slice of whole parts of a cat is these parts",
+    summary: "a slice within one part of a cat is a slice of that part, one of whole parts is these parts",
     roots: &["fusion.slice"],
     benefit: 1,
     rewrite: slice_of_cat,
 };
 pub static CAT_OF_CAT: Pattern = Pattern {
     name: "cat-of-cat",
-    summary: "cat(cat(x, y), z) => cat(x, y, z), along one axis",
+    summary: "cat(cat(x, y), z) => cat(x, y, z), along one axis; of more parts than one kernel tells apart a tree of the least depth",
     roots: &["fusion.cat"],
     benefit: 1,
     rewrite: cat_of_cat,
 };
 
-pub static WIDE_CAT: Pattern = Pattern {
-    name: "wide-cat",
-    summary: "a cat of more parts than one kernel tells apart is a cat of cats",
-    roots: &["fusion.cat"],
-    benefit: 2,
-    rewrite: wide_cat,
-};
+/// The most parts that a slice is looked for in.
+const MOST_PARTS: usize = 1 << 12;
 
 fn known_start(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
     let updates = ir.is(op, &DYNAMIC_UPDATE_SLICE);
     let (input, result) = (ir.operand(op, 0), ir.result(op, 0));
     let part = if updates { ir.operand(op, 1) } else { result };
-    let (Some(whole), Some(taken)) = (lengths(ir, input), lengths(ir, part)) else {
+    let whole = if updates {
+        sizes(ir, input)
+    } else {
+        lengths(ir, input)
+    };
+    let (Some(whole), Some(taken)) = (whole, lengths(ir, part)) else {
         return false;
     };
     let numbers = ir.operands(op).skip(1 + usize::from(updates));
@@ -103,6 +112,17 @@ fn known_start(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
+fn whole_slice(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let value = ir.operand(op, 0);
+    let starts = ir.i64s_of(op, "starts");
+    let begin = starts.is_some_and(|starts| starts.iter().all(|&start| start == 0));
+    begin
+        && ir.get_attr(op, "strides").is_none()
+        && sizes(ir, value).is_some()
+        && replace_by(rw, op, value)
+}
+
 fn slice_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
     let cat = ir.def_op(ir.operand(op, 0)).filter(|&cat| ir.is(cat, &CAT));
@@ -111,98 +131,137 @@ fn slice_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     else {
         return false;
     };
-    let (Some(whole), Some(starts)) = (lengths(ir, ir.operand(op, 0)), ir.i64s_of(op, "starts"))
-    else {
+    let axis = ir.int_of(cat, "dim").map(usize::try_from);
+    let (Some(Ok(axis)), Some(starts)) = (axis, ir.i64s_of(op, "starts")) else {
         return false;
     };
-    let axis = ir
-        .int_of(cat, "dim")
-        .and_then(|dim| usize::try_from(dim).ok());
-    let Some(axis) = axis.filter(|&axis| axis < whole.len()) else {
-        return false;
-    };
-    if (0..whole.len()).any(|other| other != axis && taken[other] != whole[other]) {
-        return false;
-    }
     let (from, to) = (starts[axis], starts[axis] + taken[axis]);
-    let (mut at, mut parts, mut length) = (0, Vec::new(), 0);
-    for part in ir.operands(cat) {
-        let Some(own) = lengths(ir, part) else {
+    let Some((all, _)) = leaves(ir, cat, MOST_PARTS, |_| true) else {
+        return false;
+    };
+    let (mut at, mut parts, mut starts) = (0, Vec::new(), starts.to_vec());
+    for part in all {
+        let Some(own) = sizes(rw.ir(), part) else {
             return false;
         };
-        if at >= from && at + own[axis] <= to {
-            parts.push(part);
-            length += own[axis];
+        let end = at + own[axis];
+        if at <= from && to <= end && from < to {
+            if lengths(rw.ir(), part).is_none() {
+                return false;
+            }
+            starts[axis] -= at;
+            let starts = rw.ir_mut().i64_array_attr(&starts);
+            rw.set_attr(op, "starts", starts);
+            rw.set_operand(op, 0, part);
+            return true;
         }
-        at += own[axis];
+        if from <= at && end <= to {
+            parts.push((part, own));
+        }
+        at = end;
     }
-    if length != taken[axis] || parts.is_empty() {
+    let is_whole = |own: &[i64]| (0..own.len()).all(|i| i == axis || own[i] == taken[i]);
+    let length: i64 = parts.iter().map(|(_, own)| own[axis]).sum();
+    if length != taken[axis] || parts.is_empty() || !parts.iter().all(|(_, own)| is_whole(own)) {
         return false;
     }
-    let ty = ir.value_type(result);
-    match parts.as_slice() {
-        &[part] if ir.value_type(part) == ty => rw.replace(op, &[part]),
-        [_] => return false,
-        parts => {
-            let mut b = Builder::before(rw.ir_mut(), op);
-            let clause = [b.int("dim", axis as i64)];
-            let Ok(made) = b.typed(&CAT, parts, &clause, ty) else {
-                return false;
-            };
-            rw.replace(op, &[made]);
-        }
-    }
+    let ty = rw.ir().value_type(result);
+    let parts: Vec<Value> = parts.into_iter().map(|(part, _)| part).collect();
+    let mut b = Builder::before(rw.ir_mut(), op);
+    let clause = [b.int("dim", axis as i64)];
+    let Ok(made) = b.typed(&CAT, &parts, &clause, ty) else {
+        return false;
+    };
+    rw.replace(op, &[made]);
     true
 }
 
 fn cat_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
-    let dim = ir.int_of(op, "dim");
-    let inner = |value: Value| {
-        let inner = ir.def_op(value).filter(|&inner| ir.is(inner, &CAT))?;
-        let lies = lengths(ir, value).is_some() && ir.has_one_use(value);
-        (lies && ir.int_of(inner, "dim") == dim).then_some(inner)
-    };
-    let mut parts: Vec<Value> = Vec::new();
-    for value in ir.operands(op) {
-        match inner(value) {
-            Some(inner) => parts.extend(ir.operands(inner)),
-            None => parts.push(value),
-        }
+    let (dim, result) = (ir.int_of(op, "dim"), ir.result(op, 0));
+    let is_part = |user: Op| ir.is(user, &CAT) && ir.int_of(user, "dim") == dim;
+    if ir.has_one_use(result) && ir.users(result).all(is_part) && lengths(ir, result).is_some() {
+        return false; // A part of the tree of its user.
     }
-    if parts.len() == ir.operand_count(op) || parts.len() > MAX_PIECES {
+    let (Some((mut parts, cats)), Some(dim)) =
+        (leaves(ir, op, usize::MAX, |v| ir.has_one_use(v)), dim)
+    else {
         return false;
+    };
+    let (mut depth, mut room) = (1, MAX_PIECES);
+    while room < parts.len() {
+        (depth, room) = (depth + 1, room.saturating_mul(MAX_PIECES));
+    }
+    let is_wide = |&(cat, _): &(Op, usize)| ir.operand_count(cat) > MAX_PIECES;
+    let is_deep = |&(_, level): &(Op, usize)| level > depth;
+    if !cats.iter().any(|cat| is_wide(cat) || is_deep(cat)) {
+        return false;
+    }
+    let mut b = Builder::before(rw.ir_mut(), op);
+    let clause = [b.int("dim", dim)];
+    while parts.len() > MAX_PIECES {
+        let each = parts.len().div_ceil(parts.len().div_ceil(MAX_PIECES));
+        let groups: Result<Vec<Value>, _> = parts
+            .chunks(each)
+            .map(|group| match group {
+                &[one] => Ok(one),
+                group => b.value(&CAT, group, &clause),
+            })
+            .collect();
+        let Ok(groups) = groups else { return false };
+        parts = groups;
     }
     rw.ir_mut().set_operands(op, &parts);
     rw.touch(op);
     true
 }
 
-fn wide_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
-    let ir = rw.ir();
-    let operands: Vec<Value> = ir.operands(op).collect();
-    let Some(dim) = ir.int_of(op, "dim").filter(|_| operands.len() > MAX_PIECES) else {
-        return false;
+/// The parts that a tree of cats along one axis puts together, in order, and its cats with their depths, the root with 1. Only cats whose result is
+/// `inner` and of known lengths belong to it, besides the root. `None` of more than `most` parts: cats that are read several times double them.
+fn leaves(
+    ir: &Ir,
+    root: Op,
+    most: usize,
+    inner: impl Fn(Value) -> bool,
+) -> Option<(Vec<Value>, Vec<(Op, usize)>)> {
+    let dim = ir.int_of(root, "dim");
+    let of_tree = |value: Value| {
+        let cat = ir.def_op(value).filter(|&cat| ir.is(cat, &CAT))?;
+        let belongs = inner(value) && lengths(ir, value).is_some();
+        (belongs && ir.int_of(cat, "dim") == dim).then_some(cat)
     };
-    let groups = operands.len().div_ceil(MAX_PIECES);
-    let each = operands.len().div_ceil(groups);
-    let mut b = Builder::before(rw.ir_mut(), op);
-    let clause = [b.int("dim", dim)];
-    let parts: Result<Vec<Value>, _> = operands
-        .chunks(each)
-        .map(|group| b.value(&CAT, group, &clause))
-        .collect();
-    let Ok(parts) = parts else { return false };
-    rw.ir_mut().set_operands(op, &parts);
-    rw.touch(op);
-    true
+    let (mut parts, mut cats) = (Vec::new(), vec![(root, 1)]);
+    let mut left: Vec<(Value, usize)> = ir.operands(root).map(|part| (part, 1)).collect();
+    left.reverse();
+    while let Some((value, level)) = left.pop() {
+        match of_tree(value) {
+            Some(cat) => {
+                cats.push((cat, level + 1));
+                let from = left.len();
+                left.extend(ir.operands(cat).map(|part| (part, level + 1)));
+                left[from..].reverse();
+            }
+            None => parts.push(value),
+        }
+        if parts.len() + left.len() > most {
+            return None;
+        }
+    }
+    Some((parts, cats))
 }
 
 /// The lengths of the axes of a value, if all are numbers and none is stored once.
 fn lengths(ir: &Ir, value: Value) -> Option<Vec<i64>> {
     let tensor = ir.value_kind(value).as_tensor()?;
+    let dense = tensor.dims.iter().all(|dim| !dim.broadcast);
+    sizes(ir, value).filter(|_| dense)
+}
+
+/// The lengths of the axes of a value, if all are numbers.
+fn sizes(ir: &Ir, value: Value) -> Option<Vec<i64>> {
+    let tensor = ir.value_kind(value).as_tensor()?;
     let length = |dim: &Dim| match dim.extent {
-        Extent::Static(length) if !dim.broadcast => i64::try_from(length).ok(),
+        Extent::Static(length) => i64::try_from(length).ok(),
         _ => None,
     };
     tensor.dims.iter().map(length).collect()

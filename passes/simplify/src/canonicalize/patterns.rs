@@ -24,9 +24,9 @@ pub static PATTERNS: &[&Pattern] = &[
     &STEP_OF_ONE,
     &lambdas::UNREAD_ACCUMULATOR,
     &parts::KNOWN_START,
+    &parts::WHOLE_SLICE,
     &parts::SLICE_OF_CAT,
     &parts::CAT_OF_CAT,
-    &parts::WIDE_CAT,
 ];
 
 static CONSTANT_RIGHT: Pattern = Pattern {
@@ -252,7 +252,7 @@ fn step_of_one(rw: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Replaces `op` by `value` if that has the very type of the result.
-fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
+pub(super) fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
     let ir = rw.ir();
     let [result] = ir.results(op) else {
         return false;
