@@ -120,7 +120,7 @@ note_missing
 
 step format cargo fmt --all --check
 if [ "${1:-}" = --quick ]; then
-  step tests cargo test --workspace --locked --no-fail-fast -- $(printf -- '--skip %s ' "${SLOW[@]}")
+  step tests cargo test --workspace --locked --lib --bins --tests --no-fail-fast -- $(printf -- '--skip %s ' "${SLOW[@]}")
 else
   step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
   step tests env FUSER_LIT_VALIDATE=1 cargo test --workspace --locked --no-fail-fast -- --show-output

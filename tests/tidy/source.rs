@@ -48,14 +48,14 @@ struct Splitter<'a> {
     lines: Vec<Line>,
 }
 
-impl Splitter<'_> {
+impl<'a> Splitter<'a> {
     fn step(&mut self) {
         if self.rest.starts_with('\n') {
             return self.end_line();
         }
         match self.state {
             State::Code => self.step_code(),
-            State::LineComment => self.take_comment(1),
+            State::LineComment => self.take_comment(self.until(&['\n'])),
             State::BlockComment { depth } => self.step_block_comment(depth),
             State::String => self.step_string(),
             State::RawString { hashes } => self.step_raw_string(hashes),
@@ -66,25 +66,26 @@ impl Splitter<'_> {
         if matches!(self.state, State::LineComment) {
             self.state = State::Code;
         }
-        self.skip(1);
+        self.skip("\n");
         self.lines.push(Line::numbered(self.lines.len() + 1));
     }
 
     fn step_code(&mut self) {
         if self.rest.starts_with("//") {
             self.state = State::LineComment;
-            self.take_comment(2);
+            self.take_comment("//");
         } else if self.rest.starts_with("/*") {
             self.state = State::BlockComment { depth: 1 };
-            self.take_comment(2);
+            self.take_comment("/*");
         } else if let Some(hashes) = self.raw_string_hashes() {
             self.state = State::RawString { hashes };
-            self.take_code(hashes + 2);
+            self.take_code(&self.rest[..hashes + 2]);
         } else if self.rest.starts_with('"') {
             self.state = State::String;
-            self.take_code(1);
+            self.take_code("\"");
         } else {
-            self.take_code(character_literal_length(self.rest).unwrap_or(1));
+            let literal = character_literal_length(self.rest).map(|length| &self.rest[..length]);
+            self.take_code(literal.unwrap_or(self.until(&['/', '"', 'r', '\'', '\n'])));
         }
     }
 
@@ -102,26 +103,27 @@ impl Splitter<'_> {
     fn step_block_comment(&mut self, depth: usize) {
         if self.rest.starts_with("/*") {
             self.state = State::BlockComment { depth: depth + 1 };
-            self.take_comment(2);
+            self.take_comment("/*");
         } else if self.rest.starts_with("*/") {
             self.state = match depth {
                 1 => State::Code,
                 _ => State::BlockComment { depth: depth - 1 },
             };
-            self.take_comment(2);
+            self.take_comment("*/");
         } else {
-            self.take_comment(1);
+            self.take_comment(self.until(&['/', '*', '\n']));
         }
     }
 
     fn step_string(&mut self) {
         if self.rest.starts_with('"') {
             self.state = State::Code;
-            self.take_code(1);
+            self.take_code("\"");
         } else if self.rest.starts_with('\\') && !self.rest.starts_with("\\\n") {
-            self.skip(2);
+            let escaped = self.rest.chars().nth(1).map_or(0, char::len_utf8);
+            self.skip(&self.rest[..1 + escaped]);
         } else {
-            self.skip(1);
+            self.skip(self.until(&['"', '\\', '\n']));
         }
     }
 
@@ -129,44 +131,49 @@ impl Splitter<'_> {
         let closes = self.rest.strip_prefix('"');
         if closes.is_some_and(|tail| tail.starts_with(&"#".repeat(hashes))) {
             self.state = State::Code;
-            self.take_code(hashes + 1);
+            self.take_code(&self.rest[..hashes + 1]);
         } else {
-            self.skip(1);
+            self.skip(self.until(&['"', '\n']));
         }
     }
 
-    fn take_code(&mut self, count: usize) {
-        let taken = self.skip(count);
+    fn take_code(&mut self, taken: &str) {
         if let Some(line) = self.lines.last_mut() {
-            line.code.push_str(&taken);
+            line.code.push_str(taken);
         }
+        self.skip(taken);
     }
 
-    fn take_comment(&mut self, count: usize) {
-        let taken = self.skip(count);
+    fn take_comment(&mut self, taken: &str) {
         if let Some(line) = self.lines.last_mut() {
-            line.comment.push_str(&taken);
+            line.comment.push_str(taken);
         }
+        self.skip(taken);
     }
 
-    /// Moves on by `count` characters and returns them.
-    fn skip(&mut self, count: usize) -> String {
-        let mut characters = self.rest.chars();
-        let taken = characters.by_ref().take(count).collect();
-        self.rest = characters.as_str();
-        taken
+    /// The rest up to one of `stops`; the next character at least.
+    fn until(&self, stops: &[char]) -> &'a str {
+        let first = self.rest.chars().next().map_or(0, char::len_utf8);
+        let more = self.rest[first..].find(stops);
+        &self.rest[..more.map_or(self.rest.len(), |more| first + more)]
+    }
+
+    /// Moves on behind `taken`, which the rest begins with.
+    fn skip(&mut self, taken: &str) {
+        self.rest = &self.rest[taken.len()..];
     }
 }
 
-/// The length of a character literal that holds a quote or a backslash; others need no care, nor do lifetimes.
+/// The length in bytes of a character literal that holds a quote or a backslash; others need no care, nor do lifetimes.
 fn character_literal_length(text: &str) -> Option<usize> {
     let inner = text.strip_prefix('\'')?;
     if inner.starts_with("\"'") {
         return Some(3);
     }
     let escape = inner.strip_prefix('\\')?;
-    let end = escape.chars().skip(1).position(|c| c == '\'')?;
-    Some(end + 4)
+    let first = escape.chars().next()?.len_utf8();
+    let end = escape[first..].find('\'')?;
+    Some(2 + first + end + 1)
 }
 
 #[test]

@@ -232,10 +232,17 @@ pub fn plan_with(
     if is_view(ir, ops) {
         return Ok(view(ir, ops, copies));
     }
-    let mut choices: Vec<Choice> = tiles(&body)
-        .into_iter()
-        .map(|tile| evaluate(&body, tile, target))
-        .collect();
+    let mut tiles = tiles(&body);
+    let all = tiles.pop().map(|all| evaluate(&body, all, target));
+    // Where all together moves each byte once, a set by which results cross between sweeps moves more.
+    let once = all
+        .as_ref()
+        .is_some_and(|all| all.refusal.is_none() && all.billed() <= least(&body));
+    if once && model.objective != Objective::Time {
+        tiles.retain(|&tile| !crosses(&body, tile));
+    }
+    let choices = tiles.iter().map(|&tile| evaluate(&body, tile, target));
+    let mut choices: Vec<Choice> = choices.chain(all).collect();
     // Stable: of equal plans the one with the smaller tile.
     choices.sort_by_key(|c| c.key(model.objective));
     let fits = choices.iter().position(|c| c.refusal.is_none());
@@ -304,6 +311,36 @@ fn tiles(body: &Body) -> Vec<Mask> {
     tiles
 }
 
+/// The bytes of each input once and of each output once.
+fn least(body: &Body) -> u64 {
+    let all = |count: usize| (0..count as u32).collect::<Vec<u32>>();
+    let read = loaded_bytes(body, &all(body.nodes.len()), &all(body.inputs.len()));
+    let written = body.nodes.iter().map(|node| node.output_bytes);
+    written.fold(read, u64::saturating_add)
+}
+
+/// True if a later sweep fetches what an earlier one reduces when the axes `tile` are resident: an op reads it that stands in no walk behind
+/// that sweep.
+fn crosses(body: &Body, tile: Mask) -> bool {
+    let mut late = vec![false; body.nodes.len()];
+    for (index, node) in body.nodes.iter().enumerate() {
+        let producers = node.sources.iter().filter_map(Source::node);
+        let mut behind = producers.filter(|&p| late[p as usize]).peekable();
+        let elsewhere = |&(p, at): &(u32, Mask)| late[p as usize] || at & !tile != 0;
+        if node.elsewhere.iter().any(elsewhere) {
+            return true;
+        }
+        let is_late = behind.peek().is_some();
+        let mut suits = behind.map(|p| node.space & !body.nodes[p as usize].stored == 0);
+        let alone = node.reduced | node.scanned == 0 && node.touches.is_none();
+        if is_late && !(alone && suits.any(|suits| suits)) {
+            return true;
+        }
+        late[index] = is_late || node.reduced & !tile != 0;
+    }
+    false
+}
+
 /// The sweeps under one choice of tile.
 #[derive(Default)]
 struct Choice {
@@ -317,9 +354,13 @@ struct Choice {
 }
 
 impl Choice {
+    /// The bytes that it goes by.
+    fn billed(&self) -> u64 {
+        self.cost.bytes().saturating_sub(self.unbilled)
+    }
     /// Smaller is better under `objective`.
     fn key(&self, objective: Objective) -> (u64, u64) {
-        let bytes = self.cost.bytes().saturating_sub(self.unbilled);
+        let bytes = self.billed();
         match objective {
             Objective::Bytes | Objective::Kernels => (bytes, self.cost.time_ns),
             Objective::Time => (self.cost.time_ns, bytes),
