@@ -24,7 +24,7 @@ fuser_ir::codes! {
         "The operation is known, but not with these attributes, operands or regions; or they do not fit each other.",
         "$ fuser-translate --import=stablehlo x.fir\n\
          func.func @main(%arg0: tensor<4xf32>) -> tensor<4xi1> {\n  \
-         %0 = stablehlo.compare EQ, %arg0, %arg0, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>\n  \
+         %0 = stablehlo.compare %arg0, %arg0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>\n  \
          return %0 : tensor<4xi1>\n\
          }";
     /// A type that nothing computes with.

@@ -397,6 +397,31 @@ def elements_at(x, i):
     return x[i, i + 1], x[i, :, i - 4], x[0, i, 2], jnp.diagonal(x[:, :3, 0]), x[:, i, i]
 
 
+@program((9, 6), ((4,), i32), (3, 9, 2), ((3,), i32), ((3, 4), i32))
+def parts_at(x, i, y, j, k):
+    def part(x, size):
+        return lambda at: lax.dynamic_slice_in_dim(x, at, size, 0)
+
+    return (
+        jax.vmap(part(x, 4))(i),
+        jax.vmap(part(x, 1))(i),
+        jax.vmap(lambda at: lax.dynamic_slice(x, (at, at), (9, 2)))(i),
+        jax.vmap(lambda y, at: part(y, 3)(at))(y, j),
+        jax.vmap(lambda y, at: jax.vmap(part(y, 2))(at))(y, k),
+        jax.vmap(lambda y, at: y[at])(y, k),
+        jax.vmap(lambda y, at: y[at])(y, j),
+        x.at[0:].add(1.5),
+    )
+
+
+@program((7,), (5,))
+def searched(a, v):
+    a = jnp.sort(a)
+    v = jnp.concatenate([v, jnp.array([jnp.nan, jnp.inf, -jnp.inf, 0.0, -0.0], jnp.float32)])
+    ordered = [lax.lt_to_p.bind(v[:, None], v[None]), lax.le_to_p.bind(v[:, None], v[None])]
+    return jnp.searchsorted(a, v), *ordered
+
+
 @program((8,))
 def random_numbers(x):
     key, other = jax.random.split(jax.random.key(3))

@@ -12,7 +12,7 @@ use super::ops::one;
 use super::shape::{extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
-const HELP: &str = "gathers are read where they index one axis, `x[i]`, `jnp.take`, `jnp.take_along_axis`, embeddings, or take elements at indices of several, `x[i, j]`";
+const HELP: &str = "gathers are read where they index one axis, `x[i]`, `jnp.take`, `jnp.take_along_axis`, embeddings, parts `x[i:i + n]`, or take elements at indices of several, `x[i, j]`";
 
 /// The dimension numbers of a gather.
 struct Numbers {
@@ -36,11 +36,16 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         collapsed: field("collapsed_slice_dims")?,
         operand_batch: field("operand_batching_dims")?,
         index_batch: field("start_indices_batching_dims")?,
-        axis: *axes.first().unwrap_or(&0),
+        axis: 0,
         vector,
     };
     let sizes = r.ints(&["slice_sizes"])?;
     let (x, indices) = (r.operand(0)?, r.operand(1)?);
+    let (axes, indices) = without_whole(&mut im.draft, axes, [x, indices], &numbers, &sizes)?;
+    let numbers = Numbers {
+        axis: *axes.first().unwrap_or(&0),
+        ..numbers
+    };
     let (x, indices, numbers, sizes) = match axes.as_slice() {
         [_] => (x, indices, numbers, sizes),
         _ => as_one_axis(&mut im.draft, [x, indices], &axes, numbers, sizes)?,
@@ -53,20 +58,72 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         return Err(other("names axes that its operand does not have"));
     }
     let single = |at: i64| numbers.collapsed.contains(&at) || numbers.operand_batch.contains(&at);
+    let part = !single(*axis);
     let whole = (0..own.len()).all(|at| match single(at as i64) {
         true => sizes[at] == 1,
-        false => sizes[at] == own[at] && at as i64 != *axis,
+        false => sizes[at] == own[at] || part && at as i64 == *axis && sizes[at] <= own[at],
     });
     if !whole {
         return Err(other("takes parts of axes"));
     }
     let indices = scalars(&mut im.draft, indices, numbers.vector)?;
     let indices = ranged(&mut im.draft, indices)?;
-    match numbers.operand_batch.is_empty() {
-        true if numbers.collapsed == [*axis] => one(take(&mut im.draft, x, indices, &numbers)),
-        true => Err(other("drops an axis that it does not index")),
-        false => one(along(&mut im.draft, x, indices, &numbers)),
+    let (indices, inner) = match part {
+        true => {
+            let at = *axis as usize;
+            (parts(&mut im.draft, indices, sizes[at], own[at])?, 1)
+        }
+        false => (indices, 0),
+    };
+    if numbers.collapsed.iter().any(|at| at != axis) {
+        return Err(other("drops an axis that it does not index"));
     }
+    let of = match numbers.operand_batch.is_empty() {
+        true => take,
+        false => along,
+    };
+    one(of(&mut im.draft, x, indices, inner, &numbers))
+}
+
+/// The indexed axes and the indices without axes that are taken whole: where a part is all of an axis, it begins at 0.
+fn without_whole(
+    draft: &mut Draft,
+    axes: Vec<i64>,
+    [x, indices]: [Value; 2],
+    numbers: &Numbers,
+    sizes: &[i64],
+) -> Made<(Vec<i64>, Value)> {
+    let (own, held) = (lengths(draft, x), lengths(draft, indices));
+    let vector = usize::try_from(numbers.vector).unwrap_or(usize::MAX);
+    let part = |axis: &i64| {
+        let length = usize::try_from(*axis)
+            .ok()
+            .and_then(|at| own.get(at).zip(sizes.get(at)));
+        numbers.collapsed.contains(axis) || length.is_none_or(|(own, size)| own != size)
+    };
+    let kept: Vec<usize> = (0..axes.len()).filter(|&at| part(&axes[at])).collect();
+    let fits = held.get(vector) == Some(&(axes.len() as i64));
+    if kept.is_empty() || kept.len() == axes.len() || !fits {
+        return Ok((axes, indices));
+    }
+    let mut parts = Vec::new();
+    for &at in &kept {
+        let (mut first, mut shape) = (vec![0; held.len()], held.clone());
+        (first[vector], shape[vector]) = (at as i64, 1);
+        let shape: Vec<Dim> = shape.into_iter().map(|n| Dim::fixed(n as u64)).collect();
+        let mut b = draft.builder();
+        let clauses = [b.ints("starts", &first), b.shape("shape", &shape)];
+        parts.push(b.value(&fusion::SLICE, &[indices], &clauses)?);
+    }
+    let indices = match parts.as_slice() {
+        &[part] => part,
+        parts => {
+            let mut b = draft.builder();
+            let clause = [b.int("dim", vector as i64)];
+            b.value(&fusion::CAT, parts, &clause)?
+        }
+    };
+    Ok((kept.into_iter().map(|at| axes[at]).collect(), indices))
 }
 
 /// A gather that indexes several axes, as one of a single axis that has them all: of `x[i, j]` index `i * n + j`, each part brought into its
@@ -174,9 +231,31 @@ pub fn ranged(draft: &mut Draft, indices: Value) -> Made {
     }
 }
 
-/// `take`, whose axes of indices stand in place of the axis; moved to where the gather has them.
-fn take(draft: &mut Draft, x: Value, indices: Value, numbers: &Numbers) -> Made {
-    let count = draft.dims(indices).len();
+/// The indices of parts of `size` elements of an axis of `length`, each from where it begins on, along a last axis.
+fn parts(draft: &mut Draft, first: Value, size: i64, length: i64) -> Made {
+    let first = draft.cast(first, DType::I64)?;
+    let scalar = draft.ir.scalar(DType::I64);
+    let mut b = draft.builder();
+    let (least, most) = (
+        b.constant_int(0, scalar)?,
+        b.constant_int(length - size, scalar)?,
+    );
+    let first = b.maximum(first, least)?;
+    let first = b.minimum(first, most)?;
+    let own = lengths(draft, first);
+    let (axes, shape): (Vec<i64>, _) = (
+        (0..own.len() as i64).collect(),
+        [own.as_slice(), &[size]].concat(),
+    );
+    let first = draft.broadcast(first, &axes, &extents(&shape))?;
+    let steps = count(draft, size)?;
+    let steps = draft.broadcast(steps, &[own.len() as i64], &extents(&shape))?;
+    draft.make(&fusion::ADD, &[first, steps])
+}
+
+/// `take`, whose axes of indices stand in place of the axis; moved to where the gather has them. The last `inner` of them are within the axis.
+fn take(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Numbers) -> Made {
+    let count = draft.dims(indices).len() - inner;
     let made = taken(draft, x, indices, numbers.axis)?;
     let rank = draft.dims(made).len();
     let axis = numbers.axis as usize;
@@ -201,49 +280,62 @@ fn taken(draft: &mut Draft, x: Value, indices: Value, axis: i64) -> Made {
     Ok(b.value(&fusion::TAKE, &[x, indices], &clause)?)
 }
 
-/// `take_along`: every axis of the operand but the indexed one is an axis of the indices too.
-fn along(draft: &mut Draft, x: Value, indices: Value, numbers: &Numbers) -> Made {
+/// `take_along`, with indices that have the axes of the operand: those of batches where their operand's are, the others, made one, in place
+/// of the indexed axis, and all else stretched. The last `inner` of the others are within the axis.
+fn along(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Numbers) -> Made {
     let other =
         || Fault::form("indexes with batches in a form that is no `take_along_axis`").help(HELP);
-    let own = lengths(draft, x);
-    let count = lengths(draft, indices).len();
+    let (own, held) = (lengths(draft, x), lengths(draft, indices));
+    let count = held.len() - inner;
     let (batch, places) = (&numbers.operand_batch, &numbers.index_batch);
-    let single = numbers.offsets.is_empty() && numbers.collapsed == [numbers.axis];
-    if !single || batch.len() != places.len() || batch.len() + 1 != own.len() || count > own.len() {
-        return Err(other());
-    }
-    // Axes of the result are those of the indices; the one that is no batch runs along the indexed axis.
-    let free: Vec<i64> = (0..count as i64)
+    let axis = numbers.axis as usize;
+    let inside = |at: &i64| (0..count as i64).contains(at);
+    let free: Vec<i64> = (0..held.len() as i64)
         .filter(|at| !places.contains(at))
         .collect();
-    if free.len() + places.len() != count {
+    let distinct = free.len() + places.len() == held.len();
+    let indexed = batch.contains(&numbers.axis);
+    if batch.len() != places.len() || !places.iter().all(inside) || !distinct || indexed {
         return Err(other());
     }
-    let mut order = Vec::with_capacity(own.len());
-    for at in 0..own.len() as i64 {
-        match batch.iter().position(|axis| *axis == at) {
-            Some(pair) => order.push(places[pair]),
-            None => order.extend(&free),
-        }
+    let order = [places.as_slice(), &free].concat();
+    let indices = draft.permute(indices, &order)?;
+    let length = |at: &i64| held[*at as usize];
+    let run = free.iter().map(length).try_fold(1i64, i64::checked_mul);
+    let run = run.ok_or_else(other)?;
+    let one: Vec<i64> = places.iter().map(length).chain([run]).collect();
+    let indices = draft.reshape(indices, &extents(&one))?;
+    let mut shape = own.clone();
+    shape[axis] = run;
+    for (place, to) in places.iter().zip(batch) {
+        shape[*to as usize] = length(place);
     }
-    let mut indices = draft.permute(indices, &order)?;
-    let mut shape = lengths(draft, indices);
-    if free.is_empty() {
-        shape.insert(numbers.axis as usize, 1);
-        indices = draft.reshape(indices, &extents(&shape))?;
-    }
+    let to = [batch.as_slice(), &[numbers.axis]].concat();
+    let indices = draft.broadcast(indices, &to, &extents(&shape))?;
     let mut b = draft.builder();
     let clause = [b.int("dim", numbers.axis)];
-    let mut made = b.value(&fusion::TAKE_ALONG, &[x, indices], &clause)?;
-    if free.is_empty() {
-        shape.remove(numbers.axis as usize);
-        made = draft.reshape(made, &extents(&shape))?;
-    }
-    let mut back = vec![0; order.len()];
-    for (from, to) in order.iter().enumerate() {
-        back[*to as usize] = from as i64;
-    }
-    draft.permute(made, &back)
+    let made = b.value(&fusion::TAKE_ALONG, &[x, indices], &clause)?;
+    // The axes of indices that run along the indexed one come apart again.
+    shape.splice(axis..=axis, free.iter().map(length));
+    let made = draft.reshape(made, &extents(&shape))?;
+    let place = |at: usize| if at > axis { at + free.len() - 1 } else { at };
+    // The axes of the operand that are left, in order, are those of `offset_dims`; the others are those of the indices.
+    let within = axis + free.len() - inner..axis + free.len();
+    let kept = (0..own.len()).filter(|at| *at == axis || !batch.contains(&(*at as i64)));
+    let mut offsets = kept.flat_map(|at| match at == axis {
+        true => within.clone(),
+        false => place(at)..place(at) + 1,
+    });
+    let mut index = (0..count as i64).map(|at| match places.iter().position(|p| *p == at) {
+        Some(pair) => place(batch[pair] as usize),
+        None => axis + free.iter().position(|f| *f == at).unwrap_or(0),
+    });
+    let order = (0..shape.len() as i64).map(|at| match numbers.offsets.contains(&at) {
+        true => offsets.next(),
+        false => index.next(),
+    });
+    let order: Option<Vec<i64>> = order.map(|at| at.map(|at| at as i64)).collect();
+    draft.permute(made, &order.ok_or_else(other)?)
 }
 
 /// 0, 1, ... `length - 1`.

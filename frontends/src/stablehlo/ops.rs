@@ -374,16 +374,53 @@ fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         );
         known(text.trim_end_matches('>').split(' ').next_back()?)
     };
-    if r.words().any(|word| word == "TOTALORDER") {
-        return Err(Fault::form("orders NaN too (`TOTALORDER`)")
-            .help("compare the bits of `bitcast_convert`"));
-    }
     let direction = r.words().find_map(known).or_else(generic);
     let direction = direction.ok_or_else(|| Fault::form("has no direction"))?;
     let x = im.draft.computed(r.operand(0)?)?;
     let y = im.draft.computed(r.operand(1)?)?;
     let predicate = direction.to_ascii_lowercase();
+    if r.words().any(|word| word == "TOTALORDER") && im.draft.dtype(x).is_float() {
+        return one(in_total_order(&mut im.draft, &predicate, [x, y]));
+    }
     Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
+}
+
+/// `x predicate y` where all floats have an order: `-0 < +0`, and NaN is the greatest, whatever its sign.
+fn in_total_order(draft: &mut Draft, predicate: &str, [x, y]: [Value; 2]) -> Made {
+    let truth = |draft: &mut Draft, value: Value| draft.make(&fusion::NOT, &[value]);
+    match predicate {
+        "lt" => less(draft, x, y),
+        "gt" => less(draft, y, x),
+        "le" => less(draft, y, x).and_then(|greater| truth(draft, greater)),
+        "ge" => less(draft, x, y).and_then(|less| truth(draft, less)),
+        _ => {
+            let (less, greater) = (less(draft, x, y)?, less(draft, y, x)?);
+            let differ = draft.make(&fusion::OR, &[less, greater])?;
+            if predicate == "ne" {
+                Ok(differ)
+            } else {
+                truth(draft, differ)
+            }
+        }
+    }
+}
+
+/// `x < y`, or both are zeros and `1 / x < 1 / y`, or `y` alone is NaN.
+fn less(draft: &mut Draft, x: Value, y: Value) -> Made {
+    let below = draft.builder().compare("lt", x, y)?;
+    let same = draft.builder().compare("eq", x, y)?;
+    let (a, b) = (
+        draft.make(&fusion::RECIPROCAL, &[x])?,
+        draft.make(&fusion::RECIPROCAL, &[y])?,
+    );
+    let turned = draft.builder().compare("lt", a, b)?;
+    // Of other equal numbers the reciprocals are equal.
+    let zeros = draft.make(&fusion::AND, &[same, turned])?;
+    let number = draft.builder().compare("eq", x, x)?;
+    let nan = draft.builder().compare("ne", y, y)?;
+    let last = draft.make(&fusion::AND, &[number, nan])?;
+    let either = draft.make(&fusion::OR, &[below, zeros])?;
+    draft.make(&fusion::OR, &[either, last])
 }
 
 fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {

@@ -82,11 +82,26 @@ pub fn scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         (combine, updates) = ("add", draft.make(&fusion::NEG, &[updates])?);
     }
     let numbers = Numbers::of(r)?;
+    if numbers.axes.is_empty() && lengths(draft, dest) == lengths(draft, updates) {
+        return one(everywhere(draft, dest, updates, combine));
+    }
     let scatter = Scatter::of(draft, [dest, indices, updates], numbers, combine)?;
     match scatter.along(draft)? {
         Some(made) => Ok(vec![made]),
         None => one(scatter.put(draft)),
     }
+}
+
+/// A scatter without an index: each element has its update.
+fn everywhere(draft: &mut Draft, dest: Value, updates: Value, combine: &str) -> Made {
+    let def = match combine {
+        "add" => &fusion::ADD,
+        "mul" => &fusion::MUL,
+        "max" => &fusion::MAXIMUM,
+        "min" => &fusion::MINIMUM,
+        _ => return Ok(updates),
+    };
+    draft.make(def, &[dest, updates])
 }
 
 /// The word for what becomes of an element and its update.
