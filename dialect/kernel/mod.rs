@@ -11,7 +11,7 @@ use fuser_ir::{Ir, Op};
 
 pub use ops::{
     ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAST, LAUNCH, LOAD, LOAD_WITHIN, PREFETCH,
-    REDUCE, RETURN, SCAN, SPLAT, STORE, TABLE, YIELD,
+    REDUCE, RETURN, SCAN, SPLAT, STORE, TABLE, TRANSPOSE_LANES, YIELD,
 };
 
 /// Threads that run in lockstep.
@@ -53,6 +53,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &SPLAT,
         &IOTA,
         &EXTRACT,
+        &TRANSPOSE_LANES,
         &REDUCE,
         &SCAN,
         &RETURN,
@@ -97,8 +98,8 @@ pub const ACCESS: CodeDef = CodeDef {
 pub const LANES: CodeDef = CodeDef {
     code: "FIR0505",
     title: "vector and element disagree",
-    explanation: "A vector here has one axis of at least one lane, its elements have the scalar's type, and a lane number is below \
-                  the number of lanes.",
+    explanation: "A vector here has one axis of at least one lane, its elements have the scalar's type, a lane number is below \
+                  the number of lanes, and what is transposed is a square.",
     example: "// %v: vector<4xf32>\n%e = kernel.extract %v lane 4",
 };
 /// FIR0506

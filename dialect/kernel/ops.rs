@@ -360,6 +360,20 @@ pub static EXTRACT: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
+/// `kernel.transpose_lanes`
+pub static TRANSPOSE_LANES: OpDef = OpDef {
+    name: "kernel.transpose_lanes",
+    summary: "a square of vectors, transposed",
+    doc: "As many vectors as each has lanes, a power of two: lane `i` of result `j` is lane `j` of operand `i`.",
+    example: "// %a: vector<2xf32>, %b: vector<2xf32>\n%c, %d = kernel.transpose_lanes %a, %b : vector<2xf32>, vector<2xf32>",
+    operands: &[operands("rows", VECTOR, "the rows")],
+    results: &[results("columns", VECTOR, "the columns")],
+    traits: Traits::PURE,
+    infer: Some(infer_transpose),
+    verify: Some(verify::transpose),
+    ..OpDef::EMPTY
+};
+
 /// `kernel.reduce`
 pub static REDUCE: OpDef = OpDef {
     name: "kernel.reduce",
@@ -484,6 +498,10 @@ fn infer_lane(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
         .and_then(|m| ir.value_kind(*m).dtype());
     let element = element.ok_or_else(|| OpError::at(At::Operand(0), "must be a vector"))?;
     Ok(smallvec![ir.scalar(element)])
+}
+
+fn infer_transpose(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    Ok(parts.operands.iter().map(|v| ir.value_type(*v)).collect())
 }
 
 fn infer_scan(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {

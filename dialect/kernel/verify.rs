@@ -291,6 +291,18 @@ pub fn takes_vector(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     has_lanes(ir, ir.operand(op, 0), At::Operand(0), errors);
 }
 
+/// `kernel.transpose_lanes`: a square of vectors of one type.
+pub fn transpose(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let count = ir.operand_count(op);
+    let first = ir.operands(op).next().map(|v| ir.value_type(v));
+    let alike = ir.operands(op).all(|v| Some(ir.value_type(v)) == first);
+    let square = first.is_some_and(|ty| lanes(ir, ty) == count as u64);
+    if !alike || !square || !count.is_power_of_two() {
+        let text = "takes vectors of one type, as many as each has lanes, a power of two";
+        errors.push(OpError::new(text).code(&LANES));
+    }
+}
+
 /// `kernel.scan`: its operand has lanes, of the type of what comes before.
 pub fn scan(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     takes_vector(ir, op, errors);

@@ -1015,6 +1015,21 @@ const CASES: &[Case] = &[
         "// %v: vector<4xf32>\n%x = kernel.extract %v lane -1",
     ),
     (
+        "kernel.transpose_lanes",
+        "FIR0505",
+        "// %a: vector<4xf32>, %b: vector<4xf32>\n%c, %d = kernel.transpose_lanes %a, %b",
+    ),
+    (
+        "kernel.transpose_lanes",
+        "FIR0505",
+        "// %a: vector<3xf32>\n%c, %d, %e = kernel.transpose_lanes %a, %a, %a",
+    ),
+    (
+        "kernel.transpose_lanes",
+        "FIR0505",
+        "// %a: vector<2xf32>, %b: vector<2xbf16>\n%c, %d = kernel.transpose_lanes %a, %b",
+    ),
+    (
         "kernel.for",
         "FIR0502",
         "// %lo: index, %hi: index, %st: index, %z: f8E5M2\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f8E5M2):\n  kernel.yield %acc\n}",

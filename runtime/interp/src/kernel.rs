@@ -25,6 +25,7 @@ pub(crate) enum Action {
     Splat,
     Iota,
     Extract,
+    Transpose,
     Reduce,
     Scan,
 }
@@ -45,6 +46,7 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "splat" => Action::Splat,
         "iota" => Action::Iota,
         "extract" => Action::Extract,
+        "transpose_lanes" => Action::Transpose,
         "reduce" => Action::Reduce,
         "scan" => Action::Scan,
         _ => return None,
@@ -81,6 +83,7 @@ impl Engine<'_> {
             Action::Hint => Ok(()),
             Action::Splat | Action::Iota => self.lanes(op, action),
             Action::Extract => self.extract(op),
+            Action::Transpose => self.transpose(op),
             Action::Reduce => self.reduce_lanes(op),
             Action::Scan => self.scan_lanes(op),
         }
@@ -387,6 +390,17 @@ impl Engine<'_> {
         let scalar = one.with_axes(Vec::new());
         let scalar = scalar.ok_or_else(|| InterpError::invalid("there is no such lane"))?;
         self.bind_results(op, vec![scalar])
+    }
+
+    /// One lane of every row makes a column.
+    fn transpose(&mut self, op: Op) -> Result<()> {
+        let count = self.ir.operand_count(op);
+        let rows: Result<Vec<Tensor>> = (0..count).map(|i| self.operand(op, i)).collect();
+        let rows = rows?;
+        let all = self.machine.cat(&rows.iter().collect::<Vec<_>>(), 0)?;
+        let columns = (0..count).map(|j| self.machine.slice(&all, &[j], &[count], &[count]));
+        let columns: Result<Vec<Tensor>> = columns.collect();
+        self.bind_results(op, columns?)
     }
 
     /// The function by which lanes are put together, and its name.

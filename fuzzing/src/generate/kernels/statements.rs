@@ -104,7 +104,7 @@ impl Scope<'_, '_> {
     }
     fn statement(&mut self, here: Here) -> Built<()> {
         let nests = here.depth < DEPTH;
-        match self.source.below(17) {
+        match self.source.below(18) {
             0 | 1 => self.load(here.block),
             2 => self.load_within(here.block),
             3 => self.vector(here.block),
@@ -118,6 +118,7 @@ impl Scope<'_, '_> {
             11 if nests => self.branch(here),
             12 if here.walk == Walk::Row => self.at(here.block).barrier().map(|_| ()),
             13 => self.prefetch(here.block),
+            14 => self.square(here.block),
             _ => self.arithmetic(here.block),
         }
     }
@@ -203,6 +204,20 @@ impl Scope<'_, '_> {
             }
         };
         self.keep(value);
+        Ok(())
+    }
+    /// A square of vectors, transposed.
+    fn square(&mut self, block: Block) -> Built<()> {
+        let (lanes, dtype) = (self.source.one(LANES), shapes::dtype(self.source));
+        if !lanes.is_power_of_two() {
+            return Ok(());
+        }
+        let rows = (0..lanes).map(|_| self.get(block, Form::Vector(lanes), dtype));
+        let rows = rows.collect::<Built<Vec<Value>>>()?;
+        let op = self.at(block).op(&kernel::TRANSPOSE_LANES, &rows, &[])?;
+        for column in self.ir.results(op).to_vec() {
+            self.keep(column);
+        }
         Ok(())
     }
     /// One lane, or all of them reduced, at once or step by step.

@@ -9,6 +9,7 @@
 mod float;
 mod lanes;
 mod operators;
+mod transpose;
 mod val;
 mod x86;
 
@@ -26,6 +27,7 @@ use inkwell::values::{
 
 use crate::error::CodegenError;
 use crate::target::Target;
+pub use transpose::transposed;
 pub use x86::{PART, X86};
 
 /// The element type of a value.

@@ -30,6 +30,15 @@ pub struct X86 {
 pub const PART: u32 = 8;
 
 impl Emit<'_> {
+    /// Bits of the widest vector registers.
+    pub fn register_bits(&self) -> u32 {
+        match self.x86 {
+            Some(x86) if x86.avx512 => 512,
+            Some(x86) if x86.avx2 => 256,
+            _ => 128,
+        }
+    }
+
     /// True if the module is for an x86 processor whose widest vectors have 32 bytes.
     pub fn has_avx2(&self) -> bool {
         self.x86.is_some_and(|x86| x86.avx2)
@@ -101,13 +110,18 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// The lanes of two vectors of one type, this one's first.
     pub fn concat(self, other: Val<'e, 'ctx>) -> Self {
+        let lanes = 2 * self.lanes().unwrap_or(1);
+        self.shuffle_with(other, &(0..lanes).collect::<Vec<_>>())
+    }
+
+    /// These lanes of two vectors of one type, whose lanes are counted from this one's first.
+    pub fn shuffle_with(self, other: Val<'e, 'ctx>, lanes: &[u32]) -> Self {
         let (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) =
             (self.raw, other.raw)
         else {
             return self;
         };
-        let lanes = 2 * a.get_type().get_size();
-        let mask = self.lane_numbers(0..lanes);
+        let mask = self.lane_numbers(lanes.iter().copied());
         let result = self.emit.builder.build_shuffle_vector(a, b, mask, "");
         self.emit.built(result.map(Into::into), self.raw)
     }

@@ -276,6 +276,50 @@ fn vectors_of_indices_and_single_lanes() {
     assert_eq!(flags, [1, 1, 1, 0, 0, 0, 0, 0]);
 }
 
+/// Squares of elements of several widths: in one register, in several, and in a part of one.
+#[test]
+fn squares_of_vectors_are_transposed() {
+    for target in processors() {
+        for dtype in [DType::I1, DType::BF16, DType::F32, DType::I64] {
+            for lanes in [1, 2, 8, 32] {
+                let mut program = Program::new();
+                program.kernel("square", &[Buffer(dtype), Buffer(dtype)], |b, args| {
+                    let ty = b.ir.vector(lanes, dtype);
+                    let mut rows = Vec::new();
+                    for row in 0..lanes as i64 {
+                        let at = b.constant_index(row * lanes as i64)?;
+                        rows.push(b.typed(&kernel::LOAD, &[args[0], at], &[], ty)?);
+                    }
+                    let op = b.op(&kernel::TRANSPOSE_LANES, &rows, &[])?;
+                    for (n, column) in b.ir.results(op).to_vec().into_iter().enumerate() {
+                        let at = b.constant_index(n as i64 * lanes as i64)?;
+                        b.store(column, args[1], at)?;
+                    }
+                    Ok(())
+                });
+                let (size, bytes) = ((lanes * lanes) as usize, dtype.bytes() as usize);
+                let mask = if dtype == DType::I1 { 1 } else { u8::MAX };
+                let element = |i: usize| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+                let x = (0..size).flat_map(|i| element(i)[8 - bytes..].to_vec());
+                let x: Vec<u8> = x.map(|byte| byte & mask).collect();
+                let side = lanes as usize;
+                let wanted = (0..size).flat_map(|i| {
+                    let from = i % side * side + i / side;
+                    x[from * bytes..][..bytes].to_vec()
+                });
+                let (mut from, mut to) = (x.clone(), vec![0; x.len()]);
+                let (library, symbols) = program.library_for(&target);
+                call(&library, &symbols[0], &mut [&mut from, &mut to], &[], 0, 1);
+                assert!(
+                    wanted.eq(to),
+                    "{lanes} lanes of {}, {target:?}",
+                    dtype.name()
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn constants_are_rounded_once() {
     let mut program = Program::new();

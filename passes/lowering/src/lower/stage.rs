@@ -1,8 +1,8 @@
 //! Transposition through tile memory: operands that are contiguous along another axis than the lanes.
 //!
 //! Before a nest whose lanes run along `i`, an operand that is contiguous along `j` is read along `j`, in vectors, and
-//! written to a tile with `i` innermost; the nest then reads the tile along `i`. Each element is read from slow memory once,
-//! as it lies. So is what a window reads where it is one load.
+//! written to a tile with `i` innermost, in squares that a CPU transposes in registers; the nest then reads the tile along `i`. Each
+//! element is read from slow memory once, as it lies. So is what a window reads where it is one load.
 //!
 //! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
 
@@ -143,20 +143,109 @@ impl SweepLowering<'_> {
     ) -> Result<(), Unsupported> {
         let axis = order[depth];
         let count = self.inner_count(axis);
+        let side = self.square_side(resident, lanes);
+        let ends = |rows| resident.dims.last().is_some_and(|d| d.0 == rows);
+        if let (&[rows, along], Some(side)) = (&order[depth..], side)
+            && ends(rows)
+        {
+            return self.stage_squares(value, resident, [rows, along], side, lanes, ivs);
+        }
         if depth + 1 < order.len() {
             return self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
                 ivs.insert(axis, iv);
                 s.stage_level(value, resident, order, depth + 1, lanes, ivs)
             });
         }
+        self.stage_row(value, resident, axis, [Idx::ZERO, count], lanes, ivs)
+    }
+    /// Stages the elements `from..to` along loop `axis`.
+    fn stage_row(
+        &mut self,
+        value: Value,
+        resident: &Resident,
+        axis: usize,
+        [from, to]: [Idx; 2],
+        lanes: Option<u64>,
+        ivs: &mut Indices,
+    ) -> Result<(), Unsupported> {
         let map = self.inner_map();
-        for part in self.k.intervals(Idx::ZERO, count, lanes, map) {
+        for part in self.k.intervals(from, to, lanes, map) {
             self.for_loop(part.bounds(), map, |s, iv| {
                 ivs.insert(axis, iv);
                 let loaded = s.load_along(value, ivs, axis, part.lanes)?;
                 s.stage_lanes(resident, axis, (iv, loaded), part.lanes, ivs);
                 Ok(())
             })?;
+        }
+        Ok(())
+    }
+    /// The rows of a square that is transposed in a CPU's registers: as many as a register has elements.
+    fn square_side(&self, resident: &Resident, lanes: Option<u64>) -> Option<i64> {
+        let room = self.target.vector_bytes / resident.dtype.bytes().max(1);
+        let side = lanes.filter(|_| !self.target.is_gpu())?.min(room);
+        (side > 1 && side.is_power_of_two()).then_some(side as i64)
+    }
+    /// Stages the last two loops of the nest in squares, and in single rows what these leave over.
+    fn stage_squares(
+        &mut self,
+        value: Value,
+        resident: &Resident,
+        [rows, along]: [usize; 2],
+        side: i64,
+        lanes: Option<u64>,
+        ivs: &mut Indices,
+    ) -> Result<(), Unsupported> {
+        let step = Idx::Const(side);
+        let [(height, low), (width, right)] = [rows, along].map(|axis| {
+            let count = self.inner_count(axis);
+            let rest = self.k.rem(count, step);
+            (count, self.k.sub(count, rest))
+        });
+        if !low.is(0) && !right.is(0) {
+            self.for_loop([Idx::ZERO, low, step], Map::Seq, |s, row| {
+                s.for_loop([Idx::ZERO, right, step], Map::Seq, |s, at| {
+                    s.stage_transposed(value, resident, [(rows, row), (along, at)], side, ivs)
+                })
+            })?;
+        }
+        let rest = [
+            (Idx::ZERO, low, [right, width]),
+            (low, height, [Idx::ZERO, width]),
+        ];
+        for (from, to, columns) in rest {
+            if from == to || columns[0] == columns[1] {
+                continue;
+            }
+            self.for_loop([from, to, Idx::Const(1)], Map::Seq, |s, row| {
+                ivs.insert(rows, row);
+                s.stage_row(value, resident, along, columns, lanes, ivs)
+            })?;
+        }
+        Ok(())
+    }
+    /// Loads as many vectors as each has lanes, along the second axis from one index of the first on, and stores them transposed.
+    fn stage_transposed(
+        &mut self,
+        value: Value,
+        resident: &Resident,
+        [(rows, row), (along, at)]: [(usize, Idx); 2],
+        side: i64,
+        ivs: &mut Indices,
+    ) -> Result<(), Unsupported> {
+        let mut vectors = Vec::new();
+        ivs.insert(along, at);
+        for n in 0..side {
+            let row = self.k.add(row, Idx::Const(n));
+            ivs.insert(rows, row);
+            vectors.push(self.load_along(value, ivs, along, Some(side as u64))?);
+        }
+        let types: Vec<_> = vectors.iter().map(|&v| self.k.ir.value_type(v)).collect();
+        let op = self.k.op(&kernel::TRANSPOSE_LANES, &vectors, &[], &types);
+        ivs.insert(rows, row);
+        for (n, column) in self.k.ir.results(op).to_vec().into_iter().enumerate() {
+            let at = self.k.add(at, Idx::Const(n as i64));
+            ivs.insert(along, at);
+            self.store_resident(resident, ivs, column);
         }
         Ok(())
     }

@@ -317,6 +317,15 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
+    fn transpose(&mut self, op: Op) -> Result<(), CodegenError> {
+        let rows: Result<Vec<_>, _> = self.ir.operands(op).map(|v| self.value(v)).collect();
+        let columns = crate::expr::transposed(rows?);
+        let results = self.ir.results(op).iter().copied();
+        self.values
+            .extend(results.zip(columns.into_iter().map(Val::raw)));
+        Ok(())
+    }
+
     fn result_shape(&self, op: Op) -> Result<Shape, CodegenError> {
         self.shape(
             *self
@@ -347,6 +356,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.leave(&values)
         } else if ir.is(op, &kernel::STORE) {
             self.store(op)
+        } else if ir.is(op, &kernel::TRANSPOSE_LANES) {
+            self.transpose(op)
         } else if ir.is(op, &kernel::PREFETCH) {
             self.prefetch(op)
         } else if ir.is(op, &kernel::BARRIER) {
