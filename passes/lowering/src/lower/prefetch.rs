@@ -16,12 +16,14 @@ use crate::spec::Along;
 pub(super) const LINE: u64 = 64;
 
 impl SweepLowering<'_> {
-    /// True if no op of a phase is a result of the sweep.
+    /// True if no op of a phase is a result of the sweep, but for single elements of a step, as a mean is.
     pub(super) fn stores_nothing(&self, phase: usize) -> bool {
         let outputs = self.output_set();
         let ops = self.phase_ops(phase).into_iter();
         let mut results = ops.flat_map(|op| self.ir().results(op));
-        results.all(|v| !outputs.contains(v))
+        let inner = |l: usize| self.spec.loops[l].has_inner();
+        let single = |v: Value| !self.varies(v).into_iter().any(inner);
+        results.all(|&v| !outputs.contains(&v) || single(v))
     }
     /// Begins the phase that asks: notes what its first vector loop asks for.
     pub(super) fn look_ahead(&mut self) {
