@@ -159,6 +159,17 @@ impl Target {
         matches!(self, Target::Cuda { .. })
     }
 
+    /// True for a GPU that adds and multiplies bf16, two at a time: from compute capability 9.0 on (PTX ISA, `add{.rnd}.bf16x2`).
+    pub fn has_bf16(&self) -> bool {
+        match self {
+            Target::Cuda { sm } => {
+                let digits = sm.trim_matches(|c: char| !c.is_ascii_digit());
+                digits.parse().is_ok_and(|capability: u32| capability >= 90)
+            }
+            Target::Cpu { .. } => false,
+        }
+    }
+
     /// The widest vector registers of a CPU, in bytes; 16 on a GPU, where it is the widest load.
     pub fn vector_bytes(&self) -> u32 {
         match self {

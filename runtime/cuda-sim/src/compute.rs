@@ -84,8 +84,10 @@ pub fn find(name: &str) -> Option<Row> {
         "f64" => float_64(root),
         "f32x2" => float_32_pair(root),
         "f16" => signs::<0x8000>(root).or_else(|| compared!(half, root)),
-        "bf16" => signs::<0x8000>(root).or_else(|| compared!(brain, root)),
-        "bf16x2" => signs::<0x8000_8000>(root).or_else(|| brain_pair(root)),
+        "bf16" => {
+            signs::<0x8000>(root).or_else(|| compared!(brain, root).or_else(|| brains::<1>(root)))
+        }
+        "bf16x2" => signs::<0x8000_8000>(root).or_else(|| brains::<2>(root)),
         "f16x2" => signs::<0x8000_8000>(root),
         _ => None,
     }
@@ -358,13 +360,13 @@ fn of_brain(value: f32) -> u64 {
     }
 }
 
-/// Two `bf16` at a time.
-fn brain_pair(root: &str) -> Option<Row> {
+/// Arithmetic on so many `bf16`, one or two. A sum or a product of two is rounded alike whether it was one of `f32` before or not.
+fn brains<const COUNT: u32>(root: &str) -> Option<Row> {
     macro_rules! each {
         ($operation:expr) => {
             two(|a, b, _| {
-                let half = |at: u32| of_brain($operation(brain(a >> at), brain(b >> at)));
-                half(0) | half(16) << 16
+                let one = |at: u32| of_brain($operation(brain(a >> at), brain(b >> at)));
+                (0..COUNT).fold(0, |all, n| all | one(16 * n) << (16 * n))
             })
         };
     }
@@ -374,6 +376,16 @@ fn brain_pair(root: &str) -> Option<Row> {
         "mul" | "mul.rn" => each!(|a: f32, b| a * b),
         "min" => each!(min_32),
         "max" => each!(max_32),
+        "min.NaN" => each!(|a: f32, b: f32| if a.is_nan() || b.is_nan() {
+            f32::NAN
+        } else {
+            min_32(a, b)
+        }),
+        "max.NaN" => each!(|a: f32, b: f32| if a.is_nan() || b.is_nan() {
+            f32::NAN
+        } else {
+            max_32(a, b)
+        }),
         _ => None,
     }
 }
@@ -647,6 +659,24 @@ mod tests {
                 pair(-0.0, f32::NAN),
                 pair(0.0, 1.0),
                 pair(0.0, 1.0),
+            ),
+            (
+                "max.NaN.bf16x2",
+                pair(-0.0, f32::NAN),
+                pair(0.0, 1.0),
+                pair(0.0, f32::NAN),
+            ),
+            (
+                "add.rn.bf16",
+                pair(1.0, 5.0),
+                pair(2.0, 7.0),
+                pair(3.0, 0.0),
+            ),
+            (
+                "min.NaN.bf16",
+                pair(f32::NAN, 5.0),
+                pair(2.0, 7.0),
+                pair(f32::NAN, 0.0),
             ),
             (
                 "min.bf16x2",

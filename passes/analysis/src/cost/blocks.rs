@@ -20,6 +20,8 @@ const VECTORS: u64 = 4;
 const ELEMENTS: u64 = 8;
 /// Threads below which a block has a thread for each vector.
 const FEW_THREADS: u64 = 128;
+/// Registers of each thread of a block that has more of them because it has its multiprocessor alone.
+const REGISTERS: u64 = 128;
 /// Threads that sum a share of a length that nobody knows.
 const SUMMING: u64 = 512;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
@@ -209,7 +211,8 @@ impl Walk {
             last.tile /= 2;
         }
     }
-    /// The threads of a block: one for each vector of the tile or row that they share, a quarter of that where these are many.
+    /// The threads of a block: one for each vector of the tile or row that they share, a quarter of that where these are many, half of it for a row
+    /// where no other block computes while it waits.
     fn threads(&self, target: &Target) -> u64 {
         if target.threads < 2 {
             return target.threads;
@@ -229,10 +232,14 @@ impl Walk {
         let Some(sizes) = sizes else {
             return target.threads;
         };
+        let one = sizes.len() == 1;
         let elements = sizes.into_iter().fold(1u64, u64::saturating_mul);
         let vectors = elements.div_ceil(self.vector);
         let of_thread = VECTORS.max(ELEMENTS / self.vector);
-        let wanted = vectors.div_ceil(of_thread).max(vectors.min(FEW_THREADS));
+        let mut wanted = vectors.div_ceil(of_thread).max(vectors.min(FEW_THREADS));
+        if one && grid_steps(&self.loops) <= target.workers {
+            wanted = wanted.max((vectors / 2).min(target.registers / REGISTERS));
+        }
         let most = target.block_threads.min(MOST_THREADS);
         wanted.min(most).next_power_of_two().clamp(WARP, most)
     }

@@ -71,6 +71,8 @@ pub struct Emit<'ctx> {
     pub builder: Builder<'ctx>,
     /// True if the module is for NVPTX, where a few operations are spelled differently.
     pub gpu: bool,
+    /// True if the target adds, multiplies and compares bf16.
+    pub has_bf16: bool,
     /// True if elementary functions of f32 may be the approximations of a GPU.
     pub approximate: bool,
     /// The features of the x86 processor, if the module is for one.
@@ -117,6 +119,7 @@ impl<'ctx> Emit<'ctx> {
             module,
             builder,
             gpu: target.is_gpu(),
+            has_bf16: target.has_bf16(),
             approximate: false,
             x86: target.x86(),
             failure: RefCell::new(None),
@@ -372,10 +375,12 @@ fn splat_constant<'ctx>(scalar: BasicValueEnum<'ctx>, lanes: Option<u32>) -> Bas
 }
 
 impl<'ctx> Emit<'ctx> {
-    /// A value whose lanes are all to be written before they are read.
+    /// A value of which nothing is read before it is written.
     pub fn undefined(&self, elem: Elem, lanes: Option<u32>) -> Val<'_, 'ctx> {
         match self.shaped_type(elem, lanes) {
             BasicTypeEnum::VectorType(ty) => self.val(ty.get_poison()),
+            BasicTypeEnum::IntType(ty) => self.val(ty.get_poison()),
+            BasicTypeEnum::FloatType(ty) => self.val(ty.get_poison()),
             other => self.val(other.const_zero()),
         }
     }

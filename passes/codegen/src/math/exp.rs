@@ -3,7 +3,8 @@
 //! Reduction: `x = n ln 2 + r` with `|r| <= ln(2)/2`, `n ln 2` subtracted in two parts by FMA. The integer `n` comes from
 //! adding 1.5 * 2^mantissa, whose low bits then hold it: no float-to-int conversion, so that NaN flows through as NaN and
 //! never becomes poison. The scale `2^n` is applied in two factors, so that results round once into the subnormals and
-//! overflow to infinity exactly where they should.
+//! overflow to infinity exactly where they should. Twice the exponent's bias is added along, so that a half of the low bits,
+//! shifted into place, is a factor.
 
 use std::f64::consts::LOG2_E;
 
@@ -14,7 +15,7 @@ use crate::expr::{Operand, Val};
 struct Format {
     mantissa: i64,
     bias: i64,
-    /// 1.5 * 2^mantissa: adding it leaves the nearest integer in the low bits.
+    /// 1.5 * 2^mantissa and twice the bias: adding it leaves the nearest integer, and that, in the low bits.
     magic: f64,
     ln2_high: f64,
     ln2_low: f64,
@@ -23,7 +24,7 @@ struct Format {
 const F32: Format = Format {
     mantissa: 23,
     bias: 127,
-    magic: 12_582_912.0,
+    magic: 12_582_912.0 + 2.0 * 127.0,
     ln2_high: 0.693_145_751_953_125,
     ln2_low: 1.428_606_820_309_417_3e-6,
 };
@@ -31,7 +32,7 @@ const F32: Format = Format {
 const F64: Format = Format {
     mantissa: 52,
     bias: 1023,
-    magic: 6_755_399_441_055_744.0,
+    magic: 6_755_399_441_055_744.0 + 2.0 * 1023.0,
     ln2_high: 0.693_147_180_369_123_8,
     ln2_low: 1.908_214_929_270_587_7e-10,
 };
@@ -40,11 +41,37 @@ fn format(x: Val<'_, '_>) -> &'static Format {
     if x.is_f64() { &F64 } else { &F32 }
 }
 
-/// An integer below 2^22 in magnitude, as a float, and as the low bits of an integer whose other bits no power of two keeps.
+/// An integer below 2^22 in magnitude, as a float, and with twice the bias as the low bits of an integer, whose other bits no power of two
+/// keeps.
 #[derive(Clone, Copy)]
 struct Exponent<'e, 'ctx> {
     float: Val<'e, 'ctx>,
     bits: Val<'e, 'ctx>,
+}
+
+impl<'e, 'ctx> Exponent<'e, 'ctx> {
+    /// `2^n` for an `n` in the normal range of `like`'s type.
+    fn power(self, like: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        let biased = self.bits - format(like).bias;
+        biased
+            .shift_left(format(like).mantissa)
+            .bits_as(like.elem())
+    }
+
+    /// `n - 1`.
+    fn below(self) -> Self {
+        Exponent {
+            float: self.float - 1.0,
+            bits: self.bits - 1,
+        }
+    }
+}
+
+/// Two powers of two whose product is `2^n`, for any `n` within twice the exponent range of `like`'s type; `biased` is as the bits of an
+/// [`Exponent`].
+fn halves<'e, 'ctx>(biased: Val<'e, 'ctx>, like: Val<'e, 'ctx>) -> [Val<'e, 'ctx>; 2] {
+    let half = biased.lshr(1);
+    [half, biased - half].map(|n| n.shift_left(format(like).mantissa).bits_as(like.elem()))
 }
 
 /// The nearest integer to `factor x`; it must be below 2^22 in magnitude.
@@ -56,22 +83,18 @@ fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64) -> Exponent<'e, 'ctx> {
     }
 }
 
-/// `2^n` for an integer in the normal range of `like`'s type.
-fn power_of_two<'e, 'ctx>(n: Val<'e, 'ctx>, like: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    (n + format(like).bias)
-        .shift_left(format(like).mantissa)
-        .bits_as(like.elem())
-}
-
 /// `x * 2^n`, rounded once, for any `n` within twice the exponent range.
 pub fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let half = n.ashr(1);
-    x * power_of_two(half, x) * power_of_two(n - half, x)
+    let [first, second] = halves(n + 2 * format(x).bias, x);
+    x * first * second
 }
 
 /// As [`scale`], by one instruction where the target has it. `x` must be in the normal range, and `x 2^(n/2)` too.
 fn scale_normal<'e, 'ctx>(x: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'ctx> {
-    x.scalef(n.float).unwrap_or_else(|| scale(x, n.bits))
+    x.scalef(n.float).unwrap_or_else(|| {
+        let [first, second] = halves(n.bits, x);
+        x * first * second
+    })
 }
 
 /// `(1 + p) 2^n`, the sum rounded once; otherwise as [`scale_normal`].
@@ -79,9 +102,8 @@ fn scale_one_plus<'e, 'ctx>(p: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 
     if let Some(scaled) = (p + 1.0).scalef(n.float) {
         return scaled;
     }
-    let half = n.bits.ashr(1);
-    let first = power_of_two(half, p);
-    p.fma(first, first) * power_of_two(n.bits - half, p)
+    let [first, second] = halves(n.bits, p);
+    p.fma(first, first) * second
 }
 
 /// `n` and `r` with `x = n ln 2 + r`.
@@ -117,7 +139,7 @@ pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// `e^x` where neither the result nor half of it leaves the normal range.
 pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(x);
-    (expm1_reduced(r) + 1.0) * power_of_two(n.bits, x)
+    (expm1_reduced(r) + 1.0) * n.power(x)
 }
 
 /// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits; rounds into the subnormals once.
@@ -168,7 +190,7 @@ pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let r = n.float.fma(-format(x).ln2_low, coarse);
     let lost = n.float.fma(-format(x).ln2_low, coarse - r);
     let rest = r.fma(r.fma(exp_tail(r), lost), lost);
-    let half_scale = power_of_two(n.bits - 1, x);
+    let half_scale = n.below().power(x);
     let head = r.fma(half_scale, half_scale - 0.5);
     let result = rest.fma(half_scale, head) * 2.0;
     // Below this `e^x - 1` rounds to `x`; it also keeps the sign of zero.
@@ -195,7 +217,7 @@ pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// `tanh a` for `a >= 0` as `t / (t + 2)`, where `t = e^(2a) - 1 = 2^n (e^r - 1) + (2^n - 1)`; it is 1 from 9.1 on.
 fn tanh_f32<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(a.except(a.gt(9.1), 9.1) * 2.0);
-    let scale = power_of_two(n.bits, a);
+    let scale = n.power(a);
     let t = expm1_reduced(r).fma(scale, scale - 1.0);
     t.over(t + 2.0)
 }
@@ -212,11 +234,7 @@ fn tanh_from_expm1<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// scale is lowered by one instead.
 fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 }));
-    let n = Exponent {
-        float: n.float - 1.0,
-        bits: n.bits - 1,
-    };
-    scale_one_plus(expm1_reduced(r), n)
+    scale_one_plus(expm1_reduced(r), n.below())
 }
 
 pub fn sinh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {

@@ -49,6 +49,9 @@ pub enum Rule {
     Numeric(Unary, IntUnary),
     /// Floats and integers, two operands.
     NumericPair(Binary, IntBinary),
+    /// As the two before. What the float function gives in f32 of bf16, rounded, is what it gives of them themselves.
+    Close(Unary, IntUnary),
+    ClosePair(Binary, IntBinary),
     /// Sign bits of floats; integers likewise.
     Sign {
         float: Unary,
@@ -123,23 +126,14 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::SILU, Rule::TimesMath("sigmoid")),
     (
         &fusion::RELU,
-        Rule::Numeric(relu_float, |x, signed| max_int(x, x.int(0), signed)),
+        Rule::Close(relu_float, |x, signed| max_int(x, x.int(0), signed)),
     ),
     (&fusion::NOT, Rule::Bits(|x| x.flip())),
     (&fusion::ISNAN, Rule::Test(|x| x.is_nan())),
     (&fusion::ISFINITE, Rule::Test(|x| x.abs().lt(f64::INFINITY))),
-    (
-        &fusion::ADD,
-        Rule::NumericPair(|a, b| a + b, |a, b, _| a + b),
-    ),
-    (
-        &fusion::SUB,
-        Rule::NumericPair(|a, b| a - b, |a, b, _| a - b),
-    ),
-    (
-        &fusion::MUL,
-        Rule::NumericPair(|a, b| a * b, |a, b, _| a * b),
-    ),
+    (&fusion::ADD, Rule::ClosePair(|a, b| a + b, |a, b, _| a + b)),
+    (&fusion::SUB, Rule::ClosePair(|a, b| a - b, |a, b, _| a - b)),
+    (&fusion::MUL, Rule::ClosePair(|a, b| a * b, |a, b, _| a * b)),
     (
         &fusion::DIV,
         Rule::NumericPair(approximate::quotient, div_int),
@@ -153,8 +147,8 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::ATAN2, Rule::Math("atan2")),
     (&fusion::NEXTAFTER, Rule::FloatPair(next_after)),
     (&fusion::GCD, Rule::BitsPair(gcd_int)),
-    (&fusion::MAXIMUM, Rule::NumericPair(maximum, max_int)),
-    (&fusion::MINIMUM, Rule::NumericPair(minimum, min_int)),
+    (&fusion::MAXIMUM, Rule::ClosePair(maximum, max_int)),
+    (&fusion::MINIMUM, Rule::ClosePair(minimum, min_int)),
     (&fusion::FMAX, Rule::FloatPair(maximum_number)),
     (&fusion::FMIN, Rule::FloatPair(minimum_number)),
     (&fusion::AND, Rule::BitsPair(|a, b, _| a.and(b))),
@@ -248,6 +242,21 @@ fn in_compute_type<'e, 'ctx>(
     }
 }
 
+/// As [`in_compute_type`], or of bf16 themselves where the target has such instructions: a sum, a difference or a product of two with 8 bits is
+/// rounded alike whether it had 24 before or not (Figueroa, "When is double rounding innocuous?", 1995).
+fn close<'e, 'ctx>(
+    operands: &[Val<'e, 'ctx>],
+    dtype: DType,
+    compute: impl FnOnce(&[Val<'e, 'ctx>]) -> Val<'e, 'ctx>,
+) -> Val<'e, 'ctx> {
+    let own = |x: &&Val<'e, 'ctx>| dtype == DType::BF16 && x.emit().has_bf16;
+    if operands.first().filter(own).is_none() {
+        return in_compute_type(operands, dtype, compute);
+    }
+    let floats = operands.iter().map(|x| x.bits_as(Elem::Bf16));
+    compute(&floats.collect::<Vec<_>>()).to_bits()
+}
+
 fn unary<'e, 'ctx>(rule: Rule, x: Val<'e, 'ctx>, dtype: DType) -> Option<Val<'e, 'ctx>> {
     let float = |f: Unary| in_compute_type(&[x], dtype, |v| f(v[0]));
     let function = |name| match math::find(name)?.emit {
@@ -265,7 +274,8 @@ fn unary<'e, 'ctx>(rule: Rule, x: Val<'e, 'ctx>, dtype: DType) -> Option<Val<'e,
         Rule::Float(f) => float(f),
         Rule::Test(f) => f(widen_float(x, format(dtype).elem)),
         Rule::Numeric(f, _) if dtype.is_float() => float(f),
-        Rule::Numeric(_, f) => f(x, dtype.is_signed()),
+        Rule::Close(f, _) if dtype.is_float() => close(&[x], dtype, |v| f(v[0])),
+        Rule::Numeric(_, f) | Rule::Close(_, f) => f(x, dtype.is_signed()),
         Rule::Sign { bits16, .. } if matches!(dtype, DType::F16 | DType::BF16) => bits16(x),
         Rule::Sign { float, .. } if dtype.is_float() => float(x),
         Rule::Sign { int, .. } => int(x, dtype.is_signed()),
@@ -288,7 +298,10 @@ fn binary<'e, 'ctx>(
         },
         Rule::FloatPair(f) => float(f),
         Rule::NumericPair(f, _) if dtype.is_float() => float(f),
-        Rule::NumericPair(_, f) | Rule::BitsPair(f) => f(a, b, dtype.is_signed()),
+        Rule::ClosePair(f, _) if dtype.is_float() => close(&[a, b], dtype, |v| f(v[0], v[1])),
+        Rule::NumericPair(_, f) | Rule::ClosePair(_, f) | Rule::BitsPair(f) => {
+            f(a, b, dtype.is_signed())
+        }
         _ => return None,
     })
 }

@@ -90,6 +90,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         op: Op,
         result: Shape,
     ) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let ahead = self
+            .round
+            .and_then(|round| self.ahead.get(&(op, round.number)));
+        if let Some(&loaded) = ahead {
+            return Ok(self.emit.val(loaded));
+        }
         let (address, elem, align) = self.address(op, 0)?;
         let buffer = self.operand(op, 0)?;
         let zero = || {

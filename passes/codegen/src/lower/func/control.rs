@@ -41,8 +41,8 @@ pub(super) struct OpenLoop<'ctx> {
 
 /// A thread loop that is written out, round by round.
 pub(super) struct OpenRounds<'ctx> {
-    op: Op,
-    rounds: Rounds,
+    pub(super) op: Op,
+    pub(super) rounds: Rounds,
     round: i64,
     carried: Vec<BasicValueEnum<'ctx>>,
     combiners: Vec<Combiner>,
@@ -201,18 +201,33 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     fn open_rounds(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
         self.in_threads += 1;
+        self.load_ahead(&open)?;
         self.next_round(open)
     }
 
     /// Opens the next round of a loop, or ends the loop.
     fn next_round(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
-        let (number, rounds) = (open.round, open.rounds);
-        if number == rounds.count {
+        if open.round == open.rounds.count {
             self.round = None;
+            self.ahead.clear();
             self.in_threads -= 1;
             let values = open.carried.iter().map(|&raw| self.emit.val(raw));
             return self.loop_results(open.op, &open.combiners, values.collect());
         }
+        self.begin_round(&open, open.round)?;
+        let body = self.ir.body(open.op, 0);
+        let block = body.ok_or_else(|| malformed("a loop has no body"))?;
+        self.enter(block, FrameKind::Rounds(open));
+        Ok(())
+    }
+
+    /// Makes a round the one that is being written.
+    pub(super) fn begin_round(
+        &mut self,
+        open: &OpenRounds<'ctx>,
+        number: i64,
+    ) -> Result<(), CodegenError> {
+        let rounds = open.rounds;
         let threads = i64::from(self.sharers());
         let mut k = self.member() + number * threads;
         let mut runs = None;
@@ -230,11 +245,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             runs,
         });
         let carried = open.carried.iter().map(|&raw| Carried::alone(raw));
-        self.bind(open.op, k, &carried.collect::<Vec<_>>())?;
-        let body = self.ir.body(open.op, 0);
-        let block = body.ok_or_else(|| malformed("a loop has no body"))?;
-        self.enter(block, FrameKind::Rounds(open));
-        Ok(())
+        self.bind(open.op, k, &carried.collect::<Vec<_>>())
     }
 
     /// Ends a round: threads that did not run it keep what they had.

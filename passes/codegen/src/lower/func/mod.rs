@@ -8,6 +8,7 @@
 //! every thread alike, and stores there are made by the first thread. Expects a kernel that [`super::legal`] has passed.
 
 mod access;
+mod ahead;
 mod control;
 mod dealt;
 mod last;
@@ -87,6 +88,8 @@ pub struct Lowering<'a, 'ctx> {
     group: Option<Group<'ctx>>,
     /// The round of the thread loop that is being written out.
     round: Option<Round<'ctx>>,
+    /// The values that were loaded for rounds of that loop before the first of them.
+    ahead: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
     /// The parameters that nothing stores to and no other buffer overlaps.
     constant: FxHashSet<Value>,
 }
@@ -134,6 +137,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             registers: FxHashMap::default(),
             group: None,
             round: None,
+            ahead: FxHashMap::default(),
             constant: constant.collect(),
         }
     }

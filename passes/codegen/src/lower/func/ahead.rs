@@ -1,0 +1,160 @@
+//! Loads ahead: what the rounds of a loop load under conditions is loaded before the first of them uses any of it.
+//!
+//! A thread that uses under a condition what it loaded there waits for the loads of one round before it begins those of the next. So they
+//! get branches of their own, of all rounds one behind the other, and a round finds what was loaded for it:
+//!
+//! ```text
+//! if a { x = load ...; use x }            if a { x0 = load ... }    if b { x1 = load ... }
+//! if b { x = load ...; use x }      =>    if a { use x0 }           if b { use x1 }
+//! ```
+//!
+//! Only of parameters that nothing stores to, at indices that no load decides, and never more than [`MOST_BYTES`] of a thread.
+
+use fuser_dialects::kernel;
+use fuser_ir::def::Computes;
+use fuser_ir::{Block, Op};
+use rustc_hash::FxHashSet;
+
+use super::Lowering;
+use super::control::OpenRounds;
+use crate::error::CodegenError;
+use crate::lower::arith;
+use crate::lower::types::shape;
+
+/// Bytes of a thread's registers that hold what was loaded ahead: 32 registers.
+const MOST_BYTES: u64 = 128;
+
+/// A condition in the body of a loop, and loads under it.
+struct Branch {
+    condition: Op,
+    /// The ops of the loop's body that the condition and the loads need, and those under the condition, loads among them, in order.
+    before: Vec<Op>,
+    under: Vec<Op>,
+}
+
+impl<'ctx> Lowering<'_, 'ctx> {
+    /// Emits the loads that go ahead of all rounds of a loop.
+    pub(super) fn load_ahead(&mut self, open: &OpenRounds<'ctx>) -> Result<(), CodegenError> {
+        let (op, rounds) = (open.op, open.rounds);
+        let Some(body) = self.ir.body(op, 0) else {
+            return Ok(());
+        };
+        let branches = self.branches(body);
+        let loads = branches.iter().flat_map(|branch| &branch.under);
+        let loads: Vec<Op> = loads.copied().filter(|&op| self.is_load(op)).collect();
+        let bytes: u64 = loads.iter().map(|&load| self.loaded_bytes(load)).sum();
+        let count = u64::try_from(rounds.count).unwrap_or(0);
+        if loads.len() as u64 * count < 2 || bytes.saturating_mul(count) > MOST_BYTES {
+            return Ok(());
+        }
+        for number in 0..rounds.count {
+            self.begin_round(open, number)?;
+            for branch in &branches {
+                self.branch_ahead(branch, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn branch_ahead(&mut self, branch: &Branch, number: i64) -> Result<(), CodegenError> {
+        for &op in &branch.before {
+            let value = self.pure(op)?;
+            self.define(op, value)?;
+        }
+        let condition = self.operand_value(branch.condition, 0)?.raw();
+        let (then, merge, from) = (self.block("ahead")?, self.block("merge")?, self.here()?);
+        let builder = &self.emit.builder;
+        builder.build_conditional_branch(condition.into_int_value(), then, merge)?;
+        builder.position_at_end(then);
+        let mut loaded = Vec::new();
+        for &op in &branch.under {
+            let value = self.pure(op)?;
+            self.define(op, value)?;
+            loaded.extend(self.is_load(op).then_some((op, value)));
+        }
+        let end = self.here()?;
+        self.emit.builder.build_unconditional_branch(merge)?;
+        self.emit.builder.position_at_end(merge);
+        for (op, value) in loaded {
+            let phi = self.emit.phi(value.raw().get_type())?;
+            // Nobody reads it where the condition does not hold.
+            let nothing = self.emit.undefined(value.elem(), value.lanes());
+            phi.add_incoming(&[(&value.raw(), end), (&nothing.raw(), from)]);
+            self.ahead.insert((op, number), phi.as_basic_value());
+        }
+        Ok(())
+    }
+
+    /// The conditions in a loop's body under which something is loaded that may be loaded ahead.
+    fn branches(&self, body: Block) -> Vec<Branch> {
+        let conditions = self.ir.block_ops(body);
+        let conditions = conditions.filter(|&op| self.ir.is(op, &kernel::IF));
+        let branches = conditions.filter_map(|op| self.branch(body, op));
+        branches.filter(|branch| !branch.under.is_empty()).collect()
+    }
+
+    fn branch(&self, body: Block, condition: Op) -> Option<Branch> {
+        let then = self.ir.body(condition, 0)?;
+        let loads = self.ir.block_ops(then).filter(|&op| self.is_load(op));
+        let mut needed = FxHashSet::default();
+        let mut before = Vec::new();
+        if !self.needs(condition, [body, then], &mut before) {
+            return None;
+        }
+        needed.extend(before);
+        for load in loads {
+            let mut own = vec![load];
+            if self.needs(load, [body, then], &mut own) {
+                needed.extend(own);
+            }
+        }
+        let of = |block: Block| {
+            let ops = self.ir.block_ops(block);
+            ops.filter(|op| needed.contains(op)).collect::<Vec<_>>()
+        };
+        let (before, under) = (of(body), of(then));
+        Some(Branch {
+            condition,
+            before,
+            under,
+        })
+    }
+
+    /// Adds the ops of two blocks that the operands of `op` come from; false where not all of them are arithmetic.
+    fn needs(&self, op: Op, blocks: [Block; 2], needed: &mut Vec<Op>) -> bool {
+        let mut seen: FxHashSet<Op> = FxHashSet::default();
+        let mut pending = vec![op];
+        while let Some(op) = pending.pop() {
+            let made = self.ir.operands(op).filter_map(|v| self.ir.def_op(v));
+            for by in made {
+                let inside = self
+                    .ir
+                    .parent_block(by)
+                    .is_some_and(|b| blocks.contains(&b));
+                if !inside || !seen.insert(by) {
+                    continue;
+                }
+                let constant = self.ir.computes(by) == Some(Computes::Constant);
+                if !constant && arith::rule(self.ir, by).is_none() {
+                    return false;
+                }
+                needed.push(by);
+                pending.push(by);
+            }
+        }
+        true
+    }
+
+    /// True for a load of what nothing stores to.
+    fn is_load(&self, op: Op) -> bool {
+        let memory = || self.ir.operands(op).next();
+        self.ir.is(op, &kernel::LOAD) && memory().is_some_and(|m| self.constant.contains(&m))
+    }
+
+    fn loaded_bytes(&self, load: Op) -> u64 {
+        let shape = shape(self.ir, self.ir.result(load, 0));
+        shape.map_or(u64::MAX, |s| {
+            s.dtype.bytes() * u64::from(s.lanes.unwrap_or(1))
+        })
+    }
+}
