@@ -26,7 +26,8 @@ pub static ADD: OpDef = OpDef {
     computes: Some(Computes::Add),
     summary: "sum",
     doc: "`lhs + rhs`. Floats: IEEE 754, rounded to nearest even; `inf - inf` is NaN, `+0 + -0 = +0`, `-0 + -0 = -0`. \
-          Integers wrap.",
+          Integers wrap. Complex: part by part.",
+    operands: FIELD_PAIR,
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.add %x, %y : tensor<4xf32>",
     traits: COMMUTATIVE_NAN,
     ..BINARY
@@ -37,7 +38,9 @@ pub static SUB: OpDef = OpDef {
     name: "fusion.sub",
     computes: Some(Computes::Sub),
     summary: "difference",
-    doc: "`lhs - rhs`. Floats: IEEE 754, rounded to nearest even; `x - x = +0` for finite `x`. Integers wrap.",
+    doc: "`lhs - rhs`. Floats: IEEE 754, rounded to nearest even; `x - x = +0` for finite `x`. Integers wrap. \
+          Complex: part by part.",
+    operands: FIELD_PAIR,
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.sub %x, %y : tensor<4xf32>",
     traits: NAN,
     ..BINARY
@@ -48,7 +51,9 @@ pub static MUL: OpDef = OpDef {
     name: "fusion.mul",
     computes: Some(Computes::Mul),
     summary: "product",
-    doc: "`lhs * rhs`. Floats: IEEE 754, rounded to nearest even; `0 * inf` is NaN. Integers wrap.",
+    doc: "`lhs * rhs`. Floats: IEEE 754, rounded to nearest even; `0 * inf` is NaN. Integers wrap. Complex: \
+          `(a c - b d) + i (a d + b c)` with a right operand `c + id`, without a second look at infinities (as PyTorch; C's Annex G has one).",
+    operands: FIELD_PAIR,
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.mul %x, %y : tensor<4xf32>",
     traits: COMMUTATIVE_NAN,
     ..BINARY
@@ -60,7 +65,10 @@ pub static DIV: OpDef = OpDef {
     computes: Some(Computes::Div),
     summary: "quotient",
     doc: "Floats: `lhs / rhs`, IEEE 754, rounded to nearest even; `x / 0` is an infinity, `0 / 0` is NaN. Integers: \
-          truncated toward zero; `x / 0 = 0`; the least value divided by -1 wraps to itself.",
+          truncated toward zero; `x / 0 = 0`; the least value divided by -1 wraps to itself. Complex: R. Smith's formula (1962), as NumPy and \
+          PyTorch: with a divisor `c + id`, where `|c| >= |d|`, `r = d / c` and `s = 1 / (c + d r)`, it is `(a + b r) s + i (b - a r) s`; else with \
+          `r = c / d` and `s = 1 / (c r + d)`, `(a r + b) s + i (b r - a) s`. A divisor of zero gives `a / |c| + i b / |c|`.",
+    operands: FIELD_PAIR,
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.div %x, %y : tensor<4xf32>",
     flops: 4,
     traits: NAN,
@@ -101,9 +109,10 @@ pub static POW: OpDef = OpDef {
     summary: "power",
     doc: "`lhs ^ rhs` with the special values of IEEE 754 `pow` (C99 annex F): `pow(x, +-0) = 1` and `pow(1, y) = 1` even \
           for NaN; a negative finite `lhs` with a finite, non-integral `rhs` gives NaN; `pow(+-0, y)` for `y < 0` is an \
-          infinity, negative for `-0` with odd integral `y`. Floats only.",
+          infinity, negative for `-0` with odd integral `y`. Complex: `exp(rhs * log(lhs))`, each as defined; 1 where `rhs` is zero, and else 0 where \
+          `lhs` is zero and the real part of `rhs` positive. Not of integers.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.pow %x, %y : tensor<4xf32>",
-    operands: FLOAT_PAIR,
+    operands: ANALYTIC_PAIR,
     flops: 30,
     traits: BINARY.traits.union(Traits::APPROXIMATE),
     ..BINARY

@@ -16,6 +16,7 @@ pub static CODES: &[CodeDef] = &[
     MIXED_FORMS,
     NO_SUCH_CAST,
     LAMBDA,
+    COMPLEX_VALUE,
 ];
 
 /// FIR0301
@@ -111,4 +112,12 @@ pub const LAMBDA: CodeDef = CodeDef {
                   each operand, of its element type. All are scalars. It holds elementwise ops and constants on scalars, sees nothing but \
                   its arguments, and yields the accumulators, in order and of their types.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.fold %x dim 0 init [0.0] {\n^bb0(%sum: f32, %e: f32):\n  fusion.yield %sum, %e\n} : tensor<f32>",
+};
+/// FIR0313
+pub const COMPLEX_VALUE: CodeDef = CodeDef {
+    code: "FIR0313",
+    title: "a complex number where a real one is needed",
+    explanation: "A complex number becomes no real one by a cast, as a part of it would vanish, and two of them have no order. `fusion.real`, `fusion.imag` \
+                  and `fusion.abs` say what is meant.",
+    example: "// %x: tensor<4xcomplex<f32>>\n%0 = fusion.cast %x to f32",
 };

@@ -12,6 +12,7 @@ use super::creation::plain_shape;
 use super::{maps, shape};
 
 const ANY: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const REAL: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::REAL);
 const INDICES: TypeConstraint =
     TypeConstraint::new(Shape::Tensor, DTypes::of(&[DType::I64, DType::I32]));
 
@@ -63,7 +64,7 @@ pub static ONE_HOT: OpDef = OpDef {
         clause("shape", ClauseKind::Extents, "the extent of the new axis"),
         clause("of", ClauseKind::DType, "the element type of the result"),
     ],
-    results: &[result("output", ANY, "zeros and ones")],
+    results: &[result("output", REAL, "zeros and ones")],
     maps: Some(&maps::ONE_HOT),
     infer: Some(infer_one_hot),
     ..COMPOSITE

@@ -31,14 +31,15 @@ pub static CONSTANT: OpDef = OpDef {
     doc: "Every element is `value`, or the elements are those of `value dense<...>`, row-major. The written result type says \
           what it is; without one, the value's own type does (`0.5 : f32`).\n\n\
           A number is converted to the element type once, to nearest even. Integers must be in range; an integer may \
-          stand for a float, never the reverse; `true` and `false` are `i1`. Every extent is known.",
+          stand for a float, never the reverse; `true` and `false` are `i1`. Every extent is known. A complex \
+          constant is `fusion.complex` of two.",
     example: "%0 = fusion.constant value 0.5 : f32\n%1 = fusion.constant value dense<[1, 2, 3]> : tensor<3xi32>",
     clauses: &[clause(
         "value",
         ClauseKind::Number,
         "a number for all elements, or `dense<...>`",
     )],
-    results: &[result("output", ew(DTypes::ANY), "the constant")],
+    results: &[result("output", ew(DTypes::REAL), "the constant")],
     infer: Some(infer_constant),
     ..CREATION
 };

@@ -25,7 +25,25 @@ pub const OUTPUT: &[ResultDef] = &[result(
 )];
 /// One float operand.
 pub const FLOAT_IN: &[OperandDef] = &[operand("input", ew(DTypes::FLOAT), "a float")];
-/// One operand that has arithmetic.
+/// One float or complex operand.
+pub const ANALYTIC_IN: &[OperandDef] = &[operand(
+    "input",
+    ew(DTypes::ANALYTIC),
+    "a float or a complex number",
+)];
+/// One operand that adds and multiplies.
+pub const FIELD_IN: &[OperandDef] = &[operand("input", ew(DTypes::FIELD), "a number")];
+/// Two operands that add and multiply.
+pub const FIELD_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(DTypes::FIELD), "left operand"),
+    operand("rhs", ew(DTypes::FIELD), "right operand"),
+];
+/// Two float or complex operands.
+pub const ANALYTIC_PAIR: &[OperandDef] = &[
+    operand("lhs", ew(DTypes::ANALYTIC), "left operand"),
+    operand("rhs", ew(DTypes::ANALYTIC), "right operand"),
+];
+/// One operand that has arithmetic and an order.
 pub const NUMERIC_IN: &[OperandDef] = &[operand("input", ew(DTypes::NUMERIC), "a number")];
 /// One integer operand.
 pub const INTEGRAL_IN: &[OperandDef] = &[operand(

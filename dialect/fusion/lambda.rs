@@ -23,7 +23,7 @@ use fuser_ir::{Block, Ir, Op, Region};
 use super::codes::LAMBDA;
 use super::{creation, fold, maps, shape};
 
-const VALUES: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const VALUES: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::REAL);
 const BODY: &[RegionDef] = &[region(
     "lambda",
     "from the accumulators and an element of each operand to the accumulators after it",

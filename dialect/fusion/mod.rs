@@ -3,6 +3,7 @@
 //! | file | ops |
 //! |---|---|
 //! | `unary.rs`, `binary.rs`, `select.rs` | elementwise |
+//! | `complex.rs` | complex numbers and their parts |
 //! | `philox.rs` | elementwise, random bits |
 //! | `random.rs` | random numbers |
 //! | `creation.rs` | constants, `full`, `iota` |
@@ -29,6 +30,7 @@ pub mod attention;
 pub mod binary;
 pub mod build;
 pub mod codes;
+pub mod complex;
 pub mod composite;
 pub mod creation;
 pub mod elementwise;
@@ -55,6 +57,7 @@ use fuser_ir::def::{DialectDef, OpDef};
 pub use arg::*;
 pub use attention::*;
 pub use binary::*;
+pub use complex::{COMPLEX, COMPLEX_OPS, CONJ, IMAG, REAL};
 pub use composite::*;
 pub use creation::*;
 pub use gather::*;
@@ -79,6 +82,7 @@ const LISTS: Lists = Lists(&[
     UNARY_OPS,
     BINARY_OPS,
     SELECT_OPS,
+    COMPLEX_OPS,
     PHILOX_OPS,
     CREATION_OPS,
     RANDOM_OPS,
@@ -96,6 +100,12 @@ const LISTS: Lists = Lists(&[
     COMPOSITE_OPS,
     TERMINATOR_OPS,
 ]);
+
+/// The ops that real numbers have, and so kernels: all but those of complex numbers.
+pub fn real_ops() -> impl Iterator<Item = &'static OpDef> {
+    let complex = |def: &OpDef| COMPLEX_OPS.iter().any(|own| std::ptr::eq(*own, def));
+    OPS.iter().copied().filter(move |def| !complex(def))
+}
 
 /// Lists of ops, one behind the other.
 struct Lists(&'static [&'static [&'static OpDef]]);
@@ -141,6 +151,10 @@ pub static DIALECT: DialectDef = DialectDef {
           `+ - * /`, `sqrt`, rounding and comparison are accurate within the bounds of docs/math.md, not correctly rounded.\n\n\
           **Floats of 8 bits** (`f8E4M3FN`, `f8E5M2`, `f8E8M0FNU`) are stored: they are cast, chosen, moved and read as other bits, and \
           have no arithmetic and no order. Casts to f32 and back say where a program computes and where it rounds.\n\n\
+          **Complex numbers** (`complex<f32>`, `complex<f64>`) are pairs of reals. An op that takes them is the formula of real ops that its \
+          definition states, with a real part `a` and an imaginary part `b` of each operand; each real op rounds, and makes the zeros, \
+          infinities and NaN that it makes of its operands. `eq` and `ne` are the only order. Shape ops, `where`, `sum`, `cumsum`, `mean`, `take`, `pad` and \
+          others that move or add elements do so with both parts.\n\n\
           **Integers** wrap. Division by zero, shifts and casts out of range are defined at the ops. `index` is a signed 64-bit \
           integer.",
     ops: &OPS,

@@ -20,7 +20,8 @@ const KEEPDIM: ClauseDef = optional(
     ClauseKind::Unit,
     "reduced axes stay, with extent 1",
 );
-const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMERIC);
+const FIELD: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FIELD);
+const ANALYTIC: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANALYTIC);
 const FLOATS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FLOAT);
 const FLOAT_IN: &[OperandDef] = &[operand("input", FLOATS, "the tensor")];
 
@@ -31,9 +32,9 @@ const ANY_OUT: &[ResultDef] = &[result("output", ANY, "what remains")];
 const REDUCTION: OpDef = OpDef {
     class: OpClass::Reduction,
     maps: Some(&maps::REDUCE),
-    operands: &[operand("input", NUMBERS, "the tensor")],
+    operands: &[operand("input", FIELD, "the tensor")],
     clauses: &[DIMS, KEEPDIM],
-    results: &[result("output", NUMBERS, "what remains")],
+    results: &[result("output", FIELD, "what remains")],
     traits: Traits::PURE.union(Traits::PROPAGATES_NAN),
     flops: 1,
     infer: Some(infer_reduce),
@@ -130,10 +131,10 @@ pub static MEAN: OpDef = OpDef {
     computes: Some(Computes::Composite),
     summary: "mean along axes",
     doc: "`sum(x) / n` with n elements along `dims`, both computed in f32 (f64 for f64), and rounded to the element type once; `n = 0` \
-          gives NaN. Floats only. The order of the sum is not specified. `dims []` reduces nothing and gives the operand.",
+          gives NaN. Complex: of each part. Floats and complex numbers only. The order of the sum is not specified. `dims []` reduces nothing and gives the operand.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.mean %x dims [1] : tensor<4xf32>",
-    operands: FLOAT_IN,
-    results: &[result("output", FLOATS, "the mean")],
+    operands: &[operand("input", ANALYTIC, "the tensor")],
+    results: &[result("output", ANALYTIC, "the mean")],
     flops: 2,
     traits: REDUCTION.traits.union(Traits::APPROXIMATE),
     ..REDUCTION

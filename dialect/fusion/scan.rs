@@ -10,12 +10,14 @@ use super::{fold, maps, shape};
 
 const NUMBERS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::NUMERIC);
 
+const FIELD: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FIELD);
+
 const SCAN: OpDef = OpDef {
     class: OpClass::Scan,
     maps: Some(&maps::SCAN),
     operands: &[operand("input", NUMBERS, "the tensor")],
     clauses: &[clause("dim", ClauseKind::Int, "the axis, walked in order")],
-    results: &[result("output", NUMBERS, "as many elements as the operand")],
+    results: &[result("output", FIELD, "as many elements as the operand")],
     traits: Traits::PURE.union(Traits::PROPAGATES_NAN),
     flops: 1,
     infer: Some(infer),
@@ -34,7 +36,8 @@ pub static CUMSUM: OpDef = OpDef {
     doc: "Along `dim`, the first element is that of the operand, `-0` too, and each later one the sum of the one before it and \
           the operand's element, in this order. Floats accumulate in f32 (f64 for f64), every sum rounded there, and each \
           result is rounded to the element type once; integers wrap in their own type. So from a NaN on all are NaN. An empty \
-          axis gives an empty one. A `b` axis of extent n counts its element n times, and is no `b` axis in the result.",
+          axis gives an empty one. A `b` axis of extent n counts its element n times, and is no `b` axis in the result. Complex: part by part.",
+    operands: &[operand("input", FIELD, "the tensor")],
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumsum %x dim 1 : tensor<4x8xf32>",
     ..SCAN
 };

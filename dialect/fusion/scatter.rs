@@ -123,6 +123,15 @@ fn infer(ir: &mut Ir, parts: OpParts<'_>, own: Option<usize>) -> Result<ResultTy
         let help = "cast to f32 first, `fusion.cast %x to f32`; `set` takes it as it is";
         return Err(error.code(&DTYPES_DISAGREE).help(help));
     }
+    if dtype.is_complex() && !matches!(word, Some("set" | "add")) {
+        let text = format!(
+            "combines {} otherwise than by `set` and `add`",
+            dtype.name()
+        );
+        let help = "compute with the parts, `fusion.real %x` and `fusion.imag %x`";
+        let error = OpError::at(At::Clause("combine"), text);
+        return Err(error.code(&DTYPES_DISAGREE).help(help));
+    }
     let ranks = [
         (1, indices.len(), own.unwrap_or(dims.len())),
         (2, updates.len(), dims.len()),

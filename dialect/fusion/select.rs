@@ -7,13 +7,16 @@ use fuser_ir::def::{
 };
 use fuser_ir::types::DType;
 
-use super::codes::NO_SUCH_CAST;
+use super::codes::{COMPLEX_VALUE, NO_SUCH_CAST};
+use super::complex::keeps_parts;
 use super::elementwise::*;
 use super::{fold, shape};
 
 /// The words of the clause `predicate`.
 pub const PREDICATES: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
 
+/// Everything that `eq` compares.
+const EQUATED: DTypes = DTypes::COMPUTED.with(DTypes::COMPLEX);
 const ANY_IN: &[OperandDef] = &[operand("input", ew(DTypes::ANY), "what is converted")];
 
 /// The ops of this table, in the order of the manual.
@@ -24,18 +27,19 @@ pub static COMPARE: OpDef = OpDef {
     name: "fusion.compare",
     summary: "comparison",
     doc: "Whether `lhs` stands to `rhs` as `predicate` says: `eq ne lt le gt ge`. The result has elements `i1`. Floats: \
-          `-0 == +0`; with NaN every predicate is false but `ne`. `i1`: false < true.",
+          `-0 == +0`; with NaN every predicate is false but `ne`. `i1`: false < true. Complex numbers are equal where both \
+          parts are, and have no order: `eq` and `ne` only.",
     example: "// %x: tensor<4xf32>, %y: tensor<4xf32>\n%0 = fusion.compare %x, %y predicate lt : tensor<4xi1>",
     operands: &[
-        operand("lhs", ew(DTypes::COMPUTED), "left operand"),
-        operand("rhs", ew(DTypes::COMPUTED), "right operand"),
+        operand("lhs", ew(EQUATED), "left operand"),
+        operand("rhs", ew(EQUATED), "right operand"),
     ],
     clauses: &[clause(
         "predicate",
         ClauseKind::Keyword(PREDICATES),
         "the relation: eq, ne, lt, le, gt or ge",
     )],
-    infer: Some(infer_test),
+    infer: Some(infer_compare),
     fold: Some(fold::compare),
     ..ELEMENTWISE
 };
@@ -89,7 +93,9 @@ pub static CAST: OpDef = OpDef {
           * integer to float: rounds to nearest even.\n\
           * integer to integer: keeps the low bits, extends by the source's signedness.\n\
           * to `i1`: `x != 0` (NaN gives true). From `i1`: 0 or 1.\n\
-          * `index` converts as `i64`.",
+          * `index` converts as `i64`.\n\
+          * to a complex type: each part of a complex number; a real one is the real part, and `+0` the imaginary one. A complex number converts to \
+          complex types only: `fusion.real` drops a part.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.cast %x to bf16 : tensor<4xbf16>",
     operands: ANY_IN,
     clauses: &[clause(
@@ -107,7 +113,7 @@ pub static CAST: OpDef = OpDef {
 pub static BITCAST: OpDef = OpDef {
     name: "fusion.bitcast",
     summary: "the same bits read as another type",
-    doc: "Keeps the bits of each element and reads them as `to`, which has the same width. `i1` takes no part.",
+    doc: "Keeps the bits of each element and reads them as `to`, which has the same width. `i1` and complex types take no part.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.bitcast %x to i32 : tensor<4xi32>",
     operands: ANY_IN,
     clauses: &[clause(
@@ -121,6 +127,19 @@ pub static BITCAST: OpDef = OpDef {
     ..ELEMENTWISE
 };
 
+fn infer_compare(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let dtype = shape::same_dtype(ir, parts.operands, 0)?;
+    let word = parts.attr(ir, "predicate").map(|a| ir.attr_kind(a));
+    let word = word.and_then(|a| a.as_string()).map(|s| ir.str(s));
+    if dtype.is_complex() && !matches!(word, Some("eq" | "ne")) {
+        let text = "complex numbers have no order: `eq` and `ne` are their only predicates";
+        let help = "compare `fusion.abs` or a part, `fusion.real`, `fusion.imag`";
+        let error = OpError::at(At::Clause("predicate"), text);
+        return Err(error.code(&COMPLEX_VALUE).help(help));
+    }
+    infer_test(ir, parts)
+}
+
 fn infer_where(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let dtype = shape::same_dtype(ir, parts.operands, 1)?;
     let form = shape::join(ir, parts.operands)?;
@@ -129,6 +148,7 @@ fn infer_where(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> 
 
 fn infer_cast(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let dtype = shape::dtype_clause(ir, parts, "to")?;
+    keeps_parts(shape::same_dtype(ir, parts.operands, 0)?, dtype)?;
     let form = shape::join(ir, parts.operands)?;
     shape::one(form.with(ir, dtype))
 }
@@ -136,7 +156,8 @@ fn infer_cast(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
 fn infer_bitcast(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let from = shape::same_dtype(ir, parts.operands, 0)?;
     let to = shape::dtype_clause(ir, parts, "to")?;
-    if from.bits() != to.bits() || from == DType::I1 || to == DType::I1 {
+    let odd = |dtype: DType| dtype == DType::I1 || dtype.is_complex();
+    if from.bits() != to.bits() || odd(from) || odd(to) {
         let text = format!(
             "cannot read the {} bits of {} as {} ({} bits)",
             from.bits(),

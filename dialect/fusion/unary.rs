@@ -24,7 +24,7 @@ const UNARY_NUMERIC: OpDef = OpDef {
     ..UNARY
 };
 const UNARY_TEST: OpDef = OpDef {
-    operands: FLOAT_IN,
+    operands: ANALYTIC_IN,
     ..UNARY
 };
 const NAN: Traits = UNARY.traits.union(Traits::PROPAGATES_NAN);
@@ -79,7 +79,8 @@ pub static NEG: OpDef = OpDef {
     name: "fusion.neg",
     summary: "negation",
     doc: "`-x`. Floats: flips the sign bit, of zeros, infinities and NaN too. Integers wrap: the least signed value is its \
-          own negation; on an unsigned type of `n` bits it is `2^n - x` modulo `2^n`.",
+          own negation; on an unsigned type of `n` bits it is `2^n - x` modulo `2^n`. Complex: both parts.",
+    operands: FIELD_IN,
     example: "// %x: tensor<4xf32>\n%0 = fusion.neg %x : tensor<4xf32>",
     ..UNARY_NUMERIC
 };
@@ -89,7 +90,11 @@ pub static ABS: OpDef = OpDef {
     name: "fusion.abs",
     summary: "absolute value",
     doc: "`|x|`. Floats: clears the sign bit, of zeros and NaN too. Integers wrap: the absolute value of the least signed \
-          value is that value. Unsigned values are unchanged.",
+          value is that value. Unsigned values are unchanged. Complex: a real number, `h sqrt(1 + r^2)` with `h = maximum(|a|, |b|)`, \
+          `l = minimum(|a|, |b|)` and `r = l / h`; a zero h gives 0, an infinite part an infinity. It neither overflows nor underflows but \
+          where the result does.",
+    operands: FIELD_IN,
+    infer: Some(super::complex::infer_part),
     example: "// %x: tensor<4xf32>\n%0 = fusion.abs %x : tensor<4xf32>",
     traits: IDEMPOTENT,
     ..UNARY_NUMERIC
@@ -151,9 +156,11 @@ pub static EXP: OpDef = OpDef {
     name: "fusion.exp",
     summary: "e to the power of x",
     doc: "`e^x`. `exp(0) = 1` exactly, `exp(-inf) = +0`, `exp(+inf) = +inf`; overflow gives `+inf`, underflow a subnormal \
-          or `+0`. NaN gives NaN.",
+          or `+0`. NaN gives NaN. \
+          Complex: `e^a (cos b + i sin b)`, and `e^a + ib` where `b` is zero.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.exp %x : tensor<4xf32>",
     flops: 10,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -161,9 +168,11 @@ pub static EXP: OpDef = OpDef {
 pub static EXP2: OpDef = OpDef {
     name: "fusion.exp2",
     summary: "2 to the power of x",
-    doc: "`2^x`; exact for integral `x`. Limits as for `fusion.exp`.",
+    doc: "`2^x`; exact for integral `x`. Limits as for `fusion.exp`. \
+          Complex: `exp(z ln 2)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.exp2 %x : tensor<4xf32>",
     flops: 8,
+    operands: ANALYTIC_IN,
     ..UNARY_FLOAT
 };
 
@@ -182,9 +191,11 @@ pub static EXPM1: OpDef = OpDef {
 pub static LOG: OpDef = OpDef {
     name: "fusion.log",
     summary: "natural logarithm",
-    doc: "`ln x`. `log(1) = +0`, `log(+-0) = -inf`, `log(+inf) = +inf`; below zero and for NaN it is NaN.",
+    doc: "`ln x`. `log(1) = +0`, `log(+-0) = -inf`, `log(+inf) = +inf`; below zero and for NaN it is NaN. \
+          Complex: `log h + log1p(r^2) / 2 + i atan2(b, a)`, with h and r as for `fusion.abs`, r = 0 where h is zero or infinite: from `-pi` to `pi` around the origin.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log %x : tensor<4xf32>",
     flops: 10,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -192,9 +203,11 @@ pub static LOG: OpDef = OpDef {
 pub static LOG2: OpDef = OpDef {
     name: "fusion.log2",
     summary: "logarithm to base 2",
-    doc: "`log2 x`; exact for powers of two. Limits as for `fusion.log`.",
+    doc: "`log2 x`; exact for powers of two. Limits as for `fusion.log`. \
+          Complex: both parts of `log z` divided by `ln 2`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log2 %x : tensor<4xf32>",
     flops: 10,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -202,9 +215,11 @@ pub static LOG2: OpDef = OpDef {
 pub static LOG10: OpDef = OpDef {
     name: "fusion.log10",
     summary: "logarithm to base 10",
-    doc: "`log10 x`; of powers of ten other than 1 exact within the bound only. Limits as for `fusion.log`.",
+    doc: "`log10 x`; of powers of ten other than 1 exact within the bound only. Limits as for `fusion.log`. \
+          Complex: both parts of `log z` divided by `ln 10`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log10 %x : tensor<4xf32>",
     flops: 10,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -224,9 +239,12 @@ pub static SQRT: OpDef = OpDef {
     name: "fusion.sqrt",
     summary: "square root",
     doc: "The correctly rounded square root (IEEE 754). Zeros keep their sign, `sqrt(+inf) = +inf`; below zero and for NaN \
-          it is NaN.",
+          it is NaN. \
+          Complex: with h and r as for `fusion.abs` and `t = sqrt(h) sqrt((|a| / h + sqrt(1 + r^2)) / 2)`: `t + i b/(2t)` for `a >= 0`, and \
+          `|b|/(2t)` with `t`, of the sign of `b`, for others (the root whose real part is not negative). A zero h gives `0 + ib`, an infinite b `inf + ib`, an infinite a alone the same with `t = inf`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sqrt %x : tensor<4xf32>",
     flops: 4,
+    operands: ANALYTIC_IN,
     ..UNARY_FLOAT
 };
 
@@ -235,9 +253,11 @@ pub static RSQRT: OpDef = OpDef {
     name: "fusion.rsqrt",
     summary: "1 over the square root",
     doc: "`1 / sqrt(x)`, by definition a correctly rounded square root and then a correctly rounded division, both in the \
-          computation type. `rsqrt(+0) = +inf`, `rsqrt(-0) = -inf`, `rsqrt(+inf) = +0`; below zero and for NaN it is NaN.",
+          computation type. `rsqrt(+0) = +inf`, `rsqrt(-0) = -inf`, `rsqrt(+inf) = +0`; below zero and for NaN it is NaN. \
+          Complex: `1 / sqrt z`, each as defined.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.rsqrt %x : tensor<4xf32>",
     flops: 5,
+    operands: ANALYTIC_IN,
     ..UNARY_FLOAT
 };
 
@@ -246,9 +266,11 @@ pub static RECIPROCAL: OpDef = OpDef {
     name: "fusion.reciprocal",
     summary: "1 / x",
     doc: "`1 / x`, correctly rounded. Zeros give infinities of their sign and infinities give zeros of theirs; NaN gives \
-          NaN.",
+          NaN. \
+          Complex: `1 / z` as `fusion.div`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.reciprocal %x : tensor<4xf32>",
     flops: 4,
+    operands: ANALYTIC_IN,
     ..UNARY_FLOAT
 };
 
@@ -257,9 +279,11 @@ pub static SIN: OpDef = OpDef {
     name: "fusion.sin",
     summary: "sine",
     doc: "The sine of `x` in radians, reduced exactly for arguments of any size. Zeros keep their sign; infinities and NaN \
-          give NaN.",
+          give NaN. \
+          Complex: `sin a cosh b + i cos a sinh b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sin %x : tensor<4xf32>",
     flops: 15,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -268,9 +292,11 @@ pub static COS: OpDef = OpDef {
     name: "fusion.cos",
     summary: "cosine",
     doc: "The cosine of `x` in radians, reduced exactly for arguments of any size. `cos(+-0) = 1`; infinities and NaN give \
-          NaN.",
+          NaN. \
+          Complex: `cos a cosh b - i sin a sinh b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.cos %x : tensor<4xf32>",
     flops: 15,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -279,9 +305,11 @@ pub static TAN: OpDef = OpDef {
     name: "fusion.tan",
     summary: "tangent",
     doc: "The tangent of `x` in radians, reduced exactly for arguments of any size. Zeros keep their sign; infinities and \
-          NaN give NaN.",
+          NaN give NaN. \
+          Complex: `-i tanh(iz)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.tan %x : tensor<4xf32>",
     flops: 20,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -322,9 +350,11 @@ pub static SINH: OpDef = OpDef {
     name: "fusion.sinh",
     summary: "hyperbolic sine",
     doc: "`(e^x - e^-x) / 2` without cancellation near 0. Zeros and infinities are unchanged; overflow gives an infinity \
-          of the sign of `x`, NaN gives NaN.",
+          of the sign of `x`, NaN gives NaN. \
+          Complex: `sinh a cos b + i cosh a sin b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sinh %x : tensor<4xf32>",
     flops: 18,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -332,9 +362,11 @@ pub static SINH: OpDef = OpDef {
 pub static COSH: OpDef = OpDef {
     name: "fusion.cosh",
     summary: "hyperbolic cosine",
-    doc: "`(e^x + e^-x) / 2`. `cosh(+-0) = 1`, infinities and overflow give `+inf`, NaN gives NaN.",
+    doc: "`(e^x + e^-x) / 2`. `cosh(+-0) = 1`, infinities and overflow give `+inf`, NaN gives NaN. \
+          Complex: `cosh a cos b + i sinh a sin b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.cosh %x : tensor<4xf32>",
     flops: 14,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -342,9 +374,11 @@ pub static COSH: OpDef = OpDef {
 pub static TANH: OpDef = OpDef {
     name: "fusion.tanh",
     summary: "hyperbolic tangent",
-    doc: "`tanh x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives NaN.",
+    doc: "`tanh x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives NaN. \
+          Complex: with `t = tanh a`, `u = tan b` and `d = 1 + t^2 u^2`, `t (1 + u^2) / d + i (u / cosh^2 a) / d`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.tanh %x : tensor<4xf32>",
     flops: 15,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -439,9 +473,11 @@ pub static SIGMOID: OpDef = OpDef {
     name: "fusion.sigmoid",
     summary: "logistic function",
     doc: "`1 / (1 + e^-x)`. `sigmoid(-inf) = +0`, `sigmoid(+inf) = 1`, `sigmoid(+-0) = 0.5`; NaN gives NaN. No intermediate \
-          overflow shows: large negative `x` gives small numbers, at last `+0`.",
+          overflow shows: large negative `x` gives small numbers, at last `+0`. \
+          Complex: `1 / (1 + exp(-z))`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sigmoid %x : tensor<4xf32>",
     flops: 14,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -450,9 +486,11 @@ pub static SILU: OpDef = OpDef {
     name: "fusion.silu",
     summary: "x times its logistic function",
     doc: "`x * sigmoid(x)`: by definition the function, then a multiplication, both in the computation type. Zeros keep their \
-          sign, `silu(+inf) = +inf`; `silu(-inf)` is NaN, as `-inf * 0` is, and NaN gives NaN.",
+          sign, `silu(+inf) = +inf`; `silu(-inf)` is NaN, as `-inf * 0` is, and NaN gives NaN. \
+          Complex: `z * sigmoid(z)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.silu %x : tensor<4xf32>",
     flops: 15,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -480,7 +518,7 @@ pub static NOT: OpDef = OpDef {
 pub static ISNAN: OpDef = OpDef {
     name: "fusion.isnan",
     summary: "whether x is NaN",
-    doc: "True exactly for NaN. The result has elements `i1`.",
+    doc: "True exactly for NaN; of a complex number, where a part is one. The result has elements `i1`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.isnan %x : tensor<4xi1>",
     infer: Some(infer_test),
     ..UNARY_TEST
@@ -490,7 +528,7 @@ pub static ISNAN: OpDef = OpDef {
 pub static ISFINITE: OpDef = OpDef {
     name: "fusion.isfinite",
     summary: "whether x is neither NaN nor infinite",
-    doc: "False exactly for NaN and the infinities. The result has elements `i1`.",
+    doc: "False exactly for NaN and the infinities; of a complex number, where a part is one. The result has elements `i1`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.isfinite %x : tensor<4xi1>",
     infer: Some(infer_test),
     ..UNARY_TEST

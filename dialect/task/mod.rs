@@ -4,6 +4,7 @@ pub mod interface;
 pub mod labels;
 pub mod ops;
 pub mod outline;
+pub mod pairs;
 pub mod positions;
 pub mod updates;
 pub mod verify;
@@ -69,5 +70,14 @@ pub const NAME: CodeDef = CodeDef {
     example: "task.pattern {\n}",
 };
 
+/// FIR0406
+pub const PAIRS: CodeDef = CodeDef {
+    code: "FIR0406",
+    title: "a mark of pairs at what holds none",
+    explanation: "`{pairs}` on an argument or a result says that callers see a complex tensor: the last axis, innermost in memory, \
+                  holds its real and its imaginary part, in f32 or f64. `split-complex` leaves the mark.",
+    example: "task.program @f(%x: tensor<4xf32> {pairs}) -> tensor<4xf32> {\n  task.return %x\n}",
+};
+
 /// The codes of this dialect.
-pub static CODES: &[CodeDef] = &[SIGNATURE, SCHEDULE, KIND, ALIAS, NAME];
+pub static CODES: &[CodeDef] = &[SIGNATURE, SCHEDULE, KIND, ALIAS, NAME, PAIRS];

@@ -140,6 +140,57 @@ const BAD_LAMBDAS: &[(&str, &str)] = &[
 ];
 
 const CASES: &[Case] = &[
+    // fusion, complex numbers
+    (
+        "fusion.complex",
+        "FIR0211",
+        "// %x: tensor<4xi32>\n%0 = fusion.complex %x, %x",
+    ),
+    (
+        "fusion.complex",
+        "FIR0302",
+        "// %x: tensor<4xf32>, %y: tensor<4xf64>\n%0 = fusion.complex %x, %y",
+    ),
+    (
+        "fusion.real",
+        "FIR0211",
+        "// %x: tensor<4xf32>\n%0 = fusion.real %x",
+    ),
+    (
+        "fusion.imag",
+        "FIR0211",
+        "// %x: tensor<4xf32>\n%0 = fusion.imag %x",
+    ),
+    (
+        "fusion.conj",
+        "FIR0211",
+        "// %x: tensor<4xf32>\n%0 = fusion.conj %x",
+    ),
+    (
+        "fusion.cast",
+        "FIR0313",
+        "// %x: tensor<4xcomplex<f32>>\n%0 = fusion.cast %x to f32",
+    ),
+    (
+        "fusion.compare",
+        "FIR0313",
+        "// %x: tensor<4xcomplex<f64>>\n%0 = fusion.compare %x, %x predicate lt",
+    ),
+    (
+        "fusion.bitcast",
+        "FIR0311",
+        "// %x: tensor<4xcomplex<f32>>\n%0 = fusion.bitcast %x to i64",
+    ),
+    (
+        "fusion.maximum",
+        "FIR0211",
+        "// %x: tensor<4xcomplex<f32>>\n%0 = fusion.maximum %x, %x",
+    ),
+    (
+        "fusion.scatter",
+        "FIR0302",
+        "// %x: tensor<4xcomplex<f32>>, %i: tensor<4xi64>\n%0 = fusion.scatter %x, %i, %x dim 0 combine mul",
+    ),
     // fusion, elementwise
     (
         "fusion.not",
@@ -836,6 +887,11 @@ const CASES: &[Case] = &[
         "task.phase",
         "FIR0222",
         "// %x: f32\ntask.sweep {\n  \"task.phase\"() ({\n    %0 = fusion.exp %x\n  }) : () -> ()\n  task.yield\n}",
+    ),
+    (
+        "task.program",
+        "FIR0406",
+        "task.program @f(%x: tensor<4xf32> {pairs}) -> tensor<4xf32> {\n  task.return %x\n}",
     ),
     ("task.pattern", "FIR0405", "task.pattern {\n  task.yield\n}"),
     (

@@ -31,8 +31,8 @@ fuser_ir::codes! {
     TYPE = "FIR1104", "a type that Fuser does not have",
         "Tensors have known extents and elements of the types in docs/language.md.",
         "$ fuser-translate --import=stablehlo x.fir\n\
-         func.func @main(%arg0: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {\n  \
-         return %arg0 : tensor<4xcomplex<f32>>\n\
+         func.func @main(%arg0: tensor<4xf8E3M4>) -> tensor<4xf8E3M4> {\n  \
+         return %arg0 : tensor<4xf8E3M4>\n\
          }";
     /// A name that nothing defines.
     UNDEFINED = "FIR1105", "a name that is not defined",

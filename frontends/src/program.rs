@@ -220,6 +220,11 @@ impl Draft {
     }
     /// A constant of type `ty`, every element of which is `value`.
     pub fn number(&mut self, value: f64, ty: TypeId) -> Made {
+        if let Some(dtype) = self.ir.ty(ty).dtype().filter(|d| d.is_complex()) {
+            let part = self.ir.with_dtype(ty, dtype.part());
+            let real = self.number(value, part)?;
+            return self.cast(real, dtype);
+        }
         let attr = self.number_attr(value, ty);
         let clause = [("value", attr)];
         Ok(self.builder().typed(&fusion::CONSTANT, &[], &clause, ty)?)
@@ -234,10 +239,12 @@ impl Draft {
     }
     /// True if all elements of a constant are `number`, which is brought into the range of an integer type.
     pub fn is_number(&self, value: Value, number: f64) -> bool {
-        let constant = self
-            .ir
-            .def_op(value)
-            .filter(|op| self.ir.is(*op, &fusion::CONSTANT));
+        let made = self.ir.def_op(value);
+        if let Some(op) = made.filter(|op| self.ir.is(*op, &fusion::COMPLEX)) {
+            let [real, imaginary] = [0, 1].map(|at| self.ir.operand(op, at));
+            return self.is_number(real, number) && self.is_number(imaginary, 0.0);
+        }
+        let constant = made.filter(|op| self.ir.is(*op, &fusion::CONSTANT));
         let (low, high) = self.dtype(value).int_range();
         match constant.and_then(|op| self.ir.attr_of(op, "value")) {
             Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits) == number,

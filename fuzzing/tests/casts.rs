@@ -61,8 +61,8 @@ fn case(from: DType, middle: DType) -> Case {
     let bytes = elements(from);
     let count = bytes.len() as u64 / from.bytes();
     let tensor = |dtype: DType| format!("tensor<{count}x{}>", dtype.name());
-    let types: Vec<String> = DType::ALL.into_iter().map(tensor).collect();
-    let lines: Vec<String> = DType::ALL
+    let types: Vec<String> = DType::REAL.into_iter().map(tensor).collect();
+    let lines: Vec<String> = DType::REAL
         .iter()
         .enumerate()
         .map(|(i, to)| format!("  %y{i} = fusion.cast %m to {}\n", to.name()))
@@ -99,8 +99,8 @@ fn case(from: DType, middle: DType) -> Case {
 #[test]
 fn chains_of_casts_keep_their_meaning() {
     let mut stats = Stats::default();
-    for from in DType::ALL {
-        for middle in DType::ALL {
+    for from in DType::REAL {
+        for middle in DType::REAL {
             let case = case(from, middle);
             let expected = execute::expected(&case).expect("casts are defined everywhere");
             for text in PIPELINES {

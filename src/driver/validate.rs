@@ -192,8 +192,15 @@ impl Maker<'_> {
             .filter(|&n| n <= self.left)
             .ok_or("its inputs are too large")?;
         self.left -= stored;
-        let data = self.data(dtype, stored);
-        Tensor::new(dtype, axes, data).ok_or_else(|| "an input cannot be made".into())
+        let mut made = || {
+            let data = self.data(dtype.part(), stored);
+            Tensor::new(dtype.part(), axes.clone(), data)
+        };
+        let tensor = match dtype.is_complex() {
+            true => made().zip(made()).and_then(|(a, b)| Tensor::of_parts(a, b)),
+            false => made(),
+        };
+        tensor.ok_or_else(|| "an input cannot be made".into())
     }
     fn axis(&mut self, dim: &Dim) -> Result<Axis, String> {
         let extent = match dim.extent {
@@ -255,6 +262,8 @@ impl Maker<'_> {
             DType::U16 => Data::U16((0..count).map(|_| self.random.below(9) as u16).collect()),
             DType::U8 => Data::U8((0..count).map(|_| self.random.below(9) as u8).collect()),
             DType::I1 => Data::I1((0..count).map(|_| self.random.below(2) == 1).collect()),
+            // Made of two parts by the caller.
+            DType::C64 | DType::C128 => Data::I1(Vec::new()),
         }
     }
 }

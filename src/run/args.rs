@@ -148,7 +148,7 @@ impl Config {
                 fuser_artifact::DType::F8E8M0FNU => 1,
                 _ => -WHOLE,
             };
-            let range = input.dtype.is_float().then_some((least, WHOLE));
+            let range = input.dtype.part().is_float().then_some((least, WHOLE));
             let seed = self.seed;
             let spec = InputSpec::Generate(Generator::Ints { seed, range });
             (input.name.clone(), spec)

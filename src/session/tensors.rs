@@ -1,6 +1,6 @@
 //! Tensors of the runtime as tensors of the interpreter, and back. Both kinds are paid for from one heap.
 
-use fuser_interp::{Axis, Data, ErrorKind, InterpError, Tensor};
+use fuser_interp::{Axis, Tensor};
 use fuser_ir::DType;
 use fuser_runtime::{Heap, HostTensor, MemoryError, Reservation, RuntimeError};
 
@@ -59,15 +59,15 @@ fn to_interpreter(heap: &Heap, tensor: &HostTensor) -> Result<Tensor> {
     });
     let needed = tensor.bytes().len() as u64;
     let refused = || RuntimeError::Memory(MemoryError::Refused { needed });
-    let mut data = Data::zeros(dtype, tensor.stored_elements()).ok_or_else(refused)?;
-    if tensor.order().is_empty() {
-        data.read(tensor.bytes());
-    } else {
-        let rows = tensor.relayout(heap, tensor.axes());
-        data.read(rows.map_err(|error| unusable("input", error))?.bytes());
-    }
-    let invalid = || InterpError::new(ErrorKind::Invalid("a tensor has the wrong size".into()));
-    Ok(Tensor::new(dtype, axes.collect(), data).ok_or_else(invalid)?)
+    let rows = match tensor.order().is_empty() {
+        true => None,
+        false => {
+            let rows = tensor.relayout(heap, tensor.axes());
+            Some(rows.map_err(|error| unusable("input", error))?)
+        }
+    };
+    let bytes = rows.as_ref().map_or(tensor.bytes(), HostTensor::bytes);
+    Ok(Tensor::from_bytes(dtype, axes.collect(), bytes).ok_or_else(refused)?)
 }
 
 fn from_interpreter(heap: &Heap, tensor: &Tensor) -> Result<HostTensor> {
@@ -78,7 +78,7 @@ fn from_interpreter(heap: &Heap, tensor: &Tensor) -> Result<HostTensor> {
     let axes: Vec<_> = axes.collect();
     let made = HostTensor::zeros(heap, convert(tensor.dtype()), &axes);
     let mut made = made.map_err(|error| unusable("output", error))?;
-    tensor.data().write(made.bytes_mut());
+    tensor.write(made.bytes_mut());
     Ok(made)
 }
 

@@ -73,7 +73,7 @@ fn evaluate(
 fn read_bytes(tensor: &Tensor) -> Vec<u8> {
     match tensor.logical_len() {
         0 => Vec::new(),
-        _ => tensor.data().to_bytes(),
+        _ => tensor.to_bytes(),
     }
 }
 

@@ -38,12 +38,12 @@ GROUPS = {
         **unary("isfinite isinf isnan isneginf isposinf isreal signbit", "special8"),
         **unary("log log10 log1p log2 rsqrt", F),
         **unary("lgamma", "gamma18"), **unary("acos asin atanh erfinv", UNIT), **unary("acosh erfcinv", OVER), **unary("bitwise_not", COUNT), **unary("logical_not", TRUTH),
-        "imag": (F, "fd.ops.imag(T0)"), "rand_like": (F, "fd.ops.rand_like(T0)"), "randn_like": (F, "fd.ops.randn_like(T0)"),
+        "imag": (f"{F} {F}", "fd.ops.imag(fd.ops.mul(fd.ops.complex(T0, T1), fd.ops.complex(T1, T0)))"), "rand_like": (F, "fd.ops.rand_like(T0)"), "randn_like": (F, "fd.ops.randn_like(T0)"),
     },
     "binary": {
         **binary("add atan2 div truediv fmod mul nextafter pow remainder sub minimum maximum eq ge gt le lt ne", F),
         **binary("mod bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift logical_right_shift gcd", COUNT),
-        **binary("logical_and logical_or", TRUTH), "complex": (f"{F} {F}", "fd.ops.complex(T0, T1)"),
+        **binary("logical_and logical_or", TRUTH), "complex": (f"{F} {F}", "fd.ops.imag(fd.ops.complex(T0, T1))"),
     },
     "ternary": {
         "lerp": (f"{F} {F}", "fd.ops.lerp(T0, T1, 0.25)"),
@@ -105,7 +105,7 @@ GROUPS = {
     },
 }
 REFUSED = {
-    "imag", "complex", "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf",
+    "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf",
     "nv_grouped_block_quantize",
 }
 

@@ -13,7 +13,7 @@ use crate::{Violation, assert_none, files, source};
 const KEPT: [&str; 3] = ["passes/", "src/", "runtime/"];
 
 /// Files in which an op may be named otherwise.
-const TABLES: [(&str, &str); 4] = [
+const TABLES: [(&str, &str); 7] = [
     (
         "passes/codegen/src/lower/arith/mod.rs",
         "the table from op to LLVM IR",
@@ -25,6 +25,18 @@ const TABLES: [(&str, &str); 4] = [
     (
         "passes/simplify/src/decompose.rs",
         "the table from composite op to what takes it apart",
+    ),
+    (
+        "passes/simplify/src/split_complex.rs",
+        "the table of ops that do the same with each part of a complex number",
+    ),
+    (
+        "passes/simplify/src/split_complex/formulas.rs",
+        "the tables from op on complex numbers to its formula",
+    ),
+    (
+        "passes/simplify/src/split_complex/tape.rs",
+        "makes the ops of a formula's operators",
     ),
     (
         "passes/lowering/src/lower/build.rs",

@@ -18,6 +18,8 @@ pub fn uniform(ir: &Ir, value: Value) -> Option<Scalar> {
 /// A number attribute as an element of `dtype`.
 pub fn number(attr: &AttrKind, dtype: DType) -> Option<Scalar> {
     match attr {
+        // No attribute is a pair.
+        _ if dtype.is_complex() => None,
         AttrKind::Bool(b) => Some(Scalar::truth(*b)),
         AttrKind::Int { value, .. } if dtype.is_int() => Some(Scalar::int(*value, dtype)),
         AttrKind::Int { value, .. } => int_to_float(*value, dtype),

@@ -31,13 +31,13 @@ fn value(ir: &Ir, op: Op, value: Value) -> Option<Folded> {
 }
 
 /// The result holds one element everywhere. An extent `?` comes from an operand and no constant can have it, and none can have
-/// a layout.
+/// a layout or complex elements.
 fn constant(ir: &mut Ir, op: Op, scalar: Scalar) -> Option<Folded> {
     let ty = ir.value_type(ir.result(op, 0));
     let tensor = ir.ty(ty).as_tensor();
     let odd =
         |t: &TensorType| t.encoding.is_some() || t.dims.iter().any(|d| d.extent == Extent::Unknown);
-    if tensor.is_some_and(odd) {
+    if tensor.is_some_and(odd) || ir.ty(ty).dtype().is_some_and(DType::is_complex) {
         return None;
     }
     let attr: AttrId = attribute(ir, scalar, ty);
@@ -165,6 +165,9 @@ pub fn cast(ir: &mut Ir, op: Op) -> Option<Folded> {
     }
     debug_assert!(ir.is(op, &CAST));
     let to = ir.value_kind(ir.result(op, 0)).dtype()?;
+    if to.is_complex() {
+        return None;
+    }
     let result = scalar::cast(uniform(ir, x)?, to)?;
     constant(ir, op, result)
 }

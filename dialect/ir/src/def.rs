@@ -79,6 +79,10 @@ impl DTypes {
     pub const fn without(self, dtype: DType) -> Self {
         Self(self.0 & !(1 << dtype as u32))
     }
+    /// The set and those of another.
+    pub const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
     /// The set less those of another.
     const fn less(self, others: Self) -> Self {
         Self(self.0 & !others.0)
@@ -87,16 +91,24 @@ impl DTypes {
     pub const ANY: Self = Self::of(&DType::ALL);
     /// Floats of 8 bits, which have no arithmetic and no order.
     pub const STORAGE: Self = Self::of(&[DType::F8E4M3FN, DType::F8E5M2, DType::F8E8M0FNU]);
-    /// All that ops compare and compute with.
-    pub const COMPUTED: Self = Self::ANY.less(Self::STORAGE);
+    /// Pairs of floats, which have arithmetic and no order.
+    pub const COMPLEX: Self = Self::of_kind(Kind::Complex);
+    /// All that kernels know: complex values are pairs of reals there.
+    pub const REAL: Self = Self::ANY.less(Self::COMPLEX);
+    /// All real types that ops compare and compute with.
+    pub const COMPUTED: Self = Self::REAL.less(Self::STORAGE);
     /// f64, f32, f16, bf16.
     pub const FLOAT: Self = Self::of_kind(Kind::Float).less(Self::STORAGE);
     /// Integers, `i1` and `index`.
-    pub const INTEGRAL: Self = Self::ANY.less(Self::of_kind(Kind::Float));
+    pub const INTEGRAL: Self = Self::REAL.less(Self::of_kind(Kind::Float));
     /// Integers without `i1` and `index`.
     pub const INT: Self = Self::INTEGRAL.without(DType::I1).without(DType::Index);
-    /// Everything that adds and multiplies: of [`Self::COMPUTED`] all but `i1`.
+    /// Everything real that adds and multiplies: of [`Self::COMPUTED`] all but `i1`.
     pub const NUMERIC: Self = Self::COMPUTED.without(DType::I1);
+    /// Everything that adds and multiplies.
+    pub const FIELD: Self = Self::NUMERIC.with(Self::COMPLEX);
+    /// Floats and complex numbers.
+    pub const ANALYTIC: Self = Self::FLOAT.with(Self::COMPLEX);
     /// `i1` only.
     pub const BOOL: Self = Self::of(&[DType::I1]);
     /// `index` only.

@@ -22,6 +22,8 @@ pub enum Kind {
     Signed,
     /// Integers from zero on.
     Unsigned,
+    /// Pairs of floating-point numbers: the real part, the imaginary part.
+    Complex,
 }
 
 /// Declares the element types from one table: variant, spelling, kind, bits.
@@ -38,6 +40,17 @@ macro_rules! dtypes {
             /// All element types.
             pub const ALL: [DType; [$($bits),*].len()] = [$(DType::$variant,)*];
 
+            /// The element types of real numbers: all but the complex ones, which are the last two.
+            pub const REAL: [DType; DType::ALL.len() - 2] = {
+                let mut real = [DType::F64; DType::ALL.len() - 2];
+                let mut i = 0;
+                while i < real.len() {
+                    real[i] = DType::ALL[i];
+                    i += 1;
+                }
+                real
+            };
+
             /// The spelling in text.
             pub const fn name(self) -> &'static str {
                 match self {
@@ -50,7 +63,7 @@ macro_rules! dtypes {
                     $(DType::$variant => Kind::$kind,)*
                 }
             }
-            /// Bits of an integer type, or of the float's storage.
+            /// Bits of an integer type, or of what else a stored element has.
             pub const fn bits(self) -> u32 {
                 match self {
                     $(DType::$variant => $bits,)*
@@ -78,6 +91,8 @@ dtypes! {
     U8    "ui8"   Unsigned 8
     I1    "i1"    Unsigned 1
     Index "index" Signed   64
+    C64   "complex<f32>" Complex 64
+    C128  "complex<f64>" Complex 128
 }
 
 impl DType {
@@ -109,14 +124,37 @@ impl DType {
     }
     /// True if it is an integer type (`i1` and `index` included).
     pub const fn is_int(self) -> bool {
-        !self.is_float()
+        matches!(self.kind(), Kind::Signed | Kind::Unsigned)
+    }
+    /// True if elements are pairs of a real and an imaginary part.
+    pub const fn is_complex(self) -> bool {
+        matches!(self.kind(), Kind::Complex)
+    }
+    /// The type of the real and the imaginary part of a complex type; another type is its own.
+    pub const fn part(self) -> DType {
+        match self {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            _ => self,
+        }
+    }
+    /// The complex type whose parts have this type.
+    pub const fn complex(self) -> Option<DType> {
+        match self {
+            DType::F32 => Some(DType::C64),
+            DType::F64 => Some(DType::C128),
+            _ => None,
+        }
     }
     /// True if values are read as signed (`ui8` and `i1` are not).
     pub const fn is_signed(self) -> bool {
         !matches!(self.kind(), Kind::Unsigned)
     }
-    /// The least and greatest value of an integer type (of `i1`: 0 and 1); of a float as of a signed type of its bits.
+    /// The least and greatest value of an integer type (of `i1`: 0 and 1); of another as of a signed type of its bits, at most 64.
     pub const fn int_range(self) -> (i128, i128) {
+        if self.is_complex() {
+            return (i64::MIN as i128, i64::MAX as i128);
+        }
         match self.is_signed() {
             true => (-(1 << (self.bits() - 1)), (1 << (self.bits() - 1)) - 1),
             false => (0, (1 << self.bits()) - 1),
@@ -129,10 +167,10 @@ impl DType {
             false => self,
         }
     }
-    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64 and ui64.
+    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64, ui64 and complex types.
     pub const fn accumulate(self) -> DType {
         match self {
-            DType::F64 | DType::U64 => self,
+            DType::F64 | DType::U64 | DType::C64 | DType::C128 => self,
             _ if self.is_float() => DType::F32,
             _ => DType::I64,
         }
@@ -366,7 +404,7 @@ pub enum TypeKind {
     },
     /// `tuple<T, T>`
     Tuple(Vec<TypeId>),
-    /// A type that is carried but not looked into, kept as text: `!dialect.body`, `complex<f32>`, `tensor<4xi4>`.
+    /// A type that is carried but not looked into, kept as text: `!dialect.body`, `complex<i32>`, `tensor<4xi4>`.
     Opaque {
         /// Everything, with the leading `!` where there was one.
         text: Sym,

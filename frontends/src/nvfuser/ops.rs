@@ -42,7 +42,6 @@ pub enum Meaning {
 use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
-const COMPLEX: &str = "no op computes with complex numbers: compute with real and imaginary parts";
 const NARROW: &str = "there are no floats of 4 bits, and no swizzled scales: compute it outside of the program, and give it as an input";
 
 const SCALED: &str = "no product takes scales: `cast` the factors to `Float`, `matmul` them, and `mul` by the scales";
@@ -72,7 +71,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("cat", By(shapes::cat)),
     ("ceil", Ew(&fusion::CEIL, Keep)),
     ("clamp", Ew(&fusion::CLAMP, Default)),
-    ("complex", Refused(COMPLEX)),
+    ("complex", Ew(&fusion::COMPLEX, Default)),
     ("cos", Ew(&fusion::COS, Float)),
     ("cosh", Ew(&fusion::COSH, Float)),
     ("cummax", Scan(&fusion::CUMMAX)),
@@ -105,7 +104,7 @@ pub static OPS: &[(&str, Meaning)] = &[
         ),
     ),
     ("gt", Test("gt")),
-    ("imag", Refused(COMPLEX)),
+    ("imag", Ew(&fusion::IMAG, Keep)),
     ("index_select", By(index::index_select)),
     ("iota", By(shapes::iota)),
     ("isfinite", Ew(&fusion::ISFINITE, Default)),
@@ -147,7 +146,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("prod", Fold(&fusion::PROD, true)),
     ("rand_like", By(random::uniform_like)),
     ("randn_like", By(random::normal_like)),
-    ("real", By(compute::set)),
+    ("real", By(compute::real)),
     ("reciprocal", Ew(&fusion::RECIPROCAL, Float)),
     ("relu", Ew(&fusion::RELU, Keep)),
     ("remainder", Ew(&fusion::REMAINDER, Default)),

@@ -1,7 +1,7 @@
 //! Values of a definition, and the promotion of their element types.
 //!
 //! A scalar that is known is a number until an op needs it, then a constant of the type that the op computes in. Operands fall into three
-//! classes: tensors, tensors of rank 0, scalars. A class counts for the common type only where its kind (truth value, integer, float) is
+//! classes: tensors, tensors of rank 0, scalars. A class counts for the common type only where its kind (truth value, integer, float, complex) is
 //! higher than that of the classes before it, as in ATen; arithmetic on narrower floats is done in f32, and the result stays f32.
 
 use fuser_ir::Value;
@@ -65,7 +65,7 @@ pub struct Argument<'s> {
 }
 
 /// The names of types, the usual one of each first.
-pub const NAMES: [(&str, DType); 17] = [
+pub const NAMES: [(&str, DType); 19] = [
     ("Double", DType::F64),
     ("Float", DType::F32),
     ("Half", DType::F16),
@@ -83,6 +83,8 @@ pub const NAMES: [(&str, DType); 17] = [
     ("UInt16", DType::U16),
     ("Byte", DType::U8),
     ("Bool", DType::I1),
+    ("ComplexFloat", DType::C64),
+    ("ComplexDouble", DType::C128),
 ];
 
 /// `DataType.NAME`
@@ -134,11 +136,12 @@ pub fn common(operands: &[(Class, DType)], config: Config) -> DType {
     }
 }
 
-/// Truth value, integer, float.
+/// Truth value, integer, float, complex.
 fn kind(dtype: DType) -> u8 {
     match dtype {
         DType::I1 => 0,
         dtype if dtype.is_int() => 1,
+        dtype if dtype.is_complex() => 3,
         _ => 2,
     }
 }
@@ -148,6 +151,13 @@ fn promoted(a: DType, b: DType) -> DType {
     use DType::{BF16, F16, F32};
     match (a, b) {
         (a, b) if a == b => a,
+        // A double beside complex numbers keeps its precision, as in ATen.
+        (a, b) if a.is_complex() || b.is_complex() => {
+            match a.part() == DType::F64 || b.part() == DType::F64 {
+                true => DType::C128,
+                false => DType::C64,
+            }
+        }
         (a, b) if kind(a) != kind(b) => {
             if kind(a) > kind(b) {
                 a
@@ -222,6 +232,10 @@ mod tests {
             (&[(0, I64)], Float, F32),
             (&[(0, F16), (0, BF16)], Keep, F32),
             (&[(2, F64), (2, I64)], Default, F64),
+            (&[(0, DType::C64), (0, F64)], Default, DType::C128),
+            (&[(0, DType::C64), (2, F64)], Float, DType::C64),
+            (&[(0, I64), (0, DType::C64)], Default, DType::C64),
+            (&[(0, BF16), (1, DType::C128)], Keep, DType::C128),
         ] {
             assert_eq!(common(operands, config), wanted, "{operands:?} {config:?}");
         }

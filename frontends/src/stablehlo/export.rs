@@ -17,7 +17,8 @@ use crate::codes::EXPORT;
 use crate::program::{Fault, Made};
 
 /// Names that are of CHLO.
-const CHLO: [&str; 15] = [
+const CHLO: [&str; 16] = [
+    "conj",
     "acos",
     "acosh",
     "asin",
@@ -462,6 +463,10 @@ fn literal(value: f64, dtype: DType) -> String {
             let (low, high) = dtype.int_range();
             (value as i128).clamp(low, high).to_string()
         }
+        dtype if dtype.is_complex() => {
+            let part = dtype.part();
+            format!("({}, {})", literal(value, part), literal(0.0, part))
+        }
         dtype => float::print(dtype, value.to_bits()),
     }
 }
@@ -480,7 +485,7 @@ impl Writer<'_> {
     /// A comparison.
     fn test(&mut self, result: &Tensor, predicate: &str, x: &Tensor, y: &Tensor) {
         let kind = match x.dtype {
-            dtype if dtype.is_float() => "FLOAT",
+            dtype if !dtype.is_int() => "FLOAT",
             dtype if dtype.is_signed() => "SIGNED",
             _ => "UNSIGNED",
         };

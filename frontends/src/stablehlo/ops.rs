@@ -2,7 +2,8 @@
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::def::OpDef;
-use fuser_ir::types::{DType, TypeKind};
+use fuser_ir::span::Span;
+use fuser_ir::types::{DType, TypeId, TypeKind};
 use fuser_ir::{AttrKind, Value, float, parse};
 
 use super::ast::{Attr, Item};
@@ -59,9 +60,9 @@ pub static OPS: &[(&str, Meaning)] = &[
         Refused("a program runs on one device"),
     ),
     ("compare", By(compare)),
-    ("complex", Refused("compute with real and imaginary parts")),
+    ("complex", Same(&fusion::COMPLEX)),
     ("concatenate", By(shape::concatenate)),
-    ("conj", Refused("compute with real and imaginary parts")),
+    ("conj", Same(&fusion::CONJ)),
     ("constant", By(constant)),
     ("convert", By(convert)),
     (
@@ -106,7 +107,7 @@ pub static OPS: &[(&str, Meaning)] = &[
         "get_tuple_element",
         Refused("lower the program without tuples"),
     ),
-    ("imag", Refused("compute with real and imaginary parts")),
+    ("imag", Same(&fusion::IMAG)),
     ("infeed", Refused(OUTSIDE)),
     ("iota", By(shape::iota)),
     ("is_finite", Same(&fusion::ISFINITE)),
@@ -130,7 +131,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("polygamma", Refused(OUTSIDE)),
     ("popcnt", Refused(COMPOSE)),
     ("power", Same(&fusion::POW)),
-    ("real", Refused("compute with real and imaginary parts")),
+    ("real", Same(&fusion::REAL)),
     ("reduce", By(reduce::reduce)),
     (
         "reduce_precision",
@@ -241,13 +242,45 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         let outputs = types.outputs.as_ref().unwrap_or(&types.inputs);
         outputs.first().copied()
     });
-    let text = format!(
-        "{} : {}",
-        r.text(dense),
-        stated.map_or("", |span| r.text(span))
-    );
+    let (dense_text, stated) = (r.text(dense), stated.map_or("", |span| r.text(span)));
+    let Some(dtype) = im.draft.ir.ty(ty).dtype().filter(|d| d.is_complex()) else {
+        return one(real_constant(
+            im,
+            ty,
+            &format!("{dense_text} : {stated}"),
+            dense,
+        ));
+    };
+    // `(1.0, 2.0)` everywhere: one constant of the first numbers, one of the second.
+    let part = im.draft.ir.with_dtype(ty, dtype.part());
+    let stated = stated.replace(dtype.name(), dtype.part().name());
+    let mut halves = Vec::new();
+    for second in [false, true] {
+        let text = format!("{} : {stated}", half(dense_text, second));
+        halves.push(real_constant(im, part, &text, dense)?);
+    }
+    one(im.draft.make(&fusion::COMPLEX, &halves))
+}
+
+/// The text with each `(a, b)` replaced by one of its two.
+fn half(text: &str, second: bool) -> String {
+    let mut out = String::new();
+    for (at, piece) in text.split('(').enumerate() {
+        let Some((pair, rest)) = piece.split_once(')').filter(|_| at > 0) else {
+            out += piece;
+            continue;
+        };
+        let (a, b) = pair.split_once(',').unwrap_or((pair, ""));
+        out += if second { b.trim() } else { a.trim() };
+        out += rest;
+    }
+    out
+}
+
+/// A constant of type `ty` from the text of an attribute.
+fn real_constant(im: &mut Importer<'_>, ty: TypeId, text: &str, dense: Span) -> Made {
     let ir = &mut im.draft.ir;
-    let attr = parse::parse_attr(ir, &text).map_err(|found| {
+    let attr = parse::parse_attr(ir, text).map_err(|found| {
         let told = found.items.into_iter().next();
         let told = told.map_or_else(|| "is no constant".to_owned(), |told| told.message);
         Fault::form(told).at(dense)
@@ -286,8 +319,10 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         _ => attr,
     };
     let value = [("value", attr)];
-    let made = im.draft.builder().typed(&fusion::CONSTANT, &[], &value, ty);
-    Ok(vec![made?])
+    Ok(im
+        .draft
+        .builder()
+        .typed(&fusion::CONSTANT, &[], &value, ty)?)
 }
 
 /// The element type of the stated result.

@@ -198,7 +198,7 @@ fn wider(dtype: DType) -> Vec<DType> {
             low <= least && most <= high
         }
     };
-    DType::ALL
+    DType::REAL
         .into_iter()
         .filter(|to| *to != dtype && holds(to))
         .collect()
@@ -214,7 +214,7 @@ pub fn cast(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value>
 /// Other types of the same bits.
 pub fn bitcast(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     let same = |d: &DType| d.bits() == of.dtype.bits() && *d != of.dtype && *d != DType::I1;
-    let all: Vec<DType> = DType::ALL.into_iter().filter(same).collect();
+    let all: Vec<DType> = DType::REAL.into_iter().filter(same).collect();
     let to = *site.source.pick(&all)?;
     let to = site.builder.dtype("to", to);
     let bits = site.builder.value(&fusion::BITCAST, &[x], &[to]).ok()?;

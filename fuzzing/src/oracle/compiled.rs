@@ -157,6 +157,8 @@ pub fn stored(dtype: DType) -> Stored {
         DType::F8E4M3FN => Stored::F8E4M3FN,
         DType::F8E5M2 => Stored::F8E5M2,
         DType::F8E8M0FNU => Stored::F8E8M0FNU,
+        DType::C64 => Stored::C64,
+        DType::C128 => Stored::C128,
         DType::I64 => Stored::I64,
         DType::I32 => Stored::I32,
         DType::I16 => Stored::I16,

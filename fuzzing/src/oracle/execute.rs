@@ -67,14 +67,14 @@ pub fn tensor(input: &Input) -> Option<Tensor> {
         extent: *extent as usize,
         broadcast: *broadcast,
     });
-    Tensor::new(input.dtype, axes.collect(), data(input.dtype, &input.bytes))
+    Tensor::from_bytes(input.dtype, axes.collect(), &input.bytes)
 }
 
-/// Elements from little-endian bytes.
+/// Elements from little-endian bytes; of complex numbers the parts, one behind the other.
 pub fn data(dtype: DType, bytes: &[u8]) -> Data {
     match dtype {
-        DType::F64 => Data::F64(words(bytes, f64::from_le_bytes)),
-        DType::F32 => Data::F32(words(bytes, f32::from_le_bytes)),
+        DType::F64 | DType::C128 => Data::F64(words(bytes, f64::from_le_bytes)),
+        DType::F32 | DType::C64 => Data::F32(words(bytes, f32::from_le_bytes)),
         DType::F16 => Data::F16(words(bytes, f16::from_le_bytes)),
         DType::BF16 => Data::BF16(words(bytes, bf16::from_le_bytes)),
         DType::F8E4M3FN => Data::F8E4M3FN(words(bytes, fuser_interp::F8E4M3FN::from_le_bytes)),

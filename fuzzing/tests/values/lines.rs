@@ -15,7 +15,7 @@ pub struct Line {
 
 /// All that the table allows on operands of `dtype` with so many operands.
 pub fn lines(dtype: DType, arity: std::ops::RangeInclusive<usize>) -> Vec<Line> {
-    let table = fusion::DIALECT.ops.iter();
+    let table = fusion::real_ops();
     let ops = table.filter(|def| def.traits.contains(Traits::ELEMENTWISE));
     let ops = ops.filter(|def| arity.contains(&def.operands.len()));
     ops.flat_map(|def| lines_of(def, dtype)).collect()
@@ -51,7 +51,7 @@ pub fn lines_of(def: &'static OpDef, dtype: DType) -> Vec<Line> {
             ClauseKind::DType => {
                 let bits = def.name == fusion::BITCAST.name;
                 let fits = |to: &DType| !bits || (to.bits() == dtype.bits() && dtype != DType::I1);
-                let to = DType::ALL.into_iter().filter(fits);
+                let to = DType::REAL.into_iter().filter(fits);
                 to.map(|to| line(format!(" {} {}", clause.name, to.name()), to))
                     .collect()
             }
@@ -88,7 +88,7 @@ pub fn chains(dtype: DType) -> Vec<Line> {
 /// Choices between a zero and a conversion of what was compared with it.
 pub fn choices(dtype: DType) -> Vec<Line> {
     let mut all = Vec::new();
-    for to in DType::ALL.into_iter().filter(|to| to.is_float()) {
+    for to in DType::REAL.into_iter().filter(|to| to.is_float()) {
         for zero in ["zero", "nought"] {
             for predicate in ["gt", "lt", "ge"] {
                 let name = to.name();
@@ -122,7 +122,7 @@ pub fn conversions(dtype: DType) -> String {
     for predicate in ["gt", "lt", "ge"] {
         text += &format!("  %{predicate} = fusion.compare %a, %zero predicate {predicate}\n");
     }
-    for to in DType::ALL.into_iter().filter(|to| to.is_float()) {
+    for to in DType::REAL.into_iter().filter(|to| to.is_float()) {
         let to = to.name();
         text += &format!("  %to_{to} = fusion.cast %a to {to}\n");
         text += &format!("  %zero_{to} = fusion.constant value 0.0 : {to}\n");

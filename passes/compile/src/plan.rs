@@ -15,7 +15,7 @@ use fuser_artifact::{
     SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::fusion::attention;
-use fuser_dialects::task::updates;
+use fuser_dialects::task::{pairs, updates};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
@@ -154,6 +154,7 @@ impl Planner<'_> {
             let name = self.name_of(arg, &format!("arg{index}"));
             let buffer = self.new_buffer(program, arg, &name, BufferKind::Input(index as u32))?;
             let spec = self.tensor_spec(program, arg, name, buffer)?;
+            let spec = self.outside(program, pairs::LISTS[0], index, spec);
             self.artifact.inputs.push(spec);
         }
         Ok(())
@@ -236,6 +237,23 @@ impl Planner<'_> {
                     "let it occur in the type of an input, or in the program's 'task.extents'",
                 )
             }
+        }
+    }
+    /// An input or output as callers see it: pairs of reals are complex numbers.
+    fn outside(&self, program: Op, list: &str, index: usize, spec: TensorSpec) -> TensorSpec {
+        if !pairs::is_marked(self.ir, program, list, index) {
+            return spec;
+        }
+        let last = spec.dims.len().saturating_sub(1);
+        TensorSpec {
+            dtype: spec.dtype.complex().unwrap_or(spec.dtype),
+            dims: spec.dims[..last].to_vec(),
+            order: spec
+                .order
+                .into_iter()
+                .filter(|&axis| axis as usize != last)
+                .collect(),
+            ..spec
         }
     }
     fn new_buffer(
@@ -550,6 +568,7 @@ impl Planner<'_> {
                 None => self.home(ret, value, &name, from, index, &late)?,
             };
             let spec = self.tensor_spec(ret, value, name, buffer)?;
+            let spec = self.outside(program, pairs::LISTS[1], index, spec);
             self.artifact.outputs.push(spec);
         }
         self.overwrite(ret, &operands, &targets, &late)
@@ -708,5 +727,7 @@ pub fn convert(dtype: DType) -> fuser_artifact::DType {
         DType::U8 => A::U8,
         DType::I1 => A::I1,
         DType::Index => A::Index,
+        DType::C64 => A::C64,
+        DType::C128 => A::C128,
     }
 }

@@ -17,7 +17,9 @@ pub use fuser_lowering::{
     use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
-pub use fuser_simplify::{canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg};
+pub use fuser_simplify::{
+    canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg, split_complex,
+};
 
 use fuser_ir::diag::CodeDef;
 use fuser_pass::{Catalog, PassDef, PipelineDef};
@@ -49,6 +51,7 @@ pub static PASSES: &[&PassDef] = &[
     &remat::REMAT,
     &report::SEGMENT_REPORT,
     // Code.
+    &split_complex::SPLIT_COMPLEX,
     &decompose::DECOMPOSE,
     &schedule::SCHEDULE,
     &protect_updates::PROTECT_UPDATES,
@@ -79,7 +82,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 /// The passes on a program before it is scheduled.
 macro_rules! front {
     () => {
-        "label-patterns,canonicalize,cse,decompose,preseg,segment,remat"
+        "label-patterns,split-complex,canonicalize,cse,decompose,preseg,segment,remat"
     };
 }
 
@@ -101,7 +104,8 @@ static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
-    // Patterns become labels first: nothing stops at their boundaries then. Composite ops come apart, but for products that an executor
+    // Patterns become labels first: nothing stops at their boundaries then. Complex numbers become
+    // pairs of reals before any other pass sees them. Composite ops come apart, but for products that an executor
     // takes, before anything looks at walks over
     // data; `preseg` then sees their casts. Segments are drawn once nothing can simplify any more; what they hand to each other is cut
     // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
@@ -136,6 +140,7 @@ pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
     let tables = [
         test_passes::test_crash::CODES,
         targets::CODES,
+        split_complex::CODES,
         segment::CODES,
         boundary_patterns::CODES,
         schedule::CODES,

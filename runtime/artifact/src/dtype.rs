@@ -62,6 +62,8 @@ dtypes! {
     U8    "u8"    1 Unsigned
     I1    "i1"    1 Truth
     Index "index" 8 Signed
+    C64   "complex<f32>" 8  Complex
+    C128  "complex<f64>" 16 Complex
 }
 
 /// The kind of the elements of a type.
@@ -75,6 +77,8 @@ pub enum Kind {
     Unsigned,
     /// 0 or 1.
     Truth,
+    /// Pairs of floating-point numbers: the real part, the imaginary part.
+    Complex,
 }
 
 impl DType {
@@ -88,11 +92,34 @@ impl DType {
         self.is_float() && self.bytes() == 1
     }
 
-    /// The least and greatest element of a type of integers or truth values; `None` for floating-point types.
+    /// True if elements are pairs of floating-point numbers.
+    pub fn is_complex(self) -> bool {
+        self.kind() == Kind::Complex
+    }
+
+    /// The type of the parts of a complex type; another type is its own.
+    pub fn part(self) -> DType {
+        match self {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            _ => self,
+        }
+    }
+
+    /// The complex type whose parts have this type.
+    pub fn complex(self) -> Option<DType> {
+        match self {
+            DType::F32 => Some(DType::C64),
+            DType::F64 => Some(DType::C128),
+            _ => None,
+        }
+    }
+
+    /// The least and greatest element of a type of integers or truth values; `None` for others.
     pub fn integer_range(self) -> Option<(i128, i128)> {
         let bits = 8 * self.bytes() as u32;
         match self.kind() {
-            Kind::Float => None,
+            Kind::Float | Kind::Complex => None,
             Kind::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
             Kind::Unsigned => Some((0, (1 << bits) - 1)),
             Kind::Truth => Some((0, 1)),
@@ -150,7 +177,7 @@ mod tests {
         let error = "f23".parse::<DType>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`f23` is no element type (those are f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E8M0FNU i64 i32 i16 i8 u64 u32 u16 u8 i1 index)"
+            "`f23` is no element type (those are f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E8M0FNU i64 i32 i16 i8 u64 u32 u16 u8 i1 index complex<f32> complex<f64>)"
         );
     }
 }

@@ -116,6 +116,9 @@ pub fn first_other_value(a: &[u8], b: &[u8], dtype: DType) -> Option<usize> {
 
 fn is_nan(dtype: DType, element: &[u8]) -> bool {
     match (dtype, element) {
+        (DType::C64 | DType::C128, parts) => parts
+            .chunks(dtype.part().bytes())
+            .any(|part| is_nan(dtype.part(), part)),
         (DType::F64, &[a, b, c, d, e, f, g, h]) => {
             f64::from_le_bytes([a, b, c, d, e, f, g, h]).is_nan()
         }

@@ -7,9 +7,11 @@ use half::{bf16, f16};
 
 use crate::small;
 
-/// The element as `f64`. Exact but for integers beyond 2^53, which round.
+/// The element as `f64`, of a complex number its real part. Exact but for integers beyond 2^53, which round.
 pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
     match dtype {
+        DType::C64 | DType::C128 if bytes.len() != dtype.bytes() => None,
+        DType::C64 | DType::C128 => to_f64(dtype.part(), &bytes[..dtype.part().bytes()]),
         DType::F64 => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
         DType::F32 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
         DType::F16 => Some(f16::from_le_bytes(bytes.try_into().ok()?).into()),
@@ -29,7 +31,7 @@ pub fn to_int(dtype: DType, bytes: &[u8]) -> Option<i128> {
     let bits = i128::from_le_bytes(wide);
     let unused = 128 - 8 * bytes.len() as u32;
     match dtype.kind() {
-        Kind::Float => None,
+        Kind::Float | Kind::Complex => None,
         Kind::Signed => Some(bits << unused >> unused),
         Kind::Unsigned => Some(bits),
         Kind::Truth => Some(i128::from(bits != 0)),
@@ -39,13 +41,13 @@ pub fn to_int(dtype: DType, bytes: &[u8]) -> Option<i128> {
 /// The bytes of an element, in an array of the widest type's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    bytes: [u8; 8],
+    bytes: [u8; 16],
     len: usize,
 }
 
 impl Encoded {
     fn new<const N: usize>(value: [u8; N]) -> Encoded {
-        let mut bytes = [0; 8];
+        let mut bytes = [0; 16];
         bytes
             .iter_mut()
             .zip(value)
@@ -58,7 +60,7 @@ impl Encoded {
     }
 }
 
-/// A real number as an element: rounded to a floating-point type, saturated to an integer type (NaN becomes 0).
+/// A real number as an element: of a complex type with the imaginary part 0, rounded to a floating-point type, saturated to an integer type (NaN becomes 0).
 pub fn from_f64(dtype: DType, value: f64) -> Encoded {
     match dtype {
         DType::F64 => Encoded::new(value.to_le_bytes()),
@@ -66,6 +68,10 @@ pub fn from_f64(dtype: DType, value: f64) -> Encoded {
         DType::F16 => Encoded::new(f16::from_f32(round_to_odd(value)).to_le_bytes()),
         DType::Bf16 => Encoded::new(bf16::from_f32(round_to_odd(value)).to_le_bytes()),
         _ if dtype.is_storage() => Encoded::new([small::from_f64(dtype, value)]),
+        DType::C64 | DType::C128 => Encoded {
+            len: dtype.bytes(),
+            ..from_f64(dtype.part(), value)
+        },
         _ => from_int(dtype, value as i128),
     }
 }
@@ -78,6 +84,10 @@ pub fn from_int(dtype: DType, value: i128) -> Encoded {
             encoded.len = dtype.bytes();
             encoded
         }
+        None if dtype.is_complex() => Encoded {
+            len: dtype.bytes(),
+            ..from_int(dtype.part(), value)
+        },
         None if dtype == DType::F32 => Encoded::new((value as f32).to_le_bytes()),
         // Generated integers are far below 2^53, where the way over f64 is exact.
         None => from_f64(dtype, value as f64),

@@ -206,6 +206,7 @@ fn check_dtype(header: &Header, expected: DType) -> Result<(), NpyProblem> {
         _ => {
             let kind = match expected.kind() {
                 Elements::Float => Kind::Float,
+                Elements::Complex => Kind::Complex,
                 Elements::Signed => Kind::Signed,
                 Elements::Unsigned => Kind::Unsigned,
                 Elements::Truth => |_| Kind::Bool,
@@ -222,8 +223,9 @@ fn check_dtype(header: &Header, expected: DType) -> Result<(), NpyProblem> {
 /// Makes the elements little-endian, and truth values 0 or 1.
 fn normalise(tensor: &mut HostTensor, big_endian: bool) {
     let dtype = tensor.dtype();
-    if big_endian && dtype.bytes() > 1 {
-        let elements = tensor.bytes_mut().chunks_exact_mut(dtype.bytes());
+    let size = dtype.part().bytes();
+    if big_endian && size > 1 {
+        let elements = tensor.bytes_mut().chunks_exact_mut(size);
         elements.for_each(|element| element.reverse());
     }
     if dtype == DType::I1 {
@@ -291,6 +293,8 @@ fn descr(dtype: DType) -> &'static str {
         DType::U16 => "<u2",
         DType::U8 => "|u1",
         DType::I1 => "|b1",
+        DType::C64 => "<c8",
+        DType::C128 => "<c16",
     }
 }
 

@@ -22,6 +22,7 @@ pub enum Kind {
     Signed(u8),
     Unsigned(u8),
     Void(u8),
+    Complex(u8),
     Bool,
     Other,
 }
@@ -147,6 +148,7 @@ fn kind_of(descr: &str) -> (Kind, bool) {
         Some(("f", digits)) => size(digits).map(Kind::Float),
         Some(("i", digits)) => size(digits).map(Kind::Signed),
         Some(("u", digits)) => size(digits).map(Kind::Unsigned),
+        Some(("c", digits)) => size(digits).map(Kind::Complex),
         Some(("V", digits)) => size(digits).map(Kind::Void),
         Some(("b", "1")) | Some(("?", "")) => Some(Kind::Bool),
         _ => None,
@@ -328,7 +330,7 @@ mod tests {
 
     #[test]
     fn types_that_are_not_read_have_a_kind_of_their_own() {
-        for descr in ["", "<", "é", "<c8", "<f3", "<f999", "|O", "<M8[ns]"] {
+        for descr in ["", "<", "é", "<c3", "<f3", "<f999", "|O", "<M8[ns]"] {
             assert_eq!(kind_of(descr).0, Kind::Other, "{descr}");
         }
     }

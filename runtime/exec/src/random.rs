@@ -16,6 +16,9 @@ impl Generator {
         let dtype = tensor.dtype();
         self.check(dtype)?;
         let stream = self.stream(name);
+        // The parts of complex numbers are random numbers each; what is given is the real part.
+        let drawn = !matches!(self, Generator::Full(_) | Generator::Iota);
+        let dtype = if drawn { dtype.part() } else { dtype };
         let elements = tensor.bytes_mut().chunks_exact_mut(dtype.bytes());
         for (index, element) in elements.enumerate() {
             element.copy_from_slice(self.element(dtype, stream, index as u64).as_bytes());

@@ -171,6 +171,8 @@ impl Scatter {
                 DType::U64 => self.of::<u64>(&places, bounds),
                 DType::U32 => self.of::<u32>(&places, bounds),
                 DType::U16 => self.of::<u16>(&places, bounds),
+                // Artifacts compute with pairs of reals.
+                DType::C64 | DType::C128 => {}
                 // Floats of 8 bits are set, not computed with.
                 DType::U8 | DType::I1 | DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU => {
                     self.of::<u8>(&places, bounds)

@@ -54,6 +54,9 @@ struct Deviation {
 
 /// Compares a result with the reference's, bounds and all.
 pub fn compare(actual: &Tensor, reference: &Tensor) -> Report {
+    if let Some(report) = by_parts(actual, reference, compare) {
+        return report;
+    }
     let rules = Rules::of(reference.dtype());
     scan(actual, reference, |a, r| {
         if reference.dtype().is_float() {
@@ -67,6 +70,9 @@ pub fn compare(actual: &Tensor, reference: &Tensor) -> Report {
 
 /// Compares two results bit for bit; all NaN are equal.
 pub fn compare_exact(actual: &Tensor, expected: &Tensor) -> Report {
+    if let Some(report) = by_parts(actual, expected, compare_exact) {
+        return report;
+    }
     let float = expected.dtype().is_float();
     scan(actual, expected, |a, e| {
         if !float {
@@ -86,6 +92,28 @@ pub fn compare_exact(actual: &Tensor, expected: &Tensor) -> Report {
             allowed: 0.0,
         })
     })
+}
+
+/// Complex tensors part by part: every part counts as an element.
+fn by_parts(
+    actual: &Tensor,
+    expected: &Tensor,
+    compare: fn(&Tensor, &Tensor) -> Report,
+) -> Option<Report> {
+    let ((re, im), (re_expected, im_expected)) = (actual.parts()?, expected.parts()?);
+    let (mut both, im) = (compare(&re, &re_expected), compare(&im, &im_expected));
+    both.ok &= im.ok;
+    both.compared += im.compared;
+    both.exact += im.exact;
+    both.undecided += im.undecided;
+    both.failures += im.failures;
+    both.mismatch = both.mismatch.or(im.mismatch);
+    let further = |w: &Worst| w.error / w.allowed;
+    both.worst = match (both.worst, im.worst) {
+        (Some(a), Some(b)) if further(&b) > further(&a) => Some(b),
+        (a, b) => a.or(b),
+    };
+    Some(both)
 }
 
 fn integer(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) -> Deviation {
@@ -197,6 +225,9 @@ fn unravel(axes: &[crate::Axis], mut linear: usize) -> Vec<usize> {
 
 /// A reference result as the type stores it: each value rounded once.
 pub fn rounded(reference: &Tensor) -> Option<Tensor> {
+    if let Some((re, im)) = reference.parts() {
+        return Tensor::of_parts(rounded(&re)?, rounded(&im)?);
+    }
     use crate::tensor::Data;
     use fuser_ir::DType;
     let values = (0..reference.stored_len()).map(|i| reference.data().float(i));

@@ -4,7 +4,7 @@ use crate::error::{InterpError, Result};
 use crate::machine::Machine;
 use crate::number::math::Predicate;
 use crate::ops::code::{Code, Reduce, Shape};
-use crate::ops::{lambda, shape};
+use crate::ops::{complex, lambda, shape};
 use crate::site::Site;
 use crate::tensor::Tensor;
 use fuser_ir::DType;
@@ -16,6 +16,9 @@ pub(crate) fn execute(
     code: Code,
     operands: &[Tensor],
 ) -> Result<Vec<Tensor>> {
+    if let Some(results) = complex::computed(machine, site, code, operands)? {
+        return Ok(results);
+    }
     let result = match (code, operands) {
         (Code::Unary(op), [x]) => machine.unary(op, name(site), x),
         (Code::Formula(steps), [x]) => machine.formula(steps, x),

@@ -28,6 +28,7 @@ mod machine;
 mod memory;
 pub mod number;
 mod ops;
+mod pairs;
 mod site;
 pub mod tensor;
 mod view;
@@ -95,10 +96,12 @@ pub fn interpret(ir: &Ir, op: Op, inputs: &[Tensor], options: &Options) -> Resul
     let body = ir.body(op, 0).ok_or_else(|| refused().at(op))?;
     let mut engine = engine::Engine::new(ir, options);
     let parameters = ir.args(body);
+    let inputs = pairs::inside(ir, op, inputs);
     engine
-        .bind_inputs(parameters, inputs)
+        .bind_inputs(parameters, &inputs)
         .map_err(|e| e.at(op))?;
-    let mut values = engine.run(body).map_err(|e| e.at(op))?;
+    let values = engine.run(body).map_err(|e| e.at(op))?;
+    let mut values = pairs::outside(&mut engine.machine, op, ir, values).map_err(|e| e.at(op))?;
     if name == "kernel.func" {
         let is_buffer = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::MemRef { .. });
         let buffers = parameters.iter().filter(is_buffer).count();

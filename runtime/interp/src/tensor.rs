@@ -86,6 +86,8 @@ impl Data {
             DType::U16 => Self::U16(filled(0, length)?),
             DType::U8 => Self::U8(filled(0, length)?),
             DType::I1 => Self::I1(filled(false, length)?),
+            // A tensor of pairs has two of real parts.
+            DType::C64 | DType::C128 => return None,
         })
     }
     /// The elements that little-endian `bytes` are; `None` where bytes are left over, or there is no memory.
@@ -335,7 +337,9 @@ struct Storage {
 pub struct Tensor {
     dtype: DType,
     axes: Vec<Axis>,
+    /// The elements; of complex numbers the real parts.
     storage: Arc<Storage>,
+    imaginary: Option<Arc<Storage>>,
 }
 
 /// The product of `extents`, if it is at most `usize::MAX`; 0 if any of them is.
@@ -364,7 +368,55 @@ impl Tensor {
     }
     /// A tensor of little-endian bytes; `None` where they do not fit the shape.
     pub fn from_bytes(dtype: DType, axes: Vec<Axis>, bytes: &[u8]) -> Option<Self> {
-        Self::new(dtype, axes, Data::from_bytes(dtype, bytes)?)
+        if !dtype.is_complex() {
+            return Self::new(dtype, axes, Data::from_bytes(dtype, bytes)?);
+        }
+        let part = dtype.part();
+        let size = part.bytes() as usize;
+        let half = |skip: usize| -> Vec<u8> {
+            let words = bytes.chunks(size).skip(skip).step_by(2);
+            words.flatten().copied().collect()
+        };
+        let [re, im] = [0, 1].map(|skip| Self::from_bytes(part, axes.clone(), &half(skip)));
+        Self::of_parts(re?, im?)
+    }
+    /// The complex tensor of two real ones; `None` where they are not of one shape, or have no complex type.
+    pub fn of_parts(real: Self, imaginary: Self) -> Option<Self> {
+        let fits = real.axes == imaginary.axes && real.dtype == imaginary.dtype;
+        Some(Self {
+            dtype: real.dtype.complex().filter(|_| fits)?,
+            imaginary: Some(imaginary.storage),
+            ..real
+        })
+    }
+    /// The real and the imaginary parts of a complex tensor; `None` for real ones.
+    pub fn parts(&self) -> Option<(Self, Self)> {
+        let part = |storage: &Arc<Storage>| Self {
+            dtype: self.dtype.part(),
+            axes: self.axes.clone(),
+            storage: storage.clone(),
+            imaginary: None,
+        };
+        let imaginary = self.imaginary.as_ref()?;
+        Some((part(&self.storage), part(imaginary)))
+    }
+    /// Writes the stored elements to `bytes`, little-endian.
+    pub fn write(&self, bytes: &mut [u8]) {
+        let Some((re, im)) = self.parts() else {
+            return self.data().write(bytes);
+        };
+        let size = self.dtype.part().bytes() as usize;
+        let (re, im) = (re.to_bytes(), im.to_bytes());
+        let pairs = re.chunks(size).zip(im.chunks(size));
+        let words = bytes.chunks_mut(size).zip(pairs.flat_map(|(a, b)| [a, b]));
+        words.for_each(|(to, from)| to.copy_from_slice(from));
+    }
+    /// The stored elements as little-endian bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let parts = if self.imaginary.is_some() { 2 } else { 1 };
+        let mut bytes = vec![0; parts * self.data().bytes() as usize];
+        self.write(&mut bytes);
+        bytes
     }
     /// An `index` scalar.
     pub fn index(value: i64) -> Self {
@@ -376,6 +428,7 @@ impl Tensor {
                 bounds: None,
                 _charge: Charge::default(),
             }),
+            imaginary: None,
         }
     }
     pub(crate) fn with_bounds(
@@ -400,15 +453,15 @@ impl Tensor {
             dtype,
             axes,
             storage,
+            imaginary: None,
         })
     }
     /// The same elements under other axes; `None` where their number differs.
     pub(crate) fn with_axes(&self, axes: Vec<Axis>) -> Option<Self> {
         let stored = product(axes.iter().map(|a| a.stored()))?;
         (stored == self.stored_len()).then(|| Self {
-            dtype: self.dtype,
             axes,
-            storage: self.storage.clone(),
+            ..self.clone()
         })
     }
     /// This tensor with other axes, to speak of shapes only: its elements must not be read.
@@ -430,7 +483,7 @@ impl Tensor {
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|a| a.extent).collect()
     }
-    /// The stored elements.
+    /// The stored elements; of complex numbers the real parts.
     pub fn data(&self) -> &Data {
         &self.storage.data
     }
@@ -440,8 +493,9 @@ impl Tensor {
     }
     /// Bytes that the elements and their bounds take.
     pub fn held_bytes(&self) -> u64 {
-        let bounds = self.bounds().map_or(0, |b| 8 * b.len() as u64);
-        self.storage.data.bytes() + bounds
+        let held =
+            |s: &Arc<Storage>| s.data.bytes() + s.bounds.as_ref().map_or(0, |b| 8 * b.len() as u64);
+        held(&self.storage) + self.imaginary.as_ref().map_or(0, held)
     }
     /// Number of stored elements.
     pub fn stored_len(&self) -> usize {

@@ -1,6 +1,7 @@
 //! The interpreter: ops, control flow, and the bounds of the reference mode.
 
 mod common;
+mod complex;
 mod control;
 mod maps;
 mod numpy;

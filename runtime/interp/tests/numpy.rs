@@ -36,6 +36,7 @@ fn parse_tensor(text: &str) -> Tensor {
         DType::U16 => Data::U16(b.map(|b| b as u16).collect()),
         DType::U8 => Data::U8(b.map(|b| b as u8).collect()),
         DType::I1 => Data::I1(b.map(|b| b != 0).collect()),
+        DType::C64 | DType::C128 => panic!("tests/complex.rs has those"),
     };
     Tensor::dense(dtype, &[bits.len()], data).unwrap()
 }

@@ -309,10 +309,10 @@ def nvfuser_fusion_logical_or(fd : FusionDefinition) -> None :
 def nvfuser_fusion_complex(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
     T1 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
-    T2 = fd.ops.complex(T0, T1)
+    T2 = fd.ops.imag(fd.ops.complex(T0, T1))
     fd.add_output(T2)
 # sizes: 2 4
 # in: 2.125 -1.375 -0.625 2.125 0.125 -1.375 -0.375 -1.375
 # sizes: 2 4
 # in: -0.375 1.125 0.125 1.125 2.125 -0.625 2.125 1.125
-# refused
+# out: -0.375 1.125 0.125 1.125 2.125 -0.625 2.125 1.125

@@ -400,11 +400,14 @@ def nvfuser_fusion_logical_not(fd : FusionDefinition) -> None :
 
 def nvfuser_fusion_imag(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
-    T1 = fd.ops.imag(T0)
-    fd.add_output(T1)
+    T1 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)
+    T2 = fd.ops.imag(fd.ops.mul(fd.ops.complex(T0, T1), fd.ops.complex(T1, T0)))
+    fd.add_output(T2)
 # sizes: 2 4
 # in: 0.875 0.375 -1.875 0.625 -1.625 0.125 0.875 2.125
-# refused
+# sizes: 2 4
+# in: -0.375 1.125 0.125 1.125 2.125 -0.625 2.125 1.125
+# out: 0.90625 1.40625 3.53125 1.65625 7.15625 0.40625 5.28125 5.78125
 
 def nvfuser_fusion_rand_like(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[2, 4], contiguity=[True, True], dtype=DataType.Float)

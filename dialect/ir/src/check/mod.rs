@@ -197,6 +197,10 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
 
 /// The way out for an operand of this type, where its element type is not taken.
 fn instead(ir: &Ir, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
+    if ir.ty(ty).dtype().is_some_and(|d| d.is_complex()) {
+        let help = "compute with the parts, `fusion.real %x` and `fusion.imag %x`";
+        return Some(help.into());
+    }
     let stored = ir.ty(ty).dtype().filter(|d| d.is_storage());
     match stored.filter(|d| !taken.contains(*d)) {
         Some(dtype) => Some(format!(

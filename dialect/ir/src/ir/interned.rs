@@ -38,6 +38,15 @@ impl Ir {
             encoding: None,
         }))
     }
+    /// The same tensor or scalar type with other elements, layout and all; other types as they are.
+    pub fn with_dtype(&mut self, ty: TypeId, dtype: DType) -> TypeId {
+        let kind = match self.ty(ty).clone() {
+            TypeKind::Tensor(tensor) => TypeKind::Tensor(TensorType { dtype, ..tensor }),
+            TypeKind::Scalar(_) => TypeKind::Scalar(dtype),
+            other => other,
+        };
+        self.type_id(kind)
+    }
     /// `vector<lanes x dtype>`
     pub fn vector(&mut self, lanes: u64, dtype: DType) -> TypeId {
         self.type_id(TypeKind::Vector {

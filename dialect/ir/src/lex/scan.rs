@@ -122,7 +122,16 @@ pub fn shape(text: &str, also: u8) -> usize {
             || *b == also
             || b"_$?*+-[].".contains(b)
     };
-    text.as_bytes().iter().take_while(|b| plain(b)).count()
+    let start = text.as_bytes().iter().take_while(|b| plain(b)).count();
+    let rest = &text[start..];
+    match text[..start].ends_with("complex") && rest.starts_with('<') {
+        // `complex<f32>`, with what may stand behind an element type.
+        true => rest.find('>').map_or(start, |end| {
+            let behind = rest[end + 1..].bytes();
+            start + end + 1 + behind.take_while(u8::is_ascii_whitespace).count()
+        }),
+        false => start,
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl Parser<'_> {
         let text = self.text(span);
         match *self.ir.ty(ty) {
             TypeKind::Scalar(dtype) if dtype.is_float() => self.float_number(span, dtype, ty),
-            TypeKind::Scalar(dtype) => {
+            TypeKind::Scalar(dtype) if !dtype.is_complex() => {
                 let signed = literal::signedness(dtype);
                 self.integer_number(span, ty, dtype.bits(), signed)
             }

@@ -92,11 +92,15 @@ pub fn signedness(dtype: DType) -> Option<bool> {
     }
 }
 
+/// The reason that no attribute has complex elements.
+const NO_COMPLEX: &str = "a complex constant is made of two real ones, `fusion.complex %re, %im`";
+
 /// One number as an element: its little-endian bytes.
 pub fn element(dtype: DType, text: &str) -> Result<[u8; 8], Wrong> {
     let bits = match text {
         "true" | "false" if dtype == DType::I1 => u64::from(text == "true"),
         _ if dtype.is_float() => float_bits(dtype, text)?,
+        _ if dtype.is_complex() => return Err(NO_COMPLEX.into()),
         _ => integer_bits(dtype, text)?,
     };
     Ok(bits.to_le_bytes())
@@ -146,6 +150,9 @@ pub fn dense(text: &str, dtype: DType, shape: &[u64], most: usize) -> Result<Den
         .strip_prefix("dense<")
         .and_then(|t| t.strip_suffix('>'));
     let body = body.unwrap_or("").trim();
+    if dtype.is_complex() {
+        return Err(NO_COMPLEX.into());
+    }
     let elements = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
     let elements = elements.ok_or("the type has too many elements")?;
     if let Some(hex) = body.strip_prefix("\"0x").and_then(|t| t.strip_suffix('"')) {

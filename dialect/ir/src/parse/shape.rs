@@ -298,6 +298,9 @@ impl<'a> Reader<'a> {
         self.blank();
         let start = self.at;
         let word = self.word();
+        if word == "complex" && self.text[self.at..].starts_with('<') {
+            return Ok(self.complex());
+        }
         match DType::from_name(word) {
             Some(dtype) => Ok(Some(dtype)),
             None if elements::is_carried(word) => {
@@ -306,6 +309,18 @@ impl<'a> Reader<'a> {
             }
             None => Err(self.unknown_dtype(start, word)),
         }
+    }
+    /// `<f32>` behind `complex`; `None` for parts that are not ours, which are carried.
+    fn complex(&mut self) -> Option<DType> {
+        self.eat(b'<');
+        self.blank();
+        let part = DType::from_name(self.word());
+        self.blank();
+        let dtype = part.and_then(DType::complex).filter(|_| self.eat(b'>'));
+        if dtype.is_none() {
+            self.at = self.text.len().saturating_sub(1);
+        }
+        dtype
     }
     fn unknown_dtype(&self, start: usize, word: &str) -> ShapeError {
         if word.is_empty() {

@@ -101,9 +101,13 @@ impl Parser<'_> {
             None => self.error(code, at, error.message),
         }
     }
-    /// `!dialect.type<...>`, `complex<...>`: kept as text.
+    /// `complex<f32>`; `!dialect.type<...>`, `complex<i32>`: kept as text.
     pub fn opaque_type(&mut self, span: Span) -> TypeId {
         let text = self.text(span);
+        let compact: String = text.split_ascii_whitespace().collect();
+        if let Some(dtype) = DType::from_name(&compact) {
+            return self.ir.scalar(dtype);
+        }
         self.check_string(span);
         let text = self.ir.sym(text);
         self.ir.type_id(TypeKind::Opaque { text })

@@ -181,7 +181,7 @@ fn element(dtype: DType, bytes: &[u8]) -> String {
         _ if dtype.is_float() => float::print(dtype, float::widen(dtype, bits)),
         _ if !dtype.is_signed() => bits.to_string(),
         _ => {
-            let unused = 64 - dtype.bits();
+            let unused = 64 - dtype.bits().min(64);
             ((bits << unused) as i64 >> unused).to_string()
         }
     }

@@ -188,9 +188,24 @@ pub fn sign_bit<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(Ok(r.draft.builder().compare("lt", x, zero)?))
 }
 
-/// True everywhere, as there are no complex numbers.
+/// The real part; of real numbers the numbers.
+pub fn real<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    match r.draft.dtype(x).is_complex() {
+        true => one(r.draft.make(&fusion::REAL, &[x])),
+        false => set(r, args),
+    }
+}
+
+/// True where there is no imaginary part: everywhere in real numbers.
 pub fn is_real<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
+    if r.draft.dtype(x).is_complex() {
+        let part = r.draft.make(&fusion::IMAG, &[x])?;
+        let ty = r.draft.ir.scalar(r.draft.dtype(part));
+        let zero = r.draft.number(0.0, ty)?;
+        return one(Ok(r.draft.builder().compare("eq", part, zero)?));
+    }
     let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
     let truth = r.draft.ir.scalar(DType::I1);
     let truth = r.draft.number(1.0, truth)?;

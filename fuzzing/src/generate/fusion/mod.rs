@@ -96,7 +96,7 @@ impl Config {
         self.only(|def| def.class == OpClass::Reduction)
     }
     fn only(&self, wanted: impl Fn(&OpDef) -> bool) -> Self {
-        let ops = fuser_dialects::fusion::DIALECT.ops.iter();
+        let ops = fuser_dialects::fusion::real_ops();
         let wanted = ops.filter(|def| wanted(def));
         Self {
             allowed: wanted.map(|def| def.name).collect(),
@@ -108,7 +108,7 @@ impl Config {
 
 /// Ops of the `fusion` dialect that `config` lets through.
 pub fn drawable(config: &Config) -> Vec<&'static OpDef> {
-    let ops = fuser_dialects::fusion::DIALECT.ops.iter().copied();
+    let ops = fuser_dialects::fusion::real_ops();
     let listed = |def: &&OpDef| config.allowed.is_empty() || config.allowed.contains(&def.name);
     let fits = |def: &&OpDef| config.tier == Tier::Bounded || facts::may_be_exact(def);
     ops.filter(listed).filter(fits).collect()

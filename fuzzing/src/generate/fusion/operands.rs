@@ -108,7 +108,7 @@ impl Maker<'_> {
     pub fn common_dtype(&mut self, def: &OpDef) -> Option<DType> {
         let data = def.operands.iter().filter(|o| o.ty.dtypes != DTypes::BOOL);
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();
-        let all: Vec<DType> = DType::ALL
+        let all: Vec<DType> = DType::REAL
             .into_iter()
             .filter(|d| sets.iter().all(|s| s.contains(*d)))
             .collect();

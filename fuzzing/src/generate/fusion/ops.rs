@@ -117,7 +117,7 @@ pub fn elementwise_clauses(
 fn target(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<DType> {
     if std::ptr::eq(def, &fusion::BITCAST) {
         let same = |d: &DType| d.bits() == dtype.bits() && *d != DType::I1 && dtype != DType::I1;
-        let all: Vec<DType> = DType::ALL.into_iter().filter(same).collect();
+        let all: Vec<DType> = DType::REAL.into_iter().filter(same).collect();
         return maker.source.pick(&all).copied();
     }
     Some(shapes::dtype(maker.source))

@@ -138,6 +138,6 @@ pub fn shape(source: &mut Source, ir: &mut Ir, names: &mut Names, most: u64) -> 
 pub fn dtype(source: &mut Source) -> DType {
     match source.chance(1, 2) {
         true => source.one(&[DType::F32, DType::BF16, DType::F16, DType::F64]),
-        false => source.one(&DType::ALL),
+        false => source.one(&DType::REAL),
     }
 }

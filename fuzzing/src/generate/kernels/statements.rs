@@ -131,14 +131,14 @@ impl Scope<'_, '_> {
 
     /// An elementwise op of the table that is exact.
     fn arithmetic(&mut self, block: Block) -> Built<()> {
-        let ops = fusion::DIALECT.ops.iter().copied();
+        let ops = fusion::real_ops();
         let ops: Vec<&'static OpDef> = ops
             .filter(|def| def.traits.contains(Traits::ELEMENTWISE))
             .collect();
         let def = self.source.one(&ops);
         let data = def.operands.iter().filter(|o| o.ty.dtypes != DTypes::BOOL);
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();
-        let all = DType::ALL
+        let all = DType::REAL
             .into_iter()
             .filter(|d| sets.iter().all(|s| s.contains(*d)));
         let all: Vec<DType> = all.collect();
@@ -167,7 +167,7 @@ impl Scope<'_, '_> {
                 }
                 ClauseKind::DType => {
                     let same = |d: &DType| d.bits() == dtype.bits() && *d != DType::I1;
-                    let bits: Vec<DType> = DType::ALL.into_iter().filter(same).collect();
+                    let bits: Vec<DType> = DType::REAL.into_iter().filter(same).collect();
                     let to = match std::ptr::eq(def, &fusion::BITCAST) {
                         true => self.source.pick(&bits).copied().unwrap_or(dtype),
                         false => shapes::dtype(self.source),

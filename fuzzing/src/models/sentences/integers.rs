@@ -39,7 +39,7 @@ fn integers(w: &mut Writer, dtype: DType, data: Data) -> V {
 
 fn any_integer(w: &mut Writer) -> DType {
     let whole = |dtype: &DType| dtype.is_int() && *dtype != DType::I1;
-    let all: Vec<DType> = DType::ALL.into_iter().filter(whole).collect();
+    let all: Vec<DType> = DType::REAL.into_iter().filter(whole).collect();
     w.source.one(&all)
 }
 
@@ -291,7 +291,7 @@ fn casts(w: &mut Writer) -> Option<()> {
         false => w.pick(1),
     };
     for _ in 0..1 + w.source.below(4) {
-        let to = w.source.one(&DType::ALL);
+        let to = w.source.one(&DType::REAL);
         x = w.cast(x, to);
     }
     w.offer(x);

@@ -23,6 +23,7 @@ pub struct Shape {
 /// The shape of a scalar or vector value; `None` for anything else.
 pub fn shape(ir: &Ir, value: Value) -> Option<Shape> {
     match ir.value_kind(value) {
+        kind if kind.dtype().is_some_and(|d| d.is_complex()) => None,
         TypeKind::Scalar(dtype) => Some(Shape {
             dtype: *dtype,
             lanes: None,

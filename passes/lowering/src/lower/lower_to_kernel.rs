@@ -92,6 +92,18 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, target: 
 }
 
 fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, target: &Target) {
+    if let Some(op) = complex_op(ctx, sweep) {
+        let diagnostic = ctx.error_at(
+            op,
+            &NOT_LOWERED,
+            "computes with complex numbers, and kernels with reals",
+        );
+        ctx.report(
+            diagnostic
+                .help("run --split-complex before --segment: it makes pairs of reals of them"),
+        );
+        return;
+    }
     match lower_sweep(ctx.ir, sweep, symbol, module, target) {
         Ok(kernels) => {
             ctx.count("sweeps", 1);
@@ -102,4 +114,16 @@ fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, targ
             ctx.report(diagnostic.help(refusal.help));
         }
     }
+}
+
+/// The first op of a sweep that reads or makes complex numbers.
+fn complex_op(ctx: &PassContext<'_>, sweep: Op) -> Option<Op> {
+    let ir = &*ctx.ir;
+    let complex = |value| ir.value_kind(value).dtype().is_some_and(|d| d.is_complex());
+    let touches = |op: &Op| {
+        ir.operands(*op)
+            .chain(ir.results(*op).iter().copied())
+            .any(complex)
+    };
+    ir.walk(sweep).into_iter().skip(1).find(touches)
 }

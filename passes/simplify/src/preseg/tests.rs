@@ -5,8 +5,8 @@ use super::fold_casts::holds;
 
 #[test]
 fn a_type_that_holds_another_is_at_least_as_wide() {
-    for outer in DType::ALL {
-        for inner in DType::ALL {
+    for outer in DType::REAL {
+        for inner in DType::REAL {
             let wide = outer.bytes() >= inner.bytes();
             assert!(!holds(outer, inner) || wide, "{outer:?} {inner:?}");
             let both = holds(outer, inner) && holds(inner, outer);

@@ -10,6 +10,11 @@ pub(crate) enum Code {
     Binary(Binary),
     Test(Test),
     Compare,
+    /// A complex number of two parts, and back.
+    Complex,
+    Real,
+    Imag,
+    Conj,
     Where,
     Clamp,
     Cast,
@@ -63,7 +68,7 @@ pub(crate) enum Step {
 }
 
 /// `1 / sqrt(x)`
-const RSQRT: &[Step] = &[
+pub(super) const RSQRT: &[Step] = &[
     Step::Operand,
     Step::Apply(Code::Unary(Unary::Sqrt), "sqrt"),
     Step::Apply(Code::Unary(Unary::Reciprocal), "reciprocal"),
@@ -129,6 +134,8 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("ceil", Code::Unary(Unary::Ceil)),
     ("clamp", Code::Clamp),
     ("compare", Code::Compare),
+    ("complex", Code::Complex),
+    ("conj", Code::Conj),
     ("constant", Code::Constant),
     ("copy", Code::Shape(Shape::Copy)),
     ("cos", Code::Unary(Unary::Cos)),
@@ -155,6 +162,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("fold", Code::Lambda(false)),
     ("full", Code::Full),
     ("gcd", Code::Binary(Binary::Gcd)),
+    ("imag", Code::Imag),
     ("index_put", Code::Scatter(true)),
     ("iota", Code::Iota),
     ("isfinite", Code::Test(Test::Finite)),
@@ -187,6 +195,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("philox", Code::Philox),
     ("pow", Code::Binary(Binary::Pow)),
     ("prod", Code::Reduce(Reduce::Prod)),
+    ("real", Code::Real),
     ("reciprocal", Code::Unary(Unary::Reciprocal)),
     ("relu", Code::Unary(Unary::Relu)),
     ("rem", Code::Binary(Binary::Rem)),

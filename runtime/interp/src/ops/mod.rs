@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `code.rs` | names to ops |
 //! | `elementwise.rs` | one result element from one element of each operand |
+//! | `complex.rs` | complex numbers |
 //! | `create.rs` | constants, `full`, `iota` |
 //! | `random.rs` | random bits and numbers |
 //! | `shape.rs` | shape and layout |
@@ -18,6 +19,7 @@
 
 pub(crate) mod attention;
 pub(crate) mod code;
+pub(crate) mod complex;
 pub(crate) mod create;
 pub(crate) mod elementwise;
 pub(crate) mod gather;

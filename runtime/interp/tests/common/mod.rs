@@ -161,6 +161,7 @@ pub fn tensor(dtype: DType, shape: &[usize], values: &[f64]) -> Tensor {
         DType::U16 => Data::U16(v.map(|x| *x as u16).collect()),
         DType::U8 => Data::U8(v.map(|x| *x as u8).collect()),
         DType::I1 => Data::I1(v.map(|x| *x != 0.0).collect()),
+        DType::C64 | DType::C128 => panic!("made of two parts"),
     };
     Tensor::dense(dtype, shape, data).unwrap()
 }

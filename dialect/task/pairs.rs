@@ -1,0 +1,86 @@
+//! Arguments and results of a program that its callers see as complex: tensors of reals whose last axis holds the two parts.
+//!
+//! ```text
+//! task.program @f(%x: tensor<8x2xf32> {pairs}) -> (tensor<8x2xf32> {pairs})
+//! ```
+//!
+//! The caller gives and gets `tensor<8xcomplex<f32>>`, which is the same memory. `split-complex` leaves the mark.
+
+use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::def::OpError;
+use fuser_ir::types::{DType, Dim, TensorType};
+use fuser_ir::{Ir, Op, TypeId, describe, layout};
+
+use super::PAIRS;
+use super::verify::signature;
+
+/// The key of the mark among the attributes of an argument or a result.
+pub const MARK: &str = "pairs";
+
+/// The two lists of attributes: of arguments, of results.
+pub const LISTS: [&str; 2] = ["arg_attrs", "res_attrs"];
+
+/// True if the entry at `index` of a list carries the mark.
+pub fn is_marked(ir: &Ir, program: Op, list: &str, index: usize) -> bool {
+    let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
+        return false;
+    };
+    let entry = items.get(index).map(|&item| ir.attr_kind(item));
+    matches!(entry, Some(AttrKind::Dict(keys)) if keys.iter().any(|(key, _)| ir.str(*key) == MARK))
+}
+
+/// Marks entries of a list that has `count` of them.
+pub fn mark(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize]) {
+    let mut items: Vec<AttrId> = match ir.attr_of(program, list) {
+        Some(AttrKind::Array(items)) => items.clone(),
+        _ => Vec::new(),
+    };
+    let empty = ir.attr(AttrKind::Dict(Vec::new()));
+    items.resize(count, empty);
+    let (key, unit) = (ir.sym(MARK), ir.attr(AttrKind::Unit));
+    for &index in indices {
+        let Some(item) = items.get_mut(index) else {
+            continue;
+        };
+        let mut entries = match ir.attr_kind(*item) {
+            AttrKind::Dict(entries) => entries.clone(),
+            _ => Vec::new(),
+        };
+        entries.push((key, unit));
+        entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
+        *item = ir.attr(AttrKind::Dict(entries));
+    }
+    let items = ir.attr(AttrKind::Array(items));
+    ir.set_attr(program, list, items);
+}
+
+/// The complex type that the callers of a marked argument or result of type `ty` see, and its order of axes in memory; `None` where
+/// the last axis is no pair of parts.
+pub fn outside(ir: &Ir, ty: TypeId) -> Option<(Vec<Dim>, DType, Vec<usize>)> {
+    let tensor: &TensorType = ir.ty(ty).as_tensor()?;
+    let (last, dims) = tensor.dims.split_last()?;
+    let mut order = layout::order(ir, tensor);
+    let innermost = order.pop() == Some(dims.len());
+    let dtype = tensor.dtype.complex()?;
+    (innermost && *last == Dim::fixed(2)).then(|| (dims.to_vec(), dtype, order.to_vec()))
+}
+
+/// Marks stand at tensors of pairs.
+pub fn verify(ir: &Ir, program: Op, errors: &mut Vec<OpError>) {
+    let Some((inputs, results)) = signature(ir, program) else {
+        return;
+    };
+    for (list, what, types) in [
+        (LISTS[0], "argument", inputs),
+        (LISTS[1], "result", results),
+    ] {
+        for (index, &ty) in types.iter().enumerate() {
+            if is_marked(ir, program, list, index) && outside(ir, ty).is_none() {
+                let ty = describe::ty(ir, ty);
+                let text = format!("{what} {index} is a `{ty}`, which holds no pairs of parts");
+                let help = "`pairs` stands at tensors of f32 or f64 whose last axis, innermost in memory, has extent 2";
+                errors.push(OpError::new(text).code(&PAIRS).help(help));
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The formulas of ops on complex numbers in real ops, as the ops' definitions state them.
+//!
+//! Operands are `a + ib` and `c + id`. Sources: division, R. Smith, "Algorithm 116: Complex division" (1962), as NumPy and PyTorch have it;
+//! the square root by scaled magnitudes, W. Kahan, "Branch cuts for complex elementary functions" (1987), which also has the form of
+//! `tanh` by tangents; the magnitude scaled by the greater part, as `hypot` in C libraries.
+//!
+//! Never decides what an op is that is not in its tables.
+
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::lambda::FOLD;
+use fuser_ir::attr::AttrKind;
+use fuser_ir::build::Builder;
+use fuser_ir::def::OpError;
+use fuser_ir::{Ir, Op, OpDef, Value};
+
+use super::tape::{Num, Tape};
+use super::{Known, Pair};
+
+/// The values that stand for the result of an op.
+pub enum Made {
+    /// Of a complex one the parts.
+    Complex(Value, Value),
+    /// Of a real one itself.
+    Real(Value),
+}
+
+/// A complex number of a formula.
+type Z<'t> = (Num<'t>, Num<'t>);
+
+/// Functions of one complex number.
+static UNARY: &[(&OpDef, for<'t> fn(Z<'t>) -> Z<'t>)] = &[
+    (&fusion::CONJ, |(a, b)| (a, -b)),
+    (&fusion::RECIPROCAL, reciprocal),
+    (&fusion::EXP, exp),
+    (&fusion::EXP2, |(a, b)| {
+        let base = a.number(std::f64::consts::LN_2);
+        exp((a * base, b * base))
+    }),
+    (&fusion::LOG, log),
+    (&fusion::LOG2, |z| log_to(z, std::f64::consts::LN_2)),
+    (&fusion::LOG10, |z| log_to(z, std::f64::consts::LN_10)),
+    (&fusion::SQRT, sqrt),
+    (&fusion::RSQRT, |z| reciprocal(sqrt(z))),
+    (&fusion::SIN, |(a, b)| {
+        let w = Waves::of(a, b);
+        (w.sin * w.cosh, w.cos * w.sinh)
+    }),
+    (&fusion::COS, |(a, b)| {
+        let w = Waves::of(a, b);
+        (w.cos * w.cosh, -(w.sin * w.sinh))
+    }),
+    (&fusion::SINH, |(a, b)| {
+        let w = Waves::of(b, a);
+        (w.sinh * w.cos, w.cosh * w.sin)
+    }),
+    (&fusion::COSH, |(a, b)| {
+        let w = Waves::of(b, a);
+        (w.cosh * w.cos, w.sinh * w.sin)
+    }),
+    (&fusion::TANH, tanh),
+    (&fusion::TAN, |(a, b)| {
+        let (p, q) = tanh((-b, a));
+        (q, -p)
+    }),
+    (&fusion::SIGMOID, sigmoid),
+    (&fusion::SILU, |z| times(z, sigmoid(z))),
+];
+
+/// Functions of two complex numbers.
+static BINARY: &[(&OpDef, for<'t> fn(Z<'t>, Z<'t>) -> Z<'t>)] = &[
+    (&fusion::MUL, times),
+    (&fusion::DIV, quotient),
+    (&fusion::POW, power),
+];
+
+/// Real functions of one complex number.
+static PARTS: &[(&OpDef, for<'t> fn(Z<'t>) -> Num<'t>)] = &[
+    (&fusion::REAL, |z| z.0),
+    (&fusion::IMAG, |z| z.1),
+    (&fusion::ABS, abs),
+    (&fusion::ISNAN, |(a, b)| {
+        a.map(&fusion::ISNAN).or(b.map(&fusion::ISNAN))
+    }),
+    (&fusion::ISFINITE, |(a, b)| {
+        a.map(&fusion::ISFINITE).and(b.map(&fusion::ISFINITE))
+    }),
+];
+
+/// Writes the formula of `op` in front of it.
+pub fn make(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
+    if ir.is(op, &fusion::PROD) {
+        return product(ir, op, known);
+    }
+    let operands: Vec<Value> = ir.operands(op).collect();
+    let unary = UNARY.iter().find(|(def, _)| ir.is(op, def));
+    let binary = BINARY.iter().find(|(def, _)| ir.is(op, def));
+    let parts = PARTS.iter().find(|(def, _)| ir.is(op, def));
+    let compares = ir.is(op, &fusion::COMPARE);
+    let equal = ir.str_of(op, "predicate") == Some("eq");
+    let made = ir.is(op, &fusion::COMPLEX);
+    let casts = ir.is(op, &fusion::CAST);
+    let to = ir.value_kind(ir.result(op, 0)).dtype();
+    let tape = Tape::new(Builder::before(ir, op));
+    let result = {
+        let z = |index: usize| {
+            let value = operands.get(index)?;
+            let (a, b) = known.get(value)?;
+            Some((tape.num(*a), tape.num(*b)))
+        };
+        let complex = |(a, b): Z<'_>| Made::Complex(a.value, b.value);
+        let result = match (unary, binary, parts, z(0), z(1)) {
+            (Some((_, f)), _, _, Some(x), _) => Some(complex(f(x))),
+            (_, Some((_, f)), _, Some(x), Some(y)) => Some(complex(f(x, y))),
+            (_, _, Some((_, f)), Some(x), _) => Some(Made::Real(f(x).value)),
+            (_, _, _, Some(x), Some(y)) if compares => Some(Made::Real(same(equal, x, y).value)),
+            (_, _, _, Some((a, b)), _) if casts => {
+                to.map(|to| complex((a.cast(to.part()), b.cast(to.part()))))
+            }
+            (.., None, _) if casts => to.zip(operands.first()).map(|(to, x)| {
+                let a = tape.num(*x).cast(to.part());
+                complex(aligned(a, a.number(0.0)))
+            }),
+            _ if made && operands.len() == 2 => {
+                let (a, b) = (tape.num(operands[0]), tape.num(operands[1]));
+                Some(complex(aligned(a, b)))
+            }
+            _ => None,
+        };
+        result
+    };
+    tape.finish()?;
+    result.ok_or_else(|| OpError::new("has no form in real ops"))
+}
+
+/// Two numbers in their common shape.
+fn aligned<'t>(a: Num<'t>, b: Num<'t>) -> Z<'t> {
+    (a.yes().choose(a, b), a.yes().choose(b, a))
+}
+
+fn same<'t>(equal: bool, (a, b): Z<'t>, (c, d): Z<'t>) -> Num<'t> {
+    match equal {
+        true => a.compare("eq", c).and(b.compare("eq", d)),
+        false => a.compare("ne", c).or(b.compare("ne", d)),
+    }
+}
+
+fn choose<'t>(condition: Num<'t>, x: Z<'t>, y: Z<'t>) -> Z<'t> {
+    (condition.choose(x.0, y.0), condition.choose(x.1, y.1))
+}
+
+fn is_zero((a, b): Z<'_>) -> Num<'_> {
+    a.is("eq", 0.0).and(b.is("eq", 0.0))
+}
+
+fn times<'t>((a, b): Z<'t>, (c, d): Z<'t>) -> Z<'t> {
+    (a * c - b * d, a * d + b * c)
+}
+
+fn quotient<'t>((a, b): Z<'t>, (c, d): Z<'t>) -> Z<'t> {
+    let one = c.number(1.0);
+    let first = {
+        let r = d / c;
+        let s = one / (c + d * r);
+        ((a + b * r) * s, (b - a * r) * s)
+    };
+    let second = {
+        let r = c / d;
+        let s = one / (c * r + d);
+        ((a * r + b) * s, (b * r - a) * s)
+    };
+    let by_zero = (a / c.abs(), b / c.abs());
+    let value = choose(c.abs().compare("ge", d.abs()), first, second);
+    choose(is_zero((c, d)), by_zero, value)
+}
+
+fn reciprocal(z: Z<'_>) -> Z<'_> {
+    quotient((z.0.number(1.0), z.0.number(0.0)), z)
+}
+
+fn power<'t>(z: Z<'t>, w: Z<'t>) -> Z<'t> {
+    let value = exp(times(w, log(z)));
+    let (zero, one) = (w.0.number(0.0), w.0.number(1.0));
+    let vanishes = is_zero(z).and(w.0.is("gt", 0.0));
+    let value = choose(vanishes, (zero, zero), value);
+    choose(is_zero(w), (one, zero), value)
+}
+
+fn exp((a, b): Z<'_>) -> Z<'_> {
+    let size = a.map(&fusion::EXP);
+    let value = (size * b.map(&fusion::COS), size * b.map(&fusion::SIN));
+    choose(b.is("eq", 0.0), (size, b), value)
+}
+
+/// The greater magnitude of the parts, and the ratio of the smaller one to it.
+fn sizes((a, b): Z<'_>) -> Z<'_> {
+    let high = a.abs().with(&fusion::MAXIMUM, b.abs());
+    (high, a.abs().with(&fusion::MINIMUM, b.abs()) / high)
+}
+
+/// `sqrt(1 + r^2)`
+fn stretch(r: Num<'_>) -> Num<'_> {
+    (r.number(1.0) + r * r).map(&fusion::SQRT)
+}
+
+fn is_infinite(x: Num<'_>) -> Num<'_> {
+    x.abs().is("eq", f64::INFINITY)
+}
+
+fn abs(z: Z<'_>) -> Num<'_> {
+    let (high, r) = sizes(z);
+    let size = high.is("eq", 0.0).choose(high, high * stretch(r));
+    let infinite = is_infinite(z.0).or(is_infinite(z.1));
+    infinite.choose(high.number(f64::INFINITY), size)
+}
+
+fn log(z: Z<'_>) -> Z<'_> {
+    let (high, r) = sizes(z);
+    let odd = high.is("eq", 0.0).or(high.is("eq", f64::INFINITY));
+    let r = odd.choose(r.number(0.0), r);
+    let more = (r * r).map(&fusion::LOG1P) / r.number(2.0);
+    (high.map(&fusion::LOG) + more, z.1.with(&fusion::ATAN2, z.0))
+}
+
+fn log_to(z: Z<'_>, base: f64) -> Z<'_> {
+    let (a, b) = log(z);
+    (a / a.number(base), b / b.number(base))
+}
+
+fn sqrt(z: Z<'_>) -> Z<'_> {
+    let (a, b) = z;
+    let (high, r) = sizes(z);
+    let infinity = a.number(f64::INFINITY);
+    let mean = (a.abs() / high + stretch(r)) / a.number(2.0);
+    let t = high.map(&fusion::SQRT) * mean.map(&fusion::SQRT);
+    let t = is_infinite(a).choose(infinity, t);
+    // The sign of a zero, too.
+    let below = b.map(&fusion::RECIPROCAL).is("lt", 0.0);
+    let right = (t, b / (t + t));
+    let left = (b.abs() / (t + t), below.choose(-t, t));
+    let value = choose(a.is("ge", 0.0), right, left);
+    let value = choose(high.is("eq", 0.0), (high, b), value);
+    choose(is_infinite(b), (infinity, b), value)
+}
+
+/// Sine and cosine of an angle, and their hyperbolic forms of another.
+struct Waves<'t> {
+    sin: Num<'t>,
+    cos: Num<'t>,
+    sinh: Num<'t>,
+    cosh: Num<'t>,
+}
+
+impl<'t> Waves<'t> {
+    fn of(angle: Num<'t>, growth: Num<'t>) -> Self {
+        Self {
+            sin: angle.map(&fusion::SIN),
+            cos: angle.map(&fusion::COS),
+            sinh: growth.map(&fusion::SINH),
+            cosh: growth.map(&fusion::COSH),
+        }
+    }
+}
+
+fn tanh((a, b): Z<'_>) -> Z<'_> {
+    let one = a.number(1.0);
+    let (t, u) = (a.map(&fusion::TANH), b.map(&fusion::TAN));
+    let cosh = a.map(&fusion::COSH);
+    let below = one + (t * t) * (u * u);
+    (t * (one + u * u) / below, u / (cosh * cosh) / below)
+}
+
+fn sigmoid((a, b): Z<'_>) -> Z<'_> {
+    let (re, im) = exp((-a, -b));
+    reciprocal((a.number(1.0) + re, im))
+}
+
+/// Products along axes: folds of both parts together, the last axis first.
+fn product(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
+    let missing = || OpError::new("has no parts");
+    let mut parts: Pair = *known.get(&ir.operand(op, 0)).ok_or_else(missing)?;
+    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
+    let result = ir.value_kind(ir.result(op, 0));
+    let shape = result.as_tensor().ok_or_else(missing)?.dims.clone();
+    let keeps = ir.get_attr(op, "keepdim").is_some();
+    let mut b = Builder::before(ir, op);
+    for &dim in dims.iter().rev() {
+        parts = folded(&mut b, parts, dim)?;
+    }
+    if keeps {
+        let shape = b.shape("shape", &shape);
+        parts = (
+            b.value(&fusion::RESHAPE, &[parts.0], &[shape])?,
+            b.value(&fusion::RESHAPE, &[parts.1], &[shape])?,
+        );
+    }
+    Ok(Made::Complex(parts.0, parts.1))
+}
+
+fn folded(b: &mut Builder<'_>, (re, im): Pair, dim: i64) -> Result<Pair, OpError> {
+    let missing = || OpError::new("has no parts");
+    let dtype = b.ir.value_kind(re).dtype().ok_or_else(missing)?;
+    let ty = b.ir.scalar(dtype);
+    let init = [1.0f64, 0.0].map(|number| {
+        let bits = number.to_bits();
+        b.ir.attr(AttrKind::Float { bits, ty })
+    });
+    let init = b.ir.attr(AttrKind::Array(init.to_vec()));
+    let (region, block) = b.region(&[ty; 4]);
+    let args = b.ir.args(block).to_vec();
+    b.inside(block, |inner| {
+        let tape = Tape::new(Builder::at_end(inner.ir, block));
+        let z = |at: usize| (tape.num(args[at]), tape.num(args[at + 1]));
+        let (a, b) = times(z(0), z(2));
+        let yielded = [a.value, b.value];
+        tape.finish()?;
+        inner.op(&fusion::YIELD, &yielded, &[])
+    })?;
+    let dim = b.int("dim", dim);
+    let op = b.build(&FOLD, &[re, im], &[dim, ("init", init)], &[region], None)?;
+    Ok((b.ir.result(op, 0), b.ir.result(op, 1)))
+}

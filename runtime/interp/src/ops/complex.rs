@@ -1,0 +1,492 @@
+//! Complex numbers: each op by the formula in its definition, on the tensors of real and of imaginary parts.
+//!
+//! A complex tensor holds two real ones. Whatever only moves, chooses or adds elements is done to each of them; every other op is a
+//! formula of real ops, whose error bounds in reference mode follow from theirs. An op without a formula is refused.
+
+use fuser_ir::DType;
+
+use super::code::{Code, Reduce};
+use crate::error::{InterpError, Result};
+use crate::execute::execute;
+use crate::machine::Machine;
+use crate::number::math::{Binary, Predicate, Test, Unary};
+use crate::ops::shape;
+use crate::site::Site;
+use crate::tensor::{Axis, Data, Tensor};
+
+/// A real part and an imaginary one.
+type Pair = (Tensor, Tensor);
+
+/// The results of an op with complex operands or results; none where it has no such.
+pub(crate) fn computed(
+    machine: &mut Machine<'_>,
+    site: Site<'_>,
+    code: Code,
+    operands: &[Tensor],
+) -> Result<Option<Vec<Tensor>>> {
+    let made = code == Code::Complex || code == Code::Cast && site.dtype("to")?.is_complex();
+    if !made && !operands.iter().any(|x| x.dtype().is_complex()) {
+        return Ok(None);
+    }
+    if is_by_parts(code) {
+        return by_parts(machine, site, code, operands).map(Some);
+    }
+    let mut of = Formulas { machine };
+    let result = match (code, operands) {
+        (Code::Complex, [a, b]) => of.aligned(a, b).and_then(join),
+        (Code::Cast, [x]) => of.cast(x, site.dtype("to")?.part()).and_then(join),
+        (Code::Real, [x]) => parts(x).map(|p| p.0),
+        (Code::Imag, [x]) => parts(x).map(|p| p.1),
+        (Code::Unary(Unary::Abs), [x]) => of.abs(&parts(x)?),
+        (Code::Test(test), [x]) => of.test(test, &parts(x)?),
+        (Code::Compare, [x, y]) => {
+            of.compare(site.word("predicate")? == "eq", &parts(x)?, &parts(y)?)
+        }
+        (Code::Reduce(Reduce::Prod), [x]) => {
+            of.product(x, &site.counts("dims")?, site.flag("keepdim"))
+        }
+        (Code::Binary(op), [x, y]) => of.binary(op, &parts(x)?, &parts(y)?).and_then(join),
+        (Code::Unary(op), [x]) => of.unary(op, &parts(x)?).and_then(join),
+        (Code::Conj, [x]) => {
+            let (a, b) = parts(x)?;
+            of.one(Unary::Neg, "neg", &b).and_then(|b| join((a, b)))
+        }
+        (Code::Formula(steps), [x]) => {
+            let z = parts(x)?;
+            let value = match steps == super::code::RSQRT {
+                true => {
+                    let root = of.sqrt(&z)?;
+                    of.reciprocal(&root)?
+                }
+                false => {
+                    let s = of.sigmoid(&z)?;
+                    of.times(&z, &s)?
+                }
+            };
+            join(value)
+        }
+        _ => Err(unknown()),
+    };
+    Ok(Some(vec![result?]))
+}
+
+fn unknown() -> InterpError {
+    InterpError::invalid("the op is not defined for complex numbers")
+}
+
+/// Ops that do the same with both parts.
+fn is_by_parts(code: Code) -> bool {
+    let moves = matches!(
+        code,
+        Code::Shape(_) | Code::Slice | Code::Flip | Code::Pad | Code::Cat | Code::Roll | Code::Full
+    );
+    let finds = matches!(
+        code,
+        Code::Take | Code::TakeAlong | Code::DynamicSlice | Code::DynamicUpdateSlice | Code::Where
+    );
+    let adds = matches!(
+        code,
+        Code::Unary(Unary::Neg)
+            | Code::Binary(Binary::Add | Binary::Sub)
+            | Code::Reduce(Reduce::Sum)
+            | Code::Scan(Binary::Add)
+            | Code::Mean
+            | Code::Scatter(_)
+    );
+    moves || finds || adds
+}
+
+/// An op on the real parts of its operands, and on the imaginary ones; what is real is an operand of both.
+fn by_parts(
+    machine: &mut Machine<'_>,
+    site: Site<'_>,
+    code: Code,
+    operands: &[Tensor],
+) -> Result<Vec<Tensor>> {
+    let mut of = |second: bool| {
+        let part = |x: &Tensor| match x.parts() {
+            Some(parts) if second => parts.1,
+            Some(parts) => parts.0,
+            None => x.clone(),
+        };
+        let own: Vec<Tensor> = operands.iter().map(part).collect();
+        execute(machine, site, code, &own)
+    };
+    let pairs = of(false)?.into_iter().zip(of(true)?);
+    pairs.map(join).collect()
+}
+
+fn parts(x: &Tensor) -> Result<Pair> {
+    x.parts().ok_or_else(unknown)
+}
+
+fn join((a, b): Pair) -> Result<Tensor> {
+    Tensor::of_parts(a, b).ok_or_else(|| InterpError::invalid("the parts have not one shape"))
+}
+
+struct Formulas<'m, 'o> {
+    machine: &'m mut Machine<'o>,
+}
+
+impl Formulas<'_, '_> {
+    fn one(&mut self, op: Unary, name: &str, x: &Tensor) -> Result<Tensor> {
+        self.machine.unary(op, name, x)
+    }
+    fn two(&mut self, op: Binary, name: &str, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.machine.binary(op, name, x, y)
+    }
+    fn add(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.two(Binary::Add, "add", x, y)
+    }
+    fn sub(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.two(Binary::Sub, "sub", x, y)
+    }
+    fn mul(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.two(Binary::Mul, "mul", x, y)
+    }
+    fn div(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.two(Binary::Div, "div", x, y)
+    }
+    fn either(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.two(Binary::Or, "or", x, y)
+    }
+    fn is(&mut self, x: &Tensor, predicate: Predicate, number: f64) -> Result<Tensor> {
+        let number = scalar(x.dtype(), number)?;
+        self.machine.compare(predicate, x, &number)
+    }
+    fn choose(&mut self, condition: &Tensor, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.machine.select(condition, x, y)
+    }
+    fn choose_both(&mut self, condition: &Tensor, x: &Pair, y: &Pair) -> Result<Pair> {
+        Ok((
+            self.choose(condition, &x.0, &y.0)?,
+            self.choose(condition, &x.1, &y.1)?,
+        ))
+    }
+
+    /// Two tensors in their common shape.
+    fn aligned(&mut self, a: &Tensor, b: &Tensor) -> Result<Pair> {
+        let yes = Tensor::new(DType::I1, Vec::new(), Data::I1(vec![true])).ok_or_else(unknown)?;
+        Ok((self.choose(&yes, a, b)?, self.choose(&yes, b, a)?))
+    }
+    fn cast(&mut self, x: &Tensor, to: DType) -> Result<Pair> {
+        match x.parts() {
+            Some((a, b)) => Ok((self.machine.cast(&a, to)?, self.machine.cast(&b, to)?)),
+            None => {
+                let a = self.machine.cast(x, to)?;
+                self.aligned(&a, &scalar(to, 0.0)?)
+            }
+        }
+    }
+    fn test(&mut self, test: Test, z: &Pair) -> Result<Tensor> {
+        let (a, b) = (
+            self.machine.test(test, &z.0)?,
+            self.machine.test(test, &z.1)?,
+        );
+        match test {
+            Test::Nan => self.either(&a, &b),
+            Test::Finite => self.two(Binary::And, "and", &a, &b),
+        }
+    }
+    fn compare(&mut self, equal: bool, x: &Pair, y: &Pair) -> Result<Tensor> {
+        let (predicate, op, name) = match equal {
+            true => (Predicate::Eq, Binary::And, "and"),
+            false => (Predicate::Ne, Binary::Or, "or"),
+        };
+        let a = self.machine.compare(predicate, &x.0, &y.0)?;
+        let b = self.machine.compare(predicate, &x.1, &y.1)?;
+        self.two(op, name, &a, &b)
+    }
+
+    /// Products along axes: the last axis first, in index order, from 1 on.
+    fn product(&mut self, x: &Tensor, dims: &[usize], keep: bool) -> Result<Tensor> {
+        let mut value = parts(x)?;
+        for &dim in dims.iter().rev() {
+            let mut shape = value.0.shape();
+            let length = std::mem::replace(shape.get_mut(dim).ok_or_else(unknown)?, 1);
+            let (mut starts, steps) = (vec![0; shape.len()], vec![1; shape.len()]);
+            let mut axes = value.0.axes().to_vec();
+            axes[dim] = Axis::plain(1);
+            let mut so_far = (
+                self.machine
+                    .full(&scalar(value.0.dtype(), 1.0)?, axes.clone())?,
+                self.machine.full(&scalar(value.0.dtype(), 0.0)?, axes)?,
+            );
+            for at in 0..length {
+                starts[dim] = at;
+                let a = self.machine.slice(&value.0, &starts, &shape, &steps)?;
+                let b = self.machine.slice(&value.1, &starts, &shape, &steps)?;
+                so_far = self.times(&so_far, &(a, b))?;
+            }
+            value = so_far;
+        }
+        let (a, b) = value;
+        match keep {
+            true => join((a, b)),
+            false => join((shape::squeeze(&a, dims)?, shape::squeeze(&b, dims)?)),
+        }
+    }
+
+    fn binary(&mut self, op: Binary, x: &Pair, y: &Pair) -> Result<Pair> {
+        match op {
+            Binary::Mul => self.times(x, y),
+            Binary::Div => self.quotient(x, y),
+            Binary::Pow => self.power(x, y),
+            _ => Err(unknown()),
+        }
+    }
+    fn times(&mut self, (a, b): &Pair, (c, d): &Pair) -> Result<Pair> {
+        let (ac, bd) = (self.mul(a, c)?, self.mul(b, d)?);
+        let (ad, bc) = (self.mul(a, d)?, self.mul(b, c)?);
+        Ok((self.sub(&ac, &bd)?, self.add(&ad, &bc)?))
+    }
+    /// R. Smith, "Algorithm 116: Complex division" (1962).
+    fn quotient(&mut self, (a, b): &Pair, (c, d): &Pair) -> Result<Pair> {
+        let one = scalar(c.dtype(), 1.0)?;
+        let (size_c, size_d) = (
+            self.one(Unary::Abs, "abs", c)?,
+            self.one(Unary::Abs, "abs", d)?,
+        );
+        let first = {
+            let r = self.div(d, c)?;
+            let (dr, br, ar) = (self.mul(d, &r)?, self.mul(b, &r)?, self.mul(a, &r)?);
+            let s = self.add(c, &dr)?;
+            let s = self.div(&one, &s)?;
+            let (re, im) = (self.add(a, &br)?, self.sub(b, &ar)?);
+            (self.mul(&re, &s)?, self.mul(&im, &s)?)
+        };
+        let second = {
+            let r = self.div(c, d)?;
+            let (cr, ar, br) = (self.mul(c, &r)?, self.mul(a, &r)?, self.mul(b, &r)?);
+            let s = self.add(&cr, d)?;
+            let s = self.div(&one, &s)?;
+            let (re, im) = (self.add(&ar, b)?, self.sub(&br, a)?);
+            (self.mul(&re, &s)?, self.mul(&im, &s)?)
+        };
+        let by_zero = (self.div(a, &size_c)?, self.div(b, &size_c)?);
+        let larger = self.machine.compare(Predicate::Ge, &size_c, &size_d)?;
+        let zero = {
+            let (c, d) = (
+                self.is(c, Predicate::Eq, 0.0)?,
+                self.is(d, Predicate::Eq, 0.0)?,
+            );
+            self.two(Binary::And, "and", &c, &d)?
+        };
+        let value = self.choose_both(&larger, &first, &second)?;
+        self.choose_both(&zero, &by_zero, &value)
+    }
+    fn reciprocal(&mut self, z: &Pair) -> Result<Pair> {
+        let one = self.number(&z.0, 1.0)?;
+        self.quotient(&one, z)
+    }
+    fn power(&mut self, z: &Pair, w: &Pair) -> Result<Pair> {
+        let exponent = self.log(z)?;
+        let exponent = self.times(w, &exponent)?;
+        let value = self.exp(&exponent)?;
+        let (zero, one) = (self.number(&value.0, 0.0)?, self.number(&value.0, 1.0)?);
+        let none = self.is_zero(z)?;
+        let positive = self.is(&w.0, Predicate::Gt, 0.0)?;
+        let vanishes = self.two(Binary::And, "and", &none, &positive)?;
+        let value = self.choose_both(&vanishes, &zero, &value)?;
+        let trivial = self.is_zero(w)?;
+        self.choose_both(&trivial, &one, &value)
+    }
+    fn is_zero(&mut self, (a, b): &Pair) -> Result<Tensor> {
+        let (a, b) = (
+            self.is(a, Predicate::Eq, 0.0)?,
+            self.is(b, Predicate::Eq, 0.0)?,
+        );
+        self.two(Binary::And, "and", &a, &b)
+    }
+    /// A real number in the shape of `like`.
+    fn number(&mut self, like: &Tensor, number: f64) -> Result<Pair> {
+        let mut full = |number| {
+            let number = scalar(like.dtype(), number)?;
+            self.machine.full(&number, like.axes().to_vec())
+        };
+        Ok((full(number)?, full(0.0)?))
+    }
+
+    fn unary(&mut self, op: Unary, z: &Pair) -> Result<Pair> {
+        match op {
+            Unary::Reciprocal => self.reciprocal(z),
+            Unary::Exp => self.exp(z),
+            Unary::Exp2 => {
+                let scaled = self.scaled(Binary::Mul, "mul", z, std::f64::consts::LN_2)?;
+                self.exp(&scaled)
+            }
+            Unary::Log => self.log(z),
+            Unary::Log2 | Unary::Log10 => {
+                let base = match op {
+                    Unary::Log2 => std::f64::consts::LN_2,
+                    _ => std::f64::consts::LN_10,
+                };
+                let log = self.log(z)?;
+                self.scaled(Binary::Div, "div", &log, base)
+            }
+            Unary::Sqrt => self.sqrt(z),
+            Unary::Sin | Unary::Cos | Unary::Sinh | Unary::Cosh => self.wave(op, z),
+            Unary::Tanh => self.tanh(z),
+            Unary::Tan => {
+                let turned = (self.one(Unary::Neg, "neg", &z.1)?, z.0.clone());
+                let (a, b) = self.tanh(&turned)?;
+                Ok((b, self.one(Unary::Neg, "neg", &a)?))
+            }
+            Unary::Sigmoid => self.sigmoid(z),
+            _ => Err(unknown()),
+        }
+    }
+    /// Both parts times a number, or divided by it.
+    fn scaled(&mut self, op: Binary, name: &str, (a, b): &Pair, number: f64) -> Result<Pair> {
+        let number = scalar(a.dtype(), number)?;
+        Ok((
+            self.two(op, name, a, &number)?,
+            self.two(op, name, b, &number)?,
+        ))
+    }
+    fn exp(&mut self, (a, b): &Pair) -> Result<Pair> {
+        let size = self.one(Unary::Exp, "exp", a)?;
+        let (cos, sin) = (
+            self.one(Unary::Cos, "cos", b)?,
+            self.one(Unary::Sin, "sin", b)?,
+        );
+        let (re, im) = (self.mul(&size, &cos)?, self.mul(&size, &sin)?);
+        let real = self.is(b, Predicate::Eq, 0.0)?;
+        self.choose_both(&real, &(size, b.clone()), &(re, im))
+    }
+    /// The greater magnitude of the parts, the ratio of the smaller one to it, the magnitudes.
+    fn sizes(&mut self, (a, b): &Pair) -> Result<[Tensor; 4]> {
+        let (a, b) = (
+            self.one(Unary::Abs, "abs", a)?,
+            self.one(Unary::Abs, "abs", b)?,
+        );
+        let high = self.two(Binary::Maximum, "maximum", &a, &b)?;
+        let low = self.two(Binary::Minimum, "minimum", &a, &b)?;
+        let ratio = self.div(&low, &high)?;
+        Ok([high, ratio, a, b])
+    }
+    /// `sqrt(1 + r^2)`
+    fn stretch(&mut self, ratio: &Tensor) -> Result<Tensor> {
+        let square = self.mul(ratio, ratio)?;
+        let sum = self.add(&scalar(ratio.dtype(), 1.0)?, &square)?;
+        self.one(Unary::Sqrt, "sqrt", &sum)
+    }
+    fn abs(&mut self, z: &Pair) -> Result<Tensor> {
+        let [high, ratio, a, b] = self.sizes(z)?;
+        let stretch = self.stretch(&ratio)?;
+        let size = self.mul(&high, &stretch)?;
+        let zero = self.is(&high, Predicate::Eq, 0.0)?;
+        let size = self.choose(&zero, &high, &size)?;
+        let (a, b) = (
+            self.is(&a, Predicate::Eq, f64::INFINITY)?,
+            self.is(&b, Predicate::Eq, f64::INFINITY)?,
+        );
+        let infinite = self.either(&a, &b)?;
+        self.choose(&infinite, &scalar(high.dtype(), f64::INFINITY)?, &size)
+    }
+    fn log(&mut self, z: &Pair) -> Result<Pair> {
+        let [high, ratio, ..] = self.sizes(z)?;
+        let (zero, infinite) = (
+            self.is(&high, Predicate::Eq, 0.0)?,
+            self.is(&high, Predicate::Eq, f64::INFINITY)?,
+        );
+        let odd = self.either(&zero, &infinite)?;
+        let ratio = self.choose(&odd, &scalar(high.dtype(), 0.0)?, &ratio)?;
+        let square = self.mul(&ratio, &ratio)?;
+        let more = self.one(Unary::Log1p, "log1p", &square)?;
+        let more = self.div(&more, &scalar(high.dtype(), 2.0)?)?;
+        let log = self.one(Unary::Log, "log", &high)?;
+        let angle = self.two(Binary::Atan2, "atan2", &z.1, &z.0)?;
+        Ok((self.add(&log, &more)?, angle))
+    }
+    fn sqrt(&mut self, z: &Pair) -> Result<Pair> {
+        let (a, b) = z;
+        let [high, ratio, size_a, size_b] = self.sizes(z)?;
+        let two = scalar(a.dtype(), 2.0)?;
+        let infinity = scalar(a.dtype(), f64::INFINITY)?;
+        let mean = {
+            let (share, stretch) = (self.div(&size_a, &high)?, self.stretch(&ratio)?);
+            let sum = self.add(&share, &stretch)?;
+            self.div(&sum, &two)?
+        };
+        let (root, factor) = (
+            self.one(Unary::Sqrt, "sqrt", &high)?,
+            self.one(Unary::Sqrt, "sqrt", &mean)?,
+        );
+        let t = self.mul(&root, &factor)?;
+        let infinite = self.is(&size_a, Predicate::Eq, f64::INFINITY)?;
+        let t = self.choose(&infinite, &infinity, &t)?;
+        let double = self.add(&t, &t)?;
+        let right = (t.clone(), self.div(b, &double)?);
+        // A zero has a sign, too.
+        let inverse = self.one(Unary::Reciprocal, "reciprocal", b)?;
+        let below = self.is(&inverse, Predicate::Lt, 0.0)?;
+        let minus = self.one(Unary::Neg, "neg", &t)?;
+        let left = (
+            self.div(&size_b, &double)?,
+            self.choose(&below, &minus, &t)?,
+        );
+        let is_right = self.is(a, Predicate::Ge, 0.0)?;
+        let value = self.choose_both(&is_right, &right, &left)?;
+        let zero = self.is(&high, Predicate::Eq, 0.0)?;
+        let value = self.choose_both(&zero, &(high, b.clone()), &value)?;
+        let up = self.is(&size_b, Predicate::Eq, f64::INFINITY)?;
+        self.choose_both(&up, &(infinity, b.clone()), &value)
+    }
+    /// Sums of exponentials along one part, of waves along the other.
+    fn wave(&mut self, op: Unary, (a, b): &Pair) -> Result<Pair> {
+        let turned = matches!(op, Unary::Sinh | Unary::Cosh);
+        let (angle, growth) = if turned { (b, a) } else { (a, b) };
+        let (sin, cos) = (
+            self.one(Unary::Sin, "sin", angle)?,
+            self.one(Unary::Cos, "cos", angle)?,
+        );
+        let (sinh, cosh) = (
+            self.one(Unary::Sinh, "sinh", growth)?,
+            self.one(Unary::Cosh, "cosh", growth)?,
+        );
+        Ok(match op {
+            Unary::Sin => (self.mul(&sin, &cosh)?, self.mul(&cos, &sinh)?),
+            Unary::Cos => {
+                let im = self.mul(&sin, &sinh)?;
+                (self.mul(&cos, &cosh)?, self.one(Unary::Neg, "neg", &im)?)
+            }
+            Unary::Sinh => (self.mul(&sinh, &cos)?, self.mul(&cosh, &sin)?),
+            _ => (self.mul(&cosh, &cos)?, self.mul(&sinh, &sin)?),
+        })
+    }
+    fn tanh(&mut self, (a, b): &Pair) -> Result<Pair> {
+        let one = scalar(a.dtype(), 1.0)?;
+        let (t, u) = (
+            self.one(Unary::Tanh, "tanh", a)?,
+            self.one(Unary::Tan, "tan", b)?,
+        );
+        let cosh = self.one(Unary::Cosh, "cosh", a)?;
+        let (tt, uu) = (self.mul(&t, &t)?, self.mul(&u, &u)?);
+        let below = self.mul(&tt, &uu)?;
+        let below = self.add(&one, &below)?;
+        let re = self.add(&one, &uu)?;
+        let re = self.mul(&t, &re)?;
+        let im = self.mul(&cosh, &cosh)?;
+        let im = self.div(&u, &im)?;
+        Ok((self.div(&re, &below)?, self.div(&im, &below)?))
+    }
+    fn sigmoid(&mut self, (a, b): &Pair) -> Result<Pair> {
+        let minus = (
+            self.one(Unary::Neg, "neg", a)?,
+            self.one(Unary::Neg, "neg", b)?,
+        );
+        let (re, im) = self.exp(&minus)?;
+        let re = self.add(&scalar(a.dtype(), 1.0)?, &re)?;
+        self.reciprocal(&(re, im))
+    }
+}
+
+/// A number of the type of a part, as a tensor of rank 0.
+fn scalar(dtype: DType, number: f64) -> Result<Tensor> {
+    let data = match dtype {
+        DType::F64 => Data::F64(vec![number]),
+        _ => Data::F32(vec![number as f32]),
+    };
+    Tensor::new(dtype, Vec::new(), data).ok_or_else(unknown)
+}
