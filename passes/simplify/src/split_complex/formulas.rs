@@ -27,8 +27,15 @@ pub enum Made {
 /// A complex number of a formula.
 type Z<'t> = (Num<'t>, Num<'t>);
 
+/// A formula of one complex number.
+type Function = for<'t> fn(Z<'t>) -> Z<'t>;
+/// A formula of two.
+type Operator = for<'t> fn(Z<'t>, Z<'t>) -> Z<'t>;
+/// A formula of one complex number whose value is real.
+type Part = for<'t> fn(Z<'t>) -> Num<'t>;
+
 /// Functions of one complex number.
-static UNARY: &[(&OpDef, for<'t> fn(Z<'t>) -> Z<'t>)] = &[
+static UNARY: &[(&OpDef, Function)] = &[
     (&fusion::CONJ, |(a, b)| (a, -b)),
     (&fusion::RECIPROCAL, reciprocal),
     (&fusion::EXP, exp),
@@ -67,14 +74,14 @@ static UNARY: &[(&OpDef, for<'t> fn(Z<'t>) -> Z<'t>)] = &[
 ];
 
 /// Functions of two complex numbers.
-static BINARY: &[(&OpDef, for<'t> fn(Z<'t>, Z<'t>) -> Z<'t>)] = &[
+static BINARY: &[(&OpDef, Operator)] = &[
     (&fusion::MUL, times),
     (&fusion::DIV, quotient),
     (&fusion::POW, power),
 ];
 
 /// Real functions of one complex number.
-static PARTS: &[(&OpDef, for<'t> fn(Z<'t>) -> Num<'t>)] = &[
+static PARTS: &[(&OpDef, Part)] = &[
     (&fusion::REAL, |z| z.0),
     (&fusion::IMAG, |z| z.1),
     (&fusion::ABS, abs),
@@ -108,7 +115,7 @@ pub fn make(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
             Some((tape.num(*a), tape.num(*b)))
         };
         let complex = |(a, b): Z<'_>| Made::Complex(a.value, b.value);
-        let result = match (unary, binary, parts, z(0), z(1)) {
+        match (unary, binary, parts, z(0), z(1)) {
             (Some((_, f)), _, _, Some(x), _) => Some(complex(f(x))),
             (_, Some((_, f)), _, Some(x), Some(y)) => Some(complex(f(x, y))),
             (_, _, Some((_, f)), Some(x), _) => Some(Made::Real(f(x).value)),
@@ -125,8 +132,7 @@ pub fn make(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
                 Some(complex(aligned(a, b)))
             }
             _ => None,
-        };
-        result
+        }
     };
     tape.finish()?;
     result.ok_or_else(|| OpError::new("has no form in real ops"))
