@@ -12,7 +12,10 @@ use serde_json::Value;
 const ARCHITECTURES: [&str; 4] = ["sm_80", "sm_89", "sm_90", "sm_100"];
 
 /// Kernels whose registers do not all fit, with the most bytes that a thread stores of them: on no architecture more.
-const SPILLS: [(&str, u64); 1] = [("fuser_attention_backward_s2_0", 8)];
+const SPILLS: [(&str, u64); 2] = [
+    ("fuser_attention_backward_s2_0", 8),
+    ("fuser_attention_s0_2", 8),
+];
 
 /// The examples and the models, sorted.
 fn examples() -> Vec<PathBuf> {

@@ -96,7 +96,9 @@ fn every_op_type_and_sentence_occurs() {
     assert_eq!(faults, Vec::<String>::new());
     let ops = documented();
     assert!(ops.len() > 50, "{ops:?}");
-    let ops = ops.iter().map(String::as_str);
+    // Complex numbers are not drawn: `runtime/interp/tests/complex.rs` and lit-tests/run/complex.fir hold their ops.
+    let real = |name: &&str| fuser_dialects::fusion::real_ops().any(|def| def.name == *name);
+    let ops = ops.iter().map(String::as_str).filter(real);
     assert_eq!(stats.missing("op", ops), Vec::<&str>::new());
     assert_eq!(stats.missing_dtypes(), Vec::<&str>::new());
     let extents = [

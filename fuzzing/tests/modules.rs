@@ -73,6 +73,9 @@ fn every_op_of_every_dialect_is_generated() {
     let ops = registry.dialects().iter().flat_map(|dialect| dialect.ops);
     // A GPU's alone: random programs for GPUs have it.
     let ops = ops.filter(|def| def.name != "kernel.last");
+    // Complex numbers are not drawn: `runtime/interp/tests/complex.rs` and lit-tests/run/complex.fir hold their ops.
+    let real = |name: &str| fuser_dialects::fusion::real_ops().any(|real| real.name == name);
+    let ops = ops.filter(|def| !def.name.starts_with("fusion.") || real(def.name));
     let missing = stats.missing("op", ops.map(|def| def.name));
     assert_eq!(missing, Vec::<&str>::new(), "{stats}");
 }

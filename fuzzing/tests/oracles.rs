@@ -62,8 +62,8 @@ fn check(tier: Tier) -> Stats {
 }
 
 /// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions' results, and
-/// `use-multiples` does nothing where nothing is known of named extents, as here. They have tests of their own.
-const RARE: [&str; 2] = ["sink-windows", "use-multiples"];
+/// `use-multiples` does nothing where nothing is known of named extents, as here; complex numbers are not drawn. They have tests of their own.
+const RARE: [&str; 3] = ["sink-windows", "use-multiples", "split-complex"];
 
 /// The passes of the pipelines.
 fn passes() -> Vec<&'static str> {

@@ -133,15 +133,15 @@ fn parts_and_comparisons() {
     assert_eq!(truth(&compare("eq")[0]), [1.0, 0.0, 0.0]);
     assert_eq!(truth(&compare("ne")[0]), [0.0, 1.0, 1.0]);
     assert_eq!(
-        truth(&apply("isnan", &[], &[z.clone()])[0]),
+        truth(&apply("isnan", &[], std::slice::from_ref(&z))[0]),
         [0.0, 0.0, 1.0]
     );
     assert_eq!(
-        truth(&apply("isfinite", &[], &[z.clone()])[0]),
+        truth(&apply("isfinite", &[], std::slice::from_ref(&z))[0]),
         [1.0, 1.0, 0.0]
     );
     assert_eq!(
-        values(&apply("imag", &[], &[z.clone()])[0]),
+        values(&apply("imag", &[], std::slice::from_ref(&z))[0]),
         [2.0, -2.0, 0.0]
     );
     let real = f32s(&[2], &[1.5, -0.0]);
@@ -157,10 +157,10 @@ fn parts_and_comparisons() {
         (1.0, 1.0),
     ];
     let x = complex(DType::C64, &[2, 3], &whole);
-    let sum = apply("sum", &[C::Ints("dims", &[1])], &[x.clone()]).remove(0);
+    let sum = apply("sum", &[C::Ints("dims", &[1])], std::slice::from_ref(&x)).remove(0);
     assert_eq!(numbers(&sum), [(4.0, 2.0), (2.0, 3.0)]);
     // (1+2i)(3-i) = 5+5i, times i = -5+5i; (2+2i)(-1)(1+i) = -4i.
-    let rows = apply("prod", &[C::Ints("dims", &[1])], &[x.clone()]).remove(0);
+    let rows = apply("prod", &[C::Ints("dims", &[1])], std::slice::from_ref(&x)).remove(0);
     assert_eq!(numbers(&rows), [(-5.0, 5.0), (0.0, -4.0)]);
     let all = apply("prod", &[C::Ints("dims", &[0, 1])], &[x]).remove(0);
     assert_eq!(numbers(&all), [(20.0, 20.0)]);

@@ -192,8 +192,8 @@ fn cat_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     while room < parts.len() {
         (depth, room) = (depth + 1, room.saturating_mul(MAX_PIECES));
     }
-    let is_wide = |&(cat, _): &(Op, usize)| ir.operand_count(cat) > MAX_PIECES;
-    let is_deep = |&(_, level): &(Op, usize)| level > depth;
+    let is_wide = |&(cat, _): &Level| ir.operand_count(cat) > MAX_PIECES;
+    let is_deep = |&(_, level): &Level| level > depth;
     if !cats.iter().any(|cat| is_wide(cat) || is_deep(cat)) {
         return false;
     }
@@ -216,14 +216,17 @@ fn cat_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The parts that a tree of cats along one axis puts together, in order, and its cats with their depths, the root with 1. Only cats whose result is
+/// A cat of a tree, with its depth: the root has 1.
+type Level = (Op, usize);
+
+/// The parts that a tree of cats along one axis puts together, in order, and its cats. Only cats whose result is
 /// `inner` and of known lengths belong to it, besides the root. `None` of more than `most` parts: cats that are read several times double them.
 fn leaves(
     ir: &Ir,
     root: Op,
     most: usize,
     inner: impl Fn(Value) -> bool,
-) -> Option<(Vec<Value>, Vec<(Op, usize)>)> {
+) -> Option<(Vec<Value>, Vec<Level>)> {
     let dim = ir.int_of(root, "dim");
     let of_tree = |value: Value| {
         let cat = ir.def_op(value).filter(|&cat| ir.is(cat, &CAT))?;

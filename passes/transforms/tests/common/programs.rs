@@ -190,23 +190,6 @@ pub fn users(ops: usize) -> String {
     text
 }
 
-/// Rows of one tensor, with an op on each: neighbours share the tensor and no byte.
-pub fn rows(count: usize) -> String {
-    let (mut body, mut results) = (String::new(), Vec::new());
-    for row in 0..count {
-        body += &format!(
-            "  %s{row} = fusion.slice %x starts [{row}, 0] shape [1, 24] : tensor<1x24xf32>\n"
-        );
-        body += &format!("  %y{row} = fusion.exp %s{row} : tensor<1x24xf32>\n");
-        results.push(format!("%y{row}"));
-    }
-    let types = vec!["tensor<1x24xf32>"; count].join(", ");
-    let results = results.join(", ");
-    format!(
-        "task.program @rows(%x: tensor<{count}x24xf32>) -> ({types}) {{\n{body}  task.return {results}\n}}\n"
-    )
-}
-
 /// A tensor that grows by a border, again and again.
 pub fn pads(ops: usize) -> String {
     let steps = (ops / 2).max(1);

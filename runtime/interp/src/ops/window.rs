@@ -209,7 +209,8 @@ impl Machine<'_> {
             let sum = total.checked_add(x.axes()[dim].extent);
             total = sum.ok_or_else(|| InterpError::invalid("the extents overflow"))?;
         }
-        axes[dim] = Axis::plain(total);
+        let axis = axes.get_mut(dim);
+        *axis.ok_or_else(|| InterpError::invalid("there are no operands"))? = Axis::plain(total);
         self.assemble(axes, &pieces, None)
     }
 
