@@ -71,6 +71,15 @@ fuser_ir::codes! {
          %y = fusion.neg %s\n  \
          task.return %y\n\
          }";
+    /// Values that change their type on the way to a segment.
+    COMPLEX = "FIR1014", "a program on complex numbers is not split",
+        "The segments of a program on complex numbers compute with pairs of reals, and a map has one type for a value. Write the program with \
+         pairs itself: `fuser-opt --split-complex` gives it.",
+        "$ fuser-translate --split-segments=parts x.fir\n\
+         task.program @f(%x: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>> {\n  \
+         %y = fusion.conj %x\n  \
+         task.return %y\n\
+         }";
     /// Files that somebody edited.
     EDITED = "FIR1013", "a folder holds edited segments",
         "Splitting into a folder that holds a split program replaces its files. Where one of them is not as it was \

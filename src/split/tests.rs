@@ -73,7 +73,7 @@ fn evaluate(
 fn read_bytes(tensor: &Tensor) -> Vec<u8> {
     match tensor.logical_len() {
         0 => Vec::new(),
-        _ => tensor.to_bytes(),
+        _ => tensor.data().to_bytes(),
     }
 }
 
@@ -121,11 +121,9 @@ fn compare(session: &Session, loaded: &Loaded) -> Option<usize> {
                 continue;
             };
             if index < truth.len() {
-                // Complex numbers cross segments as pairs of reals.
-                let shape = |t: &Tensor| t.describe().replace("complex<f32>", "2xf32");
                 assert_eq!(
-                    (shape(tensor), read_bytes(tensor)),
-                    (shape(&truth[index]), read_bytes(&truth[index])),
+                    (tensor.describe(), read_bytes(tensor)),
+                    (truth[index].describe(), read_bytes(&truth[index])),
                     "{} in {file} is not {} of the original\n{}\n{text}",
                     value.name,
                     parts.map.values[index].name,

@@ -125,7 +125,7 @@ fn there_is_no_cliff_between_20_and_30_layers() {
     }
 }
 
-/// A kernel that grows by one layer after the other is planned as a whole for each: 1,800 ops are planned then for each op of the program.
+/// A kernel that grows by one layer after the other is planned as a whole for each: without views first 70 ops are planned for each op of the program.
 #[test]
 fn layers_in_one_kernel_grow_evenly() {
     const LAYERS: u64 = 48;
