@@ -154,7 +154,11 @@ pub fn host() -> Target {
         // The other half holds what streams past.
         target.tile_bytes = bytes / 2;
     }
-    target.lanes_by_memory = u64::from(rounds_to_bf16());
+    if rounds_to_bf16() {
+        target.lanes_by_memory = 1;
+        // As many vectors as before in a row of a tile, which is read a tile at a time: four lines of bf16 instead of two.
+        target.narrow_tile *= 2;
+    }
     match target.contradiction() {
         None => target,
         // The system reports facts that contradict each other.
