@@ -61,7 +61,8 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let part = !single(*axis);
     let whole = (0..own.len()).all(|at| match single(at as i64) {
         true => sizes[at] == 1,
-        false => sizes[at] == own[at] || part && at as i64 == *axis && sizes[at] <= own[at],
+        false if part && at as i64 == *axis => (0..=own[at]).contains(&sizes[at]),
+        false => sizes[at] == own[at],
     });
     if !whole {
         return Err(other("takes parts of axes"));
@@ -108,12 +109,7 @@ fn without_whole(
     }
     let mut parts = Vec::new();
     for &at in &kept {
-        let (mut first, mut shape) = (vec![0; held.len()], held.clone());
-        (first[vector], shape[vector]) = (at as i64, 1);
-        let shape: Vec<Dim> = shape.into_iter().map(|n| Dim::fixed(n as u64)).collect();
-        let mut b = draft.builder();
-        let clauses = [b.ints("starts", &first), b.shape("shape", &shape)];
-        parts.push(b.value(&fusion::SLICE, &[indices], &clauses)?);
+        parts.push(index_part(draft, indices, vector, at)?);
     }
     let indices = match parts.as_slice() {
         &[part] => part,
@@ -168,22 +164,12 @@ fn as_one_axis(
     let indices = draft.cast(indices, DType::I64)?;
     let mut flat: Option<Value> = None;
     for (part, &axis) in axes.iter().enumerate() {
-        let (mut first, mut shape) = (vec![0; held.len()], held.clone());
-        (first[vector], shape[vector]) = (part as i64, 1);
-        let shape: Vec<Dim> = shape.into_iter().map(|n| Dim::fixed(n as u64)).collect();
-        let mut b = draft.builder();
-        let clauses = [b.ints("starts", &first), b.shape("shape", &shape)];
-        let own_part = b.value(&fusion::SLICE, &[indices], &clauses)?;
+        let own_part = index_part(draft, indices, vector, part)?;
         let i64_type = draft.ir.scalar(DType::I64);
         let mut b = draft.builder();
-        let last = (own[axis as usize] - 1).max(0);
-        let bounds = [
-            b.constant_int(0, i64_type)?,
-            b.constant_int(last, i64_type)?,
-        ];
         let length = b.constant_int(own[axis as usize], i64_type)?;
-        let index = b.maximum(own_part, bounds[0])?;
-        let index = b.minimum(index, bounds[1])?;
+        let index = brought_inside(draft, own_part, (own[axis as usize] - 1).max(0))?;
+        let mut b = draft.builder();
         flat = Some(match flat {
             Some(before) => {
                 let before = b.mul(before, length)?;
@@ -200,6 +186,26 @@ fn as_one_axis(
     };
     let sizes = [vec![1], of(&left, &sizes)].concat();
     Ok((moved, flat, numbers, sizes))
+}
+
+/// Part `at` of each of the indices, whose parts lie along axis `vector`, which stays with extent 1.
+pub fn index_part(draft: &mut Draft, indices: Value, vector: usize, at: usize) -> Made {
+    let mut shape = lengths(draft, indices);
+    let mut starts = vec![0; shape.len()];
+    (starts[vector], shape[vector]) = (at as i64, 1);
+    let shape: Vec<Dim> = extents(&shape).into_iter().map(Dim::new).collect();
+    let mut b = draft.builder();
+    let clauses = [b.ints("starts", &starts), b.shape("shape", &shape)];
+    Ok(b.value(&fusion::SLICE, &[indices], &clauses)?)
+}
+
+/// The nearest number from 0 to `last` for each of some `i64`.
+fn brought_inside(draft: &mut Draft, index: Value, last: i64) -> Made {
+    let scalar = draft.ir.scalar(DType::I64);
+    let mut b = draft.builder();
+    let (least, most) = (b.constant_int(0, scalar)?, b.constant_int(last, scalar)?);
+    let index = b.maximum(index, least)?;
+    Ok(b.minimum(index, most)?)
 }
 
 /// The indices without the axis that holds the parts of each, of which there is one.
@@ -234,14 +240,7 @@ pub fn ranged(draft: &mut Draft, indices: Value) -> Made {
 /// The indices of parts of `size` elements of an axis of `length`, each from where it begins on, along a last axis.
 fn parts(draft: &mut Draft, first: Value, size: i64, length: i64) -> Made {
     let first = draft.cast(first, DType::I64)?;
-    let scalar = draft.ir.scalar(DType::I64);
-    let mut b = draft.builder();
-    let (least, most) = (
-        b.constant_int(0, scalar)?,
-        b.constant_int(length - size, scalar)?,
-    );
-    let first = b.maximum(first, least)?;
-    let first = b.minimum(first, most)?;
+    let first = brought_inside(draft, first, length - size)?;
     let own = lengths(draft, first);
     let (axes, shape): (Vec<i64>, _) = (
         (0..own.len() as i64).collect(),

@@ -422,19 +422,19 @@ fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 
 /// `x predicate y` where all floats have an order: `-0 < +0`, and NaN is the greatest, whatever its sign.
 fn in_total_order(draft: &mut Draft, predicate: &str, [x, y]: [Value; 2]) -> Made {
-    let truth = |draft: &mut Draft, value: Value| draft.make(&fusion::NOT, &[value]);
+    let not = |draft: &mut Draft, value: Value| draft.make(&fusion::NOT, &[value]);
     match predicate {
         "lt" => less(draft, x, y),
         "gt" => less(draft, y, x),
-        "le" => less(draft, y, x).and_then(|greater| truth(draft, greater)),
-        "ge" => less(draft, x, y).and_then(|less| truth(draft, less)),
+        "le" => less(draft, y, x).and_then(|greater| not(draft, greater)),
+        "ge" => less(draft, x, y).and_then(|less| not(draft, less)),
         _ => {
             let (less, greater) = (less(draft, x, y)?, less(draft, y, x)?);
             let differ = draft.make(&fusion::OR, &[less, greater])?;
             if predicate == "ne" {
                 Ok(differ)
             } else {
-                truth(draft, differ)
+                not(draft, differ)
             }
         }
     }

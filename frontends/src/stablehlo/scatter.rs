@@ -8,7 +8,7 @@ use fuser_ir::Value;
 use fuser_ir::types::DType;
 
 use super::Importer;
-use super::index::{count, ranged};
+use super::index::{count, index_part, ranged};
 use super::op::Reading;
 use super::ops::one;
 use super::reduce;
@@ -371,20 +371,10 @@ fn parts(draft: &mut Draft, indices: Value, numbers: &Numbers) -> Made<(Vec<Valu
     places.remove(numbers.vector);
     let mut found = Vec::new();
     for part in 0..count {
-        let mut starts = vec![0; own.len()];
-        starts[numbers.vector] = part as i64;
-        let mut shape = own.clone();
-        shape[numbers.vector] = 1;
-        let mut value = indices;
-        if count > 1 {
-            let dims: Vec<_> = extents(&shape)
-                .into_iter()
-                .map(fuser_ir::types::Dim::new)
-                .collect();
-            let mut b = draft.builder();
-            let clauses = [b.ints("starts", &starts), b.shape("shape", &dims)];
-            value = b.value(&fusion::SLICE, &[value], &clauses)?;
-        }
+        let value = match count {
+            1 => indices,
+            _ => index_part(draft, indices, numbers.vector, part)?,
+        };
         found.push(draft.reshape(value, &extents(&places))?);
     }
     Ok((found, places))

@@ -16,21 +16,12 @@ use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Ir, Op, Value};
 
-use super::patterns::replace_by;
-
 pub static KNOWN_START: Pattern = Pattern {
     name: "known-start",
     summary: "a dynamic_slice that begins at constants is a slice, a dynamic_update_slice a cat",
     roots: &["fusion.dynamic_slice", "fusion.dynamic_update_slice"],
     benefit: 1,
     rewrite: known_start,
-};
-pub static WHOLE_SLICE: Pattern = Pattern {
-    name: "whole-slice",
-    summary: "a slice of all vanishes",
-    roots: &["fusion.slice"],
-    benefit: 2,
-    rewrite: whole_slice,
 };
 pub static SLICE_OF_CAT: Pattern = Pattern {
     name: "slice-of-cat",
@@ -110,17 +101,6 @@ fn known_start(rw: &mut Rewriter<'_>, op: Op) -> bool {
     };
     rw.replace(op, &[made]);
     true
-}
-
-fn whole_slice(rw: &mut Rewriter<'_>, op: Op) -> bool {
-    let ir = rw.ir();
-    let value = ir.operand(op, 0);
-    let starts = ir.i64s_of(op, "starts");
-    let begin = starts.is_some_and(|starts| starts.iter().all(|&start| start == 0));
-    begin
-        && ir.get_attr(op, "strides").is_none()
-        && sizes(ir, value).is_some()
-        && replace_by(rw, op, value)
 }
 
 fn slice_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {

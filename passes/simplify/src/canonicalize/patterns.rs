@@ -24,7 +24,6 @@ pub static PATTERNS: &[&Pattern] = &[
     &STEP_OF_ONE,
     &lambdas::UNREAD_ACCUMULATOR,
     &parts::KNOWN_START,
-    &parts::WHOLE_SLICE,
     &parts::SLICE_OF_CAT,
     &parts::CAT_OF_CAT,
 ];
@@ -252,7 +251,7 @@ fn step_of_one(rw: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Replaces `op` by `value` if that has the very type of the result.
-pub(super) fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
+fn replace_by(rw: &mut Rewriter<'_>, op: Op, value: Value) -> bool {
     let ir = rw.ir();
     let [result] = ir.results(op) else {
         return false;
