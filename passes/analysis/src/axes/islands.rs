@@ -3,13 +3,16 @@
 //! An *island* is what hangs together by values that ops of the set compute. Its axes are in the order in which the value with the most axes,
 //! the last such, has them: mostly a result. Where the axes of two islands have a common refinement, in which both reduce and scan the same
 //! axes, they become that refinement. One walk serves both, where each would else have a walk, and so a launch, of its own. Islands may
-//! read the same arguments: an axis that both have already stays itself.
+//! read the same arguments: an axis that both have already stays itself, whatever its place, and as one walk reads such an argument once,
+//! those islands may reduce different axes.
 //!
 //! ```text
 //! %a = fusion.exp %x        // %x: tensor<[B]x64xf32>                           %a: [0, 1]
 //! %b = fusion.sin %z        // %z: tensor<[B]x64xf32>                           %b: [2, 3]  =>  [0, 1]
 //! %c = fusion.slice %w      // %w: tensor<[B]x192xf32>, columns 0 to 64         %c: [4, 5]  =>  [0, 1]
 //! %d = fusion.slice %w      // columns 64 to 128                                %d: [4, 6]  =>  [0, 1]
+//! %q = mul %v, %table       // %v: tensor<8x[S]xf32>, %table: tensor<[S]xf32>   %q: [7, 8]  =>  [9, 10, 8]
+//! %k = mul %u, %table       // %u: tensor<2x4x[S]xf32>, summed along 4 later    %k: [9, 10, 8]
 //! ```
 //!
 //! Never joins axes of one island, nor of ops of which one needs the other, nor axes that a third island has beside each other.
@@ -27,8 +30,8 @@ use super::{Axes, AxisId};
 /// The islands of one size that an island is compared with, at most.
 const MOST_ALIKE: usize = 4;
 
-/// The facts in which islands agree that share axes: how many indices they walk, and whether they reduce or scan some.
-type Size = (ExtentExpr, [bool; 2]);
+/// The facts in which islands agree that share axes: how many indices they walk, and whether they scan some.
+type Size = (ExtentExpr, bool);
 
 /// Ops that hang together by what they compute.
 #[derive(Default)]
@@ -38,11 +41,11 @@ struct Island {
     scanned: FxHashSet<AxisId>,
 }
 
-/// A part of an axis of an island: the axis, its node where that is all of it, its length and the facts in which islands agree.
+/// A part of an axis of an island: the axis, its node, its length, and whether it is walked, scanned and reduced.
 #[derive(Clone)]
 struct Part {
     axis: AxisId,
-    node: Option<Node>,
+    node: Node,
     length: ExtentExpr,
     facts: [bool; 3],
 }
@@ -72,18 +75,19 @@ impl Axes {
             };
             let others = alike.entry(size).or_default();
             let own = self.parts(union, leaves, island);
-            let mut joins = others.iter().filter(|other| {
-                let pairs = matched(&own, &self.parts(union, leaves, other));
-                pairs.is_some_and(|pairs| !pairs.into_iter().any(|(a, b)| beside(a, b)))
+            let joined = others.iter().find_map(|other| {
+                let other = self.parts(union, leaves, other);
+                let all = own.len();
+                let (own, other) = (unshared(&own, &other)?, unshared(&other, &own)?);
+                let pairs = matched(&own, &other, own.len() < all)?;
+                let nodes = |parts: &[Part]| parts.iter().map(|p| p.node).collect();
+                let apart = !pairs.into_iter().any(|(a, b)| beside(a, b));
+                apart.then(|| -> [Vec<Node>; 2] { [nodes(&own), nodes(&other)] })
             });
-            let nodes = |island: &Island| -> Vec<Node> {
-                let axes = island.axes.iter();
-                axes.map(|axis| leaves[axis.index()]).collect()
-            };
-            match joins.next() {
-                Some(other) => {
-                    let (mark, own, other) = (union.mark(), nodes(island), nodes(other));
-                    match own == other || union.align(ops[0], &own, &other).is_err() {
+            match joined {
+                Some([own, other]) => {
+                    let mark = union.mark();
+                    match own.is_empty() || union.align(ops[0], &own, &other).is_err() {
                         true => union.rollback(mark),
                         false => changed = true,
                     }
@@ -99,25 +103,22 @@ impl Axes {
     fn size(&self, island: &Island) -> Option<Size> {
         let mut axes = island.axes.iter();
         let all = axes.try_fold(ExtentExpr::constant(1), |all, &a| all.mul(self.extent(a)?))?;
-        Some((
-            all,
-            [!island.reduced.is_empty(), !island.scanned.is_empty()],
-        ))
+        Some((all, !island.scanned.is_empty()))
     }
 
     /// The axes of an island as they are now, outermost first.
     fn parts(&self, union: &AxisUnion, leaves: &[Node], island: &Island) -> Vec<Part> {
         let parts = island.axes.iter().flat_map(|&axis| {
             let facts = [
-                self.is_walked(axis),
-                island.reduced.contains(&axis),
+                self.is_walked(axis) || island.reduced.contains(&axis),
                 island.scanned.contains(&axis),
+                island.reduced.contains(&axis),
             ];
             let leaves = union.leaves(leaves[axis.index()]).into_iter();
             leaves.filter_map(move |leaf| {
                 Some(Part {
                     axis,
-                    node: Some(leaf),
+                    node: leaf,
                     length: union.leaf_extent(leaf)?.clone(),
                     facts,
                 })
@@ -168,16 +169,21 @@ impl Axes {
     }
 }
 
-/// The axes of two islands that become one in their common refinement; `None` where they have none.
-fn matched(one: &[Part], other: &[Part]) -> Option<Vec<(AxisId, AxisId)>> {
-    let nodes = |parts: &[Part]| parts.iter().filter_map(|p| p.node).collect::<Vec<Node>>();
-    let shared = |p: &Part, nodes: &[Node]| p.node.is_some_and(|node| nodes.contains(&node));
-    let (own, foreign) = (nodes(one), nodes(other));
-    let rest = |of: Part, length: ExtentExpr| Part {
-        node: None,
-        length,
-        ..of
-    };
+/// The parts of an island that another has not, outermost first; `None` where the innermost of one is an outer one of the other: one of
+/// them would be walked across its memory.
+fn unshared(one: &[Part], other: &[Part]) -> Option<Vec<Part>> {
+    let has = |parts: &[Part], part: &Part| parts.iter().any(|p| p.node == part.node);
+    let (inner, other_inner) = (one.last()?, other.last()?);
+    let along = inner.node == other_inner.node || !has(other, inner);
+    let own = one.iter().filter(|p| !has(other, p));
+    along.then(|| own.cloned().collect())
+}
+
+/// The axes of two islands that become one in their common refinement; `None` where they have none. Islands that `read` one argument may
+/// differ in what they reduce: one walk reads it once.
+fn matched(one: &[Part], other: &[Part], read: bool) -> Option<Vec<(AxisId, AxisId)>> {
+    let agreed = if read { 2 } else { 3 };
+    let rest = |of: Part, length: ExtentExpr| Part { length, ..of };
     let (mut one, mut other) = (one.iter().rev().cloned(), other.iter().rev().cloned());
     let (mut left, mut right): (Option<Part>, Option<Part>) = (None, None);
     let mut pairs = Vec::new();
@@ -188,13 +194,7 @@ fn matched(one: &[Part], other: &[Part]) -> Option<Vec<(AxisId, AxisId)>> {
             (None, None) => return Some(pairs),
             (x, y) => (x?, y?),
         };
-        if x.facts != y.facts {
-            return None;
-        }
-        if x.node.is_some() && x.node == y.node {
-            continue;
-        }
-        if shared(&x, &foreign) || shared(&y, &own) {
+        if x.facts[..agreed] != y.facts[..agreed] {
             return None;
         }
         pairs.push((x.axis, y.axis));
@@ -202,7 +202,7 @@ fn matched(one: &[Part], other: &[Part]) -> Option<Vec<(AxisId, AxisId)>> {
             continue;
         }
         // An axis that is walked in order stays whole.
-        if x.facts[2] {
+        if x.facts[1] {
             return None;
         }
         match y.length.div_exact(&x.length).filter(is_factor) {

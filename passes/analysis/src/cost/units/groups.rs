@@ -44,7 +44,7 @@ struct Part {
     alone: bool,
 }
 
-/// The facts in which two islands agree that share their axes: these in order, and those of them that are walked, reduced and scanned.
+/// The facts in which two islands agree that share their axes: these outermost first, and those of them that are walked, scanned and reduced.
 type Shape = (Vec<usize>, [Mask; 3]);
 
 impl Units<'_> {
@@ -57,9 +57,14 @@ impl Units<'_> {
         let mut groups: Vec<(Option<Shape>, Vec<Part>)> = Vec::new();
         for part in parts {
             let shape = (!part.alone).then(|| self.shape(unit, &part));
-            let mut alike = groups.iter_mut().filter(|_| shape.is_some());
-            let apart = |other: &Part| self.is_apart(unit, other, &part);
-            match alike.find(|(own, parts)| *own == shape && parts.iter().all(apart)) {
+            let alike = |(own, parts): &&mut (Option<Shape>, Vec<Part>)| {
+                let (Some(own), Some(shape)) = (own, &shape) else {
+                    return false;
+                };
+                let apart = |other: &Part| self.is_apart(unit, other, &part);
+                parts.iter().all(apart) && self.agree((own, &parts[0]), (shape, &part))
+            };
+            match groups.iter_mut().find(alike) {
                 Some((_, parts)) => parts.push(part),
                 None => groups.push((shape, vec![part])),
             }
@@ -175,6 +180,20 @@ impl Units<'_> {
         !both(&one.touched, &other.touched).any(made)
     }
 
+    /// True if two islands share all axes: those of what both touch, and the others in order.
+    fn agree(&self, one: (&Shape, &Part), other: (&Shape, &Part)) -> bool {
+        let common = self.common(&one.1.touched, &other.1.touched);
+        let rest = |order: &[usize]| -> Vec<usize> {
+            let axes = order.iter().filter(|&&axis| common & 1 << axis == 0);
+            axes.copied().collect()
+        };
+        let agreed = if common == 0 { 3 } else { 2 };
+        let ((one, facts), (other, others)) = (one.0, other.0);
+        facts[..agreed] == others[..agreed]
+            && one.last() == other.last()
+            && rest(one) == rest(other)
+    }
+
     /// The shape of a part as an island.
     fn shape(&self, unit: u32, part: &Part) -> Shape {
         let nodes = &self.body.nodes;
@@ -210,7 +229,7 @@ impl Units<'_> {
                 }
             }
         }
-        (order, [walked | reduced, reduced, scanned])
+        (order, [walked | reduced, scanned, reduced])
     }
 }
 
