@@ -156,8 +156,8 @@ pub fn host() -> Target {
     }
     if rounds_to_bf16() {
         target.lanes_by_memory = 1;
-        // As many vectors as before in a row of a tile, which is read a tile at a time: four lines of bf16 instead of two.
-        target.narrow_tile *= 2;
+        // A tile is read a row at a time: eight lines of bf16 of each instead of two. Of wider types as many as are staged.
+        target.narrow_tile *= 4;
     }
     match target.contradiction() {
         None => target,

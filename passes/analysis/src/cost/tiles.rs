@@ -21,8 +21,23 @@ use super::units::Draft;
 const LEAST: u64 = 16;
 /// Bytes of a word of a bank of shared memory.
 const WORD: u64 = 4;
-/// The most bytes that lowering stages of one value.
-const MAX_STAGE_BYTES: u64 = 256 << 10;
+/// The most bytes that lowering stages of one value: a quarter of a second-level cache of 1 MiB.
+pub const MAX_STAGE_BYTES: u64 = 256 << 10;
+
+/// The longest tile, at most `tile`, along each of `cut` axes of a transposition: what is staged of memory with elements of so many
+/// `bytes` takes at most half of what a kernel may ask for, and of each at most what is staged of one.
+pub fn staged_tile(tile: u64, cut: u32, bytes: impl Iterator<Item = u64>, target: &Target) -> u64 {
+    let fold = |(all, most): (u64, u64), bytes| (all.saturating_add(bytes), most.max(bytes));
+    let (all, most) = bytes.fold((0, 0), fold);
+    let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
+    let fits = |tile: u64| {
+        let elements = tile.saturating_pow(cut);
+        all.saturating_mul(elements) <= room && most.saturating_mul(elements) <= MAX_STAGE_BYTES
+    };
+    let halves = std::iter::successors(Some(tile), |tile| Some(tile / 2));
+    let mut halves = halves.take_while(|&tile| tile > 0);
+    halves.find(|&tile| fits(tile)).unwrap_or(1)
+}
 
 /// The tiles of one sweep.
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +83,8 @@ impl Tiles {
         if tiles.crossed != 0 || draft.space & !draft.outer != 0 {
             tiles.long = 0;
         }
-        let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
         let cut = tiles.lanes.map_or(0, |lanes| 1 << lanes) | tiles.crossed;
         let cut = (cut & draft.outer).count_ones();
-        let element = memory(body, draft).fold(0u64, |sum, m| sum.saturating_add(m.element));
-        let staged = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
         if tiles.crossed != 0 && target.is_gpu() {
             // A thread with several vectors has less to compute of where they lie; no multiprocessor is to be idle for it.
             let wide = tiles.with_narrow(2 * tiles.narrow);
@@ -80,8 +92,9 @@ impl Tiles {
                 tiles = wide;
             }
         }
-        while tiles.crossed != 0 && tiles.narrow > 1 && staged(tiles.narrow) > room {
-            tiles.narrow /= 2;
+        if tiles.crossed != 0 {
+            let elements = memory(body, draft).map(|m| m.element);
+            tiles.narrow = staged_tile(tiles.narrow, cut, elements, target);
         }
         tiles
     }

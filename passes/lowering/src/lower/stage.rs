@@ -6,6 +6,7 @@
 //!
 //! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
 
+use fuser_analysis::cost::MAX_STAGE_BYTES;
 use fuser_dialects::kernel;
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -13,9 +14,6 @@ use rustc_hash::FxHashMap;
 use super::build::{Idx, Map};
 use super::spread::Indices;
 use super::sweep::{Resident, SweepLowering, Unsupported};
-
-/// Tile memory that one staged operand may take: a quarter of a second-level cache of 1 MiB.
-const MAX_STAGE_BYTES: i64 = 256 << 10;
 
 impl SweepLowering<'_> {
     /// Stages those of `loads` that cross the lanes of a nest over `loops`; they are resident afterwards and are removed
@@ -81,10 +79,10 @@ impl SweepLowering<'_> {
     /// True if the part of `value` inside of `loops` is known to be no larger than may be staged.
     fn fits(&self, value: Value, loops: &[usize]) -> bool {
         let dtype = self.ir().value_kind(value).dtype();
-        let mut bytes = dtype.map(|d| d.bytes() as i64);
+        let mut bytes = dtype.map(DType::bytes);
         for axis in self.varies(value).into_iter().filter(|l| loops.contains(l)) {
             bytes = match self.inner_size(axis) {
-                Idx::Const(size) => bytes.and_then(|b| b.checked_mul(size)),
+                Idx::Const(size) => bytes.and_then(|b| b.checked_mul(size.cast_unsigned())),
                 Idx::Value(_) => None,
             };
         }

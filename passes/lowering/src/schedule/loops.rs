@@ -8,7 +8,7 @@
 //! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
 
 use fuser_analysis::axes::{Axes, AxisId};
-use fuser_analysis::cost::Bindings;
+use fuser_analysis::cost::{Bindings, staged_tile};
 use fuser_dialects::fusion::lambda;
 use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
@@ -286,8 +286,7 @@ impl Draft<'_> {
             rows.tile = count(target.shared_rows);
         }
     }
-    /// Elements of a tile along each axis of a transposition: fewer where along so many axes, what is staged would take more than
-    /// half of what a kernel may ask for.
+    /// Elements of a tile along each axis of a transposition, by the rule of the plan.
     fn narrow_tile(
         &self,
         loops: &[LoopAxis],
@@ -298,18 +297,17 @@ impl Draft<'_> {
         let is_cut = |a: &AxisId| crossed.contains(a) || lanes_along == Some(*a);
         let walked = loops.iter().filter(|l| l.role != Role::Tile);
         let cut = walked.filter(|l| l.axes.iter().any(is_cut)).count() as u32;
-        let staged = self
-            .memory
-            .iter()
-            .filter_map(|&v| self.ir.value_kind(v).dtype());
-        let element = staged.fold(0u64, |sum, dtype| sum.saturating_add(dtype.bytes()));
-        let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
-        let bytes = |tile: u64| element.saturating_mul(tile.saturating_pow(cut));
-        let mut tile = self.narrow;
-        while tile > 1 && !crossed.is_empty() && bytes(tile) > room {
-            tile /= 2;
+        let memory = self.memory.iter();
+        let staged = memory.filter_map(|&v| self.ir.value_kind(v).dtype());
+        if crossed.is_empty() {
+            return count(self.narrow);
         }
-        count(tile)
+        count(staged_tile(
+            self.narrow,
+            cut,
+            staged.map(DType::bytes),
+            target,
+        ))
     }
     /// Axes along which some value in memory is contiguous that varies along the lanes too: a transposition.
     fn crossed_axes(&self, lanes_along: Option<AxisId>) -> Vec<AxisId> {
