@@ -7,7 +7,7 @@
 //!    moves no byte twice, it is one group. Any other is taken apart: into single ops, or into intervals that a kernel can
 //!    hold, where it is longer than that.
 //! 2. *Merging*: groups merge, the best merge first, under an order of groups that stays acyclic; a small component is merged
-//!    under several orders of equal gains. In the end groups merge across components too.
+//!    under several orders of equal gains, unless the first makes one group of it. In the end groups merge across components too.
 //! 3. *Windows*: a window of few ops slides over the groups in run order, and what is inside is put together in the best way.
 //! 4. *Refinement*: single ops move, or are copied, across the cuts that are left.
 //! 5. *Horizontal merging*: kernels of equal shape that have nothing in common become one launch.

@@ -299,7 +299,8 @@ impl<'a> Search<'a> {
         let mut found = regroup::best(self, &first.0);
         let mut grown = vec![first];
         let mut cheapest = 0;
-        if matches!(found, Found::Unknown) {
+        // No program is known in which another order parts what one put together.
+        if matches!(found, Found::Unknown) && grown[0].0.len() > 1 {
             let others = Ties::OTHERS;
             grown.extend(others.map(|ties| self.apart(|s| s.grow_once(component, ties))));
             let cost = |n: &usize| self.key(&self.total(&grown[*n].0));
