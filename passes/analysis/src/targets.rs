@@ -71,8 +71,11 @@ pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
             let (_, most) = lengths(range.unwrap_or((length, length)))?;
             Some((name.trim(), most, range.is_some()))
         });
+        // No name is longest for all.
+        let parsed = parsed.filter(|(name, _, longest)| *name != OTHERS || !longest);
         let Some((name, length, longest)) = parsed else {
-            let message = format!("'{item}' is not of the form NAME=LENGTH or NAME=LEAST..MOST");
+            let message =
+                format!("'{item}' is not of the form NAME=LENGTH, NAME=LEAST..MOST or *=LENGTH");
             let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
             return Err(Diagnostics { items: vec![error] });
         };

@@ -65,7 +65,7 @@ pub static USE_MULTIPLES: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let known = multiples(ctx)?;
-    let lengths = lengths(ctx)?;
+    let lengths = lengths(ctx, &known)?;
     if known.is_empty() {
         return Ok(());
     }
@@ -96,8 +96,11 @@ fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnostics> 
     Ok(known)
 }
 
-/// The ranges of the option.
-fn lengths(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, [i64; 2]>, Diagnostics> {
+/// The ranges of the option, each of an extent that is among the multiples.
+fn lengths(
+    ctx: &PassContext<'_>,
+    multiples: &FxHashMap<Sym, i64>,
+) -> Result<FxHashMap<Sym, [i64; 2]>, Diagnostics> {
     let mut known = FxHashMap::default();
     for item in ctx.options.list(LENGTHS.name) {
         let range = item.split_once('=').and_then(|(name, range)| {
@@ -109,8 +112,15 @@ fn lengths(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, [i64; 2]>, Diagnostic
             let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
             return Err(Diagnostics { items: vec![error] });
         };
-        if let Some(name) = ctx.ir.strings.lookup(name) {
-            known.insert(name, [least, most]);
+        if let Some(extent) = ctx.ir.strings.lookup(name) {
+            if !multiples.contains_key(&extent) {
+                let message = format!(
+                    "'{name}' has lengths but is no multiple: {name}=1 among the multiples says nothing but that"
+                );
+                let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
+                return Err(Diagnostics { items: vec![error] });
+            }
+            known.insert(extent, [least, most]);
         }
     }
     Ok(known)
