@@ -173,10 +173,10 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
             "outside of the program",
         ),
         (
-            "refused_convolution",
-            ":3:10:",
-            "`stablehlo.convolution`",
-            "`reduce`",
+            "refused_window",
+            ":4:10:",
+            "`stablehlo.reduce_window`: pads with what is not neutral",
+            "combine with the other afterwards",
         ),
         (
             "refused_loop",

@@ -230,6 +230,57 @@ def scans(x, n):
     return jnp.cumsum(x, 1), jnp.cumprod(x, 0), lax.cummax(x, 1), jnp.cumsum(n)
 
 
+@program((2, 7, 9, 2), ((6, 5), i32), ((5, 5), boolean))
+def windows(x, n, t):
+    pooled = lambda *a: lax.reduce_window(x, *a)
+    area = lambda x: (lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 2).sum()
+    dilations = dict(base_dilation=(1, 2, 1, 1), window_dilation=(1, 3, 2, 1))
+    return (
+        pooled(-jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+        pooled(-jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
+        pooled(0.0, lax.add, (1, 7, 9, 1), (1, 1, 1, 1), "VALID"),
+        lax.reduce_window(x, 0.0, lax.add, (1, 2, 3, 1), (1, 2, 1, 1), ((0, 0), (1, 1), (2, 0), (0, 0)), **dilations),
+        jax.grad(area)(x),
+        lax.reduce_window(n, 3, lax.mul, (2, 2), (1, 2), "VALID"),
+        lax.reduce_window(n, 0, lax.add, (7, 1), (1, 1), "VALID"),
+        lax.reduce_window(t, False, lax.bitwise_or, (2, 2), (1, 1), "VALID"),
+    )
+
+
+def convolved(x, w, strides, padding, **options):
+    numbers = options.pop("numbers", ("NHWC", "HWIO", "NHWC"))
+    return lax.conv_general_dilated(x, w, strides, padding, dimension_numbers=numbers, **options)
+
+
+# Channels first, strides, holes in the kernel and in the input, a border, kernels of one place, places outside; in one dimension; integers.
+@program((2, 7, 9, 2), (3, 3, 2, 4), (1, 1, 2, 3), ((5, 4, 2), i32), ((3, 2, 3), i32))
+def convolutions(x, w, point, n, v):
+    line = ("NWC", "WIO", "NWC")
+    return (
+        convolved(x, w, (1, 1), "SAME"),
+        convolved(x, w, (1, 2), ((2, 1), (0, 3)), rhs_dilation=(2, 3)),
+        convolved(x, w, (1, 1), ((1, 2), (2, 2)), lhs_dilation=(2, 3)),
+        convolved(x.transpose(0, 3, 1, 2), w.transpose(3, 2, 0, 1), (2, 2), "VALID", numbers=("NCHW", "OIHW", "NCHW")),
+        convolved(x, point, (1, 1), "VALID"),
+        convolved(x[:, :2], w, (1, 1), "VALID"),
+        convolved(n, v, (1,), ((2, 0),), numbers=line),
+    )
+
+
+# Groups of features, one of each feature, and groups of the batch in the gradient of their kernel.
+@program((2, 5, 6, 4), (3, 3, 2, 6), (3, 3, 1, 4))
+def grouped_convolutions(x, w, each):
+    apart = lambda x, w, groups: convolved(x, w, (2, 1), "SAME", feature_group_count=groups)
+    loss = lambda x, each: (apart(x, each, 4) ** 2).sum()
+    return apart(x, w, 2), *jax.grad(loss, (0, 1))(x, each)
+
+
+@program((9,), ((9,), i32), ((9,), i16), ((9,), u8), ((9,), u32))
+def bits(x, n, s, b, w):
+    counts = [f(a) for a in (n, -n, s - 3, b, w << 29) for f in (lax.population_count, lax.clz)]
+    return jnp.cbrt(x), jnp.cbrt(x * 1e-20), *counts
+
+
 @program((7, 3))
 def slices(x):
     f = lambda x: (x[1::2] * 2).sum() + (x[::3, 1:] ** 2).sum()
@@ -458,9 +509,9 @@ def refused_complex(x):
     return jnp.fft.fft(x).real
 
 
-@program((1, 5, 5, 2), (3, 3, 2, 4))
-def refused_convolution(x, w):
-    return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+@program((1, 4, 4, 2))
+def refused_window(x):
+    return lax.reduce_window(x, 0.5, lax.add, (1, 2, 2, 1), (1, 1, 1, 1), "SAME")
 
 
 # Names of programs, and of their parameters with shapes: batch 2, 32 places, 64 channels in 4 heads.

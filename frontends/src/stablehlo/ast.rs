@@ -89,7 +89,7 @@ pub enum Attr {
     /// `[1, 2]`
     List(Vec<Attr>),
     /// `{k = 1}`
-    Dict,
+    Dict(Vec<(Span, Attr)>),
 }
 
 /// A block of a region.

@@ -9,13 +9,13 @@
 //! Products of integers, and those without terms, are a `mul` of broadcast operands and a `sum`, which a kernel shares.
 
 use fuser_dialects::fusion;
-use fuser_ir::types::{DType, TypeId};
+use fuser_ir::types::DType;
 use fuser_ir::{Extent, Value};
 
 use super::Importer;
 use super::ast::{Attr, Item};
 use super::op::Reading;
-use super::ops::one;
+use super::ops::{one, output_dtype};
 use crate::program::{Draft, Fault, Made};
 
 /// The axes of an operand.
@@ -117,25 +117,45 @@ fn pair(r: &Reading<'_>, name: &str) -> Made<[Vec<i64>; 2]> {
     }
 }
 
+/// An operand of a product: its batch axes, and those along which it is summed.
+pub struct Side {
+    value: Value,
+    batch: Vec<i64>,
+    terms: Vec<i64>,
+}
+
+impl Side {
+    pub fn new(value: Value, batch: &[i64], terms: &[i64]) -> Self {
+        Self {
+            value,
+            batch: batch.to_vec(),
+            terms: terms.to_vec(),
+        }
+    }
+}
+
 fn product(
     im: &mut Importer<'_>,
     r: &Reading<'_>,
-    batch: [Vec<i64>; 2],
-    terms: [Vec<i64>; 2],
+    [left_batch, right_batch]: [Vec<i64>; 2],
+    [left_terms, right_terms]: [Vec<i64>; 2],
 ) -> Made<Vec<Value>> {
-    let output = r.output()?;
-    let draft = &mut im.draft;
-    let [left_batch, right_batch] = batch;
-    let [left_terms, right_terms] = terms;
-    let mut a = draft.computed(r.operand(0)?)?;
-    let mut b = draft.computed(r.operand(1)?)?;
-    let left = Axes::new(draft, a, left_batch, left_terms)?;
-    let right = Axes::new(draft, b, right_batch, right_terms)?;
+    let stated = output_dtype(im, r)?;
+    let left = Side::new(r.operand(0)?, &left_batch, &left_terms);
+    let right = Side::new(r.operand(1)?, &right_batch, &right_terms);
+    one(contracted(&mut im.draft, left, right, stated))
+}
+
+/// The product of two tensors as elements of type `stated`: batch axes, then the free axes of the left, then those of the right.
+pub fn contracted(draft: &mut Draft, left: Side, right: Side, stated: DType) -> Made {
+    let mut a = draft.computed(left.value)?;
+    let mut b = draft.computed(right.value)?;
+    let left = Axes::new(draft, a, left.batch, left.terms)?;
+    let right = Axes::new(draft, b, right.batch, right.terms)?;
     let equal = |x: &[i64], y: &[i64]| left.of(x) == right.of(y);
     if !equal(&left.batch, &right.batch) || !equal(&left.terms, &right.terms) {
         return Err(Fault::form("multiplies along axes of different extents"));
     }
-    let stated = dtype_of(draft, output)?;
     let to = match stated.is_storage() {
         true => stated.compute(),
         false => stated,
@@ -150,12 +170,7 @@ fn product(
     } else {
         elements(draft, (a, &left), (b, &right), to)
     };
-    one(super::ops::converted(draft, made?, stated))
-}
-
-fn dtype_of(draft: &Draft, ty: TypeId) -> Made<DType> {
-    let dtype = draft.ir.ty(ty).dtype();
-    dtype.ok_or_else(|| Fault::form("states no element type"))
+    super::ops::converted(draft, made?, stated)
 }
 
 fn matrices(

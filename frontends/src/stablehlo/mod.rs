@@ -12,7 +12,9 @@
 //! An op that fails is told once; what depends on it is passed over.
 
 mod ast;
+mod bits;
 mod control;
+mod convolution;
 mod dot;
 mod export;
 mod index;
@@ -24,6 +26,7 @@ mod reduce;
 mod scatter;
 mod shape;
 mod sort;
+mod window;
 
 use std::collections::HashMap;
 

@@ -77,7 +77,7 @@ impl<'s> Reading<'s> {
                 let items = list.split(',').map(str::trim).filter(|i| !i.is_empty());
                 items.map(|item| item.parse().ok()).collect()
             }
-            Attr::Range(_) | Attr::Dict => None,
+            Attr::Range(_) | Attr::Dict(_) => None,
         }
     }
     /// The words that stand among the operands: `GT`, `across`.
@@ -127,15 +127,19 @@ pub fn atom(attr: &Attr) -> Option<Span> {
     }
 }
 
-/// The attribute called `name`, wherever it stands.
+/// The attribute called `name`, wherever it stands: also inside of another, as `stride` in `window = {stride = [1]}`.
 pub fn attr<'s>(source: &str, op: &'s Op, name: &str) -> Option<&'s Attr> {
     let is = |span: &Span| {
         let text = source.get(span.start as usize..span.end as usize);
         text.is_some_and(|text| text.trim_matches('"') == name)
     };
+    let among = |entries: &'s [(Span, Attr)]| {
+        let found = entries.iter().find(|(key, _)| is(key));
+        found.map(|(_, attr)| attr)
+    };
     op.items.iter().find_map(|item| match item {
         Item::Named(key, attr) if is(key) => Some(attr),
-        Item::Dict(entries) => entries.iter().find(|(key, _)| is(key)).map(|(_, a)| a),
+        Item::Named(_, Attr::Dict(entries)) | Item::Dict(entries) => among(entries),
         _ => None,
     })
 }

@@ -8,7 +8,7 @@ use fuser_ir::{AttrKind, Value, float, parse};
 
 use super::ast::{Attr, Item};
 use super::op::Reading;
-use super::{Importer, dot, index, reduce, scatter, shape, sort};
+use super::{Importer, bits, convolution, dot, index, reduce, scatter, shape, sort, window};
 use crate::codes::UNSUPPORTED;
 use crate::program::{Draft, Fault, Made};
 
@@ -51,7 +51,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("bessel_i1e", Refused(OUTSIDE)),
     ("bitcast_convert", By(bitcast)),
     ("broadcast_in_dim", By(shape::broadcast_in_dim)),
-    ("cbrt", Refused("`sign(x) * power(abs(x), 1/3)`")),
+    ("cbrt", By(bits::cube_root)),
     ("ceil", Same(&fusion::CEIL)),
     ("cholesky", Refused(OUTSIDE)),
     ("clamp", By(clamp)),
@@ -65,13 +65,10 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("conj", Same(&fusion::CONJ)),
     ("constant", By(constant)),
     ("convert", By(convert)),
-    (
-        "convolution",
-        Refused("write it as `slice`, `multiply` and `reduce`; large ones stay with a library"),
-    ),
+    ("convolution", By(convolution::convolution)),
     ("cosh", Same(&fusion::COSH)),
     ("cosine", Same(&fusion::COS)),
-    ("count_leading_zeros", Refused(COMPOSE)),
+    ("count_leading_zeros", By(bits::leading_zeros)),
     ("custom_call", By(sort::custom_call)),
     ("digamma", Refused(OUTSIDE)),
     ("divide", Same(&fusion::DIV)),
@@ -129,7 +126,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("pad", By(shape::pad)),
     ("partition_id", Refused("a program runs on one device")),
     ("polygamma", Refused(OUTSIDE)),
-    ("popcnt", Refused(COMPOSE)),
+    ("popcnt", By(bits::population)),
     ("power", Same(&fusion::POW)),
     ("real", Same(&fusion::REAL)),
     ("reduce", By(reduce::reduce)),
@@ -138,7 +135,7 @@ pub static OPS: &[(&str, Meaning)] = &[
         Refused("`convert` to a narrower type and back"),
     ),
     ("reduce_scatter", Refused("a program runs on one device")),
-    ("reduce_window", By(reduce::reduce_window)),
+    ("reduce_window", By(window::reduce_window)),
     ("remainder", Same(&fusion::REM)),
     ("replica_id", Refused("a program runs on one device")),
     ("reshape", By(shape::reshape)),
@@ -326,7 +323,7 @@ fn real_constant(im: &mut Importer<'_>, ty: TypeId, text: &str, dense: Span) -> 
 }
 
 /// The element type of the stated result.
-fn output_dtype(im: &Importer<'_>, r: &Reading<'_>) -> Made<DType> {
+pub fn output_dtype(im: &Importer<'_>, r: &Reading<'_>) -> Made<DType> {
     let ty = r.output()?;
     let dtype = im.draft.ir.ty(ty).dtype();
     dtype.ok_or_else(|| Fault::form("states no element type"))

@@ -1,4 +1,4 @@
-//! Reductions: those whose body is one op, the two-operand form of argmax and argmin, and windows that are scans.
+//! Reductions: those whose body is one op, and the two-operand form of argmax and argmin.
 //!
 //! A body is compared as an expression of its arguments, so that names and the order of its ops do not matter.
 
@@ -12,17 +12,15 @@ use fuser_ir::types::DType;
 use super::Importer;
 use super::ast::{Block, Item, Op, Param};
 use super::op::{self, Reading};
-use super::ops::one;
-use super::shape::lengths;
 use crate::program::{Draft, Fault, Made};
 
 /// A reduction: the name of its body's op, the reduction and the op that combines two; the value that changes nothing.
-struct Row {
+pub struct Row {
     body: &'static str,
-    reduction: &'static OpDef,
-    combine: &'static OpDef,
-    scan: Option<&'static OpDef>,
-    neutral: fn(DType) -> f64,
+    pub reduction: &'static OpDef,
+    pub combine: &'static OpDef,
+    pub scan: Option<&'static OpDef>,
+    pub neutral: fn(DType) -> f64,
 }
 
 const HELP: &str = "bodies are `add`, `multiply`, `maximum`, `minimum`, `and` and `or`, and those of argmax and argmin";
@@ -126,7 +124,7 @@ pub fn reduce(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 }
 
 /// The row of a body over elements of the type of `x`; arguments of operand `at` are `a<at>` and `b<at>`.
-fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row> {
+pub fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row> {
     let rows = match draft.dtype(x) {
         DType::I1 => &TRUTHS[..],
         _ => &NUMBERS[..],
@@ -150,7 +148,7 @@ fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row> {
 }
 
 /// The reduced tensor, combined with what the reduction starts from unless that changes nothing.
-fn started(draft: &mut Draft, row: &Row, reduced: Value, init: Value) -> Made {
+pub fn started(draft: &mut Draft, row: &Row, reduced: Value, init: Value) -> Made {
     let neutral = (row.neutral)(draft.dtype(reduced));
     match draft.is_number(init, neutral) {
         true => Ok(reduced),
@@ -159,7 +157,7 @@ fn started(draft: &mut Draft, row: &Row, reduced: Value, init: Value) -> Made {
 }
 
 /// The expressions that the body of a reduction gives.
-fn body(r: &Reading<'_>) -> Made<Vec<String>> {
+pub fn body(r: &Reading<'_>) -> Made<Vec<String>> {
     let applied = r.words().find(|word| word.contains('.'));
     if let Some((_, name)) = applied.and_then(|word| word.split_once('.')) {
         return Ok(vec![format!("{name}(a0,b0)")]);
@@ -310,53 +308,4 @@ fn indices(
     let clause = [b.ints("dims", dims)];
     let value = b.value(extreme, &[x], &clause)?;
     Ok(vec![value, found])
-}
-
-/// `stablehlo.reduce_window`, where it is a scan: one axis whose window is the whole axis and whose border before it is all but one of it.
-pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
-    let help = "windows are read where they are a cumulative op (`jnp.cumsum`); pooling is `slice` and `maximum` or `add`";
-    let other = || Fault::form("has windows that are no scan").help(help);
-    let (x, init) = (r.operand(0)?, r.operand(1)?);
-    let bodies = body(r)?;
-    let [body] = bodies.as_slice() else {
-        return Err(other());
-    };
-    let row = row(&im.draft, x, body, 0)?;
-    let def = row.scan.ok_or_else(other)?;
-    let own = lengths(&im.draft, x);
-    let window = r.ints(&["window_dimensions"])?;
-    let axis = window.iter().position(|n| *n != 1).unwrap_or(0);
-    let alone = window
-        .iter()
-        .enumerate()
-        .all(|(at, n)| at == axis || *n == 1);
-    for unit in ["window_strides", "base_dilations", "window_dilations"] {
-        if r.attr(&[unit]).is_some() && r.ints(&[unit])?.iter().any(|n| *n != 1) {
-            return Err(other());
-        }
-    }
-    let padding = r
-        .attr(&["padding"])
-        .and_then(|attr| dense_pairs(r, attr))
-        .unwrap_or_default();
-    let before = |at: usize| i64::from(at == axis) * (own[axis] - 1);
-    let borders = (0..own.len()).flat_map(|at| [before(at), 0]);
-    let length = own.get(axis).copied();
-    if !alone || length != window.get(axis).copied() || !padding.iter().copied().eq(borders) {
-        return Err(other());
-    }
-    let mut b = im.draft.builder();
-    let clause = [b.int("dim", axis as i64)];
-    let scanned = b.value(def, &[x], &clause)?;
-    one(started(&mut im.draft, row, scanned, init))
-}
-
-/// The numbers of `dense<[[1, 0], [0, 0]]>`.
-fn dense_pairs(r: &Reading<'_>, attr: &super::ast::Attr) -> Option<Vec<i64>> {
-    let text = r.text(op::atom(attr)?);
-    let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '-');
-    numbers
-        .filter(|n| !n.is_empty())
-        .map(|n| n.parse().ok())
-        .collect()
 }

@@ -165,8 +165,17 @@ pub fn pad(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let low = r.ints(&["low", "edge_padding_low"])?;
     let high = r.ints(&["high", "edge_padding_high"])?;
     let interior = r.ints(&["interior", "interior_padding"])?;
-    let (mut x, value) = (r.operand(0)?, r.operand(1)?);
-    let draft = &mut im.draft;
+    let (x, value) = (r.operand(0)?, r.operand(1)?);
+    one(padded(&mut im.draft, x, value, [&low, &high, &interior]))
+}
+
+/// `x` with `value` before and behind each axis and between its elements; a negative number before or behind cuts off.
+pub fn padded(
+    draft: &mut Draft,
+    mut x: Value,
+    value: Value,
+    [low, high, interior]: [&[i64]; 3],
+) -> Made {
     let rank = draft.dims(x).len();
     if [low.len(), high.len(), interior.len()] != [rank; 3] {
         return Err(Fault::form(format!("needs {rank} amounts of each kind")));
@@ -177,19 +186,19 @@ pub fn pad(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         }
     }
     let own = lengths(draft, x);
-    if low.iter().chain(&high).any(|n| *n < 0) {
+    if low.iter().chain(high).any(|n| *n < 0) {
         let cut = |n: &i64| n.checked_neg().unwrap_or(i64::MAX).max(0);
         let starts: Vec<i64> = low.iter().map(cut).collect();
-        let limits = own.iter().zip(&high).map(|(n, high)| n - cut(high));
+        let limits = own.iter().zip(high).map(|(n, high)| n - cut(high));
         let limits: Vec<i64> = limits.collect();
         x = part(draft, x, &starts, &limits, &vec![1; rank])?;
     }
     let grow = |list: &[i64]| -> Vec<i64> { list.iter().map(|n| (*n).max(0)).collect() };
-    let (low, high) = (grow(&low), grow(&high));
+    let (low, high) = (grow(low), grow(high));
     if low.iter().chain(&high).all(|n| *n == 0) {
-        return Ok(vec![x]);
+        return Ok(x);
     }
-    one(border(draft, x, value, &low, &high))
+    border(draft, x, value, &low, &high)
 }
 
 fn border(draft: &mut Draft, x: Value, value: Value, low: &[i64], high: &[i64]) -> Made {

@@ -1,0 +1,268 @@
+//! `convolution` as a product of matrices: the elements under each window are a row, the kernel is a matrix.
+//!
+//! ```text
+//! x: [b, 9, 9, f], kernel 3x3, stride 2   ->  9 parts [b, 4, 4, f], one of each place of the kernel
+//! one beside the other                        [b, 4, 4, 9*f]
+//! kernel                                      [9*f, o]                  matmul -> [b, 4, 4, o]
+//! ```
+//!
+//! With groups, of features or of the batch, the product has a batch axis of groups. A kernel with one place costs no more than its product; one with many
+//! reads the input as often as it has places.
+
+use fuser_dialects::fusion;
+use fuser_ir::Value;
+
+use super::Importer;
+use super::ast::{Attr, Item};
+use super::dot::{Side, contracted};
+use super::op::{self, Reading};
+use super::ops::{one, output_dtype};
+use super::shape::{self, extents, lengths};
+use super::window::pairs;
+use crate::program::{Fault, Made};
+
+/// The places that a kernel may have.
+const MAX_PLACES: i64 = 1024;
+
+/// The axes of a tensor: two that have a letter, and those of space in order.
+struct Layout {
+    letters: [i64; 2],
+    space: Vec<i64>,
+}
+
+impl Layout {
+    /// `[b, 0, 1, f]` with the letters `b` and `f`.
+    fn new(labels: &[&str], letters: [&str; 2]) -> Option<Self> {
+        let find = |label: &str| Some(labels.iter().position(|l| *l == label)? as i64);
+        let rank = labels.len().checked_sub(2)?;
+        let space: Option<Vec<i64>> = (0..rank).map(|at| find(&at.to_string())).collect();
+        Some(Self {
+            letters: [find(letters[0])?, find(letters[1])?],
+            space: space?,
+        })
+    }
+    /// The axes in the order of the first letter, space, the second letter.
+    fn around(&self) -> Vec<i64> {
+        let [first, last] = self.letters;
+        [&[first][..], &self.space, &[last]].concat()
+    }
+}
+
+/// The three lists of labels, `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
+fn labels<'s>(r: &Reading<'s>) -> Option<Vec<Vec<&'s str>>> {
+    if let Some(text) = r.attr(&["dimension_numbers"]).and_then(op::atom) {
+        let lists = r.text(text).split('[').skip(1);
+        let inside = lists.map(|list| list.split(']').next().unwrap_or(""));
+        return Some(
+            inside
+                .map(|l| l.split(',').map(str::trim).collect())
+                .collect(),
+        );
+    }
+    let lists = r.op.items.iter().filter_map(|item| match item {
+        Item::Named(_, Attr::List(list)) | Item::Attr(Attr::List(list)) => Some(list),
+        _ => None,
+    });
+    let texts = lists.map(|list| list.iter().map(|a| Some(r.text(op::atom(a)?))).collect());
+    texts.collect()
+}
+
+/// `stablehlo.convolution`
+pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let form = |text: &str| Fault::form(text.to_owned());
+    let (x, kernel) = (r.operand(0)?, r.operand(1)?);
+    let labels = labels(r).unwrap_or_default();
+    let [left, right, out, ..] = labels.as_slice() else {
+        return Err(form(
+            "has no `dim_numbers` of the form `[b, 0, f]x[0, i, o]->[b, 0, f]`",
+        ));
+    };
+    let layouts = (
+        Layout::new(left, ["b", "f"]),
+        Layout::new(right, ["i", "o"]),
+        Layout::new(out, ["b", "f"]),
+    );
+    let (Some(left), Some(right), Some(out)) = layouts else {
+        return Err(form("labels axes twice, or not all of them"));
+    };
+    let ranks = [(&left, x), (&right, kernel)];
+    let rank = left.space.len();
+    if ranks
+        .iter()
+        .any(|(l, v)| l.space.len() != rank || im.draft.dims(*v).len() != rank + 2)
+        || out.space.len() != rank
+    {
+        return Err(form("labels axes that its operands have not"));
+    }
+    let numbers = |names: &[&str], default: i64| -> Made<Vec<i64>> {
+        let found = match r.attr(names) {
+            Some(attr) => r.numbers(attr),
+            None => Some(vec![default; rank]),
+        };
+        let found = found.filter(|list| list.len() == rank && list.iter().all(|n| *n >= default));
+        found.ok_or_else(|| {
+            Fault::form(format!(
+                "`{}` has not {rank} numbers from {default} on",
+                names[0]
+            ))
+        })
+    };
+    let strides = numbers(&["stride", "window_strides"], 1)?;
+    let spread = numbers(&["lhs_dilate", "lhs_dilation"], 1)?;
+    let dilations = numbers(&["rhs_dilate", "rhs_dilation"], 1)?;
+    let [low, high] = pairs(r, &["pad", "padding"], rank)?;
+    let group = |name: &str| r.attr(&[name]).map_or(Ok(1), |_| r.int(&[name]));
+    let of_features = group("feature_group_count")?;
+    let of_batch = group("batch_group_count")?;
+    let groups = of_features.saturating_mul(of_batch);
+    let mirrored = mirrored(r, rank).ok_or_else(|| form("`reverse` is no list of truth values"))?;
+
+    let stated = output_dtype(im, r)?;
+    let draft = &mut im.draft;
+    let zero = draft.ir.scalar(draft.dtype(x));
+    let zero = draft.number(0.0, zero)?;
+    let x = draft.permute(x, &left.around())?;
+    let kernel = draft.permute(kernel, &[&right.space[..], &right.letters].concat())?;
+    let dims: Vec<i64> = (0..rank as i64)
+        .filter(|at| mirrored[*at as usize])
+        .collect();
+    let kernel = match dims.is_empty() {
+        true => kernel,
+        false => {
+            let mut b = draft.builder();
+            let clause = [b.ints("dims", &dims)];
+            b.value(&fusion::FLIP, &[kernel], &clause)?
+        }
+    };
+    let around = |list: &[i64], edge: i64| [&[edge][..], list, &[edge]].concat();
+    let between: Vec<i64> = spread.iter().map(|n| n - 1).collect();
+    let pads = [around(&low, 0), around(&high, 0), around(&between, 0)];
+    let x = shape::padded(draft, x, zero, [&pads[0], &pads[1], &pads[2]])?;
+
+    let (own, sizes) = (lengths(draft, x), lengths(draft, kernel));
+    let (features, inputs, outputs) = (own[rank + 1], sizes[rank], sizes[rank + 1]);
+    let divides = |n: i64, by: i64| n.checked_rem(by) == Some(0);
+    let fits = of_features > 0
+        && of_batch > 0
+        && (of_features == 1 || of_batch == 1)
+        && inputs.checked_mul(of_features) == Some(features)
+        && divides(own[0], of_batch)
+        && divides(outputs, groups);
+    if !fits {
+        let text = format!(
+            "has {groups} groups, which do not fit a batch of {} with {features} features, and {inputs} features for {outputs} results",
+            own[0]
+        );
+        return Err(Fault::form(text));
+    }
+    let places = sizes[..rank]
+        .iter()
+        .try_fold(1i64, |all, n| all.checked_mul(*n));
+    let Some(places) = places.filter(|n| (1..=MAX_PLACES).contains(n)) else {
+        let help = format!("kernels of 1 to {MAX_PLACES} places are read");
+        return Err(form("has a kernel that is too large, or empty").help(help));
+    };
+    let mut counts = own.clone();
+    for at in 0..rank {
+        let reach = (sizes[at] - 1).max(0).checked_mul(dilations[at]);
+        let reach = reach.ok_or_else(|| form("has a kernel that is too large"))?;
+        counts[at + 1] = match own[at + 1] > reach {
+            true => (own[at + 1] - reach - 1) / strides[at] + 1,
+            false => 0,
+        };
+    }
+    let empty = counts[1..=rank].contains(&0);
+    let steps = match empty {
+        true => vec![1; rank + 2],
+        false => around(&strides, 1),
+    };
+    let batch = match of_batch {
+        1 => vec![own[0]],
+        groups => vec![groups, own[0] / groups],
+    };
+    let group = match of_features {
+        1 => vec![inputs],
+        groups => vec![groups, inputs],
+    };
+    // One part for each place of the kernel, in the order of its elements.
+    let mut parts = Vec::new();
+    for place in 0..places {
+        let (mut starts, mut limits) = (vec![0; rank + 2], own.clone());
+        let mut rest = place;
+        for at in (0..rank).rev() {
+            let start = rest % sizes[at] * dilations[at];
+            rest /= sizes[at];
+            let length = (counts[at + 1] - 1) * strides[at] + 1;
+            (starts[at + 1], limits[at + 1]) = match empty {
+                true => (0, counts[at + 1]),
+                false => (start, start + length),
+            };
+        }
+        let part = shape::part(draft, x, &starts, &limits, &steps)?;
+        let shape = [&batch[..], &counts[1..=rank], &[1], &group].concat();
+        parts.push(draft.reshape(part, &extents(&shape))?);
+    }
+    // Rows of places and features; the kernel has the same in front.
+    let place = (batch.len() + rank) as i64;
+    let rows = match parts.as_slice() {
+        [part] => *part,
+        parts => {
+            let mut b = draft.builder();
+            let clause = [b.int("dim", place)];
+            b.value(&fusion::CAT, parts, &clause)?
+        }
+    };
+    let rows = match (groups, of_batch) {
+        (1, _) => {
+            let shape = [&batch[..], &counts[1..=rank], &[places * inputs]].concat();
+            Side::new(draft.reshape(rows, &extents(&shape))?, &[], &[place])
+        }
+        (_, 1) => Side::new(rows, &[place + 1], &[place, place + 2]),
+        _ => Side::new(rows, &[0], &[place, place + 1]),
+    };
+    let kernel = match groups {
+        1 => Side::new(
+            draft.reshape(kernel, &extents(&[places * inputs, outputs]))?,
+            &[],
+            &[0],
+        ),
+        _ => {
+            let shape = [places, inputs, groups, outputs / groups];
+            Side::new(draft.reshape(kernel, &extents(&shape))?, &[2], &[0, 1])
+        }
+    };
+    let mut made = contracted(draft, rows, kernel, stated)?;
+    if groups != 1 {
+        // The groups stand in front.
+        let free = rank as i64 + 1;
+        let order: Vec<i64> = (1..=free).chain([0, free + 1]).collect();
+        made = draft.permute(made, &order)?;
+        let shape = [&[own[0] / of_batch][..], &counts[1..=rank], &[outputs]].concat();
+        made = draft.reshape(made, &extents(&shape))?;
+    }
+    let mut order = vec![0; rank + 2];
+    for (from, to) in out.around().into_iter().enumerate() {
+        order[to as usize] = from as i64;
+    }
+    one(draft.permute(made, &order))
+}
+
+/// For each axis of space, whether the kernel is mirrored along it.
+fn mirrored(r: &Reading<'_>, rank: usize) -> Option<Vec<bool>> {
+    let Some(attr) = r.attr(&["reverse", "window_reversal"]) else {
+        return Some(vec![false; rank]);
+    };
+    let text = match attr {
+        Attr::List(list) => list
+            .iter()
+            .map(|a| Some(r.text(op::atom(a)?)))
+            .collect::<Option<Vec<_>>>()?,
+        attr => {
+            let text = r.text(op::atom(attr)?).trim_end_matches('>');
+            let list = text.split_once(':').map_or("", |(_, list)| list);
+            list.split(',').map(str::trim).collect()
+        }
+    };
+    let flags: Option<Vec<bool>> = text.into_iter().map(|word| word.parse().ok()).collect();
+    flags.filter(|flags| flags.len() == rank)
+}
