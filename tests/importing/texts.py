@@ -234,6 +234,8 @@ def scans(x, n):
 def windows(x, n, t):
     pooled = lambda *a: lax.reduce_window(x, *a)
     area = lambda x: (lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 2).sum()
+    most = lambda x: (lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 2, 1), (1, 2, 2, 1), "SAME") ** 2).sum()
+    least = lambda x: (lax.reduce_window(x, jnp.inf, lax.min, (1, 2, 3, 1), (1, 1, 3, 1), "VALID") ** 2).sum()
     dilations = dict(base_dilation=(1, 2, 1, 1), window_dilation=(1, 3, 2, 1))
     return (
         pooled(-jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
@@ -241,6 +243,8 @@ def windows(x, n, t):
         pooled(0.0, lax.add, (1, 7, 9, 1), (1, 1, 1, 1), "VALID"),
         lax.reduce_window(x, 0.0, lax.add, (1, 2, 3, 1), (1, 2, 1, 1), ((0, 0), (1, 1), (2, 0), (0, 0)), **dilations),
         jax.grad(area)(x),
+        jax.grad(most)(x),
+        jax.grad(least)(x),
         lax.reduce_window(n, 3, lax.mul, (2, 2), (1, 2), "VALID"),
         lax.reduce_window(n, 0, lax.add, (7, 1), (1, 1), "VALID"),
         lax.reduce_window(t, False, lax.bitwise_or, (2, 2), (1, 1), "VALID"),

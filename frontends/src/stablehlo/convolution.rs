@@ -18,11 +18,8 @@ use super::dot::{Side, contracted};
 use super::op::{self, Reading};
 use super::ops::{one, output_dtype};
 use super::shape::{self, extents, lengths};
-use super::window::pairs;
+use super::window::{Along, Windows, pairs};
 use crate::program::{Fault, Made};
-
-/// The places that a kernel may have.
-const MAX_PLACES: i64 = 1024;
 
 /// The axes of a tensor: two that have a letter, and those of space in order.
 struct Layout {
@@ -155,27 +152,19 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         );
         return Err(Fault::form(text));
     }
-    let places = sizes[..rank]
-        .iter()
-        .try_fold(1i64, |all, n| all.checked_mul(*n));
-    let Some(places) = places.filter(|n| (1..=MAX_PLACES).contains(n)) else {
-        let help = format!("kernels of 1 to {MAX_PLACES} places are read");
-        return Err(form("has a kernel that is too large, or empty").help(help));
+    let one_each = Along {
+        size: 1,
+        stride: 1,
+        dilation: 1,
     };
-    let mut counts = own.clone();
-    for at in 0..rank {
-        let reach = (sizes[at] - 1).max(0).checked_mul(dilations[at]);
-        let reach = reach.ok_or_else(|| form("has a kernel that is too large"))?;
-        counts[at + 1] = match own[at + 1] > reach {
-            true => (own[at + 1] - reach - 1) / strides[at] + 1,
-            false => 0,
-        };
-    }
-    let empty = counts[1..=rank].contains(&0);
-    let steps = match empty {
-        true => vec![1; rank + 2],
-        false => around(&strides, 1),
-    };
+    let along = (0..rank).map(|at| Along {
+        size: sizes[at],
+        stride: strides[at],
+        dilation: dilations[at],
+    });
+    let along = std::iter::once(one_each).chain(along).chain([one_each]);
+    let windows = Windows::new(&own, along.collect())?;
+    let (places, space) = (windows.places, &windows.counts[1..=rank]);
     let batch = match of_batch {
         1 => vec![own[0]],
         groups => vec![groups, own[0] / groups],
@@ -187,19 +176,8 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     // One part for each place of the kernel, in the order of its elements.
     let mut parts = Vec::new();
     for place in 0..places {
-        let (mut starts, mut limits) = (vec![0; rank + 2], own.clone());
-        let mut rest = place;
-        for at in (0..rank).rev() {
-            let start = rest % sizes[at] * dilations[at];
-            rest /= sizes[at];
-            let length = (counts[at + 1] - 1) * strides[at] + 1;
-            (starts[at + 1], limits[at + 1]) = match empty {
-                true => (0, counts[at + 1]),
-                false => (start, start + length),
-            };
-        }
-        let part = shape::part(draft, x, &starts, &limits, &steps)?;
-        let shape = [&batch[..], &counts[1..=rank], &[1], &group].concat();
+        let (part, _) = windows.part(draft, x, place)?;
+        let shape = [&batch[..], space, &[1], &group].concat();
         parts.push(draft.reshape(part, &extents(&shape))?);
     }
     // Rows of places and features; the kernel has the same in front.
@@ -214,7 +192,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     };
     let rows = match (groups, of_batch) {
         (1, _) => {
-            let shape = [&batch[..], &counts[1..=rank], &[places * inputs]].concat();
+            let shape = [&batch[..], space, &[places * inputs]].concat();
             Side::new(draft.reshape(rows, &extents(&shape))?, &[], &[place])
         }
         (_, 1) => Side::new(rows, &[place + 1], &[place, place + 2]),
@@ -237,7 +215,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         let free = rank as i64 + 1;
         let order: Vec<i64> = (1..=free).chain([0, free + 1]).collect();
         made = draft.permute(made, &order)?;
-        let shape = [&[own[0] / of_batch][..], &counts[1..=rank], &[outputs]].concat();
+        let shape = [&[own[0] / of_batch][..], space, &[outputs]].concat();
         made = draft.reshape(made, &extents(&shape))?;
     }
     let mut order = vec![0; rank + 2];

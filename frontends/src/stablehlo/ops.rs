@@ -157,7 +157,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("rsqrt", Same(&fusion::RSQRT)),
     ("scatter", By(scatter::scatter)),
     ("select", By(select)),
-    ("select_and_scatter", Refused(OUTSIDE)),
+    ("select_and_scatter", By(window::select_and_scatter)),
     ("send", Refused(OUTSIDE)),
     ("shift_left", Same(&fusion::SHL)),
     ("shift_right_arithmetic", Same(&fusion::SHR)),

@@ -191,6 +191,18 @@ pub fn body(r: &Reading<'_>) -> Made<Vec<String>> {
 /// The expressions that a body of two arguments gives, `a0` and `b0`.
 pub fn pair(r: &Reading<'_>, help: &'static str) -> Made<Vec<String>> {
     let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    of_pair(r, block, help)
+}
+
+/// The expressions that two bodies of two arguments give, one each.
+pub fn pairs_of(r: &Reading<'_>, help: &'static str) -> Made<[String; 2]> {
+    let each = op::blocks(r.op).map(|block| of_pair(r, block, help));
+    let each: Vec<Vec<String>> = each.collect::<Made<_>>()?;
+    let each = <[String; 2]>::try_from(each.concat());
+    each.map_err(|_| Fault::form("has not two bodies with a result each"))
+}
+
+fn of_pair(r: &Reading<'_>, block: &Block, help: &'static str) -> Made<Vec<String>> {
     let letters = ["a0", "b0"].map(str::to_owned);
     let args = block.args.iter().map(|(name, _)| r.text(*name));
     expressions(r, block, args.zip(letters).collect(), help)

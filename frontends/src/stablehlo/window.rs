@@ -9,6 +9,8 @@
 //! window 3, stride 1   %x: 8  -> maximum(maximum(%x[0:6], %x[1:7]), %x[2:8])        6
 //! ```
 
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_ir::Value;
 use fuser_ir::def::OpDef;
 
@@ -22,13 +24,75 @@ use crate::program::{Draft, Fault, Made};
 
 /// The shifted parts that one axis of overlapping windows may be.
 const MAX_SHIFTS: i64 = 64;
+/// The parts that the elements of windows may be.
+const MAX_PLACES: i64 = 1024;
 
 /// Windows along one axis: elements of each, from one window to the next, and from one element to the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Along {
-    size: i64,
-    stride: i64,
-    dilation: i64,
+pub struct Along {
+    pub size: i64,
+    pub stride: i64,
+    pub dilation: i64,
+}
+
+impl Along {
+    /// The number of windows along an axis of `length`.
+    fn count(self, length: i64) -> Made<i64> {
+        let reach = (self.size - 1).checked_mul(self.dilation);
+        let reach = reach.ok_or_else(|| Fault::form("has windows that are too large"))?;
+        Ok(match length > reach {
+            true => (length - reach - 1) / self.stride + 1,
+            false => 0,
+        })
+    }
+}
+
+/// The windows of a tensor.
+pub struct Windows {
+    along: Vec<Along>,
+    /// The windows along each axis.
+    pub counts: Vec<i64>,
+    /// The elements of a window.
+    pub places: i64,
+}
+
+impl Windows {
+    /// Those of a tensor of lengths `own`, of 1 to [`MAX_PLACES`] elements.
+    pub fn new(own: &[i64], along: Vec<Along>) -> Made<Self> {
+        let places = along
+            .iter()
+            .try_fold(1i64, |all, a| all.checked_mul(a.size));
+        let help = format!("windows of 1 to {MAX_PLACES} elements are read");
+        let wrong = || Fault::form("has a window that is too large, or empty").help(help);
+        let places = places.filter(|n| (1..=MAX_PLACES).contains(n));
+        let places = places.ok_or_else(wrong)?;
+        let counts = along.iter().zip(own).map(|(a, length)| a.count(*length));
+        Ok(Self {
+            counts: counts.collect::<Made<_>>()?,
+            along,
+            places,
+        })
+    }
+    /// The element at `place` of each window, in the order of a window's elements; and where it begins.
+    pub fn part(&self, draft: &mut Draft, x: Value, place: i64) -> Made<(Value, Vec<i64>)> {
+        let mut rest = place;
+        let mut starts = vec![0; self.along.len()];
+        for (start, a) in starts.iter_mut().zip(&self.along).rev() {
+            *start = rest % a.size * a.dilation;
+            rest /= a.size;
+        }
+        let mut limits = self.counts.clone();
+        let mut strides = vec![1; limits.len()];
+        if !limits.contains(&0) {
+            for (at, a) in self.along.iter().enumerate() {
+                limits[at] = starts[at] + (limits[at] - 1) * a.stride + 1;
+            }
+            strides = self.along.iter().map(|a| a.stride).collect();
+        } else {
+            starts.fill(0);
+        }
+        Ok((shape::part(draft, x, &starts, &limits, &strides)?, starts))
+    }
 }
 
 /// `stablehlo.reduce_window`
@@ -40,28 +104,9 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
     };
     let row = reduce::row(&im.draft, x, body, 0)?;
     let rank = lengths(&im.draft, x).len();
-    let each = |name: &str| -> Made<Vec<i64>> {
-        let list = match r.attr(&[name]) {
-            Some(_) => r.ints(&[name])?,
-            None => vec![1; rank],
-        };
-        let positive = list.len() == rank && list.iter().all(|n| *n > 0);
-        let wrong = || {
-            Fault::form(format!(
-                "`{name}` is not a positive number for each of {rank} axes"
-            ))
-        };
-        positive.then_some(list).ok_or_else(wrong)
-    };
-    let (sizes, strides) = (each("window_dimensions")?, each("window_strides")?);
-    let (dilations, spread) = (each("window_dilations")?, each("base_dilations")?);
+    let spread = each(r, "base_dilations", rank)?;
     let [low, high] = pairs(r, &["padding"], rank)?;
-    let along = (0..rank).map(|at| Along {
-        size: sizes[at],
-        stride: strides[at],
-        dilation: dilations[at],
-    });
-    let along: Vec<Along> = along.collect();
+    let along = along(r, rank)?;
     if spread.iter().all(|n| *n == 1)
         && let Some((dim, def)) = scan(row, &lengths(&im.draft, x), &along, [&low, &high])
     {
@@ -88,6 +133,33 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
         x = reduced(&mut im.draft, row, x, axis, along)?;
     }
     one(reduce::started(&mut im.draft, row, x, init))
+}
+
+/// The numbers of an attribute, 1 where it is left out.
+fn each(r: &Reading<'_>, name: &str, rank: usize) -> Made<Vec<i64>> {
+    let list = match r.attr(&[name]) {
+        Some(_) => r.ints(&[name])?,
+        None => vec![1; rank],
+    };
+    let positive = list.len() == rank && list.iter().all(|n| *n > 0);
+    let text = || format!("`{name}` is not a positive number for each of {rank} axes");
+    positive.then_some(list).ok_or_else(|| Fault::form(text()))
+}
+
+/// The windows that the attributes describe.
+fn along(r: &Reading<'_>, rank: usize) -> Made<Vec<Along>> {
+    let (sizes, strides) = (
+        each(r, "window_dimensions", rank)?,
+        each(r, "window_strides", rank)?,
+    );
+    let dilations = each(r, "window_dilations", rank)?;
+    let along = sizes.into_iter().zip(strides).zip(dilations);
+    let along = along.map(|((size, stride), dilation)| Along {
+        size,
+        stride,
+        dilation,
+    });
+    Ok(along.collect())
 }
 
 /// The axis and the scan where each window is all of an axis up to an element.
@@ -120,20 +192,11 @@ fn reduced(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) ->
         return Ok(x);
     }
     let own = lengths(draft, x);
-    let large = || Fault::form("has windows that are too large");
-    let reach = (size - 1).checked_mul(dilation).ok_or_else(large)?;
-    let count = match own[axis] > reach {
-        true => (own[axis] - reach - 1) / stride + 1,
-        false => 0,
-    };
-    let range = |draft: &mut Draft, start: i64, limit: i64, stride: i64| {
-        let (mut starts, mut limits) = (vec![0; own.len()], own.clone());
-        let mut strides = vec![1; own.len()];
-        (starts[axis], limits[axis], strides[axis]) = (start, limit, stride);
-        shape::part(draft, x, &starts, &limits, &strides)
-    };
+    let count = along.count(own[axis])?;
     if dilation == 1 && (stride == size || count <= 1) {
-        let x = range(draft, 0, count * size, 1)?;
+        let (ones, mut limits) = (vec![1; own.len()], own.clone());
+        limits[axis] = count * size;
+        let x = shape::part(draft, x, &vec![0; own.len()], &limits, &ones)?;
         let mut blocks = own.clone();
         blocks.splice(axis..=axis, [count, size]);
         let x = draft.reshape(x, &extents(&blocks))?;
@@ -148,18 +211,84 @@ fn reduced(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) ->
         );
         return Err(Fault::form(text).help(help));
     }
-    let last = (count - 1).max(0) * stride;
-    let shifted = |draft: &mut Draft, at: i64| {
-        let start = at * dilation;
-        let limit = start + if count == 0 { 0 } else { last + 1 };
-        range(draft, start.min(own[axis]), limit.min(own[axis]), stride)
+    let one = Along {
+        size: 1,
+        stride: 1,
+        dilation: 1,
     };
-    let mut all = shifted(draft, 0)?;
-    for at in 1..size {
-        let next = shifted(draft, at)?;
+    let mut each = vec![one; own.len()];
+    each[axis] = along;
+    let windows = Windows::new(&own, each)?;
+    let (mut all, _) = windows.part(draft, x, 0)?;
+    for place in 1..size {
+        let (next, _) = windows.part(draft, x, place)?;
         all = draft.make(row.combine, &[all, next])?;
     }
     Ok(all)
+}
+
+/// `stablehlo.select_and_scatter` as the gradient of an extreme of windows: to the first element of each window that no other is beyond.
+pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let [x, source, init] = [r.operand(0)?, r.operand(1)?, r.operand(2)?];
+    let rank = lengths(&im.draft, x).len();
+    let help = "the gradient of a maximum or a minimum over windows is read, as JAX writes it: without a border, and added up from 0";
+    let form = |text: &str| Fault::form(text.to_owned()).help(help);
+    let [select, scatter] = reduce::pairs_of(r, help)?;
+    let directions = ["GE", "GT", "LE", "LT"].into_iter();
+    let mut directions = directions.filter(|word| select == format!("compare.{word}(a0,b0)"));
+    let direction = directions
+        .next()
+        .ok_or_else(|| form("selects by another body"))?;
+    let adds = ["add(a0,b0)", "add(b0,a0)"].contains(&scatter.as_str());
+    let [low, high] = pairs(r, &["padding"], rank)?;
+    if !adds || !im.draft.is_number(init, 0.0) || low.iter().chain(&high).any(|n| *n != 0) {
+        return Err(form("has a border, or does not add up from 0"));
+    }
+    let draft = &mut im.draft;
+    let own = lengths(draft, x);
+    let along = along(r, rank)?;
+    let windows = Windows::new(&own, along.clone())?;
+    if windows.counts != lengths(draft, source) {
+        return Err(form("has not one update for each window"));
+    }
+    if windows.counts.contains(&0) {
+        return one(draft.broadcast(init, &[], &extents(&own)));
+    }
+    // The element that is selected so far, and for each further place whether it stays.
+    let (mut best, _) = windows.part(draft, x, 0)?;
+    let mut keeps = Vec::new();
+    for place in 1..windows.places {
+        let (next, _) = windows.part(draft, x, place)?;
+        let keep = draft
+            .builder()
+            .compare(&direction.to_lowercase(), best, next)?;
+        best = draft.make(&fusion::WHERE, &[keep, best, next])?;
+        keeps.push(keep);
+    }
+    // From the last place on: what later ones left goes to it, or further to the front.
+    let between: Vec<i64> = along.iter().map(|a| a.stride - 1).collect();
+    let (mut left, mut all) = (source, None);
+    for place in (0..windows.places).rev() {
+        let mut here = left;
+        if let Some(keep) = keeps.pop() {
+            here = draft.make(&fusion::WHERE, &[keep, init, left])?;
+            left = draft.make(&fusion::WHERE, &[keep, left, init])?;
+        }
+        let (_, starts) = windows.part(draft, x, place)?;
+        let ends = own
+            .iter()
+            .zip(&windows.counts)
+            .zip(starts.iter().zip(&between));
+        let ends = ends
+            .map(|((own, count), (start, between))| own - start - (count - 1) * (between + 1) - 1);
+        let ends: Vec<i64> = ends.collect();
+        let placed = shape::padded(draft, here, init, [&starts, &ends, &between])?;
+        all = Some(match all {
+            None => placed,
+            Some(all) => draft.make(&fusion::ADD, &[all, placed])?,
+        });
+    }
+    one(all.ok_or_else(|| form("has no windows")))
 }
 
 /// The numbers before and behind each axis, `[[1, 0], [0, 0]]`, also as `dense<[[1, 0], [0, 0]]>`, or one number for all.
