@@ -11,57 +11,50 @@ use fuser::session::Session;
 use fuser_artifact::{Artifact, DType, Step};
 use fuser_interp::{Axis as InterpAxis, Options, Tensor, interpret};
 use fuser_runtime::{Axis, CpuProgram, Explicit, HostTensor, RunOptions, RuntimeConfig};
-use fuser_testing::Random;
+use fuser_testing::Kind::{Row, Square};
+use fuser_testing::Step::{One, Permute, Reduce, Return, Spread, Two};
+use fuser_testing::{Random, Squares};
 
 const PROGRAMS: u64 = 48;
-const INPUTS: usize = 3;
 
-/// A program over `n` by `n` tensors `%x0` to `%x2`, the first results of which overwrite arguments.
+/// Steps that keep numbers small.
+const STEPS: [&[fuser_testing::Step]; 8] = [
+    &[Two(Square, &["add", "sub"])],
+    &[Two(Square, &["add", "sub"])],
+    &[Permute],
+    &[One(Square, &["segment_set", "neg"])],
+    &[One(Row, &["segment_set", "neg"])],
+    &[Reduce("max")],
+    &[Spread],
+    &[Return],
+];
+
+/// A program of squares of side `n`, some results of which overwrite arguments of their type.
 fn text(random: &mut Random, n: usize) -> String {
-    let ty = format!("tensor<{n}x{n}xf32>");
-    let mut values: Vec<String> = (0..INPUTS).map(|i| format!("%x{i}")).collect();
-    let mut lines = Vec::new();
-    for step in 0..2 + random.below(6) {
-        let (a, b) = (
-            values[random.below(values.len())].clone(),
-            values[random.below(values.len())].clone(),
-        );
-        let v = format!("%v{step}");
-        let dim = random.below(2);
-        lines.push(match random.below(8) {
-            0 | 1 => format!("{v} = fusion.add {a}, {b}"),
-            2 => format!("{v} = fusion.sub {a}, {b}"),
-            3 => format!("{v} = fusion.permute {a} dims [1, 0]"),
-            4 => format!("{v} = fusion.segment_set {a}"),
-            5 => format!("{v} = fusion.neg {a}"),
-            _ => format!(
-                "%m{step} = fusion.max {a} dims [{dim}]\n  \
-                 %w{step} = fusion.broadcast %m{step} dims [{}] shape [{n}, {n}]\n  \
-                 {v} = fusion.sub {b}, %w{step}",
-                1 - dim
-            ),
-        });
-        values.push(v);
-    }
-    let updated = 1 + random.below(INPUTS);
-    let turn = random.below(INPUTS);
-    let mut results = Vec::new();
-    let mut returned = Vec::new();
-    for i in 0..updated + random.below(2) {
-        let late = values.len() - 1 - random.below(4.min(values.len()));
-        returned.push(values[late].clone());
-        let alias = (turn + i) % INPUTS;
-        let attrs = format!("{ty} {{alias = {alias} : i64}}");
-        results.push(if i < updated { attrs } else { ty.clone() });
-    }
-    let inputs: Vec<String> = (0..INPUTS).map(|i| format!("%x{i}: {ty}")).collect();
-    format!(
-        "task.program @f({}) -> ({}) {{\n  {}\n  task.return {}\n}}\n",
-        inputs.join(", "),
-        results.join(", "),
-        lines.join("\n  "),
-        returned.join(", ")
-    )
+    let squares = Squares {
+        steps: &STEPS,
+        ..Squares::plain(n)
+    };
+    let steps = 2 + random.below(6);
+    let text = squares.text(random, steps);
+    let (head, rest) = text.split_once("-> (").unwrap();
+    let (types, rest) = rest.split_once(')').unwrap();
+    let square = format!("tensor<{n}x{n}xf32>");
+    let mut free = vec![
+        (0, square.clone()),
+        (1, square),
+        (2, format!("tensor<{n}xf32>")),
+    ];
+    let result = |ty: &str| {
+        let fits = |place: &usize| free[*place].1 == ty;
+        let fitting: Vec<usize> = (0..free.len()).filter(fits).collect();
+        let place = fitting.get(random.below(fitting.len() + 1));
+        let alias = place.map(|&place| free.remove(place).0);
+        let alias = alias.map(|alias| format!(" {{alias = {alias} : i64}}"));
+        format!("{ty}{}", alias.unwrap_or_default())
+    };
+    let results: Vec<String> = types.split(", ").map(result).collect();
+    format!("{head}-> ({}){rest}", results.join(", "))
 }
 
 /// The number of inputs written by kernels, and that of inputs written by copies at the end.
@@ -90,23 +83,27 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
         let text = text(&mut random, n);
         let parsed = session.parse(0, "random.fir", &text);
         let (ir, module, _) = parsed.unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
-        let numbers = || -> Vec<f64> { (0..n * n).map(|_| random.below(9) as f64 - 4.0).collect() };
-        let data: Vec<Vec<f64>> = std::iter::repeat_with(numbers).take(INPUTS).collect();
+        let ranks = [2, 2, 1];
+        let mut numbers = |rank: u32| -> Vec<f64> {
+            let number = |_| random.below(9) as f64 - 4.0;
+            (0..n.pow(rank)).map(number).collect()
+        };
+        let data = ranks.map(|rank| (vec![Axis::stored(n); rank as usize], numbers(rank)));
         let tensors = || -> Vec<HostTensor> {
-            let axes = [Axis::stored(n), Axis::stored(n)];
-            let tensor = |v: &Vec<f64>| HostTensor::from_f64(runtime.heap(), DType::F32, &axes, v);
+            let tensor = |(axes, v): &(Vec<Axis>, Vec<f64>)| {
+                HostTensor::from_f64(runtime.heap(), DType::F32, axes, v)
+            };
             data.iter().map(|v| tensor(v).unwrap()).collect()
         };
-        let given: Vec<Tensor> = tensors()
-            .iter()
-            .map(|t| {
-                let axis = InterpAxis {
-                    extent: n,
-                    broadcast: false,
-                };
-                Tensor::from_bytes(fuser_ir::DType::F32, vec![axis; 2], t.bytes()).unwrap()
-            })
-            .collect();
+        let axis = InterpAxis {
+            extent: n,
+            broadcast: false,
+        };
+        let given = tensors().into_iter().zip(ranks).map(|(t, rank)| {
+            let axes = vec![axis; rank as usize];
+            Tensor::from_bytes(fuser_ir::DType::F32, axes, t.bytes()).unwrap()
+        });
+        let given: Vec<Tensor> = given.collect();
         let program = ir.children(module)[0];
         let expected = interpret(&ir, program, &given, &Options::default()).unwrap();
         let compiled = compile(&ir, module, &CompileOptions::default());
@@ -124,7 +121,8 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
             let run = run.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
             for (index, (found, wanted)) in run.outputs.iter().zip(&expected.values).enumerate() {
                 let found: Vec<f64> = found.values().collect();
-                let wanted: Vec<f64> = (0..n * n).map(|i| wanted.data().float(i)).collect();
+                let elements = 0..wanted.stored_len();
+                let wanted: Vec<f64> = elements.map(|i| wanted.data().float(i)).collect();
                 assert_eq!(found, wanted, "seed {seed}, result {index}\n{text}");
             }
         }

@@ -1,4 +1,4 @@
-//! Support for unit tests: a small dialect and a builder, for analyses that read op tables only, random numbers, and
+//! Support for unit tests: a small dialect and a builder, for analyses that read op tables only, random numbers, random programs, and
 //! NVIDIA's assembler.
 //!
 //! Used by tests alone.
@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 pub use fuser_random::SplitMix as Random;
-pub use programs::Squares;
+pub use programs::{Kind, Squares, Step};
 
 use fuser_dialects::fusion::maps;
 use fuser_ir::attr::AttrKind;

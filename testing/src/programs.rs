@@ -1,89 +1,312 @@
-//! Random programs of squares and rows, as text: sums, what is spread from rows, transposes, factorings, casts, boundaries and elementwise ops.
+//! Random programs of squares and rows, as text, by tables of steps.
+//!
+//! A step adds one op, or two where the first alone makes neither a square nor a row. A user who needs other programs gives
+//! another table.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::{Builder, Random};
 
-/// The programs that are drawn.
+/// The programs that are drawn, with the inputs `%x` and `%z`, squares, and `%w`, a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Squares {
-    /// The side of a square and the length of a row: a multiple of 8.
+    /// The side of a square and the length of a row: a multiple of 8 where steps fold.
     pub side: usize,
-    /// Puts boundaries between ops, at which kernels end.
-    pub boundaries: bool,
+    /// The element types of the inputs.
+    pub dtypes: [&'static str; 3],
+    /// Groups of steps: one group is as likely as another, and in it one step.
+    pub steps: &'static [&'static [Step]],
+}
+
+/// Names of ops, one of which is drawn.
+pub type Ops = &'static [&'static str];
+
+/// A step of a program.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// An op of one value.
+    One(Kind, Ops),
+    /// An op of two squares, or two rows, of one element type.
+    Two(Kind, Ops),
+    /// A reduction of a square along an axis.
+    Reduce(&'static str),
+    /// A row as a square, an axis of which is stored once.
+    Spread,
+    /// A square times a row as a square; in programs of one element type.
+    Scale,
+    /// A square transposed.
+    Permute,
+    /// A square or row in other factors, and back.
+    Fold(Kind),
+    /// A square of f32 in bf16, and back.
+    Narrow,
+    /// A square or row in another element type.
+    Cast,
+    /// A square as a list of its elements, or without its first and last row.
+    Part,
+    /// A part as a square again.
+    Whole,
+    /// Returns a square or row, whoever reads or returns it, an input too.
+    Return,
+}
+
+/// Values that a step takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Of two axes, one of them perhaps stored once.
+    Square,
+    /// Of one axis.
+    Row,
+    /// A list of as many elements as a square, or a square without its first and last row.
+    Part,
+}
+
+use Kind::{Part, Row, Square};
+
+const SUM: Step = Step::Reduce("sum");
+const ADD: Step = Step::Two(Square, &["add"]);
+const EXP_ROW: Step = Step::One(Row, &["exp"]);
+const SET: Step = Step::One(Square, &["segment_set"]);
+const SET_ROW: Step = Step::One(Row, &["segment_set"]);
+
+/// Steps most of which are elementwise, or end what one kernel may hold.
+const PLAIN: [&[Step]; 8] = [
+    &[SUM],
+    &[Step::Scale],
+    &[Step::Permute],
+    &[Step::Fold(Square)],
+    &[Step::Fold(Square), Step::Fold(Row), Step::Narrow, EXP_ROW],
+    &[ADD],
+    &[ADD],
+    &[ADD],
+];
+
+/// The same with boundaries between ops, at which kernels end.
+const CUT: [&[Step]; 8] = [
+    &[SUM],
+    &[Step::Scale],
+    &[Step::Permute],
+    &[SET],
+    &[Step::Fold(Square), Step::Fold(Row), Step::Narrow, SET_ROW],
+    &[ADD],
+    &[ADD],
+    &[ADD],
+];
+
+/// The axes of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Square,
+    /// A square, of which this axis is stored once.
+    Spread(usize),
+    Row,
+    List,
+    /// A square without its first and last row.
+    Inner,
+}
+
+impl Shape {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Square | Self::Spread(_) => Square,
+            Self::Row => Row,
+            Self::List | Self::Inner => Part,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Value {
+    /// Inputs are 0 to 2.
+    number: usize,
+    shape: Shape,
+    dtype: &'static str,
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number.checked_sub(3) {
+            None => write!(f, "%{}", ["x", "z", "w"][self.number]),
+            Some(op) => write!(f, "%v{op}"),
+        }
+    }
+}
+
+impl Value {
+    fn ty(&self, n: usize) -> String {
+        let dtype = self.dtype;
+        match self.shape {
+            Shape::Square => format!("tensor<{n}x{n}x{dtype}>"),
+            Shape::Spread(0) => format!("tensor<b{n}x{n}x{dtype}>"),
+            Shape::Spread(_) => format!("tensor<{n}xb{n}x{dtype}>"),
+            Shape::Row => format!("tensor<{n}x{dtype}>"),
+            Shape::List => format!("tensor<{}x{dtype}>", n * n),
+            Shape::Inner => format!("tensor<{}x{n}x{dtype}>", n - 2),
+        }
+    }
+    fn is_alike(&self, other: &Self) -> bool {
+        self.shape.kind() == other.shape.kind() && self.dtype == other.dtype
+    }
+}
+
+fn pick(random: &mut Random, values: &[Value], fits: impl Fn(&Value) -> bool) -> Option<Value> {
+    let fitting: Vec<Value> = values.iter().filter(|v| fits(v)).copied().collect();
+    let number = random.below(fitting.len());
+    fitting.get(number).copied()
 }
 
 impl Squares {
+    /// Programs of f32: sums, what is spread from rows, transposes, factorings, casts and elementwise ops.
+    pub const fn plain(side: usize) -> Self {
+        let dtypes = ["f32"; 3];
+        let steps = &PLAIN;
+        Self {
+            side,
+            dtypes,
+            steps,
+        }
+    }
+    /// The same with boundaries between ops, at which kernels end.
+    pub const fn cut(side: usize) -> Self {
+        Self {
+            steps: &CUT,
+            ..Self::plain(side)
+        }
+    }
+
     /// A program of so many ops or one more. Values that nothing reads are returned.
     pub fn text(self, random: &mut Random, ops: usize) -> String {
-        let side = self.side;
-        let (square, row) = (
-            format!("tensor<{side}x{side}xf32>"),
-            format!("tensor<{side}xf32>"),
-        );
-        let mut squares = vec!["%x".to_owned(), "%z".to_owned()];
-        let mut rows = vec!["%w".to_owned()];
-        let mut body = String::new();
-        let mut made: Vec<(String, &str)> = Vec::new();
-        let mut op = 0;
-        while op < ops {
-            let [a, b] = [(); 2].map(|()| squares[random.below(squares.len())].clone());
-            let r = rows[random.below(rows.len())].clone();
-            let (by, dim) = (random.below(3), random.below(2));
-            let mut detour = |there: String| {
-                let _ = writeln!(body, "  %v{op} = fusion.{there}");
-                op += 1;
-                format!("%v{}", op - 1)
+        let n = self.side;
+        let shapes = [Shape::Square, Shape::Square, Shape::Row];
+        let inputs = shapes.into_iter().zip(self.dtypes).zip(0..);
+        let inputs = inputs.map(|((shape, dtype), number)| Value {
+            number,
+            shape,
+            dtype,
+        });
+        let mut values: Vec<Value> = inputs.collect();
+        let mut lines: Vec<String> = Vec::new();
+        let mut returned = Vec::new();
+        while lines.len() < ops {
+            let mut any = |fits: &dyn Fn(&Value) -> bool| pick(random, &values, fits);
+            let a = any(&|v| v.shape.kind() == Square).expect("an input");
+            let b = any(&|v| v.is_alike(&a)).expect("itself");
+            let r = any(&|v| v.shape == Shape::Row).expect("an input");
+            let (by, dim) = (random.word() as usize, random.below(2));
+            let group = random.one(self.steps);
+            let step = random.one(group);
+            let mut any = |fits: &dyn Fn(&Value) -> bool| pick(random, &values, fits);
+            let mut detour = |call: String| {
+                lines.push(call);
+                format!("%v{}", lines.len() - 1)
             };
-            // Most ops are elementwise, or end what one kernel may hold.
-            let (call, ty) = match (random.below(8), random.below(4)) {
-                (0, _) => (format!("sum {a} dims [{dim}]"), &row),
-                (1, _) => {
-                    let spread = format!("broadcast {r} dims [{dim}] shape [{side}, {side}]");
-                    let spread = detour(spread);
-                    (format!("mul {a}, {spread}"), &square)
+            let spread = format!("broadcast {r} dims [{dim}] shape [{n}, {n}]");
+            let (v, call, shape) = match step {
+                // They take all of a square in memory.
+                Step::Reduce(_) | Step::Fold(Square) | Step::Part if a.shape != Shape::Square => {
+                    continue;
                 }
-                (2, _) => (format!("permute {a} dims [1, 0]"), &square),
-                (3, _) if self.boundaries => (format!("segment_set {a}"), &square),
-                (3, _) | (4, 0) => {
-                    let parts = [
-                        vec![side * side],
-                        vec![2 * side, side / 2],
-                        vec![side / 8, 8, side],
-                    ];
-                    let parts = detour(format!("reshape {a} shape {:?}", parts[by]));
-                    (format!("reshape {parts} shape [{side}, {side}]"), &square)
+                Step::One(kind, ops) => {
+                    let v = match kind {
+                        Square => Some(a),
+                        Row => Some(r),
+                        Part => any(&|v| v.shape.kind() == Part),
+                    };
+                    let Some(v) = v else { continue };
+                    (v, format!("{} {v}", ops[by % ops.len()]), v.shape)
                 }
-                (4, 1) => {
-                    let parts = [[side / 4, 4], [4, side / 4], [2, side / 2]];
-                    let parts = detour(format!("reshape {r} shape {:?}", parts[by]));
-                    (format!("reshape {parts} shape [{side}]"), &row)
+                Step::Two(kind, ops) => {
+                    let (v, w) = match kind {
+                        Square => (a, b),
+                        _ => (r, any(&|v| v.is_alike(&r)).expect("itself")),
+                    };
+                    let shape = match v.shape == w.shape {
+                        true => v.shape,
+                        false => Shape::Square,
+                    };
+                    (v, format!("{} {v}, {w}", ops[by % ops.len()]), shape)
                 }
-                (4, 2) => {
+                Step::Reduce(op) => (a, format!("{op} {a} dims [{dim}]"), Shape::Row),
+                Step::Spread => (r, spread, Shape::Spread(1 - dim)),
+                Step::Scale => (a, format!("mul {a}, {}", detour(spread)), Shape::Square),
+                Step::Permute => {
+                    let shape = match a.shape {
+                        Shape::Spread(axis) => Shape::Spread(1 - axis),
+                        other => other,
+                    };
+                    (a, format!("permute {a} dims [1, 0]"), shape)
+                }
+                Step::Fold(Row) => {
+                    let parts = [[n / 4, 4], [4, n / 4], [2, n / 2]];
+                    let parts = detour(format!("reshape {r} shape {:?}", parts[by % 3]));
+                    (r, format!("reshape {parts} shape [{n}]"), r.shape)
+                }
+                Step::Fold(_) => {
+                    let parts = [vec![n * n], vec![2 * n, n / 2], vec![n / 8, 8, n]];
+                    let parts = detour(format!("reshape {a} shape {:?}", parts[by % 3]));
+                    (a, format!("reshape {parts} shape [{n}, {n}]"), a.shape)
+                }
+                Step::Narrow => {
                     let narrow = detour(format!("cast {a} to bf16"));
-                    (format!("cast {narrow} to f32"), &square)
+                    (a, format!("cast {narrow} to f32"), a.shape)
                 }
-                (4, _) if self.boundaries => (format!("segment_set {r}"), &row),
-                (4, _) => (format!("exp {r}"), &row),
-                _ => (format!("add {a}, {b}"), &square),
+                Step::Cast => {
+                    let (v, dtype) = ([a, r][dim], ["bf16", "f32", "f64"][by % 3]);
+                    let to = Value { dtype, ..v };
+                    (to, format!("cast {v} to {dtype}"), v.shape)
+                }
+                Step::Part if dim == 0 => {
+                    let call = format!("reshape {a} shape [{}]", n * n);
+                    (a, call, Shape::List)
+                }
+                Step::Part => {
+                    let call = format!("slice {a} starts [1, 0] shape [{}, {n}]", n - 2);
+                    (a, call, Shape::Inner)
+                }
+                Step::Whole => {
+                    let Some(v) = any(&|v| v.shape.kind() == Part) else {
+                        continue;
+                    };
+                    let call = match v.shape {
+                        Shape::List => format!("reshape {v} shape [{n}, {n}]"),
+                        _ => {
+                            let zero = detour(format!("constant value 0.0 : {}", v.dtype));
+                            format!("pad {v}, {zero} low [1, 0] high [1, 0]")
+                        }
+                    };
+                    (v, call, Shape::Square)
+                }
+                Step::Return => {
+                    returned.push([a, r][dim]);
+                    continue;
+                }
             };
-            let name = format!("%v{op}");
-            let _ = writeln!(body, "  {name} = fusion.{call}");
-            match ty == &row {
-                true => rows.push(name.clone()),
-                false => squares.push(name.clone()),
-            }
-            made.push((name, ty));
-            op += 1;
+            let number = lines.len() + 3;
+            values.push(Value { number, shape, ..v });
+            lines.push(call);
         }
-        let words = || body.split([' ', ',', '\n']);
-        made.retain(|(name, _)| words().filter(|word| word == name).count() == 1);
-        let types: Vec<&str> = made.iter().map(|(_, ty)| *ty).collect();
-        let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        let mut body = String::new();
+        for (op, call) in lines.iter().enumerate() {
+            let _ = writeln!(body, "  %v{op} = fusion.{call}");
+        }
+        let results = values.split_off(3);
+        let is_unread = |v: &&Value| {
+            let name = v.to_string();
+            let words = body.split([' ', ',', '\n']);
+            words.filter(|word| *word == name).count() == 1
+        };
+        let unread = results.iter().filter(is_unread);
+        let outputs: Vec<&Value> = unread.chain(&returned).collect();
+        let list = |item: &dyn Fn(&Value) -> String| {
+            let items: Vec<String> = outputs.iter().map(|v| item(v)).collect();
+            items.join(", ")
+        };
+        let inputs: Vec<String> = values.iter().map(|v| format!("{v}: {}", v.ty(n))).collect();
         format!(
-            "task.program @f(%x: {square}, %z: {square}, %w: {row}) -> ({}) {{\n{body}  task.return {}\n}}\n",
-            types.join(", "),
-            names.join(", ")
+            "task.program @f({}) -> ({}) {{\n{body}  task.return {}\n}}\n",
+            inputs.join(", "),
+            list(&|v| v.ty(n)),
+            list(&|v| v.to_string())
         )
     }
     /// The same as a block with its ops, but for what ends it.

@@ -296,11 +296,7 @@ fn groups_that_merge_are_told_what_an_analysis_of_all_their_ops_tells() {
     for seed in 0..400 {
         let mut random = Random(seed);
         let ops = 8 + random.below(24);
-        let squares = Squares {
-            side: 24,
-            boundaries: false,
-        };
-        let b = squares.block(&mut random, ops);
+        let b = Squares::plain(24).block(&mut random, ops);
         let mut groups = AxisGroups::default();
         let mut members: Vec<Vec<usize>> = (0..b.ops.len()).map(|op| vec![op]).collect();
         for op in &b.ops {

@@ -305,96 +305,40 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
 
 #[cfg(test)]
 mod tests {
-    use fuser_ir::parse::parse_str;
-    use std::fmt::Write;
-
     use super::*;
     use crate::planner::Planner;
     use crate::segment::exact::{self, Bounds, Found};
     use fuser_analysis::cost::{Model, Objective};
-    use fuser_testing::Random;
+    use fuser_testing::Kind::{Part, Row, Square};
+    use fuser_testing::Step::{One, Permute, Reduce, Spread, Two};
+    use fuser_testing::{Random, Squares, Step, parsed};
 
-    /// The kind of a value of the program: a square, one with an axis that is stored once, a row, a list of as many
-    /// elements as a square, or a piece of one.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    enum Shape {
-        Square,
-        Spread(usize),
-        Row,
-        List,
-        Piece,
-    }
-
-    /// A program of up to `most` ops of all classes: elementwise, reductions, views, windows, boundaries.
-    fn program(seed: u64, most: usize) -> String {
-        use Shape::*;
-        let mut random = Random(seed);
-        let mut text = "  %z = fusion.constant value 0.0 : f32\n".to_owned();
-        let mut made = vec![(0, Square), (1, Square), (2, Row)];
-        let mut unused = std::collections::BTreeSet::new();
-        let count = made.len() + 2 + random.below(most - 1);
-        while made.len() < count {
-            let (x, shape) = made[random.below(made.len())];
-            let y = made.len();
-            let squares = made.iter().filter(|(_, s)| matches!(s, Square | Spread(_)));
-            let squares: Vec<_> = squares.copied().collect();
-            let (other, of) = squares[random.below(squares.len())];
-            let dim = random.below(2);
-            let (op, result) = match (shape, random.below(7)) {
-                (Square, 0) => (format!("sum %v{x} dims [{dim}]"), Row),
-                (Square, 1) => (format!("permute %v{x} dims [1, 0]"), Square),
-                (Spread(axis), 1) => (format!("permute %v{x} dims [1, 0]"), Spread(1 - axis)),
-                (Square, 2) => (format!("reshape %v{x} shape [64]"), List),
-                (Square, 3) => (format!("slice %v{x} starts [1, 0] shape [6, 8]"), Piece),
-                (Square | Row, 4) => (format!("segment_set %v{x}"), shape),
-                (Square | Spread(_), 5) => {
-                    let result = if shape == of { shape } else { Square };
-                    (format!("add %v{x}, %v{other}"), result)
-                }
-                (Row, 0..=2) => {
-                    let spread = Spread(1 - dim);
-                    (format!("broadcast %v{x} dims [{dim}] shape [8, 8]"), spread)
-                }
-                (List, 0..=2) => (format!("reshape %v{x} shape [8, 8]"), Square),
-                (Piece, 0..=2) => (format!("pad %v{x}, %z low [1, 0] high [1, 0]"), Square),
-                _ => (format!("exp %v{x}"), shape),
-            };
-            let _ = writeln!(text, "  %v{y} = fusion.{op}");
-            unused.remove(&x);
-            if op.starts_with("add") {
-                unused.remove(&other);
-            }
-            unused.insert(y);
-            made.push((y, result));
-        }
-        let outputs: Vec<String> = unused.iter().map(|v| format!("%v{v}")).collect();
-        let ty = |v: &usize| match made[*v].1 {
-            Square => "tensor<8x8xf32>",
-            Spread(0) => "tensor<b8x8xf32>",
-            Spread(_) => "tensor<8xb8xf32>",
-            Row => "tensor<8xf32>",
-            List => "tensor<64xf32>",
-            Piece => "tensor<6x8xf32>",
-        };
-        let types: Vec<&str> = unused.iter().map(ty).collect();
-        format!(
-            "task.program @f(%v0: tensor<8x8xf32>, %v1: tensor<8x8xf32>, %v2: tensor<8xf32>) -> ({}) {{\n{text}  task.return {}\n}}\n",
-            types.join(", "),
-            outputs.join(", ")
-        )
-    }
+    /// Ops of all classes: elementwise, reductions, views, windows, boundaries.
+    const STEPS: [&[Step]; 8] = [
+        &[Reduce("sum")],
+        &[Spread],
+        &[Permute],
+        &[Step::Part],
+        &[Step::Whole],
+        &[One(Square, &["segment_set"]), One(Row, &["segment_set"])],
+        &[Two(Square, &["add"])],
+        &[One(Square, EXP), One(Row, EXP), One(Part, EXP)],
+    ];
+    const EXP: &[&str] = &["exp"];
 
     /// Of each set of ops of random programs the lower bound is no more than the least that any grouping of it costs, and often as much.
     #[test]
     fn no_grouping_costs_less_than_the_lower_bound() {
         let (mut sets, mut reached, mut alone) = (0u32, 0u32, 0u32);
         for seed in 0..120 {
-            let text = program(seed, 7);
-            let mut ir = Ir::new(fuser_dialects::registry());
-            let parsed = parse_str(&mut ir, &text);
-            let Some(module) = parsed.module else {
-                panic!("seed {seed}:\n{text}");
+            let squares = Squares {
+                steps: &STEPS,
+                ..Squares::plain(8)
             };
+            let mut random = Random(seed);
+            let ops = 2 + random.below(6);
+            let text = squares.text(&mut random, ops);
+            let (mut ir, module) = parsed(&text);
             let errors = fuser_ir::verify::verify(&mut ir, module);
             assert!(!errors.has_errors(), "seed {seed}: {errors:?}\n{text}");
             let program = ir.children(module)[0];

@@ -571,11 +571,7 @@ fn whole_groups_first_find_what_single_merges_do_not() {
 fn random(seed: u64, most: usize) -> Builder {
     let mut random = Random(seed);
     let ops = 3 + random.below(most - 3);
-    let squares = Squares {
-        side: 512,
-        boundaries: true,
-    };
-    squares.block(&mut random, ops)
+    Squares::cut(512).block(&mut random, ops)
 }
 
 /// The gaps between the search and the optimum over partitions, sorted. Copies can be better than any partition: their

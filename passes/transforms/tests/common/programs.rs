@@ -26,10 +26,7 @@ pub const WIDE: [Family; 2] = [("parts", parts), ("users", users)];
 
 /// The random programs.
 #[allow(dead_code)]
-pub const SQUARES: Squares = Squares {
-    side: 512,
-    boundaries: true,
-};
+pub const SQUARES: Squares = Squares::cut(512);
 
 /// Ops of one layer of [`layers`].
 pub const LAYER_OPS: usize = 20;
