@@ -11,7 +11,6 @@ mod gpu_limits;
 mod gpu_simulator;
 #[path = "importing/main.rs"]
 mod importing;
-mod preseg;
 #[path = "remat/main.rs"]
 mod remat;
 mod session;

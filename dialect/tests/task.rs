@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::*;
-use fuser_dialects::fusion::{ADD, EXP, NEG, SUM};
+use fuser_dialects::fusion::{ADD, SUM};
 use fuser_dialects::task::interface::{
     Bindings, Task, boundary_bytes, bytes, evaluate, inputs, is_pure, outputs, uses,
 };
@@ -11,30 +11,35 @@ use fuser_dialects::task::outline::{Refusal, dissolve, outline};
 use fuser_dialects::task::{PATTERN, PHASE, SEGMENT, SWEEP, YIELD};
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{DType, Ir, Op, OpDef, Value, describe};
-use fuser_testing::Random;
+use fuser_testing::Kind::{Row, Square};
+use fuser_testing::Step::{One, Reduce, Return, Spread, Two};
+use fuser_testing::{Random, Squares, Step, parsed};
 
 const F4: TypeText = t(&["4"], DType::F32);
 
-/// A program of `count` ops on random earlier values; every eighth value is returned.
+const STEPS: [&[Step]; 5] = [
+    &[Reduce("sum")],
+    &[Spread],
+    &[One(Square, &["exp", "neg"]), One(Row, &["exp", "neg"])],
+    &[Two(Square, &["add"])],
+    &[Return],
+];
+
+/// A random program of `count` ops.
 fn random_program(seed: u64, count: usize) -> Program {
-    let mut random = Random(seed);
-    let mut p = Program::new(&[F4, F4, F4]);
-    let mut values: Vec<Value> = (0..3).map(|i| p.arg(i)).collect();
-    for index in 0..count {
-        let x = values[random.below(values.len())];
-        let y = values[random.below(values.len())];
-        let made = match random.below(3) {
-            0 => p.op(&EXP, &[x]),
-            1 => p.op(&NEG, &[x]),
-            _ => p.op(&ADD, &[x, y]),
-        };
-        let name = p.ir.sym(&format!("v{index}"));
-        p.ir.set_value_name(made, Some(name));
-        values.push(made);
+    let squares = Squares {
+        steps: &STEPS,
+        ..Squares::plain(8)
+    };
+    let (ir, module) = parsed(&squares.text(&mut Random(seed), count));
+    let program = ir.children(module)[0];
+    let body = ir.body(program, 0).unwrap();
+    Program {
+        ir,
+        module,
+        program,
+        body,
     }
-    let returned: Vec<Value> = values[3..].iter().step_by(8).copied().collect();
-    p.ret(&returned);
-    p
 }
 
 /// Every op in order with depth, operands and results, as entities: they must be the same ones.

@@ -10,6 +10,7 @@ mod oracles;
 mod parser;
 mod partners;
 mod plans;
+mod preseg;
 mod processors;
 mod split;
 mod targets;

@@ -177,14 +177,12 @@ impl Squares {
     /// A program of so many ops or one more. Values that nothing reads are returned.
     pub fn text(self, random: &mut Random, ops: usize) -> String {
         let n = self.side;
-        let shapes = [Shape::Square, Shape::Square, Shape::Row];
-        let inputs = shapes.into_iter().zip(self.dtypes).zip(0..);
-        let inputs = inputs.map(|((shape, dtype), number)| Value {
+        let input = |number: usize| Value {
             number,
-            shape,
-            dtype,
-        });
-        let mut values: Vec<Value> = inputs.collect();
+            shape: [Shape::Square, Shape::Square, Shape::Row][number],
+            dtype: self.dtypes[number],
+        };
+        let mut values: Vec<Value> = (0..3).map(input).collect();
         let mut lines: Vec<String> = Vec::new();
         let mut returned = Vec::new();
         while lines.len() < ops {
@@ -195,7 +193,6 @@ impl Squares {
             let (by, dim) = (random.word() as usize, random.below(2));
             let group = random.one(self.steps);
             let step = random.one(group);
-            let mut any = |fits: &dyn Fn(&Value) -> bool| pick(random, &values, fits);
             let mut detour = |call: String| {
                 lines.push(call);
                 format!("%v{}", lines.len() - 1)
@@ -210,7 +207,7 @@ impl Squares {
                     let v = match kind {
                         Square => Some(a),
                         Row => Some(r),
-                        Part => any(&|v| v.shape.kind() == Part),
+                        Part => pick(random, &values, |v| v.shape.kind() == Part),
                     };
                     let Some(v) = v else { continue };
                     (v, format!("{} {v}", ops[by % ops.len()]), v.shape)
@@ -218,7 +215,10 @@ impl Squares {
                 Step::Two(kind, ops) => {
                     let (v, w) = match kind {
                         Square => (a, b),
-                        _ => (r, any(&|v| v.is_alike(&r)).expect("itself")),
+                        _ => (
+                            r,
+                            pick(random, &values, |v| v.is_alike(&r)).expect("itself"),
+                        ),
                     };
                     let shape = match v.shape == w.shape {
                         true => v.shape,
@@ -236,15 +236,17 @@ impl Squares {
                     };
                     (a, format!("permute {a} dims [1, 0]"), shape)
                 }
-                Step::Fold(Row) => {
-                    let parts = [[n / 4, 4], [4, n / 4], [2, n / 2]];
-                    let parts = detour(format!("reshape {r} shape {:?}", parts[by % 3]));
-                    (r, format!("reshape {parts} shape [{n}]"), r.shape)
-                }
-                Step::Fold(_) => {
-                    let parts = [vec![n * n], vec![2 * n, n / 2], vec![n / 8, 8, n]];
-                    let parts = detour(format!("reshape {a} shape {:?}", parts[by % 3]));
-                    (a, format!("reshape {parts} shape [{n}, {n}]"), a.shape)
+                Step::Fold(kind) => {
+                    let (v, whole, parts) = match kind {
+                        Row => (r, vec![n], [vec![n / 4, 4], vec![4, n / 4], vec![2, n / 2]]),
+                        _ => (
+                            a,
+                            vec![n, n],
+                            [vec![n * n], vec![2 * n, n / 2], vec![n / 8, 8, n]],
+                        ),
+                    };
+                    let parts = detour(format!("reshape {v} shape {:?}", parts[by % 3]));
+                    (v, format!("reshape {parts} shape {whole:?}"), v.shape)
                 }
                 Step::Narrow => {
                     let narrow = detour(format!("cast {a} to bf16"));
@@ -264,7 +266,7 @@ impl Squares {
                     (a, call, Shape::Inner)
                 }
                 Step::Whole => {
-                    let Some(v) = any(&|v| v.shape.kind() == Part) else {
+                    let Some(v) = pick(random, &values, |v| v.shape.kind() == Part) else {
                         continue;
                     };
                     let call = match v.shape {
@@ -296,17 +298,15 @@ impl Squares {
             words.filter(|word| *word == name).count() == 1
         };
         let unread = results.iter().filter(is_unread);
-        let outputs: Vec<&Value> = unread.chain(&returned).collect();
-        let list = |item: &dyn Fn(&Value) -> String| {
-            let items: Vec<String> = outputs.iter().map(|v| item(v)).collect();
-            items.join(", ")
+        let outputs: Vec<Value> = unread.chain(&returned).copied().collect();
+        let list = |of: &[Value], item: &dyn Fn(&Value) -> String| {
+            of.iter().map(item).collect::<Vec<String>>().join(", ")
         };
-        let inputs: Vec<String> = values.iter().map(|v| format!("{v}: {}", v.ty(n))).collect();
         format!(
             "task.program @f({}) -> ({}) {{\n{body}  task.return {}\n}}\n",
-            inputs.join(", "),
-            list(&|v| v.ty(n)),
-            list(&|v| v.to_string())
+            list(&values, &|v| format!("{v}: {}", v.ty(n))),
+            list(&outputs, &|v| v.ty(n)),
+            list(&outputs, &Value::to_string)
         )
     }
     /// The same as a block with its ops, but for what ends it.

@@ -93,6 +93,14 @@ impl InputRecipe {
             values,
         }
     }
+    /// An input of [`Values::Edges`], or of every bit pattern of an integer type.
+    pub fn edges(axes: &[(u64, bool)], dtype: DType) -> Self {
+        Self {
+            dtype,
+            axes: axes.to_vec(),
+            values: Values::Edges,
+        }
+    }
     /// The fact about its elements.
     pub fn fact(&self) -> Fact {
         match self.values {

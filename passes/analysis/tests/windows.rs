@@ -2,6 +2,9 @@
 //!
 //! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an evaluation of
 //! the ops on arrays written here; and each refusal and question by itself.
+//!
+//! The chains are of shapes that follow from op to op, and each op stands beside its evaluation: programs of squares would need an
+//! evaluator of their text, which no crate below the interpreter has.
 
 use fuser_analysis::axes::window::{
     Form, Guard, MAX_NODES, MAX_PIECES, Node, Source, Variable, Window, WindowRefusal,

@@ -30,15 +30,21 @@ fn divisible(maker: &mut Maker<'_>) -> Option<(usize, usize)> {
 
 /// A half of `x` along an axis of even, known length.
 fn half(maker: &mut Maker<'_>, x: usize, at: usize, second: bool) -> Option<usize> {
+    let length = maker.slots[x].axes[at].length / 2;
+    let start = if second { length } else { 0 };
+    part(maker, x, at, start, length)
+}
+
+/// The indices from `start` on of an axis of known length.
+pub fn part(maker: &mut Maker<'_>, x: usize, at: usize, start: u64, length: u64) -> Option<usize> {
     let mut axes = maker.slots[x].axes.clone();
-    let length = axes[at].length / 2;
     let dim = Dim {
         extent: Extent::Static(length),
         ..axes[at].dim
     };
     axes[at] = Axis { dim, length };
     let mut starts = vec![0; axes.len()];
-    starts[at] = if second { length as i64 } else { 0 };
+    starts[at] = start as i64;
     let shape = axes.iter().map(|a| Dim::new(a.dim.extent)).collect();
     let clauses = [
         maker.ints_clause("starts", &starts),
@@ -48,7 +54,8 @@ fn half(maker: &mut Maker<'_>, x: usize, at: usize, second: bool) -> Option<usiz
     maker.emit(&fusion::SLICE, &[x], &clauses, Some(axes), fact)
 }
 
-fn joined(maker: &mut Maker<'_>, parts: &[usize], at: usize) -> Option<usize> {
+/// `fusion.cat`
+pub fn joined(maker: &mut Maker<'_>, parts: &[usize], at: usize) -> Option<usize> {
     let facts: Option<Vec<u64>> = parts.iter().map(|p| maker.slots[*p].fact).collect();
     let fact = facts.and_then(|f| f.into_iter().max());
     let dim = ("dim", maker.ir.int_attr(at as i64));

@@ -15,7 +15,7 @@ mod composites;
 pub mod facts;
 pub mod flat;
 pub mod gather;
-mod halves;
+pub mod halves;
 mod lambdas;
 pub mod maker;
 pub mod operands;

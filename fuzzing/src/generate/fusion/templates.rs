@@ -99,7 +99,7 @@ fn reduced(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, axis: usize) ->
 }
 
 /// A reduction, with its axis kept or not, over all axes again.
-fn spread_reduction(
+pub fn spread_reduction(
     maker: &mut Maker<'_>,
     reduction: usize,
     axes: &[Axis],
