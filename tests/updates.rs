@@ -130,5 +130,7 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
     // Both ways must have been taken, or the test says nothing of one.
     assert!(in_place >= 32, "only {in_place} results in place");
     assert!(copied >= 32, "only {copied} results copied");
-    println!("count: {PROGRAMS} random programs whose results overwrite arguments: {in_place} in place, {copied} copied");
+    println!(
+        "count: {PROGRAMS} random programs whose results overwrite arguments: {in_place} in place, {copied} copied"
+    );
 }

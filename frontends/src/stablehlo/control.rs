@@ -9,9 +9,8 @@
 //! Never makes more than [`MAX_TURNS`] turns of a loop; a loop that goes on for as long as its data says is refused. A condition is known where it follows from constants: integers and truth values without axes are folded as they are read.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
-use fuser_ir::attr::AttrKind;
 use fuser_ir::def::Folded;
-use fuser_ir::{DType, Ir, Value};
+use fuser_ir::{DType, Value};
 
 use super::ast::{self, Block, Item, Param};
 use super::ops::spread;
@@ -69,7 +68,7 @@ impl<'s> Importer<'s> {
                 &[Some(goes_on)] => goes_on,
                 _ => return Ok(Vec::new()),
             };
-            match known(&self.draft.ir, goes_on) {
+            match self.draft.ir.constant_int(goes_on) {
                 Some(0) => return Ok(carried),
                 Some(_) => {}
                 None => {
@@ -128,7 +127,7 @@ impl<'s> Importer<'s> {
         frame: &mut Frame<'s>,
     ) -> Made<Results> {
         let last = branches.len() - 1;
-        if let Some(index) = known(&self.draft.ir, index) {
+        if let Some(index) = self.draft.ir.constant_int(index) {
             let index = usize::try_from(index).map_or(last, |index| index.min(last));
             return Ok(self.block(branches[index], frame));
         }
@@ -166,7 +165,7 @@ impl<'s> Importer<'s> {
         let kind = ir.value_kind(value);
         let alone = kind.as_tensor().is_some_and(|t| t.dims.is_empty());
         let whole = |dtype: DType| dtype.is_int() || dtype == DType::I1;
-        if !alone || !kind.dtype().is_some_and(whole) || known(ir, value).is_some() {
+        if !alone || !kind.dtype().is_some_and(whole) || ir.constant_int(value).is_some() {
             return value;
         }
         let ty = ir.value_type(value);
@@ -186,17 +185,5 @@ impl<'s> Importer<'s> {
             }
             _ => value,
         }
-    }
-}
-
-/// The number that a constant without axes is; of a truth value 0 or 1.
-fn known(ir: &Ir, value: Value) -> Option<i128> {
-    let op = ir
-        .def_op(value)
-        .filter(|&op| ir.is(op, &fusion::CONSTANT))?;
-    match ir.attr_of(op, "value")? {
-        AttrKind::Int { value, .. } => Some(*value),
-        AttrKind::Bool(value) => Some(i128::from(*value)),
-        _ => None,
     }
 }

@@ -232,9 +232,5 @@ fn hash_of(ir: &Ir, op: Op) -> u64 {
 }
 
 fn same(ir: &Ir, a: Op, b: Op) -> bool {
-    let types = |op: Op| ir.results(op).iter().map(|&r| ir.value_type(r));
-    ir.name_id(a) == ir.name_id(b)
-        && ir.inherent_attrs(a).eq(ir.inherent_attrs(b))
-        && key_operands(ir, a) == key_operands(ir, b)
-        && types(a).eq(types(b))
+    ir.is_alike(a, b) && key_operands(ir, a) == key_operands(ir, b)
 }

@@ -48,6 +48,18 @@ impl Ir {
         let op = self.def_op(value)?;
         (self.computes(op) == Some(what)).then_some(op)
     }
+    /// The integer that a constant is, or all of its elements are; of a truth value 0 or 1.
+    pub fn constant_int(&self, value: Value) -> Option<i128> {
+        let op = self.made_as(value, Computes::Constant)?;
+        self.attr_of(op, "value")?.as_int()
+    }
+    /// True if two ops have the same name, inherent attributes and result types, whatever they read.
+    pub fn is_alike(&self, a: Op, b: Op) -> bool {
+        let types = |op: Op| self.results(op).iter().map(|&r| self.value_type(r));
+        self.name_id(a) == self.name_id(b)
+            && self.inherent_attrs(a).eq(self.inherent_attrs(b))
+            && types(a).eq(types(b))
+    }
     /// Number of operands, successor arguments included.
     pub fn operand_count(&self, op: Op) -> usize {
         self.ops[op].operands.len()

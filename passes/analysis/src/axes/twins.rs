@@ -55,9 +55,5 @@ fn hash(ir: &Ir, op: Op, first: &FxHashMap<Value, Value>) -> u64 {
 }
 
 fn same(ir: &Ir, a: Op, b: Op, first: &FxHashMap<Value, Value>) -> bool {
-    let types = |op: Op| ir.results(op).iter().map(|&r| ir.value_type(r));
-    ir.name_id(a) == ir.name_id(b)
-        && ir.inherent_attrs(a).eq(ir.inherent_attrs(b))
-        && operands(ir, a, first).eq(operands(ir, b, first))
-        && types(a).eq(types(b))
+    ir.is_alike(a, b) && operands(ir, a, first).eq(operands(ir, b, first))
 }

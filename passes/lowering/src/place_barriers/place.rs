@@ -413,8 +413,7 @@ impl<'a> Places<'a> {
         operands.try_into().ok()
     }
     fn constant(&self, value: Value) -> Option<i64> {
-        let op = self.ir.made_as(value, Computes::Constant)?;
-        self.ir.int_of(op, "value")
+        i64::try_from(self.ir.constant_int(value)?).ok()
     }
 }
 

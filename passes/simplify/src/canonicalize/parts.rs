@@ -55,7 +55,9 @@ fn known_start(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let numbers = ir.operands(op).skip(1 + usize::from(updates));
-    let numbers: Option<Vec<i64>> = numbers.map(|v| number(ir, v)).collect();
+    let numbers: Option<Vec<i64>> = numbers
+        .map(|v| i64::try_from(ir.constant_int(v)?).ok())
+        .collect();
     let Some(numbers) = numbers else { return false };
     let mut starts = vec![0; whole.len()];
     let axes = ir.i64s_of(op, "dims").unwrap_or_default();
@@ -255,12 +257,4 @@ fn fixed(lengths: &[i64]) -> Vec<Dim> {
         .iter()
         .map(|&length| Dim::fixed(length as u64))
         .collect()
-}
-
-/// The integer that a constant is.
-fn number(ir: &Ir, value: Value) -> Option<i64> {
-    let op = ir.def_op(value)?;
-    let number = ir.attr_of(op, "value")?.as_int()?;
-    let constant = ir.made_as(value, fuser_ir::def::Computes::Constant);
-    constant.and(i64::try_from(number).ok())
 }
