@@ -14,7 +14,6 @@
 use fuser_analysis::axes::AxisId;
 use fuser_analysis::axes::window::{Form, Guard, Node, Source, Window};
 use fuser_dialects::{fusion, kernel};
-use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -116,7 +115,7 @@ impl SweepLowering<'_> {
                 }
                 Node::Zero(dtype) => self.k.zero(*dtype),
                 Node::Here(value) => self.get(*value, scopes, ivs, lanes)?,
-                Node::Made { op, index } => self.made_at(*op, index, &point)?,
+                Node::Made { op, index } => self.made_at(*op, index.as_ref(), &point)?,
                 Node::Compute { op, operands } => {
                     let operands = operands.iter().filter_map(|&n| point.values[n]);
                     let operands = operands.collect();
@@ -283,12 +282,13 @@ impl SweepLowering<'_> {
         Ok(self.k.load(memory, at, None))
     }
     /// The value that a creation makes at an index.
-    fn made_at(&mut self, op: Op, index: &[Form], point: &Point) -> Result<Value, Unsupported> {
-        let dim = self.ir().int_of(op, "dim").unwrap_or(0) as usize;
-        let Some(form) = index
-            .get(dim)
-            .filter(|_| self.ir().computes(op) == Some(Computes::Index))
-        else {
+    fn made_at(
+        &mut self,
+        op: Op,
+        index: Option<&Form>,
+        point: &Point,
+    ) -> Result<Value, Unsupported> {
+        let Some(form) = index else {
             let (scopes, ivs) = (Scopes::new(), FxHashMap::default());
             return self.emit_creation(op, &scopes, &ivs, None);
         };

@@ -91,8 +91,8 @@ pub enum Node {
     Made {
         /// The op.
         op: Op,
-        /// The index.
-        index: Vec<Form>,
+        /// The index along the axis that it counts, if it counts one.
+        index: Option<Form>,
     },
     /// The op of some elements.
     Compute {
@@ -196,7 +196,7 @@ impl Node {
         let (at, index, kept, guards) = match self {
             Node::Load { at, guards, .. } => (Some(at), &[][..], &[][..], &guards[..]),
             Node::Resident { at, guards, .. } => (None, &[][..], &at[..], &guards[..]),
-            Node::Made { index, .. } => (None, &index[..], &[][..], &[][..]),
+            Node::Made { index, .. } => (None, index.as_slice(), &[][..], &[][..]),
             Node::Select { guards, .. } => (None, &[][..], &[][..], &guards[..]),
             Node::Zero(_) | Node::Numbered { .. } | Node::Here(_) | Node::Compute { .. } => {
                 (None, &[][..], &[][..], &[][..])

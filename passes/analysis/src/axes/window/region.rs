@@ -2,8 +2,8 @@
 //! touch together.
 //!
 //! A region is a run of elements, repeated along digits: `%x: tensor<[S]x192xf32>` read at `192 * s + 64 + d` with `d` below 64
-//! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. A
-//! short step is no step: the elements between lie in the same cache lines.
+//! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. Then a
+//! short step of single elements is no step: the elements between lie in the same cache lines. Those of a gather may lie anywhere.
 //!
 //! Elements that a gather reads are as many as there are indices, and no more than the axis has; those of two gathers count apart,
 //! as nobody knows which they are.
@@ -17,7 +17,7 @@ use super::super::{Axes, AxisId};
 use super::form::{Form, Guard, Source, Variable, is_natural, minus};
 
 /// Beyond this many elements a step leaves the cache line.
-const LINE: i64 = 16;
+const SHORT: i64 = 15;
 
 /// The elements that one load touches.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,9 +46,13 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Takes out a digit that the run or another digit goes on with; gives the end of the run then, and nothing where there is
-    /// none. `None` where a number overflows.
-    fn joined(&mut self, run: (i64, i64)) -> Option<Option<i64>> {
+    /// Takes out a digit that the run or another digit goes on with, a run of one element at most `most` elements further; gives the end of the
+    /// run then, and nothing where there is none. `None` where a number overflows.
+    fn joined(&mut self, run: (i64, i64), most: i64) -> Option<Option<i64>> {
+        let reach = match run.1.saturating_sub(run.0) {
+            1 if self.gathered.is_none() => most,
+            long => long,
+        };
         for at in 0..self.digits.len() {
             let (step, count) = &self.digits[at];
             let count_known = count.as_constant();
@@ -56,9 +60,7 @@ impl Origin {
                 self.digits.remove(at);
                 return Some(Some(run.1));
             }
-            let close = step
-                .as_constant()
-                .is_some_and(|s| s <= run.1.saturating_sub(run.0));
+            let close = step.as_constant().is_some_and(|s| s <= reach);
             if let (true, Some(step), Some(count @ 1..)) = (close, step.as_constant(), count_known)
             {
                 self.digits.remove(at);
@@ -134,17 +136,13 @@ impl Region {
             (a.0.as_constant().is_none(), &a.0).cmp(&(b.0.as_constant().is_none(), &b.0))
         });
         let mut run = (first, first.checked_add(1)?);
-        let short = |d: &(ExtentExpr, ExtentExpr)| {
-            let (step, count) = (d.0.as_constant()?, d.1.as_constant()?);
-            (step < LINE).then_some((step, count))
+        let next = |d: &(ExtentExpr, ExtentExpr)| match d.0.as_constant()? {
+            1 => d.1.as_constant(),
+            _ => None,
         };
-        if let Some((step, count)) = digits.first().and_then(short) {
+        if let Some(count) = digits.first().and_then(next) {
             digits.remove(0);
-            let long = (count - 1).max(-1).checked_mul(step)?;
-            run.1 = match count {
-                0 => run.0,
-                _ => run.1.checked_add(long)?,
-            };
+            run.1 = first.checked_add(count)?;
         }
         // Nothing is read where guards admit no index of another axis, or one that is stored once has none.
         let others = guards.iter().flat_map(|guard| &guard.at.terms);
@@ -207,18 +205,19 @@ impl Region {
             .chain(lesser)
             .try_fold(length, |n, count| n.mul(count))
     }
-    /// Takes digits that go on where the run ends into the run; true if there were any.
-    fn lengthen(&mut self) -> bool {
+    /// Takes digits that go on where the run ends into the run, or `most` elements further where it is one; true if there were any.
+    fn lengthen(&mut self, most: i64) -> bool {
         let before = self.origin.digits.len();
-        while let Some(Some(end)) = self.origin.joined(self.run) {
+        while let Some(Some(end)) = self.origin.joined(self.run, most) {
             self.run.1 = end;
         }
         self.origin.digits.len() < before
     }
 }
 
-/// The same elements in fewer regions: runs that meet or overlap and repeat alike are one.
+/// The same elements in fewer regions: runs that meet or overlap and repeat alike are one, and then single elements in short steps.
 pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
+    let mut most = 1;
     loop {
         regions.sort_unstable();
         regions.dedup_by(|next, last| {
@@ -232,10 +231,12 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
         // Together they may be as long as a digit's step.
         let mut longer = false;
         for region in &mut regions {
-            longer |= region.lengthen();
+            longer |= region.lengthen(most);
         }
-        if !longer {
-            return regions;
+        match (longer, most) {
+            (true, _) => {}
+            (false, SHORT) => return regions,
+            _ => most = SHORT,
         }
     }
 }

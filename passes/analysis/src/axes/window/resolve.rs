@@ -5,7 +5,7 @@
 //! one of each, a choice to one of each piece; memory, creations, and values that the walk knows or keeps are ends. Elements that
 //! are indices are nodes before what is read there has a point. A point that is wanted twice is one node. Never recurses.
 
-use fuser_ir::def::{OpClass, Placement};
+use fuser_ir::def::{Computes, OpClass, Placement};
 use fuser_ir::layout;
 use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};
 use fuser_ir::types::{ExtentExpr, TensorType};
@@ -280,7 +280,7 @@ impl Resolver<'_> {
         };
         let root = producer == self.op;
         let walked = tensor.dims.is_empty() || !self.axes.is_unwalked(value);
-        if !root && walked && self.is_here(point) {
+        if !root && walked && !self.is_made(producer) && self.is_here(point) {
             return Ok(Step::End(Node::Here(value)));
         }
         if !root && !is_link(ir, producer) {
@@ -518,6 +518,20 @@ impl Resolver<'_> {
         Ok(Step::Choose(pieces))
     }
 
+    /// True if the elements that `op` makes are the same, or count along an axis: each is made wherever it is wanted.
+    fn is_made(&self, op: Op) -> bool {
+        let creates = self
+            .ir
+            .def(op)
+            .is_some_and(|d| d.class == OpClass::Creation);
+        let alone = creates && self.ir.operand_count(op) == 0;
+        alone && is_link(self.ir, op) && !self.is_table(op)
+    }
+    fn is_table(&self, op: Op) -> bool {
+        let table = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
+        self.ir.attr_of(op, "value").is_some_and(table)
+    }
+
     /// An element made from nothing or from a scalar.
     fn creation(&self, op: Op, point: &Point, tensor: &TensorType) -> Result<Step, Failure> {
         let ir = self.ir;
@@ -528,16 +542,12 @@ impl Resolver<'_> {
                 guards: Vec::new(),
             }));
         }
-        let table = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
-        if ir.attr_of(op, "value").is_some_and(table) {
+        if self.is_table(op) {
             return self.load(point, tensor);
         }
-        let even = ir.attr_of(op, "value").is_some();
-        let index = if even {
-            Vec::new()
-        } else {
-            point.index.clone()
-        };
+        let counts = ir.computes(op) == Some(Computes::Index);
+        let dim = ir.int_of(op, "dim").unwrap_or(0) as usize;
+        let index = point.index.get(dim).filter(|_| counts).cloned();
         Ok(Step::End(Node::Made { op, index }))
     }
 
