@@ -529,7 +529,7 @@ fn handed(body: &Body, draft: &Draft, late_fetches: &[u32]) -> u64 {
 }
 
 /// The inputs and the results of earlier sweeps that the body of a sweep loads: none where it has no step or all that it writes is known
-/// to be empty, and beside an axis without an index only what ops read that do not walk it, nor feed only such as do.
+/// to be empty, else what ops read that run.
 fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
     if body.elements(draft.outer) == 0 || writes_nothing(body, draft) {
         return (Vec::new(), Vec::new());
@@ -537,15 +537,9 @@ fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
     if body.elements(draft.space) > 0 {
         return (draft.loads.clone(), draft.fetches.clone());
     }
-    let written: FxHashSet<u32> = written(draft).collect();
-    let mut read: FxHashSet<Source> = FxHashSet::default();
-    for &n in draft.body.iter().rev() {
-        let node = &body.nodes[n as usize];
-        let ends = written.contains(&n) || node.reduced != 0;
-        if body.elements(node.space) > 0 && (ends || read.contains(&Source::Node(n))) {
-            read.extend(&node.sources);
-        }
-    }
+    let running = running(body, draft, Mask::MAX).into_iter();
+    let read = running.flat_map(|n| &body.nodes[n as usize].sources);
+    let read: FxHashSet<Source> = read.copied().collect();
     let loads = draft.loads.iter().copied();
     let fetches = draft.fetches.iter().copied();
     (
@@ -556,6 +550,21 @@ fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
             .filter(|&n| read.contains(&Source::Node(n)))
             .collect(),
     )
+}
+
+/// The ops of the body of a sweep that run: not those that walk one of `axes` that has no index, nor those that feed only such.
+pub(super) fn running(body: &Body, draft: &Draft, axes: Mask) -> FxHashSet<u32> {
+    let written: FxHashSet<u32> = written(draft).collect();
+    let (mut read, mut running) = (FxHashSet::default(), FxHashSet::default());
+    for &n in draft.body.iter().rev() {
+        let node = &body.nodes[n as usize];
+        let wanted = written.contains(&n) || node.reduced != 0 || read.contains(&Source::Node(n));
+        if wanted && body.elements(node.space & axes) > 0 {
+            read.extend(node.sources.iter().copied());
+            running.insert(n);
+        }
+    }
+    running
 }
 
 /// The results that a sweep writes to memory or adds up.

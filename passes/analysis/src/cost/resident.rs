@@ -21,9 +21,9 @@ use petgraph::visit::EdgeRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::body::{Body, Mask, Node, Source};
-use super::roles;
 use super::tiles::Tiles;
 use super::units::Draft;
+use super::{plan, roles};
 
 /// A value is computed again rather than kept where that takes no more operations and loads than these.
 const CHEAP_FLOPS: u64 = 3;
@@ -326,7 +326,8 @@ impl<'a> Step<'a> {
             .rev()
             .find(|axis| inner >> axis & 1 == 1)
     }
-    /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one.
+    /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one, and nothing is staged for a walk
+    /// that is known to be empty.
     fn allocated(
         &self,
         spans: &FxHashMap<Source, (u32, u32)>,
@@ -340,11 +341,18 @@ impl<'a> Step<'a> {
             }
             asked.push((first, end, (sizes, element)));
         };
+        let known = !(self.body.named | self.draft.outer);
+        let empty = self.body.elements(self.draft.space & known) == 0;
+        let running = empty.then(|| plan::running(self.body, self.draft, known));
+        let runs = |node| running.as_ref().is_none_or(|all| all.contains(&node));
+        let sources = |node: u32| &self.body.nodes[node as usize].sources;
+        let own = || self.draft.body.iter().copied();
+        let is_read = |source| own().any(|n| runs(n) && sources(n).contains(&source));
         for (&node, &phase) in self.draft.body.iter().zip(&self.draft.phases) {
             let (inner, op) = (self.inner(node), &self.body.nodes[node as usize]);
             let span = spans.get(&Source::Node(node));
             let reduces = op.reduced != 0 && !self.draft.accumulators.contains(&node);
-            let staged = self.tiles.stages_window(self.body, node);
+            let staged = runs(node) && self.tiles.stages_window(self.body, node);
             if inner != 0 && (reduces || span.is_some() || staged) {
                 let element = match (reduces, staged) {
                     (true, _) => self.reduced_element(op),
@@ -373,7 +381,7 @@ impl<'a> Step<'a> {
                 Source::Node(_) => continue,
             };
             let lanes = self.lanes(source, first);
-            if self.tiles.stages(self.body, order, element, lanes) {
+            if self.tiles.stages(self.body, order, element, lanes) && (!empty || is_read(source)) {
                 ask(first, end, stored, element, true);
             }
         }

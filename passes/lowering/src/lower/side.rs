@@ -57,10 +57,11 @@ impl SweepLowering<'_> {
     ) -> Result<(), Unsupported> {
         let [along, rows] = [nest.loops[depth], nest.loops[depth + 1]];
         let side = self.spec.loops[rows].tile;
-        let size = match self.inner_size(along) {
-            Idx::Const(size) => size.min(side),
-            Idx::Value(_) => side,
-        };
+        let lengths = [self.inner_size(along), self.extent[along]].into_iter();
+        let size = lengths.fold(side, |least, length| match length {
+            Idx::Const(length) => least.min(length),
+            Idx::Value(_) => least,
+        });
         let crossing = self.crossing_side(nest, [along, rows]);
         let mut squares = Vec::new();
         for value in crossing {

@@ -23,7 +23,7 @@ impl SweepLowering<'_> {
         loops: &[usize],
         loads: &mut Vec<Value>,
     ) -> Result<(), Unsupported> {
-        let Some(&last) = loops.last().filter(|_| self.may_stage()) else {
+        let Some(&last) = loops.last().filter(|_| self.may_stage(loops)) else {
             return Ok(());
         };
         for value in std::mem::take(loads) {
@@ -38,7 +38,7 @@ impl SweepLowering<'_> {
     /// Stages what those of `ops` read across the lanes whose windows are one load each; their results are resident
     /// afterwards, and they are removed from the list.
     pub fn stage_windows(&mut self, loops: &[usize], ops: &mut Vec<Op>) -> Result<(), Unsupported> {
-        let Some(&last) = loops.last().filter(|_| self.may_stage()) else {
+        let Some(&last) = loops.last().filter(|_| self.may_stage(loops)) else {
             return Ok(());
         };
         for op in std::mem::take(ops) {
@@ -88,9 +88,11 @@ impl SweepLowering<'_> {
         }
         bytes.is_some_and(|bytes| bytes <= MAX_STAGE_BYTES)
     }
-    /// True where what lies along another axis is read along that one: in vectors, or by the threads of a GPU, one beside the other.
-    fn may_stage(&self) -> bool {
-        self.lanes().is_some() || self.target.is_gpu()
+    /// True where what lies along another axis is read along that one: in vectors, or by the threads of a GPU, one beside the other. A nest that
+    /// is known to be empty reads nothing.
+    fn may_stage(&self, loops: &[usize]) -> bool {
+        let empty = loops.iter().any(|&l| self.inner_size(l).is(0));
+        !empty && (self.lanes().is_some() || self.target.is_gpu())
     }
     fn stage(&mut self, value: Value, loops: &[usize], along: usize) -> Result<(), Unsupported> {
         let varies = self.varies(value);
