@@ -14,8 +14,8 @@
 //!   whichever sweeps they stand, partial results among them: no walk is longer than what it is for. (A GPU's loops run to the end of a block.)
 //!
 //! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
-//! No figure of examples, cards and 150 random programs differs; of 2,000 [`DIFFER`] do. A kernel whose loads hang on data in a way that
-//! made-up indices do not reach is not counted.
+//! No figure of examples, cards and 2,000 random programs differs. A kernel whose loads hang on data in a way that made-up indices do not
+//! reach is not counted.
 
 mod code;
 mod touched;
@@ -39,12 +39,6 @@ const TARGETS: [Target; 3] = [GENERIC, A100, H100];
 
 /// The length of an extent that a program names and nobody gives.
 const NAMED: u64 = 96;
-
-/// The figures of 2,000 random programs that may differ, on a CPU and on a GPU; they may only become fewer.
-///
-/// They are of four programs: an input is kept for two phases beside an axis without an element (seed 489), an `iota` takes fewer rows than
-/// there are (1689), halves of rows of four are read in a transposed walk (1864), and a sweep without an index is told to read (409).
-const DIFFER: [usize; 2] = [7, 7];
 
 /// The most loops that run through an element of an operand or a result of an op: of an operand, where it is staged, that and the op's
 /// own walk; of a sum, where it starts, where its parts are stored, and where they are combined.
@@ -348,32 +342,30 @@ fn what_was_not_as_planned_is() {
         }
         segments += tally.segments;
         all.extend(wrong(target, "programs that were not as planned", &tally));
+        all.extend(tally.not);
     }
     assert_eq!(all, Vec::<String>::new());
-    assert!(segments >= 48, "{segments}");
+    assert!(segments >= 60, "{segments}");
 }
 
-fn random_programs_are_planned(count: u64, segments: usize, differ: [usize; 2]) {
+fn random_programs_are_planned(count: u64, segments: usize) {
     let mut all = Vec::new();
     for target in TARGETS {
         let tally = random_programs(target, Objective::Bytes, count);
         let what = format!("{count} random programs");
-        let wrong = wrong(target, &what, &tally);
+        all.extend(wrong(target, &what, &tally));
         assert!(tally.segments > segments && tally.not.len() as u64 * 100 <= count);
-        if wrong.len() > differ[usize::from(target.is_gpu())] {
-            all.extend(wrong);
-        }
     }
     assert_eq!(all, Vec::<String>::new());
 }
 
 #[test]
 fn random_programs_are_as_planned() {
-    random_programs_are_planned(150, 200, [0, 0]);
+    random_programs_are_planned(150, 200);
 }
 
 #[test]
 #[ignore = "three minutes"]
 fn two_thousand_random_programs_are_as_planned() {
-    random_programs_are_planned(2000, 3000, DIFFER);
+    random_programs_are_planned(2000, 3000);
 }

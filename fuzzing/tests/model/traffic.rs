@@ -43,11 +43,9 @@ impl Bytes {
             && (moved.read..=moved.lines).contains(&self.read)
             && (moved.workspace..=moved.workspace_lines).contains(&self.workspace)
     }
-    /// The same, of the report of a run, which does not tell the workspace. It does not know that nothing is read where a named extent
-    /// is 0.
+    /// The same, of the report of a run, which does not tell the workspace.
     pub fn tells(&self, moved: &Bytes) -> bool {
         let told = Bytes {
-            read: if moved.read == 0 { 0 } else { self.read },
             workspace: moved.workspace,
             launches: moved.launches,
             ..*self

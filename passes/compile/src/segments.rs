@@ -2,7 +2,8 @@
 //! artifact.
 //!
 //! Counted from the sweeps, launches or calls, as they stand: one reads each value that it uses from outside the segment
-//! once, and of one that only slices, pads and cats use, the elements that they touch; a segment writes its results. Values that
+//! once, and of one that only slices, pads and cats use, the elements that they touch, and nothing where an extent is 0 so that no
+//! result has an element that depends on it; a segment writes its results. Values that
 //! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
@@ -40,11 +41,14 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let mut read = Vec::new();
     let mut seen = Vec::new();
     for &sweep in &sweeps {
-        for value in report::live_reads(ir, sweep, segment) {
+        for (value, needs) in report::live_reads(ir, sweep, segment) {
             let whole = stored_bytes(ir, value, extents);
             let parts = report::parts_read(ir, sweep, value).into_iter();
             let parts = parts.filter_map(|part| extents.polynomial(ir, &part));
             let bytes = parts.fold(whole, |least, part| part.minimum(least));
+            let needs = needs.into_iter().filter_map(|name| extents.name(ir, name));
+            let one = SizeExpr::constant(1);
+            let bytes = needs.fold(bytes, |bytes, name| bytes * name.minimum(one.clone()));
             read.push(bytes.clone());
             if !seen.contains(&value) {
                 seen.push(value);

@@ -19,13 +19,15 @@
 mod quantity;
 mod segment_report;
 
-use fuser_analysis::axes::{Axes, value_text};
+use std::collections::BTreeSet;
+
+use fuser_analysis::axes::{Axes, AxisId, value_text};
 use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, plan_ops};
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{Extent, Ir, Op, Value};
+use fuser_ir::{AttrKind, Extent, Ir, Op, Sym, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -207,7 +209,8 @@ pub fn parts_read(ir: &Ir, sweep: Op, value: Value) -> Vec<ExtentExpr> {
     // Of two lengths one may be the lesser where names are short, the other where they are long.
     let constant = |length: &ExtentExpr| length.as_constant()?.try_into().ok();
     let long = |length: &ExtentExpr| constant(length).or(Some(u64::MAX));
-    let short = touched(ir, &ops, &axes, value, constant);
+    let short = |length: &ExtentExpr| constant(length).or(Some(1));
+    let short = touched(ir, &ops, &axes, value, short);
     let mut parts = Vec::from_iter(short.filter(less));
     let long = touched(ir, &ops, &axes, value, long);
     parts.extend(long.filter(|part| less(part) && !parts.contains(part)));
@@ -300,19 +303,58 @@ fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read
     reads.collect()
 }
 
-/// The values from outside of `segment` that a sweep without phases, a launch or a call reads, whatever the extents are: of a sweep those on
-/// which an element of a result depends.
-pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
+/// A value that something reads, and the names of extents of which none may be 0 for that.
+pub type LiveRead = (Value, Vec<Sym>);
+
+/// The values from outside of `segment` that a sweep without phases, a launch or a call reads: of a sweep those on which an element of a
+/// result depends. Nothing is told of names of which the value itself is a multiple.
+pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<LiveRead> {
     if !ir.is(root, &task::SWEEP) {
-        return outside_reads(ir, root, segment);
+        let reads = outside_reads(ir, root, segment).into_iter();
+        return reads.map(|value| (value, Vec::new())).collect();
     }
     let ops = leaves(ir, root);
     let axes = Axes::build(ir, &ops).ok();
-    live(ir, root, segment, (&ops, axes.as_ref()), None)
+    let read =
+        |bindings: Option<&Bindings>| live(ir, root, segment, (&ops, axes.as_ref()), bindings);
+    let lengths = walked_lengths(ir, root).into_iter();
+    let names = lengths.flat_map(|(length, _)| length.terms.into_iter().flat_map(|term| term.0));
+    let names: BTreeSet<Sym> = names.collect();
+    let without = names.into_iter().map(|name| {
+        let bindings = Bindings {
+            named: [(name, 0)].into(),
+            nominal: 1,
+            ..Bindings::default()
+        };
+        let rest: FxHashSet<Value> = read(Some(&bindings)).into_iter().collect();
+        (name, bindings, rest)
+    });
+    let without: Vec<_> = without.collect();
+    let needed = |value: Value| {
+        let all = without.iter();
+        let all = all.filter(|(_, b, rest)| !rest.contains(&value) && b.bytes(ir, value) > 0);
+        (value, all.map(|(name, ..)| *name).collect())
+    };
+    read(None).into_iter().map(needed).collect()
 }
 
-/// The same of a sweep with these ops and axes. Nothing depends on the operands of a reduction over an axis of length 0; without bindings
-/// only static lengths are known.
+/// The lengths of the axes of a drawn sweep, and whether they lie inside of a step.
+fn walked_lengths(ir: &Ir, sweep: Op) -> Vec<(ExtentExpr, bool)> {
+    let clause = |name| ir.attr_of(sweep, name);
+    let (Some(AttrKind::Extents(dims)), Some(AttrKind::Array(roles))) =
+        (clause("extents"), clause("roles"))
+    else {
+        return Vec::new();
+    };
+    let lengths = dims.iter().zip(roles).filter_map(|(dim, &role)| {
+        let role = ir.attr_kind(role).as_string()?;
+        Some((ir.extent_as_expr(dim.extent)?, ir.str(role) == "tile"))
+    });
+    lengths.collect()
+}
+
+/// The same of a sweep with these ops and axes, for these bindings. Nothing depends on the operands of a reduction over an axis of length 0,
+/// but each step makes what it reduces; without bindings only static lengths are known.
 fn live(
     ir: &Ir,
     sweep: Op,
@@ -331,24 +373,21 @@ fn live(
             (_, None) => false,
         })
     };
-    let reads_nothing = |op: Op| {
-        let axes = axes
-            .into_iter()
-            .flat_map(|axes| axes.reduced(op).iter().map(move |&a| axes.extent(a)));
-        let mut lengths = axes.flatten();
-        lengths.any(|length| match bindings {
-            Some(bindings) => bindings.eval(length) == 0,
-            None => length.as_constant() == Some(0),
-        })
+    let is_zero = |length: &ExtentExpr| match bindings {
+        Some(bindings) => bindings.eval(length) == 0,
+        None => length.as_constant() == Some(0),
     };
+    let lengths = walked_lengths(ir, sweep);
+    let steps = !lengths.iter().any(|(n, inside)| !inside && is_zero(n));
+    let reduced = |op: Op| axes.map_or(&[][..], |axes| axes.reduced(op));
+    let extent = |axis: &AxisId| axes.and_then(|axes| axes.extent(*axis));
     let end = ir.body(sweep, 0).and_then(|body| ir.terminator(body));
     let mut live: FxHashSet<Value> = end.iter().flat_map(|&end| ir.operands(end)).collect();
     for &op in ops.iter().rev() {
-        let wanted = ir
-            .results(op)
-            .iter()
-            .any(|v| live.contains(v) && !is_empty(v));
-        if wanted && !reads_nothing(op) {
+        let made = steps && !reduced(op).is_empty();
+        let mut results = ir.results(op).iter();
+        let wanted = results.any(|v| (made || live.contains(v)) && !is_empty(v));
+        if wanted && !reduced(op).iter().filter_map(extent).any(is_zero) {
             live.extend(ir.operands(op));
         }
     }
@@ -403,7 +442,7 @@ fn crossing(ir: &Ir, segments: &[Op], bindings: &Bindings) -> Vec<Crossing> {
                 let holder = ir.ancestor_beside(user, from)?;
                 number.get(&holder).copied()
             });
-            let users: std::collections::BTreeSet<usize> = users.collect();
+            let users: BTreeSet<usize> = users.collect();
             list.extend(users.into_iter().map(|to| Crossing {
                 value: value_text(ir, value),
                 from: symbol(ir, from),
