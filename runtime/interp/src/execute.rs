@@ -50,11 +50,7 @@ pub(crate) fn execute(
             machine.take_along(x, indices, crate::machine::extent(site.int("dim")?)?)
         }
         (Code::DynamicSlice, [x, starts @ ..]) => {
-            let extents = site
-                .axes("shape")?
-                .iter()
-                .map(|a| a.extent)
-                .collect::<Vec<_>>();
+            let extents = site.shape("shape", |axis| x.axes().get(axis).map(|a| a.extent))?;
             machine.dynamic_slice(x, starts, &axes(site, x)?, &extents)
         }
         (Code::DynamicUpdateSlice, [x, updates, starts @ ..]) => {

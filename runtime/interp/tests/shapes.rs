@@ -1,6 +1,7 @@
 //! Shape ops, reductions along axes, creation: hand-made cases, with empty, unit and broadcast axes.
 
 use crate::common::*;
+use fuser_dialects::fusion;
 use fuser_interp::{Data, Options, Tensor};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType};
@@ -173,6 +174,28 @@ fn where_and_clamp_and_bitcast() {
     let y = apply("bitcast", &[C::DType("to", DType::F32)], &[signalling]);
     let y = apply("bitcast", &[C::DType("to", DType::I32)], &y);
     assert_eq!(values(&y[0]), [f64::from(0x7f80_0001)]);
+}
+
+#[test]
+fn a_part_that_begins_at_data_keeps_an_extent_that_nobody_named() {
+    let rows = Dim::new(Extent::Unknown);
+    let p = program(
+        |ir| {
+            let table = ir.tensor(vec![rows, Dim::fixed(4)], DType::I32);
+            vec![table, ir.tensor(Vec::new(), DType::I32)]
+        },
+        |b, args| {
+            let clauses = [
+                b.ints("dims", &[1]),
+                b.shape("shape", &[rows, Dim::fixed(2)]),
+            ];
+            vec![b.value(&fusion::DYNAMIC_SLICE, args, &clauses).unwrap()]
+        },
+    );
+    let inputs = [counting(&[2, 4]), i32s(&[], &[1])];
+    let y = p.run(&inputs, &Options::default()).unwrap().values;
+    assert_eq!(y[0].shape(), [2, 2]);
+    assert_eq!(values(&y[0]), [1.0, 2.0, 5.0, 6.0]);
 }
 
 #[test]
