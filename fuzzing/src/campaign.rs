@@ -135,10 +135,11 @@ fn passes_before(last: &str) -> Vec<&'static str> {
     names.take_while(|name| *name != last).collect()
 }
 
-/// Most of the passes in some order; `decompose`, without which little can be compiled, stays and is the last.
+/// Most of the passes in some order; `split-complex` and `decompose`, without which little can be compiled, stay, and `decompose` is the last.
 fn reordered(mut passes: Vec<&'static str>, source: &mut Source) -> Vec<&'static str> {
+    const NEEDED: &str = "split-complex";
     const LAST: &str = "decompose";
-    passes.retain(|pass| *pass != LAST && source.chance(3, 4));
+    passes.retain(|pass| *pass != LAST && (source.chance(3, 4) | (*pass == NEEDED)));
     source.shuffle(&mut passes);
     passes.push(LAST);
     passes

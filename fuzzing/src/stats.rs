@@ -103,7 +103,7 @@ impl Stats {
     }
     /// Element types that never occurred.
     pub fn missing_dtypes(&self) -> Vec<&'static str> {
-        self.missing("dtype", DType::REAL.into_iter().map(DType::name))
+        self.missing("dtype", DType::ALL.into_iter().map(DType::name))
     }
 }
 

@@ -70,7 +70,11 @@ pub fn compiled(bytes: &[u8]) {
 
 fn program(source: &mut Source) -> Case {
     let tier = source.one(&[Tier::Exact, Tier::Bounded]);
-    fusion::generate(source, &Config::small(tier))
+    let config = Config {
+        complex: source.chance(1, 4),
+        ..Config::small(tier)
+    };
+    fusion::generate(source, &config)
 }
 
 fn given<T>(result: Result<T, Finding>) -> T {

@@ -10,7 +10,7 @@ fn fusions(tier: Tier) -> (Stats, Vec<String>) {
     let mut stats = Stats::default();
     let mut faults = Vec::new();
     for seed in 0..CASES {
-        let mut case = fusion::generate(&mut Source::seed(seed), &Config::new(tier));
+        let mut case = fusion::generate(&mut Source::seed(seed), &Config::new(tier).seeded(seed));
         stats.program(&case.ir, case.program);
         match fault(&mut case) {
             None => stats.count("outcome", "valid"),
@@ -34,7 +34,7 @@ fn fault(case: &mut Case) -> Option<String> {
 }
 
 fn names(tier: Tier) -> Vec<&'static str> {
-    fusion::drawable(&Config::new(tier))
+    fusion::drawable(&Config::new(tier).seeded(0))
         .iter()
         .map(|def| def.name)
         .collect()

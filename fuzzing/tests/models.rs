@@ -11,6 +11,7 @@ use fuser_fuzzing::models::check::{self, Bench, Level};
 use fuser_fuzzing::models::evaluator::Evaluators;
 use fuser_fuzzing::models::rewrite::REWRITES;
 use fuser_fuzzing::models::sentences::SENTENCES;
+use fuser_ir::DType;
 
 /// Programs that are compiled, on each level.
 const CASES: u64 = 160;
@@ -100,7 +101,8 @@ fn every_op_type_and_sentence_occurs() {
     let real = |name: &&str| fuser_dialects::fusion::real_ops().any(|def| def.name == *name);
     let ops = ops.iter().map(String::as_str).filter(real);
     assert_eq!(stats.missing("op", ops), Vec::<&str>::new());
-    assert_eq!(stats.missing_dtypes(), Vec::<&str>::new());
+    let dtypes = DType::REAL.into_iter().map(DType::name);
+    assert_eq!(stats.missing("dtype", dtypes), Vec::<&str>::new());
     let extents = [
         "0", "1", "2", "3-4", "5-8", "33-64", "129-256", "b", "named", "?",
     ];

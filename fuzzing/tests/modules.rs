@@ -31,6 +31,7 @@ fn tasks_mean_what_their_ops_mean() {
     let config = Config::small(Tier::Bounded);
     for seed in 0..TASKS {
         let source = &mut Source::seed(seed);
+        let config = config.clone().seeded(seed);
         let (_, found) = modules::tasks(source, &config, QUICK, &mut stats);
         faults.extend(told("tasks", seed, &found));
     }
@@ -63,7 +64,7 @@ fn every_op_of_every_dialect_is_generated() {
     for seed in 0..MADE {
         let source = &mut Source::seed(seed);
         let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
-        let mut case = fusion::generate(source, &Config::new(tier));
+        let mut case = fusion::generate(source, &Config::new(tier).seeded(seed));
         tasks::draw(&mut case, source);
         stats.program(&case.ir, case.module);
         let case = kernels::generate(source);
@@ -73,9 +74,6 @@ fn every_op_of_every_dialect_is_generated() {
     let ops = registry.dialects().iter().flat_map(|dialect| dialect.ops);
     // A GPU's alone: random programs for GPUs have it.
     let ops = ops.filter(|def| def.name != "kernel.last");
-    // Complex numbers are not drawn: `runtime/interp/tests/complex.rs` and lit-tests/run/complex.fir hold their ops.
-    let real = |name: &str| fuser_dialects::fusion::real_ops().any(|real| real.name == name);
-    let ops = ops.filter(|def| !def.name.starts_with("fusion.") || real(def.name));
     let missing = stats.missing("op", ops.map(|def| def.name));
     assert_eq!(missing, Vec::<&str>::new(), "{stats}");
 }
@@ -101,6 +99,7 @@ fn code_for_gpus_is_assembled() {
     let config = Config::small(Tier::Bounded);
     for seed in 0..ASSEMBLED {
         let source = &mut Source::seed(seed);
+        let config = config.clone().seeded(seed);
         let (_, found) = modules::assembled(source, &config, &assembler, &mut stats);
         faults.extend(told("ptx", seed, &found));
     }

@@ -39,8 +39,12 @@ fn soups_of_tokens_are_refused_or_read() {
 #[test]
 fn changed_programs_are_refused_or_read() {
     let words = text::words();
+    let config = Config {
+        complex: true,
+        ..Config::small(Tier::Bounded)
+    };
     let stats = run("changed programs", 1500, |source| {
-        let case = fusion::generate(source, &Config::small(Tier::Bounded));
+        let case = fusion::generate(source, &config);
         text::changed(&case, source, &words)
     });
     // A generator that only ever makes valid or only refused text sees half of the parser.

@@ -19,7 +19,7 @@ fn check(tier: Tier) -> Stats {
     let mut faults = Vec::new();
     let name = campaign::tier_name(tier);
     for seed in 0..CASES {
-        let config = Config::small(tier);
+        let config = Config::small(tier).seeded(seed);
         let (_, found) =
             campaign::partners(&mut Source::seed(seed), seed, &config, QUICK, &mut stats);
         let repeat = format!("soak --only partners --small --tier {name} --cases 1 --seed {seed}");

@@ -171,7 +171,7 @@ fn check_on(
             for (i, (line, bytes)) in lines.iter().zip(results).enumerate() {
                 compared += 1;
                 let axes = exact.results[i].axes().to_vec();
-                let got = Tensor::new(line.dtype, axes, execute::data(line.dtype, &bytes)).unwrap();
+                let got = Tensor::from_bytes(line.dtype, axes, &bytes).unwrap();
                 let report = match line.exact {
                     true => compare_exact(&got, &exact.results[i]),
                     false => compare(&got, &bounded.results[i]),
@@ -352,8 +352,7 @@ fn extremes_of_rows() {
                 let results = run((&runtime, program), &case.inputs, 0, 1);
                 for (i, bytes) in results.iter().enumerate() {
                     let wanted = &expected.results[i];
-                    let got =
-                        Tensor::new(dtype, wanted.axes().to_vec(), execute::data(dtype, bytes));
+                    let got = Tensor::from_bytes(dtype, wanted.axes().to_vec(), bytes);
                     let report = compare_exact(&got.unwrap(), wanted);
                     assert!(
                         report.ok,

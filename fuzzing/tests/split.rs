@@ -17,7 +17,7 @@ fn a_split_program_is_read_back() {
     let session = Session::new(Default::default()).unwrap();
     let (mut split_up, mut segments) = (0, 0);
     for (seed, tier) in (0..CASES).zip([Tier::Exact, Tier::Bounded].into_iter().cycle()) {
-        let case = generate(&mut Source::seed(seed), &Config::small(tier));
+        let case = generate(&mut Source::seed(seed), &Config::small(tier).seeded(seed));
         let text = print(&case.ir, case.module, &PrintOptions::default());
         let (ir, module, _) = session.parse(0, "case.fir", &text).unwrap();
         let Ok(loaded) = session.load(ir, module, None) else {

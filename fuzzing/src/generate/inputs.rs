@@ -124,8 +124,9 @@ pub fn fill(plan: &InputRecipe, source: &mut Source) -> Input {
     let mut source = Source::seed(source.word());
     let count = super::case::stored(&plan.axes);
     let mut bytes = Vec::with_capacity((count * plan.dtype.bytes()) as usize);
-    for _ in 0..count {
-        element(plan, &mut source, &mut bytes);
+    let parts = if plan.dtype.is_complex() { 2 } else { 1 };
+    for _ in 0..count * parts {
+        part(plan, &mut source, &mut bytes);
     }
     Input {
         dtype: plan.dtype,
@@ -134,7 +135,8 @@ pub fn fill(plan: &InputRecipe, source: &mut Source) -> Input {
     }
 }
 
-fn element(plan: &InputRecipe, source: &mut Source, bytes: &mut Vec<u8>) {
+/// An element, or a part of a complex one.
+fn part(plan: &InputRecipe, source: &mut Source, bytes: &mut Vec<u8>) {
     if plan.dtype.is_int() {
         let word = match plan.values {
             Values::Small(most) if plan.dtype.is_signed() => source.range(-most, most),
@@ -150,8 +152,8 @@ fn element(plan: &InputRecipe, source: &mut Source, bytes: &mut Vec<u8>) {
     }
     let value = real(plan.values, source);
     match plan.dtype {
-        DType::F64 => bytes.extend(value.to_le_bytes()),
-        DType::F32 => bytes.extend((value as f32).to_le_bytes()),
+        DType::F64 | DType::C128 => bytes.extend(value.to_le_bytes()),
+        DType::F32 | DType::C64 => bytes.extend((value as f32).to_le_bytes()),
         DType::F16 => bytes.extend(f16::from_f64(value).to_le_bytes()),
         DType::BF16 => bytes.extend(bf16::from_f64(value).to_le_bytes()),
         small => bytes.push(float::narrow(small, value.to_bits()) as u8),

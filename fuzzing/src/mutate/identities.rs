@@ -64,6 +64,16 @@ impl Site<'_, '_> {
     }
     /// A scalar constant.
     fn number(&mut self, dtype: DType, number: i64) -> Option<Value> {
+        if dtype.is_complex() {
+            let parts = [number, 0].map(|number| self.number(dtype.part(), number));
+            let [Some(real), Some(imaginary)] = parts else {
+                return None;
+            };
+            return self
+                .builder
+                .value(&fusion::COMPLEX, &[real, imaginary], &[])
+                .ok();
+        }
         let ty = self.builder.ir.scalar(dtype);
         let kind = match (dtype, dtype.is_float()) {
             (DType::I1, _) => AttrKind::Bool(number != 0),
@@ -182,7 +192,7 @@ fn wider(dtype: DType) -> Vec<DType> {
         DType::F8E8M0FNU => matches!(to, DType::BF16 | DType::F32 | DType::F64),
         DType::F16 | DType::BF16 => matches!(to, DType::F32 | DType::F64),
         DType::F32 => *to == DType::F64,
-        DType::F64 => false,
+        DType::F64 | DType::C64 | DType::C128 => false,
         _ if to.is_float() => {
             let digits = [DType::F64, DType::F32, DType::F16, DType::BF16]
                 .into_iter()
@@ -198,6 +208,9 @@ fn wider(dtype: DType) -> Vec<DType> {
             low <= least && most <= high
         }
     };
+    if dtype == DType::C64 {
+        return vec![DType::C128];
+    }
     DType::REAL
         .into_iter()
         .filter(|to| *to != dtype && holds(to))
@@ -274,8 +287,11 @@ pub fn barrier(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Valu
     site.unary(&fusion::SEGMENT_SET, x)
 }
 
-/// `x * 1`
+/// `x * 1`; not of complex numbers, whose infinite parts meet a zero.
 pub fn mul_one(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
+    if of.dtype.is_complex() {
+        return None;
+    }
     site.with_number(&fusion::MUL, x, of, 1)
 }
 

@@ -12,7 +12,7 @@ use fuser_runtime::{
     Axis, CpuProgram, HostTensor, RunOptions, RunResult, Runtime, RuntimeConfig, RuntimeError,
 };
 
-use super::execute::{Expected, data};
+use super::execute::Expected;
 use super::refusal::{self, Written};
 use super::{Finding, guard};
 use crate::generate::{Case, Input};
@@ -181,7 +181,7 @@ pub fn interpreted(tensor: &HostTensor) -> Option<Tensor> {
         extent: axis.extent,
         broadcast: axis.broadcast,
     });
-    Tensor::new(dtype, axes.collect(), data(dtype, &tensor.row_major()))
+    Tensor::from_bytes(dtype, axes.collect(), &tensor.row_major())
 }
 
 fn differs(results: &[Vec<HostTensor>]) -> Option<String> {

@@ -1,9 +1,8 @@
 //! Execution by the interpreter: the meaning of a program, exactly or with error bounds.
 
 use fuser_interp::compare::{compare, compare_exact};
-use fuser_interp::{Axis, Data, InterpError, Options, Tensor, interpret};
-use fuser_ir::{DType, Ir, Op};
-use half::{bf16, f16};
+use fuser_interp::{Axis, InterpError, Options, Tensor, interpret};
+use fuser_ir::{Ir, Op};
 
 use crate::generate::{Case, Input, Tier};
 
@@ -68,37 +67,6 @@ pub fn tensor(input: &Input) -> Option<Tensor> {
         broadcast: *broadcast,
     });
     Tensor::from_bytes(input.dtype, axes.collect(), &input.bytes)
-}
-
-/// Elements from little-endian bytes; of complex numbers the parts, one behind the other.
-pub fn data(dtype: DType, bytes: &[u8]) -> Data {
-    match dtype {
-        DType::F64 | DType::C128 => Data::F64(words(bytes, f64::from_le_bytes)),
-        DType::F32 | DType::C64 => Data::F32(words(bytes, f32::from_le_bytes)),
-        DType::F16 => Data::F16(words(bytes, f16::from_le_bytes)),
-        DType::BF16 => Data::BF16(words(bytes, bf16::from_le_bytes)),
-        DType::F8E4M3FN => Data::F8E4M3FN(words(bytes, fuser_interp::F8E4M3FN::from_le_bytes)),
-        DType::F8E5M2 => Data::F8E5M2(words(bytes, fuser_interp::F8E5M2::from_le_bytes)),
-        DType::F8E8M0FNU => Data::F8E8M0FNU(words(bytes, fuser_interp::F8E8M0FNU::from_le_bytes)),
-        DType::I64 | DType::Index => Data::I64(words(bytes, i64::from_le_bytes)),
-        DType::I32 => Data::I32(words(bytes, i32::from_le_bytes)),
-        DType::I16 => Data::I16(words(bytes, i16::from_le_bytes)),
-        DType::U64 => Data::U64(words(bytes, u64::from_le_bytes)),
-        DType::U32 => Data::U32(words(bytes, u32::from_le_bytes)),
-        DType::U16 => Data::U16(words(bytes, u16::from_le_bytes)),
-        DType::I8 => Data::I8(words(bytes, i8::from_le_bytes)),
-        DType::U8 => Data::U8(bytes.to_vec()),
-        DType::I1 => Data::I1(bytes.iter().map(|b| b & 1 != 0).collect()),
-    }
-}
-
-fn words<const N: usize, T>(bytes: &[u8], read: fn([u8; N]) -> T) -> Vec<T> {
-    bytes
-        .as_chunks::<N>()
-        .0
-        .iter()
-        .map(|chunk| read(*chunk))
-        .collect()
 }
 
 impl Expected {

@@ -131,7 +131,9 @@ fn total_bytes(case: &Case) -> Result<Vec<String>, String> {
     const KEY: &str = "\"total_bytes\":";
     let lengths = case.extents.iter().map(|(name, n)| format!("{name}={n}"));
     let lengths = lengths.collect::<Vec<_>>().join(",");
-    let text = format!("builtin.module(task.program(preseg,segment{{shape='{lengths}'}},remat))");
+    let text = format!(
+        "builtin.module(task.program(split-complex,preseg,segment{{shape='{lengths}'}},remat))"
+    );
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser::catalog());
     let Ok(parsed) = parsed else {
         panic!("`{text}` is no pipeline");

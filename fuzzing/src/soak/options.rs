@@ -175,13 +175,14 @@ impl Options {
     }
     pub(super) fn config(&self, seed: u64) -> Config {
         let tier = self.tiers[seed as usize % self.tiers.len()];
-        Config {
+        let config = Config {
             allowed: self.ops.clone(),
             templates: self.templates,
             ..match self.small {
                 true => Config::small(tier),
                 false => Config::new(tier),
             }
-        }
+        };
+        config.seeded(seed)
     }
 }

@@ -18,7 +18,8 @@
 //! Arguments and results stay what they are in memory: pairs of reals along one more axis, innermost, and marked (`task::pairs`), so that
 //! callers see complex tensors still. An op that only moves, chooses or adds elements becomes two, one for each part; any other is the
 //! formula of its definition (`split_complex/formulas.rs`). An op with neither is an error, and so is a complex value that crosses the
-//! boundary of a segment. Changes no bit of a result, as the definitions are these formulas. One walk.
+//! boundary of a segment; patterns become labels first, as by `label-patterns`. Changes no bit of a result, as the definitions are these
+//! formulas. One walk.
 
 mod formulas;
 mod tape;
@@ -56,7 +57,8 @@ pub static SPLIT_COMPLEX: PassDef = PassDef {
     name: "split-complex",
     summary: "makes pairs of reals of complex numbers",
     doc: "Every complex value becomes a real and an imaginary part, and every op on complex numbers the real ops that define it. \
-          Arguments and results get a last axis of 2, the two parts, and the mark `pairs`: they are the same memory, and callers see complex tensors.",
+          Arguments and results get a last axis of 2, the two parts, and the mark `pairs`: they are the same memory, and callers see complex tensors. \
+          Patterns of such a program become labels, as by `label-patterns`.",
     anchor: &["task.program"],
     statistics: &[StatDef {
         name: "split",
@@ -100,6 +102,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     if !concerns(ctx.ir, program, &known) {
         return Ok(());
     }
+    labels::note(ctx.ir, program);
     let error = |ctx: &PassContext<'_>, op: Op, error: OpError| {
         let diagnostic = ctx.error_at(
             op,

@@ -5,6 +5,8 @@
 //! result stays within what the accumulator holds exactly; any order gives the same bits then. All other ops that the exact
 //! tier admits are correctly rounded by definition, on whatever values.
 //!
+//! Of a complex number a fact speaks of each part.
+//!
 //! `None` means that nothing is known; it may be NaN. A float that is no known integer is never summed, nor are its bits
 //! read by `bitcast`, in the exact tier.
 
@@ -28,7 +30,7 @@ pub fn may_be_exact(def: &OpDef) -> bool {
 
 /// Up to here all integers are exact in the type in which reductions of `dtype` accumulate.
 fn exact_up_to(dtype: DType) -> u64 {
-    match dtype {
+    match dtype.part() {
         DType::F64 => 1 << 53,
         _ => 1 << 24,
     }
@@ -36,7 +38,7 @@ fn exact_up_to(dtype: DType) -> u64 {
 
 /// The fact of a value of type `dtype` computed to be an integer of at most `magnitude`.
 pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
-    let limit = match dtype {
+    let limit = match dtype.part() {
         // Zero and what is below are NaN.
         DType::F8E8M0FNU => return None,
         DType::F8E4M3FN => return Some(coarse(magnitude).min(448)),
@@ -89,12 +91,15 @@ pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact 
         // Below zero an unsigned type is at its other end.
         "neg" | "sub" if is_unsigned(to) => return any,
         "cast" if is_unsigned(to) && from.is_int() && from.is_signed() => return any,
+        "abs" if from.is_complex() => return None,
+        "conj" | "real" | "imag" => at(0),
         "neg" | "abs" | "ceil" | "floor" | "round" | "trunc" | "relu" => at(0),
         "add" | "sub" => at(0).saturating_add(at(1)),
+        "mul" if to.is_complex() => at(0).saturating_mul(at(1)).saturating_mul(2),
         "mul" => at(0).saturating_mul(at(1)),
         "div" | "rem" if to.is_int() => at(0),
         "shr" => at(0),
-        "maximum" | "minimum" | "fmax" | "fmin" | "clamp" => greatest,
+        "maximum" | "minimum" | "fmax" | "fmin" | "clamp" | "complex" => greatest,
         "where" => at(1).max(at(2)),
         "cast" => at(0),
         "bitcast" if from.is_int() && to.is_int() => return any,
@@ -115,7 +120,7 @@ pub fn admits(def: &OpDef, from: DType, facts: &[Fact]) -> bool {
     let known = facts.iter().all(Option::is_some);
     match local(def.name) {
         "bitcast" => from.is_int() || known,
-        "exp2" => facts.iter().all(|f| f.is_some_and(|m| m <= MAX_EXPONENT)),
+        "exp2" => !from.is_complex() && facts.iter().all(|f| f.is_some_and(|m| m <= MAX_EXPONENT)),
         _ => may_be_exact(def),
     }
 }
@@ -139,6 +144,7 @@ pub fn reduction(def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Result<Fa
         }
         (_, None) => return Err(OrderMatters),
         ("sum" | "cumsum", Some(m)) => m.saturating_mul(count),
+        (_, Some(m)) if dtype.is_complex() => power(2 * m.max(1), count),
         (_, Some(m)) => power(m.max(1), count),
     };
     match magnitude <= exact_up_to(dtype) {

@@ -119,7 +119,8 @@ fn number(maker: &mut Maker<'_>, dtype: DType) -> AttrId {
     attribute(&mut maker.ir, number, ty)
 }
 
-/// Puts an elementwise op at the end of a lambda, or a constant; nothing where it has no operands for it.
+/// Puts an elementwise op at the end of a lambda, or a constant; nothing where it has no operands for it, or makes a complex number: lambdas
+/// compute with reals.
 fn add_op(maker: &mut Maker<'_>, lambda: &mut Lambda, def: &'static OpDef) {
     if !def.traits.contains(Traits::ELEMENTWISE) {
         return;
@@ -150,7 +151,10 @@ fn add_op(maker: &mut Maker<'_>, lambda: &mut Lambda, def: &'static OpDef) {
         return;
     };
     let own = maker.ir.value_kind(made).dtype().unwrap_or(dtype);
-    lambda.values.push((made, own));
+    match maker.ir.def_op(made) {
+        Some(op) if own.is_complex() => maker.ir.erase(op),
+        _ => lambda.values.push((made, own)),
+    }
 }
 
 /// A value of the lambda of this type, or a constant.

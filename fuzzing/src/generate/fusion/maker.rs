@@ -100,8 +100,17 @@ impl<'s> Maker<'s> {
         self.ir.tensor(shapes::dims(axes), dtype)
     }
 
-    /// Adds an input.
+    /// An element type, as [`shapes::dtype`] draws it; complex ones where the program may have them.
+    pub fn dtype(&mut self) -> DType {
+        match self.config.complex && self.source.chance(1, 4) {
+            true => self.source.one(&[DType::C64, DType::C128]),
+            false => shapes::dtype(self.source),
+        }
+    }
+
+    /// Adds an input. A complex one is a tensor: no program takes complex scalars.
     pub fn input(&mut self, axes: Vec<Axis>, dtype: DType, scalar: bool) -> usize {
+        let scalar = scalar && !dtype.is_complex();
         let ty = match scalar {
             true => self.ir.scalar(dtype),
             false => self.tensor_type(&axes, dtype),

@@ -27,6 +27,7 @@ mod sort;
 pub mod templates;
 pub mod windows;
 
+use fuser_dialects::fusion;
 use fuser_ir::def::{OpClass, OpDef, Traits};
 
 use crate::Source;
@@ -50,12 +51,17 @@ pub struct Config {
     pub templates: bool,
     /// Allows extents `?`.
     pub unknown: bool,
+    /// Draws complex numbers, and ops on them.
+    pub complex: bool,
     /// Lengths of new axes beside 0; none for all of [`shapes::EXTENTS`].
     pub lengths: &'static [u64],
 }
 
 /// Lengths of small cases: one, odd, around a vector and around a tile.
 pub const FEW_LENGTHS: &[u64] = &[3, 1, 31, 32, 33, 1025];
+
+/// Seeds among which two have complex numbers, one of each tier.
+const COMPLEX: u64 = 8;
 
 impl Config {
     /// The defaults of a tier.
@@ -68,6 +74,7 @@ impl Config {
             allowed: Vec::new(),
             templates: true,
             unknown: true,
+            complex: false,
             lengths: &[],
         }
     }
@@ -84,6 +91,12 @@ impl Config {
 }
 
 impl Config {
+    /// The same for the case of a seed: two seeds in [`COMPLEX`] have complex numbers.
+    pub fn seeded(self, seed: u64) -> Self {
+        let named = |def: &&OpDef| self.allowed.contains(&def.name);
+        let complex = fusion::COMPLEX_OPS.iter().any(named) || seed % COMPLEX < 2;
+        Self { complex, ..self }
+    }
     /// The same, of few ops that work element by element on one shape.
     pub fn pointwise(&self) -> Self {
         Self {
@@ -96,8 +109,7 @@ impl Config {
         self.only(|def| def.class == OpClass::Reduction)
     }
     fn only(&self, wanted: impl Fn(&OpDef) -> bool) -> Self {
-        let ops = fuser_dialects::fusion::real_ops();
-        let wanted = ops.filter(|def| wanted(def));
+        let wanted = ops(self.complex).filter(|def| wanted(def));
         Self {
             allowed: wanted.map(|def| def.name).collect(),
             templates: false,
@@ -106,12 +118,17 @@ impl Config {
     }
 }
 
+/// The ops of the `fusion` dialect, those of complex numbers alone among them or not.
+pub fn ops(complex: bool) -> impl Iterator<Item = &'static OpDef> {
+    let alone = fusion::COMPLEX_OPS.iter().copied().filter(move |_| complex);
+    fusion::real_ops().chain(alone)
+}
+
 /// Ops of the `fusion` dialect that `config` lets through.
 pub fn drawable(config: &Config) -> Vec<&'static OpDef> {
-    let ops = fuser_dialects::fusion::real_ops();
     let listed = |def: &&OpDef| config.allowed.is_empty() || config.allowed.contains(&def.name);
     let fits = |def: &&OpDef| config.tier == Tier::Bounded || facts::may_be_exact(def);
-    ops.filter(listed).filter(fits).collect()
+    ops(config.complex).filter(listed).filter(fits).collect()
 }
 
 /// A random fusion.

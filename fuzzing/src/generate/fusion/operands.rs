@@ -71,6 +71,11 @@ impl Maker<'_> {
     }
     /// A scalar or splat constant of a small integer, or of half of one in the bounded tier.
     pub fn constant(&mut self, dtype: DType, axes: Option<Vec<Axis>>) -> Option<usize> {
+        if dtype.is_complex() {
+            let real = self.constant(dtype.part(), axes.clone())?;
+            let imaginary = self.constant(dtype.part(), axes)?;
+            return self.pointwise(&fusion::COMPLEX, &[real, imaginary], &[]);
+        }
         let low = if dtype.is_signed() { -3 } else { 0 };
         let whole = self
             .source
@@ -108,10 +113,12 @@ impl Maker<'_> {
     pub fn common_dtype(&mut self, def: &OpDef) -> Option<DType> {
         let data = def.operands.iter().filter(|o| o.ty.dtypes != DTypes::BOOL);
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();
-        let all: Vec<DType> = DType::REAL
-            .into_iter()
-            .filter(|d| sets.iter().all(|s| s.contains(*d)))
-            .collect();
+        let known = match self.config.complex {
+            true => &DType::ALL[..],
+            false => &DType::REAL[..],
+        };
+        let fits = |d: &DType| sets.iter().all(|s| s.contains(*d));
+        let all: Vec<DType> = known.iter().copied().filter(fits).collect();
         let recent = self.any_slot().map(|i| self.slots[i].dtype);
         match recent.filter(|d| all.contains(d) && self.source.chance(3, 4)) {
             Some(dtype) => Some(dtype),

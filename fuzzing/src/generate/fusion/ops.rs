@@ -120,7 +120,7 @@ fn target(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<DT
         let all: Vec<DType> = DType::REAL.into_iter().filter(same).collect();
         return maker.source.pick(&all).copied();
     }
-    Some(shapes::dtype(maker.source))
+    Some(maker.dtype())
 }
 
 /// Operands of logarithms, roots and divisions are mostly made positive, and those of exponentials and inverse functions small:
@@ -335,7 +335,7 @@ fn with_unit_axis(maker: &mut Maker<'_>) -> Option<usize> {
     if let Some(slot) = maker.slot_where(|s| shapes::is_known(&s.axes) && s.axes.iter().any(one)) {
         return Some(slot);
     }
-    let dtype = shapes::dtype(maker.source);
+    let dtype = maker.dtype();
     let fresh = maker.fresh(dtype);
     let mut axes = maker.slots[fresh].axes.clone();
     if !shapes::is_known(&axes) {
@@ -429,12 +429,14 @@ fn split(maker: &mut Maker<'_>, axes: &mut Vec<Axis>) -> Option<()> {
 fn create(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let most = maker.config.elements;
     let mut axes = shapes::shape(maker.source, &mut maker.ir, &mut maker.names, most);
-    let wanted = shapes::dtype(maker.source);
+    let wanted = maker.dtype();
     match def.name {
         "fusion.constant" => {
             let axes = maker.source.chance(1, 2).then_some(axes);
             match axes {
-                Some(axes) if maker.source.chance(1, 3) => dense(maker, axes, wanted),
+                Some(axes) if !wanted.is_complex() && maker.source.chance(1, 3) => {
+                    dense(maker, axes, wanted)
+                }
                 axes => maker.constant(wanted, axes),
             }
         }

@@ -34,8 +34,9 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         true => beside(maker, &[plain(walked)]),
         false => beside(maker, &own),
     };
-    let words = match source.dtype {
+    let words: &[_] = match source.dtype {
         DType::I1 => &["set", "max", "min"],
+        dtype if dtype.is_complex() => &["set", "add"],
         _ => fusion::COMBINES,
     };
     let word = maker.source.one(words);
