@@ -243,6 +243,49 @@ fd.add_output(T10)
 fd.add_output(T14)
 """,
     ),
+    "grouped": (
+        [(5, 3), (3, 3, 4), (3, 2, 3), (3, 5), (2, 5), (5, 4)],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+T1 = fd.define_tensor(shape=[-1, -1, -1], contiguity=[True, True, True], dtype=DataType.Float, is_cpu=False)
+T2 = fd.define_tensor(shape=[3, -1, -1], contiguity=[True, True, True], dtype=DataType.Float, is_cpu=False)
+T3 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+T4 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+T5 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+T6 = fd.ops.iota(3, 1, 2, DataType.Int32)
+T7 = fd.ops.grouped_mm(T0, T1, T6)
+T8 = fd.ops.grouped_mm(T2, T3, T6)
+T9 = fd.ops.grouped_mm(T4, T5, T6)
+fd.add_output(T7)
+fd.add_output(T8)
+fd.add_output(T9)
+""",
+    ),
+    "scaled": (
+        [((5, 3), "float8_e4m3fn"), ((3, 3, 5), "float8_e4m3fn"), (5, 1), (3, 1, 5), ((5, 5), "float8_e4m3fn"), (3, 3, 1), (1, 5), (), (5,)],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float8_e4m3fn, is_cpu=False)
+T1 = fd.define_tensor(shape=[3, 3, 5], contiguity=[True, True, True], dtype=DataType.Float8_e4m3fn, is_cpu=False)
+T2 = fd.define_tensor(shape=[-1, 1], contiguity=[True, None], dtype=DataType.Float, is_cpu=False)
+T3 = fd.define_tensor(shape=[3, 1, 5], contiguity=[True, None, True], dtype=DataType.Float, is_cpu=False)
+T4 = fd.define_tensor(shape=[5, 5], contiguity=[True, True], dtype=DataType.Float8_e4m3fn, is_cpu=False)
+T5 = fd.define_tensor(shape=[3, 3, 1], contiguity=[True, True, None], dtype=DataType.Float, is_cpu=False)
+T6 = fd.define_tensor(shape=[1, 5], contiguity=[None, True], dtype=DataType.Float, is_cpu=False)
+T7 = fd.define_tensor(shape=[], contiguity=[], dtype=DataType.Float, is_cpu=False)
+T8 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Float, is_cpu=False)
+T9 = fd.ops.iota(3, 1, 2, DataType.Int32)
+T10, T11, T12 = fd.ops.grouped_mm(T0, T1, T9, T2, T3)
+T13, T14, T15 = fd.ops.grouped_mm(T1, T4, T9, T5, T6, dtype=DataType.Float)
+T16 = fd.ops.permute(T0, dims=[1, 0])
+T17 = fd.ops.permute(T5, dims=[0, 2, 1])
+T18, T19, T20 = fd.ops.grouped_mm(T16, T0, T9, scale1=T5, scale2=T17, alpha=T7, dtype=DataType.Float)
+T21, T22, T23 = fd.ops.scaled_mm(T0, T16, T2, T6, T7, T8, T7)
+fd.add_output(T10)
+fd.add_output(T13)
+fd.add_output(T18)
+fd.add_output(T21)
+""",
+    ),
 }
 
 
@@ -315,6 +358,18 @@ class Ops:
     def _where(self, c, x, y): return torch.where(c, x, y)
     def _linear(self, x, w, b): return torch.nn.functional.linear(x, w, b)
     def _addcmul(self, x, a, b, value): return x + value * a * b
+    def _grouped_mm(self, a, b, ends, scale1=None, scale2=None, alpha=1, bias=0, beta=1, dtype=torch.bfloat16):
+        sizes = ends.diff(prepend=torch.zeros(1, dtype=ends.dtype)).tolist()
+        scales = (1, 1) if scale1 is None else (scale1.double(), scale2.double())
+        x, y = a.double(), b.double()
+        if (a.ndim, b.ndim) == (2, 2):
+            out = torch.stack([p @ q for p, q in zip(x.split(sizes, 1), y.split(sizes, 0))]) * scales[0] * scales[1]
+        else:
+            x, y, axis = x * scales[0], y * scales[1], int(a.ndim == 3)
+            parts = zip(x, y.split(sizes, 1)) if axis else zip(x.split(sizes, 0), y)
+            out = torch.cat([p @ q for p, q in parts], axis)
+        return out.to(a.dtype) if scale1 is None else ((alpha * out + beta * bias).to(dtype), None, None)
+    def _scaled_mm(self, a, b, s, t, alpha, bias, beta): return (alpha * ((a.double() * s) @ (b.double() * t)) + beta * bias).bfloat16(), None, None
 
 
 class Fusion:

@@ -337,6 +337,58 @@ fn a_scan_of_nvfuser_with_a_start_of_its_own_is_refused() {
     }
 }
 
+#[test]
+fn products_of_nvfuser_that_have_no_form_are_refused() {
+    let session = session();
+    let text = |call: &str| {
+        format!(
+            "def nvfuser_fusion_id0(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[4, 4], contiguity=[True, True], dtype=DataType.Float, is_cpu=False)
+    T1 = fd.define_tensor(shape=[2, 4, 4], contiguity=[True, True, True], dtype=DataType.Float, is_cpu=False)
+    T2 = fd.define_tensor(shape=[2], contiguity=[True], dtype=DataType.Int32, is_cpu=False)
+    T3 = fd.ops.{call}
+    fd.add_output(T3)
+"
+        )
+    };
+    let read = load(
+        &session,
+        Format::NvFuser,
+        "f.py",
+        &text("grouped_mm(T0, T1, T2)"),
+    );
+    assert!(read.is_ok(), "{:?}", read.err());
+    for (call, what) in [
+        (
+            "grouped_mm(T1, T1, T2)",
+            "[FIR1103] `fd.ops.grouped_mm`: its factors have 3 and 3 axes, not 2 and 3, 3 and 2, or 2 and 2",
+        ),
+        (
+            "scaled_mm(T0, T0, T0, T0, output_block_scale_size=16)",
+            "[FIR1102] `fd.ops.scaled_mm`: a result with scales has no counterpart in Fuser",
+        ),
+        (
+            "grouped_mm(T0, T1, T0)",
+            "`fd.ops.grouped_mm`: `offsets` has not one axis",
+        ),
+        (
+            "grouped_mm(T0, T2, T2)",
+            "`fd.ops.grouped_mm`: `mat2` has no elements of floats",
+        ),
+        (
+            "scaled_mm(T0, T0, T0, T1)",
+            "`fd.ops.scaled_mm`: operand 0 has 2 axes, another one 3",
+        ),
+    ] {
+        let told = load(&session, Format::NvFuser, "f.py", &text(call)).err();
+        let told = told.unwrap_or_else(|| panic!("{call} is read"));
+        assert!(
+            told.contains("f.py:5:10: error: ") && told.contains(what),
+            "{told}"
+        );
+    }
+}
+
 /// `text` with the sizes of the program of issue 2473 made small.
 fn small(text: &str, rows: &str, columns: &str) -> String {
     let text = text

@@ -17,7 +17,7 @@ from randoms import block  # noqa: E402
 
 from definitions import DataType, elements
 
-TYPES = {"f": ("Float", torch.float32), "i": ("Int", torch.int64), "b": ("Bool", torch.bool)}
+TYPES = {"f": ("Float", torch.float32), "q": ("Float8_e4m3fn", torch.float8_e4m3fn), "i": ("Int", torch.int64), "b": ("Bool", torch.bool)}
 F, UNIT, OVER, COUNT, TRUTH = "f2x4", "unit2x4", "over2x4", "i2x4", "b2x4"
 
 
@@ -92,8 +92,8 @@ GROUPS = {
         "linear": ("f2x3 f4x3 f4", "fd.ops.linear(T0, T1, T2)"),
         "sdpfa_fwd": (SDPA, "fd.ops.sdpfa_fwd(T0, T1, T2, None, None, 0.0, True, None)", 2, 4),
         "sdpfa_bwd": (f"f1x2x3x4 {SDPA} out lse", "fd.ops.sdpfa_bwd(T0, T1, T2, T3, T4, T5, 0.0, True, None, None, None)", 3),
-        "grouped_mm": ("f4x3 f2x3x5 i2", "fd.ops.grouped_mm(T0, T1, T2)"),
-        "scaled_mm": ("f2x3 f3x4", "fd.ops.scaled_mm(T0, T1, T0, T1)"),
+        "grouped_mm": ("f4x3 f3x3x5 ends3", "fd.ops.grouped_mm(T0, T1, T2)"),
+        "scaled_mm": ("q2x3 q3x4 f2x1 f1x4", "fd.ops.scaled_mm(T0, T1, T2, T3, dtype=DataType.Float)", 1, 3),
         "cutlass_nvfp4_grouped_mm": ("f2x3", "fd.ops.cutlass_nvfp4_grouped_mm(T0, T0, T0, T0, T0, T0, T0, T0)"),
         "preprocess_grouped_matmul_input_sf": ("f2x3", "fd.ops.preprocess_grouped_matmul_input_sf(T0, T0, T0)"),
         "nv_block_quantize": ("range2x64", "fd.ops.nv_block_quantize(T0, None, False, 32, DataType.Float8_e4m3fn)", 2),
@@ -105,7 +105,7 @@ GROUPS = {
     },
 }
 REFUSED = {
-    "grouped_mm", "scaled_mm", "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf",
+    "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf",
     "nv_grouped_block_quantize",
 }
 
@@ -184,6 +184,10 @@ class Ops:
     def randn_like(self, x): return random(x.shape)[1].float()
     def uniform(self, low, high, shape, **given): return low + (high - low) * random(shape)[0].float()
     def normal(self, mean, deviation, shape, **given): return (mean + deviation * random(shape)[1]).float()
+    def grouped_mm(self, a, b, ends):
+        sizes = ends.diff(prepend=torch.zeros(1, dtype=ends.dtype)).tolist()
+        return torch.cat([rows @ matrix for rows, matrix in zip(a.split(sizes), b)])
+    def scaled_mm(self, a, b, s, t, dtype): return ((a.double() * s) @ (b.double() * t)).to(dtype)
     def nv_block_quantize(self, x, scale, swizzle, size, dtype):
         blocks = x.reshape(*x.shape[:-1], -1, size)
         exponent = (blocks.abs().amax(-1) * torch.tensor(1 / 448)).view(torch.int32) >> 23
@@ -209,6 +213,9 @@ def tensor(word, made, draw):
         return torch.randint(0, 2, shape, generator=draw).bool(), name
     if kind == "i":
         return torch.randint(1, 3, shape, generator=draw), name
+    if kind == "ends":
+        # Groups of 1, of none, and of 3.
+        return torch.tensor([1, 1, 4], dtype=torch.int32), "Int32"
     x = torch.randint(-8, 9, shape, generator=draw) / 4 + 0.125
     if kind == "gamma":
         ends = [torch.inf, -torch.inf, torch.nan, 0.0, -0.0, 1e-45, -1e-30, 3e38, -1e9, 1.0, 2.0, -3.0]

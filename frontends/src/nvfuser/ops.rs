@@ -4,6 +4,7 @@ mod attention;
 mod compute;
 mod index;
 pub(super) mod narrow;
+mod product;
 mod random;
 mod shapes;
 
@@ -43,8 +44,6 @@ use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
 const NARROW: &str = "there are no floats of 4 bits, and no swizzled scales: compute it outside of the program, and give it as an input";
-
-const SCALED: &str = "no product takes scales: `cast` the factors to `Float`, `matmul` them, and `mul` by the scales";
 
 /// The ops, by name.
 pub static OPS: &[(&str, Meaning)] = &[
@@ -97,12 +96,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("gather", By(index::gather)),
     ("gcd", Ew(&fusion::GCD, Default)),
     ("ge", Test("ge")),
-    (
-        "grouped_mm",
-        Refused(
-            "no op multiplies groups whose sizes are data: `slice` and `matmul` where they are known",
-        ),
-    ),
+    ("grouped_mm", By(product::grouped_mm)),
     ("gt", Test("gt")),
     ("imag", Ew(&fusion::IMAG, Keep)),
     ("index_select", By(index::index_select)),
@@ -153,7 +147,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("reshape", By(shapes::reshape)),
     ("round", Ew(&fusion::ROUND, Keep)),
     ("rsqrt", Ew(&fusion::RSQRT, Float)),
-    ("scaled_mm", Refused(SCALED)),
+    ("scaled_mm", By(product::scaled_mm)),
     ("scatter", By(index::scatter)),
     ("sdpfa_bwd", By(attention::backward)),
     ("sdpfa_fwd", By(attention::forward)),

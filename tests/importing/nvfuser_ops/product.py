@@ -68,28 +68,34 @@ def nvfuser_fusion_sdpfa_bwd(fd : FusionDefinition) -> None :
 
 def nvfuser_fusion_grouped_mm(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[4, 3], contiguity=[True, True], dtype=DataType.Float)
-    T1 = fd.define_tensor(shape=[2, 3, 5], contiguity=[True, True, True], dtype=DataType.Float)
-    T2 = fd.define_tensor(shape=[2], contiguity=[True], dtype=DataType.Int)
+    T1 = fd.define_tensor(shape=[3, 3, 5], contiguity=[True, True, True], dtype=DataType.Float)
+    T2 = fd.define_tensor(shape=[3], contiguity=[True], dtype=DataType.Int32)
     T3 = fd.ops.grouped_mm(T0, T1, T2)
     fd.add_output(T3)
 # sizes: 4 3
 # in: -0.375 2.125 -0.375 1.875 -1.125 -1.375 2.125 0.375 0.125 2.125 0.875 1.375
-# sizes: 2 3 5
-# in: -0.625 1.125 -1.625 2.125 1.125 1.375 0.875 1.875 0.625 -0.125 -0.625 -0.125 0.125 0.375 1.125 0.125 -1.375 0.875 -0.375 -0.125 -1.875 -0.875 0.625 0.125 -0.375 2.125 -0.875 -0.375 0.375 -1.375
-# sizes: 2
-# in: 1 1
-# refused
+# sizes: 3 3 5
+# in: -0.625 1.125 -1.625 2.125 1.125 1.375 0.875 1.875 0.625 -0.125 -0.625 -0.125 0.125 0.375 1.125 0.125 -1.375 0.875 -0.375 -0.125 -1.875 -0.875 0.625 0.125 -0.375 2.125 -0.875 -0.375 0.375 -1.375 -0.375 -1.375 0.625 -0.375 -0.375 2.125 0.375 -1.625 0.625 0.625 0.375 -1.875 0.875 -0.625 0.875
+# sizes: 3
+# in: 1 1 4
+# out: 3.390625 1.484375 4.546875 0.390625 -1.109375 -3.609375 -0.421875 1.796875 -0.546875 -2.609375 0.046875 -3.015625 0.828125 -0.640625 -0.453125 1.578125 -5.171875 1.109375 -1.109375 0.953125
 
 def nvfuser_fusion_scaled_mm(fd : FusionDefinition) -> None :
-    T0 = fd.define_tensor(shape=[2, 3], contiguity=[True, True], dtype=DataType.Float)
-    T1 = fd.define_tensor(shape=[3, 4], contiguity=[True, True], dtype=DataType.Float)
-    T2 = fd.ops.scaled_mm(T0, T1, T0, T1)
-    fd.add_output(T2)
+    T0 = fd.define_tensor(shape=[2, 3], contiguity=[True, True], dtype=DataType.Float8_e4m3fn)
+    T1 = fd.define_tensor(shape=[3, 4], contiguity=[True, True], dtype=DataType.Float8_e4m3fn)
+    T2 = fd.define_tensor(shape=[2, 1], contiguity=[True, True], dtype=DataType.Float)
+    T3 = fd.define_tensor(shape=[1, 4], contiguity=[True, True], dtype=DataType.Float)
+    T4, T5, T6 = fd.ops.scaled_mm(T0, T1, T2, T3, dtype=DataType.Float)
+    fd.add_output(T4)
 # sizes: 2 3
 # in: 1.375 -0.125 0.125 -1.875 1.125 -1.875
 # sizes: 3 4
-# in: -1.125 -0.125 -1.875 2.125 0.875 0.125 -0.875 -0.625 -1.125 -0.625 1.625 -0.875
-# refused
+# in: -1.125 -0.125 -1.875 2.0 0.875 0.125 -0.875 -0.625 -1.125 -0.625 1.625 -0.875
+# sizes: 2 1
+# in: 1.375 -0.125
+# sizes: 1 4
+# in: -0.875 0.125 1.875 0.875
+# out: 2.1618652 -0.045654297 -5.8410645 3.270996 0.5690918 -0.024169922 0.12084961 0.3076172
 
 def nvfuser_fusion_cutlass_nvfp4_grouped_mm(fd : FusionDefinition) -> None :
     T0 = fd.define_tensor(shape=[2, 3], contiguity=[True, True], dtype=DataType.Float)
