@@ -69,6 +69,10 @@ impl Stats {
         self.count("ops per case", bucket(ops.len() as u64));
         for op in ops {
             self.count("op", ir.name(op));
+            let mut values = ir.operands(op).chain(ir.results(op).iter().copied());
+            if values.any(|value| ir.value_kind(value).dtype().is_some_and(DType::is_complex)) {
+                self.count("op on complex numbers", ir.name(op));
+            }
             for &result in ir.results(op) {
                 self.ty(ir.value_kind(result));
             }

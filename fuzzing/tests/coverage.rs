@@ -3,6 +3,8 @@
 use fuser_fuzzing::generate::fusion::{self, Config};
 use fuser_fuzzing::generate::{Case, Tier};
 use fuser_fuzzing::{Source, Stats};
+use fuser_ir::DType;
+use fuser_ir::def::{OpDef, OperandDef};
 
 const CASES: u64 = 400;
 
@@ -72,6 +74,29 @@ fn exact_fusions_cover_the_tables() {
 #[test]
 fn bounded_fusions_cover_the_tables() {
     check(Tier::Bounded);
+}
+
+#[test]
+fn complex_numbers_meet_every_op_that_takes_them() {
+    let mut stats = Stats::default();
+    for seed in 0..3 * CASES {
+        let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
+        let config = Config {
+            complex: true,
+            ..Config::new(tier)
+        };
+        let case = fusion::generate(&mut Source::seed(seed), &config);
+        stats.program(&case.ir, case.program);
+    }
+    println!("{stats}");
+    let complex = |operand: &OperandDef| operand.ty.dtypes.contains(DType::C64);
+    let takes = |def: &&'static OpDef| def.operands.iter().any(complex);
+    // A bit cast refuses them, and lambdas compute with reals.
+    let refuses = |name: &&str| !["fusion.bitcast", "fusion.yield"].contains(name);
+    let takers = fusion::ops(true).filter(takes).map(|def| def.name);
+    let takers = takers.filter(refuses);
+    let missing = stats.missing("op on complex numbers", takers);
+    assert_eq!(missing, Vec::<&str>::new());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Random programs through all oracles, with fixed seeds.
 
 mod casts;
+mod complex;
 mod coverage;
 mod gpu;
 mod model;

@@ -118,7 +118,11 @@ impl Maker<'_> {
             false => &DType::REAL[..],
         };
         let fits = |d: &DType| sets.iter().all(|s| s.contains(*d));
-        let all: Vec<DType> = known.iter().copied().filter(fits).collect();
+        let mut all: Vec<DType> = known.iter().copied().filter(fits).collect();
+        let complex = all.iter().any(|dtype| dtype.is_complex());
+        if complex && self.source.chance(1, 3) {
+            all.retain(|dtype| dtype.is_complex());
+        }
         let recent = self.any_slot().map(|i| self.slots[i].dtype);
         match recent.filter(|d| all.contains(d) && self.source.chance(3, 4)) {
             Some(dtype) => Some(dtype),
