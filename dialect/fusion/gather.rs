@@ -162,7 +162,9 @@ fn lies_inside(
     }
     for (axis, (whole, part)) in whole.iter().zip(part).enumerate() {
         let moves = moved.contains(&axis);
-        if whole.extent == part.extent && !(moves && whole.extent == Extent::Unknown) {
+        // In a clause `?` stands for the operand's; that of another operand is another.
+        let stands = !moves && matches!(at, At::Clause(_));
+        if whole.extent == part.extent && (stands || whole.extent != Extent::Unknown) {
             continue;
         }
         let (Some(extent), Some(size)) = (

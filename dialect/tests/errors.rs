@@ -584,6 +584,11 @@ const CASES: &[Case] = &[
         "FIR0301",
         "// %x: tensor<5x4xf32>, %u: tensor<2x3xf32>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [0]",
     ),
+    (
+        "fusion.dynamic_update_slice",
+        "FIR0303",
+        "// %x: tensor<?x4xf32>, %u: tensor<?x2xf32>, %i: i64\n%0 = fusion.dynamic_update_slice %x, %u, %i dims [1]",
+    ),
     // fusion, products
     (
         "fusion.matmul",
