@@ -104,6 +104,8 @@ fn every_op_alone_is_compiled() {
 
 /// Makes pairs of reals of the program's complex numbers.
 fn split_complex(case: &mut Case) {
+    // As compiling does.
+    fuser::compile::name_extents(&mut case.ir, case.program);
     let text = "task.program(split-complex)";
     let parsed = fuser_pass::pipeline::parse(text, 0, &fuser::catalog());
     let pipeline = parsed.expect("the text names a pass").pipeline;
