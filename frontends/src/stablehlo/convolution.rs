@@ -165,6 +165,8 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let along = std::iter::once(one_each).chain(along).chain([one_each]);
     let windows = Windows::new(&own, along.collect())?;
     let (places, space) = (windows.places, &windows.counts[1..=rank]);
+    let terms = places.checked_mul(inputs);
+    let terms = terms.ok_or_else(|| form("has a kernel that is too large"))?;
     let batch = match of_batch {
         1 => vec![own[0]],
         groups => vec![groups, own[0] / groups],
@@ -192,7 +194,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     };
     let rows = match (groups, of_batch) {
         (1, _) => {
-            let shape = [&batch[..], space, &[places * inputs]].concat();
+            let shape = [&batch[..], space, &[terms]].concat();
             Side::new(draft.reshape(rows, &extents(&shape))?, &[], &[place])
         }
         (_, 1) => Side::new(rows, &[place + 1], &[place, place + 2]),
@@ -200,7 +202,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     };
     let kernel = match groups {
         1 => Side::new(
-            draft.reshape(kernel, &extents(&[places * inputs, outputs]))?,
+            draft.reshape(kernel, &extents(&[terms, outputs]))?,
             &[],
             &[0],
         ),
