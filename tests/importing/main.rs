@@ -227,6 +227,87 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
 }
 
 #[test]
+fn windows_that_do_not_fit_are_refused_with_what_is_wrong() {
+    let session = session();
+    let convolution = "func.func @main(%x: tensor<2x1100x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<2x1098x6xf32> {
+        %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x1100x4xf32>, tensor<3x4x6xf32>) -> tensor<2x1098x6xf32>
+        return %0 : tensor<2x1098x6xf32>
+    }";
+    let window = "func.func @main(%x: tensor<90xf32>) -> tensor<88xf32> {
+        %c = stablehlo.constant dense<0.0> : tensor<f32>
+        %0 = \"stablehlo.reduce_window\"(%x, %c) <{padding = dense<0> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %1 = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %1 : tensor<f32>
+        }) : (tensor<90xf32>, tensor<f32>) -> tensor<88xf32>
+        return %0 : tensor<88xf32>
+    }";
+    for (text, from, to, told) in [
+        (convolution, "f32", "f32", ""),
+        (
+            convolution,
+            "[b, 0, f]x",
+            "[b, b, f]x",
+            "labels axes twice, or not all of them",
+        ),
+        (
+            convolution,
+            "[0, i, o]",
+            "[0, 1, i, o]",
+            "labels axes that its operands have not",
+        ),
+        (
+            convolution,
+            "feature_group_count = 1",
+            "feature_group_count = 2",
+            "has 2 groups, which do not fit",
+        ),
+        (
+            convolution,
+            "stride = [1]",
+            "stride = [0]",
+            "`stride` has not 1 numbers from 1 on",
+        ),
+        (
+            convolution,
+            "pad = [[0, 0]]",
+            "pad = [[0, 0, 0]]",
+            "`pad` is not two numbers for each of 1 axes",
+        ),
+        (
+            convolution,
+            "tensor<3x4x6",
+            "tensor<1030x4x6",
+            "windows of 1 to 1024 elements are read",
+        ),
+        (window, "f32", "f32", ""),
+        (
+            window,
+            "i64: 3",
+            "i64: 0",
+            "`window_dimensions` is not a positive number for each of 1 axes",
+        ),
+        (
+            window,
+            "i64: 3",
+            "i64: 65",
+            "has windows of 65 elements that overlap",
+        ),
+    ] {
+        let text = text.replace(from, to);
+        let found = load(&session, Format::StableHlo, "w.mlir", &text)
+            .err()
+            .unwrap_or_default();
+        let place = if told.is_empty() { "" } else { "w.mlir:" };
+        assert!(
+            found.starts_with(place) && found.contains(told),
+            "{to}: {found}"
+        );
+        assert_eq!(found.is_empty(), told.is_empty(), "{to}: {found}");
+    }
+}
+
+#[test]
 fn names_and_places_of_the_text_are_kept() {
     let session = session();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/importing/stablehlo");

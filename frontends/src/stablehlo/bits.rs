@@ -1,4 +1,7 @@
-//! Compositions: counts of bits, and the cube root.
+//! Compositions: counts of bits, and the cube root, which no op of the fusion dialect is.
+//!
+//! Counts are exact, for integers of any width and sign. The cube root is computed in `f64` and rounded to its type; 0, infinities and NaN give
+//! themselves. Neither is made for other types: that is refused.
 
 use fuser_dialects::fusion;
 use fuser_ir::Value;
@@ -80,8 +83,8 @@ pub fn leading_zeros(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
     one(ones(draft, rest, bits))
 }
 
-/// `stablehlo.cbrt`: `sign(x) * pow(abs(x), 1/3)` in `f64`, in which that is within 200 units in the last place, and after a step of Newton's
-/// method within 2.
+/// `stablehlo.cbrt`: `sign(x) * pow(abs(x), 1/3)` in `f64` and a step of Newton's method, which squares the relative error of `pow` and of 1/3.
+/// The roundings of a square and a quotient are left, of which a third counts, and that of the result: less than one unit in the last place.
 pub fn cube_root(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let draft = &mut im.draft;

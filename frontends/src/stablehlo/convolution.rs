@@ -178,7 +178,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     // One part for each place of the kernel, in the order of its elements.
     let mut parts = Vec::new();
     for place in 0..places {
-        let (part, _) = windows.part(draft, x, place)?;
+        let part = windows.part(draft, x, place)?;
         let shape = [&batch[..], space, &[1], &group].concat();
         parts.push(draft.reshape(part, &extents(&shape))?);
     }

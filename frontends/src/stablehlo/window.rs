@@ -73,25 +73,28 @@ impl Windows {
             places,
         })
     }
-    /// The element at `place` of each window, in the order of a window's elements; and where it begins.
-    pub fn part(&self, draft: &mut Draft, x: Value, place: i64) -> Made<(Value, Vec<i64>)> {
+    /// The first index of the element at `place` of each window, in the order of a window's elements.
+    fn starts(&self, place: i64) -> Vec<i64> {
         let mut rest = place;
         let mut starts = vec![0; self.along.len()];
         for (start, a) in starts.iter_mut().zip(&self.along).rev() {
             *start = rest % a.size * a.dilation;
             rest /= a.size;
         }
-        let mut limits = self.counts.clone();
-        let mut strides = vec![1; limits.len()];
-        if !limits.contains(&0) {
-            for (at, a) in self.along.iter().enumerate() {
-                limits[at] = starts[at] + (limits[at] - 1) * a.stride + 1;
-            }
-            strides = self.along.iter().map(|a| a.stride).collect();
-        } else {
-            starts.fill(0);
+        starts
+    }
+    /// The element at `place` of each window.
+    pub fn part(&self, draft: &mut Draft, x: Value, place: i64) -> Made {
+        let rank = self.along.len();
+        if self.counts.contains(&0) {
+            return shape::part(draft, x, &vec![0; rank], &self.counts, &vec![1; rank]);
         }
-        Ok((shape::part(draft, x, &starts, &limits, &strides)?, starts))
+        let starts = self.starts(place);
+        let ends = starts.iter().zip(&self.counts).zip(&self.along);
+        let limits = ends.map(|((start, count), a)| start + (count - 1) * a.stride + 1);
+        let limits: Vec<i64> = limits.collect();
+        let strides: Vec<i64> = self.along.iter().map(|a| a.stride).collect();
+        shape::part(draft, x, &starts, &limits, &strides)
     }
 }
 
@@ -219,9 +222,9 @@ fn reduced(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) ->
     let mut each = vec![one; own.len()];
     each[axis] = along;
     let windows = Windows::new(&own, each)?;
-    let (mut all, _) = windows.part(draft, x, 0)?;
+    let mut all = windows.part(draft, x, 0)?;
     for place in 1..size {
-        let (next, _) = windows.part(draft, x, place)?;
+        let next = windows.part(draft, x, place)?;
         all = draft.make(row.combine, &[all, next])?;
     }
     Ok(all)
@@ -255,10 +258,10 @@ pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Va
         return one(draft.broadcast(init, &[], &extents(&own)));
     }
     // The element that is selected so far, and for each further place whether it stays.
-    let (mut best, _) = windows.part(draft, x, 0)?;
+    let mut best = windows.part(draft, x, 0)?;
     let mut keeps = Vec::new();
     for place in 1..windows.places {
-        let (next, _) = windows.part(draft, x, place)?;
+        let next = windows.part(draft, x, place)?;
         let keep = draft
             .builder()
             .compare(&direction.to_lowercase(), best, next)?;
@@ -274,7 +277,7 @@ pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Va
             here = draft.make(&fusion::WHERE, &[keep, init, left])?;
             left = draft.make(&fusion::WHERE, &[keep, left, init])?;
         }
-        let (_, starts) = windows.part(draft, x, place)?;
+        let starts = windows.starts(place);
         let ends = own
             .iter()
             .zip(&windows.counts)
