@@ -115,7 +115,7 @@ fn lengths(
         if let Some(extent) = ctx.ir.strings.lookup(name) {
             if !multiples.contains_key(&extent) {
                 let message = format!(
-                    "'{name}' has lengths but is no multiple: {name}=1 among the multiples says nothing but that"
+                    "'{name}' has lengths but is not among the multiples: add {name}=1 there"
                 );
                 let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
                 return Err(Diagnostics { items: vec![error] });
