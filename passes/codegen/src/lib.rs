@@ -27,5 +27,5 @@ pub mod target;
 pub use cache::Cache;
 pub use error::CodegenError;
 pub use load::Library;
-pub use lower::{Emission, Options, compile_kernels, emit};
+pub use lower::{Emission, Options, ResultBytes, compile_kernels, emit, result_bytes};
 pub use target::Target;

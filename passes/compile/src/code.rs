@@ -14,12 +14,14 @@ pub fn compile(ir: &Ir, module: Op, options: &CompileOptions) -> Result<Compiled
     Versions::new(ir.clone(), module, options).chain(&given.collect())
 }
 
-/// The artifact of a lowered program, with the code of its kernels.
+/// The artifact of a lowered program, with the code of its kernels, whose results have the bytes of the lengths of named extents that
+/// `length` gives.
 pub(super) fn generate(
     ir: &Ir,
     module: Op,
     lowered: &Lowered,
     options: &CompileOptions,
+    length: impl Fn(&str) -> Option<u64>,
 ) -> Result<Artifact, Diagnostics> {
     let mut artifact = lowered.artifact.clone();
     let cache = options.cache.as_deref();
@@ -29,7 +31,8 @@ pub(super) fn generate(
         noalias: !artifact.steps.iter().any(is_in_place),
         ..codegen_options(&options.target)
     };
-    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, cache)?;
+    let results = codegen::result_bytes(ir, module, |name| length(ir.str(name)));
+    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, &results, cache)?;
     Ok(artifact)
 }
 

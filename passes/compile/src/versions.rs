@@ -11,6 +11,9 @@
 //! for odd lengths. The first of these has one
 //! before it for lengths near those that decisions are made for: a thread then has so few vectors of a row that they stay in its registers.
 //!
+//! On a CPU a result that exceeds the last cache is stored past it. Where its bytes depend on named extents, a version has its kernels twice: stored
+//! as usual, for extents under which all such results fit there, and streamed. The plan for long extents is streamed alone.
+//!
 //! A version is planned where none before it runs, and its kernels are compiled when it runs. An artifact, which runs without a
 //! compiler, has the code of all.
 //!
@@ -22,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use fuser_artifact::{Artifact, Bound, Multiple, SizeExpr, Step};
+use fuser_artifact::{Artifact, Bound, BufferKind, Multiple, SizeExpr, Step};
 use fuser_dialects::kernel::rounds::{self, Rounds};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place, TypeKind};
 use fuser_passes::cost::Bindings;
@@ -60,7 +63,17 @@ pub struct Version<'a> {
 struct Plan {
     options: CompileOptions,
     planned: OnceLock<Result<Planned, Diagnostics>>,
-    compiled: OnceLock<Result<Compiled, Diagnostics>>,
+    /// By [`Stores`].
+    compiled: [OnceLock<Result<Compiled, Diagnostics>>; 2],
+}
+
+/// The stores of results whose bytes depend on named extents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stores {
+    /// As usual: all fit into the last cache.
+    Cached,
+    /// Past the caches, those that exceed the last one under the extents that decisions are made for; all, where these fit.
+    Streamed,
 }
 
 /// A lowered program without code.
@@ -69,6 +82,8 @@ struct Planned {
     lowered: Lowered,
     /// Without the memory that the code has of its own.
     requires: Vec<Bound>,
+    /// Further requirements of [`Stores::Cached`].
+    cached: Vec<Bound>,
     multiples: Vec<Multiple>,
     /// Milliseconds that it took.
     ms: f64,
@@ -80,7 +95,7 @@ impl Versions {
         let plan = |options| Plan {
             options,
             planned: OnceLock::new(),
-            compiled: OnceLock::new(),
+            compiled: Default::default(),
         };
         let apart = match options.target.is_gpu() {
             true => apart(&original, module, options),
@@ -97,22 +112,25 @@ impl Versions {
     /// The version that runs under these extents, compiled now if it was not before.
     pub fn version(&self, extents: &BTreeMap<String, i64>) -> Result<Version<'_>, Diagnostics> {
         let found = self.up_to(extents)?;
-        let (last, number) = (found[found.len() - 1], found.len());
-        let compiled = last.compiled(self)?;
+        let ((last, stores), number) = (found[found.len() - 1], found.len());
+        let compiled = last.compiled(self, stores)?;
         Ok(Version { number, compiled })
     }
 
-    /// The number of plans that were made so far.
+    /// The number of versions that were planned so far.
     pub fn known(&self) -> usize {
-        let made = self.plans.iter();
-        made.filter(|plan| plan.planned.get().is_some()).count()
+        let made = |plan: &Plan| match plan.planned.get() {
+            Some(Ok(planned)) => planned.stores(&plan.options).len(),
+            _ => 0,
+        };
+        self.plans.iter().map(made).sum()
     }
 
     /// The versions up to the one that runs under these extents, compiled and chained; all of them, unless the extents are given.
     pub fn chain(&self, extents: &BTreeMap<String, i64>) -> Result<Compiled, Diagnostics> {
         let mut versions = Vec::new();
-        for plan in self.up_to(extents)? {
-            versions.push(plan.compiled(self)?);
+        for (plan, stores) in self.up_to(extents)? {
+            versions.push(plan.compiled(self, stores)?);
         }
         let artifact = versions.iter().rev().fold(None, |otherwise, version| {
             let artifact = version.artifact.clone();
@@ -129,31 +147,35 @@ impl Versions {
     }
 
     /// The versions up to the one that runs under these extents, by name; at least one.
-    fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Vec<&Plan>, Diagnostics> {
-        let mut found: Vec<(&Plan, &Planned)> = Vec::new();
+    fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Vec<(&Plan, Stores)>, Diagnostics> {
+        let mut found: Vec<(&Plan, Stores)> = Vec::new();
+        let mut kept: Vec<&Planned> = Vec::new();
         let mut refused = None;
-        for plan in &self.plans {
+        'plans: for plan in &self.plans {
             let planned = plan.planned(self)?;
             let (artifact, requires) = (&planned.lowered.artifact, &planned.requires);
             if let Some(never) = requires.iter().find(|bound| is_never(bound)) {
                 refused.get_or_insert_with(|| planned.too_large(never, &plan.options.target));
                 continue;
             }
-            let same = |(_, last): &&(&Plan, &Planned)| {
-                last.requires == *requires && last.multiples == planned.multiples
-            };
-            if found.iter().any(|earlier| same(&earlier)) || planned.is_idle(&plan.options) {
+            let same =
+                |last: &&Planned| last.requires == *requires && last.multiples == planned.multiples;
+            if kept.iter().any(same) || planned.is_idle(&plan.options) {
                 continue;
             }
-            found.push((plan, planned));
+            kept.push(planned);
             let runs = |requires: &[Bound]| holds(artifact, requires, &planned.multiples, extents);
-            if runs(requires) && runs(&plan.compiled(self)?.artifact.requires) {
-                break;
+            for &stores in planned.stores(&plan.options) {
+                found.push((plan, stores));
+                let fits = stores == Stores::Streamed || runs(&planned.cached);
+                if fits && runs(requires) && runs(&plan.compiled(self, stores)?.artifact.requires) {
+                    break 'plans;
+                }
             }
         }
         match refused {
             Some(refused) if found.is_empty() => Err(one(refused)),
-            _ => Ok(found.into_iter().map(|(plan, _)| plan).collect()),
+            _ => Ok(found),
         }
     }
 }
@@ -165,6 +187,7 @@ impl Plan {
             let mut ir = of.original.clone();
             let lowered = lower(&mut ir, of.module, &self.options)?;
             let requires = require(&lowered.artifact, &self.options.target);
+            let cached = results(&lowered.artifact, &self.options.target);
             let of = |(name, of): (&String, &u32)| {
                 let extent = lowered.artifact.extents.iter().position(|n| n == name)?;
                 let extent = u32::try_from(extent).ok()?;
@@ -177,6 +200,7 @@ impl Plan {
                 ir,
                 lowered,
                 requires,
+                cached,
                 multiples,
                 ms: start.elapsed().as_secs_f64() * 1e3,
             })
@@ -186,12 +210,25 @@ impl Plan {
             .as_ref()
             .map_err(Clone::clone)
     }
-    fn compiled(&self, of: &Versions) -> Result<&Compiled, Diagnostics> {
+    fn compiled(&self, of: &Versions, stores: Stores) -> Result<&Compiled, Diagnostics> {
         let compile = || {
             let planned = self.planned(of)?;
             let start = Instant::now();
-            let mut artifact = generate(&planned.ir, of.module, &planned.lowered, &self.options)?;
+            let (options, lowered) = (&self.options, &planned.lowered);
+            let streamed = stores == Stores::Streamed;
+            let given = options.shapes.iter();
+            let given =
+                given.map(|(name, &n)| (name.clone(), i64::try_from(n).unwrap_or(i64::MAX)));
+            let fits = holds(&lowered.artifact, &planned.cached, &[], &given.collect());
+            let length = |name: &str| {
+                let given = options.shapes.get(name).filter(|_| !fits);
+                streamed.then(|| given.copied().unwrap_or(LONG))
+            };
+            let mut artifact = generate(&planned.ir, of.module, lowered, options, length)?;
             artifact.requires = require(&artifact, &self.options.target);
+            if stores == Stores::Cached {
+                artifact.requires.extend(planned.cached.iter().cloned());
+            }
             artifact.multiples.clone_from(&planned.multiples);
             if let Some(never) = artifact.requires.iter().find(|bound| is_never(bound)) {
                 return Err(one(planned.too_large(never, &self.options.target)));
@@ -204,7 +241,7 @@ impl Plan {
                 compile_ms: planned.ms + start.elapsed().as_secs_f64() * 1e3,
             })
         };
-        self.compiled
+        self.compiled[stores as usize]
             .get_or_init(compile)
             .as_ref()
             .map_err(Clone::clone)
@@ -212,6 +249,14 @@ impl Plan {
 }
 
 impl Planned {
+    /// How kernels of the plan store, in the order in which versions are tried.
+    fn stores(&self, options: &CompileOptions) -> &'static [Stores] {
+        match (self.cached.is_empty(), options.nominal) {
+            (true, _) => &[Stores::Cached],
+            (false, Some(LONG)) => &[Stores::Streamed],
+            (false, _) => &[Stores::Cached, Stores::Streamed],
+        }
+    }
     /// True if kernels for a range of lengths make nothing of it.
     fn is_idle(&self, options: &CompileOptions) -> bool {
         let written_out = |&kernel: &Op| {
@@ -358,6 +403,39 @@ fn apart(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<String> {
         true => Vec::new(),
         false => names.into_iter().collect(),
     }
+}
+
+/// That the results of the launches of an artifact fit into the last cache of a CPU: those whose bytes depend on the extents.
+fn results(artifact: &Artifact, target: &Target) -> Vec<Bound> {
+    let mut bounds: Vec<Bound> = Vec::new();
+    for step in artifact
+        .steps
+        .iter()
+        .filter(|_| target.last_cache_bytes > 0)
+    {
+        let Step::Launch {
+            kernel, buffers, ..
+        } = step
+        else {
+            continue;
+        };
+        for buffer in buffers
+            .iter()
+            .filter_map(|&b| artifact.buffers.get(b as usize))
+        {
+            let bytes = buffer.bytes();
+            let named = bytes.as_constant().is_none();
+            let known = bounds.iter().any(|bound| bound.bytes == bytes);
+            if named && !known && !matches!(buffer.kind, BufferKind::Input(_)) {
+                bounds.push(Bound {
+                    kernel: *kernel,
+                    bytes,
+                    at_most: target.last_cache_bytes,
+                });
+            }
+        }
+    }
+    bounds
 }
 
 /// The requirements of the launches of an artifact: those that depend on the extents, and on a GPU those that never hold.

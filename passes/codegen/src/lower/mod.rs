@@ -31,6 +31,8 @@ use inkwell::targets::TargetMachine;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::FunctionValue;
 
+pub use streaming::{ResultBytes, result_bytes};
+
 use crate::cache::{self, Cache};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit};
@@ -104,21 +106,21 @@ pub enum Emission {
 }
 
 /// Code for every kernel directly in `module`, in program order. Kernels are compiled on as many threads as the machine runs at a time;
-/// the code does not depend on their number. What `cache` has is not compiled again.
+/// the code does not depend on their number. What `cache` has is not compiled again. `results` says which results are large.
 pub fn compile_kernels(
     ir: &Ir,
     module: Op,
     target: &Target,
     options: Options,
+    results: &ResultBytes,
     cache: Option<&dyn Cache>,
 ) -> Result<Vec<KernelCode>, Diagnostics> {
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
-    let results = streaming::result_bytes(ir, module);
     let compile = |index: usize| {
         let func = funcs[index];
-        let streamed = streaming::streamed(ir, func, target, options, &results);
+        let streamed = streaming::streamed(ir, func, target, options, results);
         let kernel = Kernel {
             func,
             symbol: &names[index],
@@ -201,7 +203,7 @@ pub fn emit(
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
-    let results = streaming::result_bytes(ir, module);
+    let results = streaming::result_bytes(ir, module, |_| None);
     let mut text = String::new();
     for (&func, symbol) in funcs.iter().zip(names) {
         let streamed = streaming::streamed(ir, func, target, options, &results);

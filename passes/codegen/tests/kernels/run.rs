@@ -355,6 +355,7 @@ fn the_same_kernel_gives_the_same_object() {
         program.module,
         &target,
         Options::default(),
+        &ResultBytes::default(),
         None,
     )
     .unwrap();
@@ -363,6 +364,7 @@ fn the_same_kernel_gives_the_same_object() {
         program.module,
         &target,
         Options::default(),
+        &ResultBytes::default(),
         None,
     )
     .unwrap();

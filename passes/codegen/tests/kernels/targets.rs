@@ -155,6 +155,7 @@ fn every_elementwise_op_becomes_ptx() {
             program.module,
             &target,
             Options::default(),
+            &ResultBytes::default(),
             None,
         )
         .unwrap();
@@ -199,6 +200,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
                     optimize: k_even(turn),
                     ..Options::default()
                 },
+                &ResultBytes::default(),
                 None,
             )
             .unwrap();

@@ -35,13 +35,39 @@ impl SweepLowering<'_> {
                 .iter()
                 .skip(depth)
                 .all(|&axis| self.tile_ranges(nest, axis).len() == 1);
-        match self.inner_count(nest.loops[depth]) {
-            Idx::Const(rows) if fits && (2..=MAX_ROWS).contains(&rows) => Some(rows),
-            _ => None,
-        }
+        let axis = nest.loops[depth];
+        let rows = match (self.inner_size(axis), self.range) {
+            (Idx::Const(rows), None) => rows,
+            _ => return None,
+        };
+        (fits && (2..=MAX_ROWS).contains(&rows)).then_some(rows)
+    }
+    /// Emits the loops at `depth` and `depth + 1`, as one where the step has all its `rows`, and as they are for the rows of a last step that
+    /// has fewer.
+    pub(super) fn emit_rows(
+        &mut self,
+        nest: &Nest,
+        depth: usize,
+        scopes: &mut Scopes,
+        ivs: &mut FxHashMap<usize, Idx>,
+        rows: i64,
+    ) -> Result<Vec<Value>, Unsupported> {
+        let axis = nest.loops[depth];
+        let count = self.inner_count(axis);
+        let Some(full) = self.k.equals(count, Idx::Const(rows)) else {
+            self.emit_jammed(nest, depth, scopes, ivs, rows)?;
+            return Ok(Vec::new());
+        };
+        let open = self.k.open_if();
+        self.emit_jammed(nest, depth, scopes, ivs, rows)?;
+        self.k.close_if(open, full);
+        self.range = Some((axis, self.k.rem(count, Idx::Const(rows))));
+        let left = self.emit_tile_loop(nest, depth, scopes, ivs, &[]);
+        self.range = None;
+        left
     }
     /// Emits the loops at `depth` and `depth + 1` as one over vectors, all `rows` in each of its steps.
-    pub(super) fn emit_jammed(
+    fn emit_jammed(
         &mut self,
         nest: &Nest,
         depth: usize,

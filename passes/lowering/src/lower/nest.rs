@@ -253,8 +253,7 @@ impl SweepLowering<'_> {
         carried: &[Value],
     ) -> Result<Vec<Value>, Unsupported> {
         if let Some(rows) = self.jammed_rows(nest, depth) {
-            self.emit_jammed(nest, depth, scopes, ivs, rows)?;
-            return Ok(Vec::new());
+            return self.emit_rows(nest, depth, scopes, ivs, rows);
         }
         if depth + 2 == nest.loops.len() && self.is_across(&nest.loops) {
             self.emit_squares(nest, depth, scopes, ivs)?;

@@ -245,7 +245,7 @@ impl Draft<'_> {
         }
     }
     /// Gives the innermost loop around the lanes' several indices per step where a light sweep reads, or adds to, the same elements
-    /// again with each of them: a CPU then has these in registers for as many rows. Only rows that lie far apart, and steps that are all full.
+    /// again with each of them: a CPU then has these in registers for as many rows. Only rows that lie far apart, and are enough for a step.
     fn share_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
             return;
@@ -261,7 +261,7 @@ impl Draft<'_> {
             return;
         }
         let row = loops.iter().find(|l| l.axes.contains(&lanes));
-        let length = row.and_then(|l| static_value(&l.extent)).unwrap_or(0);
+        let length = row.map_or(0, |l| self.bindings.eval(&l.extent));
         let around = |l: &&mut LoopAxis| l.role != Role::Tile && !l.axes.contains(&lanes);
         let Some(rows) = loops.iter_mut().filter(around).max_by_key(|l| rank(l.role)) else {
             return;
@@ -278,11 +278,10 @@ impl Draft<'_> {
         let least = if summed {
             target.shared_rows * target.partials
         } else {
-            1
+            target.shared_rows
         };
-        let full =
-            static_value(&rows.extent).is_some_and(|n| n >= least && n % target.shared_rows == 0);
-        if rows.tile == 1 && full && far && self.memory.iter().any(|v| shared(&v)) {
+        let many = self.bindings.eval(&rows.extent) >= least;
+        if rows.tile == 1 && many && far && self.memory.iter().any(|v| shared(&v)) {
             rows.tile = count(target.shared_rows);
         }
     }
