@@ -39,6 +39,9 @@ const LONG: u64 = 1 << 26;
 /// The elements that rows of named lengths are multiples of, in the versions for those that are: 16 bytes of the narrowest type.
 const ALIGNED: u32 = 16;
 
+/// The same on a CPU: 64 bytes of the narrowest type.
+const LINE: u32 = 64;
+
 /// The longest rows that a block has in registers.
 const LONGEST: u32 = 1 << 16;
 
@@ -97,10 +100,7 @@ impl Versions {
             planned: OnceLock::new(),
             compiled: Default::default(),
         };
-        let apart = match options.target.is_gpu() {
-            true => apart(&original, module, options),
-            false => Vec::new(),
-        };
+        let apart = apart(&original, module, options);
         let plans = plans(options, &apart).into_iter().map(plan).collect();
         Self {
             original,
@@ -315,16 +315,22 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     };
     let mut none = long.clone();
     none.target.tile_bytes = 0;
-    let aligned = |options: &CompileOptions| {
-        let multiples = apart.iter().map(|name| (name.clone(), ALIGNED)).collect();
+    let on_multiples = |options: &CompileOptions| {
+        let multiples = apart
+            .iter()
+            .map(|name| (name.clone(), aligned(&options.target)));
+        let multiples = multiples.collect();
         let aligned = CompileOptions {
             multiples,
             ..options.clone()
         };
         (!apart.is_empty()).then_some(aligned)
     };
-    let (first, second) = (aligned(options), aligned(&long));
-    let near = first.as_ref().and_then(near);
+    let (first, second) = (on_multiples(options), on_multiples(&long));
+    let near = first
+        .as_ref()
+        .filter(|_| options.target.is_gpu())
+        .and_then(near);
     if !apart.is_empty() {
         none = odd(&none, apart);
     }
@@ -336,6 +342,14 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     let plans = [near, first, own, second, long].into_iter();
     let last = options.target.is_gpu().then_some(none);
     plans.chain([last]).flatten().collect()
+}
+
+/// The elements that rows of named lengths are multiples of in the versions for those that are: a vector of a GPU's thread, a line of a CPU's caches.
+fn aligned(target: &Target) -> u32 {
+    match target.is_gpu() {
+        true => ALIGNED,
+        false => LINE,
+    }
 }
 
 /// The plan for rows of odd lengths near the given ones: those that are left where the multiples of [`ALIGNED`] have plans of their own.
@@ -395,11 +409,10 @@ fn apart(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<String> {
             names.insert(ir.str(*name).to_owned());
         }
     }
-    let given = |name: &String| options.shapes.get(name).copied().unwrap_or(0);
-    match names
-        .iter()
-        .any(|name| given(name) % u64::from(ALIGNED) != 0)
-    {
+    let otherwise = if options.target.is_gpu() { 0 } else { 1 };
+    let given = |name: &String| options.shapes.get(name).copied().unwrap_or(otherwise);
+    let of = u64::from(aligned(&options.target));
+    match names.iter().any(|name| given(name) % of != 0) {
         true => Vec::new(),
         false => names.into_iter().collect(),
     }

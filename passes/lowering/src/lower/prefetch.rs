@@ -2,8 +2,8 @@
 //!
 //! A CPU's prefetchers follow a stream while it is read, and a row is read from memory in its first walk. Memory is idle in a later one
 //! that stores nothing, as the sum of the exponentials of a softmax: there the step asks for what the next step loads. Where each walk
-//! reads or writes memory, asking costs more than it gains. Rows must be of known length and few enough bytes to stay in the
-//! second-level cache until they are read.
+//! reads or writes memory, asking costs more than it gains. Rows must have few enough bytes to stay in the second-level cache until they are
+//! read; a row of named length that a step walks as a whole has, where the kernel runs: versions are made for that.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -42,7 +42,7 @@ impl SweepLowering<'_> {
             self.ahead = inputs;
         }
     }
-    /// The bytes of an input that a step along `next` reads; `None` where nobody knows.
+    /// The bytes of an input that a step along `next` reads, as far as lengths are known; `None` where these are too many to count.
     fn bytes_of_row(&self, input: Value, next: usize) -> Option<u64> {
         let mut bytes = self.ir().value_kind(input).dtype()?.bytes();
         for axis in self.varies(input).into_iter().filter(|&l| l != next) {
@@ -50,8 +50,7 @@ impl SweepLowering<'_> {
                 Idx::Const(size) if self.spec.loops[axis].has_inner() => {
                     u64::try_from(size).ok()?
                 }
-                Idx::Const(_) => 1,
-                Idx::Value(_) => return None,
+                Idx::Const(_) | Idx::Value(_) => 1,
             };
             bytes = bytes.checked_mul(size)?;
         }

@@ -44,15 +44,15 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// Notes the divisor of what `op` computes, if a store may ask for it.
     fn note_divisor(&mut self, op: Op) {
         let computes = self.ir.computes(op);
-        let known = [Computes::Add, Computes::Sub, Computes::Mul].map(Some);
+        let known = [Computes::Add, Computes::Sub, Computes::Mul, Computes::And].map(Some);
         if self.emit.gpu || !known.contains(&computes) {
             return;
         }
         let [a, b] = [0, 1].map(|index| self.divisor(self.ir.operand(op, index)));
-        let divisor = if computes == Some(Computes::Mul) {
-            a.saturating_mul(b).min(MOST)
-        } else {
-            a.min(b)
+        let divisor = match computes {
+            Some(Computes::Mul) => a.saturating_mul(b).min(MOST),
+            Some(Computes::And) => a.max(b),
+            _ => a.min(b),
         };
         self.divisors.insert(self.ir.result(op, 0), divisor);
     }
