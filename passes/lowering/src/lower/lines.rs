@@ -42,14 +42,17 @@ impl SweepLowering<'_> {
         [from, to]: [Idx; 2],
         lanes: Option<u64>,
     ) -> Result<Option<ByLines>, Unsupported> {
-        let (Some(lanes), Idx::Const(0), Idx::Const(count)) = (lanes, from, to) else {
+        let (Some(lanes), Idx::Const(0)) = (lanes, from) else {
             return Ok(None);
         };
         let (step, stored) = (lanes as i64, self.whole_lines(nest, lanes));
         let Some(&first) = stored.first() else {
             return Ok(None);
         };
-        let odd = count % step != 0 && count / step >= LEAST;
+        let odd = match to {
+            Idx::Const(count) => count % step != 0 && count / step >= LEAST,
+            Idx::Value(_) => true,
+        };
         if !odd || self.target.is_gpu() || Some(lanes) != self.lanes() {
             return Ok(None);
         }
@@ -58,6 +61,10 @@ impl SweepLowering<'_> {
         let beyond = self.k.rem(at, step);
         let before = self.k.sub(step, beyond);
         let head = self.k.rem(before, step);
+        let head = match to {
+            Idx::Const(_) => head,
+            Idx::Value(_) => self.k.min(head, to),
+        };
         let rest = self.k.sub(to, head);
         let rest = self.k.rem(rest, step);
         let end = self.k.sub(to, rest);
