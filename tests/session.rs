@@ -202,9 +202,17 @@ const SOFTMAX: &str = "task.program @f(%x: tensor<[R]x[C]xf32>) -> tensor<[R]x[C
   task.return %y
 }";
 
-/// Columns that a tile holds, and columns that none does.
+/// Rows and columns: of which a tile holds a row and a small cache holds all, a tile holds a row, and no tile holds a row.
 #[cfg(feature = "codegen")]
-const COLUMNS: [i64; 2] = [64, 1 << 20];
+const SHAPES: [[i64; 2]; 3] = [[1, 64], [3, 64], [1, 1 << 20]];
+
+/// Options for a CPU whose last cache holds the first of [`SHAPES`] alone.
+#[cfg(feature = "codegen")]
+fn small_cache() -> CompileOptions {
+    let mut options = CompileOptions::default();
+    options.target.last_cache_bytes = 512;
+    options
+}
 
 #[cfg(feature = "codegen")]
 #[test]
@@ -213,12 +221,13 @@ fn the_report_says_which_version_ran() {
     use fuser_runtime::{Axis, CpuProgram, HostTensor, RunOptions};
     let session = Session::new(RuntimeConfig::default()).unwrap();
     let (ir, module, _) = session.parse(0, "f.fir", SOFTMAX).unwrap();
-    let compiled = compile(&ir, module, &CompileOptions::default()).unwrap();
+    let compiled = compile(&ir, module, &small_cache()).unwrap();
     let program = CpuProgram::load(compiled.artifact, &Loader).unwrap();
-    for (columns, version) in COLUMNS.into_iter().zip([(1, 2), (2, 2)]) {
-        let axes = [Axis::stored(1), Axis::stored(columns as usize)];
+    for (shape, version) in SHAPES.into_iter().zip([(1, 3), (2, 3), (3, 3)]) {
+        let axes = shape.map(|n| Axis::stored(n as usize));
+        let elements = shape.iter().product::<i64>() as usize;
         let (heap, dtype) = (session.runtime().heap(), fuser_artifact::DType::F32);
-        let x = HostTensor::from_f64(heap, dtype, &axes, &vec![1.0; columns as usize]).unwrap();
+        let x = HostTensor::from_f64(heap, dtype, &axes, &vec![1.0; elements]).unwrap();
         let options = RunOptions::default();
         let run = program.run(session.runtime(), &[x], &Explicit::new(), &options);
         assert_eq!(run.unwrap().report.version, Some(version));
@@ -249,8 +258,8 @@ fn a_version_is_compiled_when_extents_ask_for_it() {
     let session = Session::new(RuntimeConfig::default()).unwrap();
     let (ir, module, _) = session.parse(0, "f.fir", SOFTMAX).unwrap();
     let loaded = session.load(ir, module, None).unwrap();
-    let inputs = |columns: i64| {
-        let extents = [("R".to_owned(), 1), ("C".to_owned(), columns)].into();
+    let inputs = |[rows, columns]: [i64; 2]| {
+        let extents = [("R".to_owned(), rows), ("C".to_owned(), columns)].into();
         session
             .resolve(&loaded, &BTreeMap::new(), &extents)
             .unwrap()
@@ -259,18 +268,20 @@ fn a_version_is_compiled_when_extents_ask_for_it() {
         let count = std::sync::Arc::new(Compiled::default());
         let with = CompileOptions {
             cache: Some(count.clone()),
-            ..CompileOptions::default()
+            ..small_cache()
         };
         options(with, &|| count.0.load(std::sync::atomic::Ordering::Relaxed));
     };
-    let all = compile(&loaded.ir, loaded.module, &CompileOptions::default()).unwrap();
+    let all = compile(&loaded.ir, loaded.module, &small_cache()).unwrap();
     let kernels: Vec<usize> = all.artifact.versions().map(|v| v.kernels.len()).collect();
-    assert_eq!(kernels.len(), 2);
+    assert_eq!(kernels.len(), 3);
+    let [small, rows, long] = SHAPES;
+    let every: usize = kernels.iter().sum();
     counted(&|options, compiled| {
         let program = session.program(&loaded, &options);
-        let run = |columns| {
+        let run = |shape| {
             program
-                .run(&session, &inputs(columns), 1)
+                .run(&session, &inputs(shape), 1)
                 .unwrap()
                 .run
                 .unwrap()
@@ -279,29 +290,31 @@ fn a_version_is_compiled_when_extents_ask_for_it() {
         assert_eq!(compiled(), 0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| assert_eq!(run(COLUMNS[0]), Some((1, 1))));
+                scope.spawn(|| assert_eq!(run(small), Some((1, 2))));
             }
         });
         assert_eq!(compiled(), kernels[0]);
-        assert_eq!(run(COLUMNS[1]), Some((2, 2)));
-        assert_eq!(compiled(), kernels[0] + kernels[1]);
-        assert_eq!(run(COLUMNS[0]), Some((1, 2)));
-        assert_eq!(run(COLUMNS[1] + 1), Some((2, 2)));
-        assert_eq!(compiled(), kernels[0] + kernels[1]);
+        assert_eq!(run(long), Some((3, 3)));
+        assert_eq!(compiled(), kernels[0] + kernels[2]);
+        assert_eq!(run(rows), Some((2, 3)));
+        assert_eq!(compiled(), every);
+        assert_eq!(run(small), Some((1, 3)));
+        assert_eq!(run([1, long[1] + 1]), Some((3, 3)));
+        assert_eq!(compiled(), every);
     });
     // What is compiled for the extents of a run is one version.
-    for columns in COLUMNS {
-        let extents = [("R".to_owned(), 1), ("C".to_owned(), columns)];
+    for shape in SHAPES {
+        let extents = [("R".to_owned(), shape[0]), ("C".to_owned(), shape[1])];
         let shapes = extents.clone().map(|(name, n)| (name, n as u64)).into();
         let options = CompileOptions {
             shapes,
-            ..CompileOptions::default()
+            ..small_cache()
         };
         let alone = compile(&loaded.ir, loaded.module, &options).unwrap();
         let kernels = alone.artifact.kernels.len();
         counted(&|options, compiled| {
             session
-                .run_cpu(&loaded, &inputs(columns), &options, 1)
+                .run_cpu(&loaded, &inputs(shape), &options, 1)
                 .unwrap();
             assert_eq!(compiled(), kernels);
             session
@@ -317,6 +330,6 @@ fn a_version_is_compiled_when_extents_ask_for_it() {
     };
     let program = session.program(&loaded, &options);
     for _ in 0..2 {
-        assert!(program.run(&session, &inputs(COLUMNS[0]), 1).is_err());
+        assert!(program.run(&session, &inputs(small), 1).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Builds small kernels, compiles them for the host and runs them.
 #![allow(dead_code)]
 
-use fuser_codegen::{Library, Options, Target, compile_kernels};
+use fuser_codegen::{Library, Options, ResultBytes, Target, compile_kernels};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop, function};
 use fuser_dialects::{builtin, fusion, kernel};
 use fuser_ir::build::Builder;
