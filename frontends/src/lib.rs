@@ -14,6 +14,7 @@ pub mod nvfuser;
 mod program;
 pub mod stablehlo;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fuser_ir::def::Registry;
@@ -35,18 +36,20 @@ pub const FORMATS: &[(&str, Format)] = &[
 ];
 
 /// The module that `text` describes, with warnings; or its mistakes. `file` is the number of the text in the caller's source map,
-/// `name` the name of its file.
+/// `name` the name of its file. `lengths` are those of extents and of scalar inputs that a definition of nvFuser leaves open, by name; a module of
+/// StableHLO has none.
 pub fn import(
     format: Format,
     registry: &Arc<Registry>,
     file: u32,
     name: &str,
     text: &str,
+    lengths: &BTreeMap<String, u64>,
 ) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
     let draft = program::Draft::new(registry.clone(), file, name, text)?;
     match format {
         Format::StableHlo => stablehlo::import(draft, text),
-        Format::NvFuser => nvfuser::import(draft, text),
+        Format::NvFuser => nvfuser::import(draft, text, lengths),
     }
 }
 

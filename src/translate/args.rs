@@ -1,5 +1,7 @@
 //! The command line of `fuser-translate`. One table serves parsing, help and suggestions.
 
+use std::collections::BTreeMap;
+
 use fuser_frontends::{FORMATS, Format};
 use fuser_ir::suggest::nearest;
 
@@ -46,6 +48,8 @@ pub struct Config {
     pub output: String,
     /// The format of the text, where it is not `.fir`.
     pub import: Option<Format>,
+    /// Lengths of extents that the text leaves open, by name.
+    pub lengths: BTreeMap<String, u64>,
     /// The form of the output.
     pub emit: Emit,
     /// For which machine, as the command line says it.
@@ -87,6 +91,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "export",
         "stablehlo|nvfuser-python",
         "write the program for another system instead of what --emit says",
+    ),
+    (
+        "shape",
+        "T0_1=64,S1=128",
+        "what extents and scalar inputs are that a definition of nvFuser leaves open: numbers in the program; may be given several times",
     ),
     (
         "target",
@@ -223,6 +232,7 @@ fn config(
         file: files.first().cloned().unwrap_or_else(|| "-".into()),
         output: "-".into(),
         import: None,
+        lengths: BTreeMap::new(),
         emit: match values.iter().any(|(n, _)| *n == "import") {
             true => Emit::Program,
             false => Emit::Kernel,
@@ -271,6 +281,10 @@ fn config(
                     errors.push(format!("'--{name}={value}': there are {names}"));
                 }
             },
+            "shape" => {
+                let told = tool::lengths(&mut config.lengths, &value).err();
+                errors.extend(told.map(|message| format!("--shape: {message}")));
+            }
             "target" => config.wanted.name = Some(value),
             "target-file" => config.wanted.file = Some(value),
             "cpu" => {
@@ -290,6 +304,9 @@ fn config(
             "cache-dir" => config.cache.folder = Some(value.into()),
             _ => {}
         }
+    }
+    if !config.lengths.is_empty() && config.import != Some(Format::NvFuser) {
+        errors.push("'--shape' goes with '--import=nvfuser-python'; extents of other programs are numbers, or named".into());
     }
     errors.extend(config.wanted.conflict().map(str::to_owned));
     config

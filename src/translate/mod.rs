@@ -101,7 +101,9 @@ fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
     let name = display_name(&config.file);
     let registry = fuser_dialects::registry();
     let (ir, module, _) = match config.import {
-        Some(format) => fuser_frontends::import(format, &registry, id, name, text)?,
+        Some(format) => {
+            fuser_frontends::import(format, &registry, id, name, text, &config.lengths)?
+        }
         None => Reader::new(registry).load(id, name, text)?,
     };
     Ok((ir, module))

@@ -43,7 +43,7 @@ pub fn texts(folder: &str) -> Vec<(String, String)> {
 /// The import of a text, or its rendered mistakes.
 pub fn load(session: &Session, format: Format, name: &str, text: &str) -> Result<Loaded, String> {
     let registry = fuser_dialects::registry();
-    match import(format, &registry, 0, name, text) {
+    match import(format, &registry, 0, name, text, &BTreeMap::new()) {
         Ok((ir, module, _)) => Ok(session.load(ir, module, None).unwrap()),
         Err(found) => Err(rendered(name, text, &found)),
     }

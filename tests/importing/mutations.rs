@@ -3,6 +3,8 @@
 //! Mutations are drawn from a seed: tokens go, come twice, change places or become others of the same text, lines go, control characters
 //! come, the text ends early.
 
+use std::collections::BTreeMap;
+
 use fuser_frontends::{FORMATS, Format, import};
 use fuser_ir::Place;
 
@@ -77,7 +79,7 @@ fn mutated(text: &str, draw: &mut Draw) -> String {
 /// Imports a text. Mistakes have places inside of it.
 fn survives(format: Format, text: &str) -> bool {
     let registry = fuser_dialects::registry();
-    let Err(found) = import(format, &registry, 0, "x", text) else {
+    let Err(found) = import(format, &registry, 0, "x", text, &BTreeMap::new()) else {
         return true;
     };
     assert!(found.has_errors(), "{text}");
@@ -174,6 +176,7 @@ fn calls_that_double_are_cut_off() {
         0,
         "x",
         &text,
+        &BTreeMap::new(),
     )
     .err()
     .unwrap();

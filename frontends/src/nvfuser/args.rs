@@ -111,6 +111,10 @@ impl<'s> Args<'s> {
             Val::Number(Number::Int(n), _) if u64::try_from(*n).is_ok() => {
                 Ok(Some(Extent::Static(*n as u64)))
             }
+            // What is computed with a reciprocal, say.
+            Val::Number(Number::Float(n), _) if n.fract() == 0.0 && (0.0..1e15).contains(n) => {
+                Ok(Some(Extent::Static(*n as u64)))
+            }
             _ => Err(Fault::form(format!(
                 "`{}` has an entry that is no known extent",
                 names[0]
@@ -168,6 +172,18 @@ impl<'s> Reader<'s> {
                 use fusion::build::FusionBuilder;
                 let ty = self.draft.ir.scalar(dtype);
                 Ok(self.draft.builder().constant_int(*n, ty)?)
+            }
+            Val::Number(Number::Complex(real, imaginary), _) => {
+                if !dtype.is_complex() {
+                    let text = format!("a complex number does not become `{}`", dtype.name());
+                    return Err(Fault::form(text));
+                }
+                let part = self.draft.ir.scalar(dtype.part());
+                let parts = [
+                    self.draft.number(*real, part)?,
+                    self.draft.number(*imaginary, part)?,
+                ];
+                self.draft.make(&fusion::COMPLEX, &parts)
             }
             Val::Number(number, _) => {
                 let ty = self.draft.ir.scalar(dtype);

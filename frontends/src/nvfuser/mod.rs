@@ -28,7 +28,7 @@ use fuser_ir::{AttrKind, Diagnostics, Ir, Op, Value};
 pub use export::export;
 pub use ops::op_names;
 
-use crate::codes::{LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
+use crate::codes::{EXTENTS, LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};
 use args::Args;
 use parse::{Expr, Statement};
@@ -38,7 +38,13 @@ use value::{Argument, Number, Val};
 const MAX_PASSES: usize = 64;
 
 /// The program of the one definition in a text.
-pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
+/// `lengths` says what extents and scalar inputs are by their names: they are
+/// numbers in the program.
+pub(crate) fn import(
+    mut draft: Draft,
+    source: &str,
+    lengths: &BTreeMap<String, u64>,
+) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
     let definitions = match lex::definitions(source) {
         Ok(definitions) => definitions,
         Err(span) => {
@@ -63,7 +69,10 @@ pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnost
     for statement in &statements {
         names(source, &statement.value, &mut read);
     }
-    let mut equal = BTreeMap::new();
+    let given = lengths
+        .iter()
+        .map(|(name, n)| (name.clone(), Known::Static(*n)));
+    let mut equal: BTreeMap<String, Known> = given.collect();
     for _ in 0..MAX_PASSES {
         let mut reader = Reader {
             draft: draft.fresh(),
@@ -77,6 +86,7 @@ pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnost
             draws: 0,
             read: &read,
             wanted: Vec::new(),
+            open: HashSet::new(),
             equal: std::mem::take(&mut equal),
         };
         for statement in &statements {
@@ -85,6 +95,16 @@ pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnost
         let again = reader.equal.len() > reader.known;
         equal = std::mem::take(&mut reader.equal);
         if !again {
+            let unknown = lengths.keys().filter(|name| !reader.open.contains(*name));
+            let unknown: Vec<String> = unknown.cloned().collect();
+            for name in unknown {
+                let fault = Fault::new(
+                    &EXTENTS,
+                    format!("there is no open extent and no scalar input `{name}`"),
+                );
+                let fault = fault.help("`T0_1` is axis 1 of `T0`, where its shape has -1");
+                reader.draft.tell("", definition.name, fault);
+            }
             for fault in faults {
                 reader.draft.tell("", Span::default(), fault);
             }
@@ -146,6 +166,8 @@ pub(crate) struct Reader<'s> {
     read: &'s HashSet<&'s str>,
     /// Of the targets of the call that is read, which are.
     wanted: Vec<bool>,
+    /// The extents and scalar inputs that the definition leaves open, by name.
+    open: HashSet<String>,
 }
 
 impl<'s> Reader<'s> {
@@ -235,9 +257,10 @@ impl<'s> Reader<'s> {
         if text.starts_with(['"', '\'']) {
             return Ok(Val::Nothing);
         }
-        let number = match text.parse() {
-            Ok(int) => Some(Number::Int(int)),
-            Err(_) => text.parse().ok().map(Number::Float),
+        let number = match (text.strip_suffix('j'), text.parse()) {
+            (Some(parts), _) => complex(parts),
+            (None, Ok(int)) => Some(Number::Int(int)),
+            (None, Err(_)) => text.parse().ok().map(Number::Float),
         };
         let number = number.ok_or_else(|| Fault::form("is no number").at(span))?;
         Ok(Val::Number(number, None))
@@ -335,7 +358,12 @@ impl<'s> Reader<'s> {
         for (axis, length) in shape.iter().enumerate() {
             let open = *length == -1 || (sizes && !fixed && *length != 1);
             let extent = match open {
-                true => self.open(&format!("{name}_{axis}")),
+                true => {
+                    let name = format!("{name}_{axis}");
+                    let extent = self.open(&name);
+                    self.open.insert(name);
+                    extent
+                }
                 false => Extent::Static(
                     u64::try_from(*length).map_err(|_| Fault::form("has a negative extent"))?,
                 ),
@@ -386,6 +414,10 @@ impl<'s> Reader<'s> {
         match value {
             Some(Val::Number(number, _)) => Ok(Val::Number(number, stated)),
             None | Some(Val::Nothing) => {
+                self.open.insert(name.to_owned());
+                if let Some(Known::Static(n)) = self.equal.get(name) {
+                    return Ok(Val::Number(Number::Int((*n).into()), stated));
+                }
                 let ty = self.draft.ir.scalar(stated.unwrap_or(DType::F64));
                 let value = self.draft.argument(ty, name);
                 self.arguments.push(value);
@@ -417,25 +449,39 @@ impl<'s> Reader<'s> {
             Some(Val::List(items)) if !items.is_empty() => args.ints(1, &["stride_order"])?,
             _ => Vec::new(),
         };
-        let output = match layout(&order, self.draft.dims(output).len())? {
-            Some(layout) => {
-                let ty = self.draft.ir.value_type(output);
-                let ty = self.laid_out(ty, &layout);
-                let mut b = self.draft.builder();
-                b.typed(&fuser_dialects::fusion::COPY, &[output], &[], ty)?
-            }
-            None => output,
-        };
         let alias = match args.get(1, &["alias_input"]) {
-            Some(Val::Tensor(input)) => {
-                let at = self.arguments.iter().position(|argument| argument == input);
+            Some(Val::Tensor(input)) => Some(*input),
+            _ => None,
+        };
+        // What overwrites an input lies as that does.
+        let ir = &self.draft.ir;
+        let input = alias.and_then(|input| ir.value_kind(input).as_tensor());
+        let output = match input {
+            Some(input) => fuser_ir::layout::stated(ir, input),
+            None => layout(&order, self.draft.dims(output).len())?,
+        }
+        .map_or(Ok(output), |layout| self.in_order(output, &layout))?;
+        let alias = match alias {
+            Some(input) => {
+                let at = self
+                    .arguments
+                    .iter()
+                    .position(|argument| *argument == input);
                 let at = at.ok_or_else(|| Fault::form("overwrites a tensor that is no input"))?;
                 Some(at as i64)
             }
-            _ => None,
+            None => None,
         };
         self.outputs.push((output, alias));
         Ok(Vec::new())
+    }
+
+    /// A copy whose axes have this order in memory.
+    fn in_order(&mut self, value: Value, order: &Order) -> Made {
+        let ty = self.draft.ir.value_type(value);
+        let ty = self.laid_out(ty, order);
+        let mut b = self.draft.builder();
+        Ok(b.typed(&fuser_dialects::fusion::COPY, &[value], &[], ty)?)
     }
 
     /// The extent called `name`, or what it is equal to.
@@ -450,6 +496,20 @@ impl<'s> Reader<'s> {
             }
         }
     }
+}
+
+/// A complex number without its `j`: the real part, if there is one, and the imaginary part.
+fn complex(text: &str) -> Option<Number> {
+    let signs = text.char_indices().skip(1).filter(|(at, c)| {
+        let exponent = text[..*at].ends_with(['e', 'E']);
+        matches!(c, '+' | '-') && !exponent
+    });
+    let (real, imaginary) = signs
+        .map(|(at, _)| at)
+        .next()
+        .map_or(("0", text), |at| text.split_at(at));
+    let imaginary = imaginary.strip_prefix('+').unwrap_or(imaginary);
+    Some(Number::Complex(real.parse().ok()?, imaginary.parse().ok()?))
 }
 
 /// The axes outermost first of a `stride_order`, which numbers them from the innermost; `None` for row-major.

@@ -35,15 +35,17 @@ pub enum Number {
     Int(i128),
     /// `3.0`
     Float(f64),
+    /// `3.0+0.5j`: the real and the imaginary part.
+    Complex(f64, f64),
 }
 
 impl Number {
-    /// The number as a float.
+    /// The number as a float; of a complex one the real part.
     pub fn float(self) -> f64 {
         match self {
             Number::Bool(value) => f64::from(u8::from(value)),
             Number::Int(value) => value as f64,
-            Number::Float(value) => value,
+            Number::Float(value) | Number::Complex(value, _) => value,
         }
     }
     /// The type of a number of Python.
@@ -52,6 +54,7 @@ impl Number {
             Number::Bool(_) => DType::I1,
             Number::Int(_) => DType::I64,
             Number::Float(_) => DType::F64,
+            Number::Complex(..) => DType::C128,
         }
     }
 }

@@ -249,7 +249,7 @@ impl Plan {
 }
 
 impl Planned {
-    /// How kernels of the plan store, in the order in which versions are tried.
+    /// The stores of the kernels of the plan, in the order in which versions are tried.
     fn stores(&self, options: &CompileOptions) -> &'static [Stores] {
         match (self.cached.is_empty(), options.nominal) {
             (true, _) => &[Stores::Cached],

@@ -3,7 +3,7 @@
 use fuser_dialects::fusion;
 use fuser_ir::Value;
 use fuser_ir::def::OpDef;
-use fuser_ir::types::DType;
+use fuser_ir::types::{DType, Dim, Extent};
 
 use super::one;
 use crate::nvfuser::Reader;
@@ -36,6 +36,11 @@ fn taken<'s>(
 pub fn index_select<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
     let dim = args.axis(2, &["dim"], r.draft.dims(x).len())?;
+    // One index is a list of one.
+    let index = match r.draft.dims(index).is_empty() {
+        true => r.draft.broadcast(index, &[], &[Extent::Static(1)])?,
+        false => index,
+    };
     taken(r, &fusion::TAKE, x, index, dim)
 }
 
@@ -54,10 +59,15 @@ pub fn embedding<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     taken(r, &fusion::TAKE, weight, input, 0)
 }
 
-pub fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+pub fn take_along_axis<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
+    let dim = args.axis(2, &["dim"], r.draft.dims(x).len())?;
+    along(r, x, index, dim)
+}
+
+/// `take_along`, of tensors whose other axes are equal.
+fn along<'s>(r: &mut Reader<'s>, x: Value, index: Value, dim: i64) -> Made<Vec<Val<'s>>> {
     let mut own = r.draft.dims(x);
-    let dim = args.axis(2, &["dim"], own.len())?;
     for (axis, (own, index)) in own.iter_mut().zip(r.draft.dims(index)).enumerate() {
         if axis as i64 != dim {
             own.extent = r.unify(own.extent, index.extent)?;
@@ -67,7 +77,31 @@ pub fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     taken(r, &fusion::TAKE_ALONG, x, index, dim)
 }
 
-/// The elements of `src`, a tensor, put at their indices; of those at one index the last.
+/// As `take_along_axis`, of the first elements along the axes on which the index is shorter.
+pub fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let (mut x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
+    let dim = args.axis(2, &["dim"], r.draft.dims(x).len())?;
+    let (own, at) = (r.extents(x), r.extents(index));
+    let first = |(axis, (own, at)): (usize, (&Extent, &Extent))| match (own, at) {
+        (Extent::Static(own), Extent::Static(at)) if axis as i64 != dim => {
+            Extent::Static(*own.min(at))
+        }
+        (own, _) => *own,
+    };
+    let part: Vec<Extent> = own.iter().zip(&at).enumerate().map(first).collect();
+    if part != own {
+        let dims: Vec<Dim> = part.into_iter().map(Dim::new).collect();
+        let mut b = r.draft.builder();
+        let clauses = [
+            b.ints("starts", &vec![0; dims.len()]),
+            b.shape("shape", &dims),
+        ];
+        x = b.value(&fusion::SLICE, &[x], &clauses)?;
+    }
+    along(r, x, index, dim)
+}
+
+/// The elements of `src`, a tensor or one for all, put at their indices; of those at one index the last.
 pub fn scatter<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
     let (mut own, at) = (r.draft.dims(x), r.draft.dims(index));
@@ -79,11 +113,20 @@ pub fn scatter<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
     r.settle(x, own);
     let dtype = r.draft.dtype(x);
-    let source = args.tensor(2, &["src"])?;
-    for axis in 0..at.len() {
-        agree(r, (source, axis), (index, axis))?;
-    }
-    let source = r.draft.cast(source, dtype)?;
+    let source = r.typed(args.value(2, &["src"])?, dtype)?;
+    let source = match r.draft.ir.value_kind(source).as_tensor() {
+        Some(_) => {
+            for axis in 0..at.len() {
+                agree(r, (source, axis), (index, axis))?;
+            }
+            source
+        }
+        None => {
+            let mut b = r.draft.builder();
+            let clause = [b.shape("shape", &at)];
+            b.value(&fusion::FULL, &[source], &clause)?
+        }
+    };
     let index = indices(r, index)?;
     let mut b = r.draft.builder();
     let clauses = [b.int("dim", dim), b.word("combine", "set")];

@@ -4,6 +4,7 @@ use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
 use fuser_ir::types::{DType, Dim, Extent, ExtentExpr};
 
+use super::index::agree;
 use super::one;
 use crate::nvfuser::Reader;
 use crate::nvfuser::args::{Args, axis_of};
@@ -165,6 +166,11 @@ pub fn cat<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         .first()
         .map_or(0, |first| r.draft.dims(*first).len());
     let dim = axis_of(args.int(1, &["dim"], 0)?, rank)?;
+    for (&first, &second) in tensors.iter().zip(tensors.iter().skip(1)) {
+        for axis in (0..rank).filter(|axis| *axis as i64 != dim) {
+            agree(r, (first, axis), (second, axis))?;
+        }
+    }
     let mut b = r.draft.builder();
     let clause = [b.int("dim", dim)];
     one(Ok(b.value(&fusion::CAT, &tensors, &clause)?))
