@@ -97,15 +97,6 @@ fn scale_normal<'e, 'ctx>(x: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'c
     })
 }
 
-/// `(1 + p) 2^n`, the sum rounded once; otherwise as [`scale_normal`].
-fn scale_one_plus<'e, 'ctx>(p: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'ctx> {
-    if let Some(scaled) = (p + 1.0).scalef(n.float) {
-        return scaled;
-    }
-    let [first, second] = halves(n.bits, p);
-    p.fma(first, first) * second
-}
-
 /// `n` and `r` with `x = n ln 2 + r`.
 fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Exponent<'e, 'ctx>, Val<'e, 'ctx>) {
     let n = nearest(x, LOG2_E);
@@ -116,6 +107,11 @@ fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Exponent<'e, 'ctx>, Val<'e, 'ctx>) {
 /// `e^r - 1` for a reduced argument.
 fn expm1_reduced<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     (r * r).fma(exp_tail(r), r)
+}
+
+/// `e^r` for a reduced argument, by Horner's rule.
+fn exp_reduced<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    r.fma(r.fma(exp_tail(r), 1.0), 1.0)
 }
 
 fn exp_tail<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
@@ -133,13 +129,13 @@ pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         x.clamp(-104.0, 89.0)
     };
     let (n, r) = reduce(x);
-    scale_one_plus(expm1_reduced(r), n)
+    scale_normal(exp_reduced(r), n)
 }
 
 /// `e^x` where neither the result nor half of it leaves the normal range.
 pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(x);
-    (expm1_reduced(r) + 1.0) * n.power(x)
+    exp_reduced(r) * n.power(x)
 }
 
 /// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits; rounds into the subnormals once.
@@ -234,7 +230,7 @@ fn tanh_from_expm1<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// scale is lowered by one instead.
 fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 }));
-    scale_one_plus(expm1_reduced(r), n.below())
+    scale_normal(exp_reduced(r), n.below())
 }
 
 pub fn sinh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
