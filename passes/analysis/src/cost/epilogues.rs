@@ -68,30 +68,32 @@ pub(super) fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
 }
 
 /// The walks behind a sweep, the first ones, that the last block of a GPU does where it puts the sums over the blocks together: elementwise
-/// ops at the elements of sums that vary along the same axes.
+/// ops at the elements of sums that lie alike, and so are complete together.
 pub(super) fn in_last_block(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> usize {
-    let sum = |i: u32| {
-        let node = &body.nodes[i as usize];
-        draft.accumulators.contains(&i) && node.reduced & grid != 0
-    };
-    let mut known: Vec<u32> = Vec::new();
+    // Of each sum over the blocks, and of each op that folds, the elements at which the last block has it.
+    let sums = draft
+        .accumulators
+        .iter()
+        .map(|&i| (i, &body.nodes[i as usize]));
+    let sums = sums.filter(|(_, node)| node.reduced & grid != 0);
+    let sums: FxHashMap<u32, &[usize]> = sums.map(|(i, node)| (i, node.order())).collect();
+    let mut known = sums.clone();
     let mut folds = |walk: &Vec<u32>| {
-        let stored = walk.iter().map(|&i| body.nodes[i as usize].stored);
-        let stored = stored.fold(0, |all, own| all | own);
-        known.extend(walk);
-        let alike = |i: u32| matches!(body.nodes[i as usize].stored, own if own == stored);
-        let plain = |&i: &u32| {
+        let read = walk.iter().flat_map(|&i| producers(body, i));
+        let Some(elements) = read.filter_map(|p| sums.get(&p).copied()).next() else {
+            return false;
+        };
+        let stored = elements.iter().fold(0, |all, axis| all | 1 << axis);
+        known.extend(walk.iter().map(|&i| (i, elements)));
+        walk.iter().all(|&i| {
             let node = &body.nodes[i as usize];
             let simple = node.reduced == 0 && node.scanned == 0 && node.touches.is_none();
-            let here = |p| known.contains(&p) || sum(p) && alike(p);
             simple
-                && (node.stored == 0 || alike(i))
+                && (node.stored == 0 || node.stored == stored)
                 && node.elsewhere.is_empty()
                 && node.crossed.is_empty()
-                && producers(body, i).all(here)
-        };
-        let reads = |&i: &u32| producers(body, i).any(sum);
-        walk.iter().all(plain) && walk.iter().any(reads)
+                && producers(body, i).all(|p| known.get(&p) == Some(&elements))
+        })
     };
     match target.is_gpu() {
         true => walks(body, draft)
