@@ -17,6 +17,9 @@ pub use ops::{
 /// Threads that run in lockstep.
 pub const WARP: i64 = 32;
 
+/// The attribute of a function of one operand that is zero, less, or NaN: of other operands it may give anything.
+pub const NONPOSITIVE: &str = "kernel.nonpositive";
+
 /// The ops of a kernel that count its blocks, in program order: their counts lie one behind the other.
 pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
     let ops = ir.walk(func).into_iter();
@@ -59,7 +62,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &RETURN,
         &YIELD,
     ],
-    discardable: &[],
+    discardable: &[NONPOSITIVE],
 };
 
 /// FIR0501

@@ -136,6 +136,30 @@ fn functions_of_two_operands_hold_over_all_exponents() {
     }
 }
 
+/// A known sign saves instructions and changes no bit, on processors with an instruction that scales and on those without.
+#[test]
+fn exp_of_what_is_not_positive_has_the_bits_of_exp() {
+    let mut arguments = inputs();
+    arguments.extend(sweep_f32(-104.5, -86.5, 400_000));
+    arguments.retain(|x| x.is_nan() || *x <= 0.0);
+    let wide: Vec<f64> = arguments.iter().map(|&x| f64::from(x) * 7.2).collect();
+    let known = math::exp::exp_of_nonpositive;
+    for target in processors() {
+        let of = |elem| ArrayFunction::compile(&target, 8, (elem, elem), |x, _| known(x));
+        let any = |elem| math_function(&target, 8, elem, "exp");
+        let pair = [of(Elem::F32), any(Elem::F32)];
+        let [got, exact] = pair.map(|f| f.run::<f32, f32>(&arguments, &arguments));
+        for ((x, got), exact) in arguments.iter().zip(got).zip(exact) {
+            assert_eq!(got.to_bits(), exact.to_bits(), "{x:e}: {got:e}, {exact:e}");
+        }
+        let pair = [of(Elem::F64), any(Elem::F64)];
+        let [got, exact] = pair.map(|f| f.run::<f64, f64>(&wide, &wide));
+        for ((x, got), exact) in wide.iter().zip(got).zip(exact) {
+            assert_eq!(got.to_bits(), exact.to_bits(), "{x:e}: {got:e}, {exact:e}");
+        }
+    }
+}
+
 /// Constant exponents that products do: no error but that of one rounding, and those in f64 that it may not see.
 #[test]
 fn small_constant_powers_are_products() {

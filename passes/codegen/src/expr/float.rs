@@ -72,13 +72,19 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
     /// No more than `high` and no less than `low`; NaN stays NaN.
     pub fn clamp(self, low: f64, high: f64) -> Self {
         // One instruction each: PTX has minimum and maximum that keep NaN, x86 those that are these choices.
-        if self.emit.gpu && !self.is_f64() {
-            return self
-                .intrinsic2("llvm.minimum", high)
-                .intrinsic2("llvm.maximum", low);
+        let below = match self.emit.gpu && !self.is_f64() {
+            true => self.intrinsic2("llvm.minimum", high),
+            false => self.except(self.gt(high), high),
+        };
+        below.at_least(low)
+    }
+
+    /// No less than `low`; NaN stays NaN.
+    pub fn at_least(self, low: f64) -> Self {
+        match self.emit.gpu && !self.is_f64() {
+            true => self.intrinsic2("llvm.maximum", low),
+            false => self.except(self.lt(low), low),
         }
-        let below = self.except(self.gt(high), high);
-        below.except(below.lt(low), low)
     }
 
     /// Horner's rule with fused steps; `coefficients` start at the constant term.

@@ -5,7 +5,7 @@
 //! from 4 on, does without the divisions: `1 - e^(-x Q(x))`.
 
 use super::coefficients as c;
-use super::exp::{exp_of_sum, exp_within_range};
+use super::exp::{Sign, exp_of_sum, exp_within_range};
 use crate::expr::Val;
 
 /// Beyond this erfc is zero in either format.
@@ -26,7 +26,8 @@ pub(super) fn erfcx<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 fn erfc_of_magnitude<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let a = a.except(a.gt(FAR), FAR);
     let square = a * a;
-    exp_of_sum(-square, -a.fma(a, -square), erfcx(a))
+    let lost = -a.fma(a, -square);
+    exp_of_sum(-square, lost, erfcx(a), Sign::Nonpositive)
 }
 
 /// `erfc(a)` for `a >= 1`, as precise as one minus it needs.

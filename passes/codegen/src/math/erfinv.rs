@@ -6,7 +6,7 @@
 
 use super::coefficients as c;
 use super::erf::{erf_near_zero, erfcx};
-use super::exp::exp_of_sum;
+use super::exp::{Sign, exp_of_sum};
 use super::log::log;
 use crate::expr::Val;
 
@@ -25,7 +25,7 @@ fn inverse<'e, 'ctx>(a: Val<'e, 'ctx>, v: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let start = a * w.poly(&c::ERFINV_HEAD_F64).except(w.gt(TAIL), tail);
     let square = start * start;
     let rest = start.fma(start, -square);
-    let growth = exp_of_sum(square * 0.5, rest * 0.5, 1.0);
+    let growth = exp_of_sum(square * 0.5, rest * 0.5, 1.0, Sign::Any);
     let near = (erf_near_zero(start) - a) * growth * growth;
     let far = v * growth * growth - erfcx(start);
     let off = far.except(a.lt(NEAR), near) * HALF_SQRT_PI;

@@ -15,7 +15,7 @@ use crate::expr::{Operand, Val};
 struct Format {
     mantissa: i64,
     bias: i64,
-    /// 1.5 * 2^mantissa and twice the bias: adding it leaves the nearest integer, and that, in the low bits.
+    /// 1.5 * 2^mantissa: adding it leaves the nearest integer in the low bits.
     magic: f64,
     ln2_high: f64,
     ln2_low: f64,
@@ -24,7 +24,7 @@ struct Format {
 const F32: Format = Format {
     mantissa: 23,
     bias: 127,
-    magic: 12_582_912.0 + 2.0 * 127.0,
+    magic: 12_582_912.0,
     ln2_high: 0.693_145_751_953_125,
     ln2_low: 1.428_606_820_309_417_3e-6,
 };
@@ -32,7 +32,7 @@ const F32: Format = Format {
 const F64: Format = Format {
     mantissa: 52,
     bias: 1023,
-    magic: 6_755_399_441_055_744.0 + 2.0 * 1023.0,
+    magic: 6_755_399_441_055_744.0,
     ln2_high: 0.693_147_180_369_123_8,
     ln2_low: 1.908_214_929_270_587_7e-10,
 };
@@ -41,12 +41,21 @@ fn format(x: Val<'_, '_>) -> &'static Format {
     if x.is_f64() { &F64 } else { &F32 }
 }
 
-/// An integer below 2^22 in magnitude, as a float, and with twice the bias as the low bits of an integer, whose other bits no power of two
-/// keeps.
+/// A sign, as far as it is known.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sign {
+    Any,
+    /// It is no more than zero.
+    Nonpositive,
+}
+
+/// An integer below 2^22 in magnitude, as a float, and with twice the bias, or one less if it is known to be no more than zero, as the low
+/// bits of an integer, whose other bits no power of two keeps.
 #[derive(Clone, Copy)]
 struct Exponent<'e, 'ctx> {
     float: Val<'e, 'ctx>,
     bits: Val<'e, 'ctx>,
+    sign: Sign,
 }
 
 impl<'e, 'ctx> Exponent<'e, 'ctx> {
@@ -63,6 +72,19 @@ impl<'e, 'ctx> Exponent<'e, 'ctx> {
         Exponent {
             float: self.float - 1.0,
             bits: self.bits - 1,
+            ..self
+        }
+    }
+    /// Two powers of two whose product is `2^n`. Where it has no upper end, a constant moves down what the other one, moved up, makes of
+    /// any normal number of a magnitude near 1.
+    fn factors(self, like: Val<'e, 'ctx>) -> [Val<'e, 'ctx>; 2] {
+        match self.sign {
+            Sign::Any => halves(self.bits, like),
+            Sign::Nonpositive => {
+                let up = self.bits.shift_left(format(like).mantissa);
+                let down = (1.0 - format(like).bias as f64).exp2();
+                [up.bits_as(like.elem()), like.float(down)]
+            }
         }
     }
 }
@@ -74,12 +96,15 @@ fn halves<'e, 'ctx>(biased: Val<'e, 'ctx>, like: Val<'e, 'ctx>) -> [Val<'e, 'ctx
     [half, biased - half].map(|n| n.shift_left(format(like).mantissa).bits_as(like.elem()))
 }
 
-/// The nearest integer to `factor x`; it must be below 2^22 in magnitude.
-fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64) -> Exponent<'e, 'ctx> {
-    let shifted = x.fma(factor, format(x).magic);
+/// The nearest integer to `factor x`, of the sign of x; it must be below 2^22 in magnitude.
+fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64, sign: Sign) -> Exponent<'e, 'ctx> {
+    let less = i64::from(sign == Sign::Nonpositive);
+    let magic = format(x).magic + (2 * format(x).bias - less) as f64;
+    let shifted = x.fma(factor, magic);
     Exponent {
-        float: shifted - format(x).magic,
+        float: shifted - magic,
         bits: shifted.to_bits(),
+        sign,
     }
 }
 
@@ -92,14 +117,14 @@ pub fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// As [`scale`], by one instruction where the target has it. `x` must be in the normal range, and `x 2^(n/2)` too.
 fn scale_normal<'e, 'ctx>(x: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'ctx> {
     x.scalef(n.float).unwrap_or_else(|| {
-        let [first, second] = halves(n.bits, x);
+        let [first, second] = n.factors(x);
         x * first * second
     })
 }
 
 /// `n` and `r` with `x = n ln 2 + r`.
-fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Exponent<'e, 'ctx>, Val<'e, 'ctx>) {
-    let n = nearest(x, LOG2_E);
+fn reduce<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> (Exponent<'e, 'ctx>, Val<'e, 'ctx>) {
+    let n = nearest(x, LOG2_E, sign);
     let r = n.float.fma(-format(x).ln2_high, x);
     (n, n.float.fma(-format(x).ln2_low, r))
 }
@@ -123,33 +148,47 @@ fn exp_tail<'e, 'ctx>(r: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 }
 
 pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let x = if x.is_f64() {
-        x.clamp(-746.0, 710.0)
-    } else {
-        x.clamp(-104.0, 89.0)
-    };
-    let (n, r) = reduce(x);
+    exp_of(x, Sign::Any)
+}
+
+/// `e^x`, to the same bit, for an `x` that is no more than zero, or NaN.
+pub fn exp_of_nonpositive<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    exp_of(x, Sign::Nonpositive)
+}
+
+fn exp_of<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
+    let (n, r) = reduce(in_range(x, sign), sign);
     scale_normal(exp_reduced(r), n)
+}
+
+/// `x`, or an end beyond which `e^x` is zero or infinite.
+fn in_range<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
+    let (low, high) = match x.is_f64() {
+        true => (-746.0, 710.0),
+        false => (-104.0, 89.0),
+    };
+    match sign {
+        Sign::Any => x.clamp(low, high),
+        Sign::Nonpositive => x.at_least(low),
+    }
 }
 
 /// `e^x` where neither the result nor half of it leaves the normal range.
 pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let (n, r) = reduce(x);
+    let (n, r) = reduce(x, Sign::Any);
     exp_reduced(r) * n.power(x)
 }
 
-/// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits; rounds into the subnormals once.
+/// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits, and `sign` is that of `high`; rounds into the subnormals
+/// once.
 pub(super) fn exp_of_sum<'e, 'ctx>(
     high: Val<'e, 'ctx>,
     low: Val<'e, 'ctx>,
     factor: impl Operand<'e, 'ctx>,
+    sign: Sign,
 ) -> Val<'e, 'ctx> {
-    let clamped = if high.is_f64() {
-        high.clamp(-746.0, 710.0)
-    } else {
-        high.clamp(-104.0, 89.0)
-    };
-    let n = nearest(clamped, LOG2_E);
+    let clamped = in_range(high, sign);
+    let n = nearest(clamped, LOG2_E, sign);
     let coarse = n.float.fma(-format(clamped).ln2_high, clamped);
     // Both small parts before the one rounding, which the tail makes up for.
     let fine = n.float.fma(-format(clamped).ln2_low, low);
@@ -166,7 +205,7 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     } else {
         x.clamp(-151.0, 129.0)
     };
-    let n = nearest(x, 1.0);
+    let n = nearest(x, 1.0, Sign::Any);
     let r = x - n.float;
     let tail = if x.is_f64() {
         r.poly(&c::EXP2_TAIL_F64)
@@ -181,7 +220,7 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// the rounding of `r` lost goes with the rest of `e^r - 1`.
 pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let clamped = x.clamp(-40.0, if x.is_f64() { 710.0 } else { 89.0 });
-    let n = nearest(clamped, LOG2_E);
+    let n = nearest(clamped, LOG2_E, Sign::Any);
     let coarse = n.float.fma(-format(x).ln2_high, clamped);
     let r = n.float.fma(-format(x).ln2_low, coarse);
     let lost = n.float.fma(-format(x).ln2_low, coarse - r);
@@ -195,7 +234,7 @@ pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 
 /// `1 / (1 + e^-x)`, from `e^-|x|` so that neither side overflows.
 pub fn sigmoid<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let e = exp(-x.abs());
+    let e = exp_of_nonpositive(-x.abs());
     let numerator = x.float(1.0).except(x.lt(0.0), e);
     numerator.over(e + 1.0)
 }
@@ -212,7 +251,7 @@ pub fn tanh<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 
 /// `tanh a` for `a >= 0` as `t / (t + 2)`, where `t = e^(2a) - 1 = 2^n (e^r - 1) + (2^n - 1)`; it is 1 from 9.1 on.
 fn tanh_f32<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let (n, r) = reduce(a.except(a.gt(9.1), 9.1) * 2.0);
+    let (n, r) = reduce(a.except(a.gt(9.1), 9.1) * 2.0, Sign::Any);
     let scale = n.power(a);
     let t = expm1_reduced(r).fma(scale, scale - 1.0);
     t.over(t + 2.0)
@@ -229,7 +268,8 @@ fn tanh_from_expm1<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// `e^a / 2` for large `a`, without overflow before the result does: `e^(a/2) / 2 * e^(a/2)` would round twice, so the
 /// scale is lowered by one instead.
 fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    let (n, r) = reduce(a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 }));
+    let a = a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 });
+    let (n, r) = reduce(a, Sign::Any);
     scale_normal(exp_reduced(r), n.below())
 }
 

@@ -12,7 +12,7 @@ pub mod approximate;
 pub mod coefficients;
 mod erf;
 mod erfinv;
-pub(crate) mod exp;
+pub mod exp;
 pub(crate) mod gamma;
 mod inverse;
 mod log;

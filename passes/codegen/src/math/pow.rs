@@ -3,7 +3,7 @@
 //! f32 goes through f64, whose logarithm leaves bits to spare. f64 takes its logarithm in two parts, good to about 2^-64,
 //! because an exponent of 700 multiplies the error. A small constant exponent is products, with the same special cases.
 
-use super::exp::{exp, exp_of_sum};
+use super::exp::{Sign, exp, exp_of_sum};
 use super::log::{log, log_in_two_parts};
 use crate::expr::{Elem, Val};
 
@@ -45,7 +45,7 @@ fn power_f64<'e, 'ctx>(a: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let low = y.fma(log_high, -high) + y * log_low;
     // Out of this range the result overflows or vanishes, and the correction may be infinity minus infinity.
     let out_of_range = high.abs().gt(800.0);
-    exp_of_sum(high, low.except(out_of_range, 0.0), 1.0)
+    exp_of_sum(high, low.except(out_of_range, 0.0), 1.0, Sign::Any)
 }
 
 fn with_edges<'e, 'ctx>(

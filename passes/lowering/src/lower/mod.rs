@@ -6,7 +6,7 @@
 //! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
 //! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `last_block.rs` (sums over the blocks of a GPU), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
 //! loops), `spread.rs` (several of them as one, for threads), `index_set.rs` (loops without guards), `jam.rs` (several rows at
-//! once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `prefetch.rs` (what the next row will read), `stage.rs`
+//! once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `nonpositive.rs` (what is known of a sign), `prefetch.rs` (what the next row will read), `stage.rs`
 //! (transposition through tile memory), `side.rs` (folds of several rows in lanes), `scan.rs` (what is handed on along an axis), `launch.rs` (one
 //! sweep to one function), `lower_to_kernel.rs` (the pass).
 //!
@@ -25,6 +25,7 @@ pub mod launch;
 mod lines;
 pub mod lower_to_kernel;
 pub mod nest;
+mod nonpositive;
 mod prefetch;
 mod pure;
 mod reduce;

@@ -180,6 +180,7 @@ impl SweepLowering<'_> {
         };
         let new = self.k.ir.create(name, new);
         self.k.ir.append_op(self.k.block, new);
+        self.note_nonpositive(op, new);
         self.k.ir.result(new, 0)
     }
     pub(super) fn emit_creation(

@@ -9,7 +9,7 @@ mod extremes;
 mod numeric;
 mod philox;
 
-use fuser_dialects::fusion;
+use fuser_dialects::{fusion, kernel};
 use fuser_ir::{DType, Ir, Op, OpDef};
 
 pub use combine::Combiner;
@@ -215,6 +215,11 @@ pub fn emit<'e, 'ctx>(
         (Rule::Clamp, [x, low, high]) => clamp(*x, *low, *high, dtype),
         (Rule::Cast, [x]) => convert(*x, format(dtype), format(result.dtype)),
         (Rule::Bitcast, [x]) => x.bits_as(register(result.dtype)),
+        (Rule::Math("exp"), [x]) if ir.get_attr(op, kernel::NONPOSITIVE).is_some() => {
+            let own = math::exp::exp_of_nonpositive;
+            let function = approximate::find(emit, "exp", format(dtype).elem).unwrap_or(own);
+            in_compute_type(&[*x], dtype, |v| function(v[0]))
+        }
         (rule, [x]) => unary(rule, *x, dtype).ok_or_else(|| malformed(ir, op))?,
         (rule, [a, b]) => binary(rule, *a, *b, dtype).ok_or_else(|| malformed(ir, op))?,
         _ => return Err(malformed(ir, op)),
