@@ -13,6 +13,7 @@ mod partners;
 mod plans;
 mod preseg;
 mod processors;
+mod recognize;
 mod split;
 mod targets;
 mod values;

@@ -18,7 +18,7 @@
 
 mod arg;
 mod attention;
-mod call;
+pub(crate) mod call;
 mod lambda;
 mod product;
 mod random;

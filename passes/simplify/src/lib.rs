@@ -1,6 +1,6 @@
 //! Simplifications: passes that make a program smaller or simpler without a decision about kernels.
 //!
-//! `canonicalize`, `cse` and `dce` work on any IR; `preseg` is run once before ops are grouped; `decompose` takes composite ops apart;
+//! `canonicalize`, `cse` and `dce` work on any IR; `preseg` is run once before ops are grouped; `decompose` takes composite ops apart, `recognize_patterns` puts one in the place of others;
 //! `split_complex` makes pairs of reals of complex numbers; `label_patterns` and `inline_tasks` turn regions into attributes of their ops, and dissolve them.
 //!
 //! Never changes a bit of a result (the payload of a NaN apart, which no op specifies). Knows nothing of segmentation or lowering.
@@ -13,4 +13,5 @@ pub mod decompose;
 pub mod inline_tasks;
 pub mod label_patterns;
 pub mod preseg;
+pub mod recognize_patterns;
 pub mod split_complex;

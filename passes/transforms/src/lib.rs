@@ -18,7 +18,8 @@ pub use fuser_lowering::{
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
-    canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg, split_complex,
+    canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg, recognize_patterns,
+    split_complex,
 };
 
 use fuser_ir::diag::CodeDef;
@@ -52,6 +53,7 @@ pub static PASSES: &[&PassDef] = &[
     &report::SEGMENT_REPORT,
     // Code.
     &split_complex::SPLIT_COMPLEX,
+    &recognize_patterns::RECOGNIZE_PATTERNS,
     &decompose::DECOMPOSE,
     &schedule::SCHEDULE,
     &protect_updates::PROTECT_UPDATES,

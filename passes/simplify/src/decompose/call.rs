@@ -4,7 +4,7 @@ use fuser_analysis::cost::Bindings;
 use fuser_analysis::executors::{self, Decision};
 use fuser_analysis::targets;
 use fuser_ir::def::{OpClass, OpError};
-use fuser_ir::{Diagnostics, Op};
+use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
 
@@ -26,13 +26,17 @@ impl Goal {
             executors: ctx.options.text(executors::OPTION.name).to_owned(),
         })
     }
+    /// The choice of who runs `op`; `None` where no executor is for such ops.
+    pub fn decision(&self, ir: &Ir, op: Op) -> Option<Decision> {
+        Decision::of(ir, op, &self.target, &self.bindings, &self.executors)
+    }
 }
 
 /// The values that take the place of the results; none where the op stays as it is. Tells the decision.
 pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) -> Parts {
-    let (target, bindings) = (&goal.target, &goal.bindings);
-    let decision = Decision::of(ctx.ir, op, target, bindings, &goal.executors);
-    let decision = decision.ok_or_else(|| OpError::new("it has no maps"))?;
+    let decision = goal
+        .decision(ctx.ir, op)
+        .ok_or_else(|| OpError::new("it has no maps"))?;
     let line = decision.render(ctx.ir, op);
     *told += &format!("{line}\n");
     let kind = match decision.by {

@@ -1,0 +1,216 @@
+//! Finds the ops that an executor knows as one, and puts that one in their place.
+//!
+//! ```text
+//! %p = fusion.broadcast %a dims [0, 1] shape [64, 16, 32]
+//! %q = fusion.broadcast %b dims [1, 2] shape [64, 16, 32]
+//! %m = fusion.mul %p, %q
+//! %y = fusion.sum %m dims [1]                                  =>     %y = fusion.matmul %a, %b
+//! ```
+//!
+//! `recognize_patterns/table.rs` says of which ops each is made, `recognize_patterns/matching.rs` how they are found. Two ask here: the pass
+//! `recognize-patterns`, about every op of a program, and `decompose`, about what a `task.pattern` of such a name has. Neither trusts a name,
+//! and both make the op only where an executor takes it.
+//!
+//! The op rounds less often than its ops: it computes all in the type that accumulates, and within its own bound, so a result differs by
+//! the bounds of both. Attention gives 0 where all scores of a row are `-inf`; a softmax that is not guarded against that gives NaN. So
+//! nothing is recognized that nobody asks for.
+
+mod matching;
+mod table;
+
+use fuser_analysis::axes::value_text;
+use fuser_analysis::cost::is_call;
+use fuser_analysis::executors;
+use fuser_analysis::executors::Decision;
+use fuser_analysis::targets::{SHAPE, TARGET};
+use fuser_dialects::task::labels;
+use fuser_ir::build::Builder;
+use fuser_ir::check::same_but_layout;
+use fuser_ir::def::{Computes, OpClass};
+use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_pass::{PassDef, Remark, RemarkKind, StatDef};
+
+use crate::decompose::EXPLAIN_EARLIER;
+use crate::decompose::call::Goal;
+use matching::{Found, Search};
+use table::{ROWS, Row};
+
+/// `recognize-patterns`
+pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
+    name: "recognize-patterns",
+    summary: "puts products and attention in the place of the ops that they are made of",
+    doc: "Finds the ops that an executor knows as a whole and puts `fusion.sdpa`, `fusion.linear` or `fusion.matmul` in their place, with the \
+          operands permuted and repeated as the op wants them. Only where an executor takes it (`executors`), and where nothing else reads a \
+          value in between. Casts to narrower types in between are left out, so results change within the bounds of the op and of its ops; a row of \
+          attention whose scores are all `-inf` is 0, where a softmax without a guard gives NaN. So it runs only by name. `--explain` tells \
+          what was recognized, and why a near miss was not.",
+    anchor: &["task.program"],
+    options: &[TARGET, SHAPE, executors::OPTION],
+    statistics: &[StatDef {
+        name: "recognized",
+        doc: "ops put in the place of others",
+    }],
+    run: |ctx| {
+        let goal = Goal::of(ctx)?;
+        let mut told = String::new();
+        let body = ctx.ir.body(ctx.op, 0);
+        let ops = body.map_or_else(Vec::new, |body| ctx.ir.block_ops(body).collect());
+        // From the last one on: what is greater comes before its parts.
+        for op in ops.into_iter().rev() {
+            if ctx.ir.is_erased(op) {
+                continue;
+            }
+            let place = ctx.place(op);
+            let outcomes = recognized(ctx.ir, op, &goal);
+            for (kind, line) in outcomes {
+                // Several ops of one near miss have the same reason.
+                let reason = line.split_once(": ").map_or("", |(_, why)| why);
+                if kind == RemarkKind::Missed && told.contains(&format!(": {reason}\n")) {
+                    continue;
+                }
+                ctx.count("recognized", u64::from(kind == RemarkKind::Passed));
+                told += &format!("{line}\n");
+                ctx.remark(Remark::new(kind, "Pattern", place.clone(), line));
+            }
+        }
+        if !told.is_empty() && ctx.wants_file("explain") {
+            ctx.emit_file(EXPLAIN_EARLIER, told);
+        }
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+/// Puts the op of the first row that fits in the place of `op`; tells that, and the near misses before.
+fn recognized(ir: &mut Ir, op: Op, goal: &Goal) -> Vec<(RemarkKind, String)> {
+    let mut told = Vec::new();
+    let Some(&result) = ir.results(op).first() else {
+        return told;
+    };
+    let value = value_text(ir, result);
+    for row in ROWS {
+        match claimed(ir, op, row, goal) {
+            Ok(()) => {
+                told.push((
+                    RemarkKind::Passed,
+                    format!("recognized {value}: {}", row.name),
+                ));
+                break;
+            }
+            Err(Some(why)) => told.push((
+                RemarkKind::Missed,
+                format!("no {} at {value}: {why}", row.name),
+            )),
+            Err(None) => {}
+        }
+    }
+    told
+}
+
+/// Puts the op of `row` in the place of `root`, where that is made of its ops and an executor takes it. Otherwise nothing changes, and a
+/// near miss gives a reason.
+fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal) -> Result<(), Option<String>> {
+    let found = found(ir, root, row)?;
+    let before = ir.prev_op(root);
+    let mut builder = Builder::before(ir, root);
+    let made = (row.make)(&mut builder, root, &found);
+    let taken = made.and_then(|value| {
+        taken(ir, root, (before, value), goal)?;
+        unshared(ir, root, &found).map(|()| value)
+    });
+    let value = match taken {
+        Ok(value) => value,
+        Err(why) => {
+            while let Some(op) = ir.prev_op(root).filter(|&op| Some(op) != before) {
+                ir.erase(op);
+            }
+            return Err(why);
+        }
+    };
+    labels::inherit(ir, before, root);
+    let result = ir.result(root, 0);
+    let (ty, name) = (ir.value_type(result), ir.value_name_sym(result));
+    ir.set_value_type(value, ty);
+    ir.set_value_name(value, name);
+    ir.replace_all_uses(result, value);
+    erase_dead(ir, root);
+    Ok(())
+}
+
+/// The ops of `row` that end in `root`.
+fn found(ir: &Ir, root: Op, row: &Row) -> Result<Found, Option<String>> {
+    let (mut search, at) = Search::of(ir, root)
+        .filter(|_| may_end(ir, root))
+        .ok_or(None)?;
+    match search.matches(row.term, &at) {
+        true => Ok(search.found),
+        false => Err(search.near_miss()),
+    }
+}
+
+/// An error where something else reads a value in between.
+fn unshared(ir: &Ir, root: Op, found: &Found) -> Result<(), Option<String>> {
+    for &op in found.inner.iter().filter(|&&op| op != root) {
+        let mut readers = ir.results(op).iter().flat_map(|&value| ir.users(value));
+        if readers.any(|user| !found.inner.contains(&user)) {
+            let value = value_text(ir, ir.result(op, 0));
+            return Err(Some(format!("{value} is read by other ops too")));
+        }
+    }
+    Ok(())
+}
+
+/// False of an op that passes on what others compute, and of one that is whole already.
+fn may_end(ir: &Ir, root: Op) -> bool {
+    let class = ir.def(root).map(|def| def.class);
+    let dtype = |value: Value| ir.value_kind(value).dtype().map_or(0, |dtype| dtype.bits());
+    let widens = ir.computes(root) == Some(Computes::Cast)
+        && dtype(ir.result(root, 0)) >= dtype(ir.operand(root, 0));
+    !matches!(class, None | Some(OpClass::Shape | OpClass::Attention)) && !widens
+}
+
+/// An error where no executor takes what was made between `before` and `root`, which gives `value`.
+fn taken(
+    ir: &Ir,
+    root: Op,
+    (before, value): (Option<Op>, Value),
+    goal: &Goal,
+) -> Result<(), Option<String>> {
+    let result = ir.result(root, 0);
+    if !same_but_layout(ir, ir.value_type(value), ir.value_type(result)) {
+        return Err(Some("the type of its result is another one".into()));
+    }
+    let mut made = ir.prev_op(root);
+    while let Some(op) = made.filter(|&op| Some(op) != before) {
+        if is_call(ir, op) {
+            let decision = goal.decision(ir, op).ok_or(None)?;
+            return match decision.by {
+                Some(_) => Ok(()),
+                None => Err(Some(refusals(&decision))),
+            };
+        }
+        made = ir.prev_op(op);
+    }
+    Err(None)
+}
+
+fn refusals(decision: &Decision) -> String {
+    let refused = decision.refused.iter();
+    let refused: Vec<String> = refused
+        .map(|(name, why)| format!("{name}: {}", why.render()))
+        .collect();
+    refused.join("; ")
+}
+
+/// Erases `op`, whose results nothing reads, and what only it needed.
+fn erase_dead(ir: &mut Ir, op: Op) {
+    let mut waiting = vec![op];
+    while let Some(op) = waiting.pop() {
+        let is_dead = !ir.is_erased(op) && ir.results(op).iter().all(|&value| ir.is_unused(value));
+        if is_dead && ir.has(op, Traits::PURE) {
+            let operands: Vec<Value> = ir.operands(op).collect();
+            ir.erase(op);
+            waiting.extend(operands.into_iter().filter_map(|value| ir.def_op(value)));
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! The ops that executors know, the ops that they are made of, and how one takes their place.
+//!
+//! | op | made of | besides |
+//! |---|---|---|
+//! | `sdpa` | products of queries and keys, scaled, with a bias, a mask or keys behind the query left out; their softmax; its product with values | one batch of heads; the sum of the weights divides them, or what they weigh |
+//! | `linear` | a product, and a bias along its last axis | the weights are a matrix |
+//! | `matmul` | two factors multiplied and summed along one axis | each factor has an axis of its own, or one has rank 1 |
+//!
+//! Axes stand in any order: a factor is permuted to the order of the op, and the result back. A factor that lacks an axis of the batch repeats along
+//! it. Elements are of the narrowest type that all operands have behind casts which lose nothing.
+
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::{FusionBuilder, float_attr};
+use fuser_ir::build::Builder;
+use fuser_ir::def::OpError;
+use fuser_ir::{DType, Dim, Extent, Ir, Op, Value};
+
+use super::matching::{Axis, Found, Reading, Slot, Term, leaf, number, source};
+
+/// A row of the table.
+pub struct Row {
+    /// The name, as in `task.pattern @sdpa`.
+    pub name: &'static str,
+    /// The ops that it is made of.
+    pub term: &'static Term,
+    /// Makes the op before the root, and gives what takes the place of the root's result.
+    pub make: fn(&mut Builder<'_>, Op, &Found) -> Made,
+}
+
+/// The value made; no text where the ops are none that the row is for.
+pub type Made = Result<Value, Option<String>>;
+
+/// Every row; the first that fits is taken.
+pub static ROWS: &[Row] = &[
+    Row {
+        name: "sdpa",
+        term: &ATTENDED,
+        make: sdpa,
+    },
+    Row {
+        name: "linear",
+        term: &LINEAR,
+        make: linear,
+    },
+    Row {
+        name: "matmul",
+        term: &MATMUL,
+        make: matmul,
+    },
+];
+
+static MATMUL: Term = Term::Along(
+    &fusion::SUM,
+    Axis::Terms,
+    &Term::Of(&fusion::MUL, &[&FIRST, &SECOND]),
+);
+static LINEAR: Term = Term::Of(&fusion::ADD, &[&PRODUCT, &Term::Operand(Slot::Bias)]);
+
+static FIRST: Term = Term::Operand(Slot::First);
+static SECOND: Term = Term::Operand(Slot::Second);
+static PRODUCT: Term = Term::Product(Axis::Terms, [&FIRST, &SECOND]);
+static NOTHING: Term = Term::Exactly(f64::NEG_INFINITY);
+static ZERO: Term = Term::Exactly(0.0);
+
+static SCALED: Term = Term::Either(&[
+    &Term::Of(&fusion::MUL, &[&PRODUCT, &Term::Number(Slot::Scale)]),
+    &Term::Of(&fusion::DIV, &[&PRODUCT, &Term::Number(Slot::Divisor)]),
+    &PRODUCT,
+]);
+static BIASED: Term = Term::Either(&[
+    &Term::Of(
+        &fusion::WHERE,
+        &[&Term::Operand(Slot::Mask), &SCALED, &NOTHING],
+    ),
+    &Term::Of(
+        &fusion::WHERE,
+        &[&Term::Operand(Slot::Hidden), &NOTHING, &SCALED],
+    ),
+    &Term::Of(&fusion::ADD, &[&SCALED, &Term::Operand(Slot::Bias)]),
+    &SCALED,
+]);
+static QUERY: Term = Term::Index(Slot::Query);
+static KEY: Term = Term::Index(Slot::Key);
+static SEEN: Term = Term::Either(&[
+    &Term::Compared("le", [&KEY, &QUERY]),
+    &Term::Compared("ge", [&QUERY, &KEY]),
+]);
+static BEHIND: Term = Term::Either(&[
+    &Term::Compared("gt", [&KEY, &QUERY]),
+    &Term::Compared("lt", [&QUERY, &KEY]),
+]);
+static CAUSAL: Term = Term::Either(&[
+    &Term::Of(&fusion::WHERE, &[&SEEN, &BIASED, &NOTHING]),
+    &Term::Of(&fusion::WHERE, &[&BEHIND, &NOTHING, &BIASED]),
+    &BIASED,
+]);
+static SCORES: Term = Term::Named(Slot::Scores, &CAUSAL);
+static MAX: Term = Term::Along(&fusion::MAX, Axis::Keys, &SCORES);
+/// Some frontends reduce from `-inf` on, and say so.
+static GREATEST: Term = Term::Either(&[&Term::Of(&fusion::MAXIMUM, &[&MAX, &NOTHING]), &MAX]);
+static IS_LOWEST: Term = Term::Named(Slot::Lowest, &Term::Compared("eq", [&GREATEST, &NOTHING]));
+static BASE: Term = Term::Either(&[
+    &Term::Of(&fusion::WHERE, &[&IS_LOWEST, &ZERO, &GREATEST]),
+    &GREATEST,
+]);
+static WEIGHTS: Term = Term::Named(
+    Slot::Weights,
+    &Term::Of(&fusion::EXP, &[&Term::Alike(&BELOW)]),
+);
+static BELOW: Term = Term::Of(&fusion::SUB, &[&SCORES, &BASE]);
+static TOTAL: Term = Term::Along(&fusion::SUM, Axis::Keys, &WEIGHTS);
+static IS_EMPTY: Term = Term::Named(Slot::Empty, &Term::Compared("eq", [&TOTAL, &ZERO]));
+static VALUES: Term = Term::Operand(Slot::Values);
+/// Divided before the values are weighted.
+static SOFTMAX: Term = Term::Of(&fusion::DIV, &[&WEIGHTS, &TOTAL]);
+static GUARDED: Term = Term::Either(&[
+    &Term::Of(&fusion::WHERE, &[&IS_EMPTY, &ZERO, &SOFTMAX]),
+    &SOFTMAX,
+]);
+/// Divided behind that.
+static QUOTIENT: Term = Term::Of(
+    &fusion::DIV,
+    &[&Term::Product(Axis::Keys, [&WEIGHTS, &VALUES]), &TOTAL],
+);
+static ATTENDED: Term = Term::Either(&[
+    &Term::Product(Axis::Keys, [&GUARDED, &VALUES]),
+    &Term::Of(&fusion::WHERE, &[&IS_EMPTY, &ZERO, &QUOTIENT]),
+    &QUOTIENT,
+]);
+
+fn built<T>(result: Result<T, OpError>) -> Result<T, Option<String>> {
+    result.map_err(|error| Some(error.message))
+}
+
+fn because<T>(text: &str) -> Result<T, Option<String>> {
+    Err(Some(text.into()))
+}
+
+fn dtype(ir: &Ir, value: Value) -> Option<DType> {
+    ir.value_kind(value).dtype()
+}
+
+/// The operands in the narrowest type that all of them have and from which `to` is computed without another rounding.
+fn operands<const N: usize>(
+    ir: &Ir,
+    root: Op,
+    found: &Found,
+    (slots, widened): ([Slot; N], bool),
+) -> Result<(DType, [Reading; N]), Option<String>> {
+    let to = dtype(ir, ir.result(root, 0)).ok_or(None)?;
+    if !to.is_computed_float() {
+        return because("its result is no float");
+    }
+    for own in [DType::BF16, DType::F16, DType::F32, DType::F64] {
+        if own != to && !(widened && own.accumulate() == to) {
+            continue;
+        }
+        let read = |slot: Slot| leaf(ir, root, found.get(slot)?, own);
+        let all: Option<Vec<Reading>> = slots.iter().map(|&slot| read(slot)).collect();
+        let Some(all) = all.and_then(|all| <[Reading; N]>::try_from(all).ok()) else {
+            continue;
+        };
+        let wide = own.accumulate().bits();
+        let wider = found.inner.iter().flat_map(|&op| ir.results(op));
+        let wider = wider.filter_map(|&value| dtype(ir, value));
+        return match wider.filter(|d| d.is_float()).any(|d| d.bits() > wide) {
+            true => because(&format!(
+                "computes in a wider type than {}",
+                own.accumulate().name()
+            )),
+            false => Ok((own, all)),
+        };
+    }
+    let name = to.name();
+    because(&format!(
+        "its operands are not all {name}, as its result is"
+    ))
+}
+
+/// The value of `at` with one axis for each of these iterators, in their order.
+fn fitted(b: &mut Builder<'_>, found: &Found, at: &Reading, wanted: &[usize]) -> Made {
+    let of = |iter: usize| wanted.iter().position(|&own| own == iter);
+    let gone = (0..at.axes.len()).filter(|&axis| at.axes[axis].is_none());
+    let gone: Vec<i64> = gone.map(|axis| axis as i64).collect();
+    let places = at.axes.iter().flatten().map(|&iter| of(iter));
+    let Some(places) = places.collect::<Option<Vec<usize>>>() else {
+        return because("an operand varies along an axis of others");
+    };
+    let mut value = at.value;
+    if !gone.is_empty() {
+        let dims = b.ints("dims", &gone);
+        value = built(b.value(&fusion::SQUEEZE, &[value], &[dims]))?;
+    }
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by_key(|&axis| places[axis]);
+    value = permuted(b, value, &order)?;
+    if places.len() == wanted.len() {
+        return Ok(value);
+    }
+    let mut dims: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+    dims.sort_unstable();
+    let shape: Vec<Dim> = wanted.iter().map(|&iter| found.extents[iter]).collect();
+    built(b.broadcast(value, &dims, &shape))
+}
+
+fn permuted(b: &mut Builder<'_>, value: Value, order: &[usize]) -> Made {
+    if order.is_sorted() {
+        return Ok(value);
+    }
+    let dims: Vec<i64> = order.iter().map(|&axis| axis as i64).collect();
+    let dims = b.ints("dims", &dims);
+    built(b.value(&fusion::PERMUTE, &[value], &[dims]))
+}
+
+/// `value`, whose axes are these iterators of the result, with all of the result's axes in their order.
+fn restored(b: &mut Builder<'_>, root: Op, found: &Found, value: Value, own: &[usize]) -> Made {
+    let axes = own.iter().map(|&iter| Some(iter)).collect();
+    let all: Vec<usize> = (0..b.ir.rank(b.ir.result(root, 0))).collect();
+    fitted(b, found, &Reading { value, axes }, &all)
+}
+
+/// The iterators of the result along which some operand varies: all but those of extent 1.
+fn varying(
+    b: &Builder<'_>,
+    root: Op,
+    found: &Found,
+    operands: &[&Reading],
+) -> Result<Vec<usize>, Option<String>> {
+    let all = 0..b.ir.rank(b.ir.result(root, 0));
+    let has = |iter: usize| operands.iter().any(|at| at.has(iter));
+    let (own, idle): (Vec<usize>, Vec<usize>) = all.partition(|&iter| has(iter));
+    match idle
+        .iter()
+        .all(|&iter| found.extents[iter].extent == Extent::Static(1))
+    {
+        true => Ok(own),
+        false => because("its result repeats along an axis that no operand has"),
+    }
+}
+
+/// The clause `to`, where the result is in the type that accumulates.
+fn product(
+    b: &mut Builder<'_>,
+    root: Op,
+    def: &'static fuser_ir::OpDef,
+    operands: &[Value],
+    own: DType,
+) -> Made {
+    let to = dtype(b.ir, b.ir.result(root, 0)).ok_or(None)?;
+    let wide = b.dtype("to", to);
+    let clauses = if to == own {
+        &[][..]
+    } else {
+        std::slice::from_ref(&wide)
+    };
+    built(b.value(def, operands, clauses))
+}
+
+/// The last of the longest of these iterators; a length that is not known is taken for a long one.
+fn longest(found: &Found, own: &[usize]) -> Option<usize> {
+    let length = |iter: usize| match found.extents[iter].extent {
+        Extent::Static(length) => length,
+        _ => u64::MAX,
+    };
+    own.iter().copied().max_by_key(|&iter| length(iter))
+}
+
+/// The axes of the result by the factors that have them.
+struct Axes {
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    shared: Vec<usize>,
+}
+
+impl Axes {
+    fn of(all: &[usize], left: &Reading, right: &Reading) -> Self {
+        let of = |in_left, in_right| {
+            let is_own = |&iter: &usize| left.has(iter) == in_left && right.has(iter) == in_right;
+            all.iter().copied().filter(is_own).collect()
+        };
+        Self {
+            rows: of(true, false),
+            columns: of(false, true),
+            shared: of(true, true),
+        }
+    }
+}
+
+fn matmul(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
+    let terms = found.axis(Axis::Terms).ok_or(None)?;
+    let all: Vec<usize> = (0..b.ir.rank(b.ir.result(root, 0))).collect();
+    let slots = [Slot::First, Slot::Second];
+    let read = slots.map(|slot| found.get(slot).map(|at| source(b.ir, root, at)));
+    let [Some(left), Some(right)] = &read else {
+        return Err(None);
+    };
+    // A factor by a factor, a row by a row: a sum, and no product of matrices.
+    let axes = Axes::of(&all, left, right);
+    let is_thin = axes.rows.is_empty() || axes.columns.is_empty();
+    if !left.has(terms) || !right.has(terms) || (is_thin && !axes.shared.is_empty()) {
+        return Err(None);
+    }
+    let (own, [mut left, mut right]) = operands(b.ir, root, found, (slots, true))?;
+    let all = varying(b, root, found, &[&left, &right])?;
+    // The last axis of the result is one of the columns if it is of one factor only.
+    if all.last().is_some_and(|&last| !right.has(last)) {
+        std::mem::swap(&mut left, &mut right);
+    }
+    let Axes { rows, columns, .. } = Axes::of(&all, &left, &right);
+    let (row, column) = (longest(found, &rows), longest(found, &columns));
+    let is_batch = |iter: &usize| Some(*iter) != row && Some(*iter) != column;
+    let batch: Vec<usize> = all.into_iter().filter(is_batch).collect();
+    let varies = |at: &Reading| batch.iter().any(|&iter| at.has(iter));
+    let (varies_left, varies_right) = (varies(&left), varies(&right));
+    // Where both vary along the batch, each has all of it.
+    let both = varies_left && varies_right;
+    let of = |varies: bool| if both || varies { &batch[..] } else { &[] };
+    let a = [of(varies_left), row.as_slice(), &[terms]].concat();
+    let c = [of(varies_right), &[terms], column.as_slice()].concat();
+    let factors = [fitted(b, found, &left, &a)?, fitted(b, found, &right, &c)?];
+    let value = product(b, root, &fusion::MATMUL, &factors, own)?;
+    restored(
+        b,
+        root,
+        found,
+        value,
+        &[&batch[..], row.as_slice(), column.as_slice()].concat(),
+    )
+}
+
+fn linear(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
+    let terms = found.axis(Axis::Terms).ok_or(None)?;
+    let bias = found.get(Slot::Bias).ok_or(None)?;
+    let along = leaf(b.ir, root, bias, dtype(b.ir, bias.value).ok_or(None)?);
+    // A sum with a tensor or a number is no bias.
+    let [Some(column)] = along.ok_or(None)?.axes[..] else {
+        return Err(None);
+    };
+    let slots = [Slot::First, Slot::Second, Slot::Bias];
+    let (own, [left, right, bias]) = operands(b.ir, root, found, (slots, true))?;
+    let is_weight = |at: &&Reading| at.axes.len() == 2 && at.has(column) && at.has(terms);
+    let (x, weight) = match (is_weight(&&left), is_weight(&&right)) {
+        (true, false) => (right, left),
+        (false, true) => (left, right),
+        _ => return because("its weights are no matrix of the bias's axis and the terms"),
+    };
+    let others = varying(b, root, found, &[&x, &weight])?;
+    let others: Vec<usize> = others.into_iter().filter(|&iter| iter != column).collect();
+    let operands = [
+        fitted(b, found, &x, &[&others[..], &[terms]].concat())?,
+        fitted(b, found, &weight, &[column, terms])?,
+        fitted(b, found, &bias, &[column])?,
+    ];
+    let value = product(b, root, &fusion::LINEAR, &operands, own)?;
+    restored(b, root, found, value, &[&others[..], &[column]].concat())
+}
+
+fn sdpa(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
+    let axis = |axis| found.axis(axis).ok_or(None);
+    let (terms, keys) = (axis(Axis::Terms)?, axis(Axis::Keys)?);
+    let slots = [Slot::First, Slot::Second, Slot::Values];
+    let (own, [mut q, mut k, v]) = operands(b.ir, root, found, (slots, false))?;
+    if q.has(keys) {
+        std::mem::swap(&mut q, &mut k);
+    }
+    if q.has(keys) || !k.has(keys) || !v.has(keys) {
+        return because("keys and values do not share one axis");
+    }
+    let all = varying(b, root, found, &[&q, &k, &v])?;
+    // Of axes that only one operand has, the last one; the others are batch axes along which the operands without them repeat.
+    let only = |own: &Reading, others: [&Reading; 2]| {
+        let is_own = |&iter: &usize| own.has(iter) && others.iter().all(|at| !at.has(iter));
+        all.iter().copied().rfind(is_own)
+    };
+    let (Some(query), Some(value)) = (only(&q, [&k, &v]), only(&v, [&q, &k])) else {
+        return because("queries and values have no axis of their own");
+    };
+    let is_batch = |&iter: &usize| iter != query && iter != value;
+    let batch: Vec<usize> = all.into_iter().filter(is_batch).collect();
+    let with = |last: [usize; 2]| [&batch[..], &last].concat();
+    let mut operands = vec![
+        fitted(b, found, &q, &with([query, terms]))?,
+        fitted(b, found, &k, &with([keys, terms]))?,
+        fitted(b, found, &v, &with([keys, value]))?,
+    ];
+    operands.extend(bias(b, root, (found, own), (&batch, query, keys))?);
+    let factor = scale(b.ir, found);
+    let compute = b.ir.scalar(own.accumulate());
+    let factor = ("scale", float_attr(b.ir, factor, compute));
+    let causal = b.flag("causal");
+    let is_causal = match found.get(Slot::Query) {
+        Some(at) if at.axes[..] != [Some(query)] => {
+            return because("the index of its mask is not that of the queries");
+        }
+        at => at.is_some(),
+    };
+    let is_masked = found.get(Slot::Mask).or(found.get(Slot::Hidden)).is_some();
+    let is_guarded = found
+        .get(Slot::Empty)
+        .and(found.get(Slot::Lowest))
+        .is_some();
+    if is_masked && !is_guarded {
+        return because("a row that its mask leaves out is NaN, not 0");
+    }
+    if let Some(at) = found
+        .get(Slot::Key)
+        .filter(|at| at.axes[..] != [Some(keys)])
+    {
+        let at = fuser_analysis::axes::value_text(b.ir, at.value);
+        return because(&format!("{at} is not the index of the keys"));
+    }
+    let clauses = [factor, causal];
+    let clauses = &clauses[..1 + usize::from(is_causal)];
+    let made = built(b.value(&fusion::SDPA, &operands, clauses))?;
+    restored(b, root, found, made, &with([query, value]))
+}
+
+/// The bias or mask of attention, if it has one.
+fn bias(
+    b: &mut Builder<'_>,
+    root: Op,
+    (found, own): (&Found, DType),
+    (batch, query, keys): (&[usize], usize, usize),
+) -> Result<Option<Value>, Option<String>> {
+    let slots = [
+        (Slot::Bias, own),
+        (Slot::Mask, DType::I1),
+        (Slot::Hidden, DType::I1),
+    ];
+    for (slot, own) in slots {
+        let Some(at) = found.get(slot) else { continue };
+        let Some(at) = leaf(b.ir, root, at, own) else {
+            return because(&format!(
+                "its bias is no {}, as the queries are",
+                own.name()
+            ));
+        };
+        let wanted = match batch.iter().any(|&iter| at.has(iter)) {
+            true => [batch, &[query, keys]].concat(),
+            false => vec![query, keys],
+        };
+        let value = fitted(b, found, &at, &wanted)?;
+        return match slot {
+            Slot::Hidden => built(b.unary(&fusion::NOT, value)).map(Some),
+            _ => Ok(Some(value)),
+        };
+    }
+    Ok(None)
+}
+
+/// The factor of the scores.
+fn scale(ir: &Ir, found: &Found) -> f64 {
+    let of = |slot| found.get(slot).and_then(|at| number(ir, at.value));
+    match (of(Slot::Scale), of(Slot::Divisor)) {
+        (Some(factor), _) => factor,
+        (_, Some(divisor)) => 1.0 / divisor,
+        _ => 1.0,
+    }
+}
