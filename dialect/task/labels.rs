@@ -24,7 +24,7 @@
 
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::{Block, Ir, Op, Traits};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::outline::{dissolve, is_boundary, outline};
 use crate::task;
@@ -132,6 +132,28 @@ pub fn note(ir: &mut Ir, program: Op) -> u64 {
     let all = ir.walk(program);
     let patterns = all.iter().copied();
     let patterns: Vec<Op> = patterns.filter(|&op| ir.is(op, &task::PATTERN)).collect();
+    note_each(ir, program, &all, &patterns)
+}
+
+/// The same of the patterns with a name that `is_known`, where no other boundary stands around them.
+pub fn note_known(ir: &mut Ir, program: Op, is_known: impl Fn(&str) -> bool) -> u64 {
+    let all = ir.walk(program);
+    let mut open = FxHashSet::from_iter([program]);
+    let mut patterns = Vec::new();
+    for &op in all.iter().filter(|&&op| ir.is(op, &task::PATTERN)) {
+        let is_open = ir
+            .parent_op(op)
+            .is_some_and(|around| open.contains(&around));
+        if is_open && ir.symbol_name(op).is_some_and(&is_known) {
+            open.insert(op);
+            patterns.push(op);
+        }
+    }
+    note_each(ir, program, &all, &patterns)
+}
+
+/// Dissolves `patterns`, outer ones first, of `all` ops in `program`.
+fn note_each(ir: &mut Ir, program: Op, all: &[Op], patterns: &[Op]) -> u64 {
     if patterns.is_empty() {
         return 0;
     }
@@ -139,7 +161,7 @@ pub fn note(ir: &mut Ir, program: Op) -> u64 {
     let before = entries.len();
     // The number and the depth of each; outer ones come first.
     let mut known: FxHashMap<Op, (usize, usize)> = FxHashMap::default();
-    for &pattern in &patterns {
+    for &pattern in patterns {
         let around = around(ir, pattern).and_then(|p| known.get(&p).copied());
         let depth = around.map_or(0, |(_, depth)| depth + 1);
         match around.filter(|_| depth >= MAX_DEPTH) {
@@ -154,7 +176,7 @@ pub fn note(ir: &mut Ir, program: Op) -> u64 {
             }
         };
     }
-    for op in all {
+    for &op in all {
         let inside = ir.parent_op(op).and_then(|p| known.get(&p));
         let Some(&(number, _)) = inside.filter(|_| !is_boundary(ir, op)) else {
             continue;

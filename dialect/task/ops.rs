@@ -170,7 +170,9 @@ pub static PATTERN: OpDef = OpDef {
     summary: "a named composite",
     doc: "Ops that some executor knows as a whole under the symbol's name (`@linear`, `@softmax`). The name is a kind, not a \
           unique symbol: many patterns of one program may have it. Its meaning is that of its ops, whether the name is known or \
-          not.",
+          not. Its operands are the values outside that its ops read; what each is for is seen from these. With the name of an op that executors know \
+          (`@matmul`, `@linear`, `@sdpa`) it allows that op in their place, where they are what the name says: with the op's own rounding, \
+          and 0 in a row of attention whose scores are all `-inf`. Any other name is a hint where a kernel may begin and end.",
     example: "// %x: tensor<4xf32>\n%y = task.pattern @silu {\n  %s = fusion.sigmoid %x\n  %m = fusion.mul %x, %s\n  task.yield %m\n}",
     syntax: NAMED,
     verify: Some(verify::pattern),

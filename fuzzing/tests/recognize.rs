@@ -1,14 +1,17 @@
-//! Products and attention as frontends write them, of random ranks, orders of axes, types and forms: `recognize-patterns` finds each, and the
-//! program keeps its meaning, by the interpreter and compiled.
+//! Products and attention as frontends write them, of random ranks, orders of axes, types and forms: `recognize-patterns` finds each, as
+//! `decompose` does under its name, and the program keeps its meaning: by the interpreter after the pass, and compiled with executors and without.
 
 use std::collections::BTreeMap;
 
 use fuser::compile::CompileOptions;
 use fuser_fuzzing::generate::{Case, Input, Tier};
 use fuser_fuzzing::oracle::compiled::{self, Outcome};
-use fuser_fuzzing::oracle::{execute, passes};
+use fuser_fuzzing::oracle::execute::{self, Expected};
+use fuser_fuzzing::oracle::passes;
 use fuser_fuzzing::{Source, Stats};
+use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{DType, Ir, float};
+use fuser_pass::Manager;
 
 /// Programs of each kind.
 const CASES: u64 = 60;
@@ -175,19 +178,24 @@ impl Text<'_> {
         self.source.shuffle(&mut axes);
         axes
     }
-    /// The program that returns `x`, in the type of the inputs.
-    fn case(mut self, x: Value) -> (Case, String) {
+    /// The program that returns `x`, in the type of the inputs; with a name, as a pattern.
+    fn case(mut self, x: Value, pattern: Option<&str>) -> (Case, String) {
         let x = match self.dtype {
             DType::F32 => x,
             dtype => self.cast(&x, dtype),
         };
         let lengths: String = x.axes.iter().map(|&a| format!("{}x", length(a))).collect();
+        let (parameters, lines) = (self.parameters.join(", "), &self.lines);
+        let body = match pattern {
+            None => format!("{lines}  task.return {}\n", x.name),
+            Some(name) => format!(
+                "  %y = task.pattern @{name} {{\n{lines}  task.yield {}\n  }}\n  task.return %y\n",
+                x.name
+            ),
+        };
         let text = format!(
-            "task.program @f({}) -> tensor<{lengths}{}> {{\n{}  task.return {}\n}}\n",
-            self.parameters.join(", "),
+            "task.program @f({parameters}) -> tensor<{lengths}{}> {{\n{body}}}\n",
             self.dtype.name(),
-            self.lines,
-            x.name
         );
         let mut ir = Ir::new(fuser_dialects::registry());
         let parsed = fuser_ir::parse::parse_str(&mut ir, &text);
@@ -372,45 +380,90 @@ fn attention(text: &mut Text<'_>) -> Value {
     }
 }
 
+fn case(seed: u64, make: fn(&mut Text<'_>) -> Value, pattern: Option<&str>) -> (Case, String) {
+    let mut source = Source::seed(seed);
+    let mut text = Text {
+        dtype: source.one(&[DType::F32, DType::F32, DType::BF16, DType::F16]),
+        source: &mut source,
+        parameters: Vec::new(),
+        inputs: Vec::new(),
+        lines: String::new(),
+        count: 0,
+    };
+    let result = make(&mut text);
+    text.case(result, pattern)
+}
+
+/// Panics where the case, compiled with these passes and executors, computes something else.
+fn computes(case: &Case, expected: &Expected, told: &str, [passes, executors]: [&str; 2]) {
+    let options = CompileOptions {
+        passes: (!passes.is_empty()).then(|| passes.into()),
+        executors: executors.into(),
+        ..CompileOptions::default()
+    };
+    match compiled::check(case, expected, executors, options) {
+        Outcome::Agrees { .. } => {}
+        Outcome::Refused(text) => panic!("{told}: {text}"),
+        Outcome::Found(finding) => panic!("{told}: {finding}"),
+    }
+}
+
 fn recognized(kind: &str, make: fn(&mut Text<'_>) -> Value) {
     let mut stats = Stats::default();
-    let parsed = fuser_pass::pipeline::parse(PASS, 0, &fuser::catalog());
-    let pipeline = parsed
-        .unwrap_or_else(|_| panic!("{PASS} is a pass"))
-        .pipeline;
     for seed in 0..CASES {
-        let mut source = Source::seed(seed);
-        let mut text = Text {
-            dtype: source.one(&[DType::F32, DType::F32, DType::BF16, DType::F16]),
-            source: &mut source,
-            parameters: Vec::new(),
-            inputs: Vec::new(),
-            lines: String::new(),
-            count: 0,
+        let (flat, text) = case(seed, make, None);
+        let told = format!("{kind}, seed {seed}\n{text}");
+        let expected = execute::expected(&flat).expect("products are defined everywhere");
+        let name = if kind == "attention" {
+            "sdpa"
+        } else {
+            "matmul"
         };
-        let result = make(&mut text);
-        let (case, text) = text.case(result);
-        let expected = execute::expected(&case).expect("products are defined everywhere");
-        let before = stats.of("pass changed", PASS);
-        let outcome = passes::check(&case, &expected, &pipeline, FUEL, &mut stats);
-        assert_eq!(outcome.findings, Vec::new(), "{kind}, seed {seed}\n{text}");
-        assert_eq!(
-            stats.of("pass changed", PASS),
-            before + 1,
-            "{kind}, seed {seed}\n{text}"
+        let found = changed(&flat, &expected, &told, (PASS, &mut stats));
+        let found = found.replace("fusion.linear ", "fusion.matmul ");
+        assert!(
+            found.contains(&format!("fusion.{name} ")),
+            "{told}\n{found}"
         );
-        let options = CompileOptions {
-            passes: Some(COMPILED.into()),
-            ..CompileOptions::default()
+        computes(&flat, &expected, &told, [COMPILED, ""]);
+        // A product with a bias is one without as well.
+        let name = if kind == "attention" {
+            "sdpa"
+        } else {
+            "matmul"
         };
-        match compiled::check(&case, &expected, kind, options) {
-            Outcome::Agrees { .. } => {}
-            Outcome::Refused(told) => panic!("{kind}, seed {seed}: {told}\n{text}"),
-            Outcome::Found(finding) => panic!("{kind}, seed {seed}: {finding}\n{text}"),
-        }
+        let (named, text) = case(seed, make, Some(name));
+        let told = format!("{kind}, seed {seed}\n{text}");
+        let taken = changed(&named, &expected, &told, ("decompose", &mut stats));
+        assert!(
+            taken.contains(&format!("fusion.{name} ")),
+            "{told}\n{taken}"
+        );
+        computes(&named, &expected, &told, ["", ""]);
+        computes(&named, &expected, &told, ["", "none"]);
     }
     assert_eq!(stats.of("execution", "out of fuel"), 0, "{stats}");
-    println!("count: {CASES} random programs of {kind} recognized");
+    println!("count: {CASES} random programs of {kind} recognized, and {CASES} patterns taken");
+}
+
+/// Panics where a pass leaves the case as it is or makes something else of it; gives what it made.
+fn changed(
+    case: &Case,
+    expected: &Expected,
+    told: &str,
+    (pass, stats): (&str, &mut Stats),
+) -> String {
+    let parsed = fuser_pass::pipeline::parse(pass, 0, &fuser::catalog());
+    let pipeline = parsed
+        .unwrap_or_else(|_| panic!("{pass} is a pass"))
+        .pipeline;
+    let before = stats.of("pass changed", pass);
+    let outcome = passes::check(case, expected, &pipeline, FUEL, stats);
+    assert_eq!(outcome.findings, Vec::new(), "{told}");
+    assert_eq!(stats.of("pass changed", pass), before + 1, "{told}");
+    let mut ir = case.ir.clone();
+    Manager::new(fuser_ir::verify).run(&mut ir, case.module, &pipeline);
+    print(&ir, case.module, &PrintOptions::default())
 }
 
 #[test]

@@ -37,6 +37,7 @@ use fuser_ir::def::{OpClass, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 
+use crate::recognize_patterns;
 use call::Goal;
 
 /// The kind of file in which a pass tells what it decided before segments were drawn: it stands before the explanation of these.
@@ -51,7 +52,9 @@ pub static DECOMPOSE: PassDef = PassDef {
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
-          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. `--explain` tells who takes which and why. \
+          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. A `task.pattern` \
+          with the name of a product or of attention (`@matmul`, `@linear`, `@sdpa`) becomes that op where an executor takes it and its ops are still those, as \
+          `recognize-patterns` finds them; otherwise its own ops stay, without the border. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE, executors::OPTION],
@@ -63,6 +66,10 @@ pub static DECOMPOSE: PassDef = PassDef {
         StatDef {
             name: "calls",
             doc: "ops that executors run as a whole",
+        },
+        StatDef {
+            name: "patterns",
+            doc: "patterns that became the op of their name",
         },
     ],
     run,
@@ -93,6 +100,7 @@ static COMPOSITES: &[(&OpDef, TakeApart)] = &[
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let goal = Goal::of(ctx)?;
     let mut told = String::new();
+    recognize_patterns::claim(ctx, &goal, &mut told);
     let mut waiting = ctx.ir.walk(ctx.op);
     waiting.reverse();
     while let Some(op) = waiting.pop() {

@@ -28,7 +28,7 @@ use fuser_ir::build::Builder;
 use fuser_ir::check::same_but_layout;
 use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::{Ir, Op, Traits, Value};
-use fuser_pass::{PassDef, Remark, RemarkKind, StatDef};
+use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
 
 use crate::decompose::EXPLAIN_EARLIER;
 use crate::decompose::call::Goal;
@@ -97,34 +97,95 @@ fn recognized(ir: &mut Ir, op: Op, goal: &Goal) -> Vec<(RemarkKind, String)> {
                 ));
                 break;
             }
-            Err(Some(why)) => told.push((
+            Err(Missed::Other(why) | Missed::Refused(why)) => told.push((
                 RemarkKind::Missed,
                 format!("no {} at {value}: {why}", row.name),
             )),
-            Err(None) => {}
+            Err(Missed::Nothing) => {}
         }
     }
     told
 }
 
+/// A reason that ops stay as they are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Missed {
+    /// They are nothing like the ops of a row.
+    Nothing,
+    /// They are nearly those.
+    Other(String),
+    /// They are those, and no executor takes the op.
+    Refused(String),
+}
+
+impl From<Option<String>> for Missed {
+    fn from(why: Option<String>) -> Self {
+        why.map_or(Self::Nothing, Self::Other)
+    }
+}
+
+/// Puts the op of its name in the place of what each pattern of `ctx.op` has whose name an executor knows. Where that is not what the name
+/// says, or nobody takes it, its own ops stay, without a border around them.
+pub(crate) fn claim(ctx: &mut PassContext<'_>, goal: &Goal, told: &mut String) {
+    let row = |name: &str| ROWS.iter().find(|row| row.name == name);
+    labels::note_known(ctx.ir, ctx.op, |name| row(name).is_some());
+    for set in labels::sets(ctx.ir, ctx.op) {
+        let Some(row) = row(&set.name) else { continue };
+        let ops: Vec<Op> = set
+            .ops
+            .into_iter()
+            .filter(|&op| !ctx.ir.is_erased(op))
+            .collect();
+        let Some(&last) = ops.last() else { continue };
+        let place = ctx.place(last);
+        let value = value_text(ctx.ir, ctx.ir.result(last, 0));
+        let mut missed = Missed::Nothing;
+        let is_taken = ops
+            .into_iter()
+            .rev()
+            .any(|op| match claimed(ctx.ir, op, row, goal) {
+                Ok(()) => true,
+                Err(why) => {
+                    if missed == Missed::Nothing {
+                        missed = why;
+                    }
+                    false
+                }
+            });
+        let (kind, why) = match (is_taken, missed) {
+            (true, _) => (RemarkKind::Passed, "taken".into()),
+            (_, Missed::Refused(why)) => (RemarkKind::Missed, format!("its own ops; {why}")),
+            (_, Missed::Other(why)) => (RemarkKind::Missed, format!("its own ops; broken: {why}")),
+            (_, Missed::Nothing) => {
+                let why = format!("its own ops; broken: they are not those of {}", row.name);
+                (RemarkKind::Missed, why)
+            }
+        };
+        let line = format!("pattern @{} {value}: {why}", row.name);
+        ctx.count("patterns", is_taken.into());
+        *told += &format!("{line}\n");
+        ctx.remark(Remark::new(kind, "Pattern", place, line));
+    }
+}
+
 /// Puts the op of `row` in the place of `root`, where that is made of its ops and an executor takes it. Otherwise nothing changes, and a
 /// near miss gives a reason.
-fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal) -> Result<(), Option<String>> {
+fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal) -> Result<(), Missed> {
     let found = found(ir, root, row)?;
     let before = ir.prev_op(root);
     let mut builder = Builder::before(ir, root);
     let made = (row.make)(&mut builder, root, &found);
-    let taken = made.and_then(|value| {
-        taken(ir, root, (before, value), goal)?;
-        unshared(ir, root, &found).map(|()| value)
+    let taken = made.map_err(Missed::from).and_then(|value| {
+        unshared(ir, root, &found)?;
+        taken(ir, root, (before, value), goal).map(|()| value)
     });
     let value = match taken {
         Ok(value) => value,
-        Err(why) => {
+        Err(missed) => {
             while let Some(op) = ir.prev_op(root).filter(|&op| Some(op) != before) {
                 ir.erase(op);
             }
-            return Err(why);
+            return Err(missed);
         }
     };
     labels::inherit(ir, before, root);
@@ -175,23 +236,25 @@ fn taken(
     root: Op,
     (before, value): (Option<Op>, Value),
     goal: &Goal,
-) -> Result<(), Option<String>> {
+) -> Result<(), Missed> {
     let result = ir.result(root, 0);
     if !same_but_layout(ir, ir.value_type(value), ir.value_type(result)) {
-        return Err(Some("the type of its result is another one".into()));
+        return Err(Missed::Other(
+            "the type of its result is another one".into(),
+        ));
     }
     let mut made = ir.prev_op(root);
     while let Some(op) = made.filter(|&op| Some(op) != before) {
         if is_call(ir, op) {
-            let decision = goal.decision(ir, op).ok_or(None)?;
+            let decision = goal.decision(ir, op).ok_or(Missed::Nothing)?;
             return match decision.by {
                 Some(_) => Ok(()),
-                None => Err(Some(refusals(&decision))),
+                None => Err(Missed::Refused(refusals(&decision))),
             };
         }
         made = ir.prev_op(op);
     }
-    Err(None)
+    Err(Missed::Nothing)
 }
 
 fn refusals(decision: &Decision) -> String {

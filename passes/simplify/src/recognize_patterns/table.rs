@@ -367,12 +367,18 @@ fn sdpa(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
         return because("keys and values do not share one axis");
     }
     let all = varying(b, root, found, &[&q, &k, &v])?;
-    // Of axes that only one operand has, the last one; the others are batch axes along which the operands without them repeat.
+    // Of axes that only one operand has, the longest one; the others are batch axes along which the operands without them repeat.
     let only = |own: &Reading, others: [&Reading; 2]| {
         let is_own = |&iter: &usize| own.has(iter) && others.iter().all(|at| !at.has(iter));
-        all.iter().copied().rfind(is_own)
+        all.iter().copied().filter(is_own).collect::<Vec<usize>>()
     };
-    let (Some(query), Some(value)) = (only(&q, [&k, &v]), only(&v, [&q, &k])) else {
+    let (mut queries, values) = (only(&q, [&k, &v]), only(&v, [&q, &k]));
+    let seen = found.get(Slot::Query).and_then(|at| at.axes[0]);
+    if let Some(seen) = seen {
+        queries.retain(|&iter| iter == seen);
+    }
+    let (query, value) = (longest(found, &queries), longest(found, &values));
+    let (Some(query), Some(value)) = (query, value) else {
         return because("queries and values have no axis of their own");
     };
     let is_batch = |&iter: &usize| iter != query && iter != value;
@@ -388,12 +394,6 @@ fn sdpa(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
     let compute = b.ir.scalar(own.accumulate());
     let factor = ("scale", float_attr(b.ir, factor, compute));
     let causal = b.flag("causal");
-    let is_causal = match found.get(Slot::Query) {
-        Some(at) if at.axes[..] != [Some(query)] => {
-            return because("the index of its mask is not that of the queries");
-        }
-        at => at.is_some(),
-    };
     let is_masked = found.get(Slot::Mask).or(found.get(Slot::Hidden)).is_some();
     let is_guarded = found
         .get(Slot::Empty)
@@ -410,7 +410,7 @@ fn sdpa(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
         return because(&format!("{at} is not the index of the keys"));
     }
     let clauses = [factor, causal];
-    let clauses = &clauses[..1 + usize::from(is_causal)];
+    let clauses = &clauses[..1 + usize::from(seen.is_some())];
     let made = built(b.value(&fusion::SDPA, &operands, clauses))?;
     restored(b, root, found, made, &with([query, value]))
 }
