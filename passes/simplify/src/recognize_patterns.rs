@@ -29,6 +29,7 @@ use fuser_ir::check::same_but_layout;
 use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::{Ir, Op, Traits, Value};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
+use rustc_hash::FxHashSet;
 
 use crate::decompose::EXPLAIN_EARLIER;
 use crate::decompose::call::Goal;
@@ -52,7 +53,7 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
     }],
     run: |ctx| {
         let goal = Goal::of(ctx)?;
-        let mut told = String::new();
+        let (mut told, mut reasons) = (String::new(), FxHashSet::default());
         let body = ctx.ir.body(ctx.op, 0);
         let ops = body.map_or_else(Vec::new, |body| ctx.ir.block_ops(body).collect());
         // From the last one on: what is greater comes before its parts.
@@ -65,7 +66,7 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
             for (kind, line) in outcomes {
                 // Several ops of one near miss have the same reason.
                 let reason = line.split_once(": ").map_or("", |(_, why)| why);
-                if kind == RemarkKind::Missed && told.contains(&format!(": {reason}\n")) {
+                if kind == RemarkKind::Missed && !reasons.insert(reason.to_owned()) {
                     continue;
                 }
                 ctx.count("recognized", u64::from(kind == RemarkKind::Passed));
@@ -127,41 +128,45 @@ impl From<Option<String>> for Missed {
 /// Puts the op of its name in the place of what each pattern of `ctx.op` has whose name an executor knows. Where that is not what the name
 /// says, or nobody takes it, its own ops stay, without a border around them.
 pub(crate) fn claim(ctx: &mut PassContext<'_>, goal: &Goal, told: &mut String) {
-    let row = |name: &str| ROWS.iter().find(|row| row.name == name);
-    labels::note_known(ctx.ir, ctx.op, |name| row(name).is_some());
+    let is_known = |name: &str| ROWS.iter().any(|row| row.names.contains(&name));
+    labels::note_known(ctx.ir, ctx.op, is_known);
     for set in labels::sets(ctx.ir, ctx.op) {
-        let Some(row) = row(&set.name) else { continue };
-        let ops: Vec<Op> = set
-            .ops
-            .into_iter()
-            .filter(|&op| !ctx.ir.is_erased(op))
-            .collect();
-        let Some(&last) = ops.last() else { continue };
+        let rows = ROWS.iter().filter(|row| row.names.contains(&&*set.name));
+        let rows: Vec<&Row> = rows.collect();
+        let ops = set.ops.iter().copied();
+        let ops: Vec<Op> = ops.filter(|&op| !ctx.ir.is_erased(op)).collect();
+        let Some(&last) = ops.last().filter(|_| !rows.is_empty()) else {
+            continue;
+        };
         let place = ctx.place(last);
         let value = value_text(ctx.ir, ctx.ir.result(last, 0));
         let mut missed = Missed::Nothing;
-        let is_taken = ops
-            .into_iter()
-            .rev()
-            .any(|op| match claimed(ctx.ir, op, row, goal) {
-                Ok(()) => true,
-                Err(why) => {
-                    if missed == Missed::Nothing {
-                        missed = why;
-                    }
-                    false
+        let mut ways = rows
+            .iter()
+            .flat_map(|row| ops.iter().rev().map(move |&op| (*row, op)));
+        let is_taken = ways.any(|(row, op)| match claimed(ctx.ir, op, row, goal) {
+            Ok(()) => true,
+            Err(why) => {
+                if missed == Missed::Nothing {
+                    missed = why;
                 }
-            });
+                false
+            }
+        });
+        let is_whole = |op: &Op| rows.iter().any(|row| ctx.ir.is(*op, row.op));
+        if missed == Missed::Nothing && !is_taken && ops.iter().any(is_whole) {
+            continue;
+        }
         let (kind, why) = match (is_taken, missed) {
             (true, _) => (RemarkKind::Passed, "taken".into()),
             (_, Missed::Refused(why)) => (RemarkKind::Missed, format!("its own ops; {why}")),
             (_, Missed::Other(why)) => (RemarkKind::Missed, format!("its own ops; broken: {why}")),
             (_, Missed::Nothing) => {
-                let why = format!("its own ops; broken: they are not those of {}", row.name);
+                let why = format!("its own ops; broken: they are not those of {}", set.name);
                 (RemarkKind::Missed, why)
             }
         };
-        let line = format!("pattern @{} {value}: {why}", row.name);
+        let line = format!("pattern @{} {value}: {why}", set.name);
         ctx.count("patterns", is_taken.into());
         *told += &format!("{line}\n");
         ctx.remark(Remark::new(kind, "Pattern", place, line));

@@ -13,14 +13,18 @@ use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{FusionBuilder, float_attr};
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
-use fuser_ir::{DType, Dim, Extent, Ir, Op, Value};
+use fuser_ir::{DType, Dim, Extent, Ir, Op, OpDef, Value};
 
 use super::matching::{Axis, Found, Reading, Slot, Term, leaf, number, source};
 
 /// A row of the table.
 pub struct Row {
-    /// The name, as in `task.pattern @sdpa`.
+    /// The name of the op, for people.
     pub name: &'static str,
+    /// The patterns that it may be: a `linear` without a bias is a product.
+    pub names: &'static [&'static str],
+    /// The op.
+    pub op: &'static OpDef,
     /// The ops that it is made of.
     pub term: &'static Term,
     /// Makes the op before the root, and gives what takes the place of the root's result.
@@ -34,16 +38,22 @@ pub type Made = Result<Value, Option<String>>;
 pub static ROWS: &[Row] = &[
     Row {
         name: "sdpa",
+        names: &["sdpa"],
+        op: &fusion::SDPA,
         term: &ATTENDED,
         make: sdpa,
     },
     Row {
         name: "linear",
+        names: &["linear"],
+        op: &fusion::LINEAR,
         term: &LINEAR,
         make: linear,
     },
     Row {
         name: "matmul",
+        names: &["matmul", "linear"],
+        op: &fusion::MATMUL,
         term: &MATMUL,
         make: matmul,
     },
@@ -242,7 +252,7 @@ fn varying(
 fn product(
     b: &mut Builder<'_>,
     root: Op,
-    def: &'static fuser_ir::OpDef,
+    def: &'static OpDef,
     operands: &[Value],
     own: DType,
 ) -> Made {
