@@ -220,11 +220,31 @@ impl Target {
         })
     }
 
-    fn cpu_and_features(&self) -> (&str, &str) {
-        match self {
-            Target::Cpu { cpu, features, .. } => (cpu, features),
-            Target::Cuda { sm } => (sm, ""),
-        }
+    /// The processor as LLVM is told of it: a name, what it has beyond that name, and the processor that code is tuned for. On x86-64 the name
+    /// is that of a level: LLVM reads each feature in each function, also those that are missing, in a time that the list's length multiplies.
+    fn processor(&self) -> (&str, String, &str) {
+        let (triple, cpu, features) = match self {
+            Target::Cuda { sm } => return (sm, String::new(), ""),
+            Target::Cpu {
+                triple,
+                cpu,
+                features,
+            } => (triple, cpu, features),
+        };
+        let reached = X86_LEVELS
+            .iter()
+            .take_while(|(_, added)| added.iter().all(|feature| has(features, feature)));
+        let reached: Vec<_> = reached.collect();
+        let level = reached.last().filter(|_| architecture(triple) == "x86_64");
+        let Some((level, _)) = level else {
+            return (cpu, features.clone(), cpu);
+        };
+        let of_level = |feature: &str| reached.iter().any(|(_, added)| added.contains(&feature));
+        let beyond = features.split(',').filter(|item| {
+            let feature = item.strip_prefix('+');
+            feature.is_some_and(|feature| !of_level(feature))
+        });
+        (level, beyond.collect::<Vec<_>>().join(","), cpu)
     }
 
     /// LLVM's machine for this target.
@@ -232,23 +252,25 @@ impl Target {
         initialize()?;
         self.check()?;
         let triple = self.triple();
-        let (cpu, features) = self.cpu_and_features();
+        let (cpu, features, _) = self.processor();
         let (reloc, level) = (RelocMode::PIC, OptimizationLevel::Aggressive);
         LlvmTarget::from_triple(&triple)
             .map_err(CodegenError::internal)?
             // The small model: code and its constants are one allocation; the JIT default would be the large one.
-            .create_target_machine(&triple, cpu, features, level, reloc, CodeModel::Small)
+            .create_target_machine(&triple, cpu, &features, level, reloc, CodeModel::Small)
             .ok_or_else(|| CodegenError::Internal(format!("no machine for {triple:?}")))
     }
 
     /// Sets the attributes that code generation reads from functions rather than from the machine.
     pub fn mark(&self, context: &Context, function: FunctionValue<'_>) {
-        let Target::Cpu { cpu, features, .. } = self else {
+        if self.is_gpu() {
             return;
-        };
+        }
+        let (cpu, features, tuned) = self.processor();
         let mut pairs = vec![
-            ("target-cpu", cpu.as_str()),
+            ("target-cpu", cpu),
             ("target-features", features.as_str()),
+            ("tune-cpu", tuned),
         ];
         if self.vector_bytes() == 64 {
             pairs.push(("prefer-vector-width", "512"));
