@@ -93,6 +93,9 @@ pub enum Axis {
     Keys,
 }
 
+/// The most ops between two of a term, so that the work grows with the program alone.
+const MAX_BETWEEN: usize = 16;
+
 /// The number of such axes.
 const AXES: usize = 2;
 
@@ -444,12 +447,19 @@ fn is_near(ir: &Ir, op: Op, root: Op) -> bool {
 
 /// The reading behind `at`, past shape ops that move nothing and casts among floats; `via` gets these.
 fn peel(ir: &Ir, root: Op, at: &Reading, via: &mut Vec<Op>) -> Reading {
-    let mut at = at.clone();
-    while let Some((op, next)) = step(ir, root, &at) {
+    let mut last = at.clone();
+    for (op, next) in steps(ir, root, at) {
         via.push(op);
-        at = next;
+        last = next;
     }
-    at
+    last
+}
+
+/// The readings behind `at`, one op further back each, up to [`MAX_BETWEEN`].
+fn steps(ir: &Ir, root: Op, at: &Reading) -> impl Iterator<Item = (Op, Reading)> {
+    let first = step(ir, root, at);
+    let next = move |(_, at): &(Op, Reading)| step(ir, root, at);
+    std::iter::successors(first, next).take(MAX_BETWEEN)
 }
 
 /// The value that is read furthest back, behind shape ops and casts.
@@ -460,22 +470,19 @@ pub fn source(ir: &Ir, root: Op, at: &Reading) -> Reading {
 /// The value of this element type that is read furthest back, behind shape ops and casts that lose nothing.
 pub fn leaf(ir: &Ir, root: Op, at: &Reading, dtype: DType) -> Option<Reading> {
     let dtype_of = |at: &Reading| ir.value_kind(at.value).dtype();
-    let mut at = at.clone();
-    let mut best = None;
-    loop {
-        if dtype_of(&at) == Some(dtype) {
-            best = Some(at.clone());
+    let mut own = dtype_of(at)?;
+    let mut best = (own == dtype).then(|| at.clone());
+    for (_, next) in steps(ir, root, at) {
+        let before = dtype_of(&next)?;
+        if own != before && own.bits() <= before.bits() {
+            break;
         }
-        let Some((_, next)) = step(ir, root, &at) else {
-            return best;
-        };
-        let (own, before) = (dtype_of(&at)?, dtype_of(&next)?);
-        let exact = own == before || (own.bits() > before.bits());
-        if !exact {
-            return best;
+        own = before;
+        if own == dtype {
+            best = Some(next);
         }
-        at = next;
     }
+    best
 }
 
 /// The op that makes `at`, if it is a shape op that moves nothing or a cast among floats, and what that reads.
