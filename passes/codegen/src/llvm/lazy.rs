@@ -74,19 +74,20 @@ macro_rules! stubs {
 }
 pub(super) use stubs;
 
-/// The path of the library when this crate was built.
-const PLACE: Option<&str> = option_env!("FUSER_LLVM");
+/// The paths that were known when this crate was built: the library that its build made, LLVM's own.
+const PLACES: [Option<&str>; 2] = [option_env!("FUSER_OWN_LLVM"), option_env!("FUSER_LLVM")];
 
-/// Path, size and time of the library at [`PLACE`].
+/// Path, size and time of the first of [`PLACES`] that is there.
 pub(super) fn stamp() -> Option<String> {
-    let file = std::fs::metadata(PLACE?).ok()?;
+    let file_of = |place: &'static str| Some((place, std::fs::metadata(place).ok()?));
+    let (place, file) = PLACES.into_iter().flatten().find_map(file_of)?;
     let changed = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(format!("{} {} {}", PLACE?, file.len(), changed.as_nanos()))
+    Some(format!("{place} {} {}", file.len(), changed.as_nanos()))
 }
 
 pub(super) fn load() -> Result<(), CodegenError> {
     let library = LIBRARY.get_or_init(|| {
-        let places = PLACE.into_iter();
+        let places = PLACES.into_iter().flatten();
         let library = open(places.chain(["libLLVM.so.22.1", "libLLVM-22.so"]))?;
         fill(&library)?;
         Ok(library)
@@ -160,6 +161,15 @@ mod tests {
             text.contains("/nowhere/libLLVM-22.so") && text.contains("libc.so.6: this is not LLVM"),
             "{text}"
         );
+    }
+
+    /// Where the build could link no library, there is nothing to test, and LLVM's own is loaded.
+    #[test]
+    fn the_library_of_the_build_has_each_function() {
+        let Some(place) = PLACES[0] else {
+            return eprintln!("unsupported: no static archives of LLVM");
+        };
+        fill(&open([place].into_iter()).unwrap()).unwrap();
     }
 
     #[test]

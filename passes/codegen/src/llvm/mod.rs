@@ -1,12 +1,13 @@
 //! LLVM's shared library, loaded when something is first compiled and never before.
 //!
-//! Loading it takes a process 20 ms, mostly for relocations and for the constructors of its options; a tool that only parses and prints
+//! Loading it takes a process milliseconds, for relocations and for the constructors of its options; a tool that only parses and prints
 //! has no use for it. So nothing links against it. For each function that `inkwell` names there is a stub of that name here, which jumps
 //! to the address in its slot; [`load`] opens the library and fills all slots. A stub that is called before ends the process.
 //!
 //! Elsewhere than on Linux on x86-64 and AArch64 LLVM is linked as usual and [`load`] has nothing to do.
 //!
-//! Knows two places: the path that `llvm-config` gave when this crate was built, then the names that the system's loader searches for.
+//! Knows three places: the library that the build of this crate linked from LLVM's archives, which is loaded in a quarter of the time; the path that
+//! `llvm-config` gave then; the names that the system's loader searches for.
 
 use crate::error::CodegenError;
 
