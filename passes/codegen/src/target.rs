@@ -314,23 +314,20 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
     }
 }
 
-/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes three times as long for the same
-/// code: there are no calls, no variables in memory and, but for partial results, no loads of what was stored. The
-/// purpose of each:
+/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes four times as long for code that is no faster: there
+/// are no calls, no variables in memory and, but for partial results, no loads of what was stored. The purpose of each:
 ///
 /// ```text
-/// early-cse, instcombine     the same index is computed at every access
-/// simplifycfg                blocks without a purpose
-/// loop-rotate, licm          what a loop does not change, an address above all, is computed before it
-/// indvars, loop-unroll-full  a loop of few steps, as over the registers of a row, is none
-/// early-cse .. licm          partial results of such a loop stay in registers: their loads and stores leave the loop around it
+/// loop-rotate, licm        what a loop does not change, an address above all, is computed before it
+/// loop-unroll-full         a loop of few steps, as over the registers of a row, is none
+/// early-cse, instcombine   the same index is computed at every access
+/// licm                     partial results of such a loop stay in registers: their loads and stores leave the loop around it
+/// simplifycfg              blocks without a purpose
 /// ```
 ///
 /// Loops that LLVM would unroll in part gain nothing by it: docs/performance.md has the figures.
 const CPU_PASSES: &str = "function(\
-    early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-    loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,\
-    loop(indvars,loop-unroll-full),\
+    loop-mssa(loop-rotate,licm),loop(loop-unroll-full),\
     early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)";
 
 /// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.

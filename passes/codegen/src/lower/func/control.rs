@@ -315,11 +315,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             });
         }
         let k = emit.val(counter.as_basic_value());
-        // Unsigned for a count that spans all of i64; a CPU's range is signed but not negative.
-        let more = if parts.map == Map::Grid {
-            k.lt(limit)
-        } else {
-            k.ult(limit)
+        // A counter that goes from 0 to a count by ones meets it: LLVM then needs no second counter beside an address. Else unsigned, for a
+        // count that spans all of i64; a CPU's range is signed but not negative.
+        let more = match parts.map {
+            Map::Grid => k.lt(limit),
+            _ if parts.stride == 1 => k.ne(limit),
+            _ => k.ult(limit),
         };
         emit.builder
             .build_conditional_branch(more.raw().into_int_value(), body, exit)?;
