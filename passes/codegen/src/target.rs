@@ -322,13 +322,12 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
 /// loop-unroll-full         a loop of few steps, as over the registers of a row, is none
 /// early-cse, instcombine   the same index is computed at every access
 /// licm                     partial results of such a loop stay in registers: their loads and stores leave the loop around it
-/// simplifycfg              blocks without a purpose
 /// ```
 ///
 /// Loops that LLVM would unroll in part gain nothing by it: docs/performance.md has the figures.
 const CPU_PASSES: &str = "function(\
     loop-mssa(loop-rotate,licm),loop(loop-unroll-full),\
-    early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)";
+    early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
 
 /// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.
 const GPU_PASSES: &str = "function(infer-alignment),default<O3>";
