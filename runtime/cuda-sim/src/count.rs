@@ -47,8 +47,12 @@ pub struct Counts {
     pub ideal_wavefronts: u64,
     /// Barriers, each counted once for a block.
     pub barriers: u64,
+    /// Those of clusters among them.
+    pub cluster_barriers: u64,
     /// Waits of warps for loads.
     pub batches: u64,
+    /// Warps that waited.
+    pub waiting_warps: u64,
     /// Bytes that were waited for.
     pub bytes_in_flight: u64,
     /// Most shared memory of a block in bytes.
@@ -69,7 +73,7 @@ impl Counts {
                 to.sectors += sectors(addresses, size);
                 to.bytes += addresses.len() as u64 * size;
             }
-            Space::Shared => {
+            Space::Shared | Space::Cluster => {
                 // A wavefront moves 128 bytes: lanes that want more than four each take turns.
                 let together = (128 / size.max(4)) as usize;
                 for turn in addresses.chunks(together) {

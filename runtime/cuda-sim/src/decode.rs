@@ -34,6 +34,8 @@ pub struct Kernel {
     pub shared_bytes: u64,
     /// Most threads of a block, where the kernel says so.
     pub max_threads: Option<u32>,
+    /// Blocks of a cluster.
+    pub cluster: u32,
 }
 
 /// A value that a register has from the beginning.
@@ -110,6 +112,8 @@ pub enum Space {
     Global,
     /// A block's memory.
     Shared,
+    /// That of any block of the cluster.
+    Cluster,
     /// Constants of the module.
     Constant,
 }
@@ -200,8 +204,11 @@ pub enum Action {
     },
     /// Goes on elsewhere.
     Branch(u32),
-    /// Waits for all threads of the block.
-    Barrier,
+    /// Waits for all threads of the block, or of its cluster.
+    Barrier {
+        /// True for those of the cluster.
+        cluster: bool,
+    },
     /// Ends the thread.
     Exit,
 }
@@ -282,6 +289,8 @@ struct Decoder<'a, 'm> {
     shared_bytes: u64,
     /// The carry of `.cc`.
     carry: Option<Register>,
+    /// True between `barrier.cluster.arrive` and `.wait`: what is ordered there is neither before the barrier nor behind it.
+    arrived: bool,
     calls: usize,
 }
 
@@ -311,6 +320,7 @@ pub fn decode<'a>(
         shared: BTreeMap::new(),
         shared_bytes: 0,
         carry: None,
+        arrived: false,
         calls: 0,
     };
     decoder.shared_variables(module.variables.iter())?;
@@ -350,6 +360,7 @@ pub fn decode<'a>(
             .collect(),
         shared_bytes: decoder.shared_bytes,
         max_threads: kernel.max_threads,
+        cluster: kernel.cluster,
     })
 }
 
@@ -423,6 +434,9 @@ impl<'a> Decoder<'a, '_> {
         line: u32,
         class: Option<Class>,
     ) -> Result<()> {
+        if self.arrived && !matches!(action, Action::Compute { .. }) {
+            return Err(PtxFault::Instruction("barrier.cluster.arrive".into()).at(line));
+        }
         if self.steps.len() >= MOST_STEPS {
             return Err(PtxFault::Length(self.kernel.name.to_owned()).at(line));
         }
@@ -596,7 +610,17 @@ impl<'a> Decoder<'a, '_> {
                 self.step(this.guard, action, this.line, Some(Class::Branch))
             }
             (["bar" | "barrier", "sync"], [Operand::Number(0)]) => {
-                self.step(this.guard, Action::Barrier, this.line, Some(Class::Barrier))
+                let barrier = Action::Barrier { cluster: false };
+                self.step(this.guard, barrier, this.line, Some(Class::Barrier))
+            }
+            (["barrier", "cluster", "arrive", "aligned"], []) if this.guard.is_none() => {
+                self.arrived = true;
+                Ok(())
+            }
+            (["barrier", "cluster", "wait", "aligned"], []) if self.arrived => {
+                self.arrived = false;
+                let barrier = Action::Barrier { cluster: true };
+                self.step(this.guard, barrier, this.line, Some(Class::Barrier))
             }
             (["call"] | ["call", "uni"], operands) => self.call(frame, this, operands),
             (["ld", "param", kind], [to, Operand::Address(name, offset)]) => {
@@ -625,6 +649,12 @@ impl<'a> Decoder<'a, '_> {
                     limit: self.value(frame, limit, this.line)?,
                 };
                 self.step(this.guard, action, this.line, Some(Class::Global))
+            }
+            (["mapa", "shared::cluster", "u64"], [to, from, rank]) => {
+                let to = self.target(frame, to, this.line)?.0;
+                let from = self.value(frame, from, this.line)?;
+                let rank = self.value(frame, rank, this.line)?;
+                self.compute(this, Some(Class::Integer), mapped, to, &[from, rank])
             }
             (["cvta", "to", "global", "u64"], [to, from]) => {
                 let (to, from) = (
@@ -922,7 +952,7 @@ impl<'a> Decoder<'a, '_> {
             Operand::Vector(parts) => parts.as_slice(),
             one => std::slice::from_ref(one),
         };
-        if operands.len() != count || space == Space::Constant {
+        if operands.len() != count || matches!(space, Space::Constant | Space::Cluster) {
             return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
         }
         let from = operands
@@ -1047,6 +1077,14 @@ fn special(name: &str) -> Option<Given> {
     })
 }
 
+/// Bits of an address of shared memory; those above are 0 for the block's own, and 1 more than the number of a block of its cluster.
+pub const SHARED_BITS: u32 = 32;
+
+/// The address of shared memory in the block of that number in the cluster.
+fn mapped(address: u64, rank: u64, _: u64) -> u64 {
+    address & u64::from(u32::MAX) | (rank & u64::from(u32::MAX)).wrapping_add(1) << SHARED_BITS
+}
+
 /// The class of an instruction of the table.
 fn class_of(name: &str) -> Class {
     let (root, kind) = (name.split('.').next(), name.rsplit('.').next());
@@ -1063,7 +1101,7 @@ fn class_of(name: &str) -> Class {
 fn class_of_space(space: Space) -> Class {
     match space {
         Space::Global | Space::Constant => Class::Global,
-        Space::Shared => Class::Shared,
+        Space::Shared | Space::Cluster => Class::Shared,
     }
 }
 
@@ -1096,6 +1134,7 @@ fn access(this: Instruction<'_, '_>, rest: &[&str]) -> Result<Access> {
     let space = match *space {
         "global" => Space::Global,
         "shared" => Space::Shared,
+        "shared::cluster" => Space::Cluster,
         "const" => Space::Constant,
         _ => return Err(unknown()),
     };

@@ -640,6 +640,12 @@ impl Device {
                 "is launched with a grid of {grid:?}, at most {GRID:?} blocks run"
             ));
         }
+        let cluster = function.kernel.cluster;
+        if !grid[0].is_multiple_of(cluster) {
+            return refused(format!(
+                "is launched with a grid of {grid:?}, no whole clusters of {cluster} blocks"
+            ));
+        }
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         let most = self.options.target.block_threads;
         let most = function

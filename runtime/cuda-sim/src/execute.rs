@@ -1,4 +1,5 @@
-//! Runs a launch: blocks one after the other, the warps of a block up to their next barrier, the lanes of a warp together.
+//! Runs a launch: blocks one after the other, the warps of a block up to their next barrier, the lanes of a warp together. The blocks of a
+//! cluster run in turn, each up to the next barrier of the cluster; what they do in between is ordered by nothing.
 //!
 //! Lanes of a warp that part run in the order of the text, so that they meet again. A lane that comes to a shuffle or
 //! a barrier waits for those of its warp that have not come there yet; where they cannot come any more, that is a finding. After a
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use fuser_random::SplitMix;
 
 use crate::count::Counts;
-use crate::decode::{Action, Class, Given, Kernel, Register, Shuffle, Space, Step};
+use crate::decode::{Action, Class, Given, Kernel, Register, SHARED_BITS, Shuffle, Space, Step};
 use crate::finding::{Finding, FindingKind};
 use crate::memory::{Clash, Epoch, Global, Readers, Released, Uses};
 use crate::order::{Order, Sequence};
@@ -69,14 +70,23 @@ struct Warp {
     loaded: Vec<Register>,
     flying: u64,
     used: bool,
+    /// True if it waited for loads.
+    waited: bool,
 }
 
 struct Machine<'a> {
     launch: &'a Launch<'a>,
     memory: &'a mut Global,
     counts: &'a mut Counts,
-    shared: Vec<u8>,
-    uses: Uses,
+    /// The shared memory of each block of the cluster, with its uses.
+    shared: Vec<(Vec<u8>, Uses)>,
+    /// The number in its cluster of the block that runs.
+    rank: usize,
+    /// The first stamp of the cluster, and the first since its last barrier.
+    cluster: u64,
+    phase: u64,
+    /// The first use since then of what another block of the cluster has: line and thread.
+    remote: Option<(u32, u32)>,
     /// Stamps for global memory.
     epoch: Epoch,
     readers: Readers,
@@ -100,21 +110,27 @@ pub fn run(
     let shared_bytes = launch.kernel.shared_bytes + launch.shared_bytes;
     let blocks: u64 = launch.grid.iter().map(|n| u64::from(*n)).product();
     let threads: u32 = launch.block.iter().product();
+    let cluster = launch.kernel.cluster as usize;
     counts.launches += 1;
     counts.blocks += blocks;
     counts.threads += blocks * u64::from(threads);
     counts.shared_bytes = counts.shared_bytes.max(shared_bytes);
     let mut random = SplitMix(launch.seed);
-    let mut warps: Vec<Warp> = (0..threads)
-        .step_by(LANES)
-        .map(|first| Warp::new(launch, first))
-        .collect();
+    let block = || -> Vec<Warp> {
+        let firsts = (0..threads).step_by(LANES);
+        firsts.map(|first| Warp::new(launch, first)).collect()
+    };
+    let mut warps: Vec<Vec<Warp>> = (0..cluster).map(|_| block()).collect();
+    let shared = || (vec![0xFF; shared_bytes as usize], Uses::default());
     let mut machine = Machine {
         launch,
         memory,
         counts,
-        shared: vec![0xFF; shared_bytes as usize],
-        uses: Uses::default(),
+        shared: (0..cluster).map(|_| shared()).collect(),
+        rank: 0,
+        cluster: 0,
+        phase: 0,
+        remote: None,
         epoch: Epoch {
             launch: *stamp,
             block: *stamp,
@@ -127,18 +143,12 @@ pub fn run(
         block: [0; 3],
         steps: 0,
     };
-    let sequence = Sequence::new(launch.order, blocks, &mut random);
-    let [columns, rows, _] = launch.grid.map(u64::from);
+    let clusters = blocks / cluster as u64;
+    let sequence = Sequence::new(launch.order, clusters, &mut random);
     let mut done = Ok(());
-    for position in 0..blocks {
-        let number = sequence.at(position);
-        let (x, y, z) = (
-            number % columns,
-            number / columns % rows,
-            number / columns / rows,
-        );
-        machine.block = [x, y, z].map(|n| n as u32);
-        done = machine.block(&mut warps, &mut random);
+    for position in 0..clusters {
+        let first = sequence.at(position) * cluster as u64;
+        done = machine.cluster(first, &mut warps, &mut random);
         if done.is_err() {
             break;
         }
@@ -160,6 +170,7 @@ impl Warp {
             loaded: Vec::new(),
             flying: 0,
             used: false,
+            waited: false,
         };
         for (register, given) in &kernel.given {
             let value = |lane: usize| warp.given(launch, *given, lane as u32);
@@ -205,10 +216,20 @@ impl Warp {
             waits: false,
         });
         self.barrier = None;
+        self.waited = false;
         for (register, given) in &launch.kernel.given {
             if let Given::Block(axis) = given {
                 self.registers[*register as usize] = [block[*axis].into(); LANES];
             }
+        }
+    }
+
+    /// Goes on behind the barrier at which it is.
+    fn pass(&mut self) {
+        self.barrier = None;
+        for group in &mut self.groups {
+            group.at += 1;
+            group.waits = false;
         }
     }
 
@@ -265,6 +286,7 @@ impl Warp {
     fn settle(&mut self, counts: &mut Counts, always: bool) {
         if self.flying > 0 && (self.used || always) {
             counts.batches += 1;
+            counts.waiting_warps += u64::from(!std::mem::replace(&mut self.waited, true));
             counts.bytes_in_flight += self.flying;
             for register in self.loaded.drain(..) {
                 self.loading[register as usize] = false;
@@ -298,16 +320,67 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs a block to its end.
-    fn block(&mut self, warps: &mut [Warp], random: &mut SplitMix) -> Result<(), Finding> {
+    /// Runs the blocks of a cluster to their ends, of which the first in the grid has that number.
+    fn cluster(
+        &mut self,
+        first: u64,
+        blocks: &mut [Vec<Warp>],
+        random: &mut SplitMix,
+    ) -> Result<(), Finding> {
+        let launch = self.launch;
+        let [columns, rows, _] = launch.grid.map(u64::from);
+        let place = |rank: usize| {
+            let number = first + rank as u64;
+            let (x, y) = (number % columns, number / columns % rows);
+            [x, y, number / columns / rows].map(|n| n as u32)
+        };
+        for (rank, (shared, warps)) in self.shared.iter_mut().zip(blocks.iter_mut()).enumerate() {
+            shared.0.fill(0xFF);
+            for warp in warps {
+                warp.start(launch, place(rank));
+            }
+        }
+        (self.cluster, self.phase) = (self.epoch.now + 1, self.epoch.now + 1);
+        loop {
+            let sequence = Sequence::new(launch.order, blocks.len() as u64, random);
+            // The barrier at which the blocks are that ran, or their end.
+            let mut reached: Option<Option<u32>> = None;
+            for position in 0..blocks.len() as u64 {
+                self.rank = sequence.at(position) as usize;
+                self.block = place(self.rank);
+                let warps = &mut blocks[self.rank];
+                let at = self.block(warps, random)?;
+                if let Some(other) = reached.replace(at).filter(|other| *other != at) {
+                    let line = at
+                        .or(other)
+                        .map_or(0, |at| launch.kernel.steps[at as usize].line);
+                    let kind = FindingKind::DivergentBarrier;
+                    return Err(self.finding(line, 0, kind));
+                }
+            }
+            let remote = self.remote.take();
+            if reached.flatten().is_none() {
+                return match remote {
+                    Some((line, thread)) => {
+                        Err(self.finding(line, thread, FindingKind::EndedBlock))
+                    }
+                    None => Ok(()),
+                };
+            }
+            let count = blocks.len() as u64;
+            blocks.iter_mut().flatten().for_each(Warp::pass);
+            self.counts.barriers += count;
+            self.counts.cluster_barriers += count;
+            self.phase = self.epoch.now + 1;
+        }
+    }
+
+    /// Runs a block to its end, or to the barrier of its cluster that it comes to.
+    fn block(&mut self, warps: &mut [Warp], random: &mut SplitMix) -> Result<Option<u32>, Finding> {
         self.epoch.now += 1;
         self.epoch.block = self.epoch.now;
         self.acquired.clear();
         self.acquiring.clear();
-        self.shared.fill(0xFF);
-        warps
-            .iter_mut()
-            .for_each(|warp| warp.start(self.launch, self.block));
         loop {
             let sequence = Sequence::new(self.launch.order, warps.len() as u64, random);
             for position in 0..warps.len() as u64 {
@@ -318,20 +391,18 @@ impl Machine<'_> {
                 warps
                     .iter_mut()
                     .for_each(|warp| warp.settle(self.counts, true));
-                return Ok(());
+                return Ok(None);
             };
+            let step = &self.launch.kernel.steps[at as usize];
             // Whoever is elsewhere, at another barrier or at the end, is missed here.
             if let Some(absent) = warps.iter().find(|warp| warp.barrier != Some(at)) {
-                let line = self.launch.kernel.steps[at as usize].line;
-                return Err(self.finding(line, absent.first, FindingKind::DivergentBarrier));
+                let kind = FindingKind::DivergentBarrier;
+                return Err(self.finding(step.line, absent.first, kind));
             }
-            for warp in warps.iter_mut() {
-                warp.barrier = None;
-                warp.groups.iter_mut().for_each(|group| {
-                    group.at += 1;
-                    group.waits = false;
-                });
+            if matches!(step.action, Action::Barrier { cluster: true }) {
+                return Ok(Some(at));
             }
+            warps.iter_mut().for_each(Warp::pass);
             self.counts.barriers += 1;
             self.epoch.now += 1;
             self.acquired.append(&mut self.acquiring);
@@ -357,7 +428,7 @@ impl Machine<'_> {
         };
         // All groups wait: together at a barrier, or each for the others.
         let step = &launch.kernel.steps[group.at as usize];
-        let is_barrier = matches!(step.action, Action::Barrier);
+        let is_barrier = matches!(step.action, Action::Barrier { .. });
         if is_barrier && group.lanes == all {
             warp.barrier = Some(group.at);
             return Ok(());
@@ -424,8 +495,8 @@ impl Machine<'_> {
                     warp.groups[index].lanes &= !active;
                 }
             }
-            Action::Barrier if active == 0 => {}
-            Action::Barrier => {
+            Action::Barrier { .. } if active == 0 => {}
+            Action::Barrier { .. } => {
                 let waits = &mut warp.groups[index];
                 waits.waits = true;
                 // Lanes whose predicate does not hold go on.
@@ -484,6 +555,19 @@ impl Machine<'_> {
         }
     }
 
+    /// The block of the cluster that has these bytes of shared memory, and where; none where no block does.
+    fn rank_of(&self, space: Space, address: u64, size: usize) -> Option<(usize, usize)> {
+        let rank = match (space, address >> SHARED_BITS) {
+            (_, 0) => self.rank,
+            (Space::Cluster, above) => usize::try_from(above - 1).ok()?,
+            _ => return None,
+        };
+        let start = (address & u64::from(u32::MAX)) as usize;
+        let has = |shared: &(Vec<u8>, Uses)| start.saturating_add(size) <= shared.0.len();
+        self.shared.get(rank).filter(|shared| has(shared))?;
+        Some((rank, start))
+    }
+
     /// The bytes of an access by a thread, once it is known to be allowed; the first `checked` of them are used.
     fn bytes(
         &mut self,
@@ -500,25 +584,32 @@ impl Machine<'_> {
         let checked = if self.launch.unchecked { 0 } else { checked };
         let epoch = self.epoch;
         let (acquired, released) = (&self.acquired, &self.released);
+        let passed = self.cluster..self.phase;
         let ordered = |stamp: u64| {
+            if passed.contains(&stamp) {
+                return true;
+            }
             let all = acquired.iter().filter_map(|address| released.get(address));
             all.into_iter().any(|released| released.holds(stamp))
         };
+        let place = self.rank_of(space, address, size);
         let readers = &mut self.readers;
         let clash = match space {
             Space::Constant => None,
-            Space::Shared => {
-                let start = usize::try_from(address).unwrap_or(usize::MAX);
-                if start.saturating_add(size) > self.shared.len() {
+            Space::Shared | Space::Cluster => {
+                let Some((rank, start)) = place else {
                     return Err(self.finding(line, thread, outside));
+                };
+                if rank != self.rank {
+                    self.remote.get_or_insert((line, thread));
                 }
                 let own = Epoch {
-                    launch: epoch.block,
+                    launch: self.cluster,
                     ..epoch
                 };
-                let uses = &mut self.uses;
-                let none = |_| false;
-                let clash = uses.note(start, checked, writes, true, thread, &own, readers, &none);
+                let uses = &mut self.shared[rank].1;
+                let before = |stamp| passed.contains(&stamp);
+                let clash = uses.note(start, checked, writes, true, thread, &own, readers, &before);
                 clash.map(|(at, clash)| (at as u64, clash))
             }
             Space::Global => {
@@ -544,9 +635,10 @@ impl Machine<'_> {
             return Err(self.finding(line, thread, kind));
         }
         let found = match space {
-            Space::Shared => self
-                .shared
-                .get_mut(address as usize..address as usize + size),
+            Space::Shared | Space::Cluster => {
+                let (rank, start) = place.unwrap_or_default();
+                self.shared[rank].0.get_mut(start..start + size)
+            }
             Space::Global | Space::Constant => {
                 let found = self.memory.find(address, size, !writes);
                 found.and_then(|(allocation, at)| allocation.bytes.get_mut(at..at + size))
@@ -590,7 +682,7 @@ impl Machine<'_> {
                     };
                     found.ok_or_else(|| self.finding(step.line, thread, kind))?
                 }
-                Space::Global | Space::Shared => {
+                Space::Global | Space::Shared | Space::Cluster => {
                     self.bytes(step.line, thread, (*space, address, whole, false), *checked)?
                 }
             };

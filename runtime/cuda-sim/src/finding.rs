@@ -67,6 +67,8 @@ pub enum FindingKind {
         /// Bytes of the access.
         size: u64,
     },
+    /// Shared memory of another block that may have ended: no barrier of the cluster follows.
+    EndedBlock,
     /// A barrier that some threads of the block never reach, or that they reach elsewhere.
     DivergentBarrier,
     /// A shuffle that some lanes which take part in it never reach.
@@ -89,6 +91,7 @@ impl FindingKind {
             FindingKind::Endless => Code::LaunchTimeout,
             FindingKind::Race { .. }
             | FindingKind::Uninitialized { .. }
+            | FindingKind::EndedBlock
             | FindingKind::DivergentBarrier
             | FindingKind::DivergentShuffle
             | FindingKind::AbsentLane { .. } => Code::LaunchFailed,
@@ -100,6 +103,7 @@ fn name(space: Space) -> &'static str {
     match space {
         Space::Global => "global",
         Space::Shared => "shared",
+        Space::Cluster => "the cluster's shared",
         Space::Constant => "constant",
     }
 }
@@ -153,6 +157,12 @@ impl fmt::Display for FindingKind {
                     f,
                     "{size} bytes at {address:#x} are misaligned in {} memory",
                     name(*space)
+                )
+            }
+            FindingKind::EndedBlock => {
+                write!(
+                    f,
+                    "shared memory of another block is read, which may have ended"
                 )
             }
             FindingKind::DivergentBarrier => {

@@ -14,7 +14,7 @@ use crate::finding::Other;
 /// The stamps of the present.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Epoch {
-    /// The first of the launch; of the block for memory that is the block's own.
+    /// The first of the launch; of the cluster for memory that is the block's own.
     pub launch: u64,
     /// The first of the block.
     pub block: u64,
@@ -200,7 +200,7 @@ impl Uses {
             let used = &mut uses[at % PAGE];
             let clash = match writes {
                 true => used.write(thread, epoch, readers, ordered).map(Clash::Race),
-                false if own && used.write >> STAMP < epoch.block => Some(Clash::Unwritten),
+                false if own && used.write >> STAMP < epoch.launch => Some(Clash::Unwritten),
                 false => used.read(thread, epoch, readers, ordered).map(Clash::Race),
             };
             found = found.or(clash.map(|clash| (at, clash)));

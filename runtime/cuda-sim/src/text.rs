@@ -52,6 +52,8 @@ pub struct Function<'a> {
     pub parameters: Vec<Variable<'a>>,
     /// Most threads of a block, where it says so.
     pub max_threads: Option<u32>,
+    /// Blocks of a cluster.
+    pub cluster: u32,
     /// The body.
     pub body: Vec<Statement<'a>>,
     /// The line.
@@ -257,7 +259,7 @@ impl<'a> Reader<'a> {
         let results = self.parameters()?;
         let name = self.next()?;
         let parameters = self.parameters()?;
-        let mut max_threads = None;
+        let (mut max_threads, mut cluster) = (None, 1);
         loop {
             let line = self.line();
             match self.next()? {
@@ -268,10 +270,20 @@ impl<'a> Reader<'a> {
                     }
                     max_threads = Some(threads);
                 }
+                ".reqnctapercluster" => {
+                    cluster = self.number()?;
+                    while self.takes(",") {
+                        // Clusters along the first axis alone.
+                        if self.number()? != 1 {
+                            let fault = PtxFault::Directive(".reqnctapercluster".into());
+                            return Err(fault.at(line));
+                        }
+                    }
+                }
                 ".minnctapersm" | ".maxnreg" => {
                     self.number()?;
                 }
-                ".noinline" => {}
+                ".noinline" | ".explicitcluster" => {}
                 ";" => return Ok(None),
                 "{" => break,
                 other => return Err(PtxFault::Directive(other.to_owned()).at(line)),
@@ -283,6 +295,7 @@ impl<'a> Reader<'a> {
             results,
             parameters,
             max_threads,
+            cluster: cluster.max(1),
             body: self.body()?,
             line,
         }))

@@ -42,6 +42,6 @@ fn reads(action: &Action, tell: &mut dyn FnMut(Register)) {
             .into_iter()
             .for_each(|&r| tell(r)),
         Action::Count { base, limit, .. } => [base, limit].into_iter().for_each(|&r| tell(r)),
-        Action::Branch(_) | Action::Barrier | Action::Exit => {}
+        Action::Branch(_) | Action::Barrier { .. } | Action::Exit => {}
     }
 }

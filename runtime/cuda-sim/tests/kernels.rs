@@ -499,3 +499,74 @@ fn functions_constants_and_carries() {
     // x below 2, else x + 10; the carry of -1 + 1; the constant; halves exchanged; the variable.
     assert_eq!(words, [0, 1, 12, 13].map(|x: u32| ((x + 1 + 5) << 16) + 7));
 }
+
+/// Each block of a cluster of two shows the word that its thread loaded, and stores that of the other one; `{}` are the barriers, before the
+/// other's memory is read and before the block ends.
+fn clustered(barriers: [&str; 2]) -> String {
+    let [before, after] = barriers;
+    let body = format!(
+        "mov.u32 %r5, %ctaid.x;\nmul.wide.u32 %rd8, %r5, 4;\nadd.s64 %rd9, %rd1, %rd8;\nld.global.b32 %r2, [%rd9];\nmov.b64 %rd4, s;\n\
+         st.shared.b32 [%rd4], %r2;\n{before}\nand.b32 %r6, %r5, 1;\nxor.b32 %r7, %r6, 1;\nmapa.shared::cluster.u64 %rd5, %rd4, %r7;\n\
+         ld.shared::cluster.b32 %r8, [%rd5];\nld.shared.b32 %r9, [%rd4];\nadd.s32 %r8, %r8, %r9;\n{after}\nst.global.b32 [%rd9], %r8;"
+    );
+    let ptx = kernel(".shared .align 4 .b8 s[4];", &body).replace("sm_80", "sm_90");
+    ptx.replace(
+        ".maxntid 128\n",
+        ".maxntid 128\n.explicitcluster\n.reqnctapercluster 2\n",
+    )
+}
+
+const MEET: &str = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;";
+
+#[test]
+fn blocks_of_a_cluster_read_each_others_memory() {
+    let ptx = clustered([MEET, MEET]);
+    for order in ["forward", "reverse", "random,seed=4"] {
+        let options = format!("sm_90,order={order}");
+        let (found, counts) = run(&options, &ptx, &[1, 20, 300, 4000], 4, 1).unwrap();
+        assert_eq!(found, [21, 21, 4300, 4300], "{order}");
+        assert_eq!((counts.barriers, counts.cluster_barriers), (8, 8));
+    }
+}
+
+#[test]
+fn mistakes_of_clusters_are_found() {
+    let failure = |ptx: &str, grid| {
+        let orders = ["forward", "reverse", "random"];
+        let run = |order| run(&format!("sm_90,order={order}"), ptx, &[1; 4], grid, 1);
+        orders.map(|order| run(order).unwrap_err())
+    };
+    let told = |ptx: &str, text: &str| {
+        for found in failure(ptx, 4) {
+            assert_eq!(found.code, Code::LaunchFailed);
+            assert!(found.text.contains(text), "{}", found.text);
+        }
+    };
+    // Whoever runs first reads what the other one has not written.
+    told(&clustered(["", MEET]), "shared memory that nobody wrote");
+    told(
+        &clustered(["bar.sync 0;", MEET]),
+        "shared memory that nobody wrote",
+    );
+    told(&clustered([MEET, ""]), "which may have ended");
+    told(&clustered([MEET, "bar.sync 0;"]), "which may have ended");
+    // A write to what the other one reads: a race, whoever comes first.
+    let late = format!("st.shared.b32 [%rd4], %r5;\n{MEET}");
+    told(&clustered([MEET, &late]), "which another block");
+    // One of two blocks comes to a barrier.
+    let apart = format!("setp.ne.s32 %p1, %r6, 0;\n@%p1 bra $L;\n{MEET}\n$L:");
+    told(&clustered([MEET, &apart]), "divergent barrier");
+    for found in failure(&clustered([MEET, MEET]), 3) {
+        assert_eq!(found.code, Code::InvalidValue);
+        assert!(
+            found.text.contains("no whole clusters of 2"),
+            "{}",
+            found.text
+        );
+    }
+    // Between arriving and waiting nothing is ordered: only registers may change.
+    let between = MEET.replace("\nbarrier", "\nst.shared.b32 [%rd4], %r5;\nbarrier");
+    for found in failure(&clustered([&between, MEET]), 4) {
+        assert_eq!(found.code, Code::InvalidPtx);
+    }
+}
