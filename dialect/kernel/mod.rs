@@ -36,7 +36,8 @@ pub static DIALECT: DialectDef = DialectDef {
           through `combine`.\n\n\
           **Threads.** On a GPU the threads of a block run at the same time, and wait for each other only at `kernel.barrier`, and \
           where a thread loop combines over more than one warp, between writing partial results to memory of its own and reading \
-          them, and at `kernel.last`. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
+          them, and at `kernel.last`. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. \
+          With `cluster`, the threads are those of so many blocks, which do all of this together and have no tile memory. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
           that lacks one has a race, which the simulated GPU finds.\n\n\
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
           The compiler makes no such kernel.",

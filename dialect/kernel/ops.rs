@@ -44,11 +44,18 @@ pub static FUNC: OpDef = OpDef {
     doc: "A kernel: parameters are the buffers (`memref<?xT, global>`, element-addressed), then the named extents as `index`. \
           It returns nothing. Its region sees nothing of the outside.",
     example: "kernel.func @k(%x: memref<?xf32, global>, %n: index) {\n  kernel.return\n}",
-    clauses: &[optional(
-        "threads",
-        ClauseKind::Int,
-        "threads of a block; 1 where it is left out",
-    )],
+    clauses: &[
+        optional(
+            "threads",
+            ClauseKind::Int,
+            "threads that share an iteration of the grid loop; 1 where it is left out",
+        ),
+        optional(
+            "cluster",
+            ClauseKind::Int,
+            "blocks that have these threads, a power of two; 1 where it is left out",
+        ),
+    ],
     regions: &[region("body", "the ops")],
     syntax: Syntax {
         symbol: true,

@@ -6,9 +6,12 @@ use fuser_ir::types::{Extent, MemSpace};
 use fuser_ir::{Block, Ir, Op, TypeId, TypeKind, Value, describe};
 
 use super::ops::{COMBINERS, FOR, FUNC, MAPS, STORE, is_flat, lanes};
-use super::{ACCESS, ALLOCATION, CARRIED, LANES, MAPPING, SIGNATURE};
+use super::{ACCESS, ALLOCATION, CARRIED, LANES, MAPPING, SIGNATURE, WARP};
 use crate::fusion::CONSTANT;
 use crate::task::verify::{signature, strings};
+
+/// Most blocks of a cluster on every GPU that has them.
+const MOST_BLOCKS: i64 = 8;
 
 /// `kernel.func`: buffers, then extents; no results; one grid loop at most.
 pub fn func(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
@@ -34,6 +37,15 @@ pub fn func(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     if ir.int_of(op, "threads").is_some_and(|n| n < 1) {
         let error = OpError::at(At::Clause("threads"), "must be at least 1");
         errors.push(error.code(&MAPPING));
+    }
+    let cluster = ir.int_of(op, "cluster").unwrap_or(1);
+    let threads = ir.int_of(op, "threads").unwrap_or(1);
+    if !(1..=MOST_BLOCKS).contains(&cluster) || !cluster.unsigned_abs().is_power_of_two() {
+        let error = OpError::at(At::Clause("cluster"), "must be 1, 2, 4 or 8");
+        errors.push(error.code(&MAPPING));
+    } else if cluster > 1 && threads % (cluster * WARP) != 0 {
+        let text = format!("cuts {threads} threads into {cluster} blocks, not of whole warps");
+        errors.push(OpError::at(At::Clause("cluster"), text).code(&MAPPING));
     }
     let is_grid = |o: &Op| ir.is(*o, &FOR) && mapping(ir, *o) == "grid";
     let ops = ir.body(op, 0).into_iter().flat_map(|b| ir.block_ops(b));

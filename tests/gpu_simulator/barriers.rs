@@ -11,6 +11,7 @@ use fuser::session::Session;
 use fuser_artifact::{Artifact, BufferKind, BufferSpec, Code, Step};
 use fuser_cuda_sim::device::{Device, Failure, Options};
 use fuser_target::Target;
+use regex::Regex;
 
 use super::programs::{Program, examples};
 
@@ -157,9 +158,11 @@ fn without(artifact: &Artifact, kernel: usize, number: usize) -> Option<Artifact
     let Code::Ptx(ptx) = &mut changed.kernels.get_mut(kernel)?.code else {
         return None;
     };
-    let (at, _) = ptx.match_indices("bar.sync").nth(number)?;
-    ptx.insert_str(at, "// left out: ");
-    *ptx = ptx.replace("left out: bar.sync", "left out");
+    let barrier = Regex::new(r"bar\.sync|barrier\.cluster\.arrive\.aligned;\s*").unwrap();
+    let found = barrier.find_iter(ptx).nth(number)?;
+    // Both halves of that of a cluster are on one line then.
+    let left_out = ["// left out: ", &found.as_str()[..3]].concat();
+    ptx.replace_range(found.range(), &left_out);
     Some(changed)
 }
 
@@ -244,6 +247,26 @@ fn a_barrier_of_a_row_is_found_missing() {
     let (found, redundant) = mutate(program, "sm_90");
     println!("count: {found} barriers that are needed");
     assert_eq!((found, redundant), (2, Vec::new()));
+}
+
+#[test]
+fn a_barrier_of_a_cluster_is_found_missing() {
+    let text = "task.program @f(%x: tensor<2x16384xf32>) -> tensor<2x16384xf32> {
+  %m = fusion.max %x dims [1]
+  %mb = fusion.broadcast %m dims [0] shape [2, 16384]
+  %d = fusion.sub %x, %mb
+  %e = fusion.exp %d
+  %s = fusion.sum %e dims [1]
+  %sb = fusion.broadcast %s dims [0] shape [2, 16384]
+  %y = fusion.div %e, %sb
+  task.return %y
+}";
+    // Of each reduction one over warps and one over blocks, and one before the blocks end; without clusters those over warps.
+    for (target, needed) in [("sm_90", 5), ("sm_80", 2)] {
+        let (found, redundant) = mutate(&Program::new("clusters", text, "f"), target);
+        println!("count: {found} barriers that are needed");
+        assert_eq!((found, redundant), (needed, Vec::new()), "{target}");
+    }
 }
 
 /// Kernels with a barrier that is not needed under the lengths of the examples. There it is one before a loop over rows, whose first row was

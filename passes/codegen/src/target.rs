@@ -161,12 +161,22 @@ impl Target {
 
     /// True for a GPU that adds and multiplies bf16, two at a time: from compute capability 9.0 on (PTX ISA, `add{.rnd}.bf16x2`).
     pub fn has_bf16(&self) -> bool {
+        self.capability() >= 90
+    }
+
+    /// True for a GPU whose blocks form clusters: from compute capability 9.0 on (PTX ISA, `barrier.cluster`).
+    pub fn has_clusters(&self) -> bool {
+        self.capability() >= 90
+    }
+
+    /// The compute capability of a GPU times ten; 0 of a CPU.
+    fn capability(&self) -> u32 {
         match self {
             Target::Cuda { sm } => {
                 let digits = sm.trim_matches(|c: char| !c.is_ascii_digit());
-                digits.parse().is_ok_and(|capability: u32| capability >= 90)
+                digits.parse().unwrap_or(0)
             }
-            Target::Cpu { .. } => false,
+            Target::Cpu { .. } => 0,
         }
     }
 

@@ -431,13 +431,18 @@ impl Planner<'_> {
             });
             buffers.push(number);
         }
-        let block = self.ir.int_of(func, "threads").unwrap_or(1).clamp(1, 1024) as u32;
+        let cluster = self.ir.int_of(func, "cluster").unwrap_or(1).max(1);
+        let threads = self.ir.int_of(func, "threads").unwrap_or(1);
+        let block = (threads / cluster).clamp(1, 1024) as u32;
         self.artifact.steps.push(Step::Launch {
             kernel: position as u32,
             segment: self.segment,
             buffers,
             extents,
-            grid: sizes.grid,
+            grid: match gpu && cluster > 1 {
+                true => sizes.grid * SizeExpr::constant(cluster),
+                false => sizes.grid,
+            },
             scratch_bytes: sizes.scratch,
             block,
         });

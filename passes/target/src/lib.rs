@@ -131,6 +131,9 @@ const COUNTS: u64 = 1 << 30;
 /// Most threads of a block, whatever the GPU.
 const THREADS: u64 = 1024;
 
+/// Most blocks of a cluster on every GPU that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
+const CLUSTER: u64 = 8;
+
 const CPU: Option<Kind> = Some(Kind::Cpu);
 const CUDA: Option<Kind> = Some(Kind::Cuda);
 
@@ -152,6 +155,7 @@ figures! {
     "shared-memory-per-sm" shared_per_sm Bytes CUDA, 0, "shared memory of all blocks on a multiprocessor";
     "registers" registers Count CUDA, 1, "32-bit registers of a multiprocessor";
     "block-threads" block_threads Count CUDA, 32 ..= THREADS, "most threads of a block";
+    "cluster-blocks" cluster_blocks Count CUDA, 1 ..= CLUSTER, "most blocks of a cluster; 1 where there are none";
     "grid-blocks" grid_blocks Count CUDA, 1 ..= (1 << 31) - 1, "most blocks of a grid";
     "vector" vector_bytes Bytes None, 1 ..= 256, "a vector as kernels have it: registers of a core, or the widest load of a thread";
     "lanes-by-memory" lanes_by_memory Flag None, 0 ..= 1, "lanes are counted on the type in memory, not on the one that computes";

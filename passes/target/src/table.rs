@@ -48,6 +48,7 @@ pub const GENERIC: Target = Target {
     shared_per_sm: 0,
     registers: 0,
     block_threads: 0,
+    cluster_blocks: 0,
     grid_blocks: 0,
     // Sixteen f32 lanes are one AVX-512 register, two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level cache.
     // Rounding to bf16 is six integer operations and a choice. A load takes as long as two operations, and a store in each
@@ -90,6 +91,7 @@ pub const A100: Target = Target {
     shared_per_sm: 164 * KIB,
     registers: 65_536,
     block_threads: 1024,
+    cluster_blocks: 1,
     grid_blocks: (1 << 31) - 1,
     // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit. Rounding is one
     // instruction. Shared memory takes as long to read as some eight operations, and blocks compete for it.
@@ -118,6 +120,7 @@ pub const H100: Target = Target {
     tile_bytes: 224 * KIB,
     capability: 90,
     ptx: 78,
+    cluster_blocks: 8,
     shared_per_block_optin: 227 * KIB,
     shared_per_sm: 228 * KIB,
     ..A100
@@ -267,6 +270,7 @@ pub static TARGETS: &[Row] = &[
             bytes_per_us: 1_792_000,
             flops_per_us: 104_800_000,
             capability: 120,
+            cluster_blocks: 8,
             ptx: 87,
             ..A10
         },

@@ -18,6 +18,7 @@ use fuser_ir::{Ir, Op, Value};
 use super::arith::{self, Combiner};
 use super::codes;
 use super::types::shape;
+use crate::target::Target;
 
 /// The mapping of a loop's iterations to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,15 +61,22 @@ pub fn grid_loop(ir: &Ir, func: Op) -> Option<Op> {
 }
 
 /// Everything that stands in the way of code for `func`.
-pub fn check(ir: &Ir, func: Op, gpu: bool) -> Vec<Diagnostic> {
+pub fn check(ir: &Ir, func: Op, target: &Target) -> Vec<Diagnostic> {
+    let gpu = target.is_gpu();
     let mut checker = Checker {
         ir,
         func,
         gpu,
+        clustered: gpu && super::func::cluster_of(ir, func) > 1,
         grid: grid_loop(ir, func),
         found: Vec::new(),
     };
     checker.signature();
+    if checker.clustered && !target.has_clusters() {
+        let help = "take a target from cuda:sm_90 on, or let one block have the threads";
+        let text = "asks for blocks that wait for each other, which this GPU does not have";
+        checker.report(func, &codes::BAD_NEST, At::Clause("cluster"), text, help);
+    }
     for op in ir.walk(func).into_iter().skip(1) {
         checker.op(op);
     }
@@ -99,6 +107,8 @@ struct Checker<'a> {
     ir: &'a Ir,
     func: Op,
     gpu: bool,
+    /// The threads are those of several blocks, which share no memory.
+    clustered: bool,
     grid: Option<Op>,
     found: Vec<Diagnostic>,
 }
@@ -260,6 +270,7 @@ impl Checker<'_> {
         let groups = self.ir.int_of(op, "groups").unwrap_or(1).max(1);
         let size = threads / groups;
         let even = threads % groups == 0 && size.unsigned_abs().is_power_of_two();
+        self.in_one_block(op, "is a group loop");
         if self.gpu && (!even || size > i64::from(super::reduce::WARP)) {
             let text = format!("cuts {threads} threads into {groups} groups");
             let help = "let each group have 1, 2, 4, 8, 16 or 32 threads";
@@ -274,6 +285,15 @@ impl Checker<'_> {
             let help = "make the inner loop `seq`";
             let text = "is a group loop inside a thread loop or another group loop";
             self.report(op, &codes::BAD_NEST, At::Clause("map"), text, help);
+        }
+    }
+
+    /// Refuses what the blocks of a cluster cannot do together.
+    fn in_one_block(&mut self, op: Op, text: &str) {
+        if self.clustered {
+            let help = "let one block have the threads: leave out `cluster`";
+            let text = format!("{text} of threads in several blocks");
+            self.report(op, &codes::BAD_NEST, At::Op, text, help);
         }
     }
 
@@ -343,6 +363,9 @@ impl Checker<'_> {
             return;
         };
         let dynamic = !matches!(dims.first(), Some(Extent::Static(_)));
+        if *space == MemSpace::Tile {
+            self.in_one_block(op, "is memory");
+        }
         if *space == MemSpace::Global {
             let help = "take global buffers as parameters";
             self.report(
@@ -409,6 +432,7 @@ impl Checker<'_> {
             let text = "counts iterations that a CPU runs in any order";
             return self.report(op, &codes::UNSUPPORTED_OP, At::Op, text, help);
         }
+        self.in_one_block(op, "counts iterations");
         let places = self.ir.operand(op, 1);
         let inner = |by| self.ir.parent_op(by) != Some(self.func);
         let constant = self.ir.made_as(places, Computes::Constant).is_some();

@@ -265,7 +265,7 @@ fn symbols(ir: &Ir, funcs: &[Op]) -> Vec<String> {
 fn check(ir: &Ir, funcs: &[Op], target: &Target) -> Result<(), Diagnostics> {
     let items: Vec<_> = funcs
         .iter()
-        .flat_map(|&func| legal::check(ir, func, target.is_gpu()))
+        .flat_map(|&func| legal::check(ir, func, target))
         .collect();
     if items.is_empty() {
         Ok(())
@@ -300,7 +300,8 @@ fn with_module<R>(
         let streamed = streamed.iter().map(|&number| args[number]).collect();
         let lowering = func::Lowering::new(ir, &emit, func, function, options.noalias, streamed);
         let room = lowering.run()?.and_then(|scratch| {
-            let threads = u64::from(func::threads_of(ir, func));
+            let cluster = func::cluster_of(ir, func);
+            let threads = u64::from(func::threads_of(ir, func) / cluster);
             let multiprocessor = options.multiprocessor;
             multiprocessor.blocks_with_registers(scratch, threads)
         });
@@ -412,11 +413,16 @@ fn gpu_function<'ctx>(
             function.add_attribute(place, flag(emit, "readonly"));
         }
     }
-    let threads = func::threads_of(ir, func).to_string();
-    function.add_attribute(
-        AttributeLoc::Function,
-        context.create_string_attribute("nvvm.maxntid", &threads),
-    );
+    let cluster = func::cluster_of(ir, func);
+    let threads = func::threads_of(ir, func) / cluster;
+    let says = |key: &str, number: u32| {
+        let attribute = context.create_string_attribute(key, &number.to_string());
+        function.add_attribute(AttributeLoc::Function, attribute);
+    };
+    says("nvvm.maxntid", threads);
+    if cluster > 1 {
+        says("nvvm.cluster_dim", cluster);
+    }
     function
 }
 

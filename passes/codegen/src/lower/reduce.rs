@@ -87,6 +87,9 @@ pub fn threads<'e, 'ctx>(
     if block.threads > WARP {
         across_warps(emit, &mut parts, block)?;
     }
+    if block.cluster > 1 {
+        across_blocks(emit, &mut parts, block)?;
+    }
     Ok(parts.into_iter().map(|part| part.value).collect())
 }
 
@@ -97,6 +100,8 @@ pub struct Block<'e, 'ctx> {
     pub threads: u32,
     /// This thread's number, `i64`.
     pub thread: Val<'e, 'ctx>,
+    /// Blocks of a cluster, each of so many threads.
+    pub cluster: u32,
 }
 
 /// The value of the thread whose number differs in one bit.
@@ -162,6 +167,49 @@ fn across_warps<'e, 'ctx>(
     Ok(())
 }
 
+/// Each block's first thread writes what its block has; when all blocks of the cluster have, every thread combines it in the order of the blocks,
+/// read from the shared memory of each. As with warps, nobody writes there again before all have read.
+fn across_blocks<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    parts: &mut [Part<'e, 'ctx>],
+    block: &Block<'e, 'ctx>,
+) -> Result<(), CodegenError> {
+    let room = |part: &Part<'e, 'ctx>| {
+        let (elem, lanes) = (register(part.dtype), part.value.lanes().unwrap_or(1));
+        let room = partials(emit, elem, lanes);
+        (room, elem, lanes, memory::element_bytes(elem))
+    };
+    let rooms: Vec<_> = parts.iter().map(room).collect();
+    let at = |lane: u32| emit.constant_int(64, None, i64::from(lane));
+    when(emit, block.thread.eq(0), || {
+        for (part, &(room, elem, lanes, bytes)) in parts.iter().zip(&rooms) {
+            for lane in 0..lanes {
+                let slot = memory::element(emit, room, elem, at(lane));
+                memory::store(emit, part.value.lane(lane), slot, bytes);
+            }
+        }
+    })?;
+    cluster_barrier(emit);
+    for (part, (room, elem, lanes, bytes)) in parts.iter_mut().zip(rooms) {
+        let of = |rank: u32| {
+            let rank = emit.constant_int(32, None, i64::from(rank));
+            let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
+            mapped.map_or(room, |mapped| mapped.into_pointer_value())
+        };
+        let rooms: Vec<_> = (0..block.cluster).map(of).collect();
+        for lane in 0..lanes {
+            let read = |room: &PointerValue<'ctx>| {
+                let slot = memory::element(emit, *room, elem, at(lane));
+                memory::load(emit, slot, elem, None, bytes)
+            };
+            let next = |sum, room| part.combiner.apply(sum, read(room), part.dtype);
+            let reduced = rooms[1..].iter().fold(read(&rooms[0]), next);
+            part.value = part.value.with_lane(lane, reduced);
+        }
+    }
+    Ok(())
+}
+
 /// Shared memory for one reduction's partial results.
 fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ctx> {
     let name = format!("fuser.partials.{}", emit.module.get_globals().count());
@@ -194,6 +242,19 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
 
 const SHUFFLE: &str = "llvm.nvvm.shfl.sync.bfly.i32";
 const BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
+
+/// The address of shared memory as a block of the cluster has it.
+const MAP: &str = "llvm.nvvm.mapa.shared.cluster";
+const ARRIVE: &str = "llvm.nvvm.barrier.cluster.arrive.aligned";
+const WAIT: &str = "llvm.nvvm.barrier.cluster.wait.aligned";
+
+/// Waits for all threads of all blocks of the cluster.
+pub fn cluster_barrier(emit: &Emit<'_>) {
+    for name in [ARRIVE, WAIT] {
+        emit.intrinsic(name, &[], &[]);
+        returns(emit, name);
+    }
+}
 
 /// Waits for all threads of the block.
 pub fn barrier(emit: &Emit<'_>) {

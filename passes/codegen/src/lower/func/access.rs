@@ -232,8 +232,35 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .zext_or_trunc(64)
     }
 
+    /// This thread's number among those that share an iteration of the grid loop.
     pub(in crate::lower) fn thread(&self) -> Val<'a, 'ctx> {
-        self.special_register("tid.x")
+        let own = self.special_register("tid.x");
+        match self.cluster {
+            1 => own,
+            cluster => self.rank() * i64::from(self.threads / cluster) + own,
+        }
+    }
+
+    /// The number of this block in its cluster: clusters are neighbours along the first axis of the grid.
+    fn rank(&self) -> Val<'a, 'ctx> {
+        let block = self.special_register("ctaid.x");
+        block.and(i64::from(self.cluster - 1))
+    }
+
+    /// The threads that combine what each of them has, as one of them sees them.
+    pub(in crate::lower) fn combining(&self) -> reduce::Block<'a, 'ctx> {
+        match self.cluster {
+            1 => reduce::Block {
+                threads: self.sharers(),
+                thread: self.member(),
+                cluster: 1,
+            },
+            cluster => reduce::Block {
+                threads: self.threads / cluster,
+                thread: self.special_register("tid.x"),
+                cluster,
+            },
+        }
     }
 
     /// Scratch memory is handed out in program order, each allocation at the next multiple of [`SCRATCH_ALIGN`].

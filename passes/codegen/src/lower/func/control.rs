@@ -360,6 +360,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 row * self.special_register("nctaid.x") + column
             }
         };
+        let k = match self.cluster {
+            1 => k,
+            cluster => k.lshr(i64::from(cluster.ilog2())),
+        };
         let (body, exit) = (self.block("body")?, self.block("exit")?);
         self.emit.builder.build_conditional_branch(
             k.ult(count).raw().into_int_value(),
@@ -418,7 +422,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     /// The threads that share a thread loop that begins here.
-    fn sharers(&self) -> u32 {
+    pub(super) fn sharers(&self) -> u32 {
         self.group.map_or(self.threads, |group| group.threads)
     }
 
@@ -499,6 +503,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                     // What was streamed is seen by all when the kernel ends.
                     self.emit.intrinsic("llvm.x86.sse.sfence", &[], &[]);
                 }
+                if self.cluster > 1 {
+                    // Others may still read what this block combined: its memory lasts until all are here.
+                    reduce::cluster_barrier(self.emit);
+                }
                 self.emit.builder.build_return(None)?;
                 Ok(())
             }
@@ -562,11 +570,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                     dtype,
                 });
             }
-            let block = reduce::Block {
-                threads: self.sharers(),
-                thread: self.member(),
-            };
-            values = reduce::threads(self.emit, parts, &block)?;
+            values = reduce::threads(self.emit, parts, &self.combining())?;
         }
         for (result, value) in results.into_iter().zip(values) {
             self.values.insert(result, value.raw());

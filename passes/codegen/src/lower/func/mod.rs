@@ -42,14 +42,16 @@ pub const SCRATCH_ALIGN: i64 = 64;
 /// The most threads of a block.
 pub const MAX_THREADS: i64 = 1024;
 
-/// The threads of a block that the kernel asks for.
+/// The threads that the kernel lets share an iteration of its grid loop.
 pub fn threads_of(ir: &Ir, func: Op) -> u32 {
-    u32::try_from(
-        ir.int_of(func, "threads")
-            .unwrap_or(1)
-            .clamp(1, MAX_THREADS),
-    )
-    .unwrap_or(1)
+    let most = MAX_THREADS * i64::from(cluster_of(ir, func));
+    let threads = ir.int_of(func, "threads").unwrap_or(1).clamp(1, most);
+    u32::try_from(threads).unwrap_or(1)
+}
+
+/// The blocks that have them.
+pub fn cluster_of(ir: &Ir, func: Op) -> u32 {
+    u32::try_from(ir.int_of(func, "cluster").unwrap_or(1).max(1)).unwrap_or(1)
 }
 
 /// The launch parameters of a kernel: the range of the grid loop, and scratch memory.
@@ -69,6 +71,8 @@ pub struct Lowering<'a, 'ctx> {
     func: Op,
     function: FunctionValue<'ctx>,
     threads: u32,
+    /// The blocks that have these threads.
+    cluster: u32,
     launch: Launch<'ctx>,
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
     /// The parameters that stores of whole lines stream to.
@@ -126,6 +130,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             func,
             function,
             threads,
+            cluster: if emit.gpu { cluster_of(ir, func) } else { 1 },
             launch,
             values,
             streamed,
@@ -366,7 +371,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.prefetch(op)
         } else if ir.is(op, &kernel::BARRIER) {
             if self.emit.gpu && self.threads > 1 {
-                reduce::barrier(self.emit);
+                match self.cluster {
+                    1 => reduce::barrier(self.emit),
+                    _ => reduce::cluster_barrier(self.emit),
+                }
             }
             Ok(())
         } else if ir.is(op, &kernel::ALLOC) {

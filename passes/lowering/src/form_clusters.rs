@@ -1,0 +1,134 @@
+//! Few long rows are shared by several blocks each.
+//!
+//! A kernel with fewer iterations of its grid loop than half of the GPU's multiprocessors leaves the others idle. Where its threads hand
+//! each other nothing but what reductions combine, more of them may share an iteration than a block has: those of a *cluster*, whose blocks run at
+//! the same time, wait for each other and read each other's shared memory.
+//!
+//! ```text
+//! kernel.func @softmax(...) threads 1024   =>   kernel.func @softmax(...) threads 4096 cluster 8
+//! ```
+//!
+//! Only the number of threads changes, and with it how many rounds of a loop each runs. Runs before `keep-in-registers`, since tiles that more
+//! threads share may fit into registers, and a cluster has no shared memory for others. Never changes a kernel with a loop whose rounds are
+//! not written out, or that repeats a loop over threads.
+
+use fuser_analysis::targets::{self, TARGET};
+use fuser_dialects::kernel::rounds::{self, Rounds};
+use fuser_dialects::kernel::{self, WARP};
+use fuser_ir::types::{MemSpace, TypeKind};
+use fuser_ir::{Ir, Op};
+use fuser_pass::{PassDef, StatDef};
+use fuser_target::Target;
+
+/// `form-clusters`
+pub static FORM_CLUSTERS: PassDef = PassDef {
+    name: "form-clusters",
+    summary: "lets several blocks share an iteration where there are few",
+    doc: "In each `kernel.func` whose grid loop has so few iterations, a constant number, that half of the multiprocessors of a GPU with clusters \
+          would idle: gives it more threads, and `cluster` the number of blocks that have them. All loops of the grid loop must be spread \
+          over threads, in few rounds with constant bounds, at least one of them a reduction, and tiles must fit registers.",
+    anchor: &["builtin.module"],
+    options: &[TARGET],
+    statistics: &[StatDef {
+        name: "clusters",
+        doc: "kernels whose blocks share iterations",
+    }],
+    run: |ctx| {
+        let target = targets::of(ctx);
+        for func in ctx.ir.children(ctx.op) {
+            if let Some((threads, cluster)) = shared(ctx.ir, func, &target) {
+                for (clause, number) in [("threads", threads), ("cluster", cluster)] {
+                    let number = ctx.ir.int_attr(number);
+                    ctx.ir.set_attr(func, clause, number);
+                }
+                ctx.count("clusters", 1);
+            }
+        }
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+/// Iterations of the longest loop over threads at least: with fewer, waiting for other blocks costs more than they do. By the model of
+/// `scripts/gpu-beside-triton.py` a softmax gains from there on, a root of a mean square from twice as many.
+const LEAST: i64 = 1 << 12;
+/// Rounds that the longest loop of a thread has at least: as many loads are under way.
+const ROUNDS: i64 = 2;
+
+/// The threads that share an iteration of a kernel and the blocks of a cluster that have them, if these are several.
+fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
+    let most = i64::try_from(target.cluster_blocks).ok()?;
+    if most < 2 || !ir.is(func, &kernel::FUNC) || ir.int_of(func, "cluster").is_some() {
+        return None;
+    }
+    let own = ir.int_of(func, "threads").unwrap_or(1);
+    let rows = i64::try_from(target.workers).ok()? / grid(ir, func)?.max(1);
+    let vectors = longest(ir, func)?;
+    let block = i64::try_from(target.block_threads).ok()?;
+    let halves = std::iter::successors(Some(most), |cluster| Some(cluster / 2));
+    let mut several = halves.take_while(|&cluster| cluster > 1 && vectors >= LEAST);
+    let cluster = several.find(|&cluster| cluster <= rows)?;
+    let wanted = (vectors / ROUNDS / cluster).min(block);
+    let threads = cluster << wanted.ilog2();
+    (threads > own && in_registers(ir, func, threads)).then_some((threads, cluster))
+}
+
+/// The iterations of the grid loop, where their number is a constant.
+fn grid(ir: &Ir, func: Op) -> Option<i64> {
+    let found = ir
+        .children(func)
+        .into_iter()
+        .find(|&op| map(ir, op) == "grid")?;
+    rounds::literal(ir, ir.operand(found, 1))
+}
+
+fn map(ir: &Ir, op: Op) -> &str {
+    match ir.is(op, &kernel::FOR) {
+        true => kernel::verify::mapping(ir, op),
+        false => "",
+    }
+}
+
+/// The iterations of the longest thread loop of a kernel that consists of thread loops in a grid loop and has a reduction; none of another.
+fn longest(ir: &Ir, func: Op) -> Option<i64> {
+    let (mut longest, mut reduces) = (0, false);
+    for op in ir.walk(func).into_iter().skip(1) {
+        let spread = map(ir, op) == "thread";
+        if spread {
+            // One round by all threads of all blocks: only the bounds are asked for.
+            let rounds = Rounds::of(ir, op, i64::MAX)?;
+            longest = longest.max(rounds.iterations());
+            reduces |= !ir.results(op).is_empty();
+        }
+        let nested = ir.body(op, 0).is_some();
+        if nested && !spread && map(ir, op) != "grid" || ir.is(op, &kernel::BARRIER) {
+            return None;
+        }
+    }
+    reduces.then_some(longest)
+}
+
+/// True if so many threads run every loop in rounds that are written out, and have all tiles in their registers.
+fn in_registers(ir: &Ir, func: Op, threads: i64) -> bool {
+    debug_assert_eq!(threads % WARP, 0);
+    let mut left = rounds::MOST_BYTES;
+    ir.walk(func).into_iter().skip(1).all(|op| {
+        if map(ir, op) == "thread" {
+            return Rounds::of(ir, op, threads).is_some();
+        }
+        let tile = ir.is(op, &kernel::ALLOC)
+            && matches!(
+                ir.value_kind(ir.result(op, 0)),
+                TypeKind::MemRef {
+                    space: MemSpace::Tile,
+                    ..
+                }
+            );
+        if !tile {
+            return true;
+        }
+        let own =
+            rounds::own_memory(ir, op, threads).and_then(|(_, bytes)| left.checked_sub(bytes));
+        own.inspect(|&rest| left = rest).is_some()
+    })
+}
