@@ -86,7 +86,7 @@ class Model:
     - its share of the program's tensors, each moved once, by sectors: what kernels hand to each other stays in the second-level cache
     - all its sectors through that cache, and through the first-level cache of the multiprocessors that have blocks
     - issuing the instructions of its warps, and wavefronts of shared memory, there
-    - what a warp waits for, one after the other, for each round of blocks: batches of loads, barriers, shuffles, chains of instructions
+    - what a warp that has loads waits for, one after the other, for each round of blocks: batches of loads, barriers, shuffles, chains of instructions
 
     A copy moves the tensors once, in one launch."""
 
@@ -94,6 +94,8 @@ class Model:
     CLOCK, ISSUES, L1_BYTES = 1.7e9, 4, 64
     DRAM, L2 = 0.9 * 3.35e12, 5.5e12
     LAUNCH, BATCH, BARRIER, SHUFFLE, CHAIN = 1.5e-6, 0.65e-6, 25e-9, 14e-9, 5e-9 / 4
+    # A barrier of a cluster and the read of another block's memory behind it, 180 cycles each.
+    CLUSTER = 2 * 180 / CLOCK
 
     @classmethod
     def copy(cls, bytes):
@@ -112,8 +114,9 @@ class Model:
         moved = 32 * (kernel["loads"]["sectors"] + kernel["stores"]["sectors"])
         each = lambda count: count / (kernel["blocks"] * warps)
         waits = (
-            each(kernel["batches"]) * cls.BATCH
+            kernel["batches"] / max(1, kernel["waiting_warps"]) * cls.BATCH
             + kernel["barriers"] / kernel["blocks"] * cls.BARRIER
+            + kernel["cluster_barriers"] / kernel["blocks"] * cls.CLUSTER
             + each(kernel["classes"].get("shuffle", 0)) * cls.SHUFFLE
             + each(kernel["warp_instructions"]) * cls.CHAIN
         )
