@@ -24,29 +24,37 @@ except ImportError:
     print("missing: NumPy not found", flush=True)
     sys.exit(0)
 
+from complexes import Complex
 from program import Program
-from values import Axis, Value, elements, STORED
+from values import COMPLEX, Axis, Value, elements, STORED
 
 # A result whose bounds are further apart than this, relative to it, is counted as wide: it is compared, and says little.
 WIDE = 0.05
 
 
 class Array:
-    """A tensor of a request."""
+    """A tensor of a request; of complex numbers its last axis are the two parts."""
 
     def __init__(self, words):
         self.dtype = words[0]
         self.axes = [word.startswith("b") for word in words[1:]]
         self.shape = [int(word.lstrip("b")) for word in words[1:]]
-        self.stored = [1 if b else n for b, n in zip(self.axes, self.shape)]
-        self.bytes = int(np.prod(self.stored, dtype=np.int64)) * np.dtype(STORED[self.dtype]).itemsize
+        self.stored = [1 if b else n for b, n in zip(self.axes, self.shape)] + [2] * (self.dtype in COMPLEX)
+        self.real = COMPLEX.get(self.dtype, self.dtype)
+        self.bytes = int(np.prod(self.stored, dtype=np.int64)) * np.dtype(STORED[self.real]).itemsize
 
     def read(self, stream):
-        self.held = elements(stream.read(self.bytes), self.dtype, self.stored)
+        self.held = elements(stream.read(self.bytes), self.real, self.stored)
         return self
 
+    def parts(self):
+        """The elements of each part, of which a real tensor has one."""
+        return [self.held[..., 0], self.held[..., 1]] if self.dtype in COMPLEX else [self.held]
+
     def value(self):
-        return Value(self.dtype, np.broadcast_to(self.held, self.shape), axes=[Axis(b, True) for b in self.axes])
+        axes = [Axis(b, True) for b in self.axes]
+        parts = [Value(self.real, np.broadcast_to(part, self.shape), axes=axes) for part in self.parts()]
+        return Complex(*parts, axes) if len(parts) == 2 else parts[0]
 
 
 def request(stream):
@@ -78,15 +86,23 @@ def request(stream):
 
 
 def compared(wanted, array):
-    """(counts, what is wrong with a result or nothing)."""
+    """(counts, what is wrong with a result or nothing); of complex numbers every part counts."""
     # An axis of extent 1 is stored once anyway.
     alike = all(axis.broadcast == stored or length == 1 for axis, stored, length in zip(wanted.axes, array.axes, array.shape))
     if wanted.dtype != array.dtype or list(wanted.lo.shape) != array.shape or not alike:
         return None, f"is {array.dtype} {array.shape} {array.axes}, should be {wanted.dtype} {wanted.lo.shape} {wanted.axes}"
     if 0 in array.shape:
         return (0, 0, 0, 0), None
+    parts = wanted.parts if isinstance(wanted, Complex) else [wanted]
+    found = [compared_part(part, held) for part, held in zip(parts, array.parts())]
+    names = ["real parts: ", "imaginary parts: "] if len(found) == 2 else [""]
+    faults = [name + fault for name, (_, fault) in zip(names, found) if fault]
+    return tuple(sum(counts) for counts in zip(*(counts for counts, _ in found))), "; ".join(faults) or None
+
+
+def compared_part(wanted, got):
     once = tuple(slice(0, 1) if axis.broadcast else slice(None) for axis in wanted.axes)
-    lo, hi, got = wanted.lo[once], wanted.hi[once], array.held
+    lo, hi = wanted.lo[once], wanted.hi[once]
     open = np.zeros(lo.shape, bool) if wanted.open is None else wanted.open[once]
     inside, exact = (lo <= got) & (got <= hi), lo == hi
     wide = np.zeros(lo.shape, bool)

@@ -7,7 +7,7 @@ has the length None until the tensor is there.
 import collections
 import re
 
-from values import FLOATS, INTEGERS
+from values import COMPLEX, FLOATS, INTEGERS
 
 # An extent of a shape: its length, whether it is a b axis, and whether it is a number in the text.
 Extent = collections.namedtuple("Extent", "length broadcast static")
@@ -32,7 +32,7 @@ TOKEN = re.compile(
     re.X,
 )
 # Element types by their spellings; `u8` is `ui8`, and so on.
-ELEMENTS = {name: name for name in [*FLOATS, *INTEGERS]} | {"u" + name[2:]: name for name in INTEGERS if name.startswith("ui")}
+ELEMENTS = {name: name for name in [*FLOATS, *INTEGERS, *COMPLEX]} | {"u" + name[2:]: name for name in INTEGERS if name.startswith("ui")}
 # Clauses by what follows the word.
 INTS, SHAPE, INT, WORD, NUMBER, FLAG, NUMBERS = range(7)
 CLAUSES = {
@@ -76,6 +76,8 @@ class Type:
     """Element type and shape; a scalar type has no shape of its own."""
 
     def __init__(self, dtype, shape, scalar=False):
+        if dtype not in ELEMENTS:
+            raise Unreadable(f"{dtype!r} is no type")
         self.dtype, self.shape, self.scalar = ELEMENTS[dtype], shape, scalar
 
 
@@ -168,21 +170,27 @@ class Parser:
 
     def type(self):
         kind, text = self.peek()
+        if kind == "word":
+            return Type(self.word(), [], scalar=True)
         self.at += 1
         if kind == "tensor":
             return self.tensor(text)
         if kind == "alias":
             return self.aliases[text]
-        if kind == "word" and text in ELEMENTS:
-            return Type(text, [], scalar=True)
         raise Unreadable(f"{text!r} is no type")
+
+    def word(self):
+        """A word, or the name of a complex type."""
+        word = self.take("word")
+        if word == "complex" and self.has("mark", "<"):
+            word = f"complex<{self.take('word')}>"
+            self.take("mark", ">")
+        return word
 
     def tensor(self, text):
         dims = re.match(r"(?:\s*b?(?:[0-9]+|\?|\[[^\]]*\])\s*x)*", text)
         extents = re.findall(r"b?(?:[0-9]+|\?|\[[^\]]*\])(?=\s*x)", dims.group())
         dtype = text[dims.end() :].split(",")[0].strip()
-        if dtype not in ELEMENTS:
-            raise Unreadable(f"tensor<{text}>")
         return Type(dtype, [self.extent(extent) for extent in extents])
 
     def extent(self, text):
@@ -259,7 +267,7 @@ class Parser:
         if kind == INT:
             return int(self.take("number"))
         if kind == WORD:
-            return self.take("word")
+            return self.word()
         if kind == NUMBERS:
             return [part.strip() for part in self.take("[").split(",")]
         return self.number()
@@ -323,7 +331,7 @@ class Parser:
             if CLAUSES.get(name) == INT:
                 value = int(value)
         else:
-            value = self.take("word")
+            value = self.word()
         if self.has("mark", ":"):
             # The type of a number is that of the result, which is written too.
             self.type()

@@ -6,6 +6,7 @@ import collections
 import numpy as np
 
 import attention
+import complexes
 import elementwise
 import fir
 import functions
@@ -16,12 +17,15 @@ import reductions
 import scans
 import scatters
 import sorts
-from values import Axis, Value, computes, either, literal
+from complexes import Complex
+from values import COMPLEX, Axis, Value, computes, either, literal
 
 UNARY = set(elementwise.INT_UNARY) | set(elementwise.FLOAT_UNARY) | set(elementwise.ROUNDINGS) | set(functions.FUNCTIONS)
 UNARY |= set(functions.WAVES) | {"isnan", "isfinite"}
 BINARY = set(elementwise.EXTREMES) | set(elementwise.INT_BINARY) | set(elementwise.FLOAT_BINARY)
 ARGS = {"argmax", "argmin"}
+# Ops that do with each part of a complex number what they do with a real one, besides those of `MOVES`.
+BY_PARTS = {"sum", "mean", "cumsum", *scatters.SCATTERS}
 REDUCTIONS = {"sum", "prod", "max", "min", "max_num", "min_num"}
 
 
@@ -88,6 +92,8 @@ class Program:
             self.agrees(result, value, type)
 
     def results(self, op, name, operands):
+        if name == "complex" or op.clauses.get("to") in COMPLEX or any(isinstance(o, Complex) for o in operands):
+            return [self.of_complex(op, name, operands)]
         if name == "var_mean":
             return reductions.var_mean(operands[0], op.clauses["dims"], op.clauses["correction"], op.clauses.get("keepdim"))
         if name == "mean":
@@ -119,6 +125,20 @@ class Program:
         found = self.elementwise(op, name, operands)
         found.axes = joined(operands)
         return [found]
+
+    def of_complex(self, op, name, operands):
+        clauses = op.clauses
+        if name == "prod":
+            found = complexes.product(operands[0], clauses["dims"], clauses.get("keepdim"))
+            found.axes = reductions.reduced(operands[0], clauses["dims"], clauses.get("keepdim"))[1]
+            return found
+        if name == "full" or name in MOVES or name in BY_PARTS:
+            if clauses.get("combine", "set") not in ("set", "add"):
+                raise Wrong(f"fusion.{name} of complex numbers does not {clauses['combine']}")
+            return complexes.by_parts(lambda *parts: self.results(op, name, parts)[0], operands)
+        found = complexes.elementwise_op(clauses, name, operands)
+        found.axes = joined(operands)
+        return found
 
     def elementwise(self, op, name, operands):
         if name in UNARY:

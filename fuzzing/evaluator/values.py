@@ -21,6 +21,8 @@ INTEGERS = {
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "index": np.int64,
     "ui64": np.uint64, "ui32": np.uint32, "ui16": np.uint16, "ui8": np.uint8, "i1": np.bool_,
 }
+# Complex types and the types of their parts.
+COMPLEX = {"complex<f32>": "f32", "complex<f64>": "f64"}
 STORED = {
     "f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "i1": "u1", **dict.fromkeys([*SMALL, SCALE], "u1"),
     **{name: np.dtype(kind).newbyteorder("<").str for name, kind in INTEGERS.items() if name != "i1"},

@@ -1,17 +1,23 @@
-//! Each elementwise op on complex numbers, at all pairs of edges: compiled code gives the results of the interpreter, whose formulas
-//! `runtime/interp/tests/complex.rs` holds to NumPy's.
+//! Each elementwise op on complex numbers, at all pairs of edges: compiled code gives the results of the interpreter, and those that the
+//! evaluator with NumPy admits.
 //!
 //! Random programs seldom meet two edges in one number, such as a negative real part beside an imaginary part of `-0`.
 
 use std::collections::BTreeMap;
 
+use fuser_fuzzing::Stats;
 use fuser_fuzzing::campaign::QUICK;
 use fuser_fuzzing::generate::fusion::{self, facts};
 use fuser_fuzzing::generate::{Case, Input, Tier};
+use fuser_fuzzing::models::check::{self, Bench, Level};
+use fuser_fuzzing::models::evaluator::Evaluators;
 use fuser_fuzzing::oracle::compiled::{self, Outcome};
 use fuser_fuzzing::oracle::execute;
 use fuser_ir::def::{ClauseKind, OpDef, Traits};
 use fuser_ir::{DType, Ir};
+
+/// Per cent of the elements that a comparison of close numbers may leave open.
+const OPEN: u64 = 5;
 
 /// The edges of a part.
 fn edges(dtype: DType) -> [f64; 11] {
@@ -98,7 +104,17 @@ fn case(def: &OpDef, dtype: DType, clause: &str, result: DType) -> Case {
 
 #[test]
 fn every_op_on_complex_numbers_agrees_at_their_edges() {
-    let (mut faults, mut ops) = (Vec::new(), 0);
+    let evaluators = Evaluators::default();
+    let missing = evaluators.missing();
+    if let Some(why) = &missing {
+        println!("skipped: {why}; edges are compared with the interpreter alone");
+    }
+    let levels = [Level::host()];
+    let bench = Bench {
+        levels: &levels,
+        evaluators: Some(&evaluators),
+    };
+    let (mut faults, mut ops, mut stats) = (Vec::new(), 0, Stats::default());
     for dtype in [DType::C64, DType::C128] {
         // A bit cast knows reals, and so does what moves pairs of them.
         let takes = |def: &&'static OpDef| {
@@ -117,10 +133,24 @@ fn every_op_on_complex_numbers_agrees_at_their_edges() {
                     Outcome::Refused(what) => faults.push(what),
                     Outcome::Found(finding) => faults.push(finding.to_string()),
                 }
+                if missing.is_none() {
+                    let found = check::again(&case, bench, &mut stats);
+                    faults.extend(found.iter().map(|f| format!("{} {clause}: {f}", def.name)));
+                }
             }
         }
     }
     println!("count: {ops} ops on complex numbers, at all pairs of edges");
     assert_eq!(faults, Vec::<String>::new());
     assert!(ops >= 2 * 30, "{ops}");
+    if missing.is_none() {
+        let elements = stats.of("elements", "compared or open");
+        let open = stats.of("elements", "open");
+        println!(
+            "count: {} elements at edges that NumPy confirms, {} known to the bit",
+            elements - open,
+            stats.of("elements", "known to the bit")
+        );
+        assert!(elements > 0 && 100 * open <= OPEN * elements, "{stats}");
+    }
 }

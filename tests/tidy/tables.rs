@@ -29,6 +29,7 @@ const ALL: &[&str] = &[
     "scatter",
     "sort",
     "composite",
+    "complex",
 ];
 
 /// A table besides: which ops it has, where it stands, and what an op's entry looks like, with the op's name for `{}` and the name

@@ -197,10 +197,10 @@ fn counted(model: &Model, stats: &mut Stats) {
 }
 
 /// A case that is there already, as its text is printed.
-pub fn again(case: &Case, bench: Bench) -> Vec<Finding> {
+pub fn again(case: &Case, bench: Bench, stats: &mut Stats) -> Vec<Finding> {
     let text = print(&case.ir, case.module, &PrintOptions::default());
     let cases = std::slice::from_ref(case);
-    examine(&text, cases, bench, &mut Stats::default()).findings
+    examine(&text, cases, bench, stats).findings
 }
 
 /// The outcome of examining a program.

@@ -38,8 +38,9 @@ fn input(ty: &Type, data: Data, source: &mut Source) -> Input {
     let axes: Vec<(u64, bool)> = ty.dims.iter().map(|d| (d.length, d.broadcast)).collect();
     let count = crate::generate::case::stored(&axes);
     let mut bytes = Vec::with_capacity((count * ty.dtype.bytes()) as usize);
-    for _ in 0..count {
-        element(ty.dtype, data, source, &mut bytes);
+    let parts = if ty.dtype.is_complex() { 2 } else { 1 };
+    for _ in 0..count * parts {
+        element(ty.dtype.part(), data, source, &mut bytes);
     }
     Input {
         dtype: ty.dtype,

@@ -171,6 +171,7 @@ impl<'s> Writer<'s> {
     pub fn un(&mut self, name: &'static str, x: V) -> V {
         let dtype = match name {
             "isnan" | "isfinite" => DType::I1,
+            "real" | "imag" | "abs" => self.dtype_of(x).part(),
             _ => self.dtype_of(x),
         };
         self.elementwise(name, &[x], Vec::new(), dtype)
@@ -179,6 +180,15 @@ impl<'s> Writer<'s> {
     pub fn bin(&mut self, name: &'static str, a: V, b: V) -> V {
         let dtype = self.dtype_of(a);
         self.elementwise(name, &[a, b], Vec::new(), dtype)
+    }
+    /// `complex`, of parts in f32 or f64.
+    ///
+    /// # Panics
+    /// Of parts of another type: a sentence is wrong.
+    pub fn complex(&mut self, re: V, im: V) -> V {
+        let dtype = self.dtype_of(re).complex();
+        let dtype = dtype.expect("parts are f32 or f64");
+        self.elementwise("complex", &[re, im], Vec::new(), dtype)
     }
     /// An op with a constant beside it.
     pub fn with(&mut self, name: &'static str, x: V, number: f64) -> V {

@@ -325,7 +325,7 @@ fn shown(case: Option<Case>, findings: Vec<Finding>) -> Found {
 /// A program as people write them, compared with what NumPy says.
 fn models(options: &Options, seed: u64, stats: &mut Stats) -> Found {
     let again = Again {
-        findings: |options, case, _| check::again(case, options.bench()),
+        findings: |options, case, _| check::again(case, options.bench(), &mut Stats::default()),
         shown: |case, _| file(case),
     };
     let (case, text, findings) = check::model(seed, options.bench(), stats);

@@ -5,6 +5,7 @@
 
 mod activations;
 mod attention;
+mod complex;
 mod integers;
 mod losses;
 mod movement;
@@ -49,6 +50,7 @@ pub const SENTENCES: &[&[Sentence]] = &[
     integers::ALL,
     random::ALL,
     values::ALL,
+    complex::ALL,
     wholes::ALL,
 ];
 
